@@ -1,0 +1,1 @@
+"""Word vectors: train, judge, search, export."""

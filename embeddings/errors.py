@@ -1,0 +1,25 @@
+"""What goes wrong, as one class: a line for the user with the offending value and what is allowed."""
+
+
+class EmbeddingsError(Exception):
+    """A fault of the input, the settings or the machine, told in one line."""
+
+
+class CorpusError(EmbeddingsError):
+    """A corpus is missing, unreadable, broken or holds nothing to learn from."""
+
+
+class FormatError(EmbeddingsError):
+    """A vector file is missing, broken, or in a form that is not known."""
+
+
+class RegistryError(EmbeddingsError, LookupError):
+    """A plugin is missing, does not load, or is offered twice."""
+
+
+class SettingError(EmbeddingsError, ValueError):
+    """A setting is out of range."""
+
+
+class OutputError(EmbeddingsError):
+    """An output exists already or cannot be written."""

@@ -1,0 +1,72 @@
+"""Writing that a crash cannot spoil: beside the target, flushed, then renamed into place."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from embeddings.errors import OutputError
+
+
+def check_output(path: str | os.PathLike[str], *, force: bool = False) -> Path:
+    """The path, if it can be written; nothing is changed.
+
+    Raises:
+        OutputError: it exists and `force` is not given, or its folder is missing or not writable.
+    """
+    target = Path(path)
+    if target.exists() and not force:
+        raise OutputError(f"{target} exists; choose another name, or --force to replace it")
+    folder = target.absolute().parent
+    if not folder.is_dir():
+        raise OutputError(f"{target} cannot be written: {folder} is not a folder")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise OutputError(f"{target} cannot be written: no permission in {folder}")
+    return target
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str], *, force: bool = False, folder: bool = False) -> Iterator[Path]:
+    """A temporary path beside `path` (a folder if asked for) that takes its place when the block ends well.
+
+    Raises:
+        OutputError: as `check_output`, and when writing fails (disk full, permission).
+    """
+    target = check_output(path, force=force)
+    try:
+        scratch = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".partial", dir=target.absolute().parent))
+    except OSError as error:
+        raise OutputError(f"{target} cannot be written: {error.strerror or error}") from error
+    try:
+        fresh = scratch / target.name
+        if folder:
+            fresh.mkdir()
+        yield fresh
+        flush(fresh)
+        swap(fresh, target, scratch / "old")
+    except OSError as error:
+        raise OutputError(f"{target} cannot be written: {error.strerror or error}") from error
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def flush(path: Path) -> None:
+    """Force a file, or every file of a folder, to the disk."""
+    for file in [path] if path.is_file() else [entry for entry in path.rglob("*") if entry.is_file()]:
+        with file.open("rb+") as stream:
+            os.fsync(stream.fileno())
+
+
+def swap(fresh: Path, target: Path, old: Path) -> None:
+    """Rename into place; a folder that is being replaced steps aside and comes back if that fails."""
+    if not target.is_dir() or target.is_symlink():
+        fresh.replace(target)
+        return
+    target.replace(old)
+    try:
+        fresh.replace(target)
+    except OSError:
+        old.replace(target)
+        raise

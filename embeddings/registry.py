@@ -1,0 +1,46 @@
+"""Find what installed packages offer under an entry-point group; ours come through the same door."""
+
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from embeddings.errors import RegistryError
+
+KINDS = {
+    "trainer": "embeddings.trainers",
+    "tokenizer": "embeddings.tokenizers",
+}
+
+
+def available(kind: str) -> dict[str, list[EntryPoint]]:
+    """Every advertised plugin of a kind by name, sorted. Nothing is imported."""
+    found: dict[str, list[EntryPoint]] = {}
+    for entry in sorted(entry_points(group=KINDS[kind]), key=lambda entry: entry.name):
+        offers = found.setdefault(entry.name, [])
+        if (entry.value, package(entry)) not in [(other.value, package(other)) for other in offers]:
+            offers.append(entry)
+    return found
+
+
+def package(entry: EntryPoint) -> str:
+    """The name of the distribution that offers it."""
+    return entry.dist.name if entry.dist else "an unnamed package"
+
+
+def load(kind: str, name: str) -> Any:
+    """Import one plugin.
+
+    Raises:
+        RegistryError: nobody offers the name, several packages do, or its import fails.
+    """
+    found = available(kind)
+    offers = found.get(name, [])
+    if not offers:
+        hint = "" if found else "; from a checkout, install first: pip install -e ."
+        raise RegistryError(f"no {kind} called {name!r}; installed: {', '.join(found) or 'none'}{hint}")
+    if len(offers) > 1:
+        packages = " and ".join(sorted(package(offer) for offer in offers))
+        raise RegistryError(f"{kind} {name!r} is offered by {packages}; uninstall one")
+    try:
+        return offers[0].load()
+    except Exception as error:  # whatever a stranger's import raises is told in one line
+        raise RegistryError(f"{kind} {name!r} from {package(offers[0])} does not load: {error}") from error

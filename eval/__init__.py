@@ -1,0 +1,1 @@
+"""Evaluation of vectors made by anyone."""

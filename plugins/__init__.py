@@ -1,0 +1,1 @@
+"""The trainers, one file a model."""
