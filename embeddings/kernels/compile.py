@@ -1,0 +1,68 @@
+"""The one place that decides how kernels are compiled and where the compiled code is kept.
+
+numba's disk cache looks only at the file of the function that is called, so a change in a piece that it calls
+from another file would go unseen. Here the cache folder is named by a digest of every file a kernel may be made
+of: this folder, and the folder of the kernel itself. Compiled code can never be older than its source.
+"""
+
+import hashlib
+import shutil
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+from numba import njit
+
+from embeddings.cache import folder
+
+# All of fastmath but "no NaN, no inf": sums may be reordered, a NaN stays a NaN.
+REORDER = {"reassoc", "contract", "nsz", "arcp", "afn"}
+OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": REORDER, "error_model": "numpy"}
+KEPT = 8  # generations of compiled code left in the cache
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def piece(function: Function) -> Function:
+    """Compile a part of a kernel: LLVM puts it into every kernel that calls it."""
+    return njit(forceinline=True, **OPTIONS)(function)  # type: ignore[no-any-return]
+
+
+def kernel(function: Function) -> Function:
+    """Compile an entry point from Python; the machine code is kept on disk where a cache folder can be written."""
+    home = generation(Path(function.__code__.co_filename).resolve().parent)
+    if home is None:
+        return njit(**OPTIONS)(function)  # type: ignore[no-any-return]
+    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(home)
+    try:
+        return njit(cache=True, **OPTIONS)(function)  # type: ignore[no-any-return]
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+@cache
+def generation(room: Path) -> Path | None:
+    """The cache folder for kernels whose file stands in `room`; older generations are swept away."""
+    name = digest([Path(__file__).resolve().parent, room])
+    home = folder("kernels", name)
+    if home is not None:
+        sweep(home)
+    return home
+
+
+def digest(rooms: list[Path]) -> str:
+    """A name for the sources in these folders and the compiler: any edit gives another."""
+    whole = hashlib.sha256(numba.__version__.encode())
+    for path in sorted({path for room in rooms for path in room.glob("*.py")}):
+        whole.update(str(path).encode() + b"\0" + path.read_bytes() + b"\0")
+    return whole.hexdigest()[:16]
+
+
+def sweep(home: Path) -> None:
+    """Remove all but the latest generations beside `home`."""
+    home.touch()
+    others = [path for path in home.parent.iterdir() if path != home]
+    for old in sorted(others, key=lambda path: path.stat().st_mtime, reverse=True)[KEPT - 1 :]:
+        shutil.rmtree(old, ignore_errors=True)
