@@ -1,0 +1,200 @@
+"""A trained model: vectors, every table and setting behind them, and the record of its training, as a folder."""
+
+import json
+import os
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict, is_dataclass
+from importlib.metadata import PackageNotFoundError, version
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from embeddings import tensors
+from embeddings.errors import EmbeddingsError, FormatError, OutputError, SettingError
+from embeddings.files import check_output, replacing
+from embeddings.vectors import Vectors
+from embeddings.vocabulary import Vocabulary
+
+FORMAT_VERSION = 1
+RECORD, VOCABULARY, TENSORS = "model.json", "vocabulary.arrow", "tensors.safetensors"
+MAIN = "vectors"
+PACKAGES = ("embeddings-toolkit", "numpy", "numba", "pyarrow")
+NAMED = {"model": str, "settings": dict, "packages": dict, "record": dict}
+
+
+class Model:
+    """What a trainer returns.
+
+    Arguments:
+        name: of the trainer, such as "skipgram".
+        vectors: one for each word of `vocabulary`, in its order.
+        settings: every setting of the trainer; values that JSON can hold.
+        tables: further arrays by name, such as "output".
+        vocabulary: words and counts of the corpus.
+        record: of the training: seed, threads, seconds, words, loss, the corpus's fingerprint.
+        packages: versions of what made it; those installed here unless given.
+
+    Raises:
+        SettingError: words and vocabulary differ, or a table is called "vectors".
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        vectors: Vectors,
+        vocabulary: Vocabulary,
+        settings: Mapping[str, Any] | None = None,
+        tables: Mapping[str, np.ndarray] | None = None,
+        record: Mapping[str, Any] | None = None,
+        packages: Mapping[str, str] | None = None,
+    ) -> None:
+        self.name = name
+        self.vectors = vectors
+        self.vocabulary = vocabulary
+        self.settings: dict[str, Any] = dict(settings or {})
+        self.tables: dict[str, np.ndarray] = dict(tables or {})
+        self.record: dict[str, Any] = dict(record or {})
+        self.packages: dict[str, str] = dict(installed() if packages is None else packages)
+        if MAIN in self.tables:
+            raise SettingError(
+                f"a table may not be called {MAIN!r}, which is the name of the vectors themselves"
+            )
+        if list(vectors.words) != list(vocabulary.words):
+            raise SettingError(
+                f"{len(vectors)} vectors are not those of the {len(vocabulary)} words of the vocabulary"
+            )
+
+    def __repr__(self) -> str:
+        return f"<Model {self.name}: {len(self.vectors)} words, {self.vectors.dim} components>"
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write the folder: model.json, vocabulary.arrow and tensors.safetensors; all of it or nothing.
+
+        Raises:
+            OutputError: the path exists (only a saved model is ever replaced, and only with `force`), or
+                cannot be written.
+            SettingError: a vector holds NaN or infinity; the word is named.
+        """
+        check_target(path, force=force)
+        self.vectors.check_finite()
+        with replacing(path, force=force, folder=True) as folder:
+            (folder / RECORD).write_text(self.described(), encoding="utf-8")
+            self.vocabulary.save(folder / VOCABULARY)
+            tensors.save({MAIN: self.vectors.matrix, **self.tables}, folder / TENSORS)
+
+    def described(self) -> str:
+        """The text of model.json."""
+        content = {
+            "format_version": FORMAT_VERSION,
+            "model": self.name,
+            "settings": self.settings,
+            "packages": self.packages,
+            "record": self.record,
+        }
+        return json.dumps(plain(content), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Model":
+        """The model of a folder; vectors and tables are mapped into memory, read-only.
+
+        Raises:
+            FormatError: a part is missing, truncated or broken, of an unknown version, or does not fit the rest.
+        """
+        folder = Path(path)
+        description = read_description(folder)
+        vocabulary = read_vocabulary(folder / VOCABULARY)
+        tables = tensors.load(folder / TENSORS)
+        matrix = tables.pop(MAIN, None)
+        if matrix is None or matrix.ndim != 2 or matrix.dtype != np.float32:
+            raise FormatError(f"{folder / TENSORS} holds no float32 matrix called {MAIN!r}")
+        try:
+            vectors = Vectors(list(vocabulary.words), matrix, counts=vocabulary.counts)
+        except SettingError as error:
+            raise FormatError(f"{folder}: {VOCABULARY} and {TENSORS} do not fit: {error}") from None
+        name = description.pop("model")
+        return cls(name, vectors=vectors, vocabulary=vocabulary, tables=tables, **description)
+
+
+def check_target(path: str | os.PathLike[str], *, force: bool) -> Path:
+    """The path, if a model can be saved there: nothing there yet, or with `force` another saved model.
+
+    Raises:
+        OutputError: as `files.check_output`, and for a folder that holds anything but a saved model.
+    """
+    target = check_output(path, force=force)
+    if target.is_dir() and any(target.iterdir()) and not (target / RECORD).is_file():
+        raise OutputError(f"{target} is a folder but not a saved model, and is not replaced")
+    return target
+
+
+def read_description(folder: Path) -> dict[str, Any]:
+    """What model.json says, without its version.
+
+    Raises:
+        FormatError: it is missing or broken, or of a version that is not known here.
+    """
+    path = folder / RECORD
+    if not path.is_file():
+        what = "has no model.json, so it is no saved model" if folder.is_dir() else "is not a saved model"
+        raise FormatError(f"{folder} {what if folder.exists() else 'does not exist'}")
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise FormatError(f"{path} is broken: {error}") from None
+    if not isinstance(content, dict) or "format_version" not in content:
+        raise FormatError(f"{path} is broken: it names no format_version")
+    if content["format_version"] != FORMAT_VERSION:
+        found = content["format_version"]
+        raise FormatError(
+            f"{path} is of format version {found!r}; this package reads version {FORMAT_VERSION}"
+        )
+    for key, kind in NAMED.items():
+        if not isinstance(content.get(key), kind):
+            raise FormatError(f"{path} is broken: {key!r} is missing or not a {kind.__name__}")
+    return {key: content[key] for key in NAMED}
+
+
+def read_vocabulary(path: Path) -> Vocabulary:
+    """The vocabulary of a folder.
+
+    Raises:
+        FormatError: it is missing or broken, in whatever way.
+    """
+    if not path.is_file():
+        raise FormatError(f"{path} is missing")
+    try:
+        return Vocabulary.load(path)
+    except FormatError:
+        raise
+    except (EmbeddingsError, OSError, ValueError, LookupError, TypeError) as error:
+        raise FormatError(f"{path} is broken: {error}") from error
+
+
+def installed() -> dict[str, str]:
+    """The versions of Python and of the packages that decide what a training gives."""
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def plain(value: Any) -> Any:
+    """The same in what JSON can hold: numpy scalars as numbers, NaN and infinity as null, the rest as text."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return plain(asdict(value))
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    return value if value is None or isinstance(value, str | int) else str(value)

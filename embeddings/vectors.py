@@ -1,0 +1,257 @@
+"""Words and their vectors: look up, compare, search."""
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from typing import Literal, overload
+
+import numpy as np
+
+from embeddings.errors import EmbeddingsError, SettingError
+from embeddings.neighbours import check_search, search, search_multiplicative, unit, unit_rows
+
+Query = str | np.ndarray | Sequence[str | np.ndarray]
+Neighbours = list[tuple[str, float]]
+
+
+class UnknownWordError(EmbeddingsError, LookupError):
+    """A word has no vector."""
+
+
+class Vectors:
+    """Words in order of frequency, one row of a float32 matrix each.
+
+    Arguments:
+        words: no two alike.
+        matrix: (words, dim); kept as it is when it is float32 already, memory-mapped ones too.
+        counts: (words,) how often each occurs, if that is known.
+        compose: gives a vector (dim,) for a word that is not among `words`; lookups then never fail.
+
+    Raises:
+        SettingError: a word stands twice, or the shapes do not fit together.
+    """
+
+    def __init__(
+        self,
+        words: Iterable[str],
+        matrix: np.ndarray,
+        *,
+        counts: Sequence[int] | np.ndarray | None = None,
+        compose: Callable[[str], np.ndarray] | None = None,
+    ) -> None:
+        self.words: list[str] = words if isinstance(words, list) else list(words)
+        self.matrix: np.ndarray = np.asanyarray(matrix, dtype=np.float32)
+        self.counts: np.ndarray | None = None if counts is None else np.asarray(counts, dtype=np.int64)
+        self.compose = compose
+        self._index = {word: index for index, word in enumerate(self.words)}
+        self._check()
+
+    def _check(self) -> None:
+        if self.matrix.ndim != 2 or self.matrix.shape[1] < 1:
+            raise SettingError(
+                f"the matrix must be (words, dim) with dim at least 1, not {self.matrix.shape}"
+            )
+        if len(self.words) != len(self.matrix):
+            raise SettingError(f"{len(self.words)} words but {len(self.matrix)} rows of the matrix")
+        if self.counts is not None and self.counts.shape != (len(self.words),):
+            raise SettingError(f"{len(self.words)} words but counts of shape {self.counts.shape}")
+        if len(self._index) != len(self.words):
+            twice = next(word for index, word in enumerate(self.words) if self._index[word] != index)
+            raise SettingError(f"the word {twice!r} stands twice")
+
+    @classmethod
+    def from_numpy(cls, words: Iterable[str], matrix: np.ndarray) -> "Vectors":
+        """Vectors of an array (words, dim), of finite numbers.
+
+        Raises:
+            SettingError: as the constructor, or a number is NaN or infinite (the word is named).
+        """
+        vectors = cls(words, matrix)
+        vectors.check_finite()
+        return vectors
+
+    def to_numpy(self) -> np.ndarray:
+        """A copy of the matrix, (words, dim) float32, that may be changed."""
+        return np.array(self.matrix, dtype=np.float32, subok=False)
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self._index
+
+    def __repr__(self) -> str:
+        return f"<Vectors: {len(self)} words, {self.dim} components>"
+
+    @property
+    def dim(self) -> int:
+        """Components per vector."""
+        return int(self.matrix.shape[1])
+
+    def index(self, word: str) -> int:
+        """The row of a word.
+
+        Raises:
+            UnknownWordError: it has none; the message names the nearest spellings.
+        """
+        try:
+            return self._index[word]
+        except KeyError:
+            raise UnknownWordError(self._unknown(word)) from None
+
+    def _unknown(self, word: str) -> str:
+        from embeddings.spelling import close_matches
+
+        close = close_matches(word, self.words, self._index)
+        hint = f"; close: {', '.join(close)}" if close else ""
+        return f"no vector for {word!r} among {len(self)} words{hint}"
+
+    @overload
+    def __getitem__(self, key: str) -> np.ndarray: ...
+    @overload
+    def __getitem__(self, key: Sequence[str]) -> np.ndarray: ...
+    def __getitem__(self, key: str | Sequence[str]) -> np.ndarray:
+        """The vector (dim,) of a word, or the vectors (words, dim) of several.
+
+        Raises:
+            UnknownWordError: a word has no vector and none can be composed.
+        """
+        if isinstance(key, str):
+            return self._vector(key)
+        return np.array([self._vector(word) for word in key], dtype=np.float32).reshape(-1, self.dim)
+
+    def _vector(self, word: str) -> np.ndarray:
+        if word not in self._index and self.compose is not None:
+            return np.asarray(self.compose(word), dtype=np.float32)
+        row: np.ndarray = self.matrix[self.index(word)]
+        return row
+
+    @cached_property
+    def units(self) -> np.ndarray:
+        """The rows at length one, (words, dim) float32; zero rows stay zero. Made at the first use.
+
+        Raises:
+            SettingError: a row holds NaN or infinity; the word is named.
+        """
+        units = unit_rows(self.matrix)
+        if not np.isfinite(units.sum()):
+            self.check_finite()
+        return units
+
+    def check_finite(self) -> None:
+        """Refuse a NaN or an infinity.
+
+        Raises:
+            SettingError: naming the first word that has one.
+        """
+        from embeddings.neighbours import row_blocks
+
+        for part in row_blocks(*self.matrix.shape):
+            good = np.isfinite(self.matrix[part]).all(axis=1)
+            if not good.all():
+                word = self.words[part.start + int(good.argmin())]
+                raise SettingError(f"the vector of {word!r} holds NaN or infinity")
+
+    def similarity(self, a: str, b: str) -> float:
+        """The cosine of two words, -1 to 1; 0 where a vector is zero."""
+        return float(np.clip(unit(self[a]) @ unit(self[b]), -1, 1))
+
+    def most_similar(
+        self, positive: Query, negative: Query = (), *, top: int = 10, restrict: int | None = None
+    ) -> Neighbours:
+        """The `top` words nearest to the mean of unit vectors, each with its cosine, nearest first.
+
+        Words in `negative` are subtracted. Arrays stand for themselves and are not brought to length one
+        (as in gensim). Words asked with are not among the answers; ties go to the more frequent word.
+
+        Arguments:
+            positive: a word, an array (dim,), or several of either.
+            restrict: only the first so many, most frequent, words may be answers; None for all.
+
+        Raises:
+            UnknownWordError: a word has no vector.
+            SettingError: `top` or `restrict` below 1, nothing asked, or an array of another length.
+        """
+        query, exclude = self._query(positive, negative)
+        found = search(self.units, query[None], top, restrict=restrict, exclude=[exclude])
+        return self._named(*next(found))
+
+    def most_similar_many(
+        self, queries: Iterable[Query], *, top: int = 10, restrict: int | None = None
+    ) -> list[Neighbours]:
+        """`most_similar` of each query, all in one blocked matrix product."""
+        check_search(top, restrict)
+        asked = [self._query(query, ()) for query in queries]
+        if not asked:
+            return []
+        exclude = [words for _, words in asked]
+        found = search(
+            self.units, np.array([row for row, _ in asked]), top, restrict=restrict, exclude=exclude
+        )
+        return [self._named(*hit) for hit in found]
+
+    def analogy(
+        self,
+        a: str,
+        b: str,
+        c: str,
+        *,
+        method: Literal["3cosadd", "3cosmul"] = "3cosadd",
+        top: int = 10,
+        restrict: int | None = None,
+    ) -> Neighbours:
+        """The words that are to c as b is to a, best first; a, b and c are not among them.
+
+        3cosadd scores by cos(x, b - a + c) of unit vectors (Mikolov et al., 2013); 3cosmul multiplies and
+        divides cosines moved to 0..1 (Levy and Goldberg, 2014).
+
+        Raises:
+            UnknownWordError: a word has no vector.
+            SettingError: another method, or `top` or `restrict` below 1.
+        """
+        if method == "3cosadd":
+            return self.most_similar([b, c], [a], top=top, restrict=restrict)
+        if method != "3cosmul":
+            raise SettingError(f"method must be 3cosadd or 3cosmul, not {method!r}")
+        exclude = [self._index[word] for word in (a, b, c) if word in self._index]
+        three = self[[a, b, c]]
+        return self._named(*search_multiplicative(self.units, three, top, restrict=restrict, exclude=exclude))
+
+    def _query(self, positive: Query, negative: Query) -> tuple[np.ndarray, list[int]]:
+        """The sum to search with (dim,), float64, and the rows that must not answer."""
+        terms = [(item, 1) for item in listed(positive)] + [(item, -1) for item in listed(negative)]
+        if not terms:
+            raise SettingError("nothing to search with: give a word or a vector")
+        total, exclude = np.zeros(self.dim), []
+        for item, sign in terms:
+            if isinstance(item, str):
+                total += sign * unit(self._vector(item))
+                exclude += [self._index[item]] if item in self._index else []
+            elif np.shape(item) != (self.dim,):
+                raise SettingError(f"a vector to search with must be ({self.dim},), not {np.shape(item)}")
+            else:
+                total += sign * np.asarray(item, dtype=np.float64)
+        if not np.isfinite(total).all():
+            raise SettingError("a vector to search with holds NaN or infinity")
+        return total, exclude
+
+    def _named(self, indices: np.ndarray, scores: np.ndarray) -> Neighbours:
+        return [(self.words[index], float(score)) for index, score in zip(indices, scores, strict=True)]
+
+    def save(self, path: str | os.PathLike[str], format: str | None = None, *, force: bool = False) -> None:
+        """Write in another tool's format: one of `embeddings.formats.names()`, or by the ending of the path.
+
+        Raises:
+            FormatError: an unknown format or ending, or the format cannot hold a word (it is named).
+            OutputError: the path exists (unless `force`) or cannot be written.
+        """
+        from embeddings import formats
+
+        formats.write(self, path, format=format, force=force)
+
+
+def listed(query: Query) -> list[str | np.ndarray]:
+    """One word or vector as a list of one; several as they are."""
+    if isinstance(query, str) or (isinstance(query, np.ndarray) and query.ndim == 1):
+        return [query]
+    return list(query)
