@@ -1,0 +1,134 @@
+"""The front door: sources and settings in, an encoded corpus out."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from embeddings.cache import folder
+from embeddings.corpora import cached
+from embeddings.corpora.encoded import EncodedCorpus
+from embeddings.corpora.reading import BLOCK, Reader, Report
+from embeddings.corpora.sources import File, Source, resolve
+from embeddings.corpora.tokenizers import Runs, Tokenizer, check_case
+from embeddings.corpora.tokenizers import resolve as resolve_tokenizer
+from embeddings.corpora.utf8 import check_policy
+from embeddings.errors import CorpusError
+
+
+class Corpus:
+    """Text to learn from.
+
+    sources: paths of files, plain or compressed by gzip, bzip2, zstd or xz (told by content), or of folders
+    of such files (all within, by name, hidden ones skipped); "-" for standard input; the built-in name
+    "sample", unless a path is called so; or Python iterables, of strings (each a document, its lines
+    sentences) or of token lists (each a sentence and a document, its tokens taken as they are, whatever
+    tokenizer and case say). Several are read one after another. tokenizer: "words", "whitespace", another
+    that is installed, or a callable from a line to its tokens. case: "lower" or "keep". encoding_errors:
+    "strict", "replace" or "ignore", for what is not UTF-8.
+
+    Every line is a sentence. A document of a file starts at its first line that is not blank, and at every
+    such line that follows a blank one.
+
+    Raises:
+        CorpusError: nothing is found under a name, or it is not a source.
+        RegistryError: no tokenizer of that name is installed.
+        SettingError: a setting is not one of those allowed.
+    """
+
+    def __init__(
+        self,
+        *sources: str | os.PathLike[str] | Iterable[Any],
+        tokenizer: str | Tokenizer = "words",
+        case: str = "lower",
+        encoding_errors: str = "strict",
+    ) -> None:
+        if not sources:
+            raise CorpusError("a corpus needs a source: a path, '-', 'sample' or an iterable")
+        self.case = check_case(case)
+        self.encoding_errors = check_policy(encoding_errors)
+        self.tokenizer = resolve_tokenizer(tokenizer)
+        self.sources = [found for source in sources for found in resolve(source)]
+
+    def __repr__(self) -> str:
+        return f"<Corpus of {', '.join(source.name for source in self.sources)}>"
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The settings as plain values; a tokenizer by its name."""
+        name = getattr(self.tokenizer, "name", None) or getattr(self.tokenizer, "__qualname__", "a callable")
+        return {"tokenizer": str(name), "case": self.case, "encoding_errors": self.encoding_errors}
+
+    def encode(self, *, report: Report | None = None, block_size: int = BLOCK) -> EncodedCorpus:
+        """The corpus as numbers, from the cache if these sources were encoded before and have not changed.
+
+        The text is read once, `block_size` bytes at a time; memory depends on the number of distinct words
+        only, unless the tokenizer is a callable, which is given whole lines. `report` is called now and then
+        with the bytes read so far, as they lie on the disk, and their number, None if that is not known. What
+        is read from standard input or an iterable, or cut by a tokenizer that is not built in, is not cached.
+
+        Raises:
+            CorpusError: a source cannot be read, is broken, is not UTF-8, or there is no token in any.
+            OutputError: the result cannot be written.
+        """
+        before = self.identity()
+        home = folder("corpora") if before else None
+        if home and before and (found := cached.find(home / before)):
+            return found
+        scratch = make_scratch(home)
+        try:
+            self.encode_into(scratch, report, block_size)
+        except BaseException:
+            shutil.rmtree(scratch, ignore_errors=True)
+            raise
+        if home and before and scratch.parent == home and self.identity() == before:
+            return cached.keep(scratch, home / before)
+        return EncodedCorpus(scratch, temporary=True)
+
+    def identity(self) -> str | None:
+        """The name of this corpus in the cache as the sources are now; None if it is not to be cached."""
+        built_in = isinstance(self.tokenizer, Runs) and self.tokenizer in built_in_tokenizers()
+        return cached.identity(self.sources, self.settings) if built_in else None
+
+    def encode_into(self, scratch: Path, report: Report | None, block_size: int) -> None:
+        """Write the encoded corpus into a folder."""
+        from embeddings.corpora.encoder import Encoder
+
+        reader = Reader(self.encoding_errors, report, block_size, total_size(self.sources))
+        with Encoder(scratch, self.tokenizer, self.case) as encoder:
+            for source in self.sources:
+                for block in reader.read(source):
+                    encoder.add(block)
+            names = [source.name for source in self.sources]
+            encoder.finish({"decoding_errors": reader.errors, "settings": self.settings, "sources": names})
+
+
+def built_in_tokenizers() -> tuple[Runs, ...]:
+    """Those whose rule belongs to this package, so that its name says all."""
+    from embeddings.corpora.tokenizers import whitespace, words
+
+    return words, whitespace
+
+
+def make_scratch(home: Path | None) -> Path:
+    """An empty folder to encode into, in the cache if there is one."""
+    if home is not None:
+        try:
+            home.mkdir(parents=True, exist_ok=True)
+            return Path(tempfile.mkdtemp(prefix=".", suffix=cached.PARTIAL, dir=home))
+        except OSError:  # gone, or no longer writable
+            pass
+    return Path(tempfile.mkdtemp(prefix="embeddings-"))
+
+
+def total_size(sources: list[Source]) -> int | None:
+    """The bytes of the files as they lie on the disk; None if any source is not a regular file."""
+    files = [source for source in sources if isinstance(source, File) and source.regular]
+    if len(files) < len(sources):
+        return None
+    try:
+        return sum(source.path.stat().st_size for source in files if source.path)
+    except OSError:
+        return None

@@ -1,0 +1,95 @@
+"""An encoded corpus: the folder it lies in, checked and memory-mapped."""
+
+import json
+import shutil
+import weakref
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embeddings.corpora.columns import load_column
+from embeddings.errors import FormatError
+from embeddings.vocabulary import Vocabulary
+
+FORMAT = 1
+META = "meta.json"
+IDS = "ids.npy"
+SENTENCES = "sentences.npy"
+DOCUMENTS = "documents.npy"
+VOCABULARY = "vocabulary.arrow"
+COUNTS = ("tokens", "types", "sentences", "documents", "decoding_errors")
+
+
+class EncodedCorpus:
+    """A corpus as numbers, memory-mapped and read only.
+
+    ids: (tokens,) int32, the rank of each word among all types by frequency: the words kept by a vocabulary
+    of V words are those with an id below V. sentences: (S + 1,) int64, where sentences start in `ids`; every
+    line is one, empty ones too. documents: (D + 1,) int64, where documents start in `sentences`. fingerprint:
+    equal for equal text under equal settings. decoding_errors: places that were not UTF-8 and were replaced
+    or left out.
+
+    temporary: the folder is removed by `close`, or when this object goes away, or when the program ends.
+
+    Raises:
+        FormatError: the folder does not hold a whole encoded corpus of this version.
+    """
+
+    def __init__(self, folder: Path, *, temporary: bool = False) -> None:
+        self.folder = folder
+        self.finalizer = (
+            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True) if temporary else None
+        )
+        self.meta = read_meta(folder)
+        meta = self.meta
+        self.ids: NDArray[np.int32] = load_column(folder / IDS, "<i4", meta["tokens"])
+        self.sentences: NDArray[np.int64] = load_column(folder / SENTENCES, "<i8", meta["sentences"] + 1)
+        self.documents: NDArray[np.int64] = load_column(folder / DOCUMENTS, "<i8", meta["documents"] + 1)
+        if self.sentences[-1] != meta["tokens"] or self.documents[-1] != meta["sentences"]:
+            raise FormatError(f"{folder} is not a whole encoded corpus: its bounds do not fit its ids")
+        self.fingerprint: str = meta["fingerprint"]
+        self.decoding_errors: int = meta["decoding_errors"]
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """All types of the corpus with their counts."""
+        return Vocabulary.load(self.folder / VOCABULARY)
+
+    def close(self) -> None:
+        """Remove the folder of a temporary corpus; a cached one stays. Mapped arrays stay readable."""
+        if self.finalizer is not None:
+            self.finalizer()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        meta = self.meta
+        return (
+            f"<EncodedCorpus of {meta['tokens']} tokens, {meta['types']} types, "
+            f"{meta['sentences']} sentences, {meta['documents']} documents>"
+        )
+
+
+def read_meta(folder: Path) -> dict[str, Any]:
+    """What an encoded corpus says of itself.
+
+    Raises:
+        FormatError: it is missing, of another version, or its files are missing or not of the size they had.
+    """
+    try:
+        meta = json.loads((folder / META).read_text("utf-8"))
+        sizes = {name: (folder / name).stat().st_size for name in (IDS, SENTENCES, DOCUMENTS, VOCABULARY)}
+        whole = meta["format"] == FORMAT and meta["files"] == sizes and isinstance(meta["fingerprint"], str)
+        whole = whole and all(isinstance(meta[name], int) for name in COUNTS)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise FormatError(f"{folder} is not a whole encoded corpus: {error}") from error
+    if not whole:
+        raise FormatError(f"{folder} is not a whole encoded corpus: {META} does not fit the files")
+    return dict(meta)

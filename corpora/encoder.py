@@ -1,0 +1,167 @@
+"""The one pass: blocks of text in, numbered words, sentences and documents out."""
+
+import json
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embeddings.corpora import scanner
+from embeddings.corpora.characters import characters
+from embeddings.corpora.columns import Column, writing
+from embeddings.corpora.encoded import DOCUMENTS, FORMAT, IDS, META, SENTENCES, VOCABULARY
+from embeddings.corpora.lines import Lines
+from embeddings.corpora.reading import Block, Sentences, Text
+from embeddings.corpora.tokenizers import Runs, Tokenizer
+from embeddings.corpora.words import Words
+from embeddings.errors import CorpusError
+from embeddings.vocabulary import Vocabulary
+
+
+class Encoder:
+    """Takes blocks one by one and writes an encoded corpus to `folder`; memory grows with the types."""
+
+    def __init__(self, folder: Path, tokenizer: Tokenizer, case: str) -> None:
+        self.folder = folder
+        self.tokenizer = tokenizer
+        self.case = case
+        self.words = Words()
+        self.lines = Lines(tokenizer, case)
+        self.ids = Column(folder / IDS, np.int32)
+        self.sentences = Column(folder / SENTENCES, np.int64)
+        self.documents = Column(folder / DOCUMENTS, np.int64)
+        self.sentences.append(np.zeros(1))
+        self.out: Any = ()
+
+    def add(self, block: Block) -> None:
+        """Encode a block.
+
+        Raises:
+            CorpusError: a token is longer than the scanner's LONGEST.
+            OutputError: it cannot be written.
+        """
+        if isinstance(block, Text) and isinstance(self.tokenizer, Runs):
+            self.scan(block, self.tokenizer)
+            return
+        lines = self.lines
+        lines.clear(tokens=self.ids.count, lines=self.sentences.count - 1)
+        if isinstance(block, Sentences):
+            lines.add_lists(block.lists)
+        else:
+            lines.add_text(block)
+        self.intern(lines.tokens)
+        self.sentences.append(np.array(lines.ends, np.int64))
+        self.add_documents(np.array(lines.starts, np.int64))
+
+    def scan(self, block: Text, tokenizer: Runs) -> None:
+        """Encode text by the compiled scanner."""
+        state = self.words.state
+        size, parts = len(block.data), np.array(block.parts, np.int64)
+        ids, ends, starts = self.out = room(self.out, size + len(parts) + 1)
+        table = self.words.reserve(size // 2 + len(parts) + 1, size)
+        state[[scanner.IDS, scanner.ENDS, scanner.STARTS]] = 0
+        state[[scanner.TOKENS, scanner.LINES]] = self.ids.count, self.sentences.count - 1
+        mode = (scanner.ITEMS if block.items else scanner.FILE, block.closed)
+        tables = characters(tokenizer, self.case, block.data)
+        scanner.scan(bytes_array(block.data), parts, tuple(tables), tuple(table), self.out, state, mode)
+        if state[scanner.TOO_LONG] or state[scanner.LENGTH] > scanner.LONGEST:
+            raise CorpusError(f"a token is longer than {scanner.LONGEST} bytes; choose another tokenizer")
+        self.ids.append(ids[: state[scanner.IDS]])
+        self.sentences.append(ends[: state[scanner.ENDS]])
+        self.add_documents(starts[: state[scanner.STARTS]])
+
+    def intern(self, tokens: list[bytes]) -> None:
+        """Encode tokens that are cut already."""
+        text = bytes_array(b"".join(tokens))
+        ids = np.empty(len(tokens), np.int32)
+        table = self.words.reserve(len(tokens), len(text))
+        ends = np.cumsum(np.fromiter(map(len, tokens), np.int64, len(tokens)))
+        scanner.intern_all(text, ends, tuple(table), ids, self.words.state)
+        self.ids.append(ids)
+
+    def add_documents(self, starts: NDArray[np.int64]) -> None:
+        """Note the lines that documents start with; the first takes in blank lines at the very start."""
+        if len(starts) and not self.documents.count:
+            starts = np.concatenate([np.zeros(1, np.int64), starts[1:]])
+        self.documents.append(starts)
+
+    def finish(self, record: dict[str, Any]) -> None:
+        """Number the words by rank and write what is left; `record` goes into the corpus's meta file.
+
+        Raises:
+            CorpusError: there was no token.
+            OutputError: it cannot be written.
+        """
+        if not self.ids.count:
+            raise CorpusError("no words found in the corpus")
+        if not self.documents.count:
+            self.documents.append(np.zeros(1))
+        self.documents.append(np.array([self.sentences.count - 1]))
+        vocabulary, rank = ranked(self.words)
+        self.ids.renumber(rank)
+        self.close()
+        with writing(self.folder / META):
+            vocabulary.save(self.folder / VOCABULARY)
+            names = (IDS, SENTENCES, DOCUMENTS, VOCABULARY)
+            meta = {
+                "format": FORMAT,
+                "fingerprint": self.fingerprint(vocabulary),
+                "tokens": self.ids.count,
+                "types": len(vocabulary),
+                "sentences": self.sentences.count - 1,
+                "documents": self.documents.count - 1,
+                **record,
+                "files": {name: (self.folder / name).stat().st_size for name in names},
+            }
+            (self.folder / META).write_text(json.dumps(meta, indent=1, ensure_ascii=False) + "\n", "utf-8")
+
+    def fingerprint(self, vocabulary: Vocabulary) -> str:
+        """A digest of all that a trainer can see of the corpus: equal for equal text under equal settings."""
+        import pyarrow.compute
+
+        lengths = pyarrow.compute.binary_length(vocabulary.column).to_numpy(zero_copy_only=False)
+        whole = sha256(lengths.astype("<i8").data)
+        whole.update(memoryview(vocabulary.column.buffers()[2])[: int(lengths.sum())])
+        for column in (self.ids, self.sentences, self.documents):
+            whole.update(column.digest.digest())
+        return whole.hexdigest()[:32]
+
+    def close(self) -> None:
+        """Complete the files of numbers."""
+        for column in (self.ids, self.sentences, self.documents):
+            column.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for column in (self.ids, self.sentences, self.documents):
+            column.file.close()
+
+
+def ranked(words: Words) -> tuple[Vocabulary, NDArray[np.int32]]:
+    """The words as a vocabulary, and the rank in it of each raw id (types,)."""
+    import pyarrow
+    import pyarrow.compute
+
+    table = pyarrow.table({"word": words.column(), "count": pyarrow.array(words.counts())})
+    order = pyarrow.compute.sort_indices(table, [("count", "descending"), ("word", "ascending")])
+    table = table.take(order)
+    rank = np.empty(len(words), np.int32)
+    rank[order.to_numpy()] = np.arange(len(words), dtype=np.int32)
+    column = pyarrow.concat_arrays(table.column("word").chunks)
+    return Vocabulary(column, table.column("count").to_numpy()), rank
+
+
+def room(out: Any, size: int) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+    """Arrays for what a block of so many bytes can hold: ids, line ends, document starts."""
+    if out and len(out[0]) >= size:
+        return out  # type: ignore[no-any-return]
+    return np.empty(size, np.int32), np.empty(size, np.int64), np.empty(size, np.int64)
+
+
+def bytes_array(data: bytes) -> NDArray[np.uint8]:
+    """The bytes as an array, without a copy."""
+    return np.frombuffer(data, np.uint8) if data else np.empty(0, np.uint8)
