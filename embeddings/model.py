@@ -1,4 +1,4 @@
-"""A trained model: vectors, every table and setting behind them, and the record of its training, as a folder."""
+"""A trained model as a folder: vectors, every table and setting behind them, the record of its training."""
 
 import json
 import os
@@ -102,7 +102,7 @@ class Model:
         """The model of a folder; vectors and tables are mapped into memory, read-only.
 
         Raises:
-            FormatError: a part is missing, truncated or broken, of an unknown version, or does not fit the rest.
+            FormatError: a part is missing, truncated, broken, of an unknown version, or does not fit.
         """
         folder = Path(path)
         description = read_description(folder)
@@ -186,7 +186,7 @@ def installed() -> dict[str, str]:
 
 
 def plain(value: Any) -> Any:
-    """The same in what JSON can hold: numpy scalars as numbers, NaN and infinity as null, the rest as text."""
+    """The same in what JSON can hold: numpy scalars as numbers, NaN and infinity null, the rest text."""
     if is_dataclass(value) and not isinstance(value, type):
         return plain(asdict(value))
     if isinstance(value, Mapping):

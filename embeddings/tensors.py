@@ -82,7 +82,8 @@ def well_formed(entry: Any) -> bool:
     """Whether an entry has a known dtype, and offsets that span just the bytes of its shape."""
     if not isinstance(entry, dict) or entry.get("dtype") not in list(DTYPES):
         return False
-    shape, offsets = entry.get("shape"), entry.get("data_offsets")
+    shape: Any = entry.get("shape")
+    offsets: Any = entry.get("data_offsets")
     if not is_sizes(shape) or not is_sizes(offsets) or len(offsets) != 2:
         return False
     return bool(offsets[1] - offsets[0] == prod(shape) * np.dtype(DTYPES[entry["dtype"]]).itemsize)

@@ -7,15 +7,12 @@ from typing import Literal, overload
 
 import numpy as np
 
-from embeddings.errors import EmbeddingsError, SettingError
-from embeddings.neighbours import check_search, search, search_multiplicative, unit, unit_rows
+from embeddings.errors import SettingError
+from embeddings.neighbours import check_search, row_blocks, search, search_multiplicative, unit, unit_rows
+from embeddings.vocabulary import UnknownWordError
 
 Query = str | np.ndarray | Sequence[str | np.ndarray]
 Neighbours = list[tuple[str, float]]
-
-
-class UnknownWordError(EmbeddingsError, LookupError):
-    """A word has no vector."""
 
 
 class Vectors:
@@ -40,7 +37,7 @@ class Vectors:
         compose: Callable[[str], np.ndarray] | None = None,
     ) -> None:
         self.words: list[str] = words if isinstance(words, list) else list(words)
-        self.matrix: np.ndarray = np.asanyarray(matrix, dtype=np.float32)
+        self.matrix: np.ndarray = np.asarray(matrix, dtype=np.float32)
         self.counts: np.ndarray | None = None if counts is None else np.asarray(counts, dtype=np.int64)
         self.compose = compose
         self._index = {word: index for index, word in enumerate(self.words)}
@@ -111,7 +108,7 @@ class Vectors:
     @overload
     def __getitem__(self, key: Sequence[str]) -> np.ndarray: ...
     def __getitem__(self, key: str | Sequence[str]) -> np.ndarray:
-        """The vector (dim,) of a word, or the vectors (words, dim) of several.
+        """The vector (dim,) of a word, read-only, or the vectors (words, dim) of several.
 
         Raises:
             UnknownWordError: a word has no vector and none can be composed.
@@ -124,6 +121,7 @@ class Vectors:
         if word not in self._index and self.compose is not None:
             return np.asarray(self.compose(word), dtype=np.float32)
         row: np.ndarray = self.matrix[self.index(word)]
+        row.flags.writeable = False
         return row
 
     @cached_property
@@ -144,8 +142,6 @@ class Vectors:
         Raises:
             SettingError: naming the first word that has one.
         """
-        from embeddings.neighbours import row_blocks
-
         for part in row_blocks(*self.matrix.shape):
             good = np.isfinite(self.matrix[part]).all(axis=1)
             if not good.all():

@@ -1,0 +1,84 @@
+"""Judge vectors by similarity and analogy sets in one call."""
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from embeddings.errors import SettingError
+from embeddings.eval.analogy import evaluate_analogy
+from embeddings.eval.datasets import read_pairs, read_questions
+from embeddings.eval.matching import Folded
+from embeddings.eval.results import Result
+from embeddings.eval.similarity import evaluate_similarity
+from embeddings.vectors import Vectors
+
+if TYPE_CHECKING:
+    from embeddings.model import Model
+
+TestSets = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+
+
+def evaluate(
+    vectors: "Vectors | Model | str | os.PathLike[str]",
+    *,
+    similarity: TestSets = (),
+    analogy: TestSets = (),
+    restrict: int | Sequence[int | None] | None = (None, 30000),
+    name: str | None = None,
+) -> list[Result]:
+    """The results of similarity sets, then those of analogy sets, in the order given.
+
+    Arguments:
+        vectors: vectors, a model, or the path of either.
+        similarity: names of sets ("wordsim353", "simlex999") or paths; one or several.
+        analogy: the same ("google-analogies").
+        restrict: analogies are judged once for each: among the first so many words, None for all.
+        name: what the results call the vectors; the path unless given.
+
+    Raises:
+        SettingError: no set is named, or a restriction below 1.
+        FormatError: vectors or a set cannot be found or read.
+    """
+    limits = check_limits(restrict)
+    pairs = [read_pairs(test) for test in listed(similarity)]
+    questions = [read_questions(test) for test in listed(analogy)]
+    if not pairs and not questions:
+        raise SettingError("nothing to evaluate by: name a similarity or an analogy set")
+    found, label = resolve(vectors)
+    label, folded = name or label, Folded(found.words)
+    results = [evaluate_similarity(found, test, folded, name=label) for test in pairs]
+    for test in questions:
+        results += evaluate_analogy(found, test, folded, name=label, restrict=limits)
+    return results
+
+
+def resolve(vectors: "Vectors | Model | str | os.PathLike[str]") -> tuple[Vectors, str]:
+    """The vectors themselves, and a name for them."""
+    if isinstance(vectors, str | os.PathLike):
+        from embeddings.loading import load
+
+        return load(vectors), Path(vectors).name
+    if isinstance(vectors, Vectors):
+        return vectors, "vectors"
+    return vectors.vectors, vectors.name
+
+
+def listed(tests: TestSets) -> list[str | os.PathLike[str]]:
+    """One test set as a list of one."""
+    return [tests] if isinstance(tests, str | os.PathLike) else list(tests)
+
+
+def check_limits(restrict: int | Sequence[int | None] | None) -> list[int | None]:
+    """The restrictions as a list.
+
+    Raises:
+        SettingError: there is none, or one is below 1.
+    """
+    limits = [restrict] if restrict is None or isinstance(restrict, int) else list(restrict)
+    if not limits:
+        raise SettingError("restrict needs a number of words, or None for all")
+    for limit in limits:
+        if limit is not None and limit < 1:
+            raise SettingError(f"restrict must be at least 1, not {limit}")
+    return limits
