@@ -1,1 +1,54 @@
-"""Word vectors: train, judge, search, export."""
+"""Word vectors: train, judge, search and export them.
+
+    import embeddings as em
+
+    model = em.SkipGram(dim=100, epochs=5).train(em.Corpus("text.zst"))
+    model.vectors.most_similar("king")
+    model.save("vectors")
+
+Everything is imported when it is first used; each installed trainer's class is an attribute too.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from embeddings.corpora import Corpus as Corpus
+    from embeddings.eval import evaluate as evaluate
+    from embeddings.loading import load as load
+    from embeddings.model import Model as Model
+    from embeddings.plugins.cbow import CBOW as CBOW
+    from embeddings.plugins.skipgram import SkipGram as SkipGram
+    from embeddings.training.run import train as train
+    from embeddings.vectors import Vectors as Vectors
+    from embeddings.vocabulary import Vocabulary as Vocabulary
+
+HOMES = {
+    "Corpus": "embeddings.corpora",
+    "EmbeddingsError": "embeddings.errors",
+    "Model": "embeddings.model",
+    "Vectors": "embeddings.vectors",
+    "Vocabulary": "embeddings.vocabulary",
+    "evaluate": "embeddings.eval",
+    "load": "embeddings.loading",
+    "train": "embeddings.training.run",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in HOMES:
+        return getattr(import_module(HOMES[name]), name)
+    if name[:1].isupper():  # a trainer's class, ours or another package's
+        from embeddings import registry
+
+        for trainer, offers in registry.available("trainer").items():
+            if any(offer.attr == name for offer in offers):
+                return registry.load("trainer", trainer)
+    raise AttributeError(f"module 'embeddings' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    from embeddings import registry
+
+    classes = [offer.attr for offers in registry.available("trainer").values() for offer in offers]
+    return sorted([*HOMES, *classes])

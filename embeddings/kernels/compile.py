@@ -3,6 +3,9 @@
 numba's disk cache looks only at the file of the function that is called, so a change in a piece that it calls
 from another file would go unseen. Here the cache folder is named by a digest of every file a kernel may be made
 of: this folder, and the folder of the kernel itself. Compiled code can never be older than its source.
+
+Pieces and hot kernels allocate nothing. That lets numba leave out the counting of references to arrays, whose
+atomic instructions otherwise take a third of a trainer's time.
 """
 
 import hashlib
@@ -26,18 +29,30 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def piece(function: Function) -> Function:
-    """Compile a part of a kernel: LLVM puts it into every kernel that calls it."""
-    return njit(forceinline=True, **OPTIONS)(function)  # type: ignore[no-any-return]
+    """Compile a part of a kernel that allocates nothing: LLVM puts it into every kernel that calls it."""
+    return njit(forceinline=True, _nrt=False, **OPTIONS)(function)  # type: ignore[no-any-return]
+
+
+def aside(function: Function) -> Function:
+    """Compile a part that is rarely run and allocates nothing: kernels call it, so their own code stays small."""
+    return njit(_nrt=False, **OPTIONS)(function)  # type: ignore[no-any-return]
 
 
 def kernel(function: Function) -> Function:
     """Compile an entry point from Python; the machine code is kept on disk where a cache folder can be written."""
+    return _kept(function)
+
+
+def hot(function: Function) -> Function:
+    """Compile an entry point as `kernel` does, for code that allocates nothing and must lose no time."""
+    return _kept(function, _nrt=False)
+
+
+def _kept(function: Function, **more: bool) -> Function:
     home = generation(Path(function.__code__.co_filename).resolve().parent)
-    if home is None:
-        return njit(**OPTIONS)(function)  # type: ignore[no-any-return]
-    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(home)
+    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(home or "")
     try:
-        return njit(cache=True, **OPTIONS)(function)  # type: ignore[no-any-return]
+        return njit(cache=home is not None, **OPTIONS, **more)(function)  # type: ignore[no-any-return]
     finally:
         numba.config.CACHE_DIR = before
 

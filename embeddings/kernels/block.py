@@ -1,0 +1,139 @@
+"""A thread's next few thousand words, with every random choice made: what a model learns from.
+
+Sub-sampling, windows and noise words are drawn here for all models alike, so a model's own kernel is a plain
+function of a block, and its slow twin in the tests can be handed the very same choices.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from embeddings.kernels.compile import hot, piece
+from embeddings.kernels.noise import pick
+from embeddings.kernels.random import MOST, below, coin, random
+
+SIZE = 8192  # words a block holds
+POSITION, END, LINE, FROM, HELD, FIRST, LAST = range(7)  # of `Block.place`
+
+
+class Source(NamedTuple):
+    """What all threads read.
+
+    `ids` (words,) are ranks; those of rank `len(keep)` and beyond are out of the vocabulary. `lines` (lines + 1,)
+    are the borders of sentences in `ids`. `keep` (vocabulary,) are thresholds.
+    `noise` is an alias table, (vocabulary, 2).
+    """
+
+    ids: np.ndarray
+    lines: np.ndarray
+    keep: np.ndarray
+    noise: np.ndarray
+    window: int
+    shrink: bool
+
+
+class Block(NamedTuple):
+    """Words and the choices made for them.
+
+    Centres are `words[place[FIRST]:place[LAST]]`; the context of centre i is `words[start[i]:stop[i]]` without
+    `words[i]`; its noise words are `noise[i]` (negatives,). `place` also says where the thread is in its share.
+    """
+
+    words: np.ndarray
+    start: np.ndarray
+    stop: np.ndarray
+    noise: np.ndarray
+    place: np.ndarray
+
+
+def new_block(window: int, negatives: int, size: int = SIZE) -> Block:
+    """An empty block; it holds at least two full windows, so that every filling goes forward."""
+    size = max(size, 4 * window + 2)
+    bounds = np.zeros(size, np.int64)
+    noise = np.zeros((size, negatives), np.int32)
+    return Block(np.zeros(size, np.int32), bounds, bounds.copy(), noise, np.zeros(7, np.int64))
+
+
+def rewind(block: Block, source: Source, begin: int, end: int) -> None:
+    """Put a block at the start of the share `ids[begin:end]`, with nothing held."""
+    line = int(np.searchsorted(source.lines, begin, side="right"))
+    block.place[:] = begin, end, line, 0, 0, 0, 0
+
+
+def keep_thresholds(probabilities: np.ndarray) -> np.ndarray:
+    """The largest coin with which a word stays, uint32 (vocabulary,): a chance of 1 keeps it always."""
+    return np.round(np.asarray(probabilities, np.float64) * MOST).astype(np.uint32)
+
+
+@hot
+def fill(block, source, rng):
+    """Read on until the block is full or the share ends; gives how many words of the corpus were read.
+
+    A line that goes on beyond the block is not cut: its last words stay, as contexts of the next block.
+    `rng` (2,) is a key and a counter.
+    """
+    place, size = block.place, block.words.shape[0]
+    hold_back(block)
+    position, end, line, n = place[POSITION], place[END], place[LINE], place[HELD]
+    before, begin, first = position, 0, place[FIRST]
+    while position < end and n < size:
+        border = min(source.lines[line], end)
+        position, n = keep_some(block.words, n, source, position, border, rng)
+        closed = position == border
+        last = n if closed else max(first, n - source.window)
+        draw_windows(block, source, begin, first, last, n, rng)
+        first = last
+        if closed:
+            begin = n
+            line += 1
+    draw_noise(block, source.noise, place[FIRST], first, rng)
+    place[POSITION], place[LINE], place[HELD], place[LAST] = position, line, n, first
+    place[FROM] = max(begin, first - source.window)
+    return position - before
+
+
+@piece
+def hold_back(block):
+    """Move the words of an unfinished line to the front: contexts on the left, then centres still to come."""
+    place = block.place
+    start, held = place[FROM], place[HELD] - place[FROM]
+    for i in range(held):
+        block.words[i] = block.words[start + i]
+    place[FROM], place[HELD], place[FIRST] = 0, held, place[LAST] - start
+
+
+@piece
+def keep_some(words, n, source, position, border, rng):
+    """Sub-sample ids up to a border or until the block is full; gives the next position and the words held."""
+    key, counter = rng[0], rng[1]
+    begin, vocabulary, size = position, source.keep.shape[0], words.shape[0]
+    while position < border and n < size:
+        word = source.ids[position]
+        if word < vocabulary and coin(random(key, counter + np.uint64(position - begin))) <= source.keep[word]:
+            words[n] = word
+            n += 1
+        position += 1
+    rng[1] = counter + np.uint64(position - begin)
+    return position, n
+
+
+@piece
+def draw_windows(block, source, begin, first, last, end, rng):
+    """Contexts for centres first to last of a line that holds words begin to end: 1 to `window` on both sides."""
+    key, counter, reach = rng[0], rng[1], source.window
+    for i in range(first, last):
+        if source.shrink:
+            reach = 1 + below(random(key, counter + np.uint64(i - first)), source.window)
+        block.start[i] = max(begin, i - reach)
+        block.stop[i] = min(end, i + reach + 1)
+    rng[1] = counter + np.uint64(last - first)
+
+
+@piece
+def draw_noise(block, table, first, last, rng):
+    """Noise words for centres first to last."""
+    key, counter, negatives = rng[0], rng[1], block.noise.shape[1]
+    for i in range(first, last):
+        for j in range(negatives):
+            block.noise[i, j] = pick(table, random(key, counter + np.uint64((i - first) * negatives + j)))
+    rng[1] = counter + np.uint64(max(0, last - first) * negatives)

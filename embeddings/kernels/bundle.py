@@ -1,0 +1,94 @@
+"""One step of any model: rows that go in, rows that are scored, labels and weights.
+
+    S = H O'    G = rate W (Y - sigmoid(S))    O += G' H    and H's gradient G O goes to the rows that are moved
+
+A model writes addresses of rows into a bundle and calls `learn`. Rows that go in may be rows of a table, moved
+in place, or scratch rows that the model fills from several (a mean, a sum, rows side by side) and whose gradient
+it hands back to them.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from embeddings.kernels.compile import piece
+from embeddings.kernels.logistic import loss, to_steps
+from embeddings.kernels.rows import COLUMNS, PADDING, TARGETS, address, copy, score, update
+
+SAMPLED = 64  # one bundle in so many is tallied for the loss
+LOSS, PAIRS, NEXT = range(3)  # of `Bundle.tally`
+
+
+class Bundle(NamedTuple):
+    """What one thread writes on.
+
+    `read` (inputs,), `moved` (inputs,) and `targets` (targets,) are addresses of rows; `weights` (targets,) is W,
+    one for each target; `scores` is S and then G; `rows` (rows, width) are for hidden rows and their gradients;
+    `old` keeps inputs as they were when targets are too many for one pass; `factor` (1,) is what sums are scaled by.
+    `context` (contexts,) are addresses of rows that make up a hidden one.
+    `tally` sums the loss of sampled bundles and the pairs of input and positive in them.
+    """
+
+    read: np.ndarray
+    moved: np.ndarray
+    targets: np.ndarray
+    weights: np.ndarray
+    scores: np.ndarray
+    context: np.ndarray
+    rows: np.ndarray
+    old: np.ndarray
+    factor: np.ndarray
+    tally: np.ndarray
+
+
+def aligned(rows: int, width: int, dtype: type = np.float32) -> np.ndarray:
+    """A zero table whose rows begin at a cache line when `width` is a multiple of `PADDING`."""
+    size = rows * width * np.dtype(dtype).itemsize
+    raw = np.zeros(size + 64, np.uint8)
+    start = -raw.ctypes.data % 64
+    table: np.ndarray = raw[start : start + size].view(dtype).reshape(rows, width)
+    return table
+
+
+def new_bundle(
+    inputs: int, targets: int, width: int, *, contexts: int = 0, rows: int = 0, dtype: type = np.float32
+) -> Bundle:
+    """A bundle for up to so many inputs and targets, rows of `width` numbers, contexts and hidden rows."""
+    gap = -(-targets // COLUMNS) * COLUMNS
+    addresses = np.zeros(inputs, np.int64)
+    return Bundle(
+        read=addresses,
+        moved=addresses.copy(),
+        targets=np.zeros(targets, np.int64),
+        weights=np.ones(targets, dtype),
+        scores=np.zeros(inputs * gap + PADDING, dtype),
+        context=np.zeros(contexts, np.int64),
+        rows=aligned(rows, width, dtype),
+        old=aligned(inputs if targets > TARGETS else 0, width, dtype),
+        factor=np.ones(1, dtype),
+        tally=np.zeros(3),
+    )
+
+
+@piece
+def learn(bundle, m, p, n, width, rate):
+    """Move m inputs and n targets, of which the first p are positive, one step of size `rate`."""
+    read, targets, scores, weights, tally = bundle.read, bundle.targets, bundle.scores, bundle.weights, bundle.tally
+    score(scores, read, m, targets, n, width)
+    tally[NEXT] -= 1
+    if tally[NEXT] < 0:
+        tally[NEXT] += SAMPLED
+        tally[LOSS] += loss(scores, m, p, n, weights)
+        tally[PAIRS] += m * p
+    to_steps(scores, m, p, n, weights, rate)
+    if n > TARGETS:
+        keep_old(bundle, m, width)
+    update(scores, read, bundle.moved, m, targets, n, width)
+
+
+@piece
+def keep_old(bundle, m, width):
+    """Let inputs be read from copies, so that every target sees them as they were."""
+    for i in range(m):
+        copy(bundle.scores, address(bundle.old, i), bundle.read[i], width)
+        bundle.read[i] = address(bundle.old, i)

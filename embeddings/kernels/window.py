@@ -1,0 +1,47 @@
+"""A centre's rows in a bundle: its contexts, itself and its noise; and the next ones asked for ahead of time."""
+
+from embeddings.kernels.compile import piece
+from embeddings.kernels.rows import address, prefetch
+
+AHEAD = 8  # centres; a context is asked for so long before it enters a window
+
+
+@piece
+def contexts(block, table, rows, i):
+    """Write the addresses of the rows of centre i's contexts, left to right; gives how many there are."""
+    m = 0
+    for c in range(block.start[i], i):
+        rows[m] = address(table, block.words[c])
+        m += 1
+    for c in range(i + 1, block.stop[i]):
+        rows[m] = address(table, block.words[c])
+        m += 1
+    return m
+
+
+@piece
+def centre_and_noise(block, table, bundle, i):
+    """Write the addresses of centre i's row and of its noise rows; gives how many there are.
+
+    A noise word that is the centre itself counts for nothing, as in word2vec.
+    """
+    centre = block.words[i]
+    negatives = block.noise.shape[1]
+    bundle.targets[0] = address(table, centre)
+    for j in range(negatives):
+        word = block.noise[i, j]
+        bundle.targets[1 + j] = address(table, word)
+        bundle.weights[1 + j] = word != centre
+    return 1 + negatives
+
+
+@piece
+def ask_ahead(block, inputs, outputs, i, last):
+    """Fetch into the cache the targets of the centre after i, and a context of later ones."""
+    if i + 1 < last:
+        size = outputs.shape[1] * outputs.itemsize
+        prefetch(address(outputs, block.words[i + 1]), size)
+        for j in range(block.noise.shape[1]):
+            prefetch(address(outputs, block.noise[i + 1, j]), size)
+    if i + AHEAD < last:
+        prefetch(address(inputs, block.words[i + AHEAD]), inputs.shape[1] * inputs.itemsize)

@@ -1,0 +1,95 @@
+"""How far a training run has come, as its caller is told."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import perf_counter
+
+import numpy as np
+
+from embeddings.settings import Schedule
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One report: words of the corpus read so far, and what they tell.
+
+    `loss` is the mean, over the pairs of input and positive in one window of 64 since the last report, of the
+    negative-sampling loss (natural logarithms); None where there was none yet. `seconds` have passed.
+    """
+
+    words: int
+    total: int
+    epoch: int
+    epochs: int
+    rate: float
+    loss: float | None
+    seconds: float
+
+    @property
+    def share(self) -> float:
+        """Share of the run that is done, 0 to 1."""
+        return self.words / self.total
+
+    @property
+    def words_per_second(self) -> float:
+        """Words of the corpus read a second since the start."""
+        return self.words / self.seconds if self.seconds else 0.0
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds to the end at the pace so far."""
+        return (self.total - self.words) / self.words_per_second if self.words else float("inf")
+
+
+Report = Callable[[Progress], None]
+
+
+@dataclass
+class Tally:
+    """What the threads count, a row each: only its own thread writes a row."""
+
+    threads: int
+    schedule: Schedule
+    corpus_words: int
+    started: float = field(default_factory=perf_counter)
+
+    def __post_init__(self) -> None:
+        self.words = np.zeros(self.threads, np.int64)
+        self.loss = np.zeros((self.threads, self.schedule.epochs, 2))  # sums and the pairs they are over
+        self._told = np.zeros(2)
+
+    @property
+    def total(self) -> int:
+        """Words to read over all epochs."""
+        return self.corpus_words * self.schedule.epochs
+
+    @property
+    def done(self) -> int:
+        """Words read so far by all threads."""
+        return int(self.words.sum())
+
+    @property
+    def rate(self) -> float:
+        """The learning rate now."""
+        return self.schedule.rate_at(self.done, self.total)
+
+    def progress(self) -> Progress:
+        """A report; its loss is over what came since the last one."""
+        sums: np.ndarray = self.loss.sum(axis=(0, 1))
+        loss, pairs = sums - self._told
+        if pairs > 0:
+            self._told = sums
+        return Progress(
+            words=self.done,
+            total=self.total,
+            epoch=min(self.done // self.corpus_words + 1, self.schedule.epochs),
+            epochs=self.schedule.epochs,
+            rate=self.rate,
+            loss=float(loss / pairs) if pairs > 0 else None,
+            seconds=perf_counter() - self.started,
+        )
+
+    def losses(self) -> list[float | None]:
+        """The mean loss of each epoch; None where no window was tallied."""
+        sums = self.loss.sum(axis=0)
+        return [float(loss / pairs) if pairs > 0 else None for loss, pairs in sums]

@@ -1,0 +1,57 @@
+"""Training in one call, by a trainer's name."""
+
+import dataclasses
+import difflib
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from embeddings import registry
+from embeddings.errors import SettingError
+
+if TYPE_CHECKING:
+    from embeddings.corpora import Corpus
+    from embeddings.model import Model
+    from embeddings.training.progress import Report
+
+
+def train(
+    trainer: str,
+    corpus: "Corpus | str | os.PathLike[str] | Iterable[Any]",
+    *,
+    threads: int | None = None,
+    seed: int = 1,
+    report: "Report | None" = None,
+    **settings: Any,
+) -> "Model":
+    """The model that an installed trainer learns; `settings` are the trainer's own, such as `dim=100`.
+
+    The corpus is a `Corpus`, or what one is made of: a path, a built-in name, an iterable of texts or token lists.
+
+    Raises:
+        RegistryError: no such trainer.
+        SettingError: it has no such setting, or a value is out of range.
+        CorpusError: the corpus is missing, broken, or has no word that is frequent enough.
+    """
+    from embeddings.corpora import Corpus
+
+    made = make(trainer, settings)
+    text = corpus if isinstance(corpus, Corpus) else Corpus(corpus)
+    model: Model = made.train(text, threads=threads, seed=seed, report=report)
+    return model
+
+
+def make(trainer: str, settings: dict[str, Any]) -> Any:
+    """The trainer of that name with these settings.
+
+    Raises:
+        RegistryError, SettingError: as `train`.
+    """
+    kind = registry.load("trainer", trainer)
+    known = [field.name for field in dataclasses.fields(kind)]
+    for name in settings:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            raise SettingError(f"{trainer} has no setting {name!r}{hint}; it has: {', '.join(sorted(known))}")
+    return kind(**settings)

@@ -1,0 +1,207 @@
+"""What stands between a trainer's settings and its kernel: the corpus read, the threads run, the model made."""
+
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from threading import Event
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from embeddings.errors import EmbeddingsError, SettingError
+from embeddings.kernels.block import FIRST, LAST, Block, Source, fill, keep_thresholds, new_block, rewind
+from embeddings.kernels.bundle import LOSS, NEXT, PAIRS, SAMPLED, Bundle
+from embeddings.kernels.noise import alias_table
+from embeddings.kernels.random import keys
+from embeddings.model import Model
+from embeddings.settings import ContextWindow, Dimension, NegativeSampling, Schedule, VocabularyChoice
+from embeddings.training import hogwild
+from embeddings.training.progress import Report, Tally
+from embeddings.vectors import Vectors
+from embeddings.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from embeddings.corpora import Corpus, EncodedCorpus
+
+LearnBlock = Callable[[Block, Any, Bundle, float], None]
+
+
+class TrainingError(EmbeddingsError):
+    """Training went wrong."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """The user stopped a training run; `model` holds what was learned until then."""
+
+    def __init__(self, model: Model) -> None:
+        super().__init__()
+        self.model = model
+
+
+@dataclass(frozen=True, kw_only=True)
+class WindowSettings(NegativeSampling, ContextWindow, VocabularyChoice, Schedule, Dimension):
+    """The settings of every model that learns words from windows against noise."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One training run: settings, a corpus as ids, the words that get vectors, and how the run is carried out."""
+
+    trainer: str
+    settings: WindowSettings
+    encoded: "EncodedCorpus"
+    vocabulary: Vocabulary
+    threads: int
+    seed: int
+    report: Report | None
+
+    def run(self, learn_block: LearnBlock, tables: Any, bundle: Callable[[], Bundle]) -> Model:
+        """Learn the rows of `tables.words` with all threads; `bundle` makes a thread's scratch.
+
+        `tables` is a NamedTuple of arrays (vocabulary, padded dim) whose field `words` becomes the vectors; the
+        others are kept in the model.
+
+        Raises:
+            TrainingError: a vector overflowed.
+            Interrupted: the user interrupted; what was learned is in it.
+        """
+        tally = Tally(self.threads, self.settings, self.corpus_words)
+        source, shares = self.source(), self.shares()
+
+        def work(thread: int, stop: Event) -> None:
+            worker = Worker(self, source, tally, thread, bundle())
+            for epoch in range(self.settings.epochs):
+                worker.read(shares[thread], shares[thread + 1], epoch, learn_block, tables, stop)
+
+        def report() -> None:
+            if self.report:
+                self.report(tally.progress())
+
+        try:
+            hogwild.run(work, self.threads, report)
+        except KeyboardInterrupt:
+            raise Interrupted(self.model(tables, tally)) from None
+        return self.model(tables, tally)
+
+    @property
+    def corpus_words(self) -> int:
+        """Words of the corpus that one epoch reads, known or not."""
+        return len(self.encoded.ids)
+
+    def source(self) -> Source:
+        """What the threads read."""
+        settings, vocabulary = self.settings, self.vocabulary
+        return Source(
+            ids=np.asarray(self.encoded.ids),
+            lines=np.asarray(self.encoded.sentences),
+            keep=keep_thresholds(vocabulary.keep_probabilities(settings.sample)),
+            noise=alias_table(vocabulary.noise_weights(settings.noise_exponent)),
+            window=settings.window,
+            shrink=settings.shrink_window,
+        )
+
+    def shares(self) -> list[int]:
+        """Where each thread's share of the ids begins, and the end: at the nearest border of a sentence, if near."""
+        words, lines = self.corpus_words, np.asarray(self.encoded.sentences)
+        cuts = [words * thread // self.threads for thread in range(self.threads + 1)]
+        near = words // (20 * self.threads)
+        for k, cut in enumerate(cuts[1:-1], 1):
+            right = int(np.searchsorted(lines, cut))
+            border = min((int(lines[at]) for at in (right - 1, right)), key=lambda at: abs(at - cut))
+            if abs(border - cut) <= near:
+                cuts[k] = border
+        return cuts
+
+    def model(self, tables: Any, tally: Tally) -> Model:
+        """What was learned so far."""
+        dim, arrays = self.settings.dim, {k: v for k, v in tables._asdict().items() if isinstance(v, np.ndarray)}
+        trimmed = {name: np.ascontiguousarray(array[:, :dim]) for name, array in arrays.items()}
+        for name, array in trimmed.items():
+            if not np.isfinite(array).all():
+                raise TrainingError(f"the {name} overflowed after {tally.done} words; a lower --rate will help")
+        progress = tally.progress()
+        record = {
+            "seed": self.seed,
+            "threads": self.threads,
+            "corpus": self.encoded.fingerprint,
+            "words": progress.words,
+            "of_words": progress.total,
+            "seconds": round(progress.seconds, 3),
+            "words_per_second": round(progress.words_per_second),
+            "loss_by_epoch": tally.losses(),
+        }
+        vectors = Vectors(list(self.vocabulary.words), trimmed.pop("words"), counts=self.vocabulary.counts)
+        return Model(
+            self.trainer,
+            vectors=vectors,
+            vocabulary=self.vocabulary,
+            settings=asdict(self.settings),
+            tables=trimmed,
+            record=record,
+        )
+
+
+class Worker:
+    """What one thread has to itself: its random numbers, its block and its bundle."""
+
+    def __init__(self, task: Task, source: Source, tally: Tally, thread: int, bundle: Bundle) -> None:
+        settings = task.settings
+        self.source, self.tally, self.thread, self.bundle = source, tally, thread, bundle
+        self.block = new_block(settings.window, settings.negatives)
+        key = keys(task.seed, task.threads)[thread]
+        self.random = np.array([key, 0], np.uint64)
+        bundle.tally[NEXT] = float(key % SAMPLED)  # windows are tallied from a random one on
+
+    def read(self, begin: int, end: int, epoch: int, learn_block: LearnBlock, tables: Any, stop: Event) -> None:
+        """Learn from `ids[begin:end]` once, unless told to stop."""
+        block, bundle, tally = self.block, self.bundle, self.tally
+        rewind(block, self.source, begin, end)
+        while not stop.is_set():
+            read = fill(block, self.source, self.random)
+            if read == 0 and block.place[FIRST] == block.place[LAST]:
+                return
+            rate = tally.rate
+            tally.words[self.thread] += read
+            learn_block(block, tables, bundle, rate)
+            tally.loss[self.thread, epoch] += bundle.tally[LOSS], bundle.tally[PAIRS]
+            bundle.tally[LOSS] = bundle.tally[PAIRS] = 0
+
+
+def prepare(
+    trainer: str,
+    settings: WindowSettings,
+    corpus: "Corpus",
+    *,
+    threads: int | None = None,
+    seed: int = 1,
+    report: Report | None = None,
+) -> Task:
+    """A run that is ready to start: the corpus read and its vocabulary chosen.
+
+    Raises:
+        SettingError: threads or seed are out of range.
+        CorpusError: the corpus is broken, or no word of it is frequent enough.
+    """
+    threads = available_threads() if threads is None else threads
+    if not 1 <= threads <= 1024:
+        raise SettingError(f"threads must be at least 1 and at most 1024, not {threads}")
+    if not 0 <= seed < 2**63:
+        raise SettingError(f"seed must be at least 0 and below 2^63, not {seed}")
+    encoded = corpus.encode()
+    vocabulary = encoded.vocabulary.select(min_count=settings.min_count, max_vocab=settings.max_vocab)
+    return Task(trainer, settings, encoded, vocabulary, threads, seed, report)
+
+
+def available_threads() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Trainer(Protocol):
+    """Learns vectors; its dataclass fields are its settings."""
+
+    def train(
+        self, corpus: "Corpus", *, threads: int | None = None, seed: int = 1, report: Report | None = None
+    ) -> Model:
+        """The model learned from the corpus."""
+        ...

@@ -1,0 +1,81 @@
+"""The continuous bag of words with negative sampling (Mikolov et al. 2013a, 2013b)."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from embeddings.kernels.block import FIRST, LAST
+from embeddings.kernels.bundle import learn, new_bundle
+from embeddings.kernels.compile import hot
+from embeddings.kernels.rows import address, padded, share, total
+from embeddings.kernels.window import ask_ahead, centre_and_noise, contexts
+from embeddings.model import Model
+from embeddings.settings import option
+from embeddings.training.progress import Report
+from embeddings.training.tables import initial, zeros
+from embeddings.training.task import WindowSettings, prepare
+
+if TYPE_CHECKING:
+    from embeddings.corpora import Corpus
+
+HIDDEN, GRADIENT = 0, 1  # of `Bundle.rows`
+
+
+class Tables(NamedTuple):
+    """Vectors of words and of the words they predict, each (vocabulary, padded dim), and how contexts combine."""
+
+    words: np.ndarray
+    output: np.ndarray
+    mean: bool
+    exact: bool
+
+
+@hot
+def learn_block(block, tables, bundle, rate):
+    """The mean or sum of the contexts goes in, the centre is scored; its gradient goes back to each context."""
+    width, last = tables.words.shape[1], block.place[LAST]
+    hidden, gradient = address(bundle.rows, HIDDEN), address(bundle.rows, GRADIENT)
+    for i in range(block.place[FIRST], last):
+        m = contexts(block, tables.words, bundle.context, i)
+        ask_ahead(block, tables.words, tables.output, i, last)
+        if m == 0:
+            continue
+        bundle.rows[:] = 0
+        bundle.factor[0] = 1 / m if tables.mean else 1
+        total(bundle.factor, hidden, bundle.context, m, width)
+        n = centre_and_noise(block, tables.output, bundle, i)
+        bundle.read[0], bundle.moved[0] = hidden, gradient
+        learn(bundle, 1, 1, n, width, rate)
+        bundle.factor[0] = 1 / m if tables.mean and tables.exact else 1
+        share(bundle.factor, gradient, bundle.context, m, width)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CBOW(WindowSettings):
+    """Continuous bag of words: the words around a place together predict the word there. The fastest model."""
+
+    rate: float = option(0.05, "Learning rate at the start; it falls linearly over all epochs.", above=0, most=100)
+    combine: Literal["mean", "sum"] = option("mean", "Contexts go in as their mean or as their sum.")
+    context_gradient: Literal["undivided", "exact"] = option(
+        "undivided",
+        "With the mean of m contexts, each context's true gradient is 1/m of the mean's. 'exact' takes that; it "
+        "wants about three times the rate. 'undivided' gives each context the whole, as word2vec, gensim and fastText "
+        "do. With the sum the two are the same.",
+    )
+
+    def train(
+        self, corpus: "Corpus", *, threads: int | None = None, seed: int = 1, report: Report | None = None
+    ) -> Model:
+        """The model learned from the corpus; see `embeddings.training.task.prepare` and `Task.run` for errors."""
+        task = prepare("cbow", self, corpus, threads=threads, seed=seed, report=report)
+        size, width = len(task.vocabulary), padded(self.dim)
+        tables = Tables(
+            words=initial(size, self.dim, seed),
+            output=zeros(size, self.dim),
+            mean=self.combine == "mean",
+            exact=self.context_gradient == "exact",
+        )
+        return task.run(
+            learn_block, tables, lambda: new_bundle(1, 1 + self.negatives, width, contexts=2 * self.window, rows=2)
+        )
