@@ -1,5 +1,6 @@
 """Plain bytes from any file: gzip, bzip2, zstd and xz are told by their first bytes, never by their name."""
 
+import bz2
 import lzma
 from collections.abc import Callable
 from typing import IO, Any
@@ -71,7 +72,7 @@ def decompressed(opened: Opened) -> Read:
     form = compression(opened.start)
     if form is None:
         return opened.read
-    inner = xz(opened) if form == "xz" else arrow(opened, form)
+    inner = standard(opened, form) if form in ("xz", "bz2") else arrow(opened, form)
 
     def read(size: int) -> bytes:
         try:
@@ -88,27 +89,44 @@ def arrow(opened: Opened, form: str) -> Read:
     import pyarrow
 
     stream: Any = pyarrow.CompressedInputStream(pyarrow.PythonFile(opened, mode="r"), form)
-    read: Read = stream.read
+
+    def read(size: int) -> bytes:
+        try:
+            data: bytes = stream.read(size)
+        except pyarrow.ArrowException as error:  # some are no OSError
+            raise OSError(str(error)) from error
+        return data
+
     return read
 
 
-def xz(opened: Opened, block: int = 1 << 16) -> Read:
-    """Decompression by the standard library, one xz stream after another, with bounded memory."""
-    decoder = lzma.LZMADecompressor(lzma.FORMAT_XZ)
+def standard(opened: Opened, form: str, block: int = 1 << 16) -> Read:
+    """Decompression by the standard library, one member after another, with bounded memory."""
+    fresh: Any = bz2.BZ2Decompressor if form == "bz2" else lzma.LZMADecompressor
+    decoder = fresh()
     rest = b""
 
     def read(size: int) -> bytes:
         nonlocal decoder, rest
         while True:
             if decoder.eof:
-                rest = (decoder.unused_data or opened.read(block)).lstrip(b"\0")  # padding between streams
-                if not rest and not (rest := opened.read(block).lstrip(b"\0")):
+                rest = next_member(opened, decoder.unused_data, form, block)
+                if not rest:
                     return b""
-                decoder = lzma.LZMADecompressor(lzma.FORMAT_XZ)
+                decoder = fresh()
             elif decoder.needs_input and not rest and not (rest := opened.read(block)):
                 raise EOFError("it ends before its end marker")
             data, rest = decoder.decompress(rest, size), b""
             if data:
-                return data
+                return bytes(data)
 
     return read
+
+
+def next_member(opened: Opened, unused: bytes, form: str, block: int) -> bytes:
+    """The first bytes of the next member of the stream, b"" if there is none; xz may have zeros between them."""
+    while data := unused or opened.read(block):
+        unused = b""
+        if data := data.lstrip(b"\0") if form == "xz" else data:
+            return data
+    return b""

@@ -100,7 +100,7 @@ class Corpus:
         with Encoder(scratch, self.tokenizer, self.case) as encoder:
             for source in self.sources:
                 for block in reader.read(source):
-                    encoder.add(block)
+                    encoder.add(block, source.name)
             names = [source.name for source in self.sources]
             encoder.finish({"decoding_errors": reader.errors, "settings": self.settings, "sources": names})
 

@@ -35,15 +35,15 @@ class Encoder:
         self.sentences.append(np.zeros(1))
         self.out: Any = ()
 
-    def add(self, block: Block) -> None:
-        """Encode a block.
+    def add(self, block: Block, name: str) -> None:
+        """Encode a block of the source of this name.
 
         Raises:
             CorpusError: a token is longer than the scanner's LONGEST.
             OutputError: it cannot be written.
         """
         if isinstance(block, Text) and isinstance(self.tokenizer, Runs):
-            self.scan(block, self.tokenizer)
+            self.scan(block, self.tokenizer, name)
             return
         lines = self.lines
         lines.clear(tokens=self.ids.count, lines=self.sentences.count - 1)
@@ -55,7 +55,7 @@ class Encoder:
         self.sentences.append(np.array(lines.ends, np.int64))
         self.add_documents(np.array(lines.starts, np.int64))
 
-    def scan(self, block: Text, tokenizer: Runs) -> None:
+    def scan(self, block: Text, tokenizer: Runs, name: str) -> None:
         """Encode text by the compiled scanner."""
         state = self.words.state
         size, parts = len(block.data), np.array(block.parts, np.int64)
@@ -67,7 +67,7 @@ class Encoder:
         tables = characters(tokenizer, self.case, block.data)
         scanner.scan(bytes_array(block.data), parts, tuple(tables), tuple(table), self.out, state, mode)
         if state[scanner.TOO_LONG] or state[scanner.LENGTH] > scanner.LONGEST:
-            raise CorpusError(f"a token is longer than {scanner.LONGEST} bytes; choose another tokenizer")
+            raise CorpusError(f"{name}: a token is longer than {scanner.LONGEST} bytes; choose another tokenizer")
         self.ids.append(ids[: state[scanner.IDS]])
         self.sentences.append(ends[: state[scanner.ENDS]])
         self.add_documents(starts[: state[scanner.STARTS]])
@@ -95,7 +95,7 @@ class Encoder:
             OutputError: it cannot be written.
         """
         if not self.ids.count:
-            raise CorpusError("no words found in the corpus")
+            raise CorpusError(f"no words found in {', '.join(record['sources'])}")
         if not self.documents.count:
             self.documents.append(np.zeros(1))
         self.documents.append(np.array([self.sentences.count - 1]))

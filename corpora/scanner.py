@@ -195,8 +195,7 @@ def scan(
         stop = parts[part]
         if kind == ITEMS and state[FRESH]:
             start_document(out, state)
-        if i < stop:
-            state[OPEN] = text[stop - 1] != 10
+        start = i
         while i < stop:
             point = np.int64(text[i])
             width = 1
@@ -214,6 +213,8 @@ def scan(
                 end_line(out, state, kind)
             elif not flag & SPACE:
                 state[BLANK] = 0
+        if start < stop:
+            state[OPEN] = text[stop - 1] != 10
         if closed or part + 1 < parts.shape[0]:
             end_token(table, out, state, at, code)
             end_part(out, state, kind)

@@ -1,0 +1,71 @@
+"""Slow, obvious twins of the corpus code, and helpers to run the fast one."""
+
+import tempfile
+import unicodedata
+from collections import Counter
+from pathlib import Path
+
+from embeddings.corpora import Corpus, EncodedCorpus
+
+
+def naive_tokens(line, tokenizer, case):
+    """Tokens by one character after the other."""
+    tokens, token = [], ""
+    for character in line + " ":
+        is_word = unicodedata.category(character)[0] in ("L", "M", "N")
+        if is_word if tokenizer == "words" else not character.isspace():
+            token += character.lower() if case == "lower" else character
+        elif token:
+            tokens.append(token)
+            token = ""
+    return tokens
+
+
+def naive_lines(text):
+    lines = text.split("\n")
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def naive_starts(lines):
+    """The lines at which the documents of one file start."""
+    full = [bool(line.strip()) for line in lines]
+    return [i for i, line in enumerate(full) if line and (not any(full[:i]) or not full[i - 1])]
+
+
+def naive_file(text, tokenizer="words", case="lower"):
+    """Sentences as token lists, and documents as lists of sentences, of one file."""
+    lines = naive_lines(text.removeprefix("\ufeff"))
+    sentences = [naive_tokens(line, tokenizer, case) for line in lines]
+    starts = [0, *naive_starts(lines)[1:], len(lines)]
+    return sentences, starts
+
+
+def naive_vocabulary(sentences):
+    """Words and counts by count, then by word."""
+    counts = Counter(token for sentence in sentences for token in sentence)
+    return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+def decoded(encoded):
+    """Sentences as token lists, from the numbers."""
+    words = encoded.vocabulary.words
+    tokens = [words[i] for i in encoded.ids.tolist()]
+    bounds = encoded.sentences.tolist()
+    return [tokens[start:end] for start, end in zip(bounds[:-1], bounds[1:], strict=True)]
+
+
+def encode(*sources, block_size=1 << 18, **settings):
+    """An encoded corpus in a folder of its own: no cache is asked."""
+    folder = Path(tempfile.mkdtemp())
+    Corpus(*sources, **settings).encode_into(folder, None, block_size)
+    return EncodedCorpus(folder, temporary=True)
+
+
+def check(encoded, sentences, documents=None):
+    """The encoded corpus says what these token lists say."""
+    assert decoded(encoded) == sentences
+    assert encoded.sentences[0] == 0
+    pairs = naive_vocabulary(sentences)
+    assert list(zip(encoded.vocabulary.words, encoded.vocabulary.counts.tolist(), strict=True)) == pairs
+    if documents is not None:
+        assert encoded.documents.tolist() == documents

@@ -1,0 +1,98 @@
+import bz2
+import gzip
+import io
+import lzma
+import os
+
+import pyarrow
+import pytest
+from naive_corpora import decoded, encode
+
+from embeddings.corpora.compression import Opened, compression, decompressed
+from embeddings.errors import CorpusError
+
+
+def zstd(data):
+    sink = pyarrow.BufferOutputStream()
+    with pyarrow.CompressedOutputStream(sink, "zstd") as stream:
+        stream.write(data)
+    return sink.getvalue().to_pybytes()
+
+
+FORMS = {"gzip": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zstd": zstd}
+WORDS = [os.urandom(4).hex() for _ in range(30_000)]
+TEXT = " ".join(WORDS).encode()
+
+
+def whole(data, size=1 << 15):
+    read = decompressed(Opened(io.BytesIO(data), "f"))
+    parts = []
+    while part := read(size):
+        parts.append(part)
+    return b"".join(parts)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_told_by_content_and_read_whole_over_several_members(tmp_path, form):
+    half = len(TEXT) // 2
+    data = FORMS[form](TEXT[:half]) + FORMS[form](b"") + FORMS[form](TEXT[half:])
+    assert compression(data) == form
+    path = tmp_path / "no-extension"
+    path.write_bytes(data)
+    with encode(path) as encoded:
+        assert decoded(encoded) == [WORDS]
+    for size in (1, 7, 1 << 20):
+        assert whole(FORMS[form](TEXT[:300]) * 2, size) == TEXT[:300] * 2
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_truncation_is_told(form):
+    data = FORMS[form](TEXT)
+    for length in (7, 12, 20, 100, len(data) // 2, len(data) - 9, len(data) - 1):
+        with pytest.raises(CorpusError, match=f"f is truncated or corrupt {form} data: "):
+            whole(data[:length])
+    with pytest.raises(CorpusError, match="truncated or corrupt"):
+        whole(data + data[: len(data) - 5])
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_rubbish_after_the_end_and_flipped_bits_are_told(form):
+    data = FORMS[form](TEXT)
+    with pytest.raises(CorpusError, match=f"f is truncated or corrupt {form} data"):
+        whole(data + b"rubbish that is no member")
+    middle = len(data) // 2
+    broken = data[:middle] + bytes([data[middle] ^ 0xFF]) + data[middle + 1 :]
+    if form != "zstd":  # its frames carry no checksum here
+        with pytest.raises(CorpusError, match=f"f is truncated or corrupt {form} data"):
+            whole(broken)
+
+
+def test_a_name_says_nothing(tmp_path):
+    (tmp_path / "plain.gz").write_text("just words")
+    with encode(tmp_path / "plain.gz") as encoded:
+        assert decoded(encoded) == [["just", "words"]]
+
+
+def test_short_first_reads_do_not_hide_the_form():
+    class Dripping(io.BytesIO):
+        def read(self, size=-1):
+            return super().read(min(size, 1))
+
+    read = decompressed(Opened(Dripping(gzip.compress(b"abc")), "f"))
+    assert read(100) == b"abc"
+
+
+@pytest.mark.parametrize("start", [b"", *(data(TEXT) for data in FORMS.values())])
+def test_a_read_that_fails_names_the_file(start):
+    class Failing(io.BytesIO):
+        def read(self, size=-1):
+            if self.tell() + size > 1000 or not start:
+                raise OSError(5, "Input/output error")
+            return super().read(size)
+
+    with pytest.raises(CorpusError, match=r"^f cannot be read: Input/output error$"):
+        decompressed(Opened(Failing(start), "f"))(1 << 20)
+
+
+def test_xz_padding_between_streams_is_no_fault():
+    assert whole(lzma.compress(b"a") + b"\0" * 8 + lzma.compress(b"b") + b"\0" * 4) == b"ab"

@@ -1,0 +1,120 @@
+import sys
+import tempfile
+import unicodedata
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive_corpora import check, decoded, encode, naive_file, naive_tokens
+
+from embeddings.corpora import characters, scanner, tokenizers
+from embeddings.errors import CorpusError
+
+ODD = "aAbB09  \n\n\n\n\n\r\t\0\x1c\u0130\u03a3\u0301\u00df\u0085\u00a0\ufeff\u2028\u3000\u4e2d\u0915\u093f\u2163\u023a😀\U0001d400_-'"
+TEXT = st.text(st.one_of(st.sampled_from(ODD), st.characters(exclude_categories=["Cs"])), max_size=60)
+RULES = st.sampled_from(["words", "whitespace"])
+CASES = st.sampled_from(["lower", "keep"])
+SIZES = st.sampled_from([1, 2, 3, 4, 5, 7, 16, 1 << 18])
+
+
+@settings(deadline=None, max_examples=150)
+@given(text=TEXT, rule=RULES, case=CASES, size=SIZES)
+def test_a_file_is_encoded_as_by_the_naive_twin(text, rule, case, size):
+    sentences, documents = naive_file(text, rule, case)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "text")
+        path.write_bytes(text.encode())
+        if not any(sentences):
+            with pytest.raises(CorpusError, match="no words found"):
+                encode(path, tokenizer=rule, case=case, block_size=size)
+            return
+        with encode(path, tokenizer=rule, case=case, block_size=size) as encoded:
+            check(encoded, sentences, documents)
+
+
+@settings(deadline=None, max_examples=60)
+@given(text=TEXT, rule=RULES, case=CASES, size=SIZES)
+def test_a_callable_gives_the_same_numbers_as_the_compiled_rule(text, rule, case, size):
+    tokenizer = getattr(tokenizers, rule)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "text")
+        path.write_bytes(text.encode() + b"\nend")
+        with (
+            encode(path, tokenizer=rule, case=case, block_size=size) as fast,
+            encode(path, tokenizer=lambda line: tokenizer(line), case=case, block_size=size) as slow,
+        ):
+            assert decoded(fast) == decoded(slow)
+            assert fast.documents.tolist() == slow.documents.tolist()
+            assert fast.fingerprint == slow.fingerprint
+
+
+@pytest.mark.parametrize("limit", characters.LIMITS)
+def test_lower_case_is_that_of_str_lower_for_every_code_point(limit):
+    table = characters.lower(limit)
+    mask = (1 << characters.PAIR) - 1
+    for point in range(limit):
+        packed = int(table[point])
+        written = chr(packed & mask) + (chr(packed >> characters.PAIR) if packed > mask else "")
+        if written != chr(point).lower():
+            pytest.fail(f"{point:x}: {written!r} is not {chr(point).lower()!r}")
+
+
+def test_every_code_point_is_scanned_as_by_the_naive_twin(tmp_path):
+    everything = "".join(f"x{chr(point)}\n" for point in range(0, sys.maxunicode + 1, 7) if not 0xD800 <= point < 0xE000)
+    (tmp_path / "all").write_bytes(everything.encode())
+    lines = [line for line in everything.split("\n")[:-1]]
+    for rule in ("words", "whitespace"):
+        with encode(tmp_path / "all", tokenizer=rule) as encoded:
+            assert decoded(encoded) == [naive_tokens(line, rule, "lower") for line in lines]
+
+
+def test_white_space_is_that_of_str_split():
+    for point in range(0, sys.maxunicode + 1):
+        flag = characters.flags(tokenizers.whitespace, characters.LIMITS[-1])[point]
+        if bool(flag & characters.SPACE) != chr(point).isspace():
+            pytest.fail(hex(point))
+
+
+def test_marks_keep_words_whole(tmp_path):
+    hindi, accent = "हिन्दी", unicodedata.normalize("NFD", "café")
+    (tmp_path / "f").write_text(f"{hindi} {accent} don't İSTANBUL ΣΑΣ", encoding="utf-8")
+    with encode(tmp_path / "f") as encoded:
+        assert decoded(encoded) == [[hindi, accent, "don", "t", "i̇stanbul", "σασ"]]
+
+
+def test_a_long_line_and_long_tokens_cross_many_blocks(tmp_path):
+    tokens = ["a" * 5000, "b", "ü" * 3000, "a" * 5000, "a" * 4999] * 3
+    (tmp_path / "f").write_text(" ".join(tokens), encoding="utf-8")
+    with encode(tmp_path / "f", block_size=64) as encoded:
+        assert decoded(encoded) == [tokens]
+
+
+@pytest.mark.parametrize("size", [1 << 12, 1 << 18, 1 << 22])
+@pytest.mark.parametrize("end", ["", " after", "\n"])
+def test_the_longest_token_is_kept_and_one_byte_more_refused(tmp_path, size, end):
+    path = tmp_path / "f"
+    path.write_bytes(b"x" * scanner.LONGEST + end.encode())
+    with encode(path, block_size=size) as encoded:
+        assert len(decoded(encoded)[0][0]) == scanner.LONGEST
+    path.write_bytes(b"x" * (scanner.LONGEST + 1) + end.encode())
+    with pytest.raises(CorpusError, match=r"f: a token is longer than 1048576 bytes; choose another tokenizer"):
+        encode(path, block_size=size)
+
+
+def test_many_types_outgrow_every_table(tmp_path):
+    words = [f"w{i}" for i in range(60_000)]
+    (tmp_path / "f").write_text(" ".join(words + words[::-2]), encoding="utf-8")
+    with encode(tmp_path / "f", block_size=1 << 12) as encoded:
+        check(encoded, [words + words[::-2]], [0, 1])
+
+
+def test_words_that_share_a_hash_stay_apart(tmp_path, monkeypatch):
+    from embeddings.corpora import words
+
+    monkeypatch.setattr(words.os, "urandom", lambda size: (0x811C9DC5).to_bytes(size, "little"))
+    pair = ["costarring", "liquid"]  # the same FNV-1a, 32 bits
+    (tmp_path / "f").write_text(" ".join([*pair, *pair, "liquid"]), encoding="utf-8")
+    with encode(tmp_path / "f") as encoded:
+        assert decoded(encoded) == [[*pair, *pair, "liquid"]]
+        assert encoded.vocabulary.counts.tolist() == [3, 2]

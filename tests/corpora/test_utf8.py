@@ -1,0 +1,84 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from embeddings.corpora.utf8 import Utf8, blocks
+from embeddings.errors import CorpusError, SettingError
+from naive_corpora import encode
+
+PIECES = st.lists(
+    st.sampled_from(
+        [b"a", b" ", b"\xc3\xa9", b"\xe4\xb8\xad", b"\xf0\x9f\x98\x80", b"\xef\xbf\xbd", b"\xff", b"\x80", b"\xc3"]
+        + [b"\xe4\xb8", b"\xf0\x9f\x98", b"\xed\xa0\x80", b"\xc0\x80", b"\xf5"]
+    ),
+    max_size=20,
+).map(b"".join)
+CUTS = st.lists(st.integers(0, 40), max_size=6).map(sorted)
+
+
+def cleaned(data, cuts, policy):
+    """The data through the decoder in blocks that end at these places."""
+    decoder = Utf8(policy, "text")
+    bounds = [0, *cuts, len(data)]
+    parts = [decoder.clean(data[start:end]) for start, end in zip(bounds[:-1], bounds[1:], strict=True)]
+    return [*parts, decoder.clean(b"", final=True)], decoder
+
+
+@given(data=PIECES, cuts=CUTS, policy=st.sampled_from(["replace", "ignore"]))
+def test_faults_are_mended_and_counted_as_by_python(data, cuts, policy):
+    parts, decoder = cleaned(data, cuts, policy)
+    assert b"".join(parts) == data.decode("utf-8", policy).encode()
+    assert decoder.errors == data.replace(b"\xef\xbf\xbd", b"").decode("utf-8", "replace").count("\ufffd")
+    for part in parts:
+        part.decode()
+
+
+@given(data=PIECES, cuts=CUTS)
+def test_the_first_fault_is_named_by_its_byte_wherever_blocks_end(data, cuts):
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        with pytest.raises(CorpusError, match=rf"text is not UTF-8 at byte {error.start} \(0x"):
+            cleaned(data, cuts, "strict")
+    else:
+        parts, _ = cleaned(data, cuts, "strict")
+        assert b"".join(parts) == data
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 100])
+def test_only_the_first_byte_order_mark_is_dropped(size):
+    data = "\ufeffa\ufeffb".encode()
+    position = 0
+
+    def read(count):
+        nonlocal position
+        position += count
+        return data[position - count : position]
+
+    assert b"".join(blocks(read, size, Utf8("strict", "text"))) == "a\ufeffb".encode()
+
+
+@pytest.mark.parametrize("size", [1, 7, 1 << 18])
+def test_message_names_file_byte_and_option(tmp_path, size):
+    path = tmp_path / "bad.txt"
+    path.write_bytes("é".encode() * 50 + b" \xe4\xb8")  # cut at the end of the file
+    with pytest.raises(CorpusError, match=r"bad.txt is not UTF-8 at byte 101 \(0xe4\): .*--encoding-errors replace"):
+        encode(path, block_size=size)
+    with encode(path, block_size=size, encoding_errors="replace") as encoded:
+        assert encoded.decoding_errors == 1
+        assert encoded.vocabulary.words == ["é" * 50]
+
+
+def test_a_lone_surrogate_in_a_string_is_no_text():
+    with pytest.raises(CorpusError, match=r"item 2 is not UTF-8 at byte 1 \(0xed\)"):
+        encode(["fine", "a\ud800b"])
+    with pytest.raises(CorpusError, match=r"item 1 is not UTF-8 at byte 0"):
+        encode([["\ud800"]])
+    with encode(["a\ud800b"], encoding_errors="ignore") as encoded:
+        assert encoded.vocabulary.words == ["ab"]
+        assert encoded.decoding_errors == 3
+
+
+def test_other_policies_are_refused():
+    with pytest.raises(SettingError, match="must be strict, replace or ignore, not 'backslash'"):
+        encode(["a"], encoding_errors="backslash")
