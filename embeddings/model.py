@@ -65,7 +65,7 @@ class Model:
             )
         if list(vectors.words) != list(vocabulary.words):
             raise SettingError(
-                f"{len(vectors)} vectors are not those of the {len(vocabulary)} words of the vocabulary"
+                f"the words of {len(vectors)} vectors are not the vocabulary's {len(vocabulary)}"
             )
 
     def __repr__(self) -> str:
@@ -149,9 +149,7 @@ def read_description(folder: Path) -> dict[str, Any]:
         raise FormatError(f"{path} is broken: it names no format_version")
     if content["format_version"] != FORMAT_VERSION:
         found = content["format_version"]
-        raise FormatError(
-            f"{path} is of format version {found!r}; this package reads version {FORMAT_VERSION}"
-        )
+        raise FormatError(f"{path} is of format version {found!r}; this package reads {FORMAT_VERSION}")
     for key, kind in NAMED.items():
         if not isinstance(content.get(key), kind):
             raise FormatError(f"{path} is broken: {key!r} is missing or not a {kind.__name__}")

@@ -36,7 +36,7 @@ def save(tensors: Mapping[str, np.ndarray], path: Path) -> None:
     """Write arrays of any shape; the dtypes are those of `DTYPES`."""
     from safetensors.numpy import save_file
 
-    save_file({name: np.ascontiguousarray(array) for name, array in tensors.items()}, str(path))
+    save_file({name: np.asarray(array, order="C") for name, array in tensors.items()}, str(path))
 
 
 def load(path: Path) -> dict[str, np.ndarray]:

@@ -32,7 +32,7 @@ SNIFFED = 1 << 16
 
 
 def sniff(path: Path) -> bool:
-    """Whether a header is followed by a word and mostly decimal numbers."""
+    """Whether a header is followed by a word and decimal numbers, half of them at least."""
     with opened(path) as stream:
         start = stream.read(SNIFFED)
     header = find_header(start)
@@ -42,7 +42,7 @@ def sniff(path: Path) -> bool:
     fields = line.split()[1:]
     if not newline and len(start) == SNIFFED:
         del fields[-1:]
-    return header.words == 0 or 2 * sum(map(is_number, fields)) > len(fields)
+    return header.words == 0 or (bool(fields) and 2 * sum(map(is_number, fields)) >= len(fields))
 
 
 def write(vectors: Vectors, path: Path) -> None:
