@@ -1,1 +1,56 @@
-"""The command line."""
+"""The command line: parse, call one library function, print."""
+
+import os
+import sys
+import traceback
+from typing import Any
+
+import click
+
+from embeddings.cli import analogy, evaluate, export, info, neighbours, train, trainers
+from embeddings.errors import EmbeddingsError, SettingError
+
+FAILED, MISUSED, INTERRUPTED = 1, 2, 130
+
+
+class Commands(click.Group):
+    """Commands whose faults are told in one line: exit code 1 for a failure, 2 for misuse, 130 after Ctrl-C."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run, and leave with the exit code."""
+        debug = "--debug" in sys.argv[1:]
+        try:
+            kwargs["standalone_mode"] = False
+            code = super().main(*args, **kwargs)
+        except click.ClickException as error:
+            error.show()
+            code = error.exit_code
+        except (KeyboardInterrupt, click.Abort):
+            click.echo("interrupted", err=True)
+            code = INTERRUPTED
+        except BrokenPipeError:  # the reader of our output, such as head, has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = FAILED
+        except (EmbeddingsError, OSError, MemoryError) as error:
+            if debug:
+                traceback.print_exc()
+            click.echo(f"Error: {one_line(error)}", err=True)
+            code = MISUSED if isinstance(error, SettingError) else FAILED
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def one_line(error: BaseException) -> str:
+    """What went wrong, as a line."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    return f"out of memory: {text}" if isinstance(error, MemoryError) else text
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="embeddings-toolkit", message="%(prog)s %(version)s", prog_name="embeddings")
+@click.option("--debug", is_flag=True, help="Show where an error comes from.")
+def main(debug: bool) -> None:
+    """Train word vectors, judge them, search them, and hand them to other tools."""
+
+
+for module in (train, evaluate, neighbours, analogy, export, info, trainers):
+    main.add_command(module.command)

@@ -1,0 +1,70 @@
+"""`embeddings evaluate`: how good vectors are."""
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from embeddings.cli import shared
+
+if TYPE_CHECKING:
+    from embeddings.eval import Result
+
+SUMS = (None, "semantic", "syntactic")
+
+
+@click.command("evaluate")
+@click.argument("vectors", nargs=-1, required=True)
+@click.option("--similarity", multiple=True, metavar="NAME|FILE", help="Word similarity set; may be repeated.")
+@click.option("--analogy", multiple=True, metavar="NAME|FILE", help="Analogy questions; may be repeated.")
+@click.option("--sections", is_flag=True, help="Print each section of analogy questions too.")
+@shared.as_json
+@shared.reading
+def command(
+    vectors: tuple[str, ...],
+    similarity: tuple[str, ...],
+    analogy: tuple[str, ...],
+    sections: bool,
+    as_json: bool,
+    allow_pickle: bool,
+    encoding_errors: str,
+) -> None:
+    """Print how well VECTORS agree with people's judgements, one or several files side by side.
+
+    Sets by name: wordsim353, simlex999 (similarity), google-analogies (analogy); all of them if none is asked
+    for. Or any file in these forms. `seen` of `total` says how many pairs or questions had all their words;
+    analogies are counted over the full vocabulary and over its 30,000 most frequent words.
+    """
+    from embeddings.eval import datasets
+    from embeddings.eval import evaluate as judge
+
+    if not similarity and not analogy:
+        known = datasets.names()
+        similarity = tuple(name for name, kind in known.items() if kind == "similarity")
+        analogy = tuple(name for name, kind in known.items() if kind == "analogy")
+    for name in similarity:  # before the vectors, so that a bad file is told at once
+        datasets.read_pairs(name)
+    for name in analogy:
+        datasets.read_questions(name)
+    results: list[Result] = []
+    for path in vectors:
+        loaded = shared.load(path, allow_pickle, encoding_errors)
+        results += judge(loaded, similarity=similarity, analogy=analogy, name=path)
+    if as_json:
+        shared.print_json([dataclasses.asdict(result) for result in results])
+    else:
+        shared.print_rows(row(result) for result in results if sections or result.section in SUMS)
+
+
+def row(result: "Result") -> dict[str, Any]:
+    """A result as a line."""
+    return {
+        "vectors": result.vectors,
+        "set": result.set,
+        "section": result.section or "all",
+        "words": f"first {result.restrict}" if result.restrict else "all",
+        "measure": result.measure,
+        "value": result.value if result.reason is None else f"none: {result.reason}",
+        "seen": result.seen,
+        "total": result.total,
+    }

@@ -1,0 +1,32 @@
+"""`embeddings neighbours`: the nearest words."""
+
+import click
+
+from embeddings.cli import shared
+
+
+@click.command("neighbours")
+@click.argument("vectors")
+@click.argument("words", nargs=-1, required=True)
+@shared.top
+@shared.restrict
+@shared.as_json
+@shared.reading
+def command(
+    vectors: str,
+    words: tuple[str, ...],
+    top: int,
+    restrict: int | None,
+    as_json: bool,
+    allow_pickle: bool,
+    encoding_errors: str,
+) -> None:
+    """Print the words nearest to each of WORDS by cosine."""
+    loaded = shared.load(vectors, allow_pickle, encoding_errors)
+    found = loaded.most_similar_many(list(words), top=top, restrict=restrict)
+    rows = (
+        {"word": word, "neighbour": neighbour, "cosine": cosine}
+        for word, near in zip(words, found, strict=True)
+        for neighbour, cosine in near
+    )
+    shared.print_rows(rows, as_json)

@@ -1,0 +1,107 @@
+"""How far a command has come: a bar on a terminal, a plain line now and then elsewhere; on standard error."""
+
+import sys
+from time import perf_counter
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import click
+
+if TYPE_CHECKING:
+    from embeddings.corpora import EncodedCorpus
+    from embeddings.model import Model
+    from embeddings.training.progress import Progress
+
+EVERY = 10.0  # seconds between plain lines
+
+
+class Bar:
+    """A bar over `total` steps; `update` says how many are done and what else there is to know."""
+
+    def __init__(self, quiet: bool, what: str) -> None:
+        self.quiet, self.what = quiet, what
+        self.terminal = sys.stderr.isatty()
+        self.started = self.told = perf_counter()
+        self._bar: Any = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def update(self, done: int, total: int | None, details: str) -> None:
+        """Show where things are."""
+        if self.quiet:
+            return
+        if self.terminal:
+            self._draw(done, total, details)
+        elif perf_counter() - self.told >= EVERY:
+            self.told = perf_counter()
+            share = f"{100 * done / total:.0f} %" if total else f"{done:,}"
+            click.echo(f"{self.what} {share}  {details}", err=True)
+
+    def _draw(self, done: int, total: int | None, details: str) -> None:
+        if self._bar is None:
+            from tqdm import tqdm
+
+            form = "{desc} {percentage:3.0f} % |{bar}| {postfix}" if total else "{desc} {n_fmt} {postfix}"
+            self._bar = tqdm(total=total, desc=self.what, bar_format=form, leave=False, file=sys.stderr)
+        self._bar.n = done
+        self._bar.set_postfix_str(details)
+
+    def say(self, line: str) -> None:
+        """A line that stays."""
+        if not self.quiet:
+            click.echo(line, err=True)
+
+
+class Reading(Bar):
+    """Progress of reading a corpus, in bytes."""
+
+    def __init__(self, quiet: bool) -> None:
+        super().__init__(quiet, "reading")
+
+    def __call__(self, done: int, total: int | None) -> None:
+        """What a corpus reports."""
+        self.update(done, total, f"{done / 1e6:,.0f} MB")
+
+    def tell(self, encoded: "EncodedCorpus") -> None:
+        """What was read."""
+        lines = len(encoded.sentences) - 1
+        self.say(f"read {len(encoded.ids):,} words, {len(encoded.vocabulary):,} different, in {lines:,} lines")
+        if encoded.decoding_errors:
+            self.say(f"{encoded.decoding_errors:,} places were not UTF-8")
+
+
+class Training(Bar):
+    """Progress of a training run, in words."""
+
+    def __init__(self, quiet: bool) -> None:
+        super().__init__(quiet, "training")
+
+    def __call__(self, progress: "Progress") -> None:
+        """What a trainer reports."""
+        loss = "-" if progress.loss is None else f"{progress.loss:.4f}"
+        left = progress.seconds_left
+        details = (
+            f"epoch {progress.epoch}/{progress.epochs}  {progress.words_per_second / 1e6:.2f} M words/s  "
+            f"loss {loss}  rate {progress.rate:.5f}  {clock(left)} left"
+        )
+        self.update(progress.words, progress.total, details)
+
+    def tell(self, model: "Model", out: str) -> None:
+        """What was learned."""
+        record, vectors = model.record, model.vectors
+        learned = f"{len(vectors):,} vectors of {vectors.dim} components saved in {out}"
+        seconds = record.get("seconds")
+        self.say(learned if seconds is None else f"trained in {seconds:.1f} s; {learned}")
+
+
+def clock(seconds: float) -> str:
+    """Seconds as hours, minutes and seconds."""
+    if seconds == float("inf"):
+        return "-"
+    hours, rest = divmod(round(seconds), 3600)
+    return f"{hours}:{rest // 60:02}:{rest % 60:02}" if hours else f"{rest // 60}:{rest % 60:02}"

@@ -1,0 +1,65 @@
+"""What several commands take and print."""
+
+import json
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from embeddings.vectors import Vectors
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tab-separated lines.")
+force = click.option("--force", is_flag=True, help="Replace the output if it exists.")
+top = click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, help="How many to print.")
+restrict = click.option(
+    "--restrict", type=click.IntRange(min=1), help="Only the first so many words, the most frequent, may be answers."
+)
+
+
+def reading(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of commands that read vectors."""
+    errors = click.option(
+        "--encoding-errors",
+        type=click.Choice(["strict", "replace", "ignore"]),
+        default="strict",
+        show_default=True,
+        help="What to do with words that are not UTF-8.",
+    )
+    pickle = click.option(
+        "--allow-pickle", is_flag=True, help="Read gensim's own files, which can run code: only from who you trust."
+    )
+    return pickle(errors(command))
+
+
+def load(path: str, allow_pickle: bool, encoding_errors: str) -> "Vectors":
+    """The vectors of a file or model folder."""
+    from embeddings.loading import load
+
+    return load(path, allow_pickle=allow_pickle, errors=encoding_errors)
+
+
+def print_json(value: Any) -> None:
+    """A value for programs."""
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def print_rows(rows: Iterable[dict[str, Any]], as_json: bool = False) -> None:
+    """Rows as JSON, or as a line of names and tab-separated lines."""
+    listed = list(rows)
+    if as_json:
+        print_json(listed)
+        return
+    for number, row in enumerate(listed):
+        if number == 0:
+            click.echo("\t".join(row))
+        click.echo("\t".join(shown(value) for value in row.values()))
+
+
+def shown(value: Any) -> str:
+    """A value as people read it."""
+    if value is None:
+        return "-"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

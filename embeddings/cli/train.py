@@ -1,0 +1,165 @@
+"""`embeddings train`: a command for each installed trainer, made from its settings."""
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from embeddings import registry
+from embeddings.errors import RegistryError, SettingError
+
+if TYPE_CHECKING:
+    from embeddings.model import Model
+
+INTERRUPTED = 130
+
+
+class Trainers(click.Group):
+    """One subcommand for each installed trainer, built when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Their names."""
+        return list(registry.available("trainer"))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of a trainer; one that cannot be used says why when it is run."""
+        if cmd_name not in registry.available("trainer"):
+            return None
+        try:
+            return made(cmd_name, registry.load("trainer", cmd_name))
+        except RegistryError as error:
+            return unusable(cmd_name, error)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command of the first argument; an unknown trainer is told with those there are."""
+        if args and not args[0].startswith("-") and args[0] not in registry.available("trainer"):
+            try:
+                registry.load("trainer", args[0])
+            except RegistryError as error:
+                raise click.UsageError(
+                    f"{error}. Other packages bring more: pip install one that offers {registry.KINDS['trainer']!r}"
+                ) from error
+        return super().resolve_command(ctx, args)
+
+
+def unusable(name: str, error: RegistryError) -> click.Command:
+    """A command that says what is wrong with its trainer."""
+
+    def run() -> None:
+        raise error
+
+    ignore = {"ignore_unknown_options": True, "allow_extra_args": True}
+    return click.Command(name, callback=run, help=f"(unusable) {error}", context_settings=ignore)
+
+
+def made(name: str, trainer: type) -> click.Command:
+    """The command of one trainer."""
+    from embeddings.cli.options import options
+
+    def run(**given: Any) -> None:
+        common = {parameter.name: given.pop(str(parameter.name)) for parameter in COMMON if parameter.name in given}
+        try:
+            settings = trainer(**given)
+        except SettingError as error:
+            raise click.UsageError(str(error)) from error
+        train_into(name, settings, **common)
+
+    return click.Command(name, params=[*COMMON, *options(trainer)], callback=run, help=inspect.getdoc(trainer))
+
+
+def read_config(ctx: click.Context, parameter: click.Parameter, path: str | None) -> None:
+    """Take defaults from a TOML file; what is given on the command line wins."""
+    import tomllib
+
+    if path is None:
+        return
+    try:
+        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise click.UsageError(f"{path} cannot be read as TOML: {error}") from error
+    known = {str(p.name) for p in ctx.command.params} - {"config", "corpus"}
+    settings = {name.replace("-", "_"): value for name, value in content.items()}
+    for name in settings:
+        if name not in known:
+            raise click.UsageError(f"{path}: no setting {name!r}; there are {', '.join(sorted(known))}")
+    ctx.default_map = {**(ctx.default_map or {}), **settings}
+
+
+COMMON: list[click.Parameter] = [
+    click.Argument(["corpus"], nargs=-1, required=True),
+    click.Option(
+        ["-o", "--out"],
+        required=True,
+        help="Where to save: a model folder, or a vector file by its ending (.kv, .bin, .txt, .vec).",
+    ),
+    click.Option(["--force"], is_flag=True, help="Replace the output if it exists."),
+    click.Option(["--config"], is_eager=True, expose_value=False, callback=read_config, help="Settings in a TOML file."),
+    click.Option(["--threads"], type=click.IntRange(1, 1024), help="Threads that learn at once.  [default: all cores]"),
+    click.Option(["--seed"], type=click.IntRange(min=0), default=1, show_default=True, help="With one thread, the same seed gives the same vectors."),
+    click.Option(["--tokenizer"], default="words", show_default=True, help="words: letters, marks and digits; whitespace; or an installed one."),
+    click.Option(["--case"], type=click.Choice(["lower", "keep"]), default="lower", show_default=True, help="Lower-case the text or keep it."),
+    click.Option(["--encoding-errors"], type=click.Choice(["strict", "replace", "ignore"]), default="strict", show_default=True, help="What to do where the text is not UTF-8."),
+    click.Option(["--quiet"], is_flag=True, help="Say nothing but errors."),
+]
+
+
+def train_into(
+    name: str,
+    settings: Any,
+    *,
+    corpus: tuple[str, ...],
+    out: str,
+    force: bool,
+    threads: int | None,
+    seed: int,
+    quiet: bool,
+    **reading: str,
+) -> None:
+    """Train and save; what an interrupted run has learned is saved too."""
+    from embeddings.cli.progress import Reading, Training
+    from embeddings.corpora import Corpus
+    from embeddings.training.task import Interrupted
+
+    save = saver(out, force)
+    text = Corpus(*corpus, **reading)
+    with Reading(quiet) as read:
+        encoded = text.encode(report=read)
+    read.tell(encoded)
+    try:
+        with Training(quiet) as bar:
+            model = settings.train(text, threads=threads, seed=seed, report=bar)
+    except Interrupted as stopped:
+        save(stopped.model)
+        done = stopped.model.record
+        say(f"interrupted after {done['words']} of {done['of_words']} words; what was learned is saved in {out}")
+        raise click.exceptions.Exit(INTERRUPTED) from None
+    save(model)
+    if not quiet:
+        bar.tell(model, out)
+
+
+def saver(out: str, force: bool) -> "Callable[[Model], None]":
+    """What saves a model at `out`, checked now: hours of work come before it is called.
+
+    Raises:
+        OutputError: `out` exists (unless `force`) or cannot be written.
+    """
+    from embeddings import formats
+    from embeddings.files import check_output
+    from embeddings.model import check_target
+
+    if Path(out).suffix.lower() in formats.ENDINGS and not Path(out).is_dir():
+        check_output(out, force=force)
+        return lambda model: model.vectors.save(out, force=force)
+    check_target(out, force=force)
+    return lambda model: model.save(out, force=force)
+
+
+def say(text: str) -> None:
+    """A line for people."""
+    click.echo(text, err=True)
+
+
+command = Trainers("train", help="Learn vectors from text with one of the installed trainers.")
