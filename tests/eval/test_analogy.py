@@ -1,0 +1,111 @@
+"""Analogies beside an obvious twin: exclusions, case, ties, restriction, sections."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from embeddings.errors import SettingError
+from embeddings.eval import evaluate
+from embeddings.vectors import Vectors
+
+
+def naive(vectors, questions, limit):
+    """(seen, right) by one question at a time, in float64."""
+    words = vectors.words[:limit]
+    known = {}
+    for index, word in enumerate(words):
+        known.setdefault(word.upper(), index)
+    seen = right = 0
+    for question in questions:
+        asked = [word.upper() for word in question]
+        if not all(word in known for word in asked):
+            continue
+        seen += 1
+        a, b, c = (vectors.units[known[word]].astype(float) for word in asked[:3])
+        query = b - a + c
+        query = query / (np.linalg.norm(query) or 1)
+        best = None
+        for index, word in enumerate(words):
+            score = (vectors.units[index] * query).sum()
+            if word.upper() not in asked[:3] and (best is None or score > best[0]):
+                best = score, word.upper()
+        right += best is not None and best[1] == asked[3]
+    return seen, right
+
+
+def write(path, questions, section="all"):
+    path.write_text(f": {section}\n" + "".join(" ".join(question) + "\n" for question in questions))
+    return path
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_equals_the_naive_twin(tmp_path_factory, data):
+    names = data.draw(st.lists(st.text("abAB", min_size=1, max_size=2), unique=True, min_size=3, max_size=12))
+    entries = data.draw(st.lists(st.integers(-2, 2), min_size=2 * len(names), max_size=2 * len(names)))
+    vectors = Vectors(names, np.array(entries, np.float32).reshape(-1, 2))
+    word = st.sampled_from([*names, "unknown"])
+    questions = data.draw(st.lists(st.tuples(word, word, word, word), min_size=1, max_size=8))
+    path = write(tmp_path_factory.getbasetemp() / "questions", questions)
+    limits = [None, data.draw(st.integers(1, 14))]
+    totals = [result for result in evaluate(vectors, analogy=path, restrict=limits) if result.section is None]
+    for result, limit in zip(totals, limits, strict=True):
+        seen, right = naive(vectors, questions, limit)
+        assert (result.restrict, result.seen, result.total) == (limit, seen, len(questions))
+        assert result.value == (pytest.approx(right / seen) if seen else None)
+        assert (result.reason is None) == (seen > 0)
+
+
+@pytest.fixture(scope="module")
+def random():
+    rng = np.random.default_rng(2)
+    return Vectors([f"w{i}" for i in range(300)], rng.standard_normal((300, 10)).astype(np.float32))
+
+
+def test_blocks_change_nothing(tmp_path, random, monkeypatch):
+    rng = np.random.default_rng(4)
+    path = write(tmp_path / "q", [[f"w{i}" for i in row] for row in rng.integers(0, 300, (200, 4))])
+    whole = evaluate(random, analogy=path)
+    monkeypatch.setattr("embeddings.neighbours.BLOCK_BYTES", 3000)
+    assert evaluate(random, analogy=path) == whole
+
+
+def test_a_tie_goes_to_the_more_frequent_word(tmp_path):
+    rows = np.array([[1, 0], [1, 0], [1, 0], [1, 0], [1, 0.0]])
+    path = write(tmp_path / "q", ["abcd", "abce", "bcda", "bcde"])
+    result = evaluate(Vectors(list("abcde"), rows), analogy=path, restrict=None)[-1]
+    assert result.value == 0.5
+
+
+def test_sections_kinds_and_restrictions(tmp_path, random):
+    (tmp_path / "q").write_text(
+        ": capitals\nw1 w2 w3 w4\n: gram1-x\nw1 w2 w3 w290\nw1 w2 w3 w5\n: gram2\nw1 w2 w3 nope\n"
+    )
+    results = evaluate(random, analogy=tmp_path / "q", restrict=(None, 100), name="r")
+    assert [(r.section, r.restrict, r.seen, r.total) for r in results] == [
+        ("capitals", None, 1, 1),
+        ("gram1-x", None, 2, 2),
+        ("gram2", None, 0, 1),
+        ("semantic", None, 1, 1),
+        ("syntactic", None, 2, 3),
+        (None, None, 3, 4),
+        ("capitals", 100, 1, 1),
+        ("gram1-x", 100, 1, 2),
+        ("gram2", 100, 0, 1),
+        ("semantic", 100, 1, 1),
+        ("syntactic", 100, 1, 3),
+        (None, 100, 2, 4),
+    ]
+    assert {r.measure for r in results} == {"accuracy"}
+    assert results[2].value is None
+    assert results[2].reason == "no question has vectors for all four words"
+
+
+def test_what_evaluate_refuses(random):
+    with pytest.raises(SettingError, match="nothing to evaluate by: name a similarity or an analogy set"):
+        evaluate(random)
+    with pytest.raises(SettingError, match="restrict must be at least 1, not 0"):
+        evaluate(random, analogy="google-analogies", restrict=0)
+    with pytest.raises(SettingError, match="restrict needs a number of words, or None for all"):
+        evaluate(random, analogy="google-analogies", restrict=())

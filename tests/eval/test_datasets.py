@@ -1,0 +1,106 @@
+"""Test sets: those known by name, files of several layouts, and every broken line with its number."""
+
+import pytest
+
+from embeddings.errors import FormatError
+from embeddings.eval.datasets import read_pairs, read_questions
+
+
+def test_shipped_sets():
+    wordsim = read_pairs("wordsim353")
+    assert (wordsim.name, len(wordsim.pairs), wordsim.pairs[2], wordsim.ratings[2]) == (
+        "wordsim353",
+        353,
+        ("tiger", "tiger"),
+        10.0,
+    )
+    google = read_questions("google-analogies")
+    assert len(google.questions) == len(google.section_of) == 19544
+    assert len(google.sections) == 14
+    assert google.questions[0] == ("Athens", "Greece", "Baghdad", "Iraq")
+    assert google.questions[-1] == ("write", "writes", "work", "works")
+    assert google.section_of[-1] == 13
+
+
+@pytest.mark.golden
+def test_simlex_comes_from_gensim():
+    simlex = read_pairs("simlex999")
+    assert (simlex.name, len(simlex.pairs), simlex.pairs[0]) == ("simlex999", 999, ("old", "new"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "king\tqueen\t8.5\nnew york\tcity\t-1\n",
+        '# a comment\nWord 1,Word 2,Human (mean)\nking,queen,8.5\n\n"new york",city,-1\n',
+        "\ufeffking\tqueen\t8.5\r\nnew york\tcity\t-1\r\n",
+        "w1\tw2\tscore\nking \t queen\t8.5\nnew york\tcity\t-1",
+    ],
+)
+def test_layouts_of_pairs(tmp_path, text):
+    (tmp_path / "mine.txt").write_text(text, encoding="utf-8", newline="")
+    found = read_pairs(tmp_path / "mine.txt")
+    assert (found.name, found.pairs, found.ratings) == (
+        "mine",
+        [("king", "queen"), ("new york", "city")],
+        [8.5, -1.0],
+    )
+
+
+def test_pairs_between_spaces(tmp_path):
+    (tmp_path / "mine").write_text("king queen 8.5\na  b   1\n")
+    assert read_pairs(str(tmp_path / "mine")).pairs == [("king", "queen"), ("a", "b")]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "holds no word pairs"),
+        ("word1 word2 score\n", "holds no word pairs"),
+        ("a b 1\nc d\n", "line 2: two words and a rating are needed, not 'c d'"),
+        ("a\tb\t1\n\n# x\nc d 2\n", "line 4: two words and a rating are needed"),
+        ("a b 1\nc d x\n", "line 2: the rating 'x' is not a number"),
+        ("w1 w2 score\nw1 w2 score\n", "line 2: the rating 'score' is not a number"),
+        ("a b 1\nc d nan\n", "line 2: the rating 'nan' is not a number"),
+        ("a,b,1\n,d,2\n", "line 2: two words and a rating are needed"),
+        ("a b c 1\n", "line 1: two words and a rating are needed"),
+        (b"a b 1\nc \xff 2\n", "line 2: not UTF-8"),
+    ],
+)
+def test_broken_pairs(tmp_path, text, message):
+    (tmp_path / "mine.txt").write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(FormatError, match=message) as caught:
+        read_pairs(tmp_path / "mine.txt")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "holds no analogy questions"),
+        (": only\n", "holds no analogy questions"),
+        ("a b c d\n", "line 1: a question before the first ': section' line"),
+        (": s\na b c d\na b c\n", "line 3: four words are needed, not 'a b c'"),
+        (": s\na b c d e\n", "line 2: four words are needed"),
+    ],
+)
+def test_broken_questions(tmp_path, text, message):
+    (tmp_path / "mine.txt").write_text(text)
+    with pytest.raises(FormatError, match=message):
+        read_questions(tmp_path / "mine.txt")
+
+
+def test_a_file_wins_over_a_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "wordsim353").write_text("a b 1\n")
+    assert read_pairs("wordsim353").pairs == [("a", "b")]
+
+
+def test_unknown_sets(tmp_path):
+    with pytest.raises(
+        FormatError,
+        match="no test set 'nope': no such file, nor one of google-analogies, simlex999, wordsim353",
+    ):
+        read_pairs("nope")
+    with pytest.raises(FormatError, match="is a folder, not a test set"):
+        read_questions(tmp_path)
