@@ -124,7 +124,7 @@ def standard(opened: Opened, form: str, block: int = 1 << 16) -> Read:
 
 
 def next_member(opened: Opened, unused: bytes, form: str, block: int) -> bytes:
-    """The first bytes of the next member of the stream, b"" if there is none; xz may have zeros between them."""
+    """The first bytes of the next member of the stream, b"" if there is none; xz may put zeros between."""
     while data := unused or opened.read(block):
         unused = b""
         if data := data.lstrip(b"\0") if form == "xz" else data:

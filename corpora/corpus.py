@@ -51,6 +51,7 @@ class Corpus:
         self.encoding_errors = check_policy(encoding_errors)
         self.tokenizer = resolve_tokenizer(tokenizer)
         self.sources = [found for source in sources for found in resolve(source)]
+        self.kept: EncodedCorpus | None = None
 
     def __repr__(self) -> str:
         return f"<Corpus of {', '.join(source.name for source in self.sources)}>"
@@ -67,12 +68,15 @@ class Corpus:
         The text is read once, `block_size` bytes at a time; memory depends on the number of distinct words
         only, unless the tokenizer is a callable, which is given whole lines. `report` is called now and then
         with the bytes read so far, as they lie on the disk, and their number, None if that is not known. What
-        is read from standard input or an iterable, or cut by a tokenizer that is not built in, is not cached.
+        is read from standard input or an iterable, or cut by a tokenizer that is not built in, is not cached; this
+        object keeps it, so that a second call gives it again, until it is closed.
 
         Raises:
             CorpusError: a source cannot be read, is broken, is not UTF-8, or there is no token in any.
             OutputError: the result cannot be written.
         """
+        if self.kept is not None and self.kept.open:
+            return self.kept
         before = self.identity()
         home = folder("corpora") if before else None
         if home and before and (found := cached.find(home / before)):
@@ -85,7 +89,8 @@ class Corpus:
             raise
         if home and before and scratch.parent == home and self.identity() == before:
             return cached.keep(scratch, home / before)
-        return EncodedCorpus(scratch, temporary=True)
+        self.kept = EncodedCorpus(scratch, temporary=True)
+        return self.kept
 
     def identity(self) -> str | None:
         """The name of this corpus in the cache as the sources are now; None if it is not to be cached."""

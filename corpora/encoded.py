@@ -58,6 +58,11 @@ class EncodedCorpus:
         """All types of the corpus with their counts."""
         return Vocabulary.load(self.folder / VOCABULARY)
 
+    @property
+    def open(self) -> bool:
+        """Whether its folder is still there: of a temporary one, until it is closed."""
+        return self.finalizer is None or self.finalizer.alive
+
     def close(self) -> None:
         """Remove the folder of a temporary corpus; a cached one stays. Mapped arrays stay readable."""
         if self.finalizer is not None:

@@ -1,5 +1,6 @@
 """The one pass: blocks of text in, numbered words, sentences and documents out."""
 
+import contextlib
 import json
 from hashlib import sha256
 from pathlib import Path
@@ -32,7 +33,6 @@ class Encoder:
         self.ids = Column(folder / IDS, np.int32)
         self.sentences = Column(folder / SENTENCES, np.int64)
         self.documents = Column(folder / DOCUMENTS, np.int64)
-        self.sentences.append(np.zeros(1))
         self.out: Any = ()
 
     def add(self, block: Block, name: str) -> None:
@@ -67,7 +67,9 @@ class Encoder:
         tables = characters(tokenizer, self.case, block.data)
         scanner.scan(bytes_array(block.data), parts, tuple(tables), tuple(table), self.out, state, mode)
         if state[scanner.TOO_LONG] or state[scanner.LENGTH] > scanner.LONGEST:
-            raise CorpusError(f"{name}: a token is longer than {scanner.LONGEST} bytes; choose another tokenizer")
+            raise CorpusError(
+                f"{name}: a token is longer than {scanner.LONGEST} bytes; choose another tokenizer"
+            )
         self.ids.append(ids[: state[scanner.IDS]])
         self.sentences.append(ends[: state[scanner.ENDS]])
         self.add_documents(starts[: state[scanner.STARTS]])
@@ -134,11 +136,13 @@ class Encoder:
             column.close()
 
     def __enter__(self) -> Self:
+        self.sentences.append(np.zeros(1))
         return self
 
     def __exit__(self, *_: object) -> None:
         for column in (self.ids, self.sentences, self.documents):
-            column.file.close()
+            with contextlib.suppress(OSError):  # of a full disk was told already
+                column.file.close()
 
 
 def ranked(words: Words) -> tuple[Vocabulary, NDArray[np.int32]]:

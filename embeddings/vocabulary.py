@@ -160,7 +160,7 @@ class Vocabulary:
         )
         table = pyarrow.table({"word": words, "count": pyarrow.array(self.counts)})
         table = table.replace_schema_metadata({TOTAL: str(self.total)})
-        with replacing(path, force=force) as fresh, pyarrow.OSFile(str(fresh), "wb") as sink:
+        with replacing(path, force=force) as fresh, fresh.open("wb") as sink:
             writer = pyarrow.ipc.new_file(sink, table.schema)
             writer.write_table(table)
             writer.close()

@@ -3,6 +3,7 @@
 import tempfile
 import unicodedata
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 from embeddings.corpora import Corpus, EncodedCorpus
@@ -51,7 +52,7 @@ def decoded(encoded):
     words = encoded.vocabulary.words
     tokens = [words[i] for i in encoded.ids.tolist()]
     bounds = encoded.sentences.tolist()
-    return [tokens[start:end] for start, end in zip(bounds[:-1], bounds[1:], strict=True)]
+    return [tokens[start:end] for start, end in pairwise(bounds)]
 
 
 def encode(*sources, block_size=1 << 18, **settings):

@@ -1,18 +1,16 @@
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from naive_corpora import encode
 
 from embeddings.corpora.utf8 import Utf8, blocks
 from embeddings.errors import CorpusError, SettingError
-from naive_corpora import encode
 
-PIECES = st.lists(
-    st.sampled_from(
-        [b"a", b" ", b"\xc3\xa9", b"\xe4\xb8\xad", b"\xf0\x9f\x98\x80", b"\xef\xbf\xbd", b"\xff", b"\x80", b"\xc3"]
-        + [b"\xe4\xb8", b"\xf0\x9f\x98", b"\xed\xa0\x80", b"\xc0\x80", b"\xf5"]
-    ),
-    max_size=20,
-).map(b"".join)
+WHOLE = [b"a", b" ", b"\xc3\xa9", b"\xe4\xb8\xad", b"\xf0\x9f\x98\x80", b"\xef\xbf\xbd"]
+BROKEN = [b"\xff", b"\x80", b"\xc3", b"\xe4\xb8", b"\xf0\x9f\x98", b"\xed\xa0\x80", b"\xc0\x80", b"\xf5"]
+PIECES = st.lists(st.sampled_from(WHOLE + BROKEN), max_size=20).map(b"".join)
 CUTS = st.lists(st.integers(0, 40), max_size=6).map(sorted)
 
 
@@ -20,7 +18,7 @@ def cleaned(data, cuts, policy):
     """The data through the decoder in blocks that end at these places."""
     decoder = Utf8(policy, "text")
     bounds = [0, *cuts, len(data)]
-    parts = [decoder.clean(data[start:end]) for start, end in zip(bounds[:-1], bounds[1:], strict=True)]
+    parts = [decoder.clean(data[start:end]) for start, end in pairwise(bounds)]
     return [*parts, decoder.clean(b"", final=True)], decoder
 
 
@@ -62,7 +60,9 @@ def test_only_the_first_byte_order_mark_is_dropped(size):
 def test_message_names_file_byte_and_option(tmp_path, size):
     path = tmp_path / "bad.txt"
     path.write_bytes("é".encode() * 50 + b" \xe4\xb8")  # cut at the end of the file
-    with pytest.raises(CorpusError, match=r"bad.txt is not UTF-8 at byte 101 \(0xe4\): .*--encoding-errors replace"):
+    with pytest.raises(
+        CorpusError, match=r"bad.txt is not UTF-8 at byte 101 \(0xe4\): .*--encoding-errors replace"
+    ):
         encode(path, block_size=size)
     with encode(path, block_size=size, encoding_errors="replace") as encoded:
         assert encoded.decoding_errors == 1

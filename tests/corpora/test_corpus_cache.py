@@ -1,0 +1,227 @@
+import gc
+import os
+import resource
+import shutil
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+import pytest
+from naive_corpora import decoded
+
+import embeddings.corpora.encoder  # noqa: F401 - compiles the kernels before a test moves the cache
+from embeddings import cache
+from embeddings.corpora import Corpus, EncodedCorpus, cached
+from embeddings.corpora.encoded import DOCUMENTS, IDS, META, SENTENCES, VOCABULARY
+from embeddings.errors import CorpusError, FormatError, OutputError
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    """The cache's folder of encoded corpora, empty."""
+    monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "cache"))
+    return tmp_path / "cache" / "corpora"
+
+
+@pytest.fixture
+def text(tmp_path):
+    path = tmp_path / "text"
+    path.write_text("one two\n\ntwo three")
+    return path
+
+
+def count_reads(monkeypatch):
+    """A list that grows with each time a corpus is really encoded."""
+    reads = []
+    encode_into = Corpus.encode_into
+
+    def counted(self, *arguments):
+        reads.append(self)
+        encode_into(self, *arguments)
+
+    monkeypatch.setattr(Corpus, "encode_into", counted)
+    return reads
+
+
+def names(home):
+    return sorted(path.name for path in home.iterdir())
+
+
+def test_the_second_run_finds_the_first(text, home, monkeypatch):
+    reads = count_reads(monkeypatch)
+    first, second = Corpus(text).encode(), Corpus(text).encode()
+    assert len(reads) == 1
+    assert first.folder == second.folder == home / names(home)[0]
+    assert decoded(first) == decoded(second) == [["one", "two"], [], ["two", "three"]]
+    assert first.fingerprint == second.fingerprint
+    first.close()
+    assert first.folder.is_dir()
+
+
+def test_other_settings_are_other_entries(text, home, monkeypatch):
+    reads = count_reads(monkeypatch)
+    for options in ({}, {"case": "keep"}, {"tokenizer": "whitespace"}, {"encoding_errors": "ignore"}):
+        Corpus(text, **options).encode()
+    Corpus(text, text).encode()
+    assert len(reads) == len(names(home)) == 5
+
+
+def test_a_changed_source_is_read_again_and_its_old_entry_removed(text, home, monkeypatch):
+    reads = count_reads(monkeypatch)
+    Corpus(text).encode()
+    status = text.stat()
+    text.write_text("six two\n\ntwo three")
+    os.utime(text, ns=(status.st_atime_ns, status.st_mtime_ns + 1))
+    assert text.stat().st_size == status.st_size
+    assert decoded(Corpus(text).encode())[0] == ["six", "two"]
+    assert len(reads) == 2
+    assert len(names(home)) == 1
+
+
+def test_a_file_more_in_a_folder_is_seen(tmp_path, text):
+    (tmp_path / "folder").mkdir()
+    shutil.copy(text, tmp_path / "folder" / "a")
+    assert len(Corpus(tmp_path / "folder").encode().ids) == 4
+    shutil.copy(text, tmp_path / "folder" / "b")
+    assert len(Corpus(tmp_path / "folder").encode().ids) == 8
+
+
+@pytest.mark.parametrize("name", [IDS, SENTENCES, DOCUMENTS, VOCABULARY, META])
+@pytest.mark.parametrize("damage", ["missing", "shorter", "empty"])
+def test_a_broken_entry_is_made_again(text, home, name, damage):
+    whole = Corpus(text).encode()
+    file = whole.folder / name
+    if damage == "missing":
+        file.unlink()
+    else:
+        file.write_bytes(file.read_bytes()[:-1] if damage == "shorter" and name != META else b"")
+    with pytest.raises(FormatError, match="is not a whole encoded corpus"):
+        EncodedCorpus(whole.folder)
+    again = Corpus(text).encode()
+    assert again.folder == whole.folder
+    assert decoded(again) == [["one", "two"], [], ["two", "three"]]
+    assert len(names(home)) == 1
+
+
+def test_an_entry_with_foreign_numbers_is_told(text):
+    whole = Corpus(text).encode()
+    np.save(whole.folder / SENTENCES, np.zeros(4, np.int64))
+    with pytest.raises(FormatError, match="its bounds do not fit its ids"):
+        EncodedCorpus(whole.folder)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+def test_an_interrupted_run_leaves_nothing(text, home, error):
+    def interrupt(done, total):
+        raise error
+
+    with pytest.raises(error):
+        Corpus(text).encode(report=interrupt)
+    assert names(home) == []
+
+
+def test_a_source_that_changes_while_it_is_read_is_not_kept(text, home):
+    def change(done, total):
+        if done == total:
+            text.write_text("another")
+
+    with Corpus(text).encode(report=change) as encoded:
+        assert decoded(encoded)[0] == ["one", "two"]
+        assert encoded.folder.is_dir()
+    assert names(home) == []
+    assert decoded(Corpus(text).encode()) == [["another"]]
+
+
+def test_what_cannot_be_known_again_is_not_kept(text, home, tmp_path, monkeypatch):
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+    for corpus in (Corpus(["one two"]), Corpus(text, tokenizer=str.split), Corpus(text, ["more"])):
+        encoded = corpus.encode()
+        assert encoded.folder.parent == tmp_path / "tmp"
+        encoded.close()
+        assert not encoded.folder.exists()
+    encoded = Corpus(["one two"]).encode()
+    folder, ids = encoded.folder, encoded.ids
+    del encoded
+    gc.collect()
+    assert not folder.exists()
+    assert ids.tolist() == [0, 1]
+    assert not home.exists()
+
+
+def test_without_a_cache_folder_it_is_temporary(text, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "file"))
+    with Corpus(text).encode() as encoded:
+        assert len(encoded.ids) == 4
+    assert not encoded.folder.exists()
+
+
+@pytest.mark.parametrize("room", [0, 200, 3000, 9000, 15_000])
+def test_a_full_disk_is_told_in_one_line_and_leaves_nothing(tmp_path, home, room):
+    """A limit on the size of files stands in for a disk that is full after so many bytes."""
+    path = tmp_path / "text"
+    path.write_text(" ".join(f"word{i}" for i in range(1000)))
+    corpus = Corpus(path)
+    home.mkdir(parents=True)
+    assert cache.folder("corpora") == home
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, limits[1]))
+    try:
+        with pytest.raises(
+            OutputError, match=r"^.* cannot be written.*: File too large(; EMBEDDINGS_CACHE.*)?$"
+        ):
+            corpus.encode()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert names(home) == []
+    assert len(corpus.encode().ids) == 1000
+
+
+def test_the_fingerprint_tells_content_not_place(text, tmp_path):
+    shutil.copy(text, tmp_path / "copy")
+    here, there = Corpus(text).encode(), Corpus(tmp_path / "copy").encode()
+    given = Corpus([["one", "two"], [], ["two", "three"]]).encode()
+    assert here.fingerprint == there.fingerprint
+    assert given.fingerprint != here.fingerprint  # other documents
+    assert Corpus(["one two"]).encode().fingerprint != Corpus(["one twi"]).encode().fingerprint
+    assert Corpus([["a", "bc"]]).encode().fingerprint != Corpus([["ab", "c"]]).encode().fingerprint
+
+
+def encode_once(path):
+    return Corpus(Path(path)).encode().fingerprint
+
+
+def test_runs_at_the_same_time_agree(text, home):
+    with get_context("spawn").Pool(2) as pool:
+        prints = pool.map(encode_once, [str(text)] * 4, chunksize=1)
+    assert set(prints) == {Corpus(text).encode().fingerprint}
+    assert len(names(home)) == 1
+
+
+def test_of_two_finished_runs_the_first_stays(text, home):
+    kept = Corpus(text).encode()
+    scratch = home / ".second.partial"
+    shutil.copytree(kept.folder, scratch)
+    assert cached.keep(scratch, kept.folder).folder == kept.folder
+    assert len(names(home)) == 1
+
+
+def test_scraps_of_killed_runs_are_swept_after_a_day(text, home):
+    for name, age in (("old", 2 * cached.ABANDONED), ("young", 0)):
+        folder = home / f".{name}{cached.PARTIAL}"
+        folder.mkdir(parents=True)
+        (folder / IDS).write_bytes(b"")
+        for path in (folder / IDS, folder):
+            time = path.stat().st_mtime - age
+            os.utime(path, (time, time))
+    Corpus(text).encode()
+    assert [name for name in names(home) if name.startswith(".")] == [".young.partial"]
+
+
+def test_a_decoding_error_count_is_kept(text):
+    text.write_bytes(b"a \xff b \xc3")
+    for _ in range(2):
+        assert Corpus(text, encoding_errors="replace").encode().decoding_errors == 2
+    with pytest.raises(CorpusError, match="not UTF-8 at byte 2"):
+        Corpus(text).encode()

@@ -1,0 +1,213 @@
+import os
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive_corpora import check, decoded, encode, naive_file, naive_lines, naive_tokens
+
+import embeddings.corpora.encoder  # noqa: F401 - compiles the kernels before a test moves the cache
+from embeddings.corpora import Corpus
+from embeddings.corpora.sources import File
+from embeddings.errors import CorpusError, RegistryError, SettingError
+
+DOCUMENTS = st.lists(st.text(st.sampled_from("aB é\n\n."), max_size=12), max_size=8)
+
+
+@settings(deadline=None, max_examples=60)
+@given(items=DOCUMENTS, size=st.integers(1, 40), rule=st.sampled_from(["words", "whitespace", str.split]))
+def test_each_string_is_a_document_and_its_lines_are_sentences(items, size, rule):
+    items = [*items, "end"]
+    lines = [naive_lines(item) or [""] for item in items]
+    sentences = [
+        naive_tokens(line, "whitespace" if callable(rule) else rule, "lower")
+        for lines in lines
+        for line in lines
+    ]
+    starts = [sum(map(len, lines[:i])) for i in range(len(items) + 1)]
+    with encode((item for item in items), block_size=size, tokenizer=rule) as encoded:
+        check(encoded, sentences, starts)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    items=st.lists(st.lists(st.text(st.sampled_from("aB \n\té\0"), max_size=3), max_size=5)),
+    size=st.integers(1, 20),
+)
+def test_each_token_list_is_a_sentence_taken_as_it_is(items, size):
+    items = [*items, ("End",)]
+    with encode(items, block_size=size) as encoded:
+        check(encoded, [list(item) for item in items], list(range(len(items) + 1)))
+
+
+def test_files_strings_and_token_lists_share_their_words(tmp_path):
+    (tmp_path / "f").write_text("\n\none two\n\n\nthree")
+    with encode(tmp_path / "f", ["two\nthree"], [["three", "Four"], []], tmp_path / "f") as encoded:
+        file = [[], [], ["one", "two"], [], [], ["three"]]
+        check(encoded, [*file, ["two"], ["three"], ["three", "Four"], [], *file], [0, 5, 6, 8, 9, 12, 15, 16])
+
+
+def test_files_end_lines_tokens_and_documents(tmp_path):
+    (tmp_path / "1").write_text("one")
+    (tmp_path / "2").write_text("\ufefftwo\r\n", encoding="utf-8")
+    (tmp_path / "3").write_text("")
+    (tmp_path / "4").write_text("four\n \nfour")
+    with encode(tmp_path) as encoded:
+        check(encoded, [["one"], ["two"], ["four"], [], ["four"]], [0, 1, 2, 4, 5])
+
+
+@pytest.mark.parametrize(
+    ("items", "message"),
+    [
+        (["a", ["b"]], r"item 2 is of type list \(\['b'\]\), but the first item is a string"),
+        ([["a"], "b"], "item 2 is a string, but the first item is a list of tokens"),
+        ([["a"], ["b", 7]], r"item 2 holds a token that is of type int \(7\); allowed are strings"),
+        ([3.5], r"item 1 is of type float \(3.5\); allowed are strings, or lists of strings"),
+        ([b"a"], r"item 1 is of type bytes \(b'a'\); allowed"),
+        ([None], r"item 1 is of type NoneType \(None\)"),
+    ],
+)
+def test_other_items_are_refused_by_number_and_type(items, message):
+    with pytest.raises(CorpusError, match=message):
+        encode(items)
+
+
+def test_what_an_iterable_raises_comes_through_and_nothing_is_left(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+    def items(error):
+        yield "a"
+        raise error
+
+    for error in (KeyboardInterrupt(), ZeroDivisionError("mine")):
+        with pytest.raises(type(error)):
+            Corpus(items(error)).encode()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_folders_are_read_whole_in_order_without_hidden_files(tmp_path):
+    for name in ("b/2", "b/1", "a", "c", ".hidden", "b/.hidden", ".git/x"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(name.replace("/", ""))
+    os.mkfifo(tmp_path / "pipe")
+    with encode(tmp_path) as encoded:
+        assert decoded(encoded) == [["a"], ["b1"], ["b2"], ["c"]]
+
+
+def test_what_is_not_there_is_told(tmp_path):
+    with pytest.raises(CorpusError, match=r"^no file or folder called 'missing'; built in: sample$"):
+        Corpus("missing")
+    with pytest.raises(CorpusError, match="no files in the folder"):
+        Corpus(tmp_path)
+    with pytest.raises(CorpusError, match="a corpus needs a source"):
+        Corpus()
+    with pytest.raises(
+        CorpusError, match="a corpus is a path, '-' or an iterable of strings or token lists, not 3"
+    ):
+        Corpus(3)
+    (tmp_path / "loop").symlink_to(tmp_path)
+    with pytest.raises(CorpusError, match="loop leads back into itself"):
+        Corpus(tmp_path)
+    (tmp_path / "self").symlink_to(tmp_path / "self")
+    with pytest.raises(CorpusError, match=r"self' cannot be read: .*symbolic links"):
+        Corpus(tmp_path / "self")
+
+
+def test_a_file_that_may_not_be_read_is_told(tmp_path, monkeypatch):
+    path = tmp_path / "f"
+    path.write_text("a")
+
+    def refuse(*arguments, **options):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("pathlib.Path.open", refuse)
+    with pytest.raises(CorpusError, match=r"/f cannot be read: Permission denied$"):
+        File(path).opened().__enter__()
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", " ... \n"])
+def test_a_corpus_without_words_is_told(tmp_path, text):
+    (tmp_path / "f").write_text(text)
+    with pytest.raises(CorpusError, match=r"no words found in .*/f$"):
+        encode(tmp_path / "f")
+    with pytest.raises(CorpusError, match=r"no words found in an iterable \(list\)$"):
+        encode([])
+
+
+def test_settings_are_checked():
+    with pytest.raises(SettingError, match="case must be lower or keep, not 'upper'"):
+        Corpus(["a"], case="upper")
+    with pytest.raises(SettingError, match="tokenizer must be a name or a callable, not 5"):
+        Corpus(["a"], tokenizer=5)
+    with pytest.raises(RegistryError, match="no tokenizer called 'nonsense'; installed: "):
+        Corpus(["a"], tokenizer="nonsense")
+    with pytest.raises(CorpusError, match="the tokenizer gave 1, of type int; allowed are strings"):
+        encode(["a"], tokenizer=lambda line: [1])
+
+
+def test_the_sample_is_built_in_and_a_path_of_its_name_wins(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with encode("sample") as encoded:
+        assert len(encoded.documents) - 1 == 566
+        text = "".join(f"{' '.join(tokens)}\n" for tokens in decoded(encoded)[:2])
+        assert text.startswith("anarchism\nanarchism is a political philosophy")
+    (tmp_path / "sample").write_text("mine")
+    with encode("sample") as encoded:
+        assert decoded(encoded) == [["mine"]]
+
+
+def test_standard_input(tmp_path):
+    import gzip
+
+    code = (
+        "from embeddings.corpora import Corpus\n"
+        "with Corpus('-').encode() as e: print(e.vocabulary.words, e.sentences.tolist(), e.folder)"
+    )
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    for data in (b"b a\na", gzip.compress(b"b a\n") + gzip.compress(b"a")):
+        done = subprocess.run(
+            [sys.executable, "-c", code], input=data, capture_output=True, env=environment, check=True
+        )
+        assert done.stdout.decode().startswith("['a', 'b'] [0, 2, 3] " + str(tmp_path))
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_progress_rises_to_the_whole(tmp_path):
+    (tmp_path / "1").write_text("word " * 2000)
+    (tmp_path / "2").write_text("more " * 1000)
+    seen = []
+    Corpus(tmp_path).encode_into(make(tmp_path / "out"), lambda *told: seen.append(told), 1000)
+    done, totals = zip(*seen, strict=True)
+    assert list(done) == sorted(done)
+    assert done[-1] == 15_000
+    assert set(totals) == {15_000}
+    seen.clear()
+    Corpus(["word " * 100]).encode_into(make(tmp_path / "out2"), lambda *told: seen.append(told), 1000)
+    assert seen[-1] == (500, None)
+
+
+def make(folder):
+    folder.mkdir()
+    return folder
+
+
+def test_importing_needs_neither_numba_nor_pyarrow():
+    code = "import sys, embeddings.corpora; print({'numba', 'pyarrow'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert done.stdout == b"set()\n"
+
+
+def test_memory_does_not_grow_with_the_corpus(tmp_path):
+    """One-word lines are the worst case for bounds: 40 MB of them stay in blocks."""
+    import tracemalloc
+
+    (tmp_path / "f").write_bytes(b"a\n" * 20_000_000)
+    corpus = Corpus(tmp_path / "f")
+    tracemalloc.start()
+    try:
+        corpus.encode_into(make(tmp_path / "out"), None, 1 << 18)
+        assert tracemalloc.get_traced_memory()[1] < 40 << 20
+    finally:
+        tracemalloc.stop()
+    assert naive_file("a\n" * 3)[0] == [["a"]] * 3
