@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from embeddings.errors import SettingError
 from embeddings.eval import evaluate
+from embeddings.eval.analogy import first
 from embeddings.vectors import Vectors
 
 
@@ -76,6 +77,13 @@ def test_a_tie_goes_to_the_more_frequent_word(tmp_path):
     path = write(tmp_path / "q", ["abcd", "abce", "bcda", "bcde"])
     result = evaluate(Vectors(list("abcde"), rows), analogy=path, restrict=None)[-1]
     assert result.value == 0.5
+
+
+def test_near_ties_are_decided_in_float64():
+    units = np.array([[0.6, 0.8], [0.8, 0.6], [1, 0]], np.float32)
+    rough = np.array([[0.5000001, 0.5, 0.4999999], [0.5, 0.9, 0.1], [-np.inf, -np.inf, -np.inf]], np.float32)
+    queries = np.array([[1.0, 0], [1, 0], [1, 0]])
+    assert list(first(rough, units, queries)) == [2, 1, 0]
 
 
 def test_sections_kinds_and_restrictions(tmp_path, random):
