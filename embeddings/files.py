@@ -22,9 +22,11 @@ def check_output(path: str | os.PathLike[str], *, force: bool = False) -> Path:
     folder = target.absolute().parent
     if not folder.is_dir():
         raise OutputError(f"{target} cannot be written: {folder} is not a folder")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise OutputError(f"{target} cannot be written: no permission in {folder}")
-    return target
+    try:
+        with tempfile.TemporaryFile(dir=folder):  # the only sure test: permissions do not tell all
+            return target
+    except OSError as error:
+        raise OutputError(f"{target} cannot be written: {error.strerror or error} in {folder}") from error
 
 
 @contextmanager

@@ -22,8 +22,11 @@ class Commands(click.Group):
         try:
             kwargs["standalone_mode"] = False
             code = super().main(*args, **kwargs)
-        except click.ClickException as error:
+        except click.exceptions.NoArgsIsHelpError as error:
             error.show()
+            code = error.exit_code
+        except click.ClickException as error:
+            click.echo(f"Error: {one_line(error)}", err=True)
             code = error.exit_code
         except (KeyboardInterrupt, click.Abort):
             click.echo("interrupted", err=True)
@@ -41,7 +44,8 @@ class Commands(click.Group):
 
 def one_line(error: BaseException) -> str:
     """What went wrong, as a line."""
-    text = " ".join(str(error).split()) or type(error).__name__
+    message = error.format_message() if isinstance(error, click.ClickException) else str(error)
+    text = " ".join(message.split()) or type(error).__name__
     return f"out of memory: {text}" if isinstance(error, MemoryError) else text
 
 

@@ -70,9 +70,10 @@ class Reading(Bar):
     def tell(self, encoded: "EncodedCorpus") -> None:
         """What was read."""
         lines = len(encoded.sentences) - 1
-        self.say(f"read {len(encoded.ids):,} words, {len(encoded.vocabulary):,} different, in {lines:,} lines")
+        words, types = counted(len(encoded.ids), "word"), len(encoded.vocabulary)
+        self.say(f"read {words}, {types:,} different, in {counted(lines, 'line')}")
         if encoded.decoding_errors:
-            self.say(f"{encoded.decoding_errors:,} places were not UTF-8")
+            self.say(f"not UTF-8, passed over: {counted(encoded.decoding_errors, 'place')}")
 
 
 class Training(Bar):
@@ -97,6 +98,11 @@ class Training(Bar):
         learned = f"{len(vectors):,} vectors of {vectors.dim} components saved in {out}"
         seconds = record.get("seconds")
         self.say(learned if seconds is None else f"trained in {seconds:.1f} s; {learned}")
+
+
+def counted(number: int, thing: str) -> str:
+    """A number of things."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def clock(seconds: float) -> str:

@@ -133,7 +133,7 @@ def train_into(
     except Interrupted as stopped:
         save(stopped.model)
         done = stopped.model.record
-        say(f"interrupted after {done['words']} of {done['of_words']} words; what was learned is saved in {out}")
+        say(f"interrupted after {done['words']:,} of {done['of_words']:,} words; what was learned is saved in {out}")
         raise click.exceptions.Exit(INTERRUPTED) from None
     save(model)
     if not quiet:

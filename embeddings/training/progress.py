@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from time import perf_counter
 
 import numpy as np
@@ -55,8 +56,8 @@ class Tally:
 
     def __post_init__(self) -> None:
         self.words = np.zeros(self.threads, np.int64)
-        self.loss = np.zeros((self.threads, self.schedule.epochs, 2))  # sums and the pairs they are over
-        self._told = np.zeros(2)
+        self.sums: list[list[np.ndarray]] = [[] for _ in range(self.threads)]  # of each epoch begun
+        self._all, self._told = np.zeros((self.threads, 2)), np.zeros(2)
 
     @property
     def total(self) -> int:
@@ -75,7 +76,7 @@ class Tally:
 
     def progress(self) -> Progress:
         """A report; its loss is over what came since the last one."""
-        sums: np.ndarray = self.loss.sum(axis=(0, 1))
+        sums: np.ndarray = self._all.sum(axis=0)
         loss, pairs = sums - self._told
         if pairs > 0:
             self._told = sums
@@ -89,7 +90,16 @@ class Tally:
             seconds=perf_counter() - self.started,
         )
 
+    def begin_epoch(self, thread: int) -> None:
+        """From now on the thread's loss belongs to its next epoch."""
+        self.sums[thread].append(np.zeros(2))
+
+    def add(self, thread: int, loss: float, pairs: float) -> None:
+        """What a thread has tallied: a sum of losses and the pairs it is over."""
+        self.sums[thread][-1] += loss, pairs
+        self._all[thread] += loss, pairs
+
     def losses(self) -> list[float | None]:
-        """The mean loss of each epoch; None where no window was tallied."""
-        sums = self.loss.sum(axis=0)
-        return [float(loss / pairs) if pairs > 0 else None for loss, pairs in sums]
+        """The mean loss of each epoch begun; None where no window was tallied."""
+        epochs = [np.sum(parts, axis=0) for parts in zip_longest(*self.sums, fillvalue=np.zeros(2))]
+        return [float(loss / pairs) if pairs > 0 else None for loss, pairs in epochs]

@@ -70,8 +70,10 @@ class Task:
 
         def work(thread: int, stop: Event) -> None:
             worker = Worker(self, source, tally, thread, bundle())
-            for epoch in range(self.settings.epochs):
-                worker.read(shares[thread], shares[thread + 1], epoch, learn_block, tables, stop)
+            for _ in range(self.settings.epochs):
+                if stop.is_set():
+                    break
+                worker.read(shares[thread], shares[thread + 1], learn_block, tables, stop)
 
         def report() -> None:
             if self.report:
@@ -152,9 +154,10 @@ class Worker:
         self.random = np.array([key, 0], np.uint64)
         bundle.tally[NEXT] = float(key % SAMPLED)  # windows are tallied from a random one on
 
-    def read(self, begin: int, end: int, epoch: int, learn_block: LearnBlock, tables: Any, stop: Event) -> None:
+    def read(self, begin: int, end: int, learn_block: LearnBlock, tables: Any, stop: Event) -> None:
         """Learn from `ids[begin:end]` once, unless told to stop."""
         block, bundle, tally = self.block, self.bundle, self.tally
+        tally.begin_epoch(self.thread)
         rewind(block, self.source, begin, end)
         while not stop.is_set():
             read = fill(block, self.source, self.random)
@@ -163,7 +166,7 @@ class Worker:
             rate = tally.rate
             tally.words[self.thread] += read
             learn_block(block, tables, bundle, rate)
-            tally.loss[self.thread, epoch] += bundle.tally[LOSS], bundle.tally[PAIRS]
+            tally.add(self.thread, bundle.tally[LOSS], bundle.tally[PAIRS])
             bundle.tally[LOSS] = bundle.tally[PAIRS] = 0
 
 
