@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from embeddings.errors import SettingError
-from embeddings.neighbours import best, row_blocks, rounding, search
+from embeddings.neighbours import best, rounding, row_blocks, search
 
 
 def test_near_ties_are_decided_by_exact_scores():
