@@ -9,14 +9,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import llvmlite.binding
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.registry import cpu_target
 
-FEATURES = llvmlite.binding.get_host_cpu_features()
-WIDE = bool(FEATURES.get("avx512f"))  # 32 registers of 64 bytes; else 16 or so of 32
-BYTES = 64 if WIDE else 32 if FEATURES.get("avx2") else 16  # of one vector register
+# Of the processor that numba compiles for: this one, unless NUMBA_CPU_FEATURES says otherwise.
+FEATURES = cpu_target.target_context.codegen().magic_tuple()[2].split(",")
+WIDE = "+avx512f" in FEATURES  # 32 registers of 64 bytes; else 16 or so of 32
+BYTES = 64 if WIDE else 32 if "+avx2" in FEATURES else 16  # of one vector register
 INTEGER = ir.IntType(64)
 
 

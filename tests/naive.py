@@ -1,0 +1,193 @@
+"""Slow, obvious versions of what is compiled: plain Python and numpy, one word, row and number after another.
+
+Rows are numpy views, so that a row that stands twice in a list is one row, as it is for the kernels.
+"""
+
+import numpy as np
+
+MASK = 2**64 - 1
+
+
+def random(key, counter):
+    """64 random bits: splitmix64 of a key and a counter."""
+    z = (key + counter * 0x9E3779B97F4A7C15) & MASK
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & MASK
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB & MASK
+    return z ^ (z >> 31)
+
+
+class Stream:
+    """The random numbers of a key, one after another."""
+
+    def __init__(self, key):
+        self.key, self.counter = int(key), 0
+
+    def next(self):
+        self.counter += 1
+        return random(self.key, self.counter - 1)
+
+
+def below(bits, n):
+    return (bits >> 32) * n >> 32
+
+
+def coin(bits):
+    return bits & 0xFFFFFFFF
+
+
+def pick(table, bits):
+    word = below(bits, len(table))
+    return word if coin(bits) <= int(table[word][0]) else int(table[word][1])
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def softplus(x):
+    return np.logaddexp(0, x)
+
+
+def score(inputs, targets):
+    """S = X O', one dot product each."""
+    return np.array([[float(x @ o) for o in targets] for x in inputs]).reshape(len(inputs), len(targets))
+
+
+def update(steps, read, moved, targets):
+    """O += G' X and X += G O of before; inputs one after another, each read and moved at its turn."""
+    before, gathered = [o.copy() for o in targets], [np.zeros_like(o) for o in targets]
+    for i, (x, goal) in enumerate(zip(read, moved, strict=True)):
+        step = np.zeros_like(goal)
+        for j, o in enumerate(before):
+            gathered[j] += steps[i, j] * x
+            step += steps[i, j] * o
+        goal += step
+    for o, total in zip(targets, gathered, strict=True):
+        o += total
+
+
+def total(factor, goal, rows):
+    """Y += f (x_1 + ... + x_m)."""
+    goal += factor * np.sum(rows, axis=0, initial=0)
+
+
+def share(factor, source, rows):
+    """x_i += f y."""
+    for row in rows:
+        row += factor * source
+
+
+def loss_of(scores, positives, weights):
+    """The sum of -W log sigmoid(s) over positives and of -W log sigmoid(-s) over the others."""
+    signs = [-1 if j < positives else 1 for j in range(scores.shape[1])]
+    return float(
+        sum(w * softplus(sign * scores[:, j]).sum() for j, (w, sign) in enumerate(zip(weights, signs)))
+    )
+
+
+def learn(read, moved, targets, positives, weights, rate, *, at_once):
+    """One step of a bundle, in passes over `at_once` targets; gives the loss before it.
+
+    When there is more than one pass, inputs are read as they were before the first.
+    """
+    scores, n = score(read, targets), len(targets)
+    labels = np.array([float(j < positives) for j in range(n)])
+    steps = rate * np.asarray(weights) * (labels - sigmoid(scores))
+    if n > at_once:
+        read = [x.copy() for x in read]
+    for first in range(0, n, at_once):
+        part = slice(first, first + at_once)
+        update(steps[:, part], read, moved, targets[part])
+    return loss_of(scores, positives, weights)
+
+
+def window(output, centre, noise):
+    """The target rows of a centre and their weights: noise that is the centre itself counts for nothing."""
+    return [output[w] for w in (centre, *noise)], [1.0, *(float(w != centre) for w in noise)]
+
+
+def skipgram(words, output, choices, rate, *, at_once):
+    """One step for each centre of `choices`: (centre, contexts, noise); gives the loss summed, and its pairs."""
+    lost = pairs = 0
+    for centre, contexts, noise in choices:
+        if contexts:
+            rows = [words[c] for c in contexts]
+            targets, weights = window(output, centre, noise)
+            lost += learn(rows, rows, targets, 1, weights, rate, at_once=at_once)
+            pairs += len(contexts)
+    return lost, pairs
+
+
+def cbow(words, output, choices, rate, *, at_once, mean=True, exact=False):
+    """As `skipgram`: the mean or sum of the contexts goes in, its gradient goes back, divided if exact."""
+    lost = pairs = 0
+    for centre, contexts, noise in choices:
+        if contexts:
+            rows, m = [words[c] for c in contexts], len(contexts)
+            hidden, gradient = np.sum(rows, axis=0) / (m if mean else 1), np.zeros_like(words[0])
+            targets, weights = window(output, centre, noise)
+            lost += learn([hidden], [gradient], targets, 1, weights, rate, at_once=at_once)
+            share(1 / m if mean and exact else 1, gradient, rows)
+            pairs += 1
+    return lost, pairs
+
+
+def skipgram_loss(words, output, choices):
+    """The loss of all windows at fixed tables."""
+    lost = 0.0
+    for centre, contexts, noise in choices:
+        targets, weights = window(output, centre, noise)
+        lost += loss_of(score([words[c] for c in contexts], targets), 1, weights)
+    return lost
+
+
+def cbow_loss(words, output, choices, *, mean):
+    """The loss of all windows at fixed tables."""
+    lost = 0.0
+    for centre, contexts, noise in choices:
+        if contexts:
+            hidden = np.sum([words[c] for c in contexts], axis=0) / (len(contexts) if mean else 1)
+            targets, weights = window(output, centre, noise)
+            lost += loss_of(score([hidden], targets), 1, weights)
+    return lost
+
+
+def slope(function, table, step=1e-5):
+    """The gradient of `function()` by central differences over every number of a table."""
+    found = np.zeros_like(table)
+    for at in np.ndindex(table.shape):
+        kept = table[at]
+        table[at] = kept + step
+        up = function()
+        table[at] = kept - step
+        found[at] = (up - function()) / (2 * step)
+        table[at] = kept
+    return found
+
+
+def blocks(source, begin, end, key, size, negatives):
+    """For each block of a share, its (centre, contexts, noise), with choices drawn in the kernel's order.
+
+    A line is kept whole here, as the list of its words that stayed; `done` of them have been centres. A block has
+    room for `size` words, those of a line that goes on included: from `window` before the first centre to come.
+    """
+    stream, position, line, done = Stream(key), begin, [], 0
+    while position < end:
+        found, held = [], len(line) - max(0, done - source.window)
+        while position < end and held < size:
+            border = min(next(int(at) for at in source.lines if at > position), end)
+            while position < border and held < size:
+                word, toss = int(source.ids[position]), coin(stream.next())
+                if word < len(source.keep) and toss <= int(source.keep[word]):
+                    line.append(word)
+                    held += 1
+                position += 1
+            ready = len(line) if position == border else max(done, len(line) - source.window)
+            for i in range(done, ready):
+                bits = stream.next()
+                reach = 1 + below(bits, source.window) if source.shrink else source.window
+                found.append((line[i], line[max(0, i - reach) : i] + line[i + 1 : i + reach + 1]))
+            done = ready
+            if position == border:
+                line, done = [], 0
+        yield [(*pair, [pick(source.noise, stream.next()) for _ in range(negatives)]) for pair in found]
