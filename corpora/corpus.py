@@ -52,6 +52,7 @@ class Corpus:
         self.tokenizer = resolve_tokenizer(tokenizer)
         self.sources = [found for source in sources for found in resolve(source)]
         self.kept: EncodedCorpus | None = None
+        self.kept_identity: str | None = None
 
     def __repr__(self) -> str:
         return f"<Corpus of {', '.join(source.name for source in self.sources)}>"
@@ -68,16 +69,16 @@ class Corpus:
         The text is read once, `block_size` bytes at a time; memory depends on the number of distinct words
         only, unless the tokenizer is a callable, which is given whole lines. `report` is called now and then
         with the bytes read so far, as they lie on the disk, and their number, None if that is not known. What
-        is read from standard input or an iterable, or cut by a tokenizer that is not built in, is not cached; this
-        object keeps it, so that a second call gives it again, until it is closed.
+        is read from standard input or an iterable, or cut by a tokenizer that is not built in, is not cached;
+        this object keeps it, so that a second call gives it again, until it is closed.
 
         Raises:
             CorpusError: a source cannot be read, is broken, is not UTF-8, or there is no token in any.
             OutputError: the result cannot be written.
         """
-        if self.kept is not None and self.kept.open:
-            return self.kept
         before = self.identity()
+        if self.kept is not None and self.kept.open and self.kept_identity == before:
+            return self.kept
         home = folder("corpora") if before else None
         if home and before and (found := cached.find(home / before)):
             return found
@@ -89,7 +90,7 @@ class Corpus:
             raise
         if home and before and scratch.parent == home and self.identity() == before:
             return cached.keep(scratch, home / before)
-        self.kept = EncodedCorpus(scratch, temporary=True)
+        self.kept, self.kept_identity = EncodedCorpus(scratch, temporary=True), before
         return self.kept
 
     def identity(self) -> str | None:

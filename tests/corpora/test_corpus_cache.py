@@ -157,6 +157,20 @@ def test_without_a_cache_folder_it_is_temporary(text, tmp_path, monkeypatch):
     assert not encoded.folder.exists()
 
 
+def test_a_corpus_keeps_what_it_could_not_cache_until_it_is_closed(text, tmp_path, monkeypatch):
+    corpus = Corpus(iter(["one two"]))
+    assert corpus.encode() is corpus.encode()
+    corpus.encode().close()
+    with pytest.raises(CorpusError, match="no words found"):
+        corpus.encode()
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "file"))
+    corpus = Corpus(text)
+    assert corpus.encode() is corpus.encode()
+    text.write_text("changed")
+    assert decoded(corpus.encode()) == [["changed"]]
+
+
 @pytest.mark.parametrize("room", [0, 200, 3000, 9000, 15_000])
 def test_a_full_disk_is_told_in_one_line_and_leaves_nothing(tmp_path, home, room):
     """A limit on the size of files stands in for a disk that is full after so many bytes."""
