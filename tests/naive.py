@@ -81,7 +81,10 @@ def loss_of(scores, positives, weights):
     """The sum of -W log sigmoid(s) over positives and of -W log sigmoid(-s) over the others."""
     signs = [-1 if j < positives else 1 for j in range(scores.shape[1])]
     return float(
-        sum(w * softplus(sign * scores[:, j]).sum() for j, (w, sign) in enumerate(zip(weights, signs)))
+        sum(
+            w * softplus(sign * scores[:, j]).sum()
+            for j, (w, sign) in enumerate(zip(weights, signs, strict=True))
+        )
     )
 
 
@@ -107,7 +110,7 @@ def window(output, centre, noise):
 
 
 def skipgram(words, output, choices, rate, *, at_once):
-    """One step for each centre of `choices`: (centre, contexts, noise); gives the loss summed, and its pairs."""
+    """One step for each (centre, contexts, noise) of `choices`; gives the sum of the loss, and its pairs."""
     lost = pairs = 0
     for centre, contexts, noise in choices:
         if contexts:
@@ -168,8 +171,8 @@ def slope(function, table, step=1e-5):
 def blocks(source, begin, end, key, size, negatives):
     """For each block of a share, its (centre, contexts, noise), with choices drawn in the kernel's order.
 
-    A line is kept whole here, as the list of its words that stayed; `done` of them have been centres. A block has
-    room for `size` words, those of a line that goes on included: from `window` before the first centre to come.
+    A line is kept whole here, as the list of its words that stayed; `done` of them have been centres. A
+    block has room for `size` words, with those of a line that goes on, from `window` before the next centre.
     """
     stream, position, line, done = Stream(key), begin, [], 0
     while position < end:

@@ -13,7 +13,7 @@ from embeddings.plugins import cbow, skipgram
 RATE = 1e-7  # with rows that repeat, a step departs from the slope in proportion to the rate
 DIM, NEGATIVES, VOCABULARY = 5, 4, 9
 
-# Centres with a doubled context, a context that is the centre, one that is noise; noise that is the centre, twice.
+# A doubled context, one that is the centre, one that is noise; noise that is the centre, and noise twice.
 WINDOWS = [
     (3, [1, 2, 2, 3, 5], [1, 3, 3, 7]),
     (0, [4], [4, 8, 8, 1]),

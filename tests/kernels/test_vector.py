@@ -1,4 +1,4 @@
-"""Totals across lanes for every register that a machine may have; and the kernels on other machines than this."""
+"""Totals across lanes for every register that a machine may have; and the kernels on other machines."""
 
 import os
 import subprocess

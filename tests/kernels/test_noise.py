@@ -1,0 +1,78 @@
+"""The alias table is the weights, exactly; what is drawn from it has their frequencies."""
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+from embeddings.kernels.noise import alias_table, picks
+from embeddings.kernels.random import bits, keys
+from embeddings.vocabulary import Vocabulary
+
+
+def probabilities(table):
+    """The chance of each word, summed back from the columns: up to a threshold itself, above it the alias."""
+    n, found = len(table), np.zeros(len(table))
+    for i, (threshold, alias) in enumerate(table.tolist()):
+        stays = (threshold + 1) / 2**32
+        found[i] += stays / n
+        found[alias] += (1 - stays) / n
+    return found
+
+
+WEIGHTS = {
+    "one word": [3.0],
+    "alike": [1.0] * 7,
+    "zipf": 1 / np.arange(1, 5000),
+    "extreme": [1e12, 1, 1e-12, 5, 1e6],
+    "one takes all": [1e300, *[1e-300] * 50],
+    "with zeros": [0.0, 1, 0, 3],
+    "rising": np.arange(1.0, 100),
+}
+
+
+@pytest.mark.parametrize("weights", WEIGHTS.values(), ids=WEIGHTS)
+def test_table_is_the_weights(weights):
+    weights = np.asarray(weights, np.float64)
+    found = probabilities(alias_table(weights))
+    np.testing.assert_allclose(found, weights / weights.sum(), rtol=0, atol=1e-9)
+    assert found.sum() == pytest.approx(1, abs=1e-12)
+
+
+@given(st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=50))
+def test_table_is_any_weights(weights):
+    found = probabilities(alias_table(np.array(weights)))
+    np.testing.assert_allclose(found, np.array(weights) / sum(weights), rtol=0, atol=1e-9)
+
+
+def test_the_weights_given_stay_as_they_were():
+    weights = np.array([1.0, 2, 3])
+    alias_table(weights)
+    assert weights.tolist() == [1, 2, 3]
+
+
+def test_weights_of_a_vocabulary_are_count_to_the_power():
+    words = Vocabulary.from_counts({"a": 10000, "b": 81, "c": 16, "d": 1})
+    expected = np.array([1000, 27, 8, 1]) / 1036
+    np.testing.assert_allclose(words.noise_weights(0.75), expected, rtol=1e-14)
+    np.testing.assert_allclose(probabilities(alias_table(words.noise_weights(0.75))), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_draws_have_these_frequencies(seed):
+    counts = np.round(1e6 / np.arange(1, 301)).astype(np.int64)
+    weights = Vocabulary([str(i) for i in range(300)], counts).noise_weights(0.75)
+    drawn = picks(alias_table(weights), bits(keys(seed, 1)[0], 100_000))
+    found = np.bincount(drawn, minlength=300)
+    assert chisquare(found, weights * 100_000).pvalue > 1e-3
+
+
+def test_draws_are_the_twins():
+    table, random = alias_table(np.arange(1.0, 50)), bits(np.uint64(3), 2000)
+    assert picks(table, random).tolist() == [naive.pick(table, int(word)) for word in random]
+
+
+def test_one_word_is_all_there_is_to_draw():
+    assert set(picks(alias_table(np.ones(1)), bits(np.uint64(1), 1000)).tolist()) == {0}
