@@ -50,7 +50,9 @@ CODE_POINT = (1 << PAIR) - 1
 
 @piece
 def code_point(text: Array, i: Int, lead: Int) -> tuple[Int, Int]:
-    """The code point at `i` of a valid text, where a byte above 0x7f stands, and its number of bytes."""
+    """The code point at `i` of a valid text, and its number of bytes."""
+    if lead < 0x80:
+        return lead, 1
     if lead < 0xE0:
         return (lead & 0x1F) << 6 | np.int64(text[i + 1]) & 0x3F, 2
     middle = (np.int64(text[i + 1]) & 0x3F) << 6 | np.int64(text[i + 2]) & 0x3F
@@ -188,8 +190,7 @@ def scan(
     flags, lower = characters
     arena = table[2]
     kind, closed = mode
-    at = state[END] + state[LENGTH]
-    code = state[HASH]
+    at, code = state[END] + state[LENGTH], state[HASH]
     i = 0
     for part in range(parts.shape[0]):
         stop = parts[part]
@@ -197,18 +198,14 @@ def scan(
             start_document(out, state)
         start = i
         while i < stop:
-            point = np.int64(text[i])
-            width = 1
-            if point >= 0x80:
-                point, width = code_point(text, i, point)
+            point, width = code_point(text, i, np.int64(text[i]))
             i += width
             flag = flags[point]
             if flag & INSIDE:
                 at, code = append(arena, at, code, np.int64(lower[point]))
                 continue
             end_token(table, out, state, at, code)
-            at = state[END]
-            code = state[SEED]
+            at, code = state[END], state[SEED]
             if point == 10:
                 end_line(out, state, kind)
             elif not flag & SPACE:
@@ -218,8 +215,7 @@ def scan(
         if closed or part + 1 < parts.shape[0]:
             end_token(table, out, state, at, code)
             end_part(out, state, kind)
-            at = state[END]
-            code = state[SEED]
+            at, code = state[END], state[SEED]
     state[LENGTH] = at - state[END]
     state[HASH] = code
 
