@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from embeddings.kernels.block import FIRST, LAST
-from embeddings.kernels.bundle import learn, new_bundle
+from embeddings.kernels.block import FIRST, LAST, Block
+from embeddings.kernels.bundle import Bundle, learn, new_bundle
 from embeddings.kernels.compile import hot
 from embeddings.kernels.rows import address, padded, share, total
 from embeddings.kernels.window import ask_ahead, centre_and_noise, contexts
@@ -32,7 +32,7 @@ class Tables(NamedTuple):
 
 
 @hot
-def learn_block(block, tables, bundle, rate):
+def learn_block(block: Block, tables: Tables, bundle: Bundle, rate: float) -> None:
     """The mean or sum of the contexts goes in, the centre is scored; its gradient goes back to each context."""
     width, last = tables.words.shape[1], block.place[LAST]
     hidden, gradient = address(bundle.rows, HIDDEN), address(bundle.rows, GRADIENT)

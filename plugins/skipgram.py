@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from embeddings.kernels.block import FIRST, LAST
-from embeddings.kernels.bundle import learn, new_bundle
+from embeddings.kernels.block import FIRST, LAST, Block
+from embeddings.kernels.bundle import Bundle, learn, new_bundle
 from embeddings.kernels.compile import hot
 from embeddings.kernels.rows import padded
 from embeddings.kernels.window import ask_ahead, centre_and_noise, contexts
@@ -27,7 +27,7 @@ class Tables(NamedTuple):
 
 
 @hot
-def learn_block(block, tables, bundle, rate):
+def learn_block(block: Block, tables: Tables, bundle: Bundle, rate: float) -> None:
     """Each context goes in, its centre is scored: word2vec's direction of equation 4 in Mikolov et al. (2013b).
 
     All contexts of a centre share its noise words, so a window is one product of two small matrices.

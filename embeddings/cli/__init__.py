@@ -39,6 +39,11 @@ class Commands(click.Group):
                 traceback.print_exc()
             click.echo(f"Error: {one_line(error)}", err=True)
             code = MISUSED if isinstance(error, SettingError) else FAILED
+        except Exception as error:  # a fault of this program: still one line, and how to learn more
+            if debug:
+                traceback.print_exc()
+            click.echo(f"Error: unexpected {type(error).__name__}: {one_line(error)}; --debug shows where", err=True)
+            code = FAILED
         sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -66,7 +66,7 @@ def keep_thresholds(probabilities: np.ndarray) -> np.ndarray:
 
 
 @hot
-def fill(block, source, rng):
+def fill(block: Block, source: Source, rng: np.ndarray) -> int:
     """Read on until the block is full or the share ends; gives how many words of the corpus were read.
 
     A line that goes on beyond the block is not cut: its last words stay, as contexts of the next block.
@@ -89,11 +89,11 @@ def fill(block, source, rng):
     draw_noise(block, source.noise, place[FIRST], first, rng)
     place[POSITION], place[LINE], place[HELD], place[LAST] = position, line, n, first
     place[FROM] = max(begin, first - source.window)
-    return position - before
+    return int(position - before)
 
 
 @piece
-def hold_back(block):
+def hold_back(block: Block) -> None:
     """Move the words of an unfinished line to the front: contexts on the left, then centres still to come."""
     place = block.place
     start, held = place[FROM], place[HELD] - place[FROM]
@@ -103,7 +103,9 @@ def hold_back(block):
 
 
 @piece
-def keep_some(words, n, source, position, border, rng):
+def keep_some(
+    words: np.ndarray, n: int, source: Source, position: int, border: int, rng: np.ndarray
+) -> tuple[int, int]:
     """Sub-sample ids up to a border or until the block is full; gives the next position and the words held."""
     key, counter = rng[0], rng[1]
     begin, vocabulary, size = position, source.keep.shape[0], words.shape[0]
@@ -118,19 +120,21 @@ def keep_some(words, n, source, position, border, rng):
 
 
 @piece
-def draw_windows(block, source, begin, first, last, end, rng):
+def draw_windows(
+    block: Block, source: Source, begin: int, first: int, last: int, end: int, rng: np.ndarray
+) -> None:
     """Contexts for centres first to last of a line that holds words begin to end: 1 to `window` on both sides."""
     key, counter, reach = rng[0], rng[1], source.window
     for i in range(first, last):
         if source.shrink:
-            reach = 1 + below(random(key, counter + np.uint64(i - first)), source.window)
+            reach = 1 + int(below(random(key, counter + np.uint64(i - first)), source.window))
         block.start[i] = max(begin, i - reach)
         block.stop[i] = min(end, i + reach + 1)
     rng[1] = counter + np.uint64(last - first)
 
 
 @piece
-def draw_noise(block, table, first, last, rng):
+def draw_noise(block: Block, table: np.ndarray, first: int, last: int, rng: np.ndarray) -> None:
     """Noise words for centres first to last."""
     key, counter, negatives = rng[0], rng[1], block.noise.shape[1]
     for i in range(first, last):

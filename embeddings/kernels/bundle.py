@@ -13,7 +13,8 @@ import numpy as np
 
 from embeddings.kernels.compile import piece
 from embeddings.kernels.logistic import loss, to_steps
-from embeddings.kernels.rows import COLUMNS, PADDING, TARGETS, address, copy, score, update
+from embeddings.kernels.products import COLUMNS, TARGETS
+from embeddings.kernels.rows import PADDING, address, copy, score, update
 
 SAMPLED = 64  # one bundle in so many is tallied for the loss
 LOSS, PAIRS, NEXT = range(3)  # of `Bundle.tally`
@@ -71,7 +72,7 @@ def new_bundle(
 
 
 @piece
-def learn(bundle, m, p, n, width, rate):
+def learn(bundle: Bundle, m: int, p: int, n: int, width: int, rate: float) -> None:
     """Move m inputs and n targets, of which the first p are positive, one step of size `rate`."""
     read, targets, scores, weights, tally = bundle.read, bundle.targets, bundle.scores, bundle.weights, bundle.tally
     score(scores, read, m, targets, n, width)
@@ -87,7 +88,7 @@ def learn(bundle, m, p, n, width, rate):
 
 
 @piece
-def keep_old(bundle, m, width):
+def keep_old(bundle: Bundle, m: int, width: int) -> None:
     """Let inputs be read from copies, so that every target sees them as they were."""
     for i in range(m):
         copy(bundle.scores, address(bundle.old, i), bundle.read[i], width)

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 import numba
 from numba import njit
+from numba.extending import intrinsic
 
 from embeddings.cache import folder
 
@@ -36,6 +37,11 @@ def piece(function: Function) -> Function:
 def aside(function: Function) -> Function:
     """Compile a part that is rarely run and allocates nothing: kernels call it, so their own code stays small."""
     return njit(_nrt=False, **OPTIONS)(function)  # type: ignore[no-any-return]
+
+
+def instruction(function: Callable[..., Any]) -> Any:
+    """Make a function that emits its own machine code, as numba's `intrinsic` does."""
+    return intrinsic(function)
 
 
 def kernel(function: Function) -> Function:

@@ -7,13 +7,13 @@ from embeddings.kernels.rows import pitch
 
 
 @piece
-def sigmoid(x):
+def sigmoid(x: np.float64) -> np.float64:
     """1 / (1 + exp(-x)) of a float64."""
-    return 1 / (1 + np.exp(-x))
+    return 1 / (1 + np.exp(-x))  # type: ignore[no-any-return]
 
 
 @piece
-def rational_sigmoid(x):
+def rational_sigmoid(x: np.float32) -> np.float32:
     """1 / (1 + exp(-x)) of a float32 by a rational function that vectorises.
 
     Half of 1 + tanh(x / 2), tanh as the seventh convergent of Lambert's continued fraction: off by at most 7.6e-6
@@ -27,7 +27,7 @@ def rational_sigmoid(x):
 
 
 @piece
-def to_steps(scores, m, p, n, weights, rate):
+def to_steps(scores: np.ndarray, m: int, p: int, n: int, weights: np.ndarray, rate: float) -> None:
     """G = rate W (Y - sigmoid(S)) in the place of S; the first p of n targets are positive."""
     gap = pitch(n)
     rate = scores.dtype.type(rate)  # a float64 would widen the whole step
@@ -47,7 +47,7 @@ def to_steps(scores, m, p, n, weights, rate):
 
 
 @aside
-def loss(scores, m, p, n, weights):
+def loss(scores: np.ndarray, m: int, p: int, n: int, weights: np.ndarray) -> float:
     """The sum of -W log sigmoid(s) over positives and of -W log sigmoid(-s) over the others."""
     gap, total = pitch(n), 0.0
     for i in range(m):
@@ -60,7 +60,7 @@ def loss(scores, m, p, n, weights):
 
 
 @kernel
-def rational_sigmoids(x):
+def rational_sigmoids(x: np.ndarray) -> np.ndarray:
     """`rational_sigmoid` of each number, float32."""
     y = np.empty_like(x)
     for i in range(x.shape[0]):

@@ -19,7 +19,7 @@ def alias_table(weights: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def pair_up(share, table):
+def pair_up(share: np.ndarray, table: np.ndarray) -> None:
     """Give each column of height 1 what is left of one word and the surplus of another; `share` is used up."""
     n = share.shape[0]
     small, large = np.empty(n, np.int64), np.empty(n, np.int64)
@@ -44,14 +44,14 @@ def pair_up(share, table):
 
 
 @piece
-def pick(table, bits):
+def pick(table: np.ndarray, bits: np.uint64) -> np.int64:
     """A word from 64 random bits."""
     i = below(bits, table.shape[0])
     return i if coin(bits) <= table[i, 0] else np.int64(table[i, 1])
 
 
 @kernel
-def picks(table, bits):
+def picks(table: np.ndarray, bits: np.ndarray) -> np.ndarray:
     """A word for each 64 random bits, int64, as `bits`."""
     drawn = np.empty(bits.shape[0], np.int64)
     for i in range(bits.shape[0]):

@@ -16,32 +16,32 @@ LOW = np.uint64(MOST)
 
 
 @piece
-def random(key, counter):
+def random(key: np.uint64, counter: np.uint64) -> np.uint64:
     """64 random bits."""
-    z = key + np.uint64(counter) * GAMMA
+    z = key + counter * GAMMA
     z = (z ^ (z >> np.uint64(30))) * FIRST
     z = (z ^ (z >> np.uint64(27))) * SECOND
     return z ^ (z >> np.uint64(31))
 
 
 @piece
-def below(bits, n):
+def below(bits: np.uint64, n: int) -> np.int64:
     """A whole number from 0 to n - 1, for n up to 2^32, from the upper half of 64 random bits."""
     return np.int64(((bits >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
 
 
 @piece
-def coin(bits):
+def coin(bits: np.uint64) -> np.int64:
     """A whole number from 0 to 2^32 - 1, from the lower half of 64 random bits."""
     return np.int64(bits & LOW)
 
 
 @kernel
-def bits(key, n):
+def bits(key: np.uint64, n: int) -> np.ndarray:
     """The first n random numbers of a key, uint64 (n,)."""
     drawn = np.empty(n, np.uint64)
     for i in range(n):
-        drawn[i] = random(key, i)
+        drawn[i] = random(key, np.uint64(i))
     return drawn
 
 

@@ -1,5 +1,9 @@
 """A centre's rows in a bundle: its contexts, itself and its noise; and the next ones asked for ahead of time."""
 
+import numpy as np
+
+from embeddings.kernels.block import Block
+from embeddings.kernels.bundle import Bundle
 from embeddings.kernels.compile import piece
 from embeddings.kernels.rows import address, prefetch
 
@@ -7,7 +11,7 @@ AHEAD = 8  # centres; a context is asked for so long before it enters a window
 
 
 @piece
-def contexts(block, table, rows, i):
+def contexts(block: Block, table: np.ndarray, rows: np.ndarray, i: int) -> int:
     """Write the addresses of the rows of centre i's contexts, left to right; gives how many there are."""
     m = 0
     for c in range(block.start[i], i):
@@ -20,7 +24,7 @@ def contexts(block, table, rows, i):
 
 
 @piece
-def centre_and_noise(block, table, bundle, i):
+def centre_and_noise(block: Block, table: np.ndarray, bundle: Bundle, i: int) -> int:
     """Write the addresses of centre i's row and of its noise rows; gives how many there are.
 
     A noise word that is the centre itself counts for nothing, as in word2vec.
@@ -32,11 +36,11 @@ def centre_and_noise(block, table, bundle, i):
         word = block.noise[i, j]
         bundle.targets[1 + j] = address(table, word)
         bundle.weights[1 + j] = word != centre
-    return 1 + negatives
+    return int(1 + negatives)
 
 
 @piece
-def ask_ahead(block, inputs, outputs, i, last):
+def ask_ahead(block: Block, inputs: np.ndarray, outputs: np.ndarray, i: int, last: int) -> None:
     """Fetch into the cache the targets of the centre after i, and a context of later ones."""
     if i + 1 < last:
         size = outputs.shape[1] * outputs.itemsize
