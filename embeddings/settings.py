@@ -148,7 +148,10 @@ class NegativeSampling(Settings):
 
     negatives: int = option(5, "Noise words for each positive.", least=1, most=1000)
     noise_exponent: float = option(
-        0.75, "Noise words are drawn in proportion to count to this power: 1 as in the corpus, 0 all alike.", most=10, least=-10
+        0.75,
+        "Noise words are drawn in proportion to count to this power: 1 as in the corpus, 0 all alike.",
+        most=10,
+        least=-10,
     )
 
 

@@ -19,12 +19,9 @@ def made(field: "dataclasses.Field[Any]", hint: Any) -> click.Option:
     """One option; click reads its type, the trainer checks its bounds."""
     kind, _ = without_none(hint)
     name = flag(field.name)
-    if kind is bool:
-        declared = field.metadata.get("flags") or f"{name}/--no-{name.removeprefix('--')}"
-    else:
-        declared = name
+    switch = field.metadata.get("flags") or f"{name}/--no-{name.removeprefix('--')}"
     return click.Option(
-        [declared, field.name],
+        [switch if kind is bool else name, field.name],
         type=click.Choice(typing.get_args(kind)) if typing.get_origin(kind) is Literal else kind,
         default=field.default,
         show_default=field.default is not None,

@@ -32,7 +32,9 @@ class Trainers(click.Group):
         except RegistryError as error:
             return unusable(cmd_name, error)
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command of the first argument; an unknown trainer is told with those there are."""
         if args and not args[0].startswith("-") and args[0] not in registry.available("trainer"):
             try:
@@ -58,15 +60,17 @@ def made(name: str, trainer: type) -> click.Command:
     """The command of one trainer."""
     from embeddings.cli.options import options
 
+    shared = common()
+
     def run(**given: Any) -> None:
-        common = {parameter.name: given.pop(str(parameter.name)) for parameter in COMMON if parameter.name in given}
+        others = {name: given.pop(name) for name in [str(parameter.name) for parameter in shared] if name in given}
         try:
             settings = trainer(**given)
         except SettingError as error:
             raise click.UsageError(str(error)) from error
-        train_into(name, settings, **common)
+        train_into(settings, **others)
 
-    return click.Command(name, params=[*COMMON, *options(trainer)], callback=run, help=inspect.getdoc(trainer))
+    return click.Command(name, params=[*shared, *options(trainer)], callback=run, help=inspect.getdoc(trainer))
 
 
 def read_config(ctx: click.Context, parameter: click.Parameter, path: str | None) -> None:
@@ -87,26 +91,49 @@ def read_config(ctx: click.Context, parameter: click.Parameter, path: str | None
     ctx.default_map = {**(ctx.default_map or {}), **settings}
 
 
-COMMON: list[click.Parameter] = [
-    click.Argument(["corpus"], nargs=-1, required=True),
-    click.Option(
-        ["-o", "--out"],
-        required=True,
-        help="Where to save: a model folder, or a vector file by its ending (.kv, .bin, .txt, .vec).",
-    ),
-    click.Option(["--force"], is_flag=True, help="Replace the output if it exists."),
-    click.Option(["--config"], is_eager=True, expose_value=False, callback=read_config, help="Settings in a TOML file."),
-    click.Option(["--threads"], type=click.IntRange(1, 1024), help="Threads that learn at once.  [default: all cores]"),
-    click.Option(["--seed"], type=click.IntRange(min=0), default=1, show_default=True, help="With one thread, the same seed gives the same vectors."),
-    click.Option(["--tokenizer"], default="words", show_default=True, help="words: letters, marks and digits; whitespace; or an installed one."),
-    click.Option(["--case"], type=click.Choice(["lower", "keep"]), default="lower", show_default=True, help="Lower-case the text or keep it."),
-    click.Option(["--encoding-errors"], type=click.Choice(["strict", "replace", "ignore"]), default="strict", show_default=True, help="What to do where the text is not UTF-8."),
-    click.Option(["--quiet"], is_flag=True, help="Say nothing but errors."),
-]
+def common() -> list[click.Parameter]:
+    """What every trainer's command takes: the corpus and how it is read, the output, how the run is carried out."""
+    known = {"show_default": True}
+    return [
+        click.Argument(["corpus"], nargs=-1, required=True),
+        click.Option(
+            ["-o", "--out"],
+            required=True,
+            help="Where to save: a model folder, or a vector file by its ending (.kv, .bin, .txt, .vec).",
+        ),
+        click.Option(["--force"], is_flag=True, help="Replace the output if it exists."),
+        click.Option(
+            ["--config"], is_eager=True, expose_value=False, callback=read_config, help="Settings in a TOML file."
+        ),
+        click.Option(["--threads"], type=click.IntRange(1, 1024), help="Threads that learn.  [default: all cores]"),
+        click.Option(
+            ["--seed"], type=click.IntRange(min=0), default=1, help="With --threads 1 it settles every byte.", **known
+        ),
+        click.Option(
+            ["--tokenizer"],
+            default="words",
+            help="words (letters, marks, digits), whitespace, or another that is installed.",
+            **known,
+        ),
+        click.Option(
+            ["--case"],
+            type=click.Choice(["lower", "keep"]),
+            default="lower",
+            help="Lower-case the text or keep it.",
+            **known,
+        ),
+        click.Option(
+            ["--encoding-errors"],
+            type=click.Choice(["strict", "replace", "ignore"]),
+            default="strict",
+            help="Where the text is not UTF-8: stop, put U+FFFD, or leave it out.",
+            **known,
+        ),
+        click.Option(["--quiet"], is_flag=True, help="Say nothing but errors."),
+    ]
 
 
 def train_into(
-    name: str,
     settings: Any,
     *,
     corpus: tuple[str, ...],

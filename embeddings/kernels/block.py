@@ -120,9 +120,7 @@ def keep_some(
 
 
 @piece
-def draw_windows(
-    block: Block, source: Source, begin: int, first: int, last: int, end: int, rng: np.ndarray
-) -> None:
+def draw_windows(block: Block, source: Source, begin: int, first: int, last: int, end: int, rng: np.ndarray) -> None:
     """Contexts for centres first to last of a line that holds words begin to end: 1 to `window` on both sides."""
     key, counter, reach = rng[0], rng[1], source.window
     for i in range(first, last):

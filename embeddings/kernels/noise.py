@@ -6,7 +6,6 @@ from embeddings.kernels.compile import kernel, piece
 from embeddings.kernels.random import MOST, below, coin
 
 
-
 def alias_table(weights: np.ndarray) -> np.ndarray:
     """The table that `pick` draws from, uint32 (vocabulary, 2): a threshold, and the word taken above it.
 

@@ -65,8 +65,9 @@ class Task:
             TrainingError: a vector overflowed.
             Interrupted: the user interrupted; what was learned is in it.
         """
-        tally = Tally(self.threads, self.settings, self.corpus_words)
         source, shares = self.source(), self.shares()
+        Worker(self, source, Tally(1, self.settings, 1), 0, bundle()).compile(learn_block, tables)
+        tally = Tally(self.threads, self.settings, self.corpus_words)
 
         def work(thread: int, stop: Event) -> None:
             worker = Worker(self, source, tally, thread, bundle())
@@ -153,6 +154,12 @@ class Worker:
         key = keys(task.seed, task.threads)[thread]
         self.random = np.array([key, 0], np.uint64)
         bundle.tally[NEXT] = float(key % SAMPLED)  # windows are tallied from a random one on
+
+    def compile(self, learn_block: LearnBlock, tables: Any) -> None:
+        """Learn from nothing, so that compiling the kernels is over before the clock starts."""
+        rewind(self.block, self.source, 0, 0)
+        fill(self.block, self.source, self.random)
+        learn_block(self.block, tables, self.bundle, 0.0)
 
     def read(self, begin: int, end: int, learn_block: LearnBlock, tables: Any, stop: Event) -> None:
         """Learn from `ids[begin:end]` once, unless told to stop."""
