@@ -75,8 +75,8 @@ def check_class(trainer: type) -> None:
     name = trainer.__name__
     assert dataclasses.is_dataclass(trainer), f"{name} must be a dataclass"
     assert trainer.__dataclass_params__.frozen, f"{name} must be frozen: @dataclass(frozen=True, kw_only=True)"  # type: ignore[attr-defined]
-    doc = trainer.__doc__ or ""
-    assert doc and not doc.startswith(f"{name}("), f"{name} must have a docstring: its first line is its summary"
+    documented = trainer.__doc__ and not trainer.__doc__.startswith(f"{name}(")  # as dataclass makes one
+    assert documented, f"{name} must have a docstring: its first line is its summary"
     for field in dataclasses.fields(trainer):
         check_field(field, kinds(trainer)[field.name])
     train = getattr(trainer, "train", None)
@@ -101,12 +101,18 @@ def check_bounds(trainer: type, fitting: dict[str, Any]) -> None:
     """Assert that values just beyond a bound, and of a wrong type, are refused by name."""
     for field in dataclasses.fields(trainer):
         for bad in bad_values(kinds(trainer)[field.name], field.metadata):
-            try:
-                trainer(**{**fitting, field.name: bad})
-            except SettingError as error:
-                assert field.name in str(error), f"the message on {field.name}={bad!r} must name it: {error}"
-            else:
-                raise AssertionError(f"{field.name}={bad!r} must raise SettingError")
+            told = refusal(trainer, {**fitting, field.name: bad})
+            assert told is not None, f"{field.name}={bad!r} must raise SettingError"
+            assert field.name in told, f"the message on {field.name}={bad!r} must name it: {told}"
+
+
+def refusal(trainer: type, settings: dict[str, Any]) -> str | None:
+    """The message with which settings are refused; None if they are not."""
+    try:
+        trainer(**settings)
+    except SettingError as error:
+        return str(error)
+    return None
 
 
 def bad_values(kind: Any, metadata: "typing.Mapping[str, Any]") -> list[Any]:

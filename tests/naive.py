@@ -81,10 +81,7 @@ def loss_of(scores, positives, weights):
     """The sum of -W log sigmoid(s) over positives and of -W log sigmoid(-s) over the others."""
     signs = [-1 if j < positives else 1 for j in range(scores.shape[1])]
     return float(
-        sum(
-            w * softplus(sign * scores[:, j]).sum()
-            for j, (w, sign) in enumerate(zip(weights, signs, strict=True))
-        )
+        sum(w * softplus(sign * scores[:, j]).sum() for j, (w, sign) in enumerate(zip(weights, signs, strict=True)))
     )
 
 
@@ -173,8 +170,10 @@ def blocks(source, begin, end, key, size, negatives):
 
     A line is kept whole here, as the list of its words that stayed; `done` of them have been centres. A
     block has room for `size` words, with those of a line that goes on, from `window` before the next centre.
+    `key` may be a `Stream`, which is then drawn from on.
     """
-    stream, position, line, done = Stream(key), begin, [], 0
+    stream = key if isinstance(key, Stream) else Stream(key)
+    position, line, done = begin, [], 0
     while position < end:
         found, held = [], len(line) - max(0, done - source.window)
         while position < end and held < size:

@@ -1,0 +1,183 @@
+"""Runs of one thread and of many: what they read, what they learn, what they say of the loss."""
+
+import numpy as np
+import pytest
+from naive import Stream, blocks, skipgram, skipgram_loss
+
+import embeddings as em
+from embeddings.kernels.block import FIRST, LAST, SIZE
+from embeddings.kernels.products import TARGETS
+from embeddings.kernels.random import keys
+from embeddings.plugins import skipgram as plugin
+from embeddings.testing import planted
+from embeddings.training.tables import initial, zeros
+from embeddings.training.task import TrainingError, prepare
+
+TRAINERS = pytest.mark.parametrize("trainer", [em.SkipGram, em.CBOW])
+SUM = {"CBOW": {"combine": "sum"}}
+
+
+@TRAINERS
+def test_one_thread_gives_the_same_bytes_for_a_seed_and_others_for_another(trainer):
+    made = trainer(dim=12, min_count=1, epochs=2)
+    one, same, other = (made.train(planted(), threads=1, seed=seed) for seed in (1, 1, 2))
+    assert one.vectors.matrix.tobytes() == same.vectors.matrix.tobytes()
+    assert one.tables["output"].tobytes() == same.tables["output"].tobytes()
+    assert not np.allclose(one.vectors.matrix, other.vectors.matrix)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 4])
+def test_every_word_is_a_centre_in_every_epoch(threads):
+    """A kernel that only counts: lines of all lengths, most longer than a share of a thread or a block."""
+    rng = np.random.default_rng(threads)
+    lines = [[f"w{i}" for i in rng.integers(0, 50, n)] for n in (30_000, 1, 7, 9_000, 2, 800)]
+    made = em.SkipGram(dim=8, min_count=1, sample=0, epochs=3, window=4)
+    task = prepare("skipgram", made, em.Corpus(lines), threads=threads)
+    seen = []
+
+    def learn_block(block, tables, bundle, rate):
+        seen.append(block.words[block.place[FIRST] : block.place[LAST]].copy())
+
+    tables = plugin.Tables(words=zeros(len(task.vocabulary), 8), output=zeros(len(task.vocabulary), 8))
+    model = task.run(learn_block, tables, lambda: plugin.new_bundle(8, 6, 16))
+    counts = np.bincount(np.concatenate(seen), minlength=len(task.vocabulary))
+    assert counts.tolist() == (3 * task.vocabulary.counts).tolist()
+    assert model.record["words"] == 3 * 39_810
+
+
+@TRAINERS
+@pytest.mark.parametrize("threads", [2, 3, 4])
+def test_many_threads_learn_as_one(trainer, threads):
+    model = trainer(dim=16, min_count=1, sample=0, epochs=40, window=2).train(planted(), threads=threads)
+    assert np.isfinite(model.vectors.matrix).all()
+    assert model.vectors.most_similar("cat", top=1)[0][0] == "kitty"
+    assert (model.record["threads"], model.record["words"]) == (threads, 40 * 2400)
+
+
+def test_more_threads_than_words():
+    model = em.train("skipgram", [["a", "b"], ["a"]], dim=4, min_count=1, threads=9)
+    assert np.isfinite(model.vectors.matrix).all()
+    assert model.record["words"] == 15
+
+
+@pytest.mark.parametrize("lines", [[["a"]], [["a"] * 3, ["b"]], [["a", "a", "a"]]])
+def test_the_smallest_corpora(lines):
+    for trainer in ("skipgram", "cbow"):
+        model = em.train(trainer, lines, dim=3, min_count=1, threads=1)
+        assert np.isfinite(model.vectors.matrix).all()
+
+
+def test_a_run_is_that_of_the_twin():
+    """From the first table to the last, over epochs, blocks, sub-sampling and a falling rate."""
+    rng, dim, seed = np.random.default_rng(1), 6, 3
+    lines = [[f"w{i}" for i in rng.zipf(1.5, n) % 40] for n in (500, 3, 1, 2000, 60)] * 2
+    made = em.SkipGram(dim=dim, min_count=3, sample=0.05, epochs=2, window=3, rate=0.05, max_vocab=30)
+    task = prepare("skipgram", made, em.Corpus(lines), threads=1, seed=seed)
+    words, output = (t.astype(np.float64) for t in (initial(30, dim, seed), zeros(30, dim)))
+    source, total, done = task.source(), task.corpus_words, 0
+    stream = blocks_of_epochs(source, total, int(keys(seed, 1)[0]), made)
+    for choices, read in stream:
+        rate = made.rate_at(done, 2 * total)
+        skipgram(words, output, choices, rate, at_once=TARGETS)
+        done += read
+    assert done == 2 * total
+    model = made.train(em.Corpus(lines), threads=1, seed=seed)
+    assert len(model.vectors) == 30
+    np.testing.assert_allclose(model.vectors.matrix, words[:, :dim], atol=2e-3)
+    np.testing.assert_allclose(model.tables["output"], output[:, :dim], atol=2e-3)
+    assert abs(model.vectors.matrix).max() > 0.2
+
+
+def blocks_of_epochs(source, total, key, made):
+    """The choices of each block of a run of one thread and the words read for it; an epoch is one block here."""
+    stream = Stream(key)
+    for _ in range(made.epochs):
+        for choices in blocks(source, 0, total, stream, SIZE, made.negatives):
+            yield choices, total
+    assert total < SIZE
+
+
+@TRAINERS
+def test_a_rate_without_sense_is_told_and_gives_no_nan(trainer):
+    made = trainer(dim=8, min_count=1, epochs=5, rate=100, min_rate=100, **SUM.get(trainer.__name__, {}))
+    with pytest.raises(TrainingError, match=r"^the (words|output) overflowed after \d+ words; a lower --rate"):
+        made.train(planted(), threads=1)
+
+
+@TRAINERS
+def test_loss_begins_at_chance(trainer):
+    """The tables say nothing yet: log 2 for the positive and each negative that is not the centre itself."""
+    model = trainer(dim=8, min_count=1, sample=0, epochs=40, rate=1e-12).train(planted(), threads=1)
+    shares = model.vocabulary.counts / model.vocabulary.tokens
+    itself = shares @ model.vocabulary.noise_weights(0.75)
+    found = np.mean(model.record["loss_by_epoch"])
+    assert found == pytest.approx((1 + 5 * (1 - itself)) * np.log(2), rel=0.02)
+
+
+@TRAINERS
+def test_loss_falls(trainer):
+    made = trainer(dim=16, min_count=1, sample=0, epochs=40, window=2)
+    losses = made.train(planted(), threads=1).record["loss_by_epoch"]
+    assert len(losses) == 40
+    assert losses[-1] < 0.7 * losses[0]
+    quarters = [np.mean(losses[k : k + 10]) for k in (0, 10, 20, 30)]
+    assert quarters == sorted(quarters, reverse=True)
+
+
+def test_reported_loss_is_that_of_the_twin_within_sampling_error():
+    """Frozen tables, so that each window has the loss that the twin finds for it."""
+    rng = np.random.default_rng(2)
+    lines = [[f"w{i}" for i in rng.integers(0, 30, 1000)] for _ in range(8)]
+    made = em.SkipGram(dim=8, min_count=1, epochs=1, rate=1e-12, window=3)
+    task = prepare("skipgram", made, em.Corpus(lines), threads=1, seed=4)
+    words, output = rng.normal(size=(2, 30, 16))
+    tables = plugin.Tables(words=words.astype(np.float32), output=output.astype(np.float32))
+    told, choices = [], next(blocks(task.source(), 0, 8000, int(keys(4, 1)[0]), SIZE, 5))
+    task = prepare("skipgram", made, em.Corpus(lines), threads=1, seed=4, report=told.append)
+    model = task.run(plugin.learn_block, tables, lambda: plugin.new_bundle(6, 6, 16))
+    each = [skipgram_loss(words, output, [choice]) / len(choice[1]) for choice in choices]
+    sizes = np.array([len(choice[1]) for choice in choices])
+    expected = float(np.average(each, weights=sizes))
+    error = np.std(each) / np.sqrt(len(each) / 64)
+    found = model.record["loss_by_epoch"][0]
+    assert abs(found - expected) < 4 * error
+    assert 0 < error < 0.1 * expected
+    assert [p.loss for p in told if p.loss is not None] == [pytest.approx(found)]
+
+
+def test_initial_tables():
+    table = initial(70_000, 10, 5)
+    assert table.dtype == np.float32
+    assert table.shape == (70_000, 16)
+    assert table.ctypes.data % 64 == 0
+    assert (table[:, 10:] == 0).all()
+    scaled = table[:, :10] * 10
+    assert -0.5 <= scaled.min() < -0.4999
+    assert 0.4999 < scaled.max() <= 0.5
+    assert abs(scaled.mean()) < 0.002
+    assert scaled.std() == pytest.approx(12**-0.5, rel=0.005)
+    np.testing.assert_array_equal(table, initial(70_000, 10, 5))
+    assert not np.array_equal(table, initial(70_000, 10, 6))
+    assert len(np.unique(table[:, :10])) > 600_000
+    assert (zeros(3, 10) == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"threads": 0}, "threads must be at least 1 and at most 1024, not 0"),
+        ({"threads": 1025}, "threads must be at least 1 and at most 1024, not 1025"),
+        ({"seed": -1}, r"seed must be at least 0 and below 2\^63, not -1"),
+        ({"seed": 2**63}, r"seed must be at least 0 and below 2\^63, not 9223372036854775808"),
+    ],
+)
+def test_threads_and_seed_out_of_range(given, told):
+    with pytest.raises(em.errors.SettingError, match=told):
+        em.train("skipgram", [["a"]], min_count=1, **given)
+
+
+def test_a_setting_that_is_not_there_is_told():
+    with pytest.raises(em.errors.SettingError, match=r"skipgram has no setting 'windw'; did you mean window\?"):
+        em.train("skipgram", [["a"]], windw=3)
+    with pytest.raises(em.errors.SettingError, match="cbow has no setting 'xyz'; it has: combine, "):
+        em.train("cbow", [["a"]], xyz=3)
