@@ -17,12 +17,12 @@ def check_output(path: str | os.PathLike[str], *, force: bool = False) -> Path:
         OutputError: it exists and `force` is not given, or its folder is missing or not writable.
     """
     target = Path(path)
-    if target.exists() and not force:
-        raise OutputError(f"{target} exists; choose another name, or --force to replace it")
     folder = target.absolute().parent
-    if not folder.is_dir():
-        raise OutputError(f"{target} cannot be written: {folder} is not a folder")
     try:
+        if target.exists() and not force:
+            raise OutputError(f"{target} exists; choose another name, or --force to replace it")
+        if not folder.is_dir():
+            raise OutputError(f"{target} cannot be written: {folder} is not a folder")
         with tempfile.TemporaryFile(dir=folder):  # the only sure test: permissions do not tell all
             return target
     except OSError as error:

@@ -89,7 +89,7 @@ def check_bounds(name: str, value: float, bounds: Mapping[str, Any]) -> None:
     """Refuse a number outside its bounds; NaN and infinities are outside of any."""
     least, most, above = (bounds.get(key) for key in ("least", "most", "above"))
     wrong = (
-        not math.isfinite(value)
+        (isinstance(value, float) and not math.isfinite(value))
         or (least is not None and value < least)
         or (most is not None and value > most)
         or (above is not None and value <= above)
@@ -159,7 +159,7 @@ class NegativeSampling(Settings):
 class Schedule(Settings):
     """How long, and in steps of what size."""
 
-    epochs: int = option(5, "Passes over the corpus.", least=1)
+    epochs: int = option(5, "Passes over the corpus.", least=1, most=1_000_000)
     rate: float = option(0.025, "Learning rate at the start; it falls linearly over all epochs.", above=0, most=100)
     min_rate: float | None = option(None, "Learning rate that it never falls below.  [default: rate/10,000]", least=0)
 

@@ -11,6 +11,7 @@ atomic instructions otherwise take a third of a trainer's time.
 import hashlib
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -83,7 +84,8 @@ def digest(rooms: list[Path]) -> str:
 
 def sweep(home: Path) -> None:
     """Remove all but the latest generations beside `home`."""
-    home.touch()
-    others = [path for path in home.parent.iterdir() if path != home]
-    for old in sorted(others, key=lambda path: path.stat().st_mtime, reverse=True)[KEPT - 1 :]:
-        shutil.rmtree(old, ignore_errors=True)
+    with suppress(OSError):  # another process may be sweeping too
+        home.touch()
+        others = [path for path in home.parent.iterdir() if path != home]
+        for old in sorted(others, key=lambda path: path.stat().st_mtime, reverse=True)[KEPT - 1 :]:
+            shutil.rmtree(old, ignore_errors=True)

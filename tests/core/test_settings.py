@@ -1,0 +1,139 @@
+"""Settings refuse what is out of range, by name, with the value and what is allowed."""
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Literal, Optional
+
+import numpy as np
+import pytest
+
+from embeddings.errors import EmbeddingsError, SettingError
+from embeddings.plugins.cbow import CBOW
+from embeddings.plugins.skipgram import SkipGram
+from embeddings.settings import Schedule, Settings, flag, kinds, option, without_none
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample(Settings):
+    """One field of every kind."""
+
+    whole: int = option(3, "A whole number.", least=1, most=9)
+    number: float = option(0.5, "A number.", above=0, most=2)
+    free: float = option(0.0, "Any number.")
+    low: int = option(0, "Only one bound.", least=-2)
+    choice: Literal["mean", "sum"] = option("mean", "One of two.")
+    switch: bool = option(True, "On or off.")
+    text: str = option("a", "A text.")
+    maybe: int | None = option(None, "A number or nothing.", least=1)
+    old: Optional[float] = option(None, "The same as written before.", most=1)  # noqa: UP045
+
+
+GOOD = [
+    {"whole": 1}, {"whole": 9}, {"number": 2}, {"number": 1e-300}, {"free": -1e300}, {"low": -2}, {"low": 10**400},
+    {"choice": "sum"}, {"switch": False}, {"text": ""}, {"maybe": 1}, {"maybe": None}, {"old": None}, {"old": -5},
+    {"number": np.float64(0.1)}, {"number": 1},
+]  # fmt: skip
+
+BAD = [
+    ({"whole": 0}, "whole must be at least 1 and at most 9, not 0"),
+    ({"whole": 10}, "whole must be at least 1 and at most 9, not 10"),
+    ({"whole": 3.0}, "whole must be a whole number, not 3.0"),
+    ({"whole": True}, "whole must be a whole number, not True"),
+    ({"whole": "3"}, "whole must be a whole number, not '3'"),
+    ({"whole": None}, "whole must be a whole number, not None"),
+    ({"whole": float("nan")}, "whole must be a whole number, not nan"),
+    ({"whole": [1]}, r"whole must be a whole number, not [1]"),
+    ({"number": 0}, "number must be above 0 and at most 2, not 0"),
+    ({"number": 2.1}, "number must be above 0 and at most 2, not 2.1"),
+    ({"number": float("nan")}, "number must be above 0 and at most 2, not nan"),
+    ({"number": float("inf")}, "number must be above 0 and at most 2, not inf"),
+    ({"number": "1"}, "number must be a number, not '1'"),
+    ({"number": False}, "number must be a number, not False"),
+    ({"number": 1j}, "number must be a number, not 1j"),
+    ({"free": float("nan")}, "free must be a finite number, not nan"),
+    ({"free": float("-inf")}, "free must be a finite number, not -inf"),
+    ({"low": -3}, "low must be at least -2, not -3"),
+    ({"choice": "max"}, "choice must be one of mean, sum, not 'max'"),
+    ({"choice": None}, "choice must be one of mean, sum, not None"),
+    ({"choice": ["mean"]}, "choice must be one of mean, sum, not ['mean']"),
+    ({"switch": 1}, "switch must be true or false, not 1"),
+    ({"switch": "no"}, "switch must be true or false, not 'no'"),
+    ({"text": 1}, "text must be a text, not 1"),
+    ({"maybe": 0}, "maybe must be at least 1, not 0"),
+    ({"maybe": 1.5}, "maybe must be a whole number, not 1.5"),
+    ({"old": 2}, "old must be at most 1, not 2"),
+]
+
+
+@pytest.mark.parametrize("given", GOOD, ids=str)
+def test_allowed(given):
+    made = Sample(**given)
+    assert dataclasses.asdict(made) == {**dataclasses.asdict(Sample()), **given}
+
+
+@pytest.mark.parametrize(("given", "told"), BAD, ids=[str(given) for given, _ in BAD])
+def test_refused(given, told):
+    with pytest.raises(SettingError) as error:
+        Sample(**given)
+    assert str(error.value) == told
+
+
+def test_a_setting_error_is_a_value_error_too():
+    with pytest.raises(ValueError, match="whole"):
+        Sample(whole=0)
+    assert issubclass(SettingError, EmbeddingsError)
+
+
+@pytest.mark.parametrize("trainer", [SkipGram, CBOW])
+def test_bounds_of_our_trainers(trainer):
+    """The bound itself is taken if it may be reached; what lies just beyond is refused."""
+    checked = 0
+    for field in dataclasses.fields(trainer):
+        step = 1 if kinds(trainer)[field.name] in (int, int | None) else 1e-9
+        for bound, sign in (("least", -1), ("most", 1)):
+            value = field.metadata[bound]
+            if value is not None:
+                trainer(**{"rate": 100, field.name: value})
+                with pytest.raises(SettingError, match=rf"^{field.name} must be .*at {bound} {value}\b"):
+                    trainer(**{"rate": 100, field.name: value + sign * step})
+                checked += 1
+        if (value := field.metadata["above"]) is not None:
+            with pytest.raises(SettingError, match=f"^{field.name} must be above {value}"):
+                trainer(**{field.name: value})
+            checked += 1
+    assert checked >= 13
+
+
+def test_min_rate_above_rate():
+    with pytest.raises(SettingError, match=r"^min_rate must be at most rate, 0\.025, not 0\.03$"):
+        Schedule(min_rate=0.03)
+    assert Schedule(rate=0.5, min_rate=0.5).floor == 0.5
+    assert Schedule(min_rate=0).floor == 0
+    assert Schedule(rate=0.5).floor == 0.00005
+
+
+def test_settings_cannot_be_changed_or_given_by_place():
+    made = SkipGram()
+    with pytest.raises(dataclasses.FrozenInstanceError, match="cannot assign to field 'dim'"):
+        made.dim = 3
+    with pytest.raises(TypeError, match="positional argument"):
+        SkipGram(3)
+
+
+def test_defaults_are_those_of_the_field():
+    given = dataclasses.asdict(SkipGram())
+    assert given == {
+        "dim": 100, "epochs": 5, "rate": 0.025, "min_rate": None, "min_count": 5, "max_vocab": None,
+        "sample": 1e-3, "window": 5, "shrink_window": True, "negatives": 5, "noise_exponent": 0.75,
+    }  # fmt: skip
+    assert dataclasses.asdict(CBOW()) == {
+        **given, "rate": 0.05, "combine": "mean", "context_gradient": "undivided"
+    }  # fmt: skip
+
+
+def test_types_and_names():
+    assert kinds(Sample)["maybe"] == int | None
+    assert without_none(int | None) == (int, True)
+    assert without_none(Optional[float]) == (float, True)  # noqa: UP045
+    assert without_none(int) == (int, False)
+    assert flag("noise_exponent") == "--noise-exponent"
