@@ -1,0 +1,119 @@
+"""`embeddings benchmark`: our trainers beside other tools."""
+
+import dataclasses
+import inspect
+from pathlib import Path
+from typing import Any
+
+import click
+
+from embeddings.cli import shared
+from embeddings.cli.options import options
+from embeddings.errors import RegistryError, SettingError
+from embeddings.settings import ContextWindow, Dimension, NegativeSampling, Schedule, VocabularyChoice, flag
+
+INTERRUPTED = 130
+
+
+def taken(owner: type, *names: str) -> list[click.Option]:
+    """Options made from settings that all trainers share."""
+    return [option for option in options(owner) if option.name in names]
+
+
+def several(owner: type, name: str) -> click.Option:
+    """An option made from a setting, but one that may be repeated: each value makes shapes of its own."""
+    (one,) = taken(owner, name)
+    return click.Option(
+        [flag(name), name],
+        type=one.type,
+        multiple=True,
+        default=[one.default],
+        show_default=True,
+        help=f"{one.help} May be repeated.",
+    )
+
+
+def parameters() -> list[click.Parameter]:
+    """The arguments of the command."""
+    count, positive = click.IntRange(1, 1024), click.IntRange(min=1)
+    models = ["skipgram", "cbow"]
+    return [
+        click.Argument(["corpus"], nargs=-1, required=True),
+        click.Option(["-o", "--out"], default="benchmark", show_default=True, help="Folder for the results."),
+        click.Option(["--trainer"], multiple=True, default=models, show_default=True, help="A model; may be repeated."),
+        several(Dimension, "dim"),
+        several(NegativeSampling, "negatives"),
+        *taken(ContextWindow, "window"),
+        *taken(VocabularyChoice, "sample", "min_count"),
+        *taken(Schedule, "epochs"),
+        click.Option(
+            ["--threads"],
+            type=count,
+            multiple=True,
+            help="Threads of each tool; may be repeated.  [default: all cores]",
+        ),
+        click.Option(
+            ["--seeds"], type=positive, default=3, show_default=True, help="Runs of each tool, each with its own seed."
+        ),
+        click.Option(
+            ["--peer"],
+            multiple=True,
+            help="gensim or fasttext; may be repeated.  [default: all that are installed and have the model]",
+        ),
+        click.Option(["--json", "as_json"], is_flag=True, help="Print the table as JSON."),
+        click.Option(["--force"], is_flag=True, help="Replace results that exist."),
+        click.Option(["--quiet"], is_flag=True, help="Say nothing but errors."),
+    ]
+
+
+def command_line(
+    corpus: tuple[str, ...],
+    out: str,
+    trainer: tuple[str, ...],
+    dim: tuple[int, ...],
+    negatives: tuple[int, ...],
+    threads: tuple[int, ...],
+    seeds: int,
+    peer: tuple[str, ...],
+    as_json: bool,
+    force: bool,
+    quiet: bool,
+    **common: Any,
+) -> None:
+    """Train the same models on CORPUS with this package and with every peer that is installed, and compare.
+
+    For each model, dim and number of negatives, the tools run in turn in fresh processes with the same settings.
+    The folder gets results.csv (every run), results.md (the table, printed too), results.png and machine.json.
+    """
+    from embeddings.cli.progress import Reading
+    from embeddings.corpora import Corpus
+    from embeddings.eval.benchmark.job import shapes
+    from embeddings.eval.benchmark.race import Interrupted, Race
+    from embeddings.eval.benchmark.table import summaries
+    from embeddings.eval.benchmark.tools import chosen
+
+    try:
+        asked = shapes(trainer, dim=dim, negatives=negatives, threads=threads, **common)
+        tools = chosen(peer, asked)
+    except (SettingError, RegistryError) as error:
+        raise click.UsageError(str(error)) from error
+    folder = Path(out)
+    with Reading(quiet) as read:
+        race = Race(asked, tools, folder, repeats=seeds, force=force, say=read.say)
+        race.check()
+        encoded = Corpus(*corpus).encode(report=read)
+    read.tell(encoded)
+    try:
+        rows = race.run(encoded)
+    except Interrupted as stopped:
+        kept = f"; the finished ones are in {folder / 'results.csv'}" if stopped.finished else ""
+        click.echo(f"interrupted after {stopped.finished} runs{kept}", err=True)
+        raise click.exceptions.Exit(INTERRUPTED) from None
+    if as_json:
+        shared.print_json([dataclasses.asdict(one) for one in summaries(rows)])
+    else:
+        click.echo((folder / "results.md").read_text(encoding="utf-8"), nl=False)
+    read.say(f"results are in {folder}")
+
+
+command = click.Command("benchmark", params=parameters(), callback=command_line, help=inspect.getdoc(command_line))

@@ -1,0 +1,4 @@
+"""Our trainers beside other tools, on one corpus with the same settings: see `embeddings.eval.benchmark.race`.
+
+Nothing is imported here: what the measured processes import counts against the tool they run.
+"""

@@ -1,0 +1,59 @@
+"""What the comparison ran on: the machine, the versions, the corpus."""
+
+import os
+import platform
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from embeddings.eval.benchmark.tools import Tool
+
+if TYPE_CHECKING:
+    from embeddings.corpora import EncodedCorpus
+
+LIBRARIES = ("numpy", "numba", "llvmlite", "scipy", "pyarrow")
+
+
+def facts(tools: Sequence[Tool], encoded: "EncodedCorpus") -> dict[str, Any]:
+    """Processor, cores, memory (bytes), system, versions, date, and the corpus by its numbers."""
+    from embeddings.training.task import available_threads
+
+    return {
+        "date": datetime.now(UTC).date().isoformat(),
+        "processor": processor(),
+        "cores": os.cpu_count(),
+        "cores_available": available_threads(),
+        "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "packages": {name: found for name in LIBRARIES if (found := installed(name))},
+        "tools": {tool.name: tool.version for tool in tools},
+        "corpus": {
+            "sources": [Path(name).name for name in encoded.meta["sources"]],
+            "words": len(encoded.ids),
+            "types": len(encoded.vocabulary),
+            "lines": len(encoded.sentences) - 1,
+            "fingerprint": encoded.fingerprint,
+        },
+    }
+
+
+def processor() -> str:
+    """The processor's name."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        text = ""
+    found = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+    return found[1].strip() if found else platform.processor() or platform.machine()
+
+
+def installed(package: str) -> str | None:
+    """The version of a package; None if it is not installed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

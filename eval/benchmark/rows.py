@@ -1,0 +1,71 @@
+"""The runs as rows of a CSV file, every setting and figure a column."""
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from embeddings.files import replacing
+
+Row = dict[str, Any]
+
+SETS = {"wordsim353": "WordSim-353", "simlex999": "SimLex-999", "google-analogies": "Google analogies"}
+TIMES = ("training_cpu", "training_wall", "whole_cpu", "whole_wall")  # seconds
+MEMORY = ("peak_memory", "private_memory")  # bytes
+QUALITY = tuple(f"{name}{part}" for name in SETS for part in ("", " seen", " total"))
+FIGURES = (*TIMES, *MEMORY, "words_read", *QUALITY)
+RUN = ("corpus_words", "tool", "version", "seed")  # what tells runs of a shape apart
+WORDS = ("trainer", "tool", "version", "error")  # columns that are text even where they look like numbers
+
+
+def columns(rows: Sequence[Row]) -> list[str]:
+    """trainer, the settings of all trainers, threads, then the run, its figures and its error."""
+    settings = dict.fromkeys(name for row in rows for name in row if name not in (*RUN, *FIGURES, "error"))
+    return [*settings, *RUN, *FIGURES, "error"]
+
+
+def settings_of(rows: Sequence[Row]) -> list[str]:
+    """The columns that make a shape."""
+    return [name for name in columns(rows) if name not in (*RUN, *FIGURES, "error")]
+
+
+def write(rows: Sequence[Row], path: Path) -> None:
+    """All rows as a CSV file, an older one replaced; what is not known is left empty.
+
+    Raises:
+        OutputError: it cannot be written.
+    """
+    text = io.StringIO(newline="")
+    out = csv.DictWriter(text, columns(rows), restval="", lineterminator="\n")
+    out.writeheader()
+    out.writerows(rows)
+    write_text(text.getvalue(), path)
+
+
+def write_text(text: str, path: Path) -> None:
+    """A text file in place of an older one.
+
+    Raises:
+        OutputError: it cannot be written.
+    """
+    with replacing(path, force=True) as fresh:
+        fresh.write_text(text, encoding="utf-8", newline="\n")
+
+
+def read(path: Path) -> list[Row]:
+    """The rows of such a file: numbers as numbers, None where there is nothing."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return [{name: value(name, text) for name, text in row.items()} for row in csv.DictReader(file)]
+
+
+def value(name: str, text: str) -> Any:
+    """The value of a cell."""
+    if name in WORDS or not text:
+        return text if name in WORDS else None
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

@@ -1,0 +1,182 @@
+"""The tools that are compared: how each is started, and what our settings are called there."""
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from typing import Any
+
+from embeddings.errors import SettingError
+from embeddings.eval.benchmark.job import Job, Shape
+
+Command = Callable[[Job], list[str]]
+MODELS = ("skipgram", "cbow")  # of ours, those that gensim and fastText have too
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool: how it is found and started, what it can learn, and what of our settings it cannot follow.
+
+    Arguments:
+        package: what pip installs.
+        module: what Python imports.
+        trainers: our names of the models it has; None for all of them.
+        whole: the command from the text to saved vectors.
+        training: a command of its own that measures training alone; None if `whole` tells that too.
+        notes: what a reader of the comparison must know.
+    """
+
+    name: str
+    package: str
+    module: str
+    trainers: tuple[str, ...] | None
+    whole: Command
+    training: Command | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def installed(self) -> bool:
+        """Whether it can be imported; it is not."""
+        return find_spec(self.module) is not None
+
+    @property
+    def version(self) -> str:
+        """The installed version; empty if its package is not known."""
+        try:
+            return version(self.package)
+        except PackageNotFoundError:
+            return ""
+
+    def learns(self, shape: Shape) -> bool:
+        """Whether it has the model of the shape."""
+        return self.trainers is None or shape.trainer in self.trainers
+
+
+def runner(name: str) -> Command:
+    """The command that runs a function of `peers`."""
+    return lambda job: [sys.executable, "-m", "embeddings.eval.benchmark.peers", name, job.to_json()]
+
+
+def train_command(job: Job) -> list[str]:
+    """Our own command line, with every setting said."""
+    from embeddings import registry
+
+    trainer = registry.load("trainer", job.shape.trainer)
+    return [
+        *(sys.executable, "-m", "embeddings", "train", job.shape.trainer, job.text, "-o", job.out, "--quiet"),
+        *("--tokenizer", "whitespace", "--case", "keep"),
+        *("--seed", str(job.seed), "--threads", str(job.shape.threads)),
+        *flags(trainer, job.shape.settings),
+    ]
+
+
+def flags(trainer: type, settings: dict[str, Any]) -> list[str]:
+    """Settings as `embeddings train` takes them; None is left to its default."""
+    import dataclasses
+
+    from embeddings.settings import flag
+
+    given: list[str] = []
+    for field in dataclasses.fields(trainer):
+        value = settings[field.name]
+        if isinstance(value, bool):
+            yes, no = (field.metadata.get("flags") or f"--{field.name}/--no-{field.name}".replace("_", "-")).split("/")
+            given.append(yes if value else no)
+        elif value is not None:
+            given += [flag(field.name), str(value)]
+    return given
+
+
+def gensim_settings(shape: Shape) -> dict[str, Any]:
+    """The arguments of `gensim.models.Word2Vec` for a shape."""
+    settings = shape.settings
+    return {
+        "sg": int(shape.trainer == "skipgram"),
+        "hs": 0,
+        "cbow_mean": int(settings.get("combine", "mean") == "mean"),
+        "vector_size": settings["dim"],
+        "window": settings["window"],
+        "shrink_windows": settings["shrink_window"],
+        "negative": settings["negatives"],
+        "ns_exponent": settings["noise_exponent"],
+        "sample": settings["sample"],
+        "min_count": settings["min_count"],
+        "max_final_vocab": settings["max_vocab"],
+        "epochs": settings["epochs"],
+        "alpha": settings["rate"],
+        "min_alpha": shape.floor,
+        "workers": shape.threads,
+    }
+
+
+def fasttext_settings(shape: Shape) -> dict[str, Any]:
+    """The arguments of `fasttext.train_unsupervised` for a shape, without n-grams.
+
+    fastText keeps a word with chance sqrt(t/f) + t/f as we do, but takes t = 0 to mean that none is kept.
+    """
+    settings = shape.settings
+    return {
+        "model": shape.trainer,
+        "loss": "ns",
+        "minn": 0,
+        "maxn": 0,
+        "wordNgrams": 1,
+        "dim": settings["dim"],
+        "ws": settings["window"],
+        "neg": settings["negatives"],
+        "t": settings["sample"] or 1.0,
+        "minCount": settings["min_count"],
+        "epoch": settings["epochs"],
+        "lr": settings["rate"],
+        "thread": shape.threads,
+        "verbose": 0,
+    }
+
+
+OURS = Tool(
+    "embeddings",
+    package="embeddings-toolkit",
+    module="embeddings",
+    trainers=None,
+    whole=train_command,
+    training=runner("embeddings"),
+)
+PEERS = (
+    Tool("gensim", package="gensim", module="gensim", trainers=MODELS, whole=runner("gensim")),
+    Tool(
+        "fasttext",
+        package="fasttext-wheel",
+        module="fasttext",
+        trainers=MODELS,
+        whole=runner("fasttext"),
+        notes=(
+            "fastText draws noise words by count to the power 0.5, which cannot be set; the others to the power 0.75.",
+            "fastText's rate falls to 0 and not to a ten-thousandth of its start.",
+            "fastText 0.9.2 gives a tenth of its vectors a random start for each thread: with fewer than 10 threads "
+            "the rest, the rarer words, start from zero, which costs quality.",
+        ),
+    ),
+)
+
+
+def chosen(names: Sequence[str], shapes: Sequence[Shape]) -> list[Tool]:
+    """Our tool, then the peers of these names, or every installed one that has one of the models.
+
+    Raises:
+        SettingError: a named peer is unknown or not installed, or has none of the models.
+    """
+    known = {peer.name: peer for peer in PEERS}
+    found = []
+    for name in dict.fromkeys(names):
+        if name not in known:
+            raise SettingError(f"peer must be one of {', '.join(known)}, not {name!r}")
+        peer = known[name]
+        if not peer.installed:
+            raise SettingError(f"{name} is not installed: pip install {peer.package}")
+        if not any(map(peer.learns, shapes)):
+            models = ", ".join(dict.fromkeys(shape.trainer for shape in shapes))
+            raise SettingError(f"{name} has no {models}; it has {', '.join(peer.trainers or ())}")
+        found.append(peer)
+    everyone = [peer for peer in PEERS if peer.installed and any(map(peer.learns, shapes))]
+    return [OURS, *(found if names else everyone)]
