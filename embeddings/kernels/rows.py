@@ -9,6 +9,8 @@ A row is `width` numbers, `width` a multiple of `PADDING`, zero beyond the dimen
 of scratch arrays are alike and no loop has a remainder. Its address is an int64 from `address`; whoever takes
 one keeps the array alive. Matrices of scores are (inputs, targets), `pitch(targets)` numbers from row to row.
 Rows may repeat: a row is read again just before it is written, so each of its steps counts.
+Targets are updated `TARGETS` at a time, so one that stands in two such passes is read by the second as the first
+left it.
 """
 
 from functools import partial
