@@ -1,7 +1,7 @@
 """Skip-gram with negative sampling (Mikolov et al. 2013b), its negatives shared by the window."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from embeddings.kernels.compile import hot
 from embeddings.kernels.rows import padded
 from embeddings.kernels.window import ask_ahead, centre_and_noise, contexts
 from embeddings.model import Model
+from embeddings.settings import option
 from embeddings.training.progress import Report
 from embeddings.training.tables import initial, zeros
 from embeddings.training.task import WindowSettings, prepare
@@ -39,17 +40,33 @@ def learn_block(block: Block, tables: Tables, bundle: Bundle, rate: float) -> No
             continue
         for j in range(m):
             bundle.moved[j] = bundle.read[j]
-        n = centre_and_noise(block, tables.output, bundle, i)
+        n = centre_and_noise(block, tables.output, bundle, i, 0)
         ask_ahead(block, tables.words, tables.output, i, last)
         learn(bundle, m, 1, n, width, rate)
 
 
+@hot
+def learn_pairs(block: Block, tables: Tables, bundle: Bundle, rate: float) -> None:
+    """The same with noise words of its own for each pair, one pair after another, as word2vec does it."""
+    width, last = tables.words.shape[1], block.place[LAST]
+    for i in range(block.place[FIRST], last):
+        m = contexts(block, tables.words, bundle.context, i)
+        ask_ahead(block, tables.words, tables.output, i, last)
+        for j in range(m):
+            n = centre_and_noise(block, tables.output, bundle, i, j * (bundle.targets.shape[0] - 1))
+            bundle.read[0] = bundle.moved[0] = bundle.context[j]
+            learn(bundle, 1, 1, n, width, rate)
+
+
 @dataclass(frozen=True, kw_only=True)
 class SkipGram(WindowSettings):
-    """Skip-gram with negative sampling: each word predicts the words around it. Good for rare words.
+    """Skip-gram with negative sampling: each word predicts the words around it. Good for rare words."""
 
-    Negatives are shared by the window: the contexts of a centre are told apart from the same noise words.
-    """
+    negative_sharing: Literal["window", "pair"] = option(
+        "window",
+        "Draw noise words once for a window, and tell all its contexts apart from them, or anew for each pair of "
+        "context and centre, as word2vec does: several times slower, and no better.",
+    )
 
     def train(
         self, corpus: "Corpus", *, threads: int | None = None, seed: int = 1, report: Report | None = None
@@ -58,4 +75,12 @@ class SkipGram(WindowSettings):
         task = prepare("skipgram", self, corpus, threads=threads, seed=seed, report=report)
         size = len(task.vocabulary)
         tables = Tables(words=initial(size, self.dim, seed), output=zeros(size, self.dim))
-        return task.run(learn_block, tables, lambda: new_bundle(2 * self.window, 1 + self.negatives, padded(self.dim)))
+        contexts, width = 2 * self.window, padded(self.dim)
+        if self.negative_sharing == "pair":
+            return task.run(
+                learn_pairs,
+                tables,
+                lambda: new_bundle(1, 1 + self.negatives, width, contexts=contexts),
+                noise=contexts * self.negatives,
+            )
+        return task.run(learn_block, tables, lambda: new_bundle(contexts, 1 + self.negatives, width))

@@ -13,6 +13,7 @@ from embeddings.kernels.noise import pick
 from embeddings.kernels.random import MOST, below, coin, random
 
 SIZE = 8192  # words a block holds
+NOISE = 2**17  # noise words it holds
 POSITION, END, LINE, FROM, HELD, FIRST, LAST = range(7)  # of `Block.place`
 
 
@@ -46,12 +47,15 @@ class Block(NamedTuple):
     place: np.ndarray
 
 
-def new_block(window: int, negatives: int, size: int = SIZE) -> Block:
-    """An empty block; it holds at least two full windows, so that every filling goes forward."""
-    size = max(size, 4 * window + 2)
+def new_block(window: int, noise: int, size: int = SIZE) -> Block:
+    """An empty block with so many noise words for a centre; it stays small enough for a core's own cache.
+
+    It holds at least two full windows, so that every filling goes forward.
+    """
+    size = max(min(size, NOISE // noise), 4 * window + 2)
     bounds = np.zeros(size, np.int64)
-    noise = np.zeros((size, negatives), np.int32)
-    return Block(np.zeros(size, np.int32), bounds, bounds.copy(), noise, np.zeros(7, np.int64))
+    chosen = np.zeros((size, noise), np.int32)
+    return Block(np.zeros(size, np.int32), bounds, bounds.copy(), chosen, np.zeros(7, np.int64))
 
 
 def rewind(block: Block, source: Source, begin: int, end: int) -> None:

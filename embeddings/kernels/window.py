@@ -24,16 +24,16 @@ def contexts(block: Block, table: np.ndarray, rows: np.ndarray, i: int) -> int:
 
 
 @piece
-def centre_and_noise(block: Block, table: np.ndarray, bundle: Bundle, i: int) -> int:
-    """Write the addresses of centre i's row and of its noise rows; gives how many there are.
+def centre_and_noise(block: Block, table: np.ndarray, bundle: Bundle, i: int, first: int) -> int:
+    """Write the addresses of centre i's row and of its noise rows, from the first on; gives how many there are.
 
     A noise word that is the centre itself counts for nothing, as in word2vec.
     """
     centre = block.words[i]
-    negatives = block.noise.shape[1]
+    negatives = bundle.targets.shape[0] - 1
     bundle.targets[0] = address(table, centre)
     for j in range(negatives):
-        word = block.noise[i, j]
+        word = block.noise[i, first + j]
         bundle.targets[1 + j] = address(table, word)
         bundle.weights[1 + j] = word != centre
     return int(1 + negatives)

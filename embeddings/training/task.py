@@ -55,22 +55,25 @@ class Task:
     seed: int
     report: Report | None
 
-    def run(self, learn_block: LearnBlock, tables: Any, bundle: Callable[[], Bundle]) -> Model:
+    def run(
+        self, learn_block: LearnBlock, tables: Any, bundle: Callable[[], Bundle], *, noise: int | None = None
+    ) -> Model:
         """Learn the rows of `tables.words` with all threads; `bundle` makes a thread's scratch.
 
         `tables` is a NamedTuple of arrays (vocabulary, padded dim) whose field `words` becomes the vectors; the
-        others are kept in the model.
+        others are kept in the model. `noise` words are drawn for a centre, as many as there are negatives if not given.
 
         Raises:
             TrainingError: a vector overflowed.
             Interrupted: the user interrupted; what was learned is in it.
         """
         source, shares = self.source(), self.shares()
-        Worker(self, source, Tally(1, self.settings, 1), 0, bundle()).compile(learn_block, tables)
+        noise = self.settings.negatives if noise is None else noise
+        Worker(self, source, Tally(1, self.settings, 1), 0, bundle(), noise).compile(learn_block, tables)
         tally = Tally(self.threads, self.settings, self.corpus_words)
 
         def work(thread: int, stop: Event) -> None:
-            worker = Worker(self, source, tally, thread, bundle())
+            worker = Worker(self, source, tally, thread, bundle(), noise)
             for _ in range(self.settings.epochs):
                 if stop.is_set():
                     break
@@ -147,10 +150,10 @@ class Task:
 class Worker:
     """What one thread has to itself: its random numbers, its block and its bundle."""
 
-    def __init__(self, task: Task, source: Source, tally: Tally, thread: int, bundle: Bundle) -> None:
+    def __init__(self, task: Task, source: Source, tally: Tally, thread: int, bundle: Bundle, noise: int) -> None:
         settings = task.settings
         self.source, self.tally, self.thread, self.bundle = source, tally, thread, bundle
-        self.block = new_block(settings.window, settings.negatives)
+        self.block = new_block(settings.window, noise)
         key = keys(task.seed, task.threads)[thread]
         self.random = np.array([key, 0], np.uint64)
         bundle.tally[NEXT] = float(key % SAMPLED)  # windows are tallied from a random one on
