@@ -41,7 +41,7 @@ def draw(rows: Sequence[Row], path: Path) -> None:
             axes.set_ylabel(LABELS[name] if column == 0 else "")
         grid[-1, column].set_xlabel("words learned in a CPU second")
     handles = look.legend()
-    figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 5), frameon=False)
+    figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 6), frameon=False)
     with replacing(path, force=True) as fresh:
         figure.savefig(fresh, dpi=DPI, format="png")
 
@@ -72,9 +72,9 @@ class Look:
             if places:
                 axes.plot(*zip(*places, strict=True), color=colour, linewidth=1, alpha=0.4)
             for x, y, one in points:
-                if y is not None:
+                if spread := one.spreads[name]:
                     axes.plot(x, y, self.marks[self.names[id(one)]], color=colour, markersize=8)
-                    axes.vlines(x, *one.spreads[name], color=colour, linewidth=1)
+                    axes.vlines(x, *spread, color=colour, linewidth=1)
         axes.set_xscale("log")
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.xaxis.set_major_formatter(EngFormatter(sep=""))

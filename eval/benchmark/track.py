@@ -1,0 +1,137 @@
+"""Where the runs take place, and one run: a command measured, its vectors judged."""
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from embeddings.eval.benchmark import rows, text
+from embeddings.eval.benchmark.job import Job, Shape
+from embeddings.eval.benchmark.process import Usage, run
+from embeddings.eval.benchmark.rows import Row
+from embeddings.eval.benchmark.tools import Tool
+
+if TYPE_CHECKING:
+    from embeddings.corpora import EncodedCorpus
+
+Say = Callable[[str], None]
+
+
+@contextmanager
+def laid_out(encoded: "EncodedCorpus", folder: Path) -> Iterator["Track"]:
+    """The text and a cache of its own in a folder that is gone afterwards; compiled kernels stay where they are."""
+    from embeddings.cache import folder as cache_folder
+
+    with tempfile.TemporaryDirectory(prefix=".work-", dir=folder) as work:
+        track = Track(Path(work), len(encoded.ids))
+        text.write(encoded, track.text)
+        track.cache.mkdir()
+        kernels = cache_folder("kernels")
+        if kernels is not None:
+            (track.cache / "kernels").symlink_to(kernels.absolute())
+        yield track
+
+
+@dataclass(frozen=True)
+class Track:
+    """Where all run: a folder with the text, and how many words that has."""
+
+    work: Path
+    words: int
+
+    @property
+    def text(self) -> Path:
+        """What every tool reads."""
+        return self.work / "text.txt"
+
+    @property
+    def cache(self) -> Path:
+        """What stands for the user's cache folder."""
+        return self.work / "cache"
+
+    def start(self, command: Sequence[str]) -> Usage:
+        """Run a command with our cache."""
+        return run(command, {**os.environ, "EMBEDDINGS_CACHE": str(self.cache)})
+
+    def warm_up(self, shapes: Sequence[Shape], tools: Sequence[Tool], say: Say) -> None:
+        """Run each tool once on the first lines and forget it: kernels are compiled, libraries are off the disk."""
+        few, out = self.work / "few.txt", self.work / "few.bin"
+        text.head(self.text, few)
+        for shape in shapes:
+            small = Shape(shape.trainer, {**shape.settings, "min_count": 1, "epochs": 1}, shape.threads)
+            for tool in tools:
+                if tool.learns(shape):
+                    say(f"warming up, not counted: {shape.label}: {tool.name}")
+                    self.start(tool.whole(Job(small, 1, str(few), str(out))))
+                    out.unlink(missing_ok=True)
+
+    def row(self, shape: Shape, seed: int, tool: Tool) -> Row:
+        """One run, as a row; its error where it fails."""
+        row: Row = {"trainer": shape.trainer, **shape.settings, "threads": shape.threads}
+        row |= {"corpus_words": self.words, "tool": tool.name, "version": tool.version, "seed": seed}
+        out = self.work / "vectors.bin"
+        try:
+            figures = self.figures(tool, Job(shape, seed, str(self.text), str(out)))
+            return {**row, **figures, **self.quality(out), "error": ""}
+        except Failed as error:
+            return {**row, "error": str(error)}
+        finally:
+            out.unlink(missing_ok=True)
+
+    def figures(self, tool: Tool, job: Job) -> Row:
+        """What a tool took.
+
+        whole: from the start of the command to its end, the text read for the first time (no corpus in the
+        cache), the vectors saved. training: the learning alone, words counted before, in the same process where
+        the tool can tell, else in one more.
+        """
+        shutil.rmtree(self.cache / "corpora", ignore_errors=True)
+        whole = succeeded(self.start(tool.whole(job)))
+        clock = last_line(succeeded(self.start(tool.training(job))) if tool.training else whole)
+        aside = clock["aside"] if tool.training is None else {"cpu": 0.0, "wall": 0.0}
+        return {
+            "training_cpu": round(clock["training"]["cpu"], 3),
+            "training_wall": round(clock["training"]["wall"], 3),
+            "whole_cpu": round(whole.cpu - aside["cpu"], 3),
+            "whole_wall": round(whole.wall - aside["wall"], 3),
+            "peak_memory": whole.peak,
+            "private_memory": whole.private,
+            "words_read": clock["words"],
+        }
+
+    def quality(self, vectors: Path) -> Row:
+        """How good the vectors are by our own `embeddings evaluate`, analogies among the first 30,000 words."""
+        judged = succeeded(self.start([sys.executable, "-m", "embeddings", "evaluate", str(vectors), "--json"]))
+        found: Row = {}
+        for result in json.loads(judged.output):
+            if result["set"] in rows.SETS and result["section"] is None and result["restrict"] in (None, 30000):
+                name = result["set"]
+                found |= {name: result["value"], f"{name} seen": result["seen"], f"{name} total": result["total"]}
+        return found
+
+
+class Failed(Exception):
+    """A command of a run did not come to its end; says why."""
+
+
+def succeeded(usage: Usage) -> Usage:
+    """The usage itself.
+
+    Raises:
+        Failed: the command did not succeed.
+    """
+    if usage.code != 0:
+        raise Failed(usage.error)
+    return usage
+
+
+def last_line(usage: Usage) -> dict[str, Any]:
+    """The clock that a runner prints last."""
+    clock: dict[str, Any] = json.loads(usage.output.splitlines()[-1])
+    return clock
