@@ -79,7 +79,9 @@ class Look:
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.xaxis.set_major_formatter(EngFormatter(sep=""))
         axes.xaxis.set_minor_formatter(NullFormatter())
-        axes.margins(0.15, 0.2)
+        speeds = [found_speed for one in found if (found_speed := speed(one))]
+        axes.set_xlim(min(speeds) / 1.5, max(speeds) * 1.5)
+        axes.margins(y=0.2)
         axes.grid(alpha=0.3)
         if not axes.lines:
             axes.text(0.5, 0.5, "no words of the set", transform=axes.transAxes, ha="center")

@@ -1,0 +1,173 @@
+"""`embeddings benchmark` through real processes: its files, its figures, and what happens when things fail."""
+
+import csv
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+from embeddings.eval import datasets
+from embeddings.eval.benchmark import tools
+
+PEERS = [peer for peer in tools.PEERS if peer.installed]
+SMALL = ["--trainer", "cbow", "--dim", "8", "--epochs", "1", "--seeds", "1", "--threads", "2", "--min-count", "2"]
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    """A few thousand words, some of them those of the test sets."""
+    pairs = datasets.read_pairs("wordsim353").pairs[:60]
+    words = [word.lower() for pair in pairs for word in pair]
+    draw = random.Random(1)
+    path = tmp_path_factory.mktemp("corpus") / "text.txt"
+    path.write_text("\n".join(" ".join(draw.choices(words, k=draw.choice([5, 40, 1500]))) for _ in range(12)))
+    return path
+
+
+def benchmark(*args, path=()):
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([*map(str, path), os.environ.get("PYTHONPATH", "")])}
+    command = [sys.executable, "-m", "embeddings", "benchmark", *map(str, args)]
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=600)
+
+
+@pytest.fixture(scope="module")
+def results(corpus):
+    """A comparison by the real command: its process and the folder it wrote."""
+    folder = corpus.parent / "results"
+    done = benchmark(corpus, "-o", folder, *SMALL)
+    assert done.returncode == 0, done.stderr
+    return done, folder
+
+
+def as_text(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.slow
+def test_a_row_for_every_tool(results, corpus):
+    _, folder = results
+    found = as_text(folder / "results.csv")
+    assert [line["tool"] for line in found] == ["embeddings", *(peer.name for peer in PEERS)]
+    for line in found:
+        assert line["error"] == ""
+        assert (line["trainer"], line["dim"], line["epochs"], line["threads"]) == ("cbow", "8", "1", "2")
+        assert (line["sample"], line["min_count"], line["seed"]) == ("0.001", "2", "1")
+        assert int(line["corpus_words"]) == len(corpus.read_text().split())
+        assert float(line["whole_cpu"]) > 0
+        assert int(line["peak_memory"]) > 10_000_000
+        assert -1 <= float(line["wordsim353"]) <= 1
+    assert len({(line["wordsim353 seen"], line["wordsim353 total"]) for line in found}) == 1
+
+
+@pytest.mark.slow
+def test_ratios_come_from_the_file(results):
+    done, folder = results
+    assert done.stdout == (folder / "results.md").read_text()
+    found = as_text(folder / "results.csv")
+    heads, _, *lines = ([cell.strip() for cell in line.split("|")] for line in done.stdout.splitlines() if "|" in line)
+    assert len(lines) == 1 + len(PEERS)
+    for line in lines:
+        cells = dict(zip(heads, line, strict=True))
+        for head, column in (("CPU s, training", "training_cpu"), ("CPU s, whole", "whole_cpu")):
+            theirs, ours = (
+                median(float(one[column]) for one in found if one["tool"] == name)
+                for name in (cells["tool"], "embeddings")
+            )
+            seconds, ratio = re.fullmatch(r"([\d.]+) \((.+)x\)", cells[head]).groups()
+            assert float(seconds) == pytest.approx(theirs, abs=0.051)
+            assert ratio == f"{theirs / ours:.2g}"
+
+
+@pytest.mark.slow
+def test_picture_machine_and_nothing_else(results):
+    _, folder = results
+    assert sorted(path.name for path in folder.iterdir()) == sorted(
+        ["results.csv", "results.md", "results.png", "machine.json"]
+    )
+    assert (folder / "results.png").read_bytes().startswith(b"\x89PNG")
+    machine = json.loads((folder / "machine.json").read_text())
+    assert machine["cores"] >= 1
+    assert machine["corpus"]["sources"] == ["text.txt"]
+    assert set(machine["tools"]) == {"embeddings", *(peer.name for peer in PEERS)}
+
+
+@pytest.mark.slow
+def test_results_are_not_overwritten(results, corpus):
+    _, folder = results
+    before = (folder / "results.csv").read_bytes()
+    done = benchmark(corpus, "-o", folder, *SMALL)
+    assert done.returncode == 1
+    assert done.stderr == f"Error: {folder / 'results.csv'} exists; choose another name, or --force to replace it\n"
+    assert (folder / "results.csv").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (["--trainer", "glove"], "no trainer called 'glove'"),
+        (["--dim", "0"], "dim must be at least 1 and at most 65536, not 0"),
+        (["--peer", "word2vec"], "peer must be one of gensim, fasttext, not 'word2vec'"),
+    ],
+)
+def test_misuse_is_told_in_a_line(corpus, tmp_path, wrong, said):
+    done = benchmark(corpus, "-o", tmp_path / "results", *wrong)
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+    assert said in done.stderr
+    assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.slow
+def test_a_broken_peer_is_reported_and_the_rest_goes_on(corpus, tmp_path):
+    (tmp_path / "fake").mkdir()
+    (tmp_path / "fake" / "fasttext.py").write_text("raise RuntimeError('broken on purpose')\n")
+    done = benchmark(
+        corpus, "-o", tmp_path / "results", *SMALL, "--peer", "fasttext", "--json", "--quiet", path=[tmp_path / "fake"]
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    ours, broken = json.loads(done.stdout)
+    assert (ours["tool"], ours["runs"], ours["error"]) == ("embeddings", 1, "")
+    assert (broken["runs"], broken["failed"], broken["error"]) == (0, 1, "RuntimeError: broken on purpose")
+    assert "1 failed: RuntimeError: broken on purpose" in (tmp_path / "results" / "results.md").read_text()
+    assert as_text(tmp_path / "results" / "results.csv")[1]["error"] == "RuntimeError: broken on purpose"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="looks for processes in /proc")
+def test_ctrl_c_keeps_what_is_finished_and_leaves_no_process(corpus, tmp_path):
+    folder = tmp_path / "results"
+    command = [sys.executable, "-m", "embeddings", "benchmark", corpus, "-o", folder, *SMALL, "--seeds", "500"]
+    with subprocess.Popen([*command, "--peer", "gensim"], stderr=subprocess.PIPE, text=True) as running:
+        try:
+            until = time.monotonic() + 120
+            while not (folder / "results.md").exists() and time.monotonic() < until:
+                time.sleep(0.05)
+            running.send_signal(signal.SIGINT)
+            _, errors = running.communicate(timeout=30)
+        finally:
+            running.kill()
+    assert running.returncode == 130
+    found = as_text(folder / "results.csv")
+    assert found
+    told = errors.splitlines()[-1]
+    assert told == f"interrupted after {len(found)} runs; the finished ones are in {folder / 'results.csv'}"
+    assert sorted(path.name for path in folder.iterdir()) == ["machine.json", "results.csv", "results.md"]
+    assert not [pid for pid, words in processes() if str(folder) in words and pid != running.pid]
+
+
+def processes():
+    """The ids and command lines of all processes."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            yield int(path.parent.name), path.read_text(errors="replace")
+        except OSError:
+            continue

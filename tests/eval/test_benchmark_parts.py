@@ -1,0 +1,220 @@
+"""The pieces of the comparison: one text, equal settings, the tools chosen, the table, and what processes use."""
+
+import os
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from embeddings.corpora import Corpus
+from embeddings.errors import OutputError, SettingError
+from embeddings.eval.benchmark import process, rows, table, text, tools
+from embeddings.eval.benchmark.job import Job, Shape, shapes
+from embeddings.eval.benchmark.race import Race
+
+COMMON = {"window": 3, "sample": 1e-4, "min_count": 7, "epochs": 2}
+MACHINE = {
+    "processor": "a processor",
+    "cores": 2,
+    "cores_available": 2,
+    "system": "a system",
+    "tools": {"embeddings": "0.1.0"},
+    "date": "2025-01-01",
+    "corpus": {"sources": ["text.txt"], "words": 100, "types": 10},
+}
+
+
+def made(trainer, **settings):
+    (shape,) = shapes([trainer], dim=[30], negatives=[4], threads=[3], **{**COMMON, **settings})
+    return shape
+
+
+# the text
+
+
+sentence = st.lists(st.sampled_from(["a", "bb", "é", "\U0001f600", "c-c"]), max_size=30)
+
+
+@settings(deadline=None)  # the first time it compiles
+@given(st.lists(sentence, min_size=1, max_size=8).filter(any), st.integers(1, 12))
+def test_lines_are_cut_and_no_word_is_lost(tmp_path_factory, lists, longest):
+    path = tmp_path_factory.mktemp("text") / "text.txt"
+    with Corpus(lists).encode() as encoded:
+        text.write(encoded, path, longest=longest)
+    naive = [one[start : start + longest] for one in lists for start in range(0, len(one), longest)]
+    assert path.read_text(encoding="utf-8") == "".join(" ".join(line) + "\n" for line in naive)
+
+
+def test_no_line_is_longer_than_a_thousand_words(tmp_path):
+    with Corpus([["word"] * 2500, ["end"]]).encode() as encoded:
+        text.write(encoded, tmp_path / "text.txt")
+    lines = (tmp_path / "text.txt").read_text().splitlines()
+    assert [len(line.split()) for line in lines] == [1000, 1000, 500, 1]
+
+
+def test_we_read_the_same_words_from_the_text(tmp_path):
+    source = tmp_path / "source.txt"
+    source.write_text("The cat, l\u2019été! \u0130stanbul 42\n\n" + "na\u00efve \u03a3\u03a3 " * 1500, encoding="utf-8")
+    first = Corpus(source).encode()
+    text.write(first, tmp_path / "text.txt")
+    again = Corpus(tmp_path / "text.txt", tokenizer="whitespace", case="keep").encode()
+    assert list(again.ids) == list(first.ids)
+    assert list(again.vocabulary.words) == list(first.vocabulary.words)
+
+
+# settings
+
+
+@pytest.mark.parametrize(("trainer", "sg", "rate"), [("skipgram", 1, 0.025), ("cbow", 0, 0.05)])
+def test_gensim_gets_our_settings(trainer, sg, rate):
+    from gensim.models import Word2Vec
+
+    model = Word2Vec(**tools.gensim_settings(made(trainer)))
+    assert (model.sg, model.hs, model.cbow_mean, model.shrink_windows) == (sg, 0, 1, True)
+    assert (model.vector_size, model.window, model.negative, model.epochs) == (30, 3, 4, 2)
+    assert (model.sample, model.min_count, model.workers, model.ns_exponent) == (1e-4, 7, 3, 0.75)
+    assert (model.alpha, model.min_alpha) == (rate, pytest.approx(rate / 10_000))
+
+
+def test_fasttext_gets_our_settings_and_no_ngrams():
+    given = tools.fasttext_settings(made("cbow"))
+    assert given == {
+        **{"model": "cbow", "loss": "ns", "minn": 0, "maxn": 0, "wordNgrams": 1, "verbose": 0},
+        **{"dim": 30, "ws": 3, "neg": 4, "t": 1e-4, "minCount": 7, "epoch": 2, "lr": 0.05, "thread": 3},
+    }
+
+
+def test_fasttext_keeps_every_word_where_we_do():
+    threshold, share = tools.fasttext_settings(made("skipgram", sample=0.0))["t"], 1.0
+    assert (threshold / share) ** 0.5 + threshold / share >= 1
+
+
+@pytest.mark.parametrize("trainer", ["skipgram", "cbow"])
+def test_our_command_says_every_setting(trainer):
+    from embeddings.cli.train import command
+
+    shape = made(trainer, window=4)
+    shape = Shape(trainer, {**shape.settings, "shrink_window": False, "max_vocab": 90}, 3)
+    words = tools.train_command(Job(shape, 5, "in.txt", "out.bin"))
+    at = words.index(trainer)
+    made_command = command.get_command(None, trainer)
+    given = made_command.make_context(trainer, words[at + 1 :]).params
+    assert {name: given[name] for name in shape.settings} == shape.settings
+    assert (given["corpus"], given["out"], given["seed"], given["threads"]) == (("in.txt",), "out.bin", 5, 3)
+    assert (given["tokenizer"], given["case"]) == ("whitespace", "keep")
+
+
+def test_a_shape_for_every_combination_once():
+    found = shapes(["skipgram", "cbow"], dim=[10, 20, 10], negatives=[5], threads=[1, 2], **COMMON)
+    told = [(one.trainer, one.settings["dim"], one.threads) for one in found]
+    assert told == [(name, dim, threads) for name in ("skipgram", "cbow") for dim in (10, 20) for threads in (1, 2)]
+    assert {one.settings["rate"] for one in found if one.trainer == "cbow"} == {0.05}
+
+
+def test_a_job_survives_the_command_line():
+    job = Job(made("cbow"), 2, "a.txt", "b.bin")
+    assert Job.from_json(job.to_json()) == job
+
+
+# the choice of tools
+
+
+def test_a_missing_peer_is_told_with_its_package(monkeypatch):
+    monkeypatch.setattr(tools, "find_spec", lambda name: None)
+    with pytest.raises(SettingError, match=r"^fasttext is not installed: pip install fasttext-wheel$"):
+        tools.chosen(["fasttext"], [made("cbow")])
+    assert tools.chosen([], [made("cbow")]) == [tools.OURS]
+
+
+def test_unknown_peers_and_models_are_refused():
+    with pytest.raises(SettingError, match=r"^peer must be one of gensim, fasttext, not 'word2vec'$"):
+        tools.chosen(["word2vec"], [made("cbow")])
+    other = Shape("glove", {}, 1)
+    with pytest.raises(SettingError, match=r"^gensim has no glove; it has skipgram, cbow$"):
+        tools.chosen(["gensim"], [other])
+    assert tools.chosen([], [other]) == [tools.OURS]
+
+
+# the table
+
+
+def row(tool, seed, cpu, **more):
+    times = dict.fromkeys(rows.TIMES, cpu)
+    shape = {"trainer": "cbow", "dim": 10, "negatives": 5, "epochs": 2, "threads": 1}
+    return {**shape, "corpus_words": 100, "tool": tool, "version": "1", "seed": seed, **times, "error": "", **more}
+
+
+def test_times_are_medians_and_scores_are_means():
+    runs = [row("embeddings", seed, cpu, wordsim353=cpu / 10) for seed, cpu in enumerate([1.0, 2.0, 6.0])]
+    runs += [row("gensim", seed, cpu) for seed, cpu in enumerate([30.0, 10.0, 20.0])]
+    ours, theirs = table.summaries(runs)
+    assert ours.times["training_cpu"] == 2
+    assert ours.scores["wordsim353"][0] == pytest.approx(0.3)
+    assert ours.spreads["wordsim353"] == (0.1, 0.6)
+    assert ours.words_per_second == 100 * 2 / 2
+    assert theirs.ratios == dict.fromkeys(rows.TIMES, 10)
+    assert theirs.scores["wordsim353"] == (None, None, None)
+
+
+def test_failures_and_unread_words_are_remarks():
+    failed = {**row("gensim", 1, None), "error": "it | broke"}
+    lazy = row("fasttext", 1, 1.0, words_read=20)
+    lines = table.markdown([row("embeddings", 1, 1.0), failed, lazy], MACHINE, [tools.OURS, *tools.PEERS]).splitlines()
+    assert next(line for line in lines if "| gensim |" in line).endswith("| 0 | 1 failed: it \\| broke |")
+    assert next(line for line in lines if "| fasttext |" in line).endswith("| 1 | read only 10 % of the words |")
+
+
+def test_settings_that_vary_are_columns_and_the_others_are_said_once():
+    runs = [row("embeddings", 1, 1.0), {**row("embeddings", 1, 1.0), "dim": 300, "combine": "mean"}]
+    lines = table.markdown(runs, MACHINE, [tools.OURS]).splitlines()
+    assert "The same for all: negatives 5, epochs 2, threads 1, combine mean." in lines
+    assert next(line for line in lines if line.startswith("| model")).startswith("| model | dim | tool |")
+
+
+# processes
+
+
+def test_cpu_is_counted_with_children():
+    burn = "import time\nwhile time.process_time() < 0.3: pass"
+    code = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {burn!r}])"
+    assert process.run([sys.executable, "-c", code], os.environ).cpu >= 0.3
+
+
+def test_memory_is_the_process_own():
+    held = bytearray(200_000_000)
+    small = process.run([sys.executable, "-c", "import time; time.sleep(0.2)"], os.environ)
+    large = process.run([sys.executable, "-c", "import time; a = b'x' * 60_000_000; time.sleep(0.2)"], os.environ)
+    if small.private is not None:
+        assert small.peak < len(held) / 2
+        assert large.private >= 60_000_000
+        assert small.private < 60_000_000
+    assert large.peak >= 60_000_000
+
+
+def test_an_error_is_the_last_line_or_the_signal():
+    failed = process.run([sys.executable, "-c", "raise RuntimeError('too  bad')"], os.environ)
+    assert failed.error == "RuntimeError: too bad"
+    killed = process.run([sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"], os.environ)
+    assert killed.error == "killed by SIGKILL"
+
+
+@pytest.mark.parametrize(
+    ("module", "absent"),
+    [
+        ("embeddings.eval.benchmark.race", {"gensim", "matplotlib", "fasttext", "numba"}),
+        ("embeddings.eval.benchmark.peers", {"gensim", "fasttext", "numba", "pyarrow"}),
+        ("embeddings.cli.benchmark", {"numpy", "gensim", "matplotlib"}),
+    ],
+)
+def test_others_are_imported_only_where_they_are_used(python, module, absent):
+    done = python("-c", f"import sys, {module}; print(*sys.modules)")
+    assert not absent & set(done.stdout.split())
+
+
+def test_a_folder_that_cannot_be(tmp_path):
+    with pytest.raises(OutputError, match="nowhere is not a folder"):
+        Race([], [], tmp_path / "nowhere" / "results").check()
+    (tmp_path / "file").touch()
+    with pytest.raises(OutputError, match=r"file is not a folder$"):
+        Race([], [], tmp_path / "file").check()
