@@ -1,0 +1,65 @@
+"""The README keeps its word: its reference, its code and its commands are those of the package."""
+
+import re
+
+import pytest
+
+from embeddings.cli import reference
+
+TRAINERS = {"skipgram", "cbow"}
+
+
+@pytest.fixture(scope="module")
+def readme(root):
+    return (root / "README.md").read_text(encoding="utf-8")
+
+
+def between(text, begin, end):
+    return text.split(f"<!-- {begin} -->\n")[1].split(f"<!-- {end} -->\n")[0]
+
+
+def words(text):
+    return text.split()
+
+
+def test_command_reference_is_that_of_the_commands(readme, monkeypatch):
+    from embeddings import registry
+
+    ours = {name: offers for name, offers in registry.available("trainer").items() if name in TRAINERS}
+    monkeypatch.setattr(registry, "available", lambda kind: ours)
+    assert words(between(readme, "command reference", "end of command reference")) == words(reference.reference())
+
+
+def test_plugin_is_the_one_that_is_tested(root, readme):
+    plugin = root / "tests" / "example_plugin"
+    code = (plugin / "stranger.py").read_text(encoding="utf-8").strip()
+    entry = re.search(r"\[project.entry-points.*?\n\n", (plugin / "pyproject.toml").read_text(encoding="utf-8"), re.S)
+    assert entry is not None
+    shown = between(readme, "example plugin", "end of example plugin")
+    assert f"```python\n{code}\n```" in shown
+    assert f"```toml\n{entry.group().strip()}\n```" in shown
+
+
+def test_python_runs_as_written(readme, root, monkeypatch, tmp_path):
+    code = re.search(r"<!-- python -->\n```python\n(.*?)```", readme, re.S)
+    assert code is not None
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "README.md").write_text(readme, encoding="utf-8")
+    made = {}
+    exec(compile(code.group(1), "README.md", "exec"), made)
+    assert made["vectors"].dim == 50
+    assert made["model"].settings["min_count"] == 1
+    assert (tmp_path / "model" / "model.json").is_file()
+
+
+def test_every_command_it_shows_exists(readme):
+    from embeddings.cli import main
+
+    shown = set(re.findall(r"(?:^|\n|\| |`|&& \.venv/bin/)embeddings ([a-z]+)\b", readme))
+    assert {"train", "export", "evaluate", "benchmark"} <= shown
+    assert shown <= set(main.commands)
+
+
+def test_every_trainer_has_a_row(readme):
+    rows = set(re.findall(r"^\| `([a-z-]+)` \|", readme, re.M))
+    assert rows == TRAINERS
