@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import embeddings as em
 from embeddings.corpora import Corpus
 from embeddings.errors import OutputError, SettingError
 from embeddings.eval.benchmark import process, rows, table, text, tools
@@ -136,6 +137,20 @@ def test_unknown_peers_and_models_are_refused():
     assert tools.chosen([], [other]) == [tools.OURS]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "tool", [tools.OURS, *(peer for peer in tools.PEERS if peer.installed)], ids=lambda tool: tool.name
+)
+def test_every_tool_gives_vectors_to_the_same_words(tool, tmp_path):
+    source, out = tmp_path / "text.txt", tmp_path / "out.bin"
+    source.write_text("a b c a b\nc a b a rare\n" * 20 + "once\n")
+    (shape,) = shapes(["skipgram"], dim=[8], negatives=[2], threads=[1], window=2, sample=0.0, min_count=2, epochs=1)
+    done = process.run(tool.whole(Job(shape, 1, str(source), str(out))), os.environ)
+    assert done.error == ""
+    found = em.load(out)
+    assert (found.words, found.dim) == (["a", "b", "c", "rare"], 8)
+
+
 # the table
 
 
@@ -190,6 +205,17 @@ def test_memory_is_the_process_own():
         assert large.private >= 60_000_000
         assert small.private < 60_000_000
     assert large.peak >= 60_000_000
+
+
+def test_ctrl_c_kills_what_runs_without_waiting_for_its_end(python):
+    code = """
+import os, signal, sys, threading
+from embeddings.eval.benchmark import process
+threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGINT]).start()
+process.run([sys.executable, "-c", "import time; time.sleep(3600)"], os.environ)
+"""
+    done = python("-c", code, check=False)  # in 600 s at most
+    assert done.stderr.splitlines()[-1] == "KeyboardInterrupt"
 
 
 def test_an_error_is_the_last_line_or_the_signal():
