@@ -62,25 +62,30 @@ def test_an_edit_of_a_called_piece_is_never_served_stale(room, run):
     assert run() == ["20", "200", "1", "1"], "the first generation is still there"
 
 
-def test_an_edit_of_our_own_pieces_is_never_served_stale(tmp_path, root, run):
-    """`picks` stands in one file of kernels, `below`, which it calls, in another."""
-    ignored = shutil.ignore_patterns("__pycache__", "corpora", "eval", "plugins")
-    shutil.copytree(root / "embeddings", tmp_path / "embeddings", ignore=ignored)
-    code = """
-import embeddings
+OURS = """
+import embeddings, numpy as np
 from embeddings.kernels.noise import alias_table, picks
 from embeddings.kernels.random import bits
-import numpy as np
-print(embeddings.__file__, *picks(alias_table(np.ones(1000)), bits(np.uint64(1), 3)))
+from room.entry import entry
+print(embeddings.__file__, *picks(alias_table(np.ones(1000)), bits(np.uint64(1), 3)), entry(np.uint64(2**63)))
 """
-    where, *first = run(code)
+
+
+def test_an_edit_of_our_own_pieces_is_never_served_stale(tmp_path, root, room, run):
+    """Neither to `picks`, which stands in another file of kernels than `below`, nor to another's kernel."""
+    ignored = shutil.ignore_patterns("__pycache__", "corpora", "eval", "plugins")
+    shutil.copytree(root / "embeddings", tmp_path / "embeddings", ignore=ignored)
+    entry = ENTRY.replace("room.part import part", "embeddings.kernels.random import below")
+    (room / "entry.py").write_text(entry.replace("part(x)", "below(x, 1000)"))
+    where, *first = run(OURS)
     assert where == str(tmp_path / "embeddings" / "__init__.py")
-    assert len(set(first)) == 3
+    assert len(set(first[:3])) == 3
+    assert first[3] == "5000"
     file = tmp_path / "embeddings" / "kernels" / "random.py"
     changed = file.read_text().replace("return np.int64(((bits", "return 7 + 0 * np.int64(((bits")
     assert changed != file.read_text()
     file.write_text(changed)
-    assert run(code)[1:] == ["7", "7", "7"]
+    assert run(OURS)[1:] == ["7", "7", "7", "70"]
 
 
 def test_runs_where_nothing_can_be_kept(room, run, tmp_path):

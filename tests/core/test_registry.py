@@ -76,6 +76,11 @@ def test_the_same_package_seen_twice_is_one(install):
     assert registry.load("trainer", "echo").__name__ == "Echo"
 
 
+def test_an_entry_that_stands_twice_in_a_package_is_one(install):
+    install("foxtrot", "fox = foxtrot_module:Fox\nfox = foxtrot_module:Fox", "class Fox: pass")
+    assert registry.load("trainer", "fox").__name__ == "Fox"
+
+
 @pytest.mark.parametrize(
     ("module", "told"),
     [

@@ -6,9 +6,11 @@ from naive import Stream, blocks, skipgram, skipgram_loss
 
 import embeddings as em
 from embeddings.kernels.block import FIRST, LAST, SIZE
+from embeddings.kernels.noise import picks
 from embeddings.kernels.products import TARGETS
-from embeddings.kernels.random import keys
+from embeddings.kernels.random import bits, keys
 from embeddings.plugins import skipgram as plugin
+from embeddings.settings import kinds
 from embeddings.testing import planted
 from embeddings.training.tables import initial, zeros
 from embeddings.training.task import TrainingError, prepare
@@ -181,3 +183,32 @@ def test_a_setting_that_is_not_there_is_told():
         em.train("skipgram", [["a"]], windw=3)
     with pytest.raises(em.errors.SettingError, match="cbow has no setting 'xyz'; it has: combine, "):
         em.train("cbow", [["a"]], xyz=3)
+
+
+OTHER = {
+    "dim": 9, "min_count": 50, "max_vocab": 7, "sample": 0.01, "window": 3, "shrink_window": False, "negatives": 4,
+    "noise_exponent": 0.5, "epochs": 3, "rate": 0.04, "min_rate": 0.02, "combine": "sum", "context_gradient": "exact",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("trainer", "name"), [(t, n) for t in (em.SkipGram, em.CBOW) for n in kinds(t)])
+def test_no_setting_is_accepted_and_ignored(trainer, name):
+    base = {"dim": 8, "min_count": 1, "sample": 0, "window": 2, "epochs": 2}
+    one, other = (trainer(**{**base, **more}).train(planted(), threads=1) for more in ({}, {name: OTHER[name]}))
+    assert one.vectors.matrix.tobytes() != other.vectors.matrix.tobytes()
+    assert other.settings[name] == OTHER[name]
+
+
+def test_what_threads_read_is_as_the_settings_say():
+    made = em.SkipGram(min_count=2, max_vocab=3, sample=0.1, noise_exponent=0.5, window=7, shrink_window=False)
+    task = prepare("skipgram", made, em.Corpus([["a"] * 9, ["b"] * 4 + ["c"] * 4 + ["d"] * 3 + ["e"]]), threads=1)
+    source, counts = task.source(), np.array([9, 4, 4])
+    assert source.ids.tolist() == [0] * 9 + [1] * 4 + [2] * 4 + [3] * 3 + [4]
+    assert source.lines.tolist() == [0, 9, 21]
+    assert (source.window, source.shrink) == (7, False)
+    share = counts / 17
+    chances = np.minimum(1, np.sqrt(0.1 / share) + 0.1 / share)
+    np.testing.assert_allclose(source.keep / 2**32, chances, atol=1e-6)
+    assert chances[0] < 1
+    drawn = np.bincount(picks(source.noise, bits(np.uint64(1), 100_000)), minlength=3) / 100_000
+    np.testing.assert_allclose(drawn, np.sqrt(counts) / np.sqrt(counts).sum(), atol=0.01)

@@ -14,6 +14,7 @@ from embeddings.kernels.bundle import new_bundle
 from embeddings.plugins.skipgram import Tables
 from embeddings.settings import Schedule
 from embeddings.testing import planted
+from embeddings.training.progress import Progress, Tally
 from embeddings.training.task import Task, prepare
 
 
@@ -78,6 +79,34 @@ def test_rate_that_kernels_are_given_falls_over_epochs_and_threads(threads):
     steps = -np.diff(fallen)
     assert steps.max() < 0.04 * threads * 8192 / 120_000 + 1e-9
     assert (steps > 0).mean() > 1 - threads / 15
+
+
+def test_a_tally_is_over_what_came_since_the_last_report():
+    """And its losses by epoch are over each whole epoch, though threads are not in the same one."""
+    tally = Tally(2, Schedule(epochs=3), corpus_words=100)
+    assert tally.progress().loss is None
+    tally.begin_epoch(0)
+    tally.add(0, 6.0, 2)
+    tally.begin_epoch(1)
+    tally.add(1, 3.0, 1)
+    assert tally.progress().loss == 3
+    assert tally.progress().loss is None
+    tally.begin_epoch(0)
+    tally.add(0, 8.0, 4)
+    tally.words[:] = 130, 50
+    told = tally.progress()
+    assert (told.loss, told.words, told.total, told.epoch, told.share) == (2, 180, 300, 2, 0.6)
+    assert tally.losses() == [3, 2]
+    tally.begin_epoch(1)
+    tally.begin_epoch(1)
+    assert tally.losses() == [3, 2, None]
+
+
+def test_time_left_is_at_the_pace_so_far():
+    told = Progress(words=300, total=400, epoch=1, epochs=1, rate=0.1, loss=None, seconds=6)
+    assert (told.words_per_second, told.seconds_left, told.share) == (50, 2, 0.75)
+    assert Progress(0, 400, 1, 1, 0.1, None, 0).seconds_left == float("inf")
+    assert Progress(0, 400, 1, 1, 0.1, None, 0).words_per_second == 0
 
 
 def shares(lengths, threads):
