@@ -118,6 +118,15 @@ def skipgram(words, output, choices, rate, *, at_once):
     return lost, pairs
 
 
+def pairs_of(choices, negatives):
+    """Each context as a window of its own, with its own `negatives` of the noise words of its centre."""
+    return [
+        (centre, [context], noise[j * negatives : (j + 1) * negatives])
+        for centre, contexts, noise in choices
+        for j, context in enumerate(contexts)
+    ]
+
+
 def cbow(words, output, choices, rate, *, at_once, mean=True, exact=False):
     """As `skipgram`: the mean or sum of the contexts goes in, its gradient goes back, divided if exact."""
     lost = pairs = 0

@@ -121,14 +121,13 @@ def test_settings_cannot_be_changed_or_given_by_place():
 
 
 def test_defaults_are_those_of_the_field():
-    given = dataclasses.asdict(SkipGram())
-    assert given == {
+    shared = {
         "dim": 100, "epochs": 5, "rate": 0.025, "min_rate": None, "min_count": 5, "max_vocab": None,
         "sample": 1e-3, "window": 5, "shrink_window": True, "negatives": 5, "noise_exponent": 0.75,
     }  # fmt: skip
-    assert dataclasses.asdict(CBOW()) == {
-        **given, "rate": 0.05, "combine": "mean", "context_gradient": "undivided"
-    }  # fmt: skip
+    assert dataclasses.asdict(SkipGram()) == {**shared, "negative_sharing": "window"}
+    ours = {"rate": 0.05, "combine": "mean", "context_gradient": "undivided"}
+    assert dataclasses.asdict(CBOW()) == {**shared, **ours}
 
 
 def test_types_and_names():

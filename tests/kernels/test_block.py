@@ -80,9 +80,7 @@ def test_blocks_are_those_of_the_twin(lengths, window, size, key, shrink, keep, 
     count = sum(lengths)
     ids = np.random.default_rng(count).integers(0, 12, count)
     chances = np.where(np.arange(9) == 0, 1.0, keep)
-    text = source(
-        ids, lines_of(*lengths), 9, keep=chances, window=window, shrink=shrink, weights=np.arange(1.0, 10)
-    )
+    text = source(ids, lines_of(*lengths), 9, keep=chances, window=window, shrink=shrink, weights=np.arange(1.0, 10))
     begin = int(cut * count)
     found, read = filled(text, begin, count, key, size, 3)
     assert found == list(naive.blocks(text, begin, count, key, max(size, 4 * window + 2), 3))

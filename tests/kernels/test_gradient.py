@@ -44,13 +44,13 @@ def block_of(windows):
     return blocks
 
 
-def steps(learn_block, made, words, output):
+def steps(learn_block, made, words, output, windows=WINDOWS, negatives=NEGATIVES):
     """What a model's kernel adds to both tables over a rate, from the same tables for every window."""
     added = np.zeros_like(words), np.zeros_like(output)
-    for block in block_of(WINDOWS):
+    for block in block_of(windows):
         before = words.copy(), output.copy()
         width = words.shape[1]
-        bundle = new_bundle(10, 1 + NEGATIVES, width, contexts=10, rows=2, dtype=np.float64)
+        bundle = new_bundle(10, 1 + negatives, width, contexts=10, rows=2, dtype=np.float64)
         learn_block(block, made(words, output), bundle, RATE)
         for total, table, old in zip(added, (words, output), before, strict=True):
             total += (table - old) / RATE
@@ -71,6 +71,18 @@ def test_skipgram(seed):
     found = steps(skipgram.learn_block, skipgram.Tables, words, output)
     for table, added in zip((words, output), found, strict=True):
         slope = naive.slope(lambda: naive.skipgram_loss(words, output, WINDOWS), table[:, :DIM])
+        assert_gradient(added, slope)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_skipgram_by_pairs(seed):
+    """Three windows of one context: a pair is then all there is in a block, with half of the noise words."""
+    windows = [(3, [3], [1, 3, 3, 7]), (0, [4], [8, 8, 1, 1]), (6, [2], [6, 2, 0, 0])]
+    words, output = tables(seed)
+    found = steps(skipgram.learn_pairs, skipgram.Tables, words, output, windows, negatives=2)
+    pairs = naive.pairs_of(windows, 2)
+    for table, added in zip((words, output), found, strict=True):
+        slope = naive.slope(lambda: naive.skipgram_loss(words, output, pairs), table[:, :DIM])
         assert_gradient(added, slope)
 
 

@@ -46,6 +46,21 @@ def test_skipgram(dtype, negatives):
 
 
 @pytest.mark.parametrize("negatives", [1, 5, 20])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_skipgram_by_pairs(dtype, negatives):
+    """Every pair has noise words of its own and is a step of its own."""
+    block, words, output = block_and_tables(dtype, 10 * negatives)
+    bundle = bundle_for(1, negatives, words)
+    skipgram.learn_pairs(block, skipgram.Tables(words.table, output.table), bundle, 0.05)
+    windows = naive.pairs_of(choices(block), negatives)
+    lost, pairs = naive.skipgram(words.twin, output.twin, windows, 0.05, at_once=TARGETS)
+    words.check(TOLERANCE[dtype])
+    output.check(TOLERANCE[dtype])
+    assert bundle.tally[PAIRS] == pairs > 500
+    assert bundle.tally[LOSS] == pytest.approx(lost, rel=1e-4)
+
+
+@pytest.mark.parametrize("negatives", [1, 5, 20])
 @pytest.mark.parametrize(("mean", "exact"), [(True, True), (True, False), (False, True), (False, False)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_cbow(dtype, mean, exact, negatives):

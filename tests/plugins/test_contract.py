@@ -28,7 +28,9 @@ def test_cbow_in_its_other_forms(settings):
     check_trainer(em.CBOW, **settings)
 
 
-@pytest.mark.parametrize("settings", [{"negatives": 1}, {"negatives": 20}, {"dim": 33}, {"window": 9}], ids=str)
+@pytest.mark.parametrize(
+    "settings", [{"negative_sharing": "pair"}, {"negatives": 1}, {"negatives": 20}, {"dim": 33}, {"window": 9}], ids=str
+)
 def test_skipgram_with_other_settings(settings):
     check_trainer(em.SkipGram, **settings)
 

@@ -1,8 +1,10 @@
 """Runs of one thread and of many: what they read, what they learn, what they say of the loss."""
 
+import dataclasses
+
 import numpy as np
 import pytest
-from naive import Stream, blocks, skipgram, skipgram_loss
+from naive import Stream, blocks, pairs_of, skipgram, skipgram_loss
 
 import embeddings as em
 from embeddings.kernels.block import FIRST, LAST, SIZE
@@ -69,16 +71,19 @@ def test_the_smallest_corpora(lines):
         assert np.isfinite(model.vectors.matrix).all()
 
 
-def test_a_run_is_that_of_the_twin():
+@pytest.mark.parametrize("sharing", ["window", "pair"])
+def test_a_run_is_that_of_the_twin(sharing):
     """From the first table to the last, over epochs, blocks, sub-sampling and a falling rate."""
     rng, dim, seed = np.random.default_rng(1), 6, 3
     lines = [[f"w{i}" for i in rng.zipf(1.5, n) % 40] for n in (500, 3, 1, 2000, 60)] * 2
     made = em.SkipGram(dim=dim, min_count=3, sample=0.05, epochs=2, window=3, rate=0.05, max_vocab=30)
+    made = dataclasses.replace(made, negative_sharing=sharing)
     task = prepare("skipgram", made, em.Corpus(lines), threads=1, seed=seed)
     words, output = (t.astype(np.float64) for t in (initial(30, dim, seed), zeros(30, dim)))
     source, total, done = task.source(), task.corpus_words, 0
-    stream = blocks_of_epochs(source, total, int(keys(seed, 1)[0]), made)
-    for choices, read in stream:
+    drawn = 5 if sharing == "window" else 2 * 3 * 5  # noise words of a centre
+    for choices, read in blocks_of_epochs(source, total, int(keys(seed, 1)[0]), drawn):
+        choices = choices if sharing == "window" else pairs_of(choices, 5)
         rate = made.rate_at(done, 2 * total)
         skipgram(words, output, choices, rate, at_once=TARGETS)
         done += read
@@ -90,11 +95,11 @@ def test_a_run_is_that_of_the_twin():
     assert abs(model.vectors.matrix).max() > 0.2
 
 
-def blocks_of_epochs(source, total, key, made):
+def blocks_of_epochs(source, total, key, negatives):
     """The choices of each block of a run of one thread and the words read for it; an epoch is one block here."""
     stream = Stream(key)
-    for _ in range(made.epochs):
-        for choices in blocks(source, 0, total, stream, SIZE, made.negatives):
+    for _ in range(2):
+        for choices in blocks(source, 0, total, stream, SIZE, negatives):
             yield choices, total
     assert total < SIZE
 
@@ -188,12 +193,13 @@ def test_a_setting_that_is_not_there_is_told():
 OTHER = {
     "dim": 9, "min_count": 50, "max_vocab": 7, "sample": 0.01, "window": 3, "shrink_window": False, "negatives": 4,
     "noise_exponent": 0.5, "epochs": 3, "rate": 0.04, "min_rate": 0.02, "combine": "sum", "context_gradient": "exact",
+    "negative_sharing": "pair",
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(("trainer", "name"), [(t, n) for t in (em.SkipGram, em.CBOW) for n in kinds(t)])
 def test_no_setting_is_accepted_and_ignored(trainer, name):
-    base = {"dim": 8, "min_count": 1, "sample": 0, "window": 2, "epochs": 2}
+    base = {"dim": 8, "min_count": 1, "sample": 0, "window": 2, "epochs": 4}
     one, other = (trainer(**{**base, **more}).train(planted(), threads=1) for more in ({}, {name: OTHER[name]}))
     assert one.vectors.matrix.tobytes() != other.vectors.matrix.tobytes()
     assert other.settings[name] == OTHER[name]
