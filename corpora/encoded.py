@@ -40,9 +40,7 @@ class EncodedCorpus:
 
     def __init__(self, folder: Path, *, temporary: bool = False) -> None:
         self.folder = folder
-        self.finalizer = (
-            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True) if temporary else None
-        )
+        self.finalizer = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True) if temporary else None
         self.meta = read_meta(folder)
         meta = self.meta
         self.ids: NDArray[np.int32] = load_column(folder / IDS, "<i4", meta["tokens"])

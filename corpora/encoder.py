@@ -67,9 +67,7 @@ class Encoder:
         tables = characters(tokenizer, self.case, block.data)
         scanner.scan(bytes_array(block.data), parts, tuple(tables), tuple(table), self.out, state, mode)
         if state[scanner.TOO_LONG] or state[scanner.LENGTH] > scanner.LONGEST:
-            raise CorpusError(
-                f"{name}: a token is longer than {scanner.LONGEST} bytes; choose another tokenizer"
-            )
+            raise CorpusError(f"{name}: a token is longer than {scanner.LONGEST} bytes; choose another tokenizer")
         self.ids.append(ids[: state[scanner.IDS]])
         self.sentences.append(ends[: state[scanner.ENDS]])
         self.add_documents(starts[: state[scanner.STARTS]])

@@ -99,9 +99,7 @@ def files(path: Path) -> list[Path]:
         names = ", ".join(BUILT_IN)
         raise CorpusError(f"no file or folder called {str(path)!r}; built in: {names}") from error
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        raise CorpusError(
-            f"{str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}"
-        ) from error
+        raise CorpusError(f"{str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}") from error
     return [path]
 
 

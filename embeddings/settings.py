@@ -10,6 +10,7 @@ import types
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any, Literal
 
 from embeddings.errors import SettingError
@@ -73,7 +74,7 @@ def check_value(name: str, value: Any, kind: Any, bounds: Mapping[str, Any]) -> 
         if value not in choices:
             raise SettingError(f"{name} must be one of {', '.join(map(str, choices))}, not {value!r}")
         return
-    accepted = (int, float) if kind is float else kind
+    accepted = {int: Integral, float: Real}.get(kind, kind)  # numpy's numbers too
     if not isinstance(value, accepted) or (isinstance(value, bool) and kind is not bool):
         raise SettingError(f"{name} must be {word_for(kind)}, not {value!r}")
     if kind in (int, float):

@@ -45,9 +45,7 @@ class Vectors:
 
     def _check(self) -> None:
         if self.matrix.ndim != 2 or self.matrix.shape[1] < 1:
-            raise SettingError(
-                f"the matrix must be (words, dim) with dim at least 1, not {self.matrix.shape}"
-            )
+            raise SettingError(f"the matrix must be (words, dim) with dim at least 1, not {self.matrix.shape}")
         if len(self.words) != len(self.matrix):
             raise SettingError(f"{len(self.words)} words but {len(self.matrix)} rows of the matrix")
         if self.counts is not None and self.counts.shape != (len(self.words),):
@@ -181,9 +179,7 @@ class Vectors:
         if not asked:
             return []
         exclude = [words for _, words in asked]
-        found = search(
-            self.units, np.array([row for row, _ in asked]), top, restrict=restrict, exclude=exclude
-        )
+        found = search(self.units, np.array([row for row, _ in asked]), top, restrict=restrict, exclude=exclude)
         return [self._named(*hit) for hit in found]
 
     def analogy(

@@ -65,9 +65,7 @@ def first(scores: np.ndarray, units: np.ndarray, queries: np.ndarray) -> Iterato
         yield int(index if alone else near[exact_cosines(units, queries[row])(near).argmax()])
 
 
-def summary(
-    test: Questions, seen: np.ndarray, right: np.ndarray, *, name: str, restrict: int | None
-) -> list[Result]:
+def summary(test: Questions, seen: np.ndarray, right: np.ndarray, *, name: str, restrict: int | None) -> list[Result]:
     """Accuracy by section, by kind and over all, from what was seen and right of the questions."""
     section_of = np.array(test.section_of)
     syntactic = np.array([section.startswith(SYNTACTIC) for section in test.sections])[section_of]

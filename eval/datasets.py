@@ -94,9 +94,7 @@ def read_pairs(name: str | os.PathLike[str]) -> Pairs:
             separator = next((mark for mark in "\t," if mark in line), None)
         fields = [field.strip() for field in split(line, separator)]
         if len(fields) != 3 or not (fields[0] and fields[1]):
-            raise FormatError(
-                f"{path}, line {number}: two words and a rating are needed, not {line.strip()!r:.80}"
-            )
+            raise FormatError(f"{path}, line {number}: two words and a rating are needed, not {line.strip()!r:.80}")
         rating = as_number(fields[2])
         if rating is not None:
             pairs.append((fields[0], fields[1]))

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from embeddings.errors import SettingError
 from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.bundle import Bundle, learn, new_bundle
 from embeddings.kernels.compile import hot
@@ -18,6 +19,9 @@ from embeddings.training.task import WindowSettings, prepare
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus
+
+
+WIDEST = 1000  # window with noise words for each pair: they are drawn a block ahead
 
 
 class Tables(NamedTuple):
@@ -67,6 +71,11 @@ class SkipGram(WindowSettings):
         "Draw noise words once for a window, and tell all its contexts apart from them, or anew for each pair of "
         "context and centre, as word2vec does: several times slower, and no better.",
     )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.negative_sharing == "pair" and self.window > WIDEST:
+            raise SettingError(f"negative_sharing pair allows a window of at most {WIDEST}, not {self.window}")
 
     def train(
         self, corpus: "Corpus", *, threads: int | None = None, seed: int = 1, report: Report | None = None

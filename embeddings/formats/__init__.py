@@ -58,15 +58,11 @@ def for_path(path: str | os.PathLike[str]) -> str:
     ending = Path(path).suffix.lower()
     if ending not in ENDINGS:
         known = ", ".join(f"{end} ({name})" for end, name in ENDINGS.items())
-        raise FormatError(
-            f"{path}: no format goes with the ending {ending!r}; use one of {known}, or name one"
-        )
+        raise FormatError(f"{path}: no format goes with the ending {ending!r}; use one of {known}, or name one")
     return ENDINGS[ending]
 
 
-def write(
-    vectors: Vectors, path: str | os.PathLike[str], *, format: str | None = None, force: bool = False
-) -> None:
+def write(vectors: Vectors, path: str | os.PathLike[str], *, format: str | None = None, force: bool = False) -> None:
     """Write vectors to a file in a format given by name or by the ending of the path; all of it or nothing.
 
     Raises:

@@ -57,9 +57,7 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
     keyed = unpickle(path)
     words, matrix = getattr(keyed, "index_to_key", None), getattr(keyed, "vectors", None)
     if not isinstance(words, list) or not isinstance(matrix, np.ndarray) or len(words) != len(matrix):
-        raise FormatError(
-            f"{path} holds {type(keyed).__name__}, not gensim's KeyedVectors or a model with them"
-        )
+        raise FormatError(f"{path} holds {type(keyed).__name__}, not gensim's KeyedVectors or a model with them")
     counts = getattr(keyed, "expandos", {}).get("count")
     return checked(path, [str(word) for word in words], matrix, counts)
 

@@ -71,9 +71,7 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
     return checked(path, names, matrix)
 
 
-def scan(
-    path: Path, data: mmap.mmap, count: int, width: int, start: int
-) -> tuple[list[bytes], list[int], int]:
+def scan(path: Path, data: mmap.mmap, count: int, width: int, start: int) -> tuple[list[bytes], list[int], int]:
     """Every word, the byte where its vector starts, and the byte after the last vector."""
     words, starts, size = [], [], len(data)
     for number in range(1, count + 1):

@@ -134,9 +134,7 @@ def open_table(path: Path, header: Header) -> Any:
         path,
         csv.ReadOptions(skip_rows=1, column_names=names, block_size=max(1 << 22, 4 * len(first))),
         csv.ParseOptions(delimiter=" ", quote_char=False, double_quote=False, ignore_empty_lines=False),
-        csv.ConvertOptions(
-            column_types=dict(zip(names, kinds, strict=True)), null_values=[], check_utf8=False
-        ),
+        csv.ConvertOptions(column_types=dict(zip(names, kinds, strict=True)), null_values=[], check_utf8=False),
     )
 
 
@@ -152,9 +150,7 @@ def read_slowly(path: Path, header: Header) -> tuple[list[bytes], np.ndarray]:
         for number, line in enumerate(stream, 2):
             if len(words) == header.words:
                 if line.strip():
-                    raise FormatError(
-                        f"{path}, line {number}: more than the {header.words} words of the header"
-                    )
+                    raise FormatError(f"{path}, line {number}: more than the {header.words} words of the header")
                 continue
             word, *numbers = line.rstrip().split(b" ")
             matrix[len(words)] = components(numbers, header.dim, f"{path}, line {number}")

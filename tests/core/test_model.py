@@ -207,9 +207,7 @@ def test_hostile_safetensors(tmp_path, header, data, message):
 
 def test_tensors_of_every_dtype_and_shape(tmp_path):
     arrays = {
-        f"{kind}{shape}": np.ones(shape, kind)
-        for kind in tensors.DTYPES.values()
-        for shape in [(), (3,), (2, 0)]
+        f"{kind}{shape}": np.ones(shape, kind) for kind in tensors.DTYPES.values() for shape in [(), (3,), (2, 0)]
     }
     tensors.save(arrays, tmp_path / "t")
     found = tensors.load(tmp_path / "t")

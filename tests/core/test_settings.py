@@ -136,3 +136,19 @@ def test_types_and_names():
     assert without_none(Optional[float]) == (float, True)  # noqa: UP045
     assert without_none(int) == (int, False)
     assert flag("noise_exponent") == "--noise-exponent"
+
+
+def test_numbers_of_numpy_are_numbers():
+    import numpy as np
+
+    made = SkipGram(dim=np.int64(7), rate=np.float32(0.5))
+    assert (made.dim, made.rate) == (7, 0.5)
+    with pytest.raises(SettingError, match="dim must be a whole number"):
+        SkipGram(dim=np.float64(7))
+
+
+def test_noise_for_each_pair_wants_a_window_that_fits_in_memory():
+    assert SkipGram(negative_sharing="pair", window=1000).window == 1000
+    assert SkipGram(window=1001).window == 1001
+    with pytest.raises(SettingError, match="pair allows a window of at most 1000, not 1001"):
+        SkipGram(negative_sharing="pair", window=1001)

@@ -60,9 +60,7 @@ def test_select_is_a_prefix_of_the_frequent_words(counts, min_count, max_vocab):
     vocabulary = Vocabulary.from_counts(counts, total=1000)
     expected = [word for word in vocabulary.words if counts[word] >= min_count][:max_vocab]
     if not expected:
-        with pytest.raises(
-            CorpusError, match=f"no word occurs {min_count} times: the most frequent is .* with"
-        ):
+        with pytest.raises(CorpusError, match=f"no word occurs {min_count} times: the most frequent is .* with"):
             vocabulary.select(min_count=min_count, max_vocab=max_vocab)
         return
     selected = vocabulary.select(min_count=min_count, max_vocab=max_vocab)

@@ -35,9 +35,7 @@ def trained():
 
     with open(datapath("lee_background.cor"), encoding="utf-8") as corpus:
         sentences = [line.lower().split() for line in corpus]
-    model = Word2Vec(
-        sentences + common_texts, vector_size=20, min_count=2, workers=1, seed=3, epochs=10, sg=1
-    )
+    model = Word2Vec(sentences + common_texts, vector_size=20, min_count=2, workers=1, seed=3, epochs=10, sg=1)
     return Vectors(model.wv.index_to_key, model.wv.vectors)
 
 

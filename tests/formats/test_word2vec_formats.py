@@ -35,9 +35,7 @@ EDGES = [
     "日本語",
     "🙂",
 ]
-words = st.text(
-    st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\v\f\r"), min_size=1, max_size=8
-)
+words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\v\f\r"), min_size=1, max_size=8)
 numbers = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
 
@@ -56,9 +54,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def small():
-    return Vectors(
-        ["the", "naïve", "日本"], np.array([[1, -0.5, 1e-7], [0.1, 123456.78, -3], [0, 1 / 3, 2e20]], "f4")
-    )
+    return Vectors(["the", "naïve", "日本"], np.array([[1, -0.5, 1e-7], [0.1, 123456.78, -3], [0, 1 / 3, 2e20]], "f4"))
 
 
 def gensim_of(vectors):
@@ -226,9 +222,7 @@ def test_truncation_is_noticed(tmp_path, form):
 
 
 @pytest.mark.parametrize(("errors", "word"), [("replace", "b\ufffd"), ("ignore", "b")])
-@pytest.mark.parametrize(
-    "content", [b"2 1\na 0.5\nb\xe6\x97 0.25\n", b"2 1\na \0\0\0\x3fb\xe6\x97 \0\0\x80\x3e"]
-)
+@pytest.mark.parametrize("content", [b"2 1\na 0.5\nb\xe6\x97 0.25\n", b"2 1\na \0\0\0\x3fb\xe6\x97 \0\0\x80\x3e"])
 def test_words_cut_within_a_character(tmp_path, errors, word, content):
     (tmp_path / "cut").write_bytes(content)
     vectors = load(tmp_path / "cut", errors=errors)
@@ -275,12 +269,8 @@ def test_outputs_are_not_overwritten(tmp_path, small):
 
 
 def test_unknown_names_and_endings(tmp_path, small):
-    with pytest.raises(
-        FormatError, match="no format called 'glove'; there are gensim, word2vec-binary, word2vec-text"
-    ):
+    with pytest.raises(FormatError, match="no format called 'glove'; there are gensim, word2vec-binary, word2vec-text"):
         small.save(tmp_path / "v", "glove")
-    with pytest.raises(
-        FormatError, match=r"no format goes with the ending '\.npy'; use one of \.kv \(gensim\)"
-    ):
+    with pytest.raises(FormatError, match=r"no format goes with the ending '\.npy'; use one of \.kv \(gensim\)"):
         small.save(tmp_path / "v.npy")
     assert formats.names()["word2vec-text"] == (".txt", ".vec")
