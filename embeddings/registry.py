@@ -8,6 +8,7 @@ from embeddings.errors import RegistryError
 KINDS = {
     "trainer": "embeddings.trainers",
     "tokenizer": "embeddings.tokenizers",
+    "format": "embeddings.formats",
 }
 
 

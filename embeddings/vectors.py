@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import Literal, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -45,9 +45,7 @@ class Vectors:
 
     def _check(self) -> None:
         if self.matrix.ndim != 2 or self.matrix.shape[1] < 1:
-            raise SettingError(
-                f"the matrix must be (words, dim) with dim at least 1, not {self.matrix.shape}"
-            )
+            raise SettingError(f"the matrix must be (words, dim) with dim at least 1, not {self.matrix.shape}")
         if len(self.words) != len(self.matrix):
             raise SettingError(f"{len(self.words)} words but {len(self.matrix)} rows of the matrix")
         if self.counts is not None and self.counts.shape != (len(self.words),):
@@ -181,9 +179,7 @@ class Vectors:
         if not asked:
             return []
         exclude = [words for _, words in asked]
-        found = search(
-            self.units, np.array([row for row, _ in asked]), top, restrict=restrict, exclude=exclude
-        )
+        found = search(self.units, np.array([row for row, _ in asked]), top, restrict=restrict, exclude=exclude)
         return [self._named(*hit) for hit in found]
 
     def analogy(
@@ -234,16 +230,30 @@ class Vectors:
     def _named(self, indices: np.ndarray, scores: np.ndarray) -> Neighbours:
         return [(self.words[index], float(score)) for index, score in zip(indices, scores, strict=True)]
 
-    def save(self, path: str | os.PathLike[str], format: str | None = None, *, force: bool = False) -> None:
-        """Write in another tool's format: one of `embeddings.formats.names()`, or by the ending of the path.
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        format: str | None = None,
+        *,
+        force: bool = False,
+        counts: bool | None = None,
+        **options: Any,
+    ) -> None:
+        """Write for other tools, in one of `embeddings.formats.names()` or by the ending of the path.
+
+        Arguments:
+            counts: True to write them in any case (else where the file holds them), False never.
+            options: of the format, such as `dtype="float16"`.
 
         Raises:
-            FormatError: an unknown format or ending, or the format cannot hold a word (it is named).
+            FormatError: an unknown ending, or the format cannot hold a word (it is named).
+            RegistryError: an unknown format.
+            SettingError: an option that the format does not have, or counts that are not known.
             OutputError: the path exists (unless `force`) or cannot be written.
         """
         from embeddings import formats
 
-        formats.write(self, path, format=format, force=force)
+        formats.write(self, path, format=format, force=force, counts=counts, **options)
 
 
 def listed(query: Query) -> list[str | np.ndarray]:
