@@ -6,12 +6,12 @@ imported, so a format imports whatever is heavy inside its functions.
 
 import inspect
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
 from embeddings import registry
-from embeddings.errors import FormatError, RegistryError, SettingError
+from embeddings.errors import FormatError, SettingError
 from embeddings.files import check_output, replacing_all
 from embeddings.formats.sources import start_of as start_of
 from embeddings.vectors import Vectors
@@ -40,16 +40,7 @@ class Format(Protocol):
 
 def names() -> Mapping[str, tuple[str, ...]]:
     """Every format that loads by name, sorted, with the endings of paths that choose it."""
-    return {name: tuple(format.ENDINGS) for name, format in usable()}
-
-
-def usable() -> Iterator[tuple[str, Format]]:
-    """Every format that loads; one that does not is told of when it is asked for by name."""
-    for name in registry.available("format"):
-        try:
-            yield name, by_name(name)
-        except RegistryError:
-            continue
+    return {name: tuple(format.ENDINGS) for name, format in registry.loaded("format")}
 
 
 def by_name(name: str) -> Format:
@@ -174,6 +165,6 @@ def sniff(path: Path) -> str | None:
         FormatError: it cannot be read, or its compressed data are broken.
     """
     start = start_of(path)
-    sure = [(format.sniff(start), name) for name, format in usable()]
+    sure = [(format.sniff(start), name) for name, format in registry.loaded("format")]
     best, name = max(sure, key=lambda pair: pair[0], default=(0.0, ""))
     return name if best > 0 else None

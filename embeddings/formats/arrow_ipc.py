@@ -68,7 +68,7 @@ def reading(path: Path) -> Iterator[Any]:
     try:
         with pa.memory_map(str(path)) as source:
             yield pa.ipc.open_file(source)
-    except (pa.ArrowException, OSError, MemoryError) as error:
+    except (pa.ArrowException, OSError, MemoryError, UnicodeDecodeError) as error:
         raise FormatError(f"{path} is truncated or broken: {' '.join(str(error).split()):.200}") from error
 
 

@@ -1,6 +1,6 @@
-"""numpy's format: the matrix as v.npy, and its words beside it as v.txt, one to a line in the order of the rows.
+"""A matrix as numpy writes it, v.npy, and its words beside it as v.txt, one to a line in the order of the rows.
 
-`numpy.load("v.npy")` and `open("v.txt").read().split("\\n")` read them. The matrix is mapped into memory where it is
+`numpy.load("v.npy")` and `open("v.txt").read().splitlines()` read them. The matrix is mapped into memory where it is
 float32. Python objects in such a file are a pickle, and are never read.
 """
 
@@ -20,7 +20,7 @@ SUMMARY = "numpy: the matrix as .npy, the words beside it as .txt"
 ENDINGS = (".npy",)
 BESIDE = (".txt",)
 MAGIC = b"\x93NUMPY"
-REFUSED = re.compile(r"[\n\r]")
+REFUSED = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")  # where str.splitlines cuts
 
 
 def sniff(start: bytes) -> float:

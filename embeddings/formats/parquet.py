@@ -99,7 +99,7 @@ def check_size(path: Path, file: Any) -> None:
 
 @contextmanager
 def reading(path: Path) -> Iterator[Any]:
-    """pyarrow's reader of a file.
+    """A reader of the file.
 
     Raises:
         FormatError: the file is missing or broken, now or while it is read.
@@ -111,7 +111,7 @@ def reading(path: Path) -> Iterator[Any]:
     try:
         with parquet.ParquetFile(path, memory_map=True, pre_buffer=False) as file:
             yield file
-    except (pa.ArrowException, OSError, MemoryError) as error:
+    except (pa.ArrowException, OSError, MemoryError, UnicodeDecodeError) as error:
         raise FormatError(f"{path} is truncated or broken: {' '.join(str(error).split()):.200}") from error
 
 

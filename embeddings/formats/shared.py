@@ -118,6 +118,11 @@ def narrowed(vectors: Vectors, dtype: str) -> np.ndarray:
     return narrow
 
 
+def named(word: bytes | str) -> str:
+    """A word for a message."""
+    return word if isinstance(word, str) else word.decode("utf-8", "replace")
+
+
 class Rows:
     """Words and vectors as they are read, in memory that follows what was read and not what a header promises.
 
@@ -145,7 +150,9 @@ class Rows:
         if self.seen is not None:
             self.seen.update(words)
             if len(self.seen) < end:
-                raise FormatError(f"{self.path}: a word stands twice among the first {end}")
+                known: set[Any] = set()
+                twice = next(word for word in self.words if word in known or known.add(word))
+                raise FormatError(f"{self.path}: the word {named(twice)!r} stands twice")
         if end > len(self.matrix):
             self.matrix.resize((max(end, len(self.matrix) * 3 // 2), self.matrix.shape[1]), refcheck=False)
         return self.matrix[start:end]

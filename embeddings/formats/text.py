@@ -14,8 +14,10 @@ import numpy as np
 
 from embeddings.errors import FormatError
 from embeddings.formats.shared import Rows, check_writable, encoded_words, is_number, written_blocks
-from embeddings.formats.sources import SNIFFED, compressed, plain
+from embeddings.formats.sources import SNIFFED, compressed, plain, start_of
 from embeddings.vectors import Vectors
+
+BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,8 @@ def read_fast(path: Path, layout: Layout) -> tuple[list[bytes], np.ndarray] | No
     import pyarrow as pa
 
     rows = rows_for(path, layout)
+    if not layout.skip and start_of(path, len(BOM)) == BOM:  # Arrow passes over it; it is part of the first word
+        return None
     try:
         with open_table(path, layout) as batches:
             for batch in batches:
@@ -131,7 +135,7 @@ def open_table(path: Path, layout: Layout) -> Iterator[Any]:
         source = pa.PythonFile(stream, mode="r") if compressed(path) else pa.OSFile(str(path))
         with csv.open_csv(
             source,
-            csv.ReadOptions(skip_rows=layout.skip, column_names=names, block_size=max(1 << 22, 4 * len(first))),
+            csv.ReadOptions(skip_rows=layout.skip, column_names=names, block_size=max(1 << 20, 4 * len(first))),
             csv.ParseOptions(delimiter=" ", quote_char=False, double_quote=False, ignore_empty_lines=False),
             csv.ConvertOptions(column_types=dict(zip(names, kinds, strict=True)), null_values=[], check_utf8=False),
         ) as batches:
