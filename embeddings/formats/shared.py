@@ -1,6 +1,7 @@
 """What several formats share: the words they can hold, checks of what is read and written, rows as they come."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -150,8 +151,7 @@ class Rows:
         if self.seen is not None:
             self.seen.update(words)
             if len(self.seen) < end:
-                known: set[Any] = set()
-                twice = next(word for word in self.words if word in known or known.add(word))
+                twice = next(word for word, times in Counter(self.words).items() if times > 1)
                 raise FormatError(f"{self.path}: the word {named(twice)!r} stands twice")
         if end > len(self.matrix):
             self.matrix.resize((max(end, len(self.matrix) * 3 // 2), self.matrix.shape[1]), refcheck=False)

@@ -19,7 +19,7 @@ from embeddings.vectors import Vectors
 SUMMARY = "word2vec binary: a header line, then words and float32"
 ENDINGS = (".bin",)
 REFUSED = re.compile("[ \n]")
-BLOCK = 1 << 22
+BLOCK = 1 << 20
 LONGEST_WORD = 1 << 16
 
 
