@@ -92,7 +92,8 @@ def answer(
                     decide(units, three, found[0], methods[m]) for three, found in zip(rows, leaders[m], strict=True)
                 ]
                 right[m, n] = folded.canonical(np.array(nearest, dtype=np.int64)) == rows[:, 3]
-    return right & (rows[:, :3] != rows[:, 3:]).all(axis=1)
+    right &= (rows[:, :3] != rows[:, 3:]).all(axis=1)
+    return right
 
 
 def candidates(asked: int, limits: Sequence[int]) -> Iterator[slice]:

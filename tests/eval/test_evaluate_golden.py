@@ -70,6 +70,7 @@ def multiplicative(made):
     return made
 
 
+@pytest.mark.filterwarnings("ignore:Call to deprecated `init_sims`:DeprecationWarning")  # gensim's own
 @pytest.mark.parametrize("method", ["3cosadd", "3cosmul"])
 @pytest.mark.parametrize(("which", "restrict"), [("planted", 10**6), ("planted", 1500), ("trained", 10**6)])
 def test_analogies_equal_gensim(tmp_path, which, restrict, method, request):
