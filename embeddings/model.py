@@ -60,13 +60,9 @@ class Model:
         self.record: dict[str, Any] = dict(record or {})
         self.packages: dict[str, str] = dict(installed() if packages is None else packages)
         if MAIN in self.tables:
-            raise SettingError(
-                f"a table may not be called {MAIN!r}, which is the name of the vectors themselves"
-            )
+            raise SettingError(f"a table may not be called {MAIN!r}, which is the name of the vectors themselves")
         if list(vectors.words) != list(vocabulary.words):
-            raise SettingError(
-                f"the words of {len(vectors)} vectors are not the vocabulary's {len(vocabulary)}"
-            )
+            raise SettingError(f"the words of {len(vectors)} vectors are not the vocabulary's {len(vocabulary)}")
 
     def __repr__(self) -> str:
         return f"<Model {self.name}: {len(self.vectors)} words, {self.vectors.dim} components>"

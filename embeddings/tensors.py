@@ -92,9 +92,7 @@ def well_formed(entry: Any) -> bool:
 def is_sizes(value: Any) -> bool:
     """Whether a JSON value is a short list of whole numbers from 0 up."""
     return (
-        isinstance(value, list)
-        and len(value) <= 32
-        and all(type(item) is int and 0 <= item < 2**63 for item in value)
+        isinstance(value, list) and len(value) <= 32 and all(type(item) is int and 0 <= item < 2**63 for item in value)
     )
 
 
@@ -110,9 +108,7 @@ def check_extents(path: Path, header: Mapping[str, Any], available: int) -> None
             raise FormatError(f"{path} is broken: tensor {name!r} overlaps another or leaves a gap")
         end = entry["data_offsets"][1]
     if end != available:
-        raise FormatError(
-            f"{path} is truncated or overlong: {end} bytes of tensors expected, {available} found"
-        )
+        raise FormatError(f"{path} is truncated or overlong: {end} bytes of tensors expected, {available} found")
 
 
 def mapped(path: Path, start: int, entry: Mapping[str, Any]) -> np.ndarray:

@@ -153,11 +153,7 @@ class Vocabulary:
         """
         import pyarrow
 
-        words = (
-            pyarrow.array(self.column, pyarrow.large_string())
-            if isinstance(self.column, list)
-            else self.column
-        )
+        words = pyarrow.array(self.column, pyarrow.large_string()) if isinstance(self.column, list) else self.column
         table = pyarrow.table({"word": words, "count": pyarrow.array(self.counts)})
         table = table.replace_schema_metadata({TOTAL: str(self.total)})
         with replacing(path, force=force) as fresh, fresh.open("wb") as sink:
