@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embeddings.eval import evaluate
+from embeddings.eval.datasets import read_pairs
 from embeddings.eval.intervals import bootstrap, pearson_weighted, ranks_weighted, weights, wilson
 from embeddings.vectors import Vectors
 
@@ -81,6 +82,11 @@ def test_every_value_of_an_evaluation_has_one(tmp_path):
     found = evaluate(vectors, similarity=tmp_path / "pairs", analogy=tmp_path / "questions", restrict=None)
     assert [result.measure for result in found[:2]] == ["spearman", "pearson"]
     assert all(result.low < result.value < result.high for result in found[:2])
+    pairs = read_pairs(tmp_path / "pairs")
+    cosines = np.array([vectors.similarity(*pair) for pair in pairs.pairs])
+    for result, ranked in zip(found, (True, False), strict=False):
+        expected = bootstrap(cosines, np.array(pairs.ratings), ranked=ranked)
+        assert (result.low, result.high) == pytest.approx(expected, abs=1e-9)
     for result in found[2:]:
         assert (result.low is None) == (result.high is None) == (result.value is None)
         assert result.value is None or result.low <= result.value <= result.high

@@ -63,6 +63,17 @@ def test_equal_words_share_a_rank():
     assert vectors.doesnt_match(["b", "d", "e"]) == "b"
 
 
+def test_near_ties_are_decided_in_float64():
+    rng = np.random.default_rng(2)
+    rows = rng.standard_normal(7) + 1e-6 * rng.standard_normal((200, 7))
+    vectors = Vectors([f"w{i}" for i in range(200)], rows)
+    query = vectors.matrix[0].astype(float) / np.linalg.norm(vectors.matrix[0].astype(float))
+    cosines = np.minimum((vectors.units.astype(float) * query).sum(axis=1), 1)
+    for b in (3, 70, 199):
+        expected = [f"w{i}" for i in range(1, 200) if cosines[i] > cosines[b]]
+        assert vectors.closer_than("w0", f"w{b}") == expected
+
+
 def test_what_comparisons_refuse(random):
     with pytest.raises(SettingError, match="doesnt_match needs a list of words"):
         random.doesnt_match("w1 w2")
