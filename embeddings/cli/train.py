@@ -99,7 +99,7 @@ def common() -> list[click.Parameter]:
         click.Option(
             ["-o", "--out"],
             required=True,
-            help="Where to save: a model folder, or a vector file by its ending (.bin, .txt, .kv, .npy, .parquet, ...).",
+            help="Where to save: a model folder, or a vector file by its ending (.bin, .txt, .kv, .npy, ...).",
         ),
         click.Option(["--force"], is_flag=True, help="Replace the output if it exists."),
         click.Option(
