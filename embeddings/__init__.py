@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from embeddings.eval import evaluate as evaluate
     from embeddings.loading import load as load
     from embeddings.model import Model as Model
+    from embeddings.operations.align import align as align
+    from embeddings.operations.merge import merge as merge
     from embeddings.plugins.cbow import CBOW as CBOW
     from embeddings.plugins.skipgram import SkipGram as SkipGram
     from embeddings.training.run import train as train
@@ -29,8 +31,10 @@ HOMES = {
     "Model": "embeddings.model",
     "Vectors": "embeddings.vectors",
     "Vocabulary": "embeddings.vocabulary",
+    "align": "embeddings.operations.align",
     "evaluate": "embeddings.eval",
     "load": "embeddings.loading",
+    "merge": "embeddings.operations.merge",
     "train": "embeddings.training.run",
 }
 

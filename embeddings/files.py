@@ -3,7 +3,7 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -52,6 +52,34 @@ def replacing(path: str | os.PathLike[str], *, force: bool = False, folder: bool
         raise OutputError(f"{target} cannot be written: {error.strerror or error}") from error
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+@contextmanager
+def replacing_all(paths: Sequence[Path], *, force: bool = False) -> Iterator[list[Path]]:
+    """Temporary paths for several files of one folder, all of which take their places when the block ends well.
+
+    All are on the disk before the first is renamed, the last one first: a file that needs others beside it is
+    named first, and stands only where they do.
+
+    Raises:
+        OutputError: as `check_output` of each, and when writing fails.
+    """
+    targets = [check_output(path, force=force) for path in paths]
+    if len({target.name for target in targets}) < len(targets):
+        raise OutputError(f"{targets[0]} and what goes beside it would be one file; choose another name")
+    if found := next((target for target in targets if target.is_dir()), None):
+        raise OutputError(f"{found} is a folder, and vectors are written to a file")
+    try:
+        with tempfile.TemporaryDirectory(
+            prefix=f".{targets[0].name}.", suffix=".partial", dir=targets[0].absolute().parent
+        ) as scratch:
+            fresh = [Path(scratch) / target.name for target in targets]
+            yield fresh
+            flush(Path(scratch))
+            for path, target in reversed(list(zip(fresh, targets, strict=True))):
+                path.replace(target)
+    except OSError as error:
+        raise OutputError(f"{targets[0]} cannot be written: {error.strerror or error}") from error
 
 
 def flush(path: Path) -> None:

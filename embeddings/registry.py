@@ -1,5 +1,6 @@
 """Find what installed packages offer under an entry-point group; ours come through the same door."""
 
+from collections.abc import Iterator
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
@@ -8,6 +9,7 @@ from embeddings.errors import RegistryError
 KINDS = {
     "trainer": "embeddings.trainers",
     "tokenizer": "embeddings.tokenizers",
+    "format": "embeddings.formats",
 }
 
 
@@ -37,6 +39,24 @@ def load(kind: str, name: str) -> Any:
     if not offers:
         hint = "" if found else "; from a checkout, install first: pip install -e ."
         raise RegistryError(f"no {kind} called {name!r}; installed: {', '.join(found) or 'none'}{hint}")
+    return only(kind, name, offers)
+
+
+def loaded(kind: str) -> Iterator[tuple[str, Any]]:
+    """Every plugin of a kind that loads, by name; one that does not is told of when it is asked for."""
+    for name, offers in available(kind).items():
+        try:
+            yield name, only(kind, name, offers)
+        except RegistryError:
+            continue
+
+
+def only(kind: str, name: str, offers: list[EntryPoint]) -> Any:
+    """Import the one offer of a name.
+
+    Raises:
+        RegistryError: there are several, or its import fails.
+    """
     if len(offers) > 1:
         packages = " and ".join(sorted(package(offer) for offer in offers))
         raise RegistryError(f"{kind} {name!r} is offered by {packages}; uninstall one")

@@ -3,12 +3,12 @@
 import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import Literal, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 
 from embeddings.errors import SettingError
-from embeddings.neighbours import check_search, row_blocks, search, search_multiplicative, unit, unit_rows
+from embeddings.neighbours import row_blocks, unit, unit_rows
 from embeddings.vocabulary import UnknownWordError
 
 Query = str | np.ndarray | Sequence[str | np.ndarray]
@@ -68,6 +68,32 @@ class Vectors:
     def to_numpy(self) -> np.ndarray:
         """A copy of the matrix, (words, dim) float32, that may be changed."""
         return np.array(self.matrix, dtype=np.float32, subok=False)
+
+    def to_pandas(self) -> Any:
+        """A DataFrame: words as its index, a float32 column for each component; see `operations.frames`."""
+        from embeddings.operations.frames import to_pandas
+
+        return to_pandas(self)
+
+    @classmethod
+    def from_pandas(cls, frame: Any) -> "Vectors":
+        """Vectors of a DataFrame, laid out as `to_pandas` or as one of our Parquet files; see `operations.frames`."""
+        from embeddings.operations.frames import from_pandas
+
+        return from_pandas(frame)
+
+    def to_arrow(self) -> Any:
+        """A pyarrow table with the columns word, count (if known) and vector; the matrix is not copied."""
+        from embeddings.formats.tables import to_table
+
+        return to_table(self)
+
+    @classmethod
+    def from_arrow(cls, table: Any) -> "Vectors":
+        """Vectors of such a table; FormatError where a column is missing or holds something else."""
+        from embeddings.formats.tables import from_table
+
+        return from_table(table)
 
     def __len__(self) -> int:
         return len(self.words)
@@ -166,21 +192,17 @@ class Vectors:
             UnknownWordError: a word has no vector.
             SettingError: `top` or `restrict` below 1, nothing asked, or an array of another length.
         """
-        query, exclude = self._query(positive, negative)
-        found = search(self.units, query[None], top, restrict=restrict, exclude=[exclude])
-        return self._named(*next(found))
+        from embeddings.operations.search import most_similar
+
+        return most_similar(self, positive, negative, top=top, restrict=restrict)
 
     def most_similar_many(
         self, queries: Iterable[Query], *, top: int = 10, restrict: int | None = None
     ) -> list[Neighbours]:
         """`most_similar` of each query, all in one blocked matrix product."""
-        check_search(top, restrict)
-        asked = [self._query(query, ()) for query in queries]
-        if not asked:
-            return []
-        exclude = [words for _, words in asked]
-        found = search(self.units, np.array([row for row, _ in asked]), top, restrict=restrict, exclude=exclude)
-        return [self._named(*hit) for hit in found]
+        from embeddings.operations.search import most_similar_many
+
+        return most_similar_many(self, queries, top=top, restrict=restrict)
 
     def analogy(
         self,
@@ -201,49 +223,67 @@ class Vectors:
             UnknownWordError: a word has no vector.
             SettingError: another method, or `top` or `restrict` below 1.
         """
-        if method == "3cosadd":
-            return self.most_similar([b, c], [a], top=top, restrict=restrict)
-        if method != "3cosmul":
-            raise SettingError(f"method must be 3cosadd or 3cosmul, not {method!r}")
-        exclude = [self._index[word] for word in (a, b, c) if word in self._index]
-        three = self[[a, b, c]]
-        return self._named(*search_multiplicative(self.units, three, top, restrict=restrict, exclude=exclude))
+        from embeddings.operations.search import analogy
 
-    def _query(self, positive: Query, negative: Query) -> tuple[np.ndarray, list[int]]:
-        """The sum to search with (dim,), float64, and the rows that must not answer."""
-        terms = [(item, 1) for item in listed(positive)] + [(item, -1) for item in listed(negative)]
-        if not terms:
-            raise SettingError("nothing to search with: give a word or a vector")
-        total, exclude = np.zeros(self.dim), []
-        for item, sign in terms:
-            if isinstance(item, str):
-                total += sign * unit(self._vector(item))
-                exclude += [self._index[item]] if item in self._index else []
-            elif np.shape(item) != (self.dim,):
-                raise SettingError(f"a vector to search with must be ({self.dim},), not {np.shape(item)}")
-            else:
-                total += sign * np.asarray(item, dtype=np.float64)
-        if not np.isfinite(total).all():
-            raise SettingError("a vector to search with holds NaN or infinity")
-        return total, exclude
+        return analogy(self, a, b, c, method=method, top=top, restrict=restrict)
 
-    def _named(self, indices: np.ndarray, scores: np.ndarray) -> Neighbours:
-        return [(self.words[index], float(score)) for index, score in zip(indices, scores, strict=True)]
+    def doesnt_match(self, words: Sequence[str]) -> str:
+        """The word that goes least with the others: furthest from the mean of all."""
+        from embeddings.operations.compare import doesnt_match
 
-    def save(self, path: str | os.PathLike[str], format: str | None = None, *, force: bool = False) -> None:
-        """Write in another tool's format: one of `embeddings.formats.names()`, or by the ending of the path.
+        return doesnt_match(self, words)
+
+    def distances(self, word: str | np.ndarray, others: Sequence[str] | None = None) -> np.ndarray:
+        """1 - cosine to each of `others`, or to all words in their order; float64."""
+        from embeddings.operations.compare import distances
+
+        return distances(self, word, others)
+
+    def closer_than(self, a: str, b: str) -> list[str]:
+        """The words nearer to a than b is, in order of frequency."""
+        from embeddings.operations.compare import closer_than
+
+        return closer_than(self, a, b)
+
+    def rank(self, a: str, b: str) -> int:
+        """The rank of b among the neighbours of a, 1 for the nearest."""
+        from embeddings.operations.compare import rank
+
+        return rank(self, a, b)
+
+    def subset(self, words: int | Iterable[str]) -> "Vectors":
+        """The first so many words, or those named, in that order."""
+        from embeddings.operations.choose import subset
+
+        return subset(self, words)
+
+    def normalised(self) -> "Vectors":
+        """The same words with vectors of length one."""
+        from embeddings.operations.choose import normalised
+
+        return normalised(self)
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        format: str | None = None,
+        *,
+        force: bool = False,
+        counts: bool | None = None,
+        **options: Any,
+    ) -> None:
+        """Write for other tools, in one of `embeddings.formats.names()` or by the ending of the path.
+
+        Arguments:
+            counts: True to write them in any case (else where the file holds them), False never.
+            options: of the format, such as `dtype="float16"`.
 
         Raises:
-            FormatError: an unknown format or ending, or the format cannot hold a word (it is named).
+            FormatError: an unknown ending, or the format cannot hold a word (it is named).
+            RegistryError: an unknown format.
+            SettingError: an option that the format does not have, or counts that are not known.
             OutputError: the path exists (unless `force`) or cannot be written.
         """
         from embeddings import formats
 
-        formats.write(self, path, format=format, force=force)
-
-
-def listed(query: Query) -> list[str | np.ndarray]:
-    """One word or vector as a list of one; several as they are."""
-    if isinstance(query, str) or (isinstance(query, np.ndarray) and query.ndim == 1):
-        return [query]
-    return list(query)
+        formats.write(self, path, format=format, force=force, counts=counts, **options)

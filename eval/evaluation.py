@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from embeddings.errors import SettingError
-from embeddings.eval.analogy import evaluate_analogy
+from embeddings.eval.analogy import check_methods, evaluate_analogy
 from embeddings.eval.datasets import read_pairs, read_questions
 from embeddings.eval.matching import Folded
 from embeddings.eval.results import Result
@@ -25,6 +25,7 @@ def evaluate(
     similarity: TestSets = (),
     analogy: TestSets = (),
     restrict: int | Sequence[int | None] | None = (None, 30000),
+    method: str | Sequence[str] = "3cosadd",
     name: str | None = None,
 ) -> list[Result]:
     """The results of similarity sets, then those of analogy sets, in the order given.
@@ -34,22 +35,23 @@ def evaluate(
         similarity: names of sets ("wordsim353", "simlex999") or paths; one or several.
         analogy: the same ("google-analogies").
         restrict: analogies are judged once for each: among the first so many words, None for all.
+        method: how analogies are answered: "3cosadd" or "3cosmul"; judged once for each of several.
         name: what the results call the vectors; the path unless given.
 
     Raises:
-        SettingError: no set is named, or a restriction below 1.
+        SettingError: no set is named, a restriction below 1, or an unknown method.
         FormatError: vectors or a set cannot be found or read.
     """
-    limits = check_limits(restrict)
+    limits, methods = check_limits(restrict), check_methods(method)
     pairs = [read_pairs(test) for test in listed(similarity)]
     questions = [read_questions(test) for test in listed(analogy)]
     if not pairs and not questions:
         raise SettingError("nothing to evaluate by: name a similarity or an analogy set")
     found, label = resolve(vectors)
     label, folded = name or label, Folded(found.words)
-    results = [evaluate_similarity(found, test, folded, name=label) for test in pairs]
+    results = [result for test in pairs for result in evaluate_similarity(found, test, folded, name=label)]
     for test in questions:
-        results += evaluate_analogy(found, test, folded, name=label, restrict=limits)
+        results += evaluate_analogy(found, test, folded, name=label, restrict=limits, methods=methods)
     return results
 
 

@@ -17,6 +17,14 @@ SUMS = (None, "semantic", "syntactic")
 @click.argument("vectors", nargs=-1, required=True)
 @click.option("--similarity", multiple=True, metavar="NAME|FILE", help="Word similarity set; may be repeated.")
 @click.option("--analogy", multiple=True, metavar="NAME|FILE", help="Analogy questions; may be repeated.")
+@click.option(
+    "--method",
+    type=click.Choice(["3cosadd", "3cosmul"]),
+    multiple=True,
+    default=["3cosadd"],
+    show_default=True,
+    help="How analogies are answered: by adding and subtracting cosines, or multiplying and dividing; may be repeated.",
+)
 @click.option("--sections", is_flag=True, help="Print each section of analogy questions too.")
 @shared.as_json
 @shared.reading
@@ -24,6 +32,7 @@ def command(
     vectors: tuple[str, ...],
     similarity: tuple[str, ...],
     analogy: tuple[str, ...],
+    method: tuple[str, ...],
     sections: bool,
     as_json: bool,
     allow_pickle: bool,
@@ -32,8 +41,10 @@ def command(
     """Print how well VECTORS agree with people's judgements, one or several files side by side.
 
     Sets by name: wordsim353, simlex999 (similarity), google-analogies (analogy); all of them if none is asked
-    for. Or any file in these forms. `seen` of `total` says how many pairs or questions had all their words;
-    analogies are counted over the full vocabulary and over its 30,000 most frequent words.
+    for. Or any file in these forms; of several columns, the rating is the one with that heading, or the first number
+    after the two words. `seen` of `total` says how many pairs or questions had all their words; analogies are counted
+    over the full vocabulary and over its 30,000 most frequent words. `low` to `high` is a 95 % interval: how much of
+    the value is chance in which pairs or questions the set holds (bootstrap; Wilson's for accuracy).
     """
     from embeddings.eval import datasets
     from embeddings.eval import evaluate as judge
@@ -49,7 +60,7 @@ def command(
     results: list[Result] = []
     for path in vectors:
         loaded = shared.load(path, allow_pickle, encoding_errors)
-        results += judge(loaded, similarity=similarity, analogy=analogy, name=path)
+        results += judge(loaded, similarity=similarity, analogy=analogy, method=method, name=path)
     if as_json:
         shared.print_json([dataclasses.asdict(result) for result in results])
     else:
@@ -64,7 +75,10 @@ def row(result: "Result") -> dict[str, Any]:
         "section": result.section or "all",
         "words": f"first {result.restrict}" if result.restrict else "all",
         "measure": result.measure,
+        "method": result.method,
         "value": result.value if result.reason is None else f"none: {result.reason}",
+        "low": result.low,
+        "high": result.high,
         "seen": result.seen,
         "total": result.total,
     }

@@ -1,26 +1,78 @@
 """`embeddings export`: vectors for other tools."""
 
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from embeddings.cli import shared
+
+if TYPE_CHECKING:
+    from embeddings.vectors import Vectors
 
 
 @click.command("export")
 @click.argument("vectors")
 @click.argument("out")
-@click.option("--format", "name", help="word2vec-text, word2vec-binary or gensim; by the ending of OUT if not given.")
+@click.option("--format", "name", help="One of those listed above; by the ending of OUT if not given.")
+@click.option(
+    "--counts/--no-counts",
+    default=None,
+    help="Write how often each word occurs: in the file where the format holds it, else as lines 'word count' in "
+    "OUT.vocab; or leave it out.  [default: where the file holds it]",
+)
+@click.option("--table", default="vectors", show_default=True, help="Another table of a saved model, such as output.")
+@click.option("--words", metavar="N|FILE", help="Only the first N words, or those of a file, one to a line.")
+@click.option(
+    "--dtype", type=click.Choice(["float32", "float16"]), help="Of npy, parquet and arrow.  [default: float32]"
+)
 @shared.force
 @shared.reading
-def command(vectors: str, out: str, name: str | None, force: bool, allow_pickle: bool, encoding_errors: str) -> None:
+def command(
+    vectors: str,
+    out: str,
+    name: str | None,
+    counts: bool | None,
+    table: str,
+    words: str | None,
+    dtype: str | None,
+    force: bool,
+    allow_pickle: bool,
+    encoding_errors: str,
+) -> None:
     """Write VECTORS to the file OUT.
 
-    The ending of OUT chooses the format: .kv gensim, .bin word2vec binary, .txt and .vec word2vec text.
+    The ending of OUT chooses the format: .bin word2vec-binary, .txt and .vec word2vec-text, .glove glove, .kv gensim,
+    .npy npy (and the words in a .txt beside it), .parquet parquet, .arrow and .feather arrow; other packages may add
+    formats.
     """
     from embeddings import formats
-    from embeddings.files import check_output
+    from embeddings.loading import load
 
-    formats.by_name(name or formats.for_path(out))
-    check_output(out, force=force)
-    loaded = shared.load(vectors, allow_pickle, encoding_errors)
-    loaded.save(out, format=name, force=force)
-    click.echo(f"{len(loaded)} vectors of {loaded.dim} components written to {out}", err=True)
+    options = {} if dtype is None else {"dtype": dtype}
+    formats.check(out, format=name, force=force, counts=counts, options=options)
+    loaded = load(vectors, allow_pickle=allow_pickle, errors=encoding_errors, table=table)
+    if words is not None:
+        loaded = chosen(loaded, words)
+    written = formats.write(loaded, out, format=name, force=force, counts=counts, **options)
+    click.echo(
+        f"{len(loaded)} vectors of {loaded.dim} components written to {' and '.join(map(str, written))}", err=True
+    )
+
+
+def chosen(vectors: "Vectors", words: str) -> "Vectors":
+    """The first so many words, or those of a file; how many of these have no vector is said."""
+    from embeddings.errors import FormatError
+    from embeddings.operations.choose import read_words
+
+    if words.isdecimal() and words.isascii():
+        return vectors.subset(int(words))
+    asked = read_words(words)
+    found = [word for word in asked if word in vectors]
+    if not found:
+        raise FormatError(f"none of the {len(asked)} words of {words} has a vector")
+    if len(found) < len(asked):
+        missing: Any = next(word for word in asked if word not in vectors)
+        left = len(asked) - len(found)
+        click.echo(f"{left} of the {len(asked)} words of {Path(words)} have no vector, such as {missing!r}", err=True)
+    return vectors.subset(found)

@@ -1,6 +1,5 @@
 """`embeddings info`: what a file or folder holds."""
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -10,48 +9,23 @@ from embeddings.cli import shared
 
 @click.command("info")
 @click.argument("path")
+@click.option("--full", is_flag=True, help="Read all of it: count the lines of a text, check every vector.")
+@click.option("--allow-pickle", is_flag=True, help="With --full, read gensim's own files, which can run code.")
 @shared.as_json
-@shared.reading
-def command(path: str, as_json: bool, allow_pickle: bool, encoding_errors: str) -> None:
-    """Print what a saved model or a vector file holds, and how it was made."""
-    facts = model_facts(path) if Path(path).is_dir() else file_facts(path, allow_pickle, encoding_errors)
+def command(path: str, full: bool, allow_pickle: bool, as_json: bool) -> None:
+    """Print what a file or folder holds, and how a saved model was made.
+
+    Of a model folder, an encoded corpus, vectors in any format, a vocabulary, a text, compressed or not, or any other
+    file. Only its first bytes are read unless --full is given, and no pickle is ever run without --allow-pickle.
+    """
+    from embeddings.inspection import describe
+
+    facts = describe(path, full=full, allow_pickle=allow_pickle)
     if as_json:
         shared.print_json(facts)
         return
     for name, value in flat(facts):
-        click.echo(f"{name}\t{shared.shown(value)}")
-
-
-def model_facts(path: str) -> dict[str, Any]:
-    """What a model folder says of itself."""
-    from embeddings.model import Model
-
-    model = Model.load(path)
-    return {
-        "format": "embeddings model",
-        "model": model.name,
-        "words": len(model.vectors),
-        "dim": model.vectors.dim,
-        "corpus_tokens": model.vocabulary.total,
-        "tables": {"vectors": list(model.vectors.matrix.shape), **{k: list(v.shape) for k, v in model.tables.items()}},
-        "settings": model.settings,
-        "record": model.record,
-        "packages": model.packages,
-    }
-
-
-def file_facts(path: str, allow_pickle: bool, encoding_errors: str) -> dict[str, Any]:
-    """What a vector file holds."""
-    from embeddings import formats
-
-    loaded = shared.load(path, allow_pickle, encoding_errors)
-    return {
-        "format": formats.sniff(Path(path)),
-        "words": len(loaded),
-        "dim": loaded.dim,
-        "counts": loaded.counts is not None,
-        "first_words": " ".join(loaded.words[:10]),
-    }
+        click.echo(f"{name}\t{' '.join(map(str, value)) if name == 'first_words' else shared.shown(value)}")
 
 
 def flat(facts: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:

@@ -16,7 +16,7 @@ BEGIN, END = "<!-- command reference -->\n", "<!-- end of command reference -->\
 
 def reference() -> str:
     """The help of every command, as Markdown."""
-    context = click.Context(main, info_name="embeddings", terminal_width=100, max_content_width=100)
+    context = click.Context(main, info_name="embeddings", terminal_width=100, **main.context_settings)
     return "\n".join(section(main, context))
 
 

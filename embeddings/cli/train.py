@@ -99,7 +99,7 @@ def common() -> list[click.Parameter]:
         click.Option(
             ["-o", "--out"],
             required=True,
-            help="Where to save: a model folder, or a vector file by its ending (.kv, .bin, .txt, .vec).",
+            help="Where to save: a model folder, or a vector file by its ending (.bin, .txt, .kv, .npy, ...).",
         ),
         click.Option(["--force"], is_flag=True, help="Replace the output if it exists."),
         click.Option(
@@ -174,11 +174,10 @@ def saver(out: str, force: bool) -> "Callable[[Model], None]":
         OutputError: `out` exists (unless `force`) or cannot be written.
     """
     from embeddings import formats
-    from embeddings.files import check_output
     from embeddings.model import check_target
 
-    if Path(out).suffix.lower() in formats.ENDINGS and not Path(out).is_dir():
-        check_output(out, force=force)
+    if Path(out).suffix.lower() in formats.endings() and not Path(out).is_dir():
+        formats.check(out, force=force)
         return lambda model: model.vectors.save(out, force=force)
     check_target(out, force=force)
     return lambda model: model.save(out, force=force)

@@ -1,29 +1,35 @@
-"""Files of other tools: one module a format, chosen by name or by the ending of the path."""
+"""Files of other tools: each format is an entry point of the group `embeddings.formats`, ours and others' alike.
 
+A format is a module, or any object, with what `Format` lists. To list formats and endings, all of them are
+imported, so a format imports whatever is heavy inside its functions.
+"""
+
+import inspect
 import os
 from collections.abc import Mapping
-from importlib import import_module
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
-from embeddings.errors import FormatError, OutputError
-from embeddings.files import replacing
+from embeddings import registry
+from embeddings.errors import FormatError, SettingError
+from embeddings.files import check_output, replacing_all
+from embeddings.formats.sources import start_of as start_of
 from embeddings.vectors import Vectors
-
-# In the order in which content is tried: the surest sign first.
-MODULES = {
-    "gensim": "embeddings.formats.gensim_keyedvectors",
-    "word2vec-text": "embeddings.formats.word2vec_text",
-    "word2vec-binary": "embeddings.formats.word2vec_binary",
-}
-ENDINGS = {".kv": "gensim", ".bin": "word2vec-binary", ".txt": "word2vec-text", ".vec": "word2vec-text"}
 
 
 class Format(Protocol):
-    """What the module of a format offers."""
+    """What a format offers.
 
-    def sniff(self, path: Path) -> bool:
-        """Whether a file looks like one of this format; it may still be broken."""
+    It may offer more: `COUNTS = True` where a file holds counts itself; `BESIDE`, the endings of further files that
+    `write` puts beside the one it is given; keywords of `write`, each a setting such as `dtype`, with its default;
+    `describe(path) -> dict`, cheap facts of a file for `embeddings info`.
+    """
+
+    SUMMARY: str
+    ENDINGS: tuple[str, ...]
+
+    def sniff(self, start: bytes) -> float:
+        """How sure it is, from 0 to 1, that a file that begins so (decompressed) is of this format, broken or not."""
 
     def read(self, path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Vectors:
         """The vectors of a file; FormatError, in one line, where it is broken."""
@@ -33,49 +39,132 @@ class Format(Protocol):
 
 
 def names() -> Mapping[str, tuple[str, ...]]:
-    """Every format by name, with the endings of paths that choose it."""
-    return {name: tuple(end for end, chosen in ENDINGS.items() if chosen == name) for name in sorted(MODULES)}
+    """Every format that loads by name, sorted, with the endings of paths that choose it."""
+    return {name: tuple(format.ENDINGS) for name, format in registry.loaded("format")}
 
 
 def by_name(name: str) -> Format:
-    """The module of a format.
+    """A format.
 
     Raises:
-        FormatError: there is none of this name; the message lists those there are.
+        RegistryError: there is none of this name (the message lists those there are), or it does not load.
     """
-    if name not in MODULES:
-        raise FormatError(f"no format called {name!r}; there are {', '.join(sorted(MODULES))}")
-    module: Format = import_module(MODULES[name])
-    return module
+    format: Format = registry.load("format", name)
+    return format
+
+
+def endings() -> dict[str, list[str]]:
+    """The formats that each ending of a path may choose."""
+    found: dict[str, list[str]] = {}
+    for name, chosen in names().items():
+        for ending in chosen:
+            found.setdefault(ending, []).append(name)
+    return found
 
 
 def for_path(path: str | os.PathLike[str]) -> str:
     """The name of the format that a path's ending asks for.
 
     Raises:
-        FormatError: the ending is not known; the message lists those that are.
+        FormatError: the ending is not known (the message lists those that are), or two formats have it.
     """
-    ending = Path(path).suffix.lower()
-    if ending not in ENDINGS:
-        known = ", ".join(f"{end} ({name})" for end, name in ENDINGS.items())
-        raise FormatError(f"{path}: no format goes with the ending {ending!r}; use one of {known}, or name one")
-    return ENDINGS[ending]
+    ending, known = Path(path).suffix.lower(), endings()
+    found = known.get(ending, [])
+    if not found:
+        listed = ", ".join(f"{end} ({' or '.join(names)})" for end, names in known.items())
+        raise FormatError(f"{path}: no format goes with the ending {ending!r}; use one of {listed}, or name one")
+    if len(found) > 1:
+        raise FormatError(f"{path}: the ending {ending!r} may mean {' or '.join(found)}; name one")
+    return found[0]
 
 
-def write(vectors: Vectors, path: str | os.PathLike[str], *, format: str | None = None, force: bool = False) -> None:
+def write(
+    vectors: Vectors,
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    force: bool = False,
+    counts: bool | None = None,
+    **options: Any,
+) -> list[Path]:
     """Write vectors to a file in a format given by name or by the ending of the path; all of it or nothing.
 
+    Arguments:
+        counts: True to write counts in any case: in the file where the format holds them, else as lines "word
+            count" in a second file, the path and `.vocab`. False to leave them out. None: where the file holds them.
+        options: of the format, such as `dtype`.
+
+    Returns:
+        The files written.
+
     Raises:
-        FormatError: an unknown format or ending, or the format cannot hold a word (it is named).
-        OutputError: the path exists (unless `force`), is a folder, or cannot be written.
+        FormatError: an unknown ending, or the format cannot hold a word (it is named).
+        SettingError: the format has no such option, or counts are asked for and not known.
+        RegistryError: an unknown format.
+        OutputError: a file exists (unless `force`), is a folder, or cannot be written.
     """
-    chosen = by_name(format or for_path(path))
-    if Path(path).is_dir():
-        raise OutputError(f"{path} is a folder, and vectors are written to a file")
-    with replacing(path, force=force) as fresh:
-        chosen.write(vectors, fresh)
+    name, targets = plan(path, format=format, counts=counts, options=options)
+    chosen = by_name(name)
+    if counts and vectors.counts is None:
+        raise SettingError("counts are asked for, and these vectors have none")
+    held = vectors if counts is not False else Vectors(vectors.words, vectors.matrix)
+    with replacing_all(targets, force=force) as fresh:
+        chosen.write(held, fresh[0], **options)
+        if counts and not holds_counts(chosen):
+            write_counts(vectors, fresh[-1], name)
+    return targets
+
+
+def check(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    force: bool = False,
+    counts: bool | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> None:
+    """Refuse beforehand what `write` would refuse whatever the vectors; it raises the same."""
+    for target in plan(path, format=format, counts=counts, options=options or {})[1]:
+        check_output(target, force=force)
+
+
+def plan(
+    path: str | os.PathLike[str], *, format: str | None, counts: bool | None, options: Mapping[str, Any]
+) -> tuple[str, list[Path]]:
+    """The name of the format, and the files that writing will leave, the one asked for first."""
+    name, target = format or for_path(path), Path(path)
+    chosen = by_name(name)
+    for option in options:
+        if option not in inspect.signature(chosen.write).parameters:
+            raise SettingError(f"the {name} format has no {option}; leave it out")
+    targets = [target, *(target.with_suffix(ending) for ending in getattr(chosen, "BESIDE", ()))]
+    if counts and not holds_counts(chosen):
+        targets.append(target.with_name(target.name + ".vocab"))
+    return name, targets
+
+
+def holds_counts(format: Format) -> bool:
+    """Whether a file of this format holds counts itself."""
+    return bool(getattr(format, "COUNTS", False))
+
+
+def write_counts(vectors: Vectors, path: Path, form: str) -> None:
+    """Write lines "word count", as word2vec's vocabulary files have them."""
+    from embeddings.formats.shared import WHITE_SPACE, encoded_words
+
+    assert vectors.counts is not None
+    words = encoded_words(vectors, refused=WHITE_SPACE, form=form)
+    with path.open("wb") as stream:
+        stream.writelines(b"%b %d\n" % pair for pair in zip(words, vectors.counts.tolist(), strict=True))
 
 
 def sniff(path: Path) -> str | None:
-    """The name of the format that a file's content shows; None where no format knows it."""
-    return next((name for name in MODULES if by_name(name).sniff(path)), None)
+    """The name of the format that a file's content shows; None where no format knows it.
+
+    Raises:
+        FormatError: it cannot be read, or its compressed data are broken.
+    """
+    start = start_of(path)
+    sure = [(format.sniff(start), name) for name, format in registry.loaded("format")]
+    best, name = max(sure, key=lambda pair: pair[0], default=(0.0, ""))
+    return name if best > 0 else None

@@ -4,35 +4,28 @@ word2vec.c ends every vector with a newline, gensim does not; both are read, and
 gensim writes. Numbers are little-endian. No word may hold a space or a newline, or be empty.
 """
 
-import mmap
 import re
-import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from embeddings.errors import FormatError
-from embeddings.formats.word2vec import (
-    check_policy,
-    check_writable,
-    checked,
-    decode,
-    encoded_words,
-    find_header,
-    opened,
-    read_header,
-    written_blocks,
-)
-from embeddings.neighbours import row_blocks
+from embeddings.formats.shared import Rows, check_policy, check_writable, checked, decode, encoded_words, written_blocks
+from embeddings.formats.sources import compressed, plain, start_of
+from embeddings.formats.word2vec import Header, find_header, read_header
 from embeddings.vectors import Vectors
 
+SUMMARY = "word2vec binary: a header line, then words and float32"
+ENDINGS = (".bin",)
 REFUSED = re.compile("[ \n]")
+BLOCK = 1 << 20
+LONGEST_WORD = 1 << 16
 
 
-def sniff(path: Path) -> bool:
-    """Whether the file has a word2vec header; the text format has one too and is asked first."""
-    with opened(path) as stream:
-        return find_header(stream.read(64)) is not None
+def sniff(start: bytes) -> float:
+    """Half sure of a word2vec header; the text format has one too and looks further."""
+    return 0.5 if find_header(start) else 0
 
 
 def write(vectors: Vectors, path: Path) -> None:
@@ -58,37 +51,62 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
             twice, a NaN or an infinity.
     """
     check_policy(errors)
-    header = read_header(path, least_row=4)
-    if header.words == 0:
-        return checked(path, [], np.empty((0, header.dim), dtype=np.float32))
-    with opened(path) as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        words, starts, end = scan(path, data, header.words, header.dim * 4, header.end)
-        rest = data[end:].lstrip(b"\r\n") if len(data) - end < 16 else b"too much"
-        if rest:
-            raise FormatError(f"{path}: {len(data) - end} bytes follow the last of {header.words} vectors")
-        matrix = gather(data, np.array(starts), header.dim)
-    names = decode(words, errors, f"{path}, word", 1)
-    return checked(path, names, matrix)
+    words, matrix = read_rows(path, read_header(path, least_row=4))
+    return checked(path, decode(words, errors, f"{path}, word", 1), matrix)
 
 
-def scan(path: Path, data: mmap.mmap, count: int, width: int, start: int) -> tuple[list[bytes], list[int], int]:
-    """Every word, the byte where its vector starts, and the byte after the last vector."""
-    words, starts, size = [], [], len(data)
-    for number in range(1, count + 1):
+def read_rows(path: Path, header: Header) -> tuple[list[bytes], np.ndarray]:
+    """The words, and their vectors (words, dim), a block of the file at a time.
+
+    Raises:
+        FormatError: the file ends too soon or too late.
+    """
+    rows = Rows(path, header.dim, None if compressed(path) else header.words)
+    with plain(path) as stream:
+        stream.read(header.end)
+        data, size = b"", max(BLOCK, 2 * (header.dim * 4 + LONGEST_WORD))
+        while (missing := header.words - len(rows.words)) > 0:
+            more = stream.read(size)
+            data += more
+            words, starts, end = scan(data, missing, header.dim * 4)
+            if not words and (not more or len(data) >= size):
+                raise FormatError(f"{path} is truncated: it ends within word {len(rows.words) + 1} of {header.words}")
+            rows.add(words)[:] = gather(data, starts, header.dim)
+            data = data[end:]
+        rest = (data + stream.read(BLOCK)).lstrip(b"\r\n")
+        if rest or stream.read(1):
+            told = f"{len(rest)} bytes or more" if len(rest) >= BLOCK else f"{len(rest)} bytes"
+            raise FormatError(f"{path}: {told} follow the last of {header.words} vectors")
+    return rows.words, rows.whole()
+
+
+def scan(data: bytes, count: int, width: int) -> tuple[list[bytes], list[int], int]:
+    """The whole words of some bytes, at most `count`; where each one's vector starts, and where the last ends."""
+    words, starts, start, size = list[bytes](), list[int](), 0, len(data)
+    while len(words) < count:
         space = data.find(b" ", start)
         if space < 0 or space + 1 + width > size:
-            raise FormatError(f"{path} is truncated: it ends within word {number} of {count}")
+            break
         words.append(data[start:space].lstrip(b"\n"))
         starts.append(space + 1)
         start = space + 1 + width
     return words, starts, start
 
 
-def gather(data: mmap.mmap, starts: np.ndarray, dim: int) -> np.ndarray:
+def gather(data: bytes, starts: list[int], dim: int) -> np.ndarray:
     """The vectors that start at the given bytes, copied into one matrix (words, dim)."""
-    width = dim * 4
-    windows = np.lib.stride_tricks.sliding_window_view(np.frombuffer(data, dtype=np.uint8), width)
-    matrix = np.empty((len(starts), dim), dtype="<f4")
-    for part in row_blocks(len(starts), width, itemsize=1):
-        matrix[part] = windows[starts[part]].view("<f4")
-    return matrix if sys.byteorder == "little" else matrix.astype(np.float32)
+    if not starts:
+        return np.empty((0, dim), dtype="<f4")
+    windows = np.lib.stride_tricks.sliding_window_view(np.frombuffer(data, dtype=np.uint8), dim * 4)
+    return windows[starts].view("<f4")
+
+
+def describe(path: Path) -> dict[str, Any]:
+    """What the header and the first words say."""
+    header, start = read_header(path, least_row=4), start_of(path)
+    words, _, _ = scan(start[header.end :], header.words, header.dim * 4)
+    return {
+        "words": header.words,
+        "dim": header.dim,
+        "first_words": [word.decode("utf-8", "replace") for word in words],
+    }

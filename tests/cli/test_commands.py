@@ -122,7 +122,9 @@ def test_evaluate_prints_json_and_lines(model: Path, tmp_path: Path) -> None:
     assert [(row["seen"], row["total"]) for row in rows if row["measure"] == "spearman"] == [(3, 4), (3, 4)]
     assert {(row["seen"], row["total"]) for row in rows if row["section"] == "animals"} == {(1, 2)}
     lines = ok("evaluate", model, *asked).splitlines()
-    assert lines[0].split("\t") == ["vectors", "set", "section", "words", "measure", "value", "seen", "total"]
+    assert lines[0].split("\t") == [
+        "vectors", "set", "section", "words", "measure", "method", "value", "low", "high", "seen", "total",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["v.kv", "v.bin", "v.txt", "v.vec"])

@@ -1,5 +1,7 @@
 """Analogies beside an obvious twin: exclusions, case, ties, restriction, sections."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,11 +9,12 @@ from hypothesis import strategies as st
 
 from embeddings.errors import SettingError
 from embeddings.eval import evaluate
-from embeddings.eval.analogy import first
+from embeddings.eval.analogy import NOBODY, decide, leader
+from embeddings.neighbours import unit
 from embeddings.vectors import Vectors
 
 
-def naive(vectors, questions, limit):
+def naive(vectors, questions, limit, method="3cosadd"):
     """(seen, right) by one question at a time, in float64."""
     words = vectors.words[:limit]
     known = {}
@@ -29,6 +32,9 @@ def naive(vectors, questions, limit):
         best = None
         for index, word in enumerate(words):
             score = (vectors.units[index] * query).sum()
+            if method == "3cosmul":
+                near = [(1 + np.clip((vectors.units[index] * unit(word)).sum(), -1, 1)) / 2 for word in (a, b, c)]
+                score = near[1] * near[2] / (near[0] + 1e-6)
             if word.upper() not in asked[:3] and (best is None or score > best[0]):
                 best = score, word.upper()
         right += best is not None and best[1] == asked[3]
@@ -50,9 +56,12 @@ def test_equals_the_naive_twin(tmp_path_factory, data):
     questions = data.draw(st.lists(st.tuples(word, word, word, word), min_size=1, max_size=8))
     path = write(tmp_path_factory.getbasetemp() / "questions", questions)
     limits = [None, data.draw(st.integers(1, 14))]
-    totals = [result for result in evaluate(vectors, analogy=path, restrict=limits) if result.section is None]
-    for result, limit in zip(totals, limits, strict=True):
-        seen, right = naive(vectors, questions, limit)
+    methods = ["3cosmul", "3cosadd"]
+    found = evaluate(vectors, analogy=path, restrict=limits, method=methods)
+    totals = [result for result in found if result.section is None]
+    for result, (method, limit) in zip(totals, product(methods, limits), strict=True):
+        seen, right = naive(vectors, questions, limit, method)
+        assert result.method == method
         assert (result.restrict, result.seen, result.total) == (limit, seen, len(questions))
         assert result.value == (pytest.approx(right / seen) if seen else None)
         assert (result.reason is None) == (seen > 0)
@@ -67,9 +76,10 @@ def random():
 def test_blocks_change_nothing(tmp_path, random, monkeypatch):
     rng = np.random.default_rng(4)
     path = write(tmp_path / "q", [[f"w{i}" for i in row] for row in rng.integers(0, 300, (200, 4))])
-    whole = evaluate(random, analogy=path)
-    monkeypatch.setattr("embeddings.neighbours.BLOCK_BYTES", 3000)
-    assert evaluate(random, analogy=path) == whole
+    both = ("3cosadd", "3cosmul")
+    whole = evaluate(random, analogy=path, method=both, restrict=(None, 50))
+    monkeypatch.setattr("embeddings.eval.analogy.CACHED", 0)
+    assert evaluate(random, analogy=path, method=both, restrict=(None, 50)) == whole
 
 
 def test_a_tie_goes_to_the_more_frequent_word(tmp_path):
@@ -80,10 +90,17 @@ def test_a_tie_goes_to_the_more_frequent_word(tmp_path):
 
 
 def test_near_ties_are_decided_in_float64():
-    units = np.array([[0.6, 0.8], [0.8, 0.6], [1, 0]], np.float32)
-    rough = np.array([[0.5000001, 0.5, 0.4999999], [0.5, 0.9, 0.1], [-np.inf, -np.inf, -np.inf]], np.float32)
-    queries = np.array([[1.0, 0], [1, 0], [1, 0]])
-    assert list(first(rough, units, queries)) == [2, 1, 0]
+    units = np.array([[0.8, 0.6], [1, 0], [1, 0], [0.6, 0.8]], np.float32)
+    leading = leader(NOBODY, np.array([0.2, 0.5 + 1e-9]), 0)
+    assert leading[0].tolist() == [1]
+    leading = leader(leading, np.array([0.5 + 2e-9, 0.5 - 1e-9]), 2)
+    assert leading[0].tolist() == [1, 2, 3]
+    assert leader(leading, np.array([-np.inf, 0.4]), 4) is leading
+    assert leader(leading, np.array([0.6, 0.6]), 4)[0].tolist() == [4, 5]
+    question = np.array([0, 0, 1])  # b - a + c is row 1, and row 2 is equal
+    assert decide(units, question, leading[0], "3cosadd") == 1
+    assert decide(units, question, np.array([3, 2]), "3cosadd") == 2
+    assert decide(units, question, NOBODY[0], "3cosadd") == 0
 
 
 def test_sections_kinds_and_restrictions(tmp_path, random):
@@ -113,6 +130,8 @@ def test_sections_kinds_and_restrictions(tmp_path, random):
 def test_what_evaluate_refuses(random):
     with pytest.raises(SettingError, match="nothing to evaluate by: name a similarity or an analogy set"):
         evaluate(random)
+    with pytest.raises(SettingError, match="method must be 3cosadd or 3cosmul, not 'cosine'"):
+        evaluate(random, analogy="google-analogies", method=["3cosadd", "cosine"])
     with pytest.raises(SettingError, match="restrict must be at least 1, not 0"):
         evaluate(random, analogy="google-analogies", restrict=0)
     with pytest.raises(SettingError, match="restrict needs a number of words, or None for all"):

@@ -47,6 +47,33 @@ def test_layouts_of_pairs(tmp_path, text):
     )
 
 
+PUBLISHED = {
+    "SimLex-999": (
+        "word1\tword2\tPOS\tSimLex999\tconc(w1)\tconc(w2)\tconcQ\tAssoc(USF)\tSimAssoc333\tSD(SimLex)\n"
+        "old\tnew\tA\t1.58\t2.72\t2.81\t2\t7.25\t1\t0.41\nsmart\tintelligent\tA\t9.2\t1.75\t2.46\t1\t7.11\t1\t0.67\n"
+    ),
+    "RW": ("old\tnew\t1.58\t2\t1\t1\t3\t0\t2\t1\t2\t1\t3\nsmart\tintelligent\t9.2\t9\t10\t9\t8\t10\t9\t9\t9\t9\t10\n"),
+    "MEN": "old new 1.580000\nsmart intelligent 9.200000\n",
+    "SimVerb-3500": "old\tnew\tV\t1.58\tANTONYMS\nsmart\tintelligent\tV\t9.2\tSYNONYMS\n",
+    "WordSim-353 combined": "Word 1,Word 2,Human (mean)\nold,new,1.58\nsmart,intelligent,9.2\n",
+    "WordSim-353 with single ratings": (
+        "Word 1,Word 2,Human (mean),1,2,3\nold,new,1.58,1,2,1.5\nsmart,intelligent,9.2,9,9,9.5\n"
+    ),
+    "RG-65": "old;new;1.58\nsmart;intelligent;9.2\n",
+    "MTurk-771": "old,new,1.58\nsmart,intelligent,9.2\n",
+    "heading of three unknown columns": "first\tsecond\tvalue\nold\tnew\t1.58\nsmart\tintelligent\t9.2\n",
+    "heading between spaces": "a b POS score\nold new A 1.58\nsmart intelligent A 9.2\n",
+}
+
+
+@pytest.mark.parametrize("layout", PUBLISHED)
+def test_published_layouts(tmp_path, layout):
+    (tmp_path / "set").write_text(PUBLISHED[layout])
+    found = read_pairs(tmp_path / "set")
+    assert found.pairs == [("old", "new"), ("smart", "intelligent")]
+    assert found.ratings == [1.58, 9.2]
+
+
 def test_pairs_between_spaces(tmp_path):
     (tmp_path / "mine").write_text("king queen 8.5\na  b   1\n")
     assert read_pairs(str(tmp_path / "mine")).pairs == [("king", "queen"), ("a", "b")]
@@ -64,6 +91,15 @@ def test_pairs_between_spaces(tmp_path):
         ("a b 1\nc d nan\n", "line 2: the rating 'nan' is not a number"),
         ("a,b,1\n,d,2\n", "line 2: two words and a rating are needed"),
         ("a b c 1\n", "line 1: two words and a rating are needed"),
+        ("a b 1 2 3\n", "line 1: two words and a rating are needed"),
+        (
+            "w1\tw2\tfirst\tsecond\na\tb\t1\t2\n",
+            "line 1: which column is the rating. Call one of them 'rating'; they are",
+        ),
+        ("w1\tw2\tmean\tscore\na\tb\t1\t2\n", "line 1: which column is the rating. .* they are mean, score"),
+        ("Word 1,Word 2,1,2\na,b,1,2\n", "line 1: which column is the rating"),
+        ("a\tb\tN\t1\nc\td\t2\tN\n", "line 2: the rating 'N' is not a number"),
+        ("a\tb\tN\t1\nc\td\tN\n", "line 2: two words and a rating are needed"),
         (b"a b 1\nc \xff 2\n", "line 2: not UTF-8"),
     ],
 )

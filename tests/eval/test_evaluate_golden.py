@@ -51,20 +51,36 @@ def keyed(vectors):
 def test_similarity_equals_gensim(which, request):
     vectors = request.getfixturevalue(which)
     names = ["wordsim353", "simlex999"]
-    for name, result in zip(names, evaluate(vectors, similarity=names), strict=True):
-        _, spearman, missing = keyed(vectors).evaluate_word_pairs(str(locate(name)))
+    found = evaluate(vectors, similarity=names)
+    for name, result, linear in zip(names, found[::2], found[1::2], strict=True):
+        pearson, spearman, missing = keyed(vectors).evaluate_word_pairs(str(locate(name)))
+        assert (result.measure, linear.measure) == ("spearman", "pearson")
         assert result.value == pytest.approx(spearman[0], abs=1e-6)
+        assert linear.value == pytest.approx(pearson[0], abs=1e-6)
         assert 100 * (1 - result.seen / result.total) == pytest.approx(missing)
 
 
+def multiplicative(made):
+    """gensim's evaluation takes `similarity_function` and goes by `most_similar` all the same; so this replaces it."""
+
+    def most_similar(positive, negative, topn, restrict_vocab):
+        return made.most_similar_cosmul(positive=positive, negative=negative, topn=len(made))
+
+    made.most_similar = most_similar
+    return made
+
+
+@pytest.mark.filterwarnings("ignore:Call to deprecated `init_sims`:DeprecationWarning")  # gensim's own
+@pytest.mark.parametrize("method", ["3cosadd", "3cosmul"])
 @pytest.mark.parametrize(("which", "restrict"), [("planted", 10**6), ("planted", 1500), ("trained", 10**6)])
-def test_analogies_equal_gensim(tmp_path, which, restrict, request):
+def test_analogies_equal_gensim(tmp_path, which, restrict, method, request):
     vectors = request.getfixturevalue(which)
     lines = locate("google-analogies").read_text(encoding="utf-8").splitlines(keepends=True)
     path = tmp_path / "every-fifth.txt"
     path.write_text("".join(line for i, line in enumerate(lines) if line.startswith(":") or i % 5 == 0))
-    score, sections = keyed(vectors).evaluate_word_analogies(str(path), restrict_vocab=restrict)
-    results = evaluate(vectors, analogy=path, restrict=restrict)
+    judge = multiplicative(keyed(vectors)) if method == "3cosmul" else keyed(vectors)
+    score, sections = judge.evaluate_word_analogies(str(path), restrict_vocab=restrict)
+    results = evaluate(vectors, analogy=path, restrict=restrict, method=method)
     assert results[-1].section is None
     assert results[-1].value == pytest.approx(score, abs=1e-6)
     for result, section in zip(results, sections, strict=False):
@@ -84,7 +100,7 @@ def values(vectors):
 def test_rotation_and_scale_change_nothing(planted):
     rotation = np.linalg.qr(np.random.default_rng(0).standard_normal((30, 30)))[0]
     plain = values(planted)
-    assert values(Vectors(planted.words, planted.matrix * np.float32(1000))) == plain
+    assert values(Vectors(planted.words, planted.matrix * np.float32(1024))) == plain
     assert values(Vectors(planted.words, planted.matrix @ rotation)) == pytest.approx(plain, abs=1e-3)
 
 

@@ -1,0 +1,163 @@
+"""What several formats share: the words they can hold, checks of what is read and written, rows as they come."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from embeddings.errors import FormatError, SettingError
+from embeddings.neighbours import row_blocks
+from embeddings.vectors import Vectors
+
+POLICIES = ("strict", "replace", "ignore")
+WHITE_SPACE = re.compile(r"[ \t\n\v\f\r]")
+NUMBER = re.compile(rb"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|nan|inf|infinity)", re.IGNORECASE)
+FIRST_ROOM = 1 << 22  # components
+
+
+def is_number(field: bytes) -> bool:
+    """Whether a field is a decimal number, NaN and infinity included."""
+    return NUMBER.fullmatch(field) is not None
+
+
+def encoded_words(vectors: Vectors, *, refused: re.Pattern[str], form: str) -> Iterator[bytes]:
+    """The words in UTF-8.
+
+    Raises:
+        FormatError: a word is empty, holds a refused character, or is no valid Unicode; it is named.
+    """
+    for word in vectors.words:
+        if not word or refused.search(word):
+            why = "is empty" if not word else "holds white space"
+            raise FormatError(f"the {form} format cannot hold the word {word!r}, which {why}")
+        try:
+            yield word.encode("utf-8")
+        except UnicodeEncodeError:
+            raise FormatError(f"the {form} format cannot hold the word {word!r}: not valid Unicode") from None
+
+
+def check_policy(errors: str) -> None:
+    """Refuse an unknown way with broken UTF-8.
+
+    Raises:
+        SettingError: it is not strict, replace or ignore.
+    """
+    if errors not in POLICIES:
+        raise SettingError(f"errors must be one of {', '.join(POLICIES)}, not {errors!r}")
+
+
+def decode(words: Sequence[bytes], errors: str, place: str, first: int) -> list[str]:
+    """Words read from a file; `place` and a number that starts at `first` say where each stands.
+
+    Raises:
+        FormatError: one is not UTF-8 and `errors` is strict.
+    """
+    found: list[str] = []
+    try:
+        found.extend(word.decode("utf-8", errors) for word in words)
+    except UnicodeDecodeError:
+        raise FormatError(
+            f"{place} {first + len(found)}: the word {words[len(found)]!r} is not UTF-8 (word2vec.c cuts "
+            "long words); errors='replace' or 'ignore' reads it"
+        ) from None
+    return found
+
+
+def checked(path: Path, words: list[str], matrix: np.ndarray, counts: np.ndarray | None = None) -> Vectors:
+    """Vectors of what was read.
+
+    Raises:
+        FormatError: a word stands twice, or a number is NaN or infinite; the word is named.
+    """
+    try:
+        vectors = Vectors(words, matrix, counts=counts)
+        vectors.check_finite()
+    except SettingError as error:
+        raise FormatError(f"{path}: {error}") from None
+    return vectors
+
+
+def check_writable(vectors: Vectors) -> None:
+    """Refuse to write a NaN or an infinity.
+
+    Raises:
+        FormatError: naming the word.
+    """
+    try:
+        vectors.check_finite()
+    except SettingError as error:
+        raise FormatError(f"nothing is written: {error}") from None
+
+
+def written_blocks(vectors: Vectors, width: int) -> Iterator[np.ndarray]:
+    """The matrix a block of rows at a time, `width` bytes to a component while it is written."""
+    for part in row_blocks(*vectors.matrix.shape, itemsize=width):
+        yield np.ascontiguousarray(vectors.matrix[part])
+
+
+def narrowed(vectors: Vectors, dtype: str) -> np.ndarray:
+    """The matrix as float32 or float16.
+
+    Raises:
+        SettingError: another dtype.
+        FormatError: a number is NaN or infinite, or too large for a float16; the word is named.
+    """
+    if dtype not in ("float32", "float16"):
+        raise SettingError(f"dtype must be float32 or float16, not {dtype!r}")
+    check_writable(vectors)
+    if dtype == "float32":
+        return np.ascontiguousarray(vectors.matrix)
+    with np.errstate(over="ignore"):
+        narrow = vectors.matrix.astype(np.float16)
+    whole = np.isfinite(narrow).all(axis=1)
+    if not whole.all():
+        word = vectors.words[int(whole.argmin())]
+        raise FormatError(f"nothing is written: the vector of {word!r} holds a number beyond float16's 65504")
+    return narrow
+
+
+def named(word: bytes | str) -> str:
+    """A word for a message."""
+    return word if isinstance(word, str) else word.decode("utf-8", "replace")
+
+
+class Rows:
+    """Words and vectors as they are read, in memory that follows what was read and not what a header promises.
+
+    Arguments:
+        dim: components.
+        expected: how many rows will come, if the size of the file bears it out; None where nothing does. Then
+            words are compared as they come, so that a file that repeats itself is not expanded to the end.
+    """
+
+    def __init__(self, path: Path, dim: int, expected: int | None) -> None:
+        self.path = path
+        self.words: list[Any] = []
+        room = FIRST_ROOM // dim + 1 if expected is None else expected
+        self.matrix = np.empty((room, dim), dtype=np.float32)
+        self.seen: set[Any] | None = set() if expected is None else None
+
+    def add(self, words: Sequence[Any]) -> np.ndarray:
+        """Take further words; the place for their vectors (words, dim).
+
+        Raises:
+            FormatError: one stands twice.
+        """
+        start, end = len(self.words), len(self.words) + len(words)
+        self.words.extend(words)
+        if self.seen is not None:
+            self.seen.update(words)
+            if len(self.seen) < end:
+                twice = next(word for word, times in Counter(self.words).items() if times > 1)
+                raise FormatError(f"{self.path}: the word {named(twice)!r} stands twice")
+        if end > len(self.matrix):
+            self.matrix.resize((max(end, len(self.matrix) * 3 // 2), self.matrix.shape[1]), refcheck=False)
+        return self.matrix[start:end]
+
+    def whole(self) -> np.ndarray:
+        """The vectors of all words taken, (words, dim)."""
+        self.matrix.resize((len(self.words), self.matrix.shape[1]), refcheck=False)
+        return self.matrix

@@ -1,0 +1,149 @@
+"""Vectors as Arrow tables: columns word (string), count (int64, where counts are known) and vector (a list of floats).
+
+What Parquet, Arrow IPC, pandas and polars hand over goes through the same checks.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from embeddings.errors import FormatError, SettingError
+from embeddings.formats.shared import narrowed
+from embeddings.vectors import Vectors
+
+WORD, COUNT, VECTOR = "word", "count", "vector"
+
+
+def to_table(vectors: Vectors, *, dtype: str = "float32") -> Any:
+    """A pyarrow table; a float32 matrix is not copied.
+
+    Raises:
+        FormatError: a word is no valid Unicode, or a vector holds a NaN.
+    """
+    import pyarrow as pa
+
+    matrix = narrowed(vectors, dtype)
+    try:
+        words = pa.array(vectors.words, pa.string())
+    except UnicodeEncodeError as error:
+        raise FormatError(f"an Arrow table cannot hold the word {error.object!r}: not valid Unicode") from None
+    except pa.ArrowCapacityError:
+        words = pa.array(vectors.words, pa.large_string())
+    columns = {WORD: words}
+    if vectors.counts is not None:
+        columns[COUNT] = pa.array(vectors.counts)
+    columns[VECTOR] = pa.FixedSizeListArray.from_arrays(pa.array(matrix.ravel()), vectors.dim)
+    return pa.table(columns)
+
+
+def check_schema(schema: Any) -> None:
+    """Refuse columns that are missing or of another type.
+
+    Raises:
+        FormatError: naming the column, its type and what it must be.
+    """
+    import pyarrow.types as kinds
+
+    found = {name: schema.field(name).type for name in set(schema.names)} if unique(schema.names) else {}
+    word, count, vector = (found.get(name) for name in (WORD, COUNT, VECTOR))
+    if word is None or vector is None:
+        listed = ", ".join(schema.names[:10]) or "none"
+        raise FormatError(f"it needs the columns {WORD} and {VECTOR}, each once, and has {listed}")
+    text = kinds.is_string(word) or kinds.is_large_string(word) or kinds.is_string_view(word)
+    text = text or (kinds.is_dictionary(word) and kinds.is_string(word.value_type))
+    if not text:
+        raise FormatError(f"the column {WORD} must be of strings, not {word}")
+    listed = kinds.is_fixed_size_list(vector) or kinds.is_list(vector) or kinds.is_large_list(vector)
+    if not listed or not kinds.is_floating(vector.value_type):
+        raise FormatError(f"the column {VECTOR} must be of lists of floats, not {vector}")
+    if count is not None and not kinds.is_integer(count):
+        raise FormatError(f"the column {COUNT} must be of integers, not {count}")
+
+
+def unique(names: list[str]) -> bool:
+    """Whether no name stands twice."""
+    return len(set(names)) == len(names)
+
+
+def from_table(table: Any) -> Vectors:
+    """The vectors of a table or record batch; float32 in one piece is not copied.
+
+    Raises:
+        FormatError: columns are missing, of other types, or hold nulls; lists of different lengths; a word that
+            stands twice; a NaN or an infinity.
+    """
+    import pyarrow as pa
+
+    check_schema(table.schema)
+    try:
+        table.validate(full=True)
+        words = column(table, WORD).to_pylist()
+        matrix = matrix_of(column(table, VECTOR))
+        counts = counts_of(table)
+    except (pa.ArrowException, UnicodeDecodeError) as error:
+        raise FormatError(f"it is broken: {' '.join(str(error).split()):.200}") from error
+    try:
+        vectors = Vectors(words, matrix, counts=counts)
+        vectors.check_finite()
+    except SettingError as error:
+        raise FormatError(str(error)) from None
+    return vectors
+
+
+def column(table: Any, name: str) -> Any:
+    """A column in one piece.
+
+    Raises:
+        FormatError: it holds nulls.
+    """
+    import pyarrow as pa
+
+    found = table.column(name)
+    if found.null_count:
+        raise FormatError(f"the column {name} holds {found.null_count} nulls")
+    if not isinstance(found, pa.ChunkedArray):
+        return found
+    chunks = [chunk for chunk in found.chunks if len(chunk)] or found.chunks
+    return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks) if chunks else pa.array([], found.type)
+
+
+def counts_of(table: Any) -> np.ndarray | None:
+    """The counts; None where there is no such column or it is of nulls only.
+
+    Raises:
+        FormatError: some are null, or too large.
+    """
+    import pyarrow as pa
+
+    if COUNT not in table.schema.names or table.column(COUNT).null_count == table.num_rows:
+        return None
+    try:
+        counts: np.ndarray = column(table, COUNT).cast(pa.int64()).to_numpy(zero_copy_only=False)
+    except pa.ArrowInvalid as error:
+        raise FormatError(f"the column {COUNT} does not fit 64 bits: {error}") from None
+    return counts
+
+
+def matrix_of(lists: Any) -> np.ndarray:
+    """The matrix of a column of lists, (words, dim) float32.
+
+    Raises:
+        FormatError: lists of different lengths or none, or a null within one.
+    """
+    import pyarrow as pa
+
+    flat = lists.flatten()
+    if flat.null_count:
+        raise FormatError(f"the column {VECTOR} holds nulls")
+    if pa.types.is_fixed_size_list(lists.type):
+        dim = lists.type.list_size
+    else:
+        sizes = np.diff(lists.offsets.to_numpy())
+        dim = int(sizes[0]) if len(sizes) else 0
+        if (sizes != dim).any():
+            raise FormatError(f"vectors of {dim} and of {int(sizes[sizes != dim][0])} components")
+    if dim < 1:
+        raise FormatError("vectors of no components")
+    with np.errstate(over="ignore"):  # becomes infinity, which is refused by name
+        flat = flat.to_numpy(zero_copy_only=False).astype(np.float32, copy=False)
+    return np.asarray(flat.reshape(len(lists), dim))

@@ -1,0 +1,1 @@
+"""Work on whole vocabularies of vectors: compare, choose, align, merge, hand over."""

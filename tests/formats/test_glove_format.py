@@ -1,0 +1,142 @@
+"""GloVe text: round trips, gensim reads it, headerless files told apart, and every way to be broken."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from embeddings import formats
+from embeddings.errors import FormatError
+from embeddings.formats import glove
+from embeddings.loading import load
+from embeddings.vectors import Vectors
+
+words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\v\f\r"), min_size=1, max_size=6)
+words = words | st.sampled_from(["1", "nan", "-0.5", '"', "#", "\ufeff", "日本"])
+numbers = st.floats(width=32, allow_nan=False, allow_infinity=False)
+
+
+@st.composite
+def some_vectors(draw, least_dim=1):
+    names = draw(st.lists(words, unique=True, min_size=1, max_size=8))
+    dim = draw(st.integers(least_dim, 7))
+    flat = draw(st.lists(numbers, min_size=len(names) * dim, max_size=len(names) * dim))
+    return Vectors(names, np.array(flat, dtype=np.float32).reshape(len(names), dim))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("glove")
+
+
+@settings(max_examples=60, deadline=None)
+@given(vectors=some_vectors())
+def test_round_trip_is_exact(folder, vectors):
+    vectors.save(folder / "v.glove", force=True)
+    again = glove.read(folder / "v.glove")
+    assert again.words == vectors.words
+    assert again.matrix.tobytes() == vectors.matrix.tobytes()
+
+
+@settings(max_examples=60, deadline=None)
+@given(vectors=some_vectors(least_dim=2), form=st.sampled_from(["glove", "word2vec-text", "word2vec-binary"]))
+def test_content_tells_it_from_word2vec(folder, vectors, form):
+    vectors.save(folder / "v", form, force=True)
+    assert formats.sniff(folder / "v") == form
+    assert load(folder / "v").matrix.tobytes() == vectors.matrix.tobytes()
+
+
+@pytest.mark.golden
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # gensim leaves the file open
+@settings(max_examples=30, deadline=None)
+@given(vectors=some_vectors())
+def test_gensim_reads_ours(folder, vectors):
+    from gensim.models import KeyedVectors
+
+    vectors.save(folder / "ours.glove", force=True)
+    keyed = KeyedVectors.load_word2vec_format(str(folder / "ours.glove"), no_header=True)
+    assert keyed.index_to_key == vectors.words
+    assert np.array_equal(keyed.vectors, vectors.matrix)
+
+
+@pytest.mark.golden
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # gensim leaves the file open
+def test_a_published_file_is_read():
+    from gensim.models import KeyedVectors
+    from gensim.test.utils import datapath
+
+    path = datapath("test_glove.txt")
+    keyed = KeyedVectors.load_word2vec_format(path, no_header=True)
+    assert load(path).words == keyed.index_to_key
+    assert np.array_equal(load(path).matrix, keyed.vectors)
+
+
+def test_words_with_spaces_as_in_published_files(tmp_path):
+    (tmp_path / "v").write_text("the 0.5 1\n. . . 2 3\nat name@domain.com 4 5\n1 2 3 6 7\n")
+    vectors = load(tmp_path / "v")
+    assert vectors.words == ["the", ". . .", "at name@domain.com", "1 2 3"]
+    assert vectors.matrix.tolist() == [[0.5, 1], [2, 3], [4, 5], [6, 7]]
+
+
+def test_lines_longer_than_what_is_looked_at(tmp_path):
+    vectors = Vectors(["a", "b"], np.random.default_rng(0).standard_normal((2, 9000)))
+    vectors.save(tmp_path / "v.glove")
+    assert formats.sniff(tmp_path / "v.glove") == "glove"
+    assert load(tmp_path / "v.glove").matrix.tobytes() == vectors.matrix.tobytes()
+
+
+@pytest.mark.parametrize("text", [b"a 1 2\nb 3 4", b"a 1 2\r\nb 3 4\r\n", b"a 1 2 \nb 3 4 \n", b"a 1 2\nb 3 4\n\n\n"])
+def test_layouts_that_are_read(tmp_path, text):
+    (tmp_path / "v").write_bytes(text)
+    assert load(tmp_path / "v").words == ["a", "b"]
+    assert load(tmp_path / "v").matrix.tolist() == [[1, 2], [3, 4]]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "v is empty"),
+        (b"just a sentence\n", "v, line 1: no word and its components"),
+        (b"a 1 2\nb 3\n", "v, line 2: 1 components where line 1 has 2"),
+        (b"a 1 2\n\nb 3 4\n", "v, line 2: 0 components where line 1 has 2"),
+        (b"a 1 2\nb 3 x\n", "v, line 2: 'x' is not a number"),
+        (b"a 1 2\nb 3 1_0\n", "v, line 2: '1_0' is not a number"),
+        (b"a 1 2\na 3 4\n", "the word 'a' stands twice"),
+        (b"a 1 2\nb 3 nan\n", "the vector of 'b' holds NaN or infinity"),
+        (b"a 1 2\nb 3 1e99\n", "the vector of 'b' holds NaN or infinity"),
+        (b"a 1 2\n\xff 3 4\n", r"line 2: the word b'\\xff' is not UTF-8"),
+        (b"a 1 2\nb " + b"x" * 70_000 + b" 3\n", "v, line 2: longer than 2 components can be"),
+    ],
+)
+def test_broken_files_are_told_in_one_line(tmp_path, content, message):
+    (tmp_path / "v").write_bytes(content)
+    with pytest.raises(FormatError, match=message) as caught:
+        glove.read(tmp_path / "v")
+    assert str(caught.value).startswith(str(tmp_path / "v"))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_cut_within_a_line_is_noticed(tmp_path):
+    vectors = Vectors([f"word{i}" for i in range(50)], np.random.default_rng(0).standard_normal((50, 7)))
+    vectors.save(tmp_path / "v.glove")
+    whole = (tmp_path / "v.glove").read_bytes()
+    for part in range(20):
+        cut = whole[: len(whole) * part // 20]
+        (tmp_path / "v").write_bytes(cut)
+        fields = len(cut.rpartition(b"\n")[2].split())
+        if fields in (0, 8) and cut:  # between lines, or within the last number: nothing can tell
+            assert load(tmp_path / "v").words == vectors.words[: cut.count(b"\n") + (fields == 8)]
+        else:
+            with pytest.raises(FormatError, match=r"is empty|components where line 1 has 7|no known format"):
+                load(tmp_path / "v")
+
+
+@pytest.mark.parametrize("word", ["new york", "a\n", ""])
+def test_words_it_cannot_hold(tmp_path, word):
+    with pytest.raises(FormatError, match=re.escape(f"the glove format cannot hold the word {word!r}")):
+        Vectors(["fine", word], np.ones((2, 2))).save(tmp_path / "v.glove")
+    with pytest.raises(FormatError, match="cannot hold no vectors at all"):
+        Vectors([], np.ones((0, 2))).save(tmp_path / "v.glove")
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,169 @@
+"""A matrix as .npy with its words beside it: numpy reads it, it is mapped, and what does not fit is refused."""
+
+import io
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from embeddings.errors import FormatError, OutputError, SettingError
+from embeddings.loading import load
+from embeddings.vectors import Vectors
+
+words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6)
+words = words.filter(lambda word: len(word.splitlines()) == 1 and word.splitlines()[0] == word)
+finite = st.floats(width=32, allow_nan=False, allow_infinity=False)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("npy")
+
+
+@pytest.fixture
+def small(tmp_path):
+    vectors = Vectors(["the", "new york", "日本"], np.array([[1, -0.5], [0.25, 8], [0, 1e-7]], "f4"))
+    vectors.save(tmp_path / "v.npy")
+    return vectors
+
+
+@settings(max_examples=50, deadline=None)
+@given(names=st.lists(words, unique=True, max_size=8), data=st.data())
+def test_round_trip_is_exact_and_numpy_reads_it(folder, names, data):
+    shape = (len(names), data.draw(st.integers(1, 5)))
+    vectors = Vectors(names, data.draw(arrays.arrays(np.float32, shape, elements=finite)))
+    vectors.save(folder / "v.npy", force=True)
+    again = load(folder / "v.npy")
+    assert again.words == vectors.words
+    assert again.matrix.tobytes() == vectors.matrix.tobytes()
+    assert again.matrix.shape == shape
+    assert np.load(folder / "v.npy").tobytes() == vectors.matrix.tobytes()
+    assert (folder / "v.txt").read_text(encoding="utf-8").splitlines() == names
+
+
+def test_it_is_mapped(tmp_path, small):
+    assert isinstance(load(tmp_path / "v.npy").matrix.base, np.memmap)
+    assert not load(tmp_path / "v.npy").matrix.flags.writeable
+
+
+@pytest.mark.parametrize("dtype", ["<f2", "<f4", "<f8", ">f4"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_matrices_that_numpy_wrote(tmp_path, small, dtype, order):
+    np.save(tmp_path / "v.npy", np.asarray(small.matrix, dtype, order=order))
+    assert np.allclose(load(tmp_path / "v.npy").matrix, small.matrix, atol=1e-6)
+    assert load(tmp_path / "v.npy").matrix.dtype == np.float32
+
+
+def test_half_precision(tmp_path, small):
+    small.save(tmp_path / "half.npy", dtype="float16")
+    assert np.load(tmp_path / "half.npy").dtype == np.float16
+    with pytest.raises(FormatError, match="the vector of 'b' holds a number beyond float16's 65504"):
+        Vectors(["a", "b"], np.array([[1.0], [70000]])).save(tmp_path / "w.npy", dtype="float16")
+    with pytest.raises(SettingError, match="dtype must be float32 or float16, not 'int8'"):
+        small.save(tmp_path / "w.npy", dtype="int8")
+
+
+def header(text, version=b"\x01\x00"):
+    body = text.encode().ljust(118) + b"\n"
+    return b"\x93NUMPY" + version + len(body).to_bytes(2 if version[0] == 1 else 4, "little") + body
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"\x93NUMPY", "is truncated or no .npy file"),
+        (header("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999, 300), }"), "is truncated: a matrix"),
+        (header("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 0), }"), "with dim at least 1, not"),
+        (header("{'descr': '<f4', 'fortran_order': False, 'shape': (-3, 2), }"), "with dim at least 1, not"),
+        (header("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }") + bytes(12), "must be \\(words, dim\\)"),
+        (header("{'descr': '<i4', 'fortran_order': False, 'shape': (3, 2), }") + bytes(24), "float64, not int32"),
+        (header("{'descr': '|O', 'fortran_order': False, 'shape': (3, 2), }"), "holds Python objects, a pickle"),
+        (header("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }") + bytes(25), "is overlong"),
+        (header("__import__('os').system('true')"), "no .npy file"),
+        (header("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }", b"\x09\x00"), "version|no .npy"),
+        (b"\x93NUMPY\x02\x00\xff\xff\xff\xff", "is truncated or no .npy file"),
+    ],
+)
+def test_hostile_headers(tmp_path, small, content, message):
+    (tmp_path / "v.npy").write_bytes(content)
+    with pytest.raises(FormatError, match=message) as caught:
+        load(tmp_path / "v.npy", allow_pickle=True)
+    assert str(caught.value).startswith(str(tmp_path / "v.npy"))
+    assert "\n" not in str(caught.value)
+
+
+class Bomb:
+    def __reduce__(self):
+        return exec, ("raise SystemExit('it ran')",)
+
+
+def test_objects_are_never_unpickled(tmp_path, small):
+    objects = np.empty((3, 2), object)
+    objects[:] = Bomb()
+    stream = io.BytesIO()
+    np.save(stream, objects, allow_pickle=True)
+    (tmp_path / "v.npy").write_bytes(stream.getvalue())
+    with pytest.raises(FormatError, match="holds Python objects, a pickle that can run any code; it is never read"):
+        load(tmp_path / "v.npy", allow_pickle=True)
+
+
+def test_truncation_is_noticed(tmp_path, small):
+    whole = (tmp_path / "v.npy").read_bytes()
+    for part in range(20):
+        (tmp_path / "v.npy").write_bytes(whole[: len(whole) * part // 20])
+        with pytest.raises(FormatError, match=r"truncated|is empty|no known format"):
+            load(tmp_path / "v.npy")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"the\nof\n", "v.txt has 2 words, and .*v.npy 3 rows"),
+        (b"", "v.txt has 0 words"),
+        (b"a\nb\na\n", "the word 'a' stands twice"),
+        (b"a\nb\n\xff\n", "v.txt, line 3: the word .* is not UTF-8"),
+    ],
+)
+def test_words_that_do_not_fit(tmp_path, small, text, message):
+    (tmp_path / "v.txt").write_bytes(text)
+    with pytest.raises(FormatError, match=message):
+        load(tmp_path / "v.npy")
+
+
+def test_words_of_windows_and_words_that_are_missing(tmp_path, small):
+    (tmp_path / "v.txt").write_bytes(b"a\r\nb\r\nc")
+    assert load(tmp_path / "v.npy").words == ["a", "b", "c"]
+    (tmp_path / "v.txt").unlink()
+    with pytest.raises(FormatError, match=r"v\.txt does not exist"):
+        load(tmp_path / "v.npy")
+
+
+def test_nan_is_refused(tmp_path, small):
+    np.save(tmp_path / "v.npy", np.array([[1, 2], [np.nan, 3], [4, 5]], "f4"))
+    with pytest.raises(FormatError, match="the vector of 'new york' holds NaN or infinity"):
+        load(tmp_path / "v.npy")
+    np.save(tmp_path / "v.npy", np.array([[1, 2], [3, 4], [1e300, 5]]))
+    with pytest.raises(FormatError, match="the vector of '日本' holds NaN or infinity"):
+        load(tmp_path / "v.npy")
+
+
+@pytest.mark.parametrize("word", ["a\nb", "a\r", "a\u2028b", ""])
+def test_words_it_cannot_hold(tmp_path, word):
+    with pytest.raises(FormatError, match=re.escape(f"the npy format cannot hold the word {word!r}")):
+        Vectors(["fine", word], np.ones((2, 2))).save(tmp_path / "v.npy")
+    assert not list(tmp_path.iterdir())
+
+
+def test_neither_file_is_overwritten(tmp_path, small):
+    before = [(tmp_path / name).read_bytes() for name in ("v.npy", "v.txt")]
+    (tmp_path / "v.npy").rename(tmp_path / "w.npy")
+    with pytest.raises(OutputError, match=r"v\.txt exists"):
+        Vectors(["x"], np.ones((1, 2))).save(tmp_path / "v.npy")
+    (tmp_path / "w.npy").rename(tmp_path / "v.npy")
+    with pytest.raises(FormatError, match="nothing is written"):
+        Vectors(["x"], np.array([[np.nan]])).save(tmp_path / "v.npy", force=True)
+    assert [(tmp_path / name).read_bytes() for name in ("v.npy", "v.txt")] == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["v.npy", "v.txt"]
