@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from embeddings.corpora import scanner
 from embeddings.corpora.characters import characters
-from embeddings.corpora.columns import Column, writing
+from embeddings.corpora.columns import Column, Renumber, writing
 from embeddings.corpora.encoded import DOCUMENTS, FORMAT, IDS, META, SENTENCES, VOCABULARY
 from embeddings.corpora.lines import Lines
 from embeddings.corpora.reading import Block, Sentences, Text
-from embeddings.corpora.tokenizers import Runs, Tokenizer
+from embeddings.corpora.tokenizers import Runs, Tokenizer, never
 from embeddings.corpora.words import Words
 from embeddings.errors import CorpusError
 from embeddings.vocabulary import Vocabulary
@@ -24,11 +24,11 @@ from embeddings.vocabulary import Vocabulary
 class Encoder:
     """Takes blocks one by one and writes an encoded corpus to `folder`; memory grows with the types."""
 
-    def __init__(self, folder: Path, tokenizer: Tokenizer, case: str) -> None:
+    def __init__(self, folder: Path, tokenizer: Tokenizer, case: str, max_types: int | None = None) -> None:
         self.folder = folder
         self.tokenizer = tokenizer
         self.case = case
-        self.words = Words()
+        self.words = Words(max_types)
         self.lines = Lines(tokenizer, case)
         self.ids = Column(folder / IDS, np.int32)
         self.sentences = Column(folder / SENTENCES, np.int64)
@@ -60,12 +60,14 @@ class Encoder:
         state = self.words.state
         size, parts = len(block.data), np.array(block.parts, np.int64)
         ids, ends, starts = self.out = room(self.out, size + len(parts) + 1)
-        table = self.words.reserve(size // 2 + len(parts) + 1, size)
+        most = size if tokenizer.first is not never else size // 2  # tokens: without `first`, something parts them
+        table = self.words.reserve(most + len(parts) + 1, size)
         state[[scanner.IDS, scanner.ENDS, scanner.STARTS]] = 0
         state[[scanner.TOKENS, scanner.LINES]] = self.ids.count, self.sentences.count - 1
         mode = (scanner.ITEMS if block.items else scanner.FILE, block.closed)
         tables = characters(tokenizer, self.case, block.data)
-        scanner.scan(bytes_array(block.data), parts, tuple(tables), tuple(table), self.out, state, mode)
+        while scanner.scan(bytes_array(block.data), parts, tuple(tables), tuple(table), self.out, state, mode):
+            self.words.prune()
         if state[scanner.TOO_LONG] or state[scanner.LENGTH] > scanner.LONGEST:
             raise CorpusError(
                 f"{name}: a token is longer than {scanner.LONGEST} bytes; choose another tokenizer"
@@ -80,7 +82,8 @@ class Encoder:
         ids = np.empty(len(tokens), np.int32)
         table = self.words.reserve(len(tokens), len(text))
         ends = np.cumsum(np.fromiter(map(len, tokens), np.int64, len(tokens)))
-        scanner.intern_all(text, ends, tuple(table), ids, self.words.state)
+        while scanner.intern_all(text, ends, tuple(table), ids, self.words.state):
+            self.words.prune()
         self.ids.append(ids)
 
     def add_documents(self, starts: NDArray[np.int64]) -> None:
@@ -102,7 +105,10 @@ class Encoder:
             self.documents.append(np.zeros(1))
         self.documents.append(np.array([self.sentences.count - 1]))
         vocabulary, rank = ranked(self.words)
-        self.ids.renumber(rank)
+        if not len(vocabulary):
+            raise CorpusError(f"none of {self.ids.count} tokens stands out in so few types; raise --max-types")
+        vocabulary.total = self.ids.count
+        self.ids.renumber(renumbering(self.words, rank))
         self.close()
         with writing(self.folder / META):
             vocabulary.save(self.folder / VOCABULARY)
@@ -112,6 +118,7 @@ class Encoder:
                 "fingerprint": self.fingerprint(vocabulary),
                 "tokens": self.ids.count,
                 "types": len(vocabulary),
+                "short": self.words.short,
                 "sentences": self.sentences.count - 1,
                 "documents": self.documents.count - 1,
                 **record,
@@ -157,6 +164,20 @@ def ranked(words: Words) -> tuple[Vocabulary, NDArray[np.int32]]:
     rank[order.to_numpy()] = np.arange(len(words), dtype=np.int32)
     column = pyarrow.concat_arrays(table.column("word").chunks)
     return Vocabulary(column, table.column("count").to_numpy()), rank
+
+
+def renumbering(words: Words, rank: NDArray[np.int32]) -> Renumber:
+    """From raw ids to ranks; from those of words that were pruned to the number of words, which is no rank."""
+    if not words.short:
+        return lambda raw: rank[raw]
+    known, ranks = words.raw(), np.append(rank, np.int32(len(rank)))
+
+    def renumber(raw: NDArray[np.int32]) -> NDArray[np.int32]:
+        place = np.searchsorted(known, raw)
+        place[known[np.minimum(place, len(known) - 1)] != raw] = len(known)
+        return ranks[place]
+
+    return renumber
 
 
 def room(out: Any, size: int) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
