@@ -29,8 +29,7 @@ def writing(path: Path) -> Iterator[None]:
     except OSError as error:
         reason = error.strerror or error
         raise OutputError(
-            f"the encoded corpus cannot be written to {path.parent}: {reason}; "
-            "EMBEDDINGS_CACHE and TMPDIR move it"
+            f"the encoded corpus cannot be written to {path.parent}: {reason}; EMBEDDINGS_CACHE and TMPDIR move it"
         ) from error
 
 

@@ -11,23 +11,31 @@ from embeddings.cache import folder
 from embeddings.corpora import cached
 from embeddings.corpora.encoded import EncodedCorpus
 from embeddings.corpora.reading import BLOCK, Reader, Report
+from embeddings.corpora.rows import Columns
 from embeddings.corpora.sources import File, Source, resolve
 from embeddings.corpora.tokenizers import Runs, Tokenizer, check_case
 from embeddings.corpora.tokenizers import resolve as resolve_tokenizer
 from embeddings.corpora.utf8 import check_policy
-from embeddings.errors import CorpusError
+from embeddings.errors import CorpusError, SettingError
 
 
 class Corpus:
     """Text to learn from.
 
-    sources: paths of files, plain or compressed by gzip, bzip2, zstd or xz (told by content), or of folders
-    of such files (all within, by name, hidden ones skipped); "-" for standard input; the built-in name
-    "sample", unless a path is called so; or Python iterables, of strings (each a document, its lines
-    sentences) or of token lists (each a sentence and a document, its tokens taken as they are, whatever
+    sources: paths of files, plain or compressed by gzip, bzip2, zstd or xz (told by content), of folders of such
+    files (all within, by name, hidden ones skipped), or patterns ("texts/*.gz"); "-" for standard input; the
+    built-in name "sample", unless a path is called so; or Python iterables, of strings (each a document, its
+    lines sentences) or of token lists (each a sentence and a document, its tokens taken as they are, whatever
     tokenizer and case say). Several are read one after another. tokenizer: "words", "whitespace", another
-    that is installed, or a callable from a line to its tokens. case: "lower" or "keep". encoding_errors:
+    that is installed ("characters"), or a callable from a line to its tokens. case: "lower" or "keep". encoding_errors:
     "strict", "replace" or "ignore", for what is not UTF-8.
+
+    A file may be a table too: Parquet or Arrow, told by content, or .jsonl, .ndjson, .csv, .tsv. Each row is a
+    document, the lines of its text_column sentences; without a text_column the only column of strings is taken.
+    tag_column: the documents' tags. rows: read so many rows of tables, lines of plain text, items of iterables in
+    all, the first. max_types: keep no more distinct words in memory than this; the rarest are given up as others
+    come. No count is then too high, and none is too low, nor any word lost, by more than `EncodedCorpus.short`
+    occurrences, which is at most 2 / max_types of all tokens.
 
     Every line is a sentence. A document of a file starts at its first line that is not blank, and at every
     such line that follows a blank one.
@@ -44,12 +52,18 @@ class Corpus:
         tokenizer: str | Tokenizer = "words",
         case: str = "lower",
         encoding_errors: str = "strict",
+        text_column: str | None = None,
+        tag_column: str | None = None,
+        rows: int | None = None,
+        max_types: int | None = None,
     ) -> None:
         if not sources:
             raise CorpusError("a corpus needs a source: a path, '-', 'sample' or an iterable")
         self.case = check_case(case)
         self.encoding_errors = check_policy(encoding_errors)
         self.tokenizer = resolve_tokenizer(tokenizer)
+        self.text_column, self.tag_column = check_column("text", text_column), check_column("tag", tag_column)
+        self.rows, self.max_types = check_count("rows", rows), check_count("max-types", max_types)
         self.sources = [found for source in sources for found in resolve(source)]
         self.kept: EncodedCorpus | None = None
         self.kept_identity: str | None = None
@@ -58,10 +72,11 @@ class Corpus:
         return f"<Corpus of {', '.join(source.name for source in self.sources)}>"
 
     @property
-    def settings(self) -> dict[str, str]:
+    def settings(self) -> dict[str, str | int | None]:
         """The settings as plain values; a tokenizer by its name."""
         name = getattr(self.tokenizer, "name", None) or getattr(self.tokenizer, "__qualname__", "a callable")
-        return {"tokenizer": str(name), "case": self.case, "encoding_errors": self.encoding_errors}
+        names = ("case", "encoding_errors", "text_column", "tag_column", "rows", "max_types")
+        return {"tokenizer": str(name), **{name: getattr(self, name) for name in names}}
 
     def encode(self, *, report: Report | None = None, block_size: int = BLOCK) -> EncodedCorpus:
         """The corpus as numbers, from the cache if these sources were encoded before and have not changed.
@@ -102,20 +117,45 @@ class Corpus:
         """Write the encoded corpus into a folder."""
         from embeddings.corpora.encoder import Encoder
 
-        reader = Reader(self.encoding_errors, report, block_size, total_size(self.sources))
-        with Encoder(scratch, self.tokenizer, self.case) as encoder:
+        columns = Columns(self.text_column, self.tag_column)
+        size = total_size(self.sources)
+        reader = Reader(self.encoding_errors, report, block_size, size, columns=columns, rows=self.rows)
+        with Encoder(scratch, self.tokenizer, self.case, self.max_types) as encoder:
             for source in self.sources:
                 for block in reader.read(source):
                     encoder.add(block, source.name)
             names = [source.name for source in self.sources]
-            encoder.finish({"decoding_errors": reader.errors, "settings": self.settings, "sources": names})
+            record = {"decoding_errors": reader.errors, "settings": self.settings, "sources": names}
+            encoder.finish({**record, "columns": columns.taken})
+
+
+def check_column(name: str, column: str | None) -> str | None:
+    """The name of a column itself.
+
+    Raises:
+        SettingError: it is empty, or no string.
+    """
+    if column is not None and (not isinstance(column, str) or not column):
+        raise SettingError(f"{name}-column must be the name of a column, not {column!r}")
+    return column
+
+
+def check_count(name: str, count: int | None) -> int | None:
+    """The number itself.
+
+    Raises:
+        SettingError: it is no whole number from 1 up.
+    """
+    if count is not None and (not isinstance(count, int) or isinstance(count, bool) or count < 1):
+        raise SettingError(f"{name} must be a whole number from 1 up, not {count!r}")
+    return count
 
 
 def built_in_tokenizers() -> tuple[Runs, ...]:
     """Those whose rule belongs to this package, so that its name says all."""
-    from embeddings.corpora.tokenizers import whitespace, words
+    from embeddings.corpora.tokenizers import characters, whitespace, words
 
-    return words, whitespace
+    return words, whitespace, characters
 
 
 def make_scratch(home: Path | None) -> Path:

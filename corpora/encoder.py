@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from embeddings.corpora import scanner
 from embeddings.corpora.characters import characters
 from embeddings.corpora.columns import Column, Renumber, writing
-from embeddings.corpora.encoded import DOCUMENTS, FORMAT, IDS, META, SENTENCES, VOCABULARY
+from embeddings.corpora.encoded import DOCUMENTS, FORMAT, IDS, META, SENTENCES, TAGS, VOCABULARY
 from embeddings.corpora.lines import Lines
-from embeddings.corpora.reading import Block, Sentences, Text
+from embeddings.corpora.reading import Block, Sentences, Tagged
+from embeddings.corpora.rows import Text
+from embeddings.corpora.tags import TagFile
 from embeddings.corpora.tokenizers import Runs, Tokenizer, never
 from embeddings.corpora.words import Words
 from embeddings.errors import CorpusError
@@ -22,7 +24,7 @@ from embeddings.vocabulary import Vocabulary
 
 
 class Encoder:
-    """Takes blocks one by one and writes an encoded corpus to `folder`; memory grows with the types."""
+    """Takes blocks one by one and writes an encoded corpus to `folder`; memory grows with the types, up to a limit."""
 
     def __init__(self, folder: Path, tokenizer: Tokenizer, case: str, max_types: int | None = None) -> None:
         self.folder = folder
@@ -33,6 +35,7 @@ class Encoder:
         self.ids = Column(folder / IDS, np.int32)
         self.sentences = Column(folder / SENTENCES, np.int64)
         self.documents = Column(folder / DOCUMENTS, np.int64)
+        self.tags: TagFile | None = None
         self.out: Any = ()
 
     def add(self, block: Block, name: str) -> None:
@@ -42,6 +45,10 @@ class Encoder:
             CorpusError: a token is longer than the scanner's LONGEST.
             OutputError: it cannot be written.
         """
+        if isinstance(block, Tagged):
+            self.tags = self.tags or TagFile(self.folder / TAGS)
+            self.tags.append(block.tags)
+            return
         if isinstance(block, Text) and isinstance(self.tokenizer, Runs):
             self.scan(block, self.tokenizer, name)
             return
@@ -69,9 +76,7 @@ class Encoder:
         while scanner.scan(bytes_array(block.data), parts, tuple(tables), tuple(table), self.out, state, mode):
             self.words.prune()
         if state[scanner.TOO_LONG] or state[scanner.LENGTH] > scanner.LONGEST:
-            raise CorpusError(
-                f"{name}: a token is longer than {scanner.LONGEST} bytes; choose another tokenizer"
-            )
+            raise CorpusError(f"{name}: a token is longer than {scanner.LONGEST} bytes; choose another tokenizer")
         self.ids.append(ids[: state[scanner.IDS]])
         self.sentences.append(ends[: state[scanner.ENDS]])
         self.add_documents(starts[: state[scanner.STARTS]])
@@ -112,7 +117,7 @@ class Encoder:
         self.close()
         with writing(self.folder / META):
             vocabulary.save(self.folder / VOCABULARY)
-            names = (IDS, SENTENCES, DOCUMENTS, VOCABULARY)
+            names = [IDS, SENTENCES, DOCUMENTS, VOCABULARY] + [TAGS] * (self.tags is not None)
             meta = {
                 "format": FORMAT,
                 "fingerprint": self.fingerprint(vocabulary),
@@ -133,21 +138,26 @@ class Encoder:
         lengths = pyarrow.compute.binary_length(vocabulary.column).to_numpy(zero_copy_only=False)
         whole = sha256(lengths.astype("<i8").data)
         whole.update(memoryview(vocabulary.column.buffers()[2])[: int(lengths.sum())])
-        for column in (self.ids, self.sentences, self.documents):
+        for column in self.files():
             whole.update(column.digest.digest())
         return whole.hexdigest()[:32]
 
     def close(self) -> None:
         """Complete the files of numbers."""
-        for column in (self.ids, self.sentences, self.documents):
+        for column in self.files():
             column.close()
+
+    def files(self) -> list[Column | TagFile]:
+        """The files that grow."""
+        columns: list[Column | TagFile] = [self.ids, self.sentences, self.documents]
+        return columns if self.tags is None else [*columns, self.tags]
 
     def __enter__(self) -> Self:
         self.sentences.append(np.zeros(1))
         return self
 
     def __exit__(self, *_: object) -> None:
-        for column in (self.ids, self.sentences, self.documents):
+        for column in self.files():
             with contextlib.suppress(OSError):  # of a full disk was told already
                 column.file.close()
 

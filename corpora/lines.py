@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from embeddings.corpora.reading import Text
+from embeddings.corpora.rows import Text
 from embeddings.corpora.tokenizers import Tokenizer, lowered
 from embeddings.corpora.utf8 import Utf8, utf8
 from embeddings.errors import CorpusError
@@ -91,9 +91,7 @@ class Lines:
         decoder = Utf8("strict", "a token")
         for token in self.tokenizer(text):
             if not isinstance(token, str):
-                raise CorpusError(
-                    f"the tokenizer gave {token!r}, of type {type(token).__name__}; allowed are strings"
-                )
+                raise CorpusError(f"the tokenizer gave {token!r}, of type {type(token).__name__}; allowed are strings")
             yield utf8(lowered(token) if self.case == "lower" else token, decoder)
 
     def start_document(self) -> None:

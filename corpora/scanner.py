@@ -190,6 +190,22 @@ def start_document(out: Any, state: Array) -> None:
 
 
 @piece
+def between(out: Any, state: Array, kind: Int, point: Int, flag: Int) -> None:
+    """Take in a code point that is in no token."""
+    if point == 10:
+        end_line(out, state, kind)
+    elif not flag & SPACE:
+        state[BLANK] = 0
+
+
+@piece
+def start_part(out: Any, state: Array, kind: Int) -> None:
+    """Start a document with an item, unless it goes on from the last block."""
+    if kind == ITEMS and state[FRESH]:
+        start_document(out, state)
+
+
+@piece
 def end_part(out: Any, state: Array, kind: Int) -> None:
     """End the last line of a file or item, if it has no end of its own; an empty item is one empty line."""
     if state[OPEN] or (kind == ITEMS and state[LINES] == state[OPENED]):
@@ -214,8 +230,7 @@ def scan(
     i = state[PLACE]
     for part in range(state[PART], parts.shape[0]):
         stop = parts[part]
-        if kind == ITEMS and state[FRESH]:
-            start_document(out, state)
+        start_part(out, state, kind)
         while i < stop:
             point, width = code_point(text, i, np.int64(text[i]))
             i += width
@@ -226,10 +241,8 @@ def scan(
             at, code = pause(table, out, state, at, code)
             if flag & FIRST:
                 at, code = append(arena, at, code, np.int64(lower[point]))
-            elif point == 10:
-                end_line(out, state, kind)
-            elif not flag & SPACE:
-                state[BLANK] = 0
+            else:
+                between(out, state, kind, point, flag)
             if state[TYPES] > most:
                 leave(state, at, code, part, i)
                 return True
@@ -267,38 +280,3 @@ def intern_all(text: Array, ends: Array, table: Any, ids: Array, state: Array) -
             return True
     state[PART], state[PLACE] = 0, 0
     return False
-
-
-@kernel
-def place_all(table: Any, state: Array) -> None:
-    """Enter every word in a new, empty array of slots."""
-    slots, records, _ = table
-    last = slots.shape[0] - 1
-    for word in range(state[TYPES]):
-        slot = ((records[word, HASHED] & LOW) * MIX & LOW) >> state[SHIFT]
-        while slots[slot] >= 0:
-            slot = (slot + 1) & last
-        slots[slot] = word
-
-
-@kernel
-def compact(keep: Array, table: Any, state: Array) -> None:
-    """Leave only the words whose place in `keep` (types,) is true, in the order they have; the slots are not changed.
-
-    The token that is not ended yet moves along with the arena's end.
-    """
-    _, records, arena = table
-    word, at = 0, np.int64(0)
-    for old in range(state[TYPES]):
-        start, stop = records[old, START], records[old + 1, START]
-        if keep[old]:
-            for k in range(start, stop):
-                arena[at + k - start] = arena[k]
-            records[word, HASHED], records[word, COUNT] = records[old, HASHED], records[old, COUNT]
-            records[word, START] = at
-            at += stop - start
-            word += 1
-    for k in range(state[LENGTH]):
-        arena[at + k] = arena[state[END] + k]
-    records[word, START] = at
-    state[TYPES], state[END] = word, at

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora import scanner
+from embeddings.corpora import pruning, scanner
 from embeddings.errors import CorpusError
 
 LOWERING = 2  # at most so many bytes for one byte of text, in lower case
@@ -69,7 +69,7 @@ class Words:
         self.table = Table(slots, records, arena)
         if rehash:
             self.set_shift()
-            scanner.place_all(self.table, self.state)
+            pruning.place_all(tuple(self.table), self.state)
         return self.table
 
     def prune(self) -> None:
@@ -81,9 +81,9 @@ class Words:
         self.short = int(np.partition(met, types // 2)[types // 2])
         keep = met > self.short
         self.shorts = shorts[keep]
-        scanner.compact(keep, tuple(self.table), self.state)
+        pruning.compact(keep, tuple(self.table), self.state)
         self.table.slots.fill(-1)
-        scanner.place_all(tuple(self.table), self.state)
+        pruning.place_all(tuple(self.table), self.state)
 
     def set_shift(self) -> None:
         """Tell the scanner how many bits of a hash choose a slot."""
