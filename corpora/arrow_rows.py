@@ -12,7 +12,8 @@ from embeddings.corpora.rows import Columns, Rows, from_cells
 from embeddings.corpora.utf8 import Utf8
 from embeddings.errors import CorpusError
 
-FEW = 256  # rows at a time: a row may be long
+SIZE = 1 << 21  # bytes of rows at a time, about;
+MOST = 4096  # no more rows than that
 BUFFER = 1 << 20  # bytes of a column that are read at a time
 
 Progress = Callable[[float], None]  # is given the share of the file that was read
@@ -46,7 +47,7 @@ def parquet(path: Path, name: str, columns: Columns, decoder: Utf8, progress: Pr
         chosen = choose(columns, file.schema_arrow, name)
         done, of = 0, file.metadata.num_rows
         wanted = [column for column in dict.fromkeys(chosen) if column is not None]
-        for batch in file.iter_batches(FEW, columns=wanted, use_threads=False):
+        for batch in file.iter_batches(few(file.metadata, chosen[0]), columns=wanted, use_threads=False):
             yield from_batch(batch, chosen, name, done, decoder)
             done += len(batch)
             progress(done / of)
@@ -92,10 +93,28 @@ def from_batches(
     """The rows of batches of any length."""
     done = 0
     for number, batch in enumerate(batches, 1):
-        for start in range(0, len(batch), FEW):
-            yield from_batch(batch.slice(start, FEW), chosen, name, done + start, decoder)
+        step = so_many(batch.column(chosen[0]).nbytes, len(batch))
+        for start in range(0, len(batch), step):
+            yield from_batch(batch.slice(start, step), chosen, name, done + start, decoder)
         done += len(batch)
         progress(number)
+
+
+def few(metadata: Any, column: str) -> int:
+    """How many rows of a Parquet file to read at a time: rows may be long."""
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    return min((so_many(size_of(group, column), group.num_rows) for group in groups), default=MOST)
+
+
+def size_of(group: Any, column: str) -> int:
+    """The bytes of a column in a row group, before compression."""
+    parts = [group.column(number) for number in range(group.num_columns)]
+    return sum(part.total_uncompressed_size for part in parts if part.path_in_schema == column)
+
+
+def so_many(size: int, rows: int) -> int:
+    """How many rows at a time, if all are so long."""
+    return max(1, min(MOST, SIZE * rows // max(size, 1)))
 
 
 def choose(columns: Columns, schema: Any, name: str) -> tuple[str, str | None]:

@@ -40,14 +40,54 @@ QUOTE, NEWLINE, RETURN = 34, 10, 13
 
 
 @piece
-def keep(byte: int, wanted: Any, out: Any, state: Any) -> None:
-    """Put a byte of a cell behind those there are, if the cell is wanted."""
+def keep(data: Any, start: int, stop: int, wanted: Any, out: Any, state: Any) -> None:
+    """Put bytes of a cell behind those there are, if the cell is wanted."""
     if state[COLUMN] == wanted[0]:
-        out[0][state[TEXT]] = byte
-        state[TEXT] += 1
+        copy(data, start, stop, out[0], state[TEXT])
+        state[TEXT] += stop - start
     if state[COLUMN] == wanted[1]:
-        out[2][state[TAG]] = byte
-        state[TAG] += 1
+        copy(data, start, stop, out[2], state[TAG])
+        state[TAG] += stop - start
+
+
+@piece
+def copy(data: Any, start: int, stop: int, goal: Any, at: int) -> None:
+    """Put bytes in `goal` at a place."""
+    for k in range(stop - start):
+        goal[at + k] = data[start + k]
+
+
+@piece
+def run(data: Any, start: int, one: int, other: int) -> int:
+    """The place of the next of two bytes, or the end."""
+    stop = start
+    while stop < data.shape[0] and data[stop] != one and data[stop] != other:
+        stop += 1
+    return stop
+
+
+@piece
+def quoted(data: Any, start: int, wanted: Any, out: Any, state: Any) -> int:
+    """Take in a quoted cell up to the next quote, which may end it; gives the place behind that."""
+    stop = run(data, start, QUOTE, QUOTE)
+    for k in range(start, stop):
+        state[LINE] += data[k] == NEWLINE
+    keep(data, start, stop, wanted, out, state)
+    if stop < data.shape[0]:
+        state[MODE] = CLOSED
+        return stop + 1
+    return stop
+
+
+@piece
+def plain(data: Any, start: int, delimiter: int, wanted: Any, out: Any, state: Any) -> int:
+    """Take in what is left of a cell that is not quoted; gives its end."""
+    stop = run(data, start, delimiter, NEWLINE)
+    keep(data, start, stop, wanted, out, state)
+    state[MODE] = PLAIN
+    state[LENGTH] += stop - start
+    state[LAST] = data[stop - 1]
+    return stop
 
 
 @piece
@@ -85,35 +125,31 @@ def split(data: Any, delimiter: int, wanted: Any, out: Any, state: Any) -> int:
     wanted: the numbers of the columns of texts and tags. Changes in place: `out` (bytes of texts, where each ends,
     bytes of tags, where each ends) and `state`. An empty line is no row.
     """
-    for i in range(data.shape[0]):
-        byte = data[i]
-        mode = state[MODE]
-        if byte == NEWLINE:
-            state[LINE] += 1
-        if mode == QUOTED and byte == QUOTE:
-            state[MODE] = CLOSED
-        elif mode == QUOTED or (mode == CLOSED and byte == QUOTE):
+    i = 0
+    while i < data.shape[0]:
+        byte, mode = data[i], state[MODE]
+        if mode == QUOTED:
+            i = quoted(data, i, wanted, out, state)
+            continue
+        if (mode in (START, PLAIN) and byte not in (QUOTE, NEWLINE, delimiter)) or (mode == PLAIN and byte == QUOTE):
+            i = plain(data, i, delimiter, wanted, out, state)
+            continue
+        i += 1
+        if byte == QUOTE:
+            if mode == CLOSED:
+                keep(data, i - 1, i, wanted, out, state)
             state[MODE] = QUOTED
-            keep(byte, wanted, out, state)
         elif byte == delimiter:
             state[COLUMN] += 1
-            state[MODE] = START
-            state[LENGTH] = 0
+            state[MODE] = state[LENGTH] = START
         elif byte == NEWLINE:
+            state[LINE] += 1
             if end_row(mode, wanted, out, state):
-                return i + 1
-        elif mode == START and byte == QUOTE:
-            state[MODE] = QUOTED
-        elif mode == CLOSED:
-            if byte != RETURN:
-                state[FAULT] = AFTER_QUOTE
                 return i
-        else:
-            state[MODE] = PLAIN
-            state[LENGTH] += 1
-            state[LAST] = byte
-            keep(byte, wanted, out, state)
-    return data.shape[0]  # type: ignore[no-any-return]
+        elif byte != RETURN:
+            state[FAULT] = AFTER_QUOTE
+            return i
+    return i
 
 
 class Table:
@@ -232,9 +268,8 @@ def csv_rows(blocks: Iterable[bytes], name: str, columns: Columns, delimiter: st
             table = Table(name, delimiter)
             used = table.read(head)
             if len(head) - len(data) > LONGEST_HEADER:
-                raise CorpusError(
-                    f"{name} is no {FORMS[delimiter]}: its first row is longer than {LONGEST_HEADER} bytes"
-                )
+                what = f"its first row is longer than {LONGEST_HEADER} bytes"
+                raise CorpusError(f"{name} is no {FORMS[delimiter]}: {what}")
             if not table.state[COLUMNS]:
                 continue
             names, data = header(head[:used], delimiter, name), head[used:]

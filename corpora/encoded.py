@@ -31,10 +31,10 @@ class EncodedCorpus:
     ids: (tokens,) int32, the rank of each word among all types by frequency: the words kept by a vocabulary
     of V words are those with an id below V. Words that the vocabulary does not hold, as it was given or the
     table of types was kept small, have an id equal to its length. sentences: (S + 1,) int64, where sentences
-    start in `ids`; every line is one, empty ones too. documents: (D + 1,) int64, where documents start in `sentences`. fingerprint:
-    equal for equal text under equal settings. decoding_errors: places that were not UTF-8 and were replaced
-    or left out. short: no word is counted too low by more, and none that occurs more often is missing; 0 but for
-    a corpus encoded with `max_types` that had more.
+    start in `ids`; every line is one, empty ones too. documents: (D + 1,) int64, where documents start in `sentences`.
+    fingerprint: equal for equal text under equal settings. decoding_errors: places that were not UTF-8 and were
+    replaced or left out. short: no word is counted too low by more, and none that occurs more often is missing; 0 but
+    for a corpus encoded with `max_types` that had more.
 
     temporary: the folder is removed by `close`, or when this object goes away, or when the program ends.
 
