@@ -12,6 +12,7 @@ from embeddings.corpora import cached
 from embeddings.corpora.encoded import EncodedCorpus
 from embeddings.corpora.reading import BLOCK, Reader, Report
 from embeddings.corpora.rows import Columns
+from embeddings.corpora.shelf import PARTIAL, limit
 from embeddings.corpora.sources import File, Source, resolve
 from embeddings.corpora.tokenizers import Runs, Tokenizer, check_case
 from embeddings.corpora.tokenizers import resolve as resolve_tokenizer
@@ -90,6 +91,7 @@ class Corpus:
         Raises:
             CorpusError: a source cannot be read, is broken, is not UTF-8, or there is no token in any.
             OutputError: the result cannot be written.
+            SettingError: EMBEDDINGS_CACHE_LIMIT is no size.
         """
         before = self.identity()
         if self.kept is not None and self.kept.open and self.kept_identity == before:
@@ -97,6 +99,8 @@ class Corpus:
         home = folder("corpora") if before else None
         if home and before and (found := cached.find(home / before)):
             return found
+        if home:
+            limit(home)  # hours of work come before it is asked again
         scratch = make_scratch(home)
         try:
             self.encode_into(scratch, report, block_size)
@@ -163,7 +167,7 @@ def make_scratch(home: Path | None) -> Path:
     if home is not None:
         try:
             home.mkdir(parents=True, exist_ok=True)
-            return Path(tempfile.mkdtemp(prefix=".", suffix=cached.PARTIAL, dir=home))
+            return Path(tempfile.mkdtemp(prefix=".", suffix=PARTIAL, dir=home))
         except OSError:  # gone, or no longer writable
             pass
     return Path(tempfile.mkdtemp(prefix="embeddings-"))

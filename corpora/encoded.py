@@ -1,6 +1,7 @@
 """An encoded corpus: the folder it lies in, checked and memory-mapped."""
 
 import json
+import os
 import shutil
 import weakref
 from functools import cached_property
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.columns import load_column
+from embeddings.corpora.locks import shared
 from embeddings.corpora.tags import load_tags
 from embeddings.errors import FormatError
 from embeddings.vocabulary import Vocabulary
@@ -45,8 +47,11 @@ class EncodedCorpus:
     def __init__(self, folder: Path, *, temporary: bool = False) -> None:
         self.folder = folder
         self.finalizer = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True) if temporary else None
-        self.meta = read_meta(folder)
-        meta = self.meta
+        descriptor = shared(folder / META)
+        if descriptor is None:
+            raise FormatError(f"{folder} is not a whole encoded corpus: {META} cannot be read, or is being removed")
+        self.release = weakref.finalize(self, os.close, descriptor)
+        self.meta = meta = read_meta(folder)
         self.ids: NDArray[np.int32] = load_column(folder / IDS, "<i4", meta["tokens"])
         self.sentences: NDArray[np.int64] = load_column(folder / SENTENCES, "<i8", meta["sentences"] + 1)
         self.documents: NDArray[np.int64] = load_column(folder / DOCUMENTS, "<i8", meta["documents"] + 1)
@@ -73,7 +78,11 @@ class EncodedCorpus:
         return self.finalizer is None or self.finalizer.alive
 
     def close(self) -> None:
-        """Remove the folder of a temporary corpus; a cached one stays. Mapped arrays stay readable."""
+        """Remove the folder of a temporary corpus; a cached one stays. Mapped arrays stay readable.
+
+        A cached one is no longer in use then, and may be removed to make room for others.
+        """
+        self.release()
         if self.finalizer is not None:
             self.finalizer()
 
