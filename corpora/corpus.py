@@ -3,7 +3,8 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from embeddings.cache import folder
 from embeddings.corpora import cached
 from embeddings.corpora.encoded import EncodedCorpus
 from embeddings.corpora.reading import BLOCK, Reader, Report
+from embeddings.corpora.remapping import remap
 from embeddings.corpora.rows import Columns
 from embeddings.corpora.shelf import PARTIAL, limit
 from embeddings.corpora.sources import File, Source, resolve
@@ -18,6 +20,7 @@ from embeddings.corpora.tokenizers import Runs, Tokenizer, check_case
 from embeddings.corpora.tokenizers import resolve as resolve_tokenizer
 from embeddings.corpora.utf8 import check_policy
 from embeddings.errors import CorpusError, SettingError
+from embeddings.vocabulary import Vocabulary
 
 
 class Corpus:
@@ -36,7 +39,8 @@ class Corpus:
     tag_column: the documents' tags. rows: read so many rows of tables, lines of plain text, items of iterables in
     all, the first. max_types: keep no more distinct words in memory than this; the rarest are given up as others
     come. No count is then too high, and none is too low, nor any word lost, by more than `EncodedCorpus.short`
-    occurrences, which is at most 2 / max_types of all tokens.
+    occurrences, which is at most 2 / max_types of all tokens. vocabulary: train just these words, with the counts
+    they have there, whatever min_count and max_vocab say: a Vocabulary, or what `vocabulary_files.read` reads.
 
     Every line is a sentence. A document of a file starts at its first line that is not blank, and at every
     such line that follows a blank one.
@@ -45,6 +49,7 @@ class Corpus:
         CorpusError: nothing is found under a name, or it is not a source.
         RegistryError: no tokenizer of that name is installed.
         SettingError: a setting is not one of those allowed.
+        FormatError: the vocabulary cannot be read.
     """
 
     def __init__(
@@ -57,6 +62,7 @@ class Corpus:
         tag_column: str | None = None,
         rows: int | None = None,
         max_types: int | None = None,
+        vocabulary: Vocabulary | str | os.PathLike[str] | None = None,
     ) -> None:
         if not sources:
             raise CorpusError("a corpus needs a source: a path, '-', 'sample' or an iterable")
@@ -66,6 +72,7 @@ class Corpus:
         self.text_column, self.tag_column = check_column("text", text_column), check_column("tag", tag_column)
         self.rows, self.max_types = check_count("rows", rows), check_count("max-types", max_types)
         self.sources = [found for source in sources for found in resolve(source)]
+        self.vocabulary = given(vocabulary)
         self.kept: EncodedCorpus | None = None
         self.kept_identity: str | None = None
 
@@ -97,20 +104,26 @@ class Corpus:
         if self.kept is not None and self.kept.open and self.kept_identity == before:
             return self.kept
         home = folder("corpora") if before else None
-        if home and before and (found := cached.find(home / before)):
-            return found
-        if home:
+        made = self.found_or_made(home, before, report, block_size)
+        if self.vocabulary is not None:
+            with made, made_in(home) as scratch:
+                remap(made, self.vocabulary, scratch)
+            made = EncodedCorpus(scratch, temporary=True)
+        if made.finalizer is not None:
+            self.kept, self.kept_identity = made, before
+        return made
+
+    def found_or_made(self, home: Path | None, name: str | None, report: Report | None, size: int) -> EncodedCorpus:
+        """The corpus with all its words, from the cache or encoded now."""
+        if home and name:
+            if found := cached.find(home / name):
+                return found
             limit(home)  # hours of work come before it is asked again
-        scratch = make_scratch(home)
-        try:
-            self.encode_into(scratch, report, block_size)
-        except BaseException:
-            shutil.rmtree(scratch, ignore_errors=True)
-            raise
-        if home and before and scratch.parent == home and self.identity() == before:
-            return cached.keep(scratch, home / before)
-        self.kept, self.kept_identity = EncodedCorpus(scratch, temporary=True), before
-        return self.kept
+        with made_in(home) as scratch:
+            self.encode_into(scratch, report, size)
+        if home and name and scratch.parent == home and self.identity() == name:
+            return cached.keep(scratch, home / name)
+        return EncodedCorpus(scratch, temporary=True)
 
     def identity(self) -> str | None:
         """The name of this corpus in the cache as the sources are now; None if it is not to be cached."""
@@ -131,6 +144,15 @@ class Corpus:
             names = [source.name for source in self.sources]
             record = {"decoding_errors": reader.errors, "settings": self.settings, "sources": names}
             encoder.finish({**record, "columns": columns.taken})
+
+
+def given(vocabulary: Vocabulary | str | os.PathLike[str] | None) -> Vocabulary | None:
+    """The vocabulary itself, or that of a file or model folder."""
+    if vocabulary is None or isinstance(vocabulary, Vocabulary):
+        return vocabulary
+    from embeddings.vocabulary_files import read
+
+    return read(vocabulary)
 
 
 def check_column(name: str, column: str | None) -> str | None:
@@ -160,6 +182,17 @@ def built_in_tokenizers() -> tuple[Runs, ...]:
     from embeddings.corpora.tokenizers import characters, whitespace, words
 
     return words, whitespace, characters
+
+
+@contextmanager
+def made_in(home: Path | None) -> Iterator[Path]:
+    """An empty folder to encode into, removed if that fails."""
+    scratch = make_scratch(home)
+    try:
+        yield scratch
+    except BaseException:
+        shutil.rmtree(scratch, ignore_errors=True)
+        raise
 
 
 def make_scratch(home: Path | None) -> Path:

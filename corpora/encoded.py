@@ -24,7 +24,7 @@ SENTENCES = "sentences.npy"
 DOCUMENTS = "documents.npy"
 VOCABULARY = "vocabulary.arrow"
 TAGS = "tags.arrow"  # only where documents have tags
-COUNTS = ("tokens", "types", "sentences", "documents", "decoding_errors", "short")
+COUNTS = ("tokens", "types", "sentences", "documents", "decoding_errors", "short", "known")
 
 
 class EncodedCorpus:
@@ -71,6 +71,16 @@ class EncodedCorpus:
         """The tag of each document, a pyarrow array of strings (D,), null where it has none; None without tags."""
         path = self.folder / TAGS
         return load_tags(path, self.meta["documents"]) if TAGS in self.meta["files"] else None
+
+    def select(self, *, min_count: int = 1, max_vocab: int | None = None) -> Vocabulary:
+        """The words to train: those that occur often enough; all, if the corpus was given its vocabulary.
+
+        Raises:
+            CorpusError, SettingError: as `Vocabulary.select`.
+        """
+        if self.meta["given"]:
+            return self.vocabulary
+        return self.vocabulary.select(min_count=min_count, max_vocab=max_vocab)
 
     @property
     def open(self) -> bool:

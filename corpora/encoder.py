@@ -124,6 +124,8 @@ class Encoder:
                 "tokens": self.ids.count,
                 "types": len(vocabulary),
                 "short": self.words.short,
+                "known": vocabulary.tokens,
+                "given": False,
                 "sentences": self.sentences.count - 1,
                 "documents": self.documents.count - 1,
                 **record,

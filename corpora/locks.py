@@ -4,9 +4,9 @@ import os
 from pathlib import Path
 
 try:
-    import fcntl
+    import fcntl as locks
 except ImportError:  # no such locks on this system: nothing is known to be in use
-    fcntl = None  # type: ignore[assignment]
+    locks = None  # type: ignore[assignment]
 
 
 def shared(path: Path) -> int | None:
@@ -35,13 +35,12 @@ def unused(path: Path) -> bool:
 
 def locked(descriptor: int, *, alone: bool) -> bool:
     """Take the lock, if it can be had at once; true too where the file system has none."""
-    if fcntl is None:
-        return True
     try:
-        fcntl.flock(descriptor, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+        if locks:
+            locks.flock(descriptor, (locks.LOCK_EX if alone else locks.LOCK_SH) | locks.LOCK_NB)
     except BlockingIOError:
         return False
-    except OSError:
+    except OSError:  # a file system without locks
         return True
     return True
 

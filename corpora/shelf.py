@@ -97,11 +97,11 @@ def remove(folder: Path, *, even_used: bool = False) -> bool:
 
 
 def shrink(home: Path, most: int) -> list[Entry]:
-    """Remove entries until they hold no more than `most` bytes, the least recently used first; gives those removed.
+    """Remove entries until they hold no more than `most` bytes; gives those removed.
 
-    One in use stays.
+    Those that cannot be read go first, then the least recently used. One in use stays.
     """
-    listed = entries(home)
+    listed = sorted(entries(home), key=lambda entry: bool(entry.meta))
     size, gone = sum(entry.size for entry in listed), []
     for entry in listed:
         if size <= most:

@@ -206,7 +206,7 @@ def prepare(
     if not 0 <= seed < 2**63:
         raise SettingError(f"seed must be at least 0 and below 2^63, not {seed}")
     encoded = corpus.encode()
-    vocabulary = encoded.vocabulary.select(min_count=settings.min_count, max_vocab=settings.max_vocab)
+    vocabulary = encoded.select(min_count=settings.min_count, max_vocab=settings.max_vocab)
     return Task(trainer, settings, encoded, vocabulary, threads, seed, report)
 
 
