@@ -183,9 +183,7 @@ def test_a_full_disk_is_told_in_one_line_and_leaves_nothing(tmp_path, home, room
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (room, limits[1]))
     try:
-        with pytest.raises(
-            OutputError, match=r"^.* cannot be written.*: File too large(; EMBEDDINGS_CACHE.*)?$"
-        ):
+        with pytest.raises(OutputError, match=r"^.* cannot be written.*: File too large(; EMBEDDINGS_CACHE.*)?$"):
             corpus.encode()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)

@@ -104,9 +104,7 @@ def test_the_longest_token_is_kept_and_one_byte_more_refused(tmp_path, size, end
     with encode(path, block_size=size) as encoded:
         assert len(decoded(encoded)[0][0]) == scanner.LONGEST
     path.write_bytes(b"x" * (scanner.LONGEST + 1) + end.encode())
-    with pytest.raises(
-        CorpusError, match=r"f: a token is longer than 1048576 bytes; choose another tokenizer"
-    ):
+    with pytest.raises(CorpusError, match=r"f: a token is longer than 1048576 bytes; choose another tokenizer"):
         encode(path, block_size=size)
 
 

@@ -21,9 +21,7 @@ def test_each_string_is_a_document_and_its_lines_are_sentences(items, size, rule
     items = [*items, "end"]
     lines = [naive_lines(item) or [""] for item in items]
     sentences = [
-        naive_tokens(line, "whitespace" if callable(rule) else rule, "lower")
-        for lines in lines
-        for line in lines
+        naive_tokens(line, "whitespace" if callable(rule) else rule, "lower") for lines in lines for line in lines
     ]
     starts = [sum(map(len, lines[:i])) for i in range(len(items) + 1)]
     with encode((item for item in items), block_size=size, tokenizer=rule) as encoded:
@@ -102,9 +100,7 @@ def test_what_is_not_there_is_told(tmp_path):
         Corpus(tmp_path)
     with pytest.raises(CorpusError, match="a corpus needs a source"):
         Corpus()
-    with pytest.raises(
-        CorpusError, match="a corpus is a path, '-' or an iterable of strings or token lists, not 3"
-    ):
+    with pytest.raises(CorpusError, match="a corpus is a path, '-' or an iterable of strings or token lists, not 3"):
         Corpus(3)
     (tmp_path / "loop").symlink_to(tmp_path)
     with pytest.raises(CorpusError, match="loop leads back into itself"):

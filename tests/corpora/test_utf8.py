@@ -60,9 +60,7 @@ def test_only_the_first_byte_order_mark_is_dropped(size):
 def test_message_names_file_byte_and_option(tmp_path, size):
     path = tmp_path / "bad.txt"
     path.write_bytes("é".encode() * 50 + b" \xe4\xb8")  # cut at the end of the file
-    with pytest.raises(
-        CorpusError, match=r"bad.txt is not UTF-8 at byte 101 \(0xe4\): .*--encoding-errors replace"
-    ):
+    with pytest.raises(CorpusError, match=r"bad.txt is not UTF-8 at byte 101 \(0xe4\): .*--encoding-errors replace"):
         encode(path, block_size=size)
     with encode(path, block_size=size, encoding_errors="replace") as encoded:
         assert encoded.decoding_errors == 1
