@@ -68,7 +68,8 @@ def test_what_is_in_use_stays_and_so_does_the_newest(tmp_path, home, monkeypatch
 
 def test_another_process_uses_it(tmp_path, home):
     (text,) = corpora(tmp_path, 1)
-    code = f"from embeddings.corpora import Corpus; e = Corpus({str(tmp_path / 'text0')!r}).encode(); print(1, flush=True); input()"
+    begin = f"from embeddings.corpora import Corpus; e = Corpus({str(tmp_path / 'text0')!r}).encode()"
+    code = f"{begin}; print(1, flush=True); input()"
     folder = text.encode().folder
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"1\n"

@@ -128,9 +128,9 @@ def test_faults_of_columns_are_told_with_those_there_are(tmp_path, form):
     names = "n, title, body" if "sv" in form else "title, body"
     with pytest.raises(CorpusError, match=rf"{form} has columns; choose one with --text-column: {names}$"):
         encode(tmp_path / form)
-    with pytest.raises(CorpusError, match=rf"(no column|no field) 'texte'; .*: n, title, body$"):
+    with pytest.raises(CorpusError, match=r"(no column|no field) 'texte'; .*: n, title, body$"):
         encode(tmp_path / form, text_column="texte")
-    with pytest.raises(CorpusError, match=rf"(no column|no field) 'lang'; .*: n, title, body$"):
+    with pytest.raises(CorpusError, match=r"(no column|no field) 'lang'; .*: n, title, body$"):
         encode(tmp_path / form, text_column="body", tag_column="lang")
     with pytest.raises(
         CorpusError, match=r"holds int64, not strings$|'n' is a number \(1\), not a string|holds numbers"
@@ -185,7 +185,7 @@ def test_a_broken_csv_is_told_by_its_line(tmp_path, text, message, size):
 
 def test_a_csv_without_line_ends_is_refused(tmp_path):
     (tmp_path / "f.csv").write_text("a" * (1 << 22))
-    with pytest.raises(CorpusError, match="f.csv is no CSV: its first row is longer than 1048576 bytes"):
+    with pytest.raises(CorpusError, match=r"f.csv is no CSV: its first row is longer than 1048576 bytes"):
         encode(tmp_path / "f.csv")
     (tmp_path / "f.csv").write_text("a" * (1 << 18))
     with pytest.raises(CorpusError, match="names of its columns, in the first row, cannot be read: field larger"):
@@ -203,7 +203,7 @@ def test_a_row_without_end_is_refused_before_it_fills_memory(tmp_path, monkeypat
     monkeypatch.setattr(json_rows, "LONGEST_ROW", 1000)
     (tmp_path / "f.csv").write_text('b\nx\n"' + "y " * 2000)
     with pytest.raises(
-        CorpusError, match="line 3: the row that starts here is longer than 1000 bytes; is a quote never"
+        CorpusError, match=r"line 3: the row that starts here is longer than 1000 bytes; is a quote never"
     ):
         encode(tmp_path / "f.csv", block_size=100)
     (tmp_path / "f.jsonl").write_text('{"b": "x"}\n{"b": "' + "y " * 2000)
@@ -289,8 +289,12 @@ def test_memory_does_not_grow_with_a_table(tmp_path):
         tracemalloc.start()
         before = pa.total_allocated_bytes()
         peaks = []
+
+        def report(*_, peaks=peaks):
+            peaks.append(pa.total_allocated_bytes())
+
         try:
-            corpus.encode_into(tmp_path / f"out-{form}", lambda *_: peaks.append(pa.total_allocated_bytes()), 1 << 18)
+            corpus.encode_into(tmp_path / f"out-{form}", report, 1 << 18)
             assert tracemalloc.get_traced_memory()[1] < 28 << 20, form
         finally:
             tracemalloc.stop()
