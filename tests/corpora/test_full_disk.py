@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+ROW = '{"text": "word%d and others", "tag": "t"}\n'
 CODE = """
 import sys, tempfile, warnings
 from pathlib import Path
@@ -25,7 +26,7 @@ home = disk / "corpora"
 home.mkdir()
 before = sorted(disk.rglob("*"))
 try:
-    if what == "corpus":
+    if what in ("corpus", "tags"):
         Corpus(jsonl, text_column="text", tag_column="tag").encode()
     elif what == "vocabulary":
         words = [f"w{i}" for i in range(100_000)]
@@ -42,13 +43,14 @@ assert sorted(disk.rglob("*")) == before, sorted(disk.rglob("*"))
 """
 
 
-@pytest.mark.parametrize("what", ["corpus", "vocabulary", "text", "model", "vectors"])
+@pytest.mark.parametrize("what", ["corpus", "tags", "vocabulary", "text", "model", "vectors"])
 def test_a_full_disk_is_told_and_nothing_is_left(tmp_path, what):
     """A disk of 512 kB in a mount namespace of its own, which goes away with the process."""
     disk, rows = tmp_path / "disk", tmp_path / "rows.jsonl"
     disk.mkdir()
     with rows.open("w") as out:
-        out.writelines(f'{{"text": "word{i} other{i}", "tag": "tag {i}"}}\n' for i in range(20_000))
+        row = '{"text": "a", "tag": "%d and so on and so on and so on"}\n' if what == "tags" else ROW
+        out.writelines(row % i for i in range(20_000))
     mount = f'mount -t tmpfs -o size=512k none {disk} && exec {sys.executable} -c "$CODE" {what} {disk} {rows}'
     command = ["unshare", "--mount", "sh", "-c", mount]
     try:

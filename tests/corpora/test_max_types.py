@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from naive_corpora import decoded, encode
 
 from embeddings.corpora import Corpus
+from embeddings.corpora.tokenizers import characters
 from embeddings.errors import CorpusError, SettingError
 
 TOKENS = st.lists(st.sampled_from([f"w{i}" for i in range(12)] + ["w0", "w1"] * 6), min_size=1, max_size=120)
@@ -59,6 +60,22 @@ def test_counts_are_those_of_the_twin_wherever_blocks_end(tokens, most, size, ki
             assert encoded.sentences.tolist() == list(range(len(tokens) + 1))
             assert (vocabulary.total, encoded.meta["known"]) == (len(tokens), sum(expected.values()))
             check_bound(tokens, most, vocabulary, short)
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    text=st.text(st.sampled_from("aaabbcdefgh\u0301\U0001f600 "), min_size=1, max_size=80),
+    most=st.integers(1, 9),
+    size=st.sampled_from([1, 5, 1 << 18]),
+)
+def test_a_character_that_begins_as_the_table_is_pruned_is_kept_whole(text, most, size):
+    """It waits at the end of the arena while the words before it leave."""
+    tokens = characters(text)
+    expected, short = naive(tokens, most)
+    if expected:
+        with encode([text], tokenizer="characters", max_types=most, block_size=size) as encoded:
+            counts = encoded.vocabulary.counts.tolist()
+            assert (dict(zip(encoded.vocabulary.words, counts, strict=True)), encoded.short) == (expected, short)
 
 
 def check_bound(tokens, most, vocabulary, short):

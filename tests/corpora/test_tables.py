@@ -223,6 +223,15 @@ def test_texts_that_are_not_utf8_are_told_by_row_or_mended(tmp_path, form):
         assert encoded.decoding_errors == 1
 
 
+@pytest.mark.parametrize("form", ["t.arrow", "t.feather"])
+def test_what_lies_under_a_null_is_not_read(tmp_path, form):
+    offsets = pa.py_buffer(b"".join(n.to_bytes(4, "little") for n in (0, 1, 3, 4)))
+    column = pa.Array.from_buffers(pa.string(), 3, [pa.py_buffer(b"\5"), offsets, pa.py_buffer(b"axxc")])
+    FORMS[form](tmp_path / form, pa.table({"text": column}))
+    with encode(tmp_path / form) as encoded:
+        check(encoded, [["a"], [], ["c"]], [0, 1, 2, 3])
+
+
 @pytest.mark.parametrize("form", ["t.parquet", "t.arrow", "t.feather"])
 def test_truncated_and_spoilt_tables_are_told_in_a_line(tmp_path, form):
     path = tmp_path / form
