@@ -6,6 +6,9 @@ import sys
 
 import pytest
 
+from embeddings.corpora.tags import TagFile
+from embeddings.errors import OutputError
+
 ROW = '{"text": "word%d and others", "tag": "t"}\n'
 CODE = """
 import sys, tempfile, warnings
@@ -49,7 +52,7 @@ def test_a_full_disk_is_told_and_nothing_is_left(tmp_path, what):
     disk, rows = tmp_path / "disk", tmp_path / "rows.jsonl"
     disk.mkdir()
     with rows.open("w") as out:
-        row = '{"text": "a", "tag": "%d and so on and so on and so on"}\n' if what == "tags" else ROW
+        row = '{"text": "a", "tag": "%d' + " and so on" * 40 + '"}\n' if what == "tags" else ROW
         out.writelines(row % i for i in range(20_000))
     mount = f'mount -t tmpfs -o size=512k none {disk} && exec {sys.executable} -c "$CODE" {what} {disk} {rows}'
     command = ["unshare", "--mount", "sh", "-c", mount]
@@ -66,3 +69,13 @@ def test_a_full_disk_is_told_and_nothing_is_left(tmp_path, what):
     (line,) = done.stdout.splitlines()
     assert "No space left on device" in line
     assert str(disk) in line
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+def test_tags_that_find_no_room_are_told(tmp_path):
+    (tmp_path / "tags").symlink_to("/dev/full")
+    tags = TagFile(tmp_path / "tags")
+    with pytest.raises(OutputError, match=f"^the encoded corpus cannot be written to {tmp_path}: No space left on dev"):
+        tags.append(["a tag"] * 100_000)
+    with pytest.raises(OutputError, match="No space left"):
+        tags.close()
