@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from embeddings.corpora.encoded import FORMAT, EncodedCorpus
+from embeddings.corpora.shelf import PARTIAL, limit, remove, shrink, touch
 from embeddings.corpora.sources import File, Source
 from embeddings.errors import FormatError
 from embeddings.files import flush
 
-PARTIAL = ".partial"
 ABANDONED = 24 * 3600  # seconds without a write after which a partial folder belongs to nobody
 
 
@@ -45,13 +45,18 @@ def digest(value: Any) -> str:
 def find(entry: Path) -> EncodedCorpus | None:
     """The corpus in this folder of the cache, if it is there and whole."""
     try:
-        return EncodedCorpus(entry)
+        found = EncodedCorpus(entry)
     except FormatError:
         return None
+    touch(entry)
+    return found
 
 
 def keep(scratch: Path, entry: Path) -> EncodedCorpus:
-    """Move a finished corpus to its place in the cache; where that fails, it lasts as long as this run."""
+    """Move a finished corpus to its place in the cache; where that fails, it lasts as long as this run.
+
+    Others make room for it, if there is a need, but never those in use.
+    """
     try:
         flush(scratch)
         with contextlib.suppress(OSError):
@@ -63,7 +68,9 @@ def keep(scratch: Path, entry: Path) -> EncodedCorpus:
             return EncodedCorpus(scratch, temporary=True)
         shutil.rmtree(scratch, ignore_errors=True)
         return found
-    return EncodedCorpus(entry)
+    kept = EncodedCorpus(entry)  # in use from now on
+    shrink(entry.parent, limit(entry.parent))
+    return kept
 
 
 def remove_stale(entry: Path) -> None:
@@ -72,7 +79,9 @@ def remove_stale(entry: Path) -> None:
     for other in entry.parent.iterdir():
         older = other.name.startswith(f"{name}-") and other != entry
         broken = other == entry and find(entry) is None
-        if older or broken or (other.name.endswith(PARTIAL) and abandoned(other)):
+        if older or broken:
+            remove(other, even_used=broken)  # a broken one serves nobody
+        elif other.name.endswith(PARTIAL) and abandoned(other):
             shutil.rmtree(other, ignore_errors=True)
 
 

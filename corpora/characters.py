@@ -1,5 +1,6 @@
-"""What the scanner knows of each code point: inside a token or not, white space or not, its lower case."""
+"""What the scanner knows of each code point: its part in tokens, white space or not, its lower case."""
 
+from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ from embeddings.corpora.tokenizers import Runs
 
 INSIDE = 1
 SPACE = 2
+FIRST = 4  # a token starts with it: never INSIDE at once
 PAIR = 21  # bits of a code point; the second of two stands above them
 PAGE = 256
 LIMITS = (0x80, 0x10000, 0x110000)  # ASCII, the basic plane, everything: built when first met
@@ -31,11 +33,15 @@ def characters(tokenizer: Runs, case: str, data: bytes) -> Characters:
 
 @cache
 def flags(tokenizer: Runs, limit: int) -> NDArray[np.uint8]:
-    """INSIDE and SPACE for each code point below `limit`; the end of a line is never inside."""
-    inside = np.fromiter(map(tokenizer.inside, map(chr, range(limit))), bool, limit)
-    inside[ord("\n")] = False
-    space = np.fromiter(map(str.isspace, map(chr, range(limit))), bool, limit)
-    table: NDArray[np.uint8] = inside.astype(np.uint8) * INSIDE + space.astype(np.uint8) * SPACE
+    """INSIDE, SPACE and FIRST for each code point below `limit`; the end of a line is in no token."""
+
+    def where(rule: Callable[[str], bool]) -> NDArray[np.uint8]:
+        return np.fromiter(map(rule, map(chr, range(limit))), np.uint8, limit)
+
+    inside, first, space = where(tokenizer.inside), where(tokenizer.first), where(str.isspace)
+    inside[ord("\n")] = 0
+    first &= inside
+    table: NDArray[np.uint8] = (inside - first) * INSIDE + first * FIRST + space * SPACE
     return table
 
 

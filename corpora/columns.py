@@ -1,7 +1,7 @@
 """Arrays on disk: one-dimensional .npy files written block by block and read back memory-mapped."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,8 @@ from embeddings.errors import FormatError, OutputError
 
 HEADER = 128  # bytes; a fixed length, as the number of items is known at the end only
 BLOCK = 1 << 18  # items renumbered at a time
+
+Renumber = Callable[[NDArray[np.int32]], NDArray[np.int32]]
 
 
 @contextmanager
@@ -55,8 +57,8 @@ class Column:
         with writing(self.path):
             self.file.write(block.data)
 
-    def renumber(self, new: NDArray[np.int32]) -> None:
-        """Replace each number i in the file by new[i]; the digest is that of the new numbers.
+    def renumber(self, new: Renumber) -> None:
+        """Replace the numbers in the file by those that `new` gives; the digest is that of the new numbers.
 
         Raises:
             OutputError: they cannot be written.
@@ -69,7 +71,7 @@ class Column:
                 old = np.frombuffer(self.file.read(BLOCK * self.dtype.itemsize), self.dtype)
                 if not len(old):
                     return
-                block = new[old]
+                block = new(old)
                 self.digest.update(block.data)
                 self.file.seek(place)
                 self.file.write(block.data)

@@ -3,7 +3,8 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,23 +12,35 @@ from embeddings.cache import folder
 from embeddings.corpora import cached
 from embeddings.corpora.encoded import EncodedCorpus
 from embeddings.corpora.reading import BLOCK, Reader, Report
+from embeddings.corpora.remapping import remap
+from embeddings.corpora.rows import Columns
+from embeddings.corpora.shelf import PARTIAL, limit
 from embeddings.corpora.sources import File, Source, resolve
 from embeddings.corpora.tokenizers import Runs, Tokenizer, check_case
 from embeddings.corpora.tokenizers import resolve as resolve_tokenizer
 from embeddings.corpora.utf8 import check_policy
-from embeddings.errors import CorpusError
+from embeddings.errors import CorpusError, SettingError
+from embeddings.vocabulary import Vocabulary
 
 
 class Corpus:
     """Text to learn from.
 
-    sources: paths of files, plain or compressed by gzip, bzip2, zstd or xz (told by content), or of folders
-    of such files (all within, by name, hidden ones skipped); "-" for standard input; the built-in name
-    "sample", unless a path is called so; or Python iterables, of strings (each a document, its lines
-    sentences) or of token lists (each a sentence and a document, its tokens taken as they are, whatever
+    sources: paths of files, plain or compressed by gzip, bzip2, zstd or xz (told by content), of folders of such
+    files (all within, by name, hidden ones skipped), or patterns ("texts/*.gz"); "-" for standard input; the
+    built-in name "sample", unless a path is called so; or Python iterables, of strings (each a document, its
+    lines sentences) or of token lists (each a sentence and a document, its tokens taken as they are, whatever
     tokenizer and case say). Several are read one after another. tokenizer: "words", "whitespace", another
-    that is installed, or a callable from a line to its tokens. case: "lower" or "keep". encoding_errors:
+    that is installed ("characters"), or a callable from a line to its tokens. case: "lower" or "keep". encoding_errors:
     "strict", "replace" or "ignore", for what is not UTF-8.
+
+    A file may be a table too: Parquet or Arrow, told by content, or .jsonl, .ndjson, .csv, .tsv. Each row is a
+    document, the lines of its text_column sentences; without a text_column the only column of strings is taken.
+    tag_column: the documents' tags. rows: read so many rows of tables, lines of plain text, items of iterables in
+    all, the first. max_types: keep no more distinct words in memory than this; the rarest are given up as others
+    come. No count is then too high, and none is too low, nor any word lost, by more than `EncodedCorpus.short`
+    occurrences, which is at most 2 / max_types of all tokens. vocabulary: train just these words, with the counts
+    they have there, whatever min_count and max_vocab say: a Vocabulary, or what `vocabulary_files.read` reads.
 
     Every line is a sentence. A document of a file starts at its first line that is not blank, and at every
     such line that follows a blank one.
@@ -36,6 +49,7 @@ class Corpus:
         CorpusError: nothing is found under a name, or it is not a source.
         RegistryError: no tokenizer of that name is installed.
         SettingError: a setting is not one of those allowed.
+        FormatError: the vocabulary cannot be read.
     """
 
     def __init__(
@@ -44,13 +58,21 @@ class Corpus:
         tokenizer: str | Tokenizer = "words",
         case: str = "lower",
         encoding_errors: str = "strict",
+        text_column: str | None = None,
+        tag_column: str | None = None,
+        rows: int | None = None,
+        max_types: int | None = None,
+        vocabulary: Vocabulary | str | os.PathLike[str] | None = None,
     ) -> None:
         if not sources:
             raise CorpusError("a corpus needs a source: a path, '-', 'sample' or an iterable")
         self.case = check_case(case)
         self.encoding_errors = check_policy(encoding_errors)
         self.tokenizer = resolve_tokenizer(tokenizer)
+        self.text_column, self.tag_column = check_column("text", text_column), check_column("tag", tag_column)
+        self.rows, self.max_types = check_count("rows", rows), check_count("max-types", max_types)
         self.sources = [found for source in sources for found in resolve(source)]
+        self.vocabulary = given(vocabulary)
         self.kept: EncodedCorpus | None = None
         self.kept_identity: str | None = None
 
@@ -58,10 +80,11 @@ class Corpus:
         return f"<Corpus of {', '.join(source.name for source in self.sources)}>"
 
     @property
-    def settings(self) -> dict[str, str]:
+    def settings(self) -> dict[str, str | int | None]:
         """The settings as plain values; a tokenizer by its name."""
         name = getattr(self.tokenizer, "name", None) or getattr(self.tokenizer, "__qualname__", "a callable")
-        return {"tokenizer": str(name), "case": self.case, "encoding_errors": self.encoding_errors}
+        names = ("case", "encoding_errors", "text_column", "tag_column", "rows", "max_types")
+        return {"tokenizer": str(name), **{name: getattr(self, name) for name in names}}
 
     def encode(self, *, report: Report | None = None, block_size: int = BLOCK) -> EncodedCorpus:
         """The corpus as numbers, from the cache if these sources were encoded before and have not changed.
@@ -75,23 +98,32 @@ class Corpus:
         Raises:
             CorpusError: a source cannot be read, is broken, is not UTF-8, or there is no token in any.
             OutputError: the result cannot be written.
+            SettingError: EMBEDDINGS_CACHE_LIMIT is no size.
         """
         before = self.identity()
         if self.kept is not None and self.kept.open and self.kept_identity == before:
             return self.kept
         home = folder("corpora") if before else None
-        if home and before and (found := cached.find(home / before)):
-            return found
-        scratch = make_scratch(home)
-        try:
-            self.encode_into(scratch, report, block_size)
-        except BaseException:
-            shutil.rmtree(scratch, ignore_errors=True)
-            raise
-        if home and before and scratch.parent == home and self.identity() == before:
-            return cached.keep(scratch, home / before)
-        self.kept, self.kept_identity = EncodedCorpus(scratch, temporary=True), before
-        return self.kept
+        made = self.found_or_made(home, before, report, block_size)
+        if self.vocabulary is not None:
+            with made, made_in(home) as scratch:
+                remap(made, self.vocabulary, scratch)
+            made = EncodedCorpus(scratch, temporary=True)
+        if made.finalizer is not None:
+            self.kept, self.kept_identity = made, before
+        return made
+
+    def found_or_made(self, home: Path | None, name: str | None, report: Report | None, size: int) -> EncodedCorpus:
+        """The corpus with all its words, from the cache or encoded now."""
+        if home and name:
+            if found := cached.find(home / name):
+                return found
+            limit(home)  # hours of work come before it is asked again
+        with made_in(home) as scratch:
+            self.encode_into(scratch, report, size)
+        if home and name and scratch.parent == home and self.identity() == name:
+            return cached.keep(scratch, home / name)
+        return EncodedCorpus(scratch, temporary=True)
 
     def identity(self) -> str | None:
         """The name of this corpus in the cache as the sources are now; None if it is not to be cached."""
@@ -102,20 +134,65 @@ class Corpus:
         """Write the encoded corpus into a folder."""
         from embeddings.corpora.encoder import Encoder
 
-        reader = Reader(self.encoding_errors, report, block_size, total_size(self.sources))
-        with Encoder(scratch, self.tokenizer, self.case) as encoder:
+        columns = Columns(self.text_column, self.tag_column)
+        size = total_size(self.sources)
+        reader = Reader(self.encoding_errors, report, block_size, size, columns=columns, rows=self.rows)
+        with Encoder(scratch, self.tokenizer, self.case, self.max_types) as encoder:
             for source in self.sources:
                 for block in reader.read(source):
                     encoder.add(block, source.name)
             names = [source.name for source in self.sources]
-            encoder.finish({"decoding_errors": reader.errors, "settings": self.settings, "sources": names})
+            record = {"decoding_errors": reader.errors, "settings": self.settings, "sources": names}
+            encoder.finish({**record, "columns": columns.taken})
+
+
+def given(vocabulary: Vocabulary | str | os.PathLike[str] | None) -> Vocabulary | None:
+    """The vocabulary itself, or that of a file or model folder."""
+    if vocabulary is None or isinstance(vocabulary, Vocabulary):
+        return vocabulary
+    from embeddings.vocabulary_files import read
+
+    return read(vocabulary)
+
+
+def check_column(name: str, column: str | None) -> str | None:
+    """The name of a column itself.
+
+    Raises:
+        SettingError: it is empty, or no string.
+    """
+    if column is not None and (not isinstance(column, str) or not column):
+        raise SettingError(f"{name}-column must be the name of a column, not {column!r}")
+    return column
+
+
+def check_count(name: str, count: int | None) -> int | None:
+    """The number itself.
+
+    Raises:
+        SettingError: it is no whole number from 1 up.
+    """
+    if count is not None and (not isinstance(count, int) or isinstance(count, bool) or count < 1):
+        raise SettingError(f"{name} must be a whole number from 1 up, not {count!r}")
+    return count
 
 
 def built_in_tokenizers() -> tuple[Runs, ...]:
     """Those whose rule belongs to this package, so that its name says all."""
-    from embeddings.corpora.tokenizers import whitespace, words
+    from embeddings.corpora.tokenizers import characters, whitespace, words
 
-    return words, whitespace
+    return words, whitespace, characters
+
+
+@contextmanager
+def made_in(home: Path | None) -> Iterator[Path]:
+    """An empty folder to encode into, removed if that fails."""
+    scratch = make_scratch(home)
+    try:
+        yield scratch
+    except BaseException:
+        shutil.rmtree(scratch, ignore_errors=True)
+        raise
 
 
 def make_scratch(home: Path | None) -> Path:
@@ -123,7 +200,7 @@ def make_scratch(home: Path | None) -> Path:
     if home is not None:
         try:
             home.mkdir(parents=True, exist_ok=True)
-            return Path(tempfile.mkdtemp(prefix=".", suffix=cached.PARTIAL, dir=home))
+            return Path(tempfile.mkdtemp(prefix=".", suffix=PARTIAL, dir=home))
         except OSError:  # gone, or no longer writable
             pass
     return Path(tempfile.mkdtemp(prefix="embeddings-"))

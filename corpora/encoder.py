@@ -11,28 +11,31 @@ from numpy.typing import NDArray
 
 from embeddings.corpora import scanner
 from embeddings.corpora.characters import characters
-from embeddings.corpora.columns import Column, writing
-from embeddings.corpora.encoded import DOCUMENTS, FORMAT, IDS, META, SENTENCES, VOCABULARY
+from embeddings.corpora.columns import Column, Renumber, writing
+from embeddings.corpora.encoded import DOCUMENTS, FORMAT, IDS, META, SENTENCES, TAGS, VOCABULARY
 from embeddings.corpora.lines import Lines
-from embeddings.corpora.reading import Block, Sentences, Text
-from embeddings.corpora.tokenizers import Runs, Tokenizer
+from embeddings.corpora.reading import Block, Sentences, Tagged
+from embeddings.corpora.rows import Text
+from embeddings.corpora.tags import TagFile
+from embeddings.corpora.tokenizers import Runs, Tokenizer, never
 from embeddings.corpora.words import Words
 from embeddings.errors import CorpusError
 from embeddings.vocabulary import Vocabulary
 
 
 class Encoder:
-    """Takes blocks one by one and writes an encoded corpus to `folder`; memory grows with the types."""
+    """Takes blocks one by one and writes an encoded corpus to `folder`; memory grows with the types, up to a limit."""
 
-    def __init__(self, folder: Path, tokenizer: Tokenizer, case: str) -> None:
+    def __init__(self, folder: Path, tokenizer: Tokenizer, case: str, max_types: int | None = None) -> None:
         self.folder = folder
         self.tokenizer = tokenizer
         self.case = case
-        self.words = Words()
+        self.words = Words(max_types)
         self.lines = Lines(tokenizer, case)
         self.ids = Column(folder / IDS, np.int32)
         self.sentences = Column(folder / SENTENCES, np.int64)
         self.documents = Column(folder / DOCUMENTS, np.int64)
+        self.tags: TagFile | None = None
         self.out: Any = ()
 
     def add(self, block: Block, name: str) -> None:
@@ -42,6 +45,10 @@ class Encoder:
             CorpusError: a token is longer than the scanner's LONGEST.
             OutputError: it cannot be written.
         """
+        if isinstance(block, Tagged):
+            self.tags = self.tags or TagFile(self.folder / TAGS)
+            self.tags.append(block.tags)
+            return
         if isinstance(block, Text) and isinstance(self.tokenizer, Runs):
             self.scan(block, self.tokenizer, name)
             return
@@ -60,12 +67,14 @@ class Encoder:
         state = self.words.state
         size, parts = len(block.data), np.array(block.parts, np.int64)
         ids, ends, starts = self.out = room(self.out, size + len(parts) + 1)
-        table = self.words.reserve(size // 2 + len(parts) + 1, size)
+        most = size if tokenizer.first is not never else size // 2  # tokens: without `first`, something parts them
+        table = self.words.reserve(most + len(parts) + 1, size)
         state[[scanner.IDS, scanner.ENDS, scanner.STARTS]] = 0
         state[[scanner.TOKENS, scanner.LINES]] = self.ids.count, self.sentences.count - 1
         mode = (scanner.ITEMS if block.items else scanner.FILE, block.closed)
         tables = characters(tokenizer, self.case, block.data)
-        scanner.scan(bytes_array(block.data), parts, tuple(tables), tuple(table), self.out, state, mode)
+        while scanner.scan(bytes_array(block.data), parts, tuple(tables), tuple(table), self.out, state, mode):
+            self.words.prune()
         if state[scanner.TOO_LONG] or state[scanner.LENGTH] > scanner.LONGEST:
             raise CorpusError(f"{name}: a token is longer than {scanner.LONGEST} bytes; choose another tokenizer")
         self.ids.append(ids[: state[scanner.IDS]])
@@ -78,7 +87,8 @@ class Encoder:
         ids = np.empty(len(tokens), np.int32)
         table = self.words.reserve(len(tokens), len(text))
         ends = np.cumsum(np.fromiter(map(len, tokens), np.int64, len(tokens)))
-        scanner.intern_all(text, ends, tuple(table), ids, self.words.state)
+        while scanner.intern_all(text, ends, tuple(table), ids, self.words.state):
+            self.words.prune()
         self.ids.append(ids)
 
     def add_documents(self, starts: NDArray[np.int64]) -> None:
@@ -100,16 +110,22 @@ class Encoder:
             self.documents.append(np.zeros(1))
         self.documents.append(np.array([self.sentences.count - 1]))
         vocabulary, rank = ranked(self.words)
-        self.ids.renumber(rank)
+        if not len(vocabulary):
+            raise CorpusError(f"none of {self.ids.count} tokens stands out in so few types; raise --max-types")
+        vocabulary.total = self.ids.count
+        self.ids.renumber(renumbering(self.words, rank))
         self.close()
         with writing(self.folder / META):
             vocabulary.save(self.folder / VOCABULARY)
-            names = (IDS, SENTENCES, DOCUMENTS, VOCABULARY)
+            names = [IDS, SENTENCES, DOCUMENTS, VOCABULARY] + [TAGS] * (self.tags is not None)
             meta = {
                 "format": FORMAT,
                 "fingerprint": self.fingerprint(vocabulary),
                 "tokens": self.ids.count,
                 "types": len(vocabulary),
+                "short": self.words.short,
+                "known": vocabulary.tokens,
+                "given": False,
                 "sentences": self.sentences.count - 1,
                 "documents": self.documents.count - 1,
                 **record,
@@ -124,21 +140,26 @@ class Encoder:
         lengths = pyarrow.compute.binary_length(vocabulary.column).to_numpy(zero_copy_only=False)
         whole = sha256(lengths.astype("<i8").data)
         whole.update(memoryview(vocabulary.column.buffers()[2])[: int(lengths.sum())])
-        for column in (self.ids, self.sentences, self.documents):
+        for column in self.files():
             whole.update(column.digest.digest())
         return whole.hexdigest()[:32]
 
     def close(self) -> None:
         """Complete the files of numbers."""
-        for column in (self.ids, self.sentences, self.documents):
+        for column in self.files():
             column.close()
+
+    def files(self) -> list[Column | TagFile]:
+        """The files that grow."""
+        columns: list[Column | TagFile] = [self.ids, self.sentences, self.documents]
+        return columns if self.tags is None else [*columns, self.tags]
 
     def __enter__(self) -> Self:
         self.sentences.append(np.zeros(1))
         return self
 
     def __exit__(self, *_: object) -> None:
-        for column in (self.ids, self.sentences, self.documents):
+        for column in self.files():
             with contextlib.suppress(OSError):  # of a full disk was told already
                 column.file.close()
 
@@ -155,6 +176,20 @@ def ranked(words: Words) -> tuple[Vocabulary, NDArray[np.int32]]:
     rank[order.to_numpy()] = np.arange(len(words), dtype=np.int32)
     column = pyarrow.concat_arrays(table.column("word").chunks)
     return Vocabulary(column, table.column("count").to_numpy()), rank
+
+
+def renumbering(words: Words, rank: NDArray[np.int32]) -> Renumber:
+    """From raw ids to ranks; from those of words that were pruned to the number of words, which is no rank."""
+    if not words.short:
+        return lambda raw: rank[raw]
+    known, ranks = words.raw(), np.append(rank, np.int32(len(rank)))
+
+    def renumber(raw: NDArray[np.int32]) -> NDArray[np.int32]:
+        place = np.searchsorted(known, raw)
+        place[known[np.minimum(place, len(known) - 1)] != raw] = len(known)
+        return ranks[place]
+
+    return renumber
 
 
 def room(out: Any, size: int) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:

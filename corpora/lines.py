@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from embeddings.corpora.reading import Text
+from embeddings.corpora.rows import Text
 from embeddings.corpora.tokenizers import Tokenizer, lowered
 from embeddings.corpora.utf8 import Utf8, utf8
 from embeddings.errors import CorpusError

@@ -1,11 +1,16 @@
 """Sources as blocks for the encoder: valid UTF-8 with the ends of files and items, or lists of tokens."""
 
-import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
-from embeddings.corpora.compression import Opened, decompressed
+import numpy as np
+
+from embeddings.corpora.compression import Opened, compression, decompressed
+from embeddings.corpora.forms import Form, Peeked, tell
+from embeddings.corpora.rows import Columns, Rows, Tags, Text, gathered, one_text, texts
 from embeddings.corpora.sources import File, Items, Source
 from embeddings.corpora.utf8 import Utf8, blocks, utf8
 from embeddings.errors import CorpusError
@@ -16,32 +21,28 @@ Report = Callable[[int, int | None], object]
 
 
 @dataclass(frozen=True)
-class Text:
-    """Whole code points of UTF-8. `parts` are the ends, in bytes, of the files or items in it.
-
-    items: each part is a document of its own, else blank lines part documents. closed: the last part ends
-    here too; it goes on in the next block otherwise.
-    """
-
-    data: bytes
-    parts: Sequence[int]
-    items: bool
-    closed: bool
-
-
-@dataclass(frozen=True)
 class Sentences:
     """Token lists, each a sentence and a document; the tokens are valid UTF-8."""
 
     lists: Sequence[Sequence[bytes]]
 
 
-Block = Text | Sentences
+@dataclass(frozen=True)
+class Tagged:
+    """The tags of as many documents, which are about to come."""
+
+    tags: Tags
+
+
+Block = Text | Sentences | Tagged
 
 
 @dataclass
 class Reader:
-    """Reads sources in blocks of about `size` bytes, reports how far it is, and counts decoding errors."""
+    """Reads sources in blocks of about `size` bytes, reports how far it is, and counts decoding errors.
+
+    It ends after `rows` rows, lines or items in all; None reads all.
+    """
 
     encoding_errors: str
     report: Report | None = None
@@ -49,6 +50,8 @@ class Reader:
     total: int | None = None
     done: int = 0
     errors: int = 0
+    columns: Columns = field(default_factory=Columns)
+    rows: int | None = None
 
     def read(self, source: Source) -> Iterator[Block]:
         """The blocks of one source.
@@ -56,6 +59,8 @@ class Reader:
         Raises:
             CorpusError: it cannot be read, is broken, or holds what is not text.
         """
+        if self.rows == 0:
+            return iter(())
         return self.file(source) if isinstance(source, File) else self.items(source)
 
     def progress(self, done: int) -> None:
@@ -63,35 +68,105 @@ class Reader:
         if self.report is not None:
             self.report(done, self.total)
 
-    def file(self, file: File) -> Iterator[Text]:
-        """The text of a file, then its end."""
+    def file(self, file: File) -> Iterator[Block]:
+        """The text of a file, then its end; or the rows of a table."""
         with file.opened() as stream:
             opened = Opened(stream, file.name)
             decoder = Utf8(self.encoding_errors, file.name)
-            for data in blocks(decompressed(opened), self.size, decoder):
-                yield Text(data, (len(data),), items=False, closed=False)
-                self.progress(self.done + opened.bytes_read)
-            yield Text(b"", (0,), items=False, closed=True)
+            data = Peeked(decompressed(opened))
+            form = tell(data.head, file.name, text_column=self.columns.text)
+            if form is Form.TEXT:
+                yield from self.lines(opened, data, decoder)
+            else:
+                yield from self.table(self.rows_of(form, file, opened, data, decoder))
             self.done += opened.bytes_read
             self.errors += decoder.errors
 
+    def lines(self, opened: Opened, data: Peeked, decoder: Utf8) -> Iterator[Text]:
+        """Plain text, then its end."""
+        if self.columns.tag is not None:
+            raise CorpusError(f"{opened.name} is plain text and has no column {self.columns.tag!r}")
+        open_line = False
+        for block in blocks(data.some, self.size, decoder):
+            text = self.first_lines(block)
+            yield Text(text, (len(text),), items=False, closed=False)
+            self.progress(self.done + opened.bytes_read)
+            open_line = not text.endswith(b"\n")
+            if self.rows == 0:
+                break
+        if self.rows and open_line:
+            self.rows -= 1
+        yield Text(b"", (0,), items=False, closed=True)
+
+    def first_lines(self, block: bytes) -> bytes:
+        """As much of a block as belongs to the lines that are still to be read; they are counted off."""
+        if self.rows is None:
+            return block
+        ends = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n"))[: self.rows]
+        self.rows -= len(ends)
+        return block if self.rows else block[: int(ends[-1]) + 1]
+
+    def rows_of(self, form: Form, file: File, opened: Opened, data: Peeked, decoder: Utf8) -> Iterator[Rows]:
+        """The rows of a table in this form."""
+        if form in (Form.JSON_LINES, Form.CSV, Form.TSV):
+            return self.told(opened, written_rows(form, blocks(data.some, self.size, decoder), self.columns, decoder))
+        from embeddings.corpora.arrow_rows import arrow, parquet
+
+        if form is Form.ARROW_STREAM:
+            return self.told(opened, arrow(data, file.name, self.columns, decoder))
+        if file.path is None or not file.regular or compression(opened.start):
+            raise CorpusError(f"{file.name} holds {form.value}, which is read only from a file that is not compressed")
+        read = parquet if form is Form.PARQUET else arrow
+        return gathered(read(file.path, file.name, self.columns, decoder, self.share(opened, file.path)), self.size)
+
+    def told(self, opened: Opened, rows: Iterator[Rows]) -> Iterator[Rows]:
+        """The rows, with a report after each part of them."""
+        for part in rows:
+            yield part
+            self.progress(self.done + opened.bytes_read)
+
+    def share(self, opened: Opened, path: Path) -> Callable[[float], None]:
+        """What reports a share of a file that is read by other ways than its stream."""
+        size = path.stat().st_size
+
+        def report(share: float) -> None:
+            opened.bytes_read = round(share * size)
+            self.progress(self.done + opened.bytes_read)
+
+        return report
+
+    def table(self, parts: Iterator[Rows]) -> Iterator[Block]:
+        """The rows of a table, each a document."""
+        for part in parts:
+            rows = part if self.rows is None else part.first(self.rows)
+            if rows.tags is not None:
+                yield Tagged(rows.tags)
+            yield from texts(rows, self.size)
+            if self.rows is not None:
+                self.rows -= len(rows)
+                if self.rows == 0:
+                    return
+
     def items(self, source: Items) -> Iterator[Block]:
         """The documents or sentences of an iterable, many to a block."""
+        if self.columns.text is not None or self.columns.tag is not None:
+            raise CorpusError(f"{source.name} has no column {self.columns.text or self.columns.tag!r}")
         strings: bool | None = None
-        gathered: list[tuple[int, Any]] = []
+        waiting: list[tuple[int, Any]] = []
         size = 0
-        for number, item in enumerate(source.items, 1):
+        for number, item in enumerate(islice(source.items, self.rows), 1):
+            self.rows = None if self.rows is None else self.rows - 1
             if strings is None:
                 strings = isinstance(item, str)
             checked = document(number, item) if strings else sentence(number, item)
-            gathered.append((number, checked))
+            waiting.append((number, checked))
             size += len(checked) + 1
             if size >= self.size:
-                yield from self.gathered(gathered, strings)
-                gathered, size = [], 0
-        yield from self.gathered(gathered, bool(strings))
+                yield from self.together(waiting, strings)
+                waiting, size = [], 0
+        yield from self.together(waiting, bool(strings))
 
-    def gathered(self, items: list[tuple[int, Any]], strings: bool) -> Iterator[Block]:
+    def together(self, items: list[tuple[int, Any]], strings: bool) -> Iterator[Block]:
         """The items of a block; a string longer than a block takes several."""
         if strings:
             yield from self.documents(items)
@@ -119,11 +194,19 @@ class Reader:
             else:
                 yield joined(together)
                 together = []
-                for block in blocks(io.BytesIO(data).read, self.size, Utf8("strict", decoder.name)):
-                    yield Text(block, (len(block),), items=True, closed=False)
-                yield Text(b"", (0,), items=True, closed=True)
+                yield from one_text(data, self.size)
             self.errors += decoder.errors
         yield joined(together)
+
+
+def written_rows(form: Form, text: Iterator[bytes], columns: Columns, decoder: Utf8) -> Iterator[Rows]:
+    """The rows of a table that is written as text."""
+    from embeddings.corpora.csv_rows import csv_rows
+    from embeddings.corpora.json_rows import json_rows
+
+    if form is Form.JSON_LINES:
+        return json_rows(text, decoder.name, columns, decoder)
+    return csv_rows(text, decoder.name, columns, "," if form is Form.CSV else "\t")
 
 
 def joined(documents: list[bytes]) -> Text:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.corpora.characters import INSIDE, PAIR, SPACE
+from embeddings.corpora.characters import FIRST, INSIDE, PAIR, SPACE
 from embeddings.kernels.compile import kernel, piece
 
 # numpy's in plain Python, machine ones when compiled
@@ -34,10 +34,15 @@ Int = Any
     SHIFT,  # from a hash of 32 bits to a slot
     SEED,  # the hash of nothing
     TOO_LONG,  # a token was longer than LONGEST
-) = range(16)
-STATES = 16
-# columns of a word's record
+    NUMBERED,  # raw ids given so far; more than TYPES once words were pruned
+    MOST,  # with more types than this a pass stops, to go on when there is room
+    PART,  # where it goes on: in this part,
+    PLACE,  # at this byte
+) = range(20)
+STATES = 20
+# columns of a word's record: hash | raw id << 32, start in the arena, occurrences
 HASHED, START, COUNT = range(3)
+RAW = 32
 # kinds of text: blank lines part the documents of a file; an item is one document
 FILE, ITEMS = range(2)
 
@@ -118,19 +123,20 @@ def intern(table: Any, state: Array, length: Int, code: Int) -> Int:
     while word >= 0:
         record = records[word]
         same_length = records[word + 1, START] - record[START] == length
-        if same_length and record[HASHED] == code and equal(arena, record[START], start, length):
+        if same_length and record[HASHED] & LOW == code and equal(arena, record[START], start, length):
             record[COUNT] += 1
-            return word
+            return record[HASHED] >> RAW
         slot = (slot + 1) & last
         word = slots[slot]
-    word = state[TYPES]
+    word, raw = state[TYPES], state[NUMBERED]
     slots[slot] = word
-    records[word, HASHED] = code
+    records[word, HASHED] = code | raw << RAW
     records[word, COUNT] = 1
     records[word + 1, START] = start + length
     state[TYPES] = word + 1
+    state[NUMBERED] = raw + 1
     state[END] = start + length
-    return word
+    return raw
 
 
 @piece
@@ -144,6 +150,20 @@ def end_token(table: Any, out: Any, state: Array, at: Int, code: Int) -> None:
         state[IDS] += 1
         state[TOKENS] += 1
         state[BLANK] = 0
+
+
+@piece
+def pause(table: Any, out: Any, state: Array, at: Int, code: Int) -> tuple[Int, Int]:
+    """End the token that reaches to `at`; gives where the next one starts, and the hash of nothing."""
+    end_token(table, out, state, at, code)
+    return state[END], state[SEED]
+
+
+@piece
+def leave(state: Array, at: Int, code: Int, part: Int, place: Int) -> None:
+    """Note the token that is not ended yet, and where to go on."""
+    state[LENGTH], state[HASH] = at - state[END], code
+    state[PART], state[PLACE] = part, place
 
 
 @piece
@@ -170,6 +190,22 @@ def start_document(out: Any, state: Array) -> None:
 
 
 @piece
+def between(out: Any, state: Array, kind: Int, point: Int, flag: Int) -> None:
+    """Take in a code point that is in no token."""
+    if point == 10:
+        end_line(out, state, kind)
+    elif not flag & SPACE:
+        state[BLANK] = 0
+
+
+@piece
+def start_part(out: Any, state: Array, kind: Int) -> None:
+    """Start a document with an item, unless it goes on from the last block."""
+    if kind == ITEMS and state[FRESH]:
+        start_document(out, state)
+
+
+@piece
 def end_part(out: Any, state: Array, kind: Int) -> None:
     """End the last line of a file or item, if it has no end of its own; an empty item is one empty line."""
     if state[OPEN] or (kind == ITEMS and state[LINES] == state[OPENED]):
@@ -180,23 +216,21 @@ def end_part(out: Any, state: Array, kind: Int) -> None:
 @kernel
 def scan(
     text: Array, parts: Array, characters: Any, table: Any, out: Any, state: Array, mode: tuple[Int, bool]
-) -> None:
-    """Encode a block of valid UTF-8.
+) -> bool:
+    """Encode a block of valid UTF-8, from where `state` says; gives whether it stopped for too many types.
 
     parts: where each file or item in the text ends. mode: FILE or ITEMS, and whether the last part ends here
     too or goes on in the next block. Changes in place: `table` (slots, records and arena of the words), `out`
     (ids; line ends, in tokens; document starts, in lines) and `state`.
     """
     flags, lower = characters
-    arena = table[2]
+    arena, most = table[2], state[MOST]
     kind, closed = mode
     at, code = state[END] + state[LENGTH], state[HASH]
-    i = 0
-    for part in range(parts.shape[0]):
+    i = state[PLACE]
+    for part in range(state[PART], parts.shape[0]):
         stop = parts[part]
-        if kind == ITEMS and state[FRESH]:
-            start_document(out, state)
-        start = i
+        start_part(out, state, kind)
         while i < stop:
             point, width = code_point(text, i, np.int64(text[i]))
             i += width
@@ -204,28 +238,35 @@ def scan(
             if flag & INSIDE:
                 at, code = append(arena, at, code, np.int64(lower[point]))
                 continue
-            end_token(table, out, state, at, code)
-            at, code = state[END], state[SEED]
-            if point == 10:
-                end_line(out, state, kind)
-            elif not flag & SPACE:
-                state[BLANK] = 0
-        if start < stop:
+            at, code = pause(table, out, state, at, code)
+            if flag & FIRST:
+                at, code = append(arena, at, code, np.int64(lower[point]))
+            else:
+                between(out, state, kind, point, flag)
+            if state[TYPES] > most:
+                leave(state, at, code, part, i)
+                return True
+        if stop > (parts[part - 1] if part else 0):
             state[OPEN] = text[stop - 1] != 10
         if closed or part + 1 < parts.shape[0]:
-            end_token(table, out, state, at, code)
+            at, code = pause(table, out, state, at, code)
             end_part(out, state, kind)
-            at, code = state[END], state[SEED]
-    state[LENGTH] = at - state[END]
-    state[HASH] = code
+            if state[TYPES] > most:
+                leave(state, at, code, part + 1, i)
+                return True
+    leave(state, at, code, 0, 0)
+    return False
 
 
 @kernel
-def intern_all(text: Array, ends: Array, table: Any, ids: Array, state: Array) -> None:
-    """Put the raw id of each token in `ids`; `ends` tells where each token ends in the text."""
+def intern_all(text: Array, ends: Array, table: Any, ids: Array, state: Array) -> bool:
+    """Put the raw id of each token in `ids`, from where `state` says; gives whether it stopped for too many types.
+
+    ends: where each token ends in the text.
+    """
     arena = table[2]
-    i = 0
-    for token in range(ends.shape[0]):
+    i = state[PLACE]
+    for token in range(state[PART], ends.shape[0]):
         at = state[END]
         code = state[SEED]
         length = ends[token] - i
@@ -234,15 +275,8 @@ def intern_all(text: Array, ends: Array, table: Any, ids: Array, state: Array) -
             code = hashed(code, np.int64(text[i + k]))
         ids[token] = intern(table, state, length, code)
         i += length
-
-
-@kernel
-def place_all(table: Any, state: Array) -> None:
-    """Enter every word in a new, empty array of slots."""
-    slots, records, _ = table
-    last = slots.shape[0] - 1
-    for word in range(state[TYPES]):
-        slot = (records[word, HASHED] * MIX & LOW) >> state[SHIFT]
-        while slots[slot] >= 0:
-            slot = (slot + 1) & last
-        slots[slot] = word
+        if state[TYPES] > state[MOST]:
+            state[PART], state[PLACE] = token + 1, i
+            return True
+    state[PART], state[PLACE] = 0, 0
+    return False

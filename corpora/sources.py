@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from glob import glob, has_magic
 from pathlib import Path
 from typing import IO, Any
 
@@ -69,7 +70,7 @@ def unreadable(name: str, error: OSError) -> CorpusError:
 
 
 def resolve(source: Any) -> list[Source]:
-    """What one argument of `Corpus` stands for; a folder stands for the files in it.
+    """What one argument of `Corpus` stands for; a folder stands for the files in it, a pattern for what matches.
 
     Raises:
         CorpusError: nothing is there, a folder holds no files or leads back into itself, or it is not a
@@ -96,11 +97,25 @@ def files(path: Path) -> list[Path]:
     except FileNotFoundError as error:
         if str(path) in BUILT_IN:
             return [BUILT_IN[str(path)]]
+        if has_magic(str(path)):
+            return matches(str(path))
         names = ", ".join(BUILT_IN)
         raise CorpusError(f"no file or folder called {str(path)!r}; built in: {names}") from error
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         raise CorpusError(f"{str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}") from error
     return [path]
+
+
+def matches(pattern: str) -> list[Path]:
+    """The files that match a pattern (*, ?, [...], and ** for any folders), and those in folders that do, by name.
+
+    Raises:
+        CorpusError: there are none.
+    """
+    found = [file for path in sorted(glob(pattern, recursive=True)) for file in files(Path(path))]
+    if not found:
+        raise CorpusError(f"no file matches {pattern!r}")
+    return list(dict.fromkeys(found))
 
 
 def walk(folder: Path, above: tuple[tuple[int, int], ...]) -> Iterator[Path]:

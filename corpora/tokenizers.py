@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 from unicodedata import category
 
@@ -13,9 +13,16 @@ Tokenizer = Callable[[str], Iterable[str]]
 CASES = ("lower", "keep")
 
 
+def never(character: str) -> bool:
+    """Not this one either."""
+    return False
+
+
 @dataclass(frozen=True)
 class Runs:
     """Tokens are the longest runs of the characters that `inside` lets in; a line's end is never let in.
+
+    A character that `first` tells begins a token of its own even in the midst of a run.
 
     Called with a text it gives the list of its tokens, in plain Python. A corpus is encoded by compiled code
     that asks `inside` once for each code point and gives the same tokens.
@@ -23,11 +30,16 @@ class Runs:
 
     name: str
     inside: Callable[[str], bool]
+    first: Callable[[str], bool] = never
 
     def __call__(self, text: str) -> list[str]:
         """The tokens of a text, in order, cased as they stand."""
         runs = groupby(text, lambda character: character != "\n" and self.inside(character))
-        return ["".join(run) for inside, run in runs if inside]
+        found = []
+        for run in (list(run) for inside, run in runs if inside):
+            starts = [0, *(i for i, character in enumerate(run) if i and self.first(character)), len(run)]
+            found += ["".join(run[start:end]) for start, end in pairwise(starts)]
+        return found
 
 
 def in_word(character: str) -> bool:
@@ -44,8 +56,14 @@ def not_space(character: str) -> bool:
     return not character.isspace()
 
 
+def not_mark(character: str) -> bool:
+    """Whether it is anything but a combining mark (Unicode general category M), which stays with what it follows."""
+    return category(character)[0] != "M"
+
+
 words = Runs("words", in_word)
 whitespace = Runs("whitespace", not_space)
+characters = Runs("characters", not_space, not_mark)
 
 
 def resolve(tokenizer: str | Tokenizer) -> Tokenizer:

@@ -163,6 +163,7 @@ class Schedule(Settings):
     epochs: int = option(5, "Passes over the corpus.", least=1, most=1_000_000)
     rate: float = option(0.025, "Learning rate at the start; it falls linearly over all epochs.", above=0, most=100)
     min_rate: float | None = option(None, "Learning rate that it never falls below.  [default: rate/10,000]", least=0)
+    shuffle: bool = option(False, "Read the sentences of each thread's share in another random order in every epoch.")
 
     def __post_init__(self) -> None:
         super().__post_init__()

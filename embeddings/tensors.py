@@ -33,10 +33,18 @@ DTYPES = {
 
 
 def save(tensors: Mapping[str, np.ndarray], path: Path) -> None:
-    """Write arrays of any shape; the dtypes are those of `DTYPES`."""
+    """Write arrays of any shape; the dtypes are those of `DTYPES`.
+
+    Raises:
+        OSError: they cannot be written, as on a full disk.
+    """
+    from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
-    save_file({name: np.asarray(array, order="C") for name, array in tensors.items()}, str(path))
+    try:
+        save_file({name: np.asarray(array, order="C") for name, array in tensors.items()}, str(path))
+    except SafetensorError as error:  # the library's own for whatever the system says
+        raise OSError(str(error)) from error
 
 
 def load(path: Path) -> dict[str, np.ndarray]:

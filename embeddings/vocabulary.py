@@ -95,6 +95,16 @@ class Vocabulary:
         except KeyError:
             raise UnknownWordError(f"{word!r} is not among the {len(self)} words of the vocabulary") from None
 
+    def merge(self, other: "Vocabulary") -> "Vocabulary":
+        """The words of both, counts and totals added."""
+        import pyarrow
+
+        parts = [pyarrow.table({"word": strings(v.column), "count": v.counts}) for v in (self, other)]
+        table = pyarrow.concat_tables(parts).group_by("word").aggregate([("count", "sum")])
+        table = table.sort_by([("count_sum", "descending"), ("word", "ascending")]).combine_chunks()
+        words = pyarrow.concat_arrays(table.column("word").chunks)
+        return Vocabulary(words, table.column("count_sum").to_numpy(), total=self.total + other.total)
+
     def select(self, *, min_count: int = 1, max_vocab: int | None = None) -> "Vocabulary":
         """The words that occur `min_count` times or more, at most the first `max_vocab`: a prefix of this.
 
@@ -153,8 +163,7 @@ class Vocabulary:
         """
         import pyarrow
 
-        words = pyarrow.array(self.column, pyarrow.large_string()) if isinstance(self.column, list) else self.column
-        table = pyarrow.table({"word": words, "count": pyarrow.array(self.counts)})
+        table = pyarrow.table({"word": strings(self.column), "count": pyarrow.array(self.counts)})
         table = table.replace_schema_metadata({TOTAL: str(self.total)})
         with replacing(path, force=force) as fresh, fresh.open("wb") as sink:
             writer = pyarrow.ipc.new_file(sink, table.schema)
@@ -181,6 +190,14 @@ class Vocabulary:
             return cls(*columns(table), total=total_of(table))
         except (SettingError, ValueError) as error:
             raise FormatError(f"{Path(path)} is not a vocabulary file: {error}") from error
+
+
+def strings(column: Any) -> Any:
+    """Words as a pyarrow array of large strings."""
+    import pyarrow
+
+    made = pyarrow.array(column, pyarrow.large_string()) if isinstance(column, list) else column
+    return made.cast(pyarrow.large_string())
 
 
 def columns(table: Any) -> tuple[Any, NDArray[np.int64]]:

@@ -7,7 +7,18 @@ from typing import Any
 
 import click
 
-from embeddings.cli import analogy, benchmark, evaluate, export, info, neighbours, train, trainers
+from embeddings.cli import (
+    analogy,
+    benchmark,
+    cache,
+    evaluate,
+    export,
+    info,
+    neighbours,
+    train,
+    trainers,
+    vocabulary,
+)
 from embeddings.errors import EmbeddingsError, SettingError
 
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
@@ -61,5 +72,5 @@ def main(debug: bool) -> None:
     """Train word vectors, judge them, search them, and hand them to other tools."""
 
 
-for module in (train, evaluate, neighbours, analogy, export, info, trainers, benchmark):
+for module in (train, evaluate, neighbours, analogy, export, info, vocabulary, trainers, benchmark, cache):
     main.add_command(module.command)

@@ -74,6 +74,13 @@ class Reading(Bar):
         lines = len(encoded.sentences) - 1
         words, types = counted(len(encoded.ids), "word"), len(encoded.vocabulary)
         self.say(f"read {words}, {types:,} different, in {counted(lines, 'line')}")
+        for column, files in columns_of(encoded.meta["columns"]).items():
+            self.say(f"text taken from the column {column!r} of {files}")
+        unknown = len(encoded.ids) - encoded.meta["known"]
+        if unknown:
+            self.say(f"not in the vocabulary: {counted(unknown, 'word')}")
+        if encoded.short:
+            self.say(f"--max-types: counts may be low by {encoded.short:,}; every word that occurs more often is there")
         if encoded.decoding_errors:
             self.say(f"not UTF-8, passed over: {counted(encoded.decoding_errors, 'place')}")
 
@@ -100,6 +107,14 @@ class Training(Bar):
         learned = f"{len(vectors):,} vectors of {vectors.dim} components saved in {out}"
         seconds = record.get("seconds")
         self.say(learned if seconds is None else f"trained in {seconds:.1f} s; {learned}")
+
+
+def columns_of(taken: dict[str, str]) -> dict[str, str]:
+    """The columns that were taken unasked, each with its file, or how many."""
+    files: dict[str, list[str]] = {}
+    for name, column in taken.items():
+        files.setdefault(column, []).append(name)
+    return {column: names[0] if len(names) == 1 else f"{len(names)} files" for column, names in files.items()}
 
 
 def counted(number: int, thing: str) -> str:

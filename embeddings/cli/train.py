@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from embeddings import registry
+from embeddings.cli import reading
 from embeddings.errors import RegistryError, SettingError
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def made(name: str, trainer: type) -> click.Command:
 
     def run(**given: Any) -> None:
         others = {name: given.pop(name) for name in [str(parameter.name) for parameter in shared] if name in given}
+        check_vocab(others["vocab"])
         try:
             settings = trainer(**given)
         except SettingError as error:
@@ -71,6 +73,15 @@ def made(name: str, trainer: type) -> click.Command:
         train_into(settings, **others)
 
     return click.Command(name, params=[*shared, *options(trainer)], callback=run, help=inspect.getdoc(trainer))
+
+
+def check_vocab(vocab: str | None) -> None:
+    """Refuse settings that choose words where all of a vocabulary are trained."""
+    context = click.get_current_context()
+    for name in ("min_count", "max_vocab"):
+        given = context.get_parameter_source(name)
+        if vocab is not None and given not in (None, click.core.ParameterSource.DEFAULT):
+            raise click.UsageError(f"--vocab trains all its words: leave out --{name.replace('_', '-')}")
 
 
 def read_config(ctx: click.Context, parameter: click.Parameter, path: str | None) -> None:
@@ -109,25 +120,12 @@ def common() -> list[click.Parameter]:
         click.Option(
             ["--seed"], type=click.IntRange(min=0), default=1, help="With --threads 1 it settles every byte.", **known
         ),
+        *reading.options(),
         click.Option(
-            ["--tokenizer"],
-            default="words",
-            help="words (letters, marks, digits), whitespace, or another that is installed.",
-            **known,
-        ),
-        click.Option(
-            ["--case"],
-            type=click.Choice(["lower", "keep"]),
-            default="lower",
-            help="Lower-case the text or keep it.",
-            **known,
-        ),
-        click.Option(
-            ["--encoding-errors"],
-            type=click.Choice(["strict", "replace", "ignore"]),
-            default="strict",
-            help="Where the text is not UTF-8: stop, put U+FFFD, or leave it out.",
-            **known,
+            ["--vocab"],
+            metavar="FILE",
+            help="Train just the words of this vocabulary, with the counts they have there: what `embeddings "
+            "vocabulary` saved, a model folder, or lines of word and count.",
         ),
         click.Option(["--quiet"], is_flag=True, help="Say nothing but errors."),
     ]
@@ -142,7 +140,8 @@ def train_into(
     threads: int | None,
     seed: int,
     quiet: bool,
-    **reading: str,
+    vocab: str | None,
+    **settings_of_corpus: Any,
 ) -> None:
     """Train and save; what an interrupted run has learned is saved too."""
     from embeddings.cli.progress import Reading, Training
@@ -150,7 +149,7 @@ def train_into(
     from embeddings.training.task import Interrupted
 
     save = saver(out, force)
-    text = Corpus(*corpus, **reading)
+    text = Corpus(*corpus, vocabulary=vocab, **settings_of_corpus)
     with Reading(quiet) as read:
         encoded = text.encode(report=read)
     read.tell(encoded)

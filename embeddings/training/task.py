@@ -16,6 +16,7 @@ from embeddings.kernels.random import keys
 from embeddings.model import Model
 from embeddings.settings import ContextWindow, Dimension, NegativeSampling, Schedule, VocabularyChoice
 from embeddings.training import hogwild
+from embeddings.training.order import Piece, shuffled
 from embeddings.training.progress import Report, Tally
 from embeddings.vectors import Vectors
 from embeddings.vocabulary import Vocabulary
@@ -156,6 +157,7 @@ class Worker:
         self.block = new_block(settings.window, noise)
         key = keys(task.seed, task.threads)[thread]
         self.random = np.array([key, 0], np.uint64)
+        self.order = np.random.default_rng(key) if settings.shuffle else None
         bundle.tally[NEXT] = float(key % SAMPLED)  # windows are tallied from a random one on
 
     def compile(self, learn_block: LearnBlock, tables: Any) -> None:
@@ -165,12 +167,18 @@ class Worker:
         learn_block(self.block, tables, self.bundle, 0.0)
 
     def read(self, begin: int, end: int, learn_block: LearnBlock, tables: Any, stop: Event) -> None:
-        """Learn from `ids[begin:end]` once, unless told to stop."""
+        """Learn from `ids[begin:end]` once, in a random order if the settings say so, unless told to stop."""
+        self.tally.begin_epoch(self.thread)
+        whole = Piece(self.source, begin, end)
+        for piece in [whole] if self.order is None else shuffled(*whole, self.order):
+            self.read_piece(piece, learn_block, tables, stop)
+
+    def read_piece(self, piece: Piece, learn_block: LearnBlock, tables: Any, stop: Event) -> None:
+        """Learn from a piece once, unless told to stop."""
         block, bundle, tally = self.block, self.bundle, self.tally
-        tally.begin_epoch(self.thread)
-        rewind(block, self.source, begin, end)
+        rewind(block, *piece)
         while not stop.is_set():
-            read = fill(block, self.source, self.random)
+            read = fill(block, piece.source, self.random)
             if read == 0 and block.place[FIRST] == block.place[LAST]:
                 return
             rate = tally.rate
@@ -201,7 +209,7 @@ def prepare(
     if not 0 <= seed < 2**63:
         raise SettingError(f"seed must be at least 0 and below 2^63, not {seed}")
     encoded = corpus.encode()
-    vocabulary = encoded.vocabulary.select(min_count=settings.min_count, max_vocab=settings.max_vocab)
+    vocabulary = encoded.select(min_count=settings.min_count, max_vocab=settings.max_vocab)
     return Task(trainer, settings, encoded, vocabulary, threads, seed, report)
 
 

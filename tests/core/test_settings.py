@@ -122,7 +122,7 @@ def test_settings_cannot_be_changed_or_given_by_place():
 
 def test_defaults_are_those_of_the_field():
     shared = {
-        "dim": 100, "epochs": 5, "rate": 0.025, "min_rate": None, "min_count": 5, "max_vocab": None,
+        "dim": 100, "epochs": 5, "rate": 0.025, "min_rate": None, "shuffle": False, "min_count": 5, "max_vocab": None,
         "sample": 1e-3, "window": 5, "shrink_window": True, "negatives": 5, "noise_exponent": 0.75,
     }  # fmt: skip
     assert dataclasses.asdict(SkipGram()) == {**shared, "negative_sharing": "window"}

@@ -11,7 +11,7 @@ from naive_corpora import decoded
 
 import embeddings.corpora.encoder  # noqa: F401 - compiles the kernels before a test moves the cache
 from embeddings import cache
-from embeddings.corpora import Corpus, EncodedCorpus, cached
+from embeddings.corpora import Corpus, EncodedCorpus, cached, shelf
 from embeddings.corpora.encoded import DOCUMENTS, IDS, META, SENTENCES, VOCABULARY
 from embeddings.errors import CorpusError, FormatError, OutputError
 
@@ -177,6 +177,7 @@ def test_a_full_disk_is_told_in_one_line_and_leaves_nothing(tmp_path, home, room
     path = tmp_path / "text"
     path.write_text(" ".join(f"word{i}" for i in range(1000)))
     corpus = Corpus(path)
+    Corpus([path.read_text()]).encode().close()  # compiles all that is run
     home.mkdir(parents=True)
     assert cache.folder("corpora") == home
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -221,7 +222,7 @@ def test_of_two_finished_runs_the_first_stays(text, home):
 
 def test_scraps_of_killed_runs_are_swept_after_a_day(text, home):
     for name, age in (("old", 2 * cached.ABANDONED), ("young", 0)):
-        folder = home / f".{name}{cached.PARTIAL}"
+        folder = home / f".{name}{shelf.PARTIAL}"
         folder.mkdir(parents=True)
         (folder / IDS).write_bytes(b"")
         for path in (folder / IDS, folder):

@@ -1,0 +1,187 @@
+"""The cache as a whole: its limit, what is in use, other processes, folders that are none."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+from naive_corpora import decoded
+
+import embeddings.corpora.encoder  # noqa: F401 - compiles the kernels before a test moves the cache
+from embeddings import cache
+from embeddings.corpora import Corpus, shelf
+from embeddings.errors import SettingError
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    """The cache's folder of encoded corpora, empty."""
+    monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "cache"))
+    return tmp_path / "cache" / "corpora"
+
+
+def corpora(tmp_path, count):
+    """So many corpora of one size, not encoded yet."""
+    for number in range(count):
+        (tmp_path / f"text{number}").write_text(f"word{number} " * 2000)
+    return [Corpus(tmp_path / f"text{number}") for number in range(count)]
+
+
+def sources(home):
+    """The numbers of the corpora in the cache, the least recently used first."""
+    return [int(entry.meta["sources"][0][-1]) for entry in shelf.entries(home)]
+
+
+def age(home, number, seconds):
+    """Have an entry last used so long ago."""
+    (entry,) = [entry for entry in shelf.entries(home) if entry.meta["sources"][0].endswith(str(number))]
+    os.utime(entry.folder / "meta.json", (time.time() - seconds,) * 2)
+    return entry
+
+
+def test_the_least_recently_used_go_first(tmp_path, home, monkeypatch):
+    texts = corpora(tmp_path, 4)
+    for number in range(3):
+        texts[number].encode()
+        entry = age(home, number, 1000 - number)
+    assert Corpus(tmp_path / "text0").encode().folder.is_dir()
+    assert sources(home) == [1, 2, 0]
+    monkeypatch.setenv(shelf.VARIABLE, f"{2 * entry.size + 100}")
+    assert decoded(texts[3].encode())[0][0] == "word3"
+    assert sources(home) == [0, 3]
+
+
+def test_what_is_in_use_stays_and_so_does_the_newest(tmp_path, home, monkeypatch):
+    texts = corpora(tmp_path, 3)
+    monkeypatch.setenv(shelf.VARIABLE, "1")
+    with texts[0].encode() as used:
+        age(home, 0, 1000)
+        texts[1].encode()
+        assert sources(home) == [0, 1]
+        assert used.vocabulary.words == ["word0"]
+        assert not shelf.remove(used.folder)
+    texts[2].encode()
+    assert sources(home) == [2]
+    assert used.ids.tolist() == [0] * 2000  # mapped before
+
+
+def test_another_process_uses_it(tmp_path, home):
+    (text,) = corpora(tmp_path, 1)
+    begin = f"from embeddings.corpora import Corpus; e = Corpus({str(tmp_path / 'text0')!r}).encode()"
+    code = f"{begin}; print(1, flush=True); input()"
+    folder = text.encode().folder
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"1\n"
+        assert not shelf.remove(folder)
+        process.stdin.write(b"\n")
+    assert shelf.remove(folder)
+    assert list(home.iterdir()) == []
+
+
+def test_what_cannot_be_read_goes_before_what_is_old(tmp_path, home):
+    texts = corpora(tmp_path, 2)
+    for number in range(2):
+        texts[number].encode()
+        entry = age(home, number, 1000 - number)
+    (entry.folder / "ids.npy").write_bytes(b"")
+    assert [gone.folder for gone in shelf.shrink(home, entry.size)] == [entry.folder]
+    assert sources(home) == [0]
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("20GB", 20 * 10**9), ("1.5 mb", 1_500_000), ("3", 3), ("7k", 7000), (" 2TB ", 2 * 10**12)]
+)
+def test_sizes(text, size, monkeypatch, tmp_path):
+    assert shelf.parse_size(text) == size
+    monkeypatch.setenv(shelf.VARIABLE, text)
+    assert shelf.limit(tmp_path) == size
+
+
+@pytest.mark.parametrize("text", ["much", "-1", "1 PB", "GB", "1e9"])
+def test_what_is_no_size_is_told_before_the_work(text, monkeypatch, tmp_path, home):
+    monkeypatch.setenv(shelf.VARIABLE, text)
+    (tmp_path / "f").write_text("a")
+    monkeypatch.setattr(Corpus, "encode_into", None)
+    with pytest.raises(
+        SettingError, match=f"^EMBEDDINGS_CACHE_LIMIT: a size must be like 500MB or 20GB, not '{text}'$"
+    ):
+        Corpus(tmp_path / "f").encode()
+
+
+def test_the_limit_is_a_tenth_of_a_small_disk(tmp_path, monkeypatch):
+    monkeypatch.delenv(shelf.VARIABLE, raising=False)
+    usage = type(shelf.shutil.disk_usage(tmp_path))
+    monkeypatch.setattr(shelf.shutil, "disk_usage", lambda path: usage(10**11, 0, 10**11))
+    assert shelf.limit(tmp_path) == 10**10
+    monkeypatch.setattr(shelf.shutil, "disk_usage", lambda path: usage(10**13, 0, 10**13))
+    assert shelf.limit(tmp_path) == 20 * 10**9
+
+
+TOGETHER = """
+import sys, time
+import embeddings.corpora.corpus as module
+from embeddings.corpora import Corpus
+
+Corpus(["compiled before"]).encode().close()
+made = Corpus.encode_into
+
+def slowly(self, *arguments):
+    print("encoding", flush=True)
+    input()
+    made(self, *arguments)
+
+Corpus.encode_into = slowly
+encoded = Corpus(sys.argv[1]).encode()
+print(encoded.fingerprint, encoded.ids.sum(), encoded.vocabulary.words, encoded.folder, flush=True)
+"""
+
+
+def test_two_processes_that_encode_at_once_are_both_right_and_leave_one_entry(tmp_path, home):
+    (tmp_path / "f").write_text("a b a c")
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    both = [subprocess.Popen([sys.executable, "-c", TOGETHER, tmp_path / "f"], **pipes) for _ in range(2)]
+    for process in both:
+        assert process.stdout.readline() == "encoding\n"
+    for process in both:  # both had looked for it before either had it
+        process.stdin.write("\n")
+        process.stdin.flush()
+    told = {process.communicate(timeout=60)[0] for process in both}
+    assert len(told) == 1
+    assert "3 ['a', 'b', 'c']" in told.pop()
+    assert len(list(home.iterdir())) == 1
+
+
+@pytest.mark.parametrize("place", ["missing home", "a file", "within a file", "nowhere"])
+def test_without_a_cache_a_run_does_without(tmp_path, place):
+    (tmp_path / "f").write_text("a b a")
+    (tmp_path / "file").write_text("")
+    environment = {
+        "missing home": {"HOME": "/proc/none"},
+        "a file": {"EMBEDDINGS_CACHE": str(tmp_path / "file")},
+        "within a file": {"EMBEDDINGS_CACHE": str(tmp_path / "file" / "x")},
+        "nowhere": {"EMBEDDINGS_CACHE": "/proc/none"},
+    }[place]
+    gone = ("EMBEDDINGS_CACHE", "XDG_CACHE_HOME")
+    kept = {name: value for name, value in os.environ.items() if name not in gone}
+    code = f"from embeddings.corpora import Corpus; print(Corpus({str(tmp_path / 'f')!r}).encode().ids.tolist())"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**kept, "NUMBA_DISABLE_JIT": "1", **environment, "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.stdout, done.stderr) == ("[0, 1, 0]\n", "")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["f", "file"]
+
+
+def test_a_cache_that_is_read_only_is_read(tmp_path, home, monkeypatch):
+    (text,) = corpora(tmp_path, 1)
+    text.encode()
+    before = age(home, 0, 1000)
+
+    def refuse(*arguments, **options):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(shelf.os, "utime", refuse)
+    assert Corpus(tmp_path / "text0").encode().folder == before.folder

@@ -1,0 +1,90 @@
+"""The tokenizer `characters`: compiled as it is in plain Python, and as a twin says."""
+
+import sys
+import tempfile
+import unicodedata
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive_corpora import decoded, encode
+
+from embeddings.corpora import Corpus
+from embeddings.corpora.tokenizers import characters
+
+ODD = "aB \n\r\t\u0301\u0130\u03a3\u0915\u093f\ufe0f\u200d\u3000\u4e2d\U0001f600\0"
+TEXT = st.text(st.one_of(st.sampled_from(ODD), st.characters(exclude_categories=["Cs"])), max_size=20)
+
+
+def naive(line):
+    """Each character that is no space, with the marks behind it."""
+    tokens, before = [], " "
+    for character in line:
+        if not character.isspace():
+            if unicodedata.category(character).startswith("M") and not before.isspace():
+                tokens[-1] += character.lower()
+            else:
+                tokens.append(character.lower())
+        before = character
+    return tokens
+
+
+@settings(deadline=None, max_examples=150)
+@given(text=TEXT, size=st.sampled_from([1, 2, 3, 5, 1 << 18]))
+def test_characters_are_those_of_the_twin(text, size):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "f")
+        path.write_bytes(f"{text}\nend".encode())
+        expected = [naive(line) for line in f"{text}\nend".removeprefix("\ufeff").split("\n")]
+        for tokenizer in ("characters", lambda line: characters(line)):
+            with encode(path, tokenizer=tokenizer, block_size=size) as encoded:
+                assert decoded(encoded) == expected
+
+
+def test_every_code_point(tmp_path):
+    lines = [f"x{chr(point)}y" for point in range(0, sys.maxunicode + 1, 11) if not 0xD800 <= point < 0xE000]
+    (tmp_path / "f").write_bytes("\n".join(lines).encode())
+    with encode(tmp_path / "f", tokenizer="characters") as encoded:
+        assert decoded(encoded) == [naive(line) for line in lines]
+
+
+def test_marks_stay_with_what_they_follow(tmp_path):
+    accent = unicodedata.normalize("NFD", "é")
+    (tmp_path / "f").write_text(f"{accent}t{accent} हिन्दी\n\u0301a", encoding="utf-8")
+    with encode(tmp_path / "f", tokenizer="characters") as encoded:
+        assert decoded(encoded) == [[accent, "t", accent, "हि", "न्", "दी"], ["\u0301", "a"]]
+
+
+def test_a_block_of_nothing_but_distinct_characters_fits(tmp_path):
+    points = [chr(point) for point in range(0x4E00, 0x9FFF)] + [chr(point) for point in range(0xAC00, 0xD7A3)]
+    (tmp_path / "f").write_text("".join(points), encoding="utf-8")
+    with encode(tmp_path / "f", tokenizer="characters") as encoded:
+        assert decoded(encoded) == [points]
+
+
+def test_it_is_cached_and_kept_apart(tmp_path, monkeypatch):
+    monkeypatch.setenv("EMBEDDINGS_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "f").write_text("ab a")
+    assert len(Corpus(tmp_path / "f", tokenizer="characters").encode().ids) == 3
+    assert len(Corpus(tmp_path / "f", tokenizer="words").encode().ids) == 2
+    assert len(list((tmp_path / "cache" / "corpora").iterdir())) == 2
+
+
+def test_an_installed_callable_is_found_by_name(tmp_path, monkeypatch):
+    info = tmp_path / "site" / "pairs-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: pairs\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[embeddings.tokenizers]\npairs = pairs_of_letters:cut\n")
+    (tmp_path / "site" / "pairs_of_letters.py").write_text(
+        "def cut(line):\n    return [line[i : i + 2] for i in range(0, len(line), 2)]\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    (tmp_path / "f").write_text("abcd\ne")
+    with encode(tmp_path / "f", tokenizer="pairs") as encoded:
+        assert decoded(encoded) == [["ab", "cd"], ["e"]]
+
+
+@pytest.mark.parametrize("text", ["a b", "", "\n", "é\n中"])
+def test_called_by_hand(text):
+    assert characters(text) == [token for token in text if not token.isspace()]

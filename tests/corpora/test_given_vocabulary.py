@@ -1,0 +1,87 @@
+"""A corpus under a vocabulary that was given: its words, its counts, its order."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import embeddings as em
+import embeddings.corpora.encoder
+from embeddings import cache
+from embeddings.corpora import Corpus
+from embeddings.errors import CorpusError, FormatError
+from embeddings.vocabulary import Vocabulary
+
+WORDS = st.sampled_from("abcdefg")
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    """The cache's folder of encoded corpora, empty."""
+    monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "cache"))
+    return tmp_path / "cache" / "corpora"
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    lines=st.lists(st.lists(WORDS, max_size=6), min_size=1, max_size=8),
+    counts=st.dictionaries(WORDS | st.sampled_from("xyz"), st.integers(0, 99), min_size=1, max_size=7),
+    most=st.sampled_from([None, 3]),
+)
+def test_ids_are_places_in_it(lines, counts, most):
+    lines = [*lines, ["a", "a", "a"]]
+    vocabulary = Vocabulary.from_counts({**counts, "a": 5})
+    with Corpus(lines, vocabulary=vocabulary, max_types=most).encode() as encoded:
+        words, ids = [*vocabulary.words, None], encoded.ids.tolist()
+        tokens = [token for line in lines for token in line]
+        for token, found in zip(tokens, (words[i] for i in ids), strict=True):
+            assert found == (token if token in vocabulary else None) or (most and found is None)
+        assert list(encoded.vocabulary.words) == list(vocabulary.words)
+        assert encoded.vocabulary.counts.tolist() == vocabulary.counts.tolist()
+        assert encoded.select(min_count=50, max_vocab=1) is encoded.vocabulary
+        assert np.diff(encoded.sentences).tolist() == [len(line) for line in lines]
+        assert encoded.documents.tolist() == list(range(len(lines) + 1))
+        assert encoded.meta["known"] == sum(i < len(vocabulary) for i in ids)
+
+
+def test_the_corpus_itself_stays_in_the_cache_and_serves_again(tmp_path, home):
+    (tmp_path / "f").write_text("a b c a\n\nb z")
+    Vocabulary.from_counts({"z": 9, "b": 3}).save(tmp_path / "v.arrow")
+    corpus = Corpus(tmp_path / "f", vocabulary=tmp_path / "v.arrow")
+    encoded = corpus.encode()
+    assert encoded is corpus.encode()
+    assert encoded.ids.tolist() == [2, 1, 2, 2, 1, 0]
+    whole = Corpus(tmp_path / "f").encode()
+    assert whole.ids.tolist() == [0, 1, 2, 0, 1, 3]
+    assert whole.fingerprint != encoded.fingerprint
+    encoded.close()
+    assert [path.name for path in home.iterdir()] == [whole.folder.name]
+
+
+def test_models_learn_just_its_words_with_its_counts():
+    lines = [["a", "b", "c", "d"]] * 30
+    corpus = Corpus(lines, vocabulary=Vocabulary.from_counts({"c": 2, "a": 7, "unseen": 1}))
+    model = em.SkipGram(dim=4, epochs=1).train(corpus)
+    assert list(model.vectors.words) == ["a", "c", "unseen"]
+    assert model.vocabulary.counts.tolist() == [7, 2, 1]
+    assert model.record["words"] == 120
+
+
+def test_tags_and_columns_go_along(tmp_path):
+    (tmp_path / "f.jsonl").write_text('{"t": "a b", "k": "x"}\n{"t": "c", "k": null}\n')
+    corpus = Corpus(tmp_path / "f.jsonl", text_column="t", tag_column="k", vocabulary=Vocabulary(["c"], [1]))
+    with corpus.encode() as encoded:
+        assert encoded.tags.to_pylist() == ["x", None]
+        assert encoded.ids.tolist() == [1, 1, 0]
+
+
+def test_a_vocabulary_of_other_words_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pytest.raises(CorpusError, match="no word of the corpus is among the 2 of the vocabulary"):
+        Corpus(["a b"], vocabulary=Vocabulary(["x", "y"], [2, 1])).encode()
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(FormatError, match="missing cannot be read as a vocabulary"):
+        Corpus(["a"], vocabulary=Path(tempfile.gettempdir()) / "missing")

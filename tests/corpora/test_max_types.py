@@ -1,0 +1,139 @@
+"""Few types in memory: what is counted, what is missed, and that ids and counts agree."""
+
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive_corpora import decoded, encode
+
+from embeddings.corpora import Corpus
+from embeddings.corpora.tokenizers import characters
+from embeddings.errors import CorpusError, SettingError
+
+TOKENS = st.lists(st.sampled_from([f"w{i}" for i in range(12)] + ["w0", "w1"] * 6), min_size=1, max_size=120)
+
+
+def naive(tokens, most):
+    """Counts in plain Python: (met since it entered, missed before it at most) for each word, and the last median."""
+    table, short = {}, 0
+    for token in tokens:
+        met, missed = table.get(token, (0, short))
+        table[token] = (met + 1, missed)
+        if len(table) > most:
+            short = sorted(met + missed for met, missed in table.values())[len(table) // 2]
+            table = {word: pair for word, pair in table.items() if sum(pair) > short}
+    return {word: met for word, (met, _) in table.items()}, short
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    tokens=TOKENS,
+    most=st.integers(1, 14),
+    size=st.sampled_from([1, 5, 33, 1 << 18]),
+    kind=st.sampled_from(["file", "strings", "lists", "callable"]),
+)
+def test_counts_are_those_of_the_twin_wherever_blocks_end(tokens, most, size, kind):
+    expected, short = naive(tokens, most)
+    settings = {"max_types": most, "block_size": size, "tokenizer": str.split if kind == "callable" else "words"}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "f")
+        path.write_text("\n".join(tokens))
+        source = {"strings": tokens, "lists": [[token] for token in tokens]}.get(kind, path)
+        if not expected:
+            with pytest.raises(CorpusError, match=rf"none of {len(tokens)} tokens stands out in so few types; raise"):
+                encode(source, **settings)
+            return
+        with encode(source, **settings) as encoded:
+            vocabulary, ids = encoded.vocabulary, encoded.ids
+            assert dict(zip(vocabulary.words, vocabulary.counts.tolist(), strict=True)) == expected
+            assert encoded.short == short
+            # an id is a word's place, or the number of words; each count is the number of its ids
+            assert np.bincount(ids, minlength=len(vocabulary) + 1)[:-1].tolist() == vocabulary.counts.tolist()
+            assert ids.max() <= len(vocabulary)
+            assert all(
+                vocabulary.words[i] == token for i, token in zip(ids, tokens, strict=True) if i < len(vocabulary)
+            )
+            assert encoded.sentences.tolist() == list(range(len(tokens) + 1))
+            assert (vocabulary.total, encoded.meta["known"]) == (len(tokens), sum(expected.values()))
+            check_bound(tokens, most, vocabulary, short)
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    text=st.text(st.sampled_from("aaabbcdefgh\u0301\U0001f600 "), min_size=1, max_size=80),
+    most=st.integers(1, 9),
+    size=st.sampled_from([1, 5, 1 << 18]),
+)
+def test_a_character_that_begins_as_the_table_is_pruned_is_kept_whole(text, most, size):
+    """It waits at the end of the arena while the words before it leave."""
+    tokens = characters(text)
+    expected, short = naive(tokens, most)
+    if expected:
+        with encode([text], tokenizer="characters", max_types=most, block_size=size) as encoded:
+            counts = encoded.vocabulary.counts.tolist()
+            assert (dict(zip(encoded.vocabulary.words, counts, strict=True)), encoded.short) == (expected, short)
+
+
+def check_bound(tokens, most, vocabulary, short):
+    """No count is too high, none too low by more than `short`, and `short` is at most 2 tokens in `most`."""
+    counts = dict(zip(vocabulary.words, vocabulary.counts.tolist(), strict=True))
+    for word, true in Counter(tokens).items():
+        assert true - short <= counts.get(word, 0) <= true
+    assert short <= 2 * len(tokens) / most
+
+
+def test_a_corpus_of_many_types_in_a_small_table(tmp_path):
+    rng = np.random.default_rng(1)
+    tokens = [f"w{i}" for i in rng.zipf(1.3, 60_000) % 30_000]
+    (tmp_path / "f").write_text("\n".join(" ".join(tokens[i : i + 40]) for i in range(0, len(tokens), 40)))
+    whole = Counter(tokens)
+    with encode(tmp_path / "f", max_types=2000) as encoded:
+        vocabulary = encoded.vocabulary
+        assert len(vocabulary) <= 2000
+        check_bound(tokens, 2000, vocabulary, encoded.short)
+        assert 0 < encoded.short < 40
+        best = [word for word, _ in whole.most_common(100)]
+        assert set(best) <= set(vocabulary.words)
+        again = encode(tmp_path / "f", max_types=2000, block_size=777)
+        assert encoded.fingerprint == again.fingerprint
+        again.close()
+
+
+def test_a_table_that_is_never_full_changes_nothing(tmp_path):
+    (tmp_path / "f").write_text("a b c a")
+    with encode(tmp_path / "f", max_types=3) as small, encode(tmp_path / "f") as whole:
+        assert small.short == whole.short == 0
+        assert small.fingerprint == whole.fingerprint
+        assert decoded(small) == decoded(whole)
+
+
+def test_a_token_that_a_block_cuts_outlives_a_pruning():
+    """The words before it leave the table while it waits at the end of the arena."""
+    text = "a b c " * 3 + "longtoken " + "d e longtoken"
+    for size in range(1, 40):
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "f").write_text(text)
+            with encode(Path(folder, "f"), max_types=3, block_size=size) as encoded:
+                assert (
+                    dict(zip(encoded.vocabulary.words, encoded.vocabulary.counts, strict=True))
+                    == naive(text.split(), 3)[0]
+                )
+
+
+@pytest.mark.parametrize("value", [0, -1, 1.5, True, "9"])
+@pytest.mark.parametrize("name", ["rows", "max_types"])
+def test_numbers_are_checked(name, value):
+    with pytest.raises(
+        SettingError, match=rf"^{name.replace('_', '-')} must be a whole number from 1 up, not {value!r}$"
+    ):
+        Corpus(["a"], **{name: value})
+
+
+@pytest.mark.parametrize("name", ["text_column", "tag_column"])
+def test_names_of_columns_are_checked(name):
+    with pytest.raises(SettingError, match=rf"^{name.replace('_', '-')} must be the name of a column, not ''$"):
+        Corpus(["a"], **{name: ""})
