@@ -72,6 +72,7 @@ class Corpus:
         self.text_column, self.tag_column = check_column("text", text_column), check_column("tag", tag_column)
         self.rows, self.max_types = check_count("rows", rows), check_count("max-types", max_types)
         self.sources = [found for source in sources for found in resolve(source)]
+        self.paths = [Path(source) for source in sources if isinstance(source, str | os.PathLike)]
         self.vocabulary = given(vocabulary)
         self.kept: EncodedCorpus | None = None
         self.kept_identity: str | None = None
@@ -100,9 +101,10 @@ class Corpus:
             OutputError: the result cannot be written.
             SettingError: EMBEDDINGS_CACHE_LIMIT is no size.
         """
-        before = self.identity()
-        if self.kept is not None and self.kept.open and self.kept_identity == before:
+        state = cached.identity(self.sources, self.settings)
+        if self.kept is not None and self.kept.open and self.kept_identity == state:
             return self.kept
+        before = self.identity()
         home = folder("corpora") if before else None
         made = self.found_or_made(home, before, report, block_size)
         if self.vocabulary is not None:
@@ -110,7 +112,7 @@ class Corpus:
                 remap(made, self.vocabulary, scratch)
             made = EncodedCorpus(scratch, temporary=True)
         if made.finalizer is not None:
-            self.kept, self.kept_identity = made, before
+            self.kept, self.kept_identity = made, state
         return made
 
     def found_or_made(self, home: Path | None, name: str | None, report: Report | None, size: int) -> EncodedCorpus:

@@ -37,6 +37,20 @@ class Tagged:
 Block = Text | Sentences | Tagged
 
 
+def refuse_path(item: Any) -> None:
+    """Refuse a list of the names of files where texts are meant.
+
+    Raises:
+        CorpusError: the item is the name of a file.
+    """
+    try:
+        named = isinstance(item, str) and len(item) < 4096 and Path(item).is_file()
+    except (OSError, ValueError):
+        named = False
+    if named:
+        raise CorpusError(f"an iterable holds texts, and its first, {item!r}, is the name of a file: Corpus(*paths)")
+
+
 @dataclass
 class Reader:
     """Reads sources in blocks of about `size` bytes, reports how far it is, and counts decoding errors.
@@ -158,6 +172,7 @@ class Reader:
             self.rows = None if self.rows is None else self.rows - 1
             if strings is None:
                 strings = isinstance(item, str)
+                refuse_path(item)
             checked = document(number, item) if strings else sentence(number, item)
             waiting.append((number, checked))
             size += len(checked) + 1

@@ -39,6 +39,8 @@ class File:
             CorpusError: it cannot be opened; the message names it.
         """
         if self.path is None:
+            if sys.stdin is None:
+                raise CorpusError("standard input is closed")
             yield sys.stdin.buffer
             return
         try:
@@ -78,6 +80,8 @@ def resolve(source: Any) -> list[Source]:
     """
     if source == STANDARD_INPUT and isinstance(source, str):
         return [File(None)]
+    if source == "":
+        raise CorpusError("a corpus is a path, '-' or an iterable of strings or token lists, not ''")
     if isinstance(source, str | os.PathLike):
         return [File(path) for path in files(Path(source))]
     if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus as Corpus
+    from embeddings.errors import EmbeddingsError as EmbeddingsError
     from embeddings.eval import evaluate as evaluate
     from embeddings.loading import load as load
     from embeddings.model import Model as Model
@@ -21,14 +22,18 @@ if TYPE_CHECKING:
     from embeddings.operations.merge import merge as merge
     from embeddings.plugins.cbow import CBOW as CBOW
     from embeddings.plugins.skipgram import SkipGram as SkipGram
+    from embeddings.training.progress import Progress as Progress
     from embeddings.training.run import train as train
+    from embeddings.training.task import Interrupted as Interrupted
     from embeddings.vectors import Vectors as Vectors
     from embeddings.vocabulary import Vocabulary as Vocabulary
 
 HOMES = {
     "Corpus": "embeddings.corpora",
     "EmbeddingsError": "embeddings.errors",
+    "Interrupted": "embeddings.training.task",
     "Model": "embeddings.model",
+    "Progress": "embeddings.training.progress",
     "Vectors": "embeddings.vectors",
     "Vocabulary": "embeddings.vocabulary",
     "align": "embeddings.operations.align",

@@ -97,6 +97,6 @@ def swap(fresh: Path, target: Path, old: Path) -> None:
     target.replace(old)
     try:
         fresh.replace(target)
-    except OSError:
+    except BaseException:  # an interrupt too
         old.replace(target)
         raise

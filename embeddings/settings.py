@@ -54,31 +54,38 @@ def flag(name: str) -> str:
 
 
 def check(settings: Any) -> None:
-    """Refuse what is out of range.
+    """Refuse what is out of range; numbers of numpy become Python's own.
 
     Raises:
         SettingError: a value has another type than its field or lies outside its bounds.
     """
     hints = kinds(type(settings))
     for field in dataclasses.fields(settings):
-        check_value(field.name, getattr(settings, field.name), hints[field.name], field.metadata)
+        value = check_value(field.name, getattr(settings, field.name), hints[field.name], field.metadata)
+        object.__setattr__(settings, field.name, value)
 
 
-def check_value(name: str, value: Any, kind: Any, bounds: Mapping[str, Any]) -> None:
-    """Refuse one value that its field does not allow."""
+def check_value(name: str, value: Any, kind: Any, bounds: Mapping[str, Any]) -> Any:
+    """The value as its field's type.
+
+    Raises:
+        SettingError: the field does not allow it.
+    """
     kind, optional = without_none(kind)
     if value is None and optional:
-        return
+        return None
     if typing.get_origin(kind) is Literal:
         choices = typing.get_args(kind)
         if value not in choices:
             raise SettingError(f"{name} must be one of {', '.join(map(str, choices))}, not {value!r}")
-        return
+        return value
     accepted = {int: Integral, float: Real}.get(kind, kind)  # numpy's numbers too
     if not isinstance(value, accepted) or (isinstance(value, bool) and kind is not bool):
         raise SettingError(f"{name} must be {word_for(kind)}, not {value!r}")
-    if kind in (int, float):
-        check_bounds(name, value, bounds)
+    if kind not in (int, float):
+        return value
+    check_bounds(name, value, bounds)
+    return kind(value)
 
 
 def word_for(kind: type) -> str:
@@ -86,11 +93,11 @@ def word_for(kind: type) -> str:
     return {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}.get(kind, kind.__name__)
 
 
-def check_bounds(name: str, value: float, bounds: Mapping[str, Any]) -> None:
+def check_bounds(name: str, value: Any, bounds: Mapping[str, Any]) -> None:
     """Refuse a number outside its bounds; NaN and infinities are outside of any."""
     least, most, above = (bounds.get(key) for key in ("least", "most", "above"))
     wrong = (
-        (isinstance(value, float) and not math.isfinite(value))
+        (not isinstance(value, Integral) and not math.isfinite(value))
         or (least is not None and value < least)
         or (most is not None and value > most)
         or (above is not None and value <= above)

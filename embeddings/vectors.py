@@ -1,7 +1,7 @@
 """Words and their vectors: look up, compare, search."""
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Literal, overload
 
@@ -98,6 +98,9 @@ class Vectors:
     def __len__(self) -> int:
         return len(self.words)
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.words)
+
     def __contains__(self, word: object) -> bool:
         return word in self._index
 
@@ -139,9 +142,13 @@ class Vectors:
         """
         if isinstance(key, str):
             return self._vector(key)
+        if not isinstance(key, Sequence | np.ndarray) or isinstance(key[:0], bytes):
+            raise SettingError(f"a word is a text, or several in a list, not {key!r}")
         return np.array([self._vector(word) for word in key], dtype=np.float32).reshape(-1, self.dim)
 
     def _vector(self, word: str) -> np.ndarray:
+        if not isinstance(word, str):
+            raise SettingError(f"a word is a text, not {word!r}")
         if word not in self._index and self.compose is not None:
             return np.asarray(self.compose(word), dtype=np.float32)
         row: np.ndarray = self.matrix[self.index(word)]

@@ -38,7 +38,7 @@ def learn_block(block: Block, tables: Tables, bundle: Bundle, rate: float) -> No
     hidden, gradient = address(bundle.rows, HIDDEN), address(bundle.rows, GRADIENT)
     for i in range(block.place[FIRST], last):
         m = contexts(block, tables.words, bundle.context, i)
-        ask_ahead(block, tables.words, tables.output, i, last)
+        ask_ahead(block, tables.words, tables.output, bundle.targets.shape[0] - 1, i, last)
         if m == 0:
             continue
         bundle.rows[:] = 0

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from embeddings.corpora import Corpus
 
 
-WIDEST = 1000  # window with noise words for each pair: they are drawn a block ahead
+MOST_NOISE = 10_000  # words for a centre with noise for each pair: they are drawn a block ahead
 
 
 class Tables(NamedTuple):
@@ -45,7 +45,7 @@ def learn_block(block: Block, tables: Tables, bundle: Bundle, rate: float) -> No
         for j in range(m):
             bundle.moved[j] = bundle.read[j]
         n = centre_and_noise(block, tables.output, bundle, i, 0)
-        ask_ahead(block, tables.words, tables.output, i, last)
+        ask_ahead(block, tables.words, tables.output, bundle.targets.shape[0] - 1, i, last)
         learn(bundle, m, 1, n, width, rate)
 
 
@@ -55,7 +55,7 @@ def learn_pairs(block: Block, tables: Tables, bundle: Bundle, rate: float) -> No
     width, last = tables.words.shape[1], block.place[LAST]
     for i in range(block.place[FIRST], last):
         m = contexts(block, tables.words, bundle.context, i)
-        ask_ahead(block, tables.words, tables.output, i, last)
+        ask_ahead(block, tables.words, tables.output, bundle.targets.shape[0] - 1, i, last)
         for j in range(m):
             n = centre_and_noise(block, tables.output, bundle, i, j * (bundle.targets.shape[0] - 1))
             bundle.read[0] = bundle.moved[0] = bundle.context[j]
@@ -74,8 +74,10 @@ class SkipGram(WindowSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.negative_sharing == "pair" and self.window > WIDEST:
-            raise SettingError(f"negative_sharing pair allows a window of at most {WIDEST}, not {self.window}")
+        words = 2 * self.window * self.negatives
+        if self.negative_sharing == "pair" and words > MOST_NOISE:
+            allowed = f"2 x window x negatives must be at most {MOST_NOISE}"
+            raise SettingError(f"with noise words for each pair {allowed}, not {words}")
 
     def train(
         self, corpus: "Corpus", *, threads: int | None = None, seed: int = 1, report: Report | None = None

@@ -1,8 +1,10 @@
 """The command line: parse, call one library function, print."""
 
 import os
+import signal
 import sys
 import traceback
+from types import FrameType
 from typing import Any
 
 import click
@@ -19,7 +21,7 @@ from embeddings.cli import (
     trainers,
     vocabulary,
 )
-from embeddings.errors import EmbeddingsError, SettingError
+from embeddings.errors import EmbeddingsError, RegistryError, SettingError
 
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 
@@ -29,10 +31,12 @@ class Commands(click.Group):
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run, and leave with the exit code."""
-        debug = "--debug" in sys.argv[1:]
+        given = list(args[0] if args else kwargs.pop("args", None) or sys.argv[1:])
+        debug = "--debug" in given  # wherever it stands
+        ended = Ended()
         try:
             kwargs["standalone_mode"] = False
-            code = super().main(*args, **kwargs)
+            code = super().main([word for word in given if word != "--debug"], **kwargs)
         except click.exceptions.NoArgsIsHelpError as error:
             error.show()
             code = error.exit_code
@@ -49,13 +53,32 @@ class Commands(click.Group):
             if debug:
                 traceback.print_exc()
             click.echo(f"Error: {one_line(error)}", err=True)
-            code = MISUSED if isinstance(error, SettingError) else FAILED
+            code = MISUSED if isinstance(error, SettingError | RegistryError) else FAILED
         except Exception as error:  # a fault of this program: still one line, and how to learn more
             if debug:
                 traceback.print_exc()
             click.echo(f"Error: unexpected {type(error).__name__}: {one_line(error)}; --debug shows where", err=True)
             code = FAILED
-        sys.exit(code if isinstance(code, int) else 0)
+        sys.exit(ended.code(code if isinstance(code, int) else 0))
+
+
+class Ended:
+    """What SIGTERM and SIGHUP do: the same as Ctrl-C, so that nothing learned is lost, with their own exit codes."""
+
+    def __init__(self) -> None:
+        self.signal = 0
+        for name in ("SIGTERM", "SIGHUP"):
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), self.take)
+
+    def take(self, number: int, frame: FrameType | None) -> None:
+        """Interrupt whatever runs."""
+        self.signal = number
+        raise KeyboardInterrupt
+
+    def code(self, code: int) -> int:
+        """The exit code: 128 and the signal, where it was one that ended the command."""
+        return 128 + self.signal if self.signal and code == INTERRUPTED else code
 
 
 def one_line(error: BaseException) -> str:

@@ -20,7 +20,7 @@ class Bar:
 
     def __init__(self, quiet: bool, what: str) -> None:
         self.quiet, self.what = quiet, what
-        self.terminal = sys.stderr.isatty()
+        self.terminal = sys.stderr is not None and sys.stderr.isatty()
         self.started = self.told = perf_counter()
         self._bar: Any = None
 
@@ -48,10 +48,11 @@ class Bar:
         if self._bar is None:
             from tqdm import tqdm
 
-            form = "{desc} {percentage:3.0f} % |{bar}| {postfix}" if total else "{desc} {n_fmt} {postfix}"
-            self._bar = tqdm(total=total, desc=self.what, bar_format=form, leave=False, file=sys.stderr)
+            self._bar = tqdm(total=total, desc=self.what, leave=False, file=sys.stderr)
+        share = "{desc} {percentage:3.0f} % |{bar:12}| " if total else "{desc} "
+        self._bar.bar_format = share + details.replace("{", "{{").replace("}", "}}")
         self._bar.n = done
-        self._bar.set_postfix_str(details)
+        self._bar.refresh()
 
     def say(self, line: str) -> None:
         """A line that stays."""
@@ -96,8 +97,8 @@ class Training(Bar):
         loss = "-" if progress.loss is None else f"{progress.loss:.4f}"
         left = progress.seconds_left
         details = (
-            f"epoch {progress.epoch}/{progress.epochs}  {progress.words_per_second / 1e6:.2f} M words/s  "
-            f"loss {loss}  rate {progress.rate:.5f}  {clock(left)} left"
+            f"{clock(left)} left  {progress.words_per_second / 1e6:.2f} M words/s  loss {loss}  "
+            f"rate {progress.rate:.5f}  epoch {progress.epoch}/{progress.epochs}"
         )
         self.update(progress.words, progress.total, details)
 
@@ -105,8 +106,14 @@ class Training(Bar):
         """What was learned."""
         record, vectors = model.record, model.vectors
         learned = f"{len(vectors):,} vectors of {vectors.dim} components saved in {out}"
-        seconds = record.get("seconds")
-        self.say(learned if seconds is None else f"trained in {seconds:.1f} s; {learned}")
+        seconds, speed = record.get("seconds"), record.get("words_per_second")
+        if record.get("bundles") == 0:
+            self.say("warning: nothing was learned, for no line had two words left: see --min-count, --sample")
+        losses = [loss for loss in record.get("loss_by_epoch", []) if loss is not None]
+        facts = [f"trained in {seconds:.1f} s"] * (seconds is not None)
+        facts += [f"{speed / 1e6:.2f} M words/s"] if speed else []
+        facts += [f"loss {losses[-1]:.3f}" for _ in losses[:1]]
+        self.say(f"{', '.join(facts)}; {learned}" if facts else learned)
 
 
 def columns_of(taken: dict[str, str]) -> dict[str, str]:

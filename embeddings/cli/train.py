@@ -1,18 +1,15 @@
 """`embeddings train`: a command for each installed trainer, made from its settings."""
 
 import inspect
-from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from embeddings import registry
 from embeddings.cli import reading
+from embeddings.cli.config import read_config
+from embeddings.cli.saving import check_apart, checked, save
 from embeddings.errors import RegistryError, SettingError
-
-if TYPE_CHECKING:
-    from embeddings.model import Model
 
 INTERRUPTED = 130
 
@@ -84,24 +81,6 @@ def check_vocab(vocab: str | None) -> None:
             raise click.UsageError(f"--vocab trains all its words: leave out --{name.replace('_', '-')}")
 
 
-def read_config(ctx: click.Context, parameter: click.Parameter, path: str | None) -> None:
-    """Take defaults from a TOML file; what is given on the command line wins."""
-    import tomllib
-
-    if path is None:
-        return
-    try:
-        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise click.UsageError(f"{path} cannot be read as TOML: {error}") from error
-    known = {str(p.name) for p in ctx.command.params} - {"config", "corpus"}
-    settings = {name.replace("-", "_"): value for name, value in content.items()}
-    for name in settings:
-        if name not in known:
-            raise click.UsageError(f"{path}: no setting {name!r}; there are {', '.join(sorted(known))}")
-    ctx.default_map = {**(ctx.default_map or {}), **settings}
-
-
 def common() -> list[click.Parameter]:
     """What every trainer's command takes: the corpus and how it is read, the output, how the run is carried out."""
     known = {"show_default": True}
@@ -118,7 +97,11 @@ def common() -> list[click.Parameter]:
         ),
         click.Option(["--threads"], type=click.IntRange(1, 1024), help="Threads that learn.  [default: all cores]"),
         click.Option(
-            ["--seed"], type=click.IntRange(min=0), default=1, help="With --threads 1 it settles every byte.", **known
+            ["--seed"],
+            type=click.IntRange(0, 2**63 - 1),
+            default=1,
+            help="With --threads 1 it settles every byte.",
+            **known,
         ),
         *reading.options(),
         click.Option(
@@ -148,8 +131,9 @@ def train_into(
     from embeddings.corpora import Corpus
     from embeddings.training.task import Interrupted
 
-    save = saver(out, force)
+    write = checked(out, force)
     text = Corpus(*corpus, vocabulary=vocab, **settings_of_corpus)
+    check_apart(out, text)
     with Reading(quiet) as read:
         encoded = text.encode(report=read)
     read.tell(encoded)
@@ -157,29 +141,12 @@ def train_into(
         with Training(quiet) as bar:
             model = settings.train(text, threads=threads, seed=seed, report=bar)
     except Interrupted as stopped:
-        save(stopped.model)
+        save(write, stopped.model, out)
         done = stopped.model.record
         say(f"interrupted after {done['words']:,} of {done['of_words']:,} words; what was learned is saved in {out}")
         raise click.exceptions.Exit(INTERRUPTED) from None
-    save(model)
-    if not quiet:
-        bar.tell(model, out)
-
-
-def saver(out: str, force: bool) -> "Callable[[Model], None]":
-    """What saves a model at `out`, checked now: hours of work come before it is called.
-
-    Raises:
-        OutputError: `out` exists (unless `force`) or cannot be written.
-    """
-    from embeddings import formats
-    from embeddings.model import check_target
-
-    if Path(out).suffix.lower() in formats.endings() and not Path(out).is_dir():
-        formats.check(out, force=force)
-        return lambda model: model.vectors.save(out, force=force)
-    check_target(out, force=force)
-    return lambda model: model.save(out, force=force)
+    save(write, model, out)
+    bar.tell(model, out)
 
 
 def say(text: str) -> None:

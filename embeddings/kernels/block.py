@@ -81,7 +81,7 @@ def fill(block: Block, source: Source, rng: np.ndarray) -> int:
     position, end, line, n = place[POSITION], place[END], place[LINE], place[HELD]
     before, begin, first = position, 0, place[FIRST]
     while position < end and n < size:
-        border = min(source.lines[line], end)
+        border = max(position, min(source.lines[line], end))  # broken borders must not stop the clock
         position, n = keep_some(block.words, n, source, position, border, rng)
         closed = position == border
         last = n if closed else max(first, n - source.window)
@@ -115,7 +115,10 @@ def keep_some(
     begin, vocabulary, size = position, source.keep.shape[0], words.shape[0]
     while position < border and n < size:
         word = source.ids[position]
-        if word < vocabulary and coin(random(key, counter + np.uint64(position - begin))) <= source.keep[word]:
+        if (
+            np.uint32(word) < vocabulary
+            and coin(random(key, counter + np.uint64(position - begin))) <= source.keep[word]
+        ):
             words[n] = word
             n += 1
         position += 1

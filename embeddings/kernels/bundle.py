@@ -17,7 +17,7 @@ from embeddings.kernels.products import COLUMNS, TARGETS
 from embeddings.kernels.rows import PADDING, address, copy, score, update
 
 SAMPLED = 64  # one bundle in so many is tallied for the loss
-LOSS, PAIRS, NEXT = range(3)  # of `Bundle.tally`
+LOSS, PAIRS, NEXT, STEPS = range(4)  # of `Bundle.tally`
 
 
 class Bundle(NamedTuple):
@@ -27,7 +27,7 @@ class Bundle(NamedTuple):
     one for each target; `scores` is S and then G; `rows` (rows, width) are for hidden rows and their gradients;
     `old` keeps inputs as they were when targets are too many for one pass; `factor` (1,) is what sums are scaled by.
     `context` (contexts,) are addresses of rows that make up a hidden one.
-    `tally` sums the loss of sampled bundles and the pairs of input and positive in them.
+    `tally` sums the loss of sampled bundles and the pairs of input and positive in them, and counts all bundles.
     """
 
     read: np.ndarray
@@ -67,15 +67,19 @@ def new_bundle(
         rows=aligned(rows, width, dtype),
         old=aligned(inputs if targets > TARGETS else 0, width, dtype),
         factor=np.ones(1, dtype),
-        tally=np.zeros(3),
+        tally=np.zeros(4),
     )
 
 
 @piece
 def learn(bundle: Bundle, m: int, p: int, n: int, width: int, rate: float) -> None:
-    """Move m inputs and n targets, of which the first p are positive, one step of size `rate`."""
+    """Move m inputs and n targets, of which the first p are positive for all of them, one step of size `rate`.
+
+    `weights[:n]` is the caller's to fill, for every bundle anew if it ever changes.
+    """
     read, targets, scores, weights, tally = bundle.read, bundle.targets, bundle.scores, bundle.weights, bundle.tally
     score(scores, read, m, targets, n, width)
+    tally[STEPS] += 1
     tally[NEXT] -= 1
     if tally[NEXT] < 0:
         tally[NEXT] += SAMPLED

@@ -59,9 +59,23 @@ def _kept(function: Function, **more: bool) -> Function:
     home = generation(Path(function.__code__.co_filename).resolve().parent)
     before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(home or "")
     try:
-        return njit(cache=home is not None, **OPTIONS, **more)(function)  # type: ignore[no-any-return]
+        compiled = njit(cache=home is not None, **OPTIONS, **more)(function)
     finally:
         numba.config.CACHE_DIR = before
+    if home is not None:
+        forgive(compiled._cache)
+    return compiled  # type: ignore[no-any-return]
+
+
+def forgive(kept: Any) -> None:
+    """Let a kernel run that cannot be kept: the disk of the cache may be full."""
+    save = kept.save_overload
+
+    def tried(*args: Any) -> None:
+        with suppress(OSError):
+            save(*args)
+
+    kept.save_overload = tried
 
 
 @cache

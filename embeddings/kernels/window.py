@@ -40,12 +40,12 @@ def centre_and_noise(block: Block, table: np.ndarray, bundle: Bundle, i: int, fi
 
 
 @piece
-def ask_ahead(block: Block, inputs: np.ndarray, outputs: np.ndarray, i: int, last: int) -> None:
-    """Fetch into the cache the targets of the centre after i, and a context of later ones."""
+def ask_ahead(block: Block, inputs: np.ndarray, outputs: np.ndarray, noise: int, i: int, last: int) -> None:
+    """Fetch into the cache the centre after i with its first noise rows, and a context of later ones."""
     if i + 1 < last:
         size = outputs.shape[1] * outputs.itemsize
         prefetch(address(outputs, block.words[i + 1]), size)
-        for j in range(block.noise.shape[1]):
+        for j in range(noise):
             prefetch(address(outputs, block.noise[i + 1, j]), size)
     if i + AHEAD < last:
         prefetch(address(inputs, block.words[i + AHEAD]), inputs.shape[1] * inputs.itemsize)

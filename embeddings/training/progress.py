@@ -15,7 +15,8 @@ class Progress:
     """One report: words of the corpus read so far, and what they tell.
 
     `loss` is the mean, over the pairs of input and positive in one window of 64 since the last report, of the
-    negative-sampling loss (natural logarithms); None where there was none yet. `seconds` have passed.
+    negative-sampling loss (natural logarithms); None where there was none yet. `rate` falls block by block, of some
+    8,000 words each. `seconds` have passed.
     """
 
     words: int
@@ -56,6 +57,7 @@ class Tally:
 
     def __post_init__(self) -> None:
         self.words = np.zeros(self.threads, np.int64)
+        self.steps = np.zeros(self.threads)  # bundles learned
         self.sums: list[list[np.ndarray]] = [[] for _ in range(self.threads)]  # of each epoch begun
         self._all, self._told = np.zeros((self.threads, 2)), np.zeros(2)
 

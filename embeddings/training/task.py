@@ -3,18 +3,27 @@
 import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from math import isfinite
 from threading import Event
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from embeddings.errors import EmbeddingsError, SettingError
+from embeddings.errors import EmbeddingsError
 from embeddings.kernels.block import FIRST, LAST, Block, Source, fill, keep_thresholds, new_block, rewind
-from embeddings.kernels.bundle import LOSS, NEXT, PAIRS, SAMPLED, Bundle
+from embeddings.kernels.bundle import LOSS, NEXT, PAIRS, SAMPLED, STEPS, Bundle
 from embeddings.kernels.noise import alias_table
 from embeddings.kernels.random import keys
+from embeddings.kernels.rows import padded
 from embeddings.model import Model
-from embeddings.settings import ContextWindow, Dimension, NegativeSampling, Schedule, VocabularyChoice
+from embeddings.settings import (
+    ContextWindow,
+    Dimension,
+    NegativeSampling,
+    Schedule,
+    VocabularyChoice,
+    check_value,
+)
 from embeddings.training import hogwild
 from embeddings.training.order import Piece, shuffled
 from embeddings.training.progress import Report, Tally
@@ -25,6 +34,7 @@ if TYPE_CHECKING:
     from embeddings.corpora import Corpus, EncodedCorpus
 
 LearnBlock = Callable[[Block, Any, Bundle, float], None]
+MOST_THREADS = 1024
 
 
 class TrainingError(EmbeddingsError):
@@ -35,7 +45,7 @@ class Interrupted(KeyboardInterrupt):
     """The user stopped a training run; `model` holds what was learned until then."""
 
     def __init__(self, model: Model) -> None:
-        super().__init__()
+        super().__init__("training was interrupted; what was learned until then is in `.model` of this exception")
         self.model = model
 
 
@@ -65,7 +75,7 @@ class Task:
         others are kept in the model. `noise` words are drawn for a centre, as many as there are negatives if not given.
 
         Raises:
-            TrainingError: a vector overflowed.
+            TrainingError: a vector or the loss overflowed.
             Interrupted: the user interrupted; what was learned is in it.
         """
         source, shares = self.source(), self.shares()
@@ -81,8 +91,11 @@ class Task:
                 worker.read(shares[thread], shares[thread + 1], learn_block, tables, stop)
 
         def report() -> None:
+            progress = tally.progress()
+            if progress.loss is not None and not isfinite(progress.loss):
+                raise overflow("loss", tally)
             if self.report:
-                self.report(tally.progress())
+                self.report(progress)
 
         try:
             hogwild.run(work, self.threads, report)
@@ -122,10 +135,12 @@ class Task:
     def model(self, tables: Any, tally: Tally) -> Model:
         """What was learned so far."""
         dim, arrays = self.settings.dim, {k: v for k, v in tables._asdict().items() if isinstance(v, np.ndarray)}
+        if any(array.ndim != 2 or array.shape[1] != padded(dim) for array in arrays.values()):
+            raise ValueError(f"tables must be (rows, {padded(dim)}): {[array.shape for array in arrays.values()]}")
         trimmed = {name: np.ascontiguousarray(array[:, :dim]) for name, array in arrays.items()}
         for name, array in trimmed.items():
             if not np.isfinite(array).all():
-                raise TrainingError(f"the {name} overflowed after {tally.done} words; a lower --rate will help")
+                raise overflow(name, tally)
         progress = tally.progress()
         record = {
             "seed": self.seed,
@@ -135,6 +150,7 @@ class Task:
             "of_words": progress.total,
             "seconds": round(progress.seconds, 3),
             "words_per_second": round(progress.words_per_second),
+            "bundles": int(tally.steps.sum()),
             "loss_by_epoch": tally.losses(),
         }
         vectors = Vectors(list(self.vocabulary.words), trimmed.pop("words"), counts=self.vocabulary.counts)
@@ -185,7 +201,13 @@ class Worker:
             tally.words[self.thread] += read
             learn_block(block, tables, bundle, rate)
             tally.add(self.thread, bundle.tally[LOSS], bundle.tally[PAIRS])
+            tally.steps[self.thread] = bundle.tally[STEPS]
             bundle.tally[LOSS] = bundle.tally[PAIRS] = 0
+
+
+def overflow(what: str, tally: Tally) -> TrainingError:
+    """The error for numbers that grew beyond all bounds."""
+    return TrainingError(f"the {what} overflowed after {tally.done:,} words; a lower rate will help")
 
 
 def prepare(
@@ -203,11 +225,9 @@ def prepare(
         SettingError: threads or seed are out of range.
         CorpusError: the corpus is broken, or no word of it is frequent enough.
     """
-    threads = available_threads() if threads is None else threads
-    if not 1 <= threads <= 1024:
-        raise SettingError(f"threads must be at least 1 and at most 1024, not {threads}")
-    if not 0 <= seed < 2**63:
-        raise SettingError(f"seed must be at least 0 and below 2^63, not {seed}")
+    chosen = available_threads() if threads is None else threads
+    threads = check_value("threads", chosen, int, {"least": 1, "most": MOST_THREADS})
+    seed = check_value("seed", seed, int, {"least": 0, "most": 2**63 - 1})
     encoded = corpus.encode()
     vocabulary = encoded.select(min_count=settings.min_count, max_vocab=settings.max_vocab)
     return Task(trainer, settings, encoded, vocabulary, threads, seed, report)

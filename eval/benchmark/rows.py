@@ -11,6 +11,7 @@ from embeddings.files import replacing
 Row = dict[str, Any]
 
 SETS = {"wordsim353": "WordSim-353", "simlex999": "SimLex-999", "google-analogies": "Google analogies"}
+MEASURES = ("spearman", "accuracy")  # of these sets
 TIMES = ("training_cpu", "training_wall", "whole_cpu", "whole_wall")  # seconds
 MEMORY = ("peak_memory", "private_memory")  # bytes
 QUALITY = tuple(f"{name}{part}" for name in SETS for part in ("", " seen", " total"))

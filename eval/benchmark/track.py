@@ -110,7 +110,8 @@ class Track:
         judged = succeeded(self.start([sys.executable, "-m", "embeddings", "evaluate", str(vectors), "--json"]))
         found: Row = {}
         for result in json.loads(judged.output):
-            if result["set"] in rows.SETS and result["section"] is None and result["restrict"] in (None, 30000):
+            counts = result["measure"] in rows.MEASURES and result["restrict"] in (None, 30000)
+            if result["set"] in rows.SETS and result["section"] is None and counts:
                 name = result["set"]
                 found |= {name: result["value"], f"{name} seen": result["seen"], f"{name} total": result["total"]}
         return found

@@ -158,7 +158,7 @@ BAD = [
     (["train", "skipgram", "text.txt", "-o", "x", "--threads", "0"], 2, "0 is not in the range"),
     (["train", "skipgram", "text.txt", "-o", "x", "--wat", "1"], 2, "No such option"),
     (["train", "glove", "text.txt", "-o", "x"], 2, "no trainer called 'glove'; installed: cbow"),
-    (["train", "skipgram", "text.txt", "-o", "x", "--tokenizer", "t"], 1, "no tokenizer called 't'; installed:"),
+    (["train", "skipgram", "text.txt", "-o", "x", "--tokenizer", "t"], 2, "no tokenizer called 't'; installed:"),
     (["neighbours", "missing", "king"], 1, "missing does not exist"),
     (["neighbours", "text.txt", "king"], 1, "text.txt"),
     (["evaluate", "text.txt", "--similarity", "missing"], 1, "no test set 'missing'"),

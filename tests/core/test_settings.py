@@ -150,5 +150,5 @@ def test_numbers_of_numpy_are_numbers():
 def test_noise_for_each_pair_wants_a_window_that_fits_in_memory():
     assert SkipGram(negative_sharing="pair", window=1000).window == 1000
     assert SkipGram(window=1001).window == 1001
-    with pytest.raises(SettingError, match="pair allows a window of at most 1000, not 1001"):
+    with pytest.raises(SettingError, match="2 x window x negatives must be at most 10000, not 10010"):
         SkipGram(negative_sharing="pair", window=1001)

@@ -1,0 +1,91 @@
+"""Saving what a run has learned: checked before it starts, not interrupted while it is written, never lost."""
+
+import signal
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+import click
+
+from embeddings.errors import EmbeddingsError, OutputError, SettingError
+
+if TYPE_CHECKING:
+    from embeddings.corpora import Corpus
+    from embeddings.model import Model
+
+Save = Callable[[str, "Model"], None]
+
+
+def check_apart(out: str, corpus: "Corpus") -> None:
+    """Refuse an output that is a part of the corpus, or would become one.
+
+    Raises:
+        SettingError: it is a file of the corpus or lies in a folder that was given as one.
+    """
+    target = Path(out).resolve()
+    for path in corpus.paths:
+        given = path.resolve()
+        if target == given or given in target.parents:
+            raise SettingError(f"--out {out} is a part of the corpus {path}; choose another place")
+
+
+def checked(out: str, force: bool) -> Save:
+    """How a model is saved at `out`, which is checked now: hours of work come before it is done.
+
+    Raises:
+        SettingError: `out` is empty.
+        OutputError: it exists (unless `force`) or cannot be written.
+    """
+    from embeddings import formats
+    from embeddings.model import check_target
+
+    if not out:
+        raise SettingError("--out must be the name of a folder or file, not ''")
+    if Path(out).suffix.lower() in formats.endings() and not Path(out).is_dir():
+        formats.check(out, force=force)
+        return lambda place, model: model.vectors.save(place, force=force)
+    check_target(out, force=force)
+    return lambda place, model: model.save(place, force=force)
+
+
+def save(write: Save, model: "Model", out: str) -> None:
+    """Write a model at `out`; if that fails now, somewhere else.
+
+    Raises:
+        OutputError: it could not be saved in `out`; the message says where it is instead.
+    """
+    with uninterrupted():
+        try:
+            write(out, model)
+        except (EmbeddingsError, OSError) as error:
+            raise OutputError(f"{error}; {rescued(write, model, out)}") from error
+
+
+def rescued(write: Save, model: "Model", out: str) -> str:
+    """Where a model was saved that could not be saved in `out`."""
+    beside = [str(Path(out).with_name(f"{Path(out).stem}.{number}{Path(out).suffix}")) for number in range(1, 10)]
+    elsewhere = str(Path(tempfile.mkdtemp(prefix="embeddings-rescued-")) / Path(out).name[-100:])
+    for place in [*beside, elsewhere]:
+        try:
+            write(place, model)
+        except (EmbeddingsError, OSError):
+            continue
+        return f"what was learned is saved in {place}"
+    return "nor could it be saved anywhere else"
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Put off Ctrl-C until the block is over."""
+
+    def later(number: int, frame: FrameType | None) -> None:
+        click.echo("saving what was learned; one moment", err=True)
+
+    before = signal.signal(signal.SIGINT, later)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
