@@ -1,0 +1,214 @@
+"""What was learned is never lost: outputs are checked first, saving is not interrupted, a failure saves elsewhere."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_commands import SMALL, TEXT, run
+
+import embeddings as em
+from embeddings.cli import saving
+from embeddings.errors import OutputError, SettingError
+from embeddings.vocabulary import Vocabulary
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "text.txt"
+    path.write_text(TEXT)
+    return path
+
+
+@pytest.fixture
+def model() -> em.Model:
+    vectors = em.Vectors(["the", "cat"], np.ones((2, 3)), counts=[5, 2])
+    vocabulary = Vocabulary(["the", "cat"], [5, 2])
+    return em.Model("skipgram", vectors=vectors, settings={}, tables={}, vocabulary=vocabulary, record={})
+
+
+@pytest.mark.parametrize(("name", "beside"), [("v", "v.1"), ("v.bin", "v.1.bin")])
+def test_an_output_that_appears_while_training_is_kept_and_the_result_saved_beside_it(tmp_path, model, name, beside):
+    out = tmp_path / name
+    write = saving.checked(str(out), False)
+    out.write_text("another's")
+    said = f"{re.escape(str(out))} exists.*; what was learned is saved in {re.escape(str(tmp_path / beside))}$"
+    with pytest.raises(OutputError, match=said):
+        saving.save(write, model, str(out))
+    assert out.read_text() == "another's"
+    assert em.load(tmp_path / beside).words == ["the", "cat"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, beside])
+
+
+def test_places_beside_that_are_taken_are_left_alone(tmp_path, model):
+    out = tmp_path / "v"
+    write = saving.checked(str(out), False)
+    for taken in ("v", "v.1", "v.2"):
+        (tmp_path / taken).write_text(taken)
+    with pytest.raises(OutputError, match=r"saved in .*/v\.3$"):
+        saving.save(write, model, str(out))
+    assert [(tmp_path / taken).read_text() for taken in ("v", "v.1", "v.2")] == ["v", "v.1", "v.2"]
+    assert em.load(tmp_path / "v.3").words == ["the", "cat"]
+
+
+def test_a_folder_that_is_gone_sends_the_result_to_the_temporary_folder(tmp_path, model, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    out = tmp_path / "gone" / "v.bin"
+    write = saving.checked(str(out), False)
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(OutputError, match="what was learned is saved in ") as caught:
+        saving.save(write, model, str(out))
+    place = Path(str(caught.value).rpartition(" saved in ")[2])
+    assert place.is_relative_to(tmp_path / "temporary")
+    assert em.load(place).words == ["the", "cat"]
+
+
+def test_a_result_that_can_be_saved_nowhere_is_told(tmp_path, model, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    def full(place: str, model: em.Model) -> None:
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OutputError, match="No space left on device; nor could it be saved anywhere else"):
+        saving.save(full, model, str(tmp_path / "v"))
+
+
+def test_a_result_that_is_saved_elsewhere_is_a_failure_of_the_command(text, tmp_path):
+    """The output appears when the training is over, after all checks."""
+    code = """
+import sys
+from pathlib import Path
+from embeddings.cli import main, train
+whole = train.save
+def late(write, model, out):
+    Path(out).write_text("another's")
+    whole(write, model, out)
+train.save = late
+main()
+"""
+    command = [sys.executable, "-c", code, "train", "skipgram", str(text), "-o", str(tmp_path / "v"), *SMALL]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 1
+    told = done.stderr.splitlines()[-1]
+    assert told.startswith(f"Error: {tmp_path / 'v'} exists")
+    assert told.endswith(f"what was learned is saved in {tmp_path / 'v.1'}")
+    assert em.load(tmp_path / "v.1").words[0] == "the"
+
+
+def test_ctrl_c_while_saving_is_put_off(capsys):
+    before = signal.getsignal(signal.SIGINT)
+    after = []
+    with saving.uninterrupted():
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+        after.append("written")
+    assert after == ["written"]
+    assert signal.getsignal(signal.SIGINT) is before
+    assert "saving what was learned" in capsys.readouterr().err
+
+
+def test_ctrl_c_interrupts_again_when_saving_failed():
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(OSError, match="full"), saving.uninterrupted():
+        raise OSError("full")
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.parametrize("name", ["text.txt", "folder/../text.txt", "linked.txt"])
+def test_the_corpus_is_no_output(text, tmp_path, name):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "linked.txt").symlink_to(text)
+    with pytest.raises(SettingError, match="is a part of the corpus"):
+        saving.check_apart(str(tmp_path / name), em.Corpus(text))
+
+
+@pytest.mark.parametrize("name", ["folder", "folder/v", "folder/deep/v.bin"])
+def test_no_output_lies_in_a_folder_of_the_corpus(text, tmp_path, name):
+    (tmp_path / "folder" / "deep").mkdir(parents=True)
+    text.rename(tmp_path / "folder" / "text.txt")
+    with pytest.raises(SettingError, match=f"--out .*{name} is a part of the corpus .*folder; choose another place"):
+        saving.check_apart(str(tmp_path / name), em.Corpus(tmp_path / "folder"))
+
+
+def test_an_output_beside_the_corpus_is_apart(text, tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "a.txt").write_text(TEXT)
+    saving.check_apart(str(tmp_path / "folder2"), em.Corpus(tmp_path / "folder", text))
+    saving.check_apart(str(tmp_path / "text.bin"), em.Corpus(tmp_path / "folder", text, [["a", "list"]]))
+
+
+def test_the_corpus_survives_force(text):
+    done = run("train", "skipgram", text, "-o", text, "--force", *SMALL)
+    assert done.returncode == 2
+    assert "is a part of the corpus" in done.stderr
+    assert text.read_text() == TEXT
+
+
+@pytest.mark.parametrize(
+    ("corpus", "out", "code", "said"),
+    [
+        ("text.txt", "", 2, "--out must be the name of a folder or file, not ''"),
+        ("", "v", 1, "a corpus is a path, '-' or an iterable of strings or token lists, not ''"),
+    ],
+)
+def test_empty_names_are_refused(text, tmp_path, corpus, out, code, said):
+    done = run("train", "skipgram", corpus, "-o", out, *SMALL, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (code, f"Error: {said}\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["text.txt"]
+
+
+def test_a_vector_file_that_exists_is_told_before_the_corpus_is_read_and_force_replaces_it(text, tmp_path):
+    out = tmp_path / "v.bin"
+    out.write_text("another's")
+    done = run("train", "skipgram", text, "-o", out, *SMALL)
+    assert done.returncode == 1
+    assert done.stderr == f"Error: {out} exists; choose another name, or --force to replace it\n"
+    assert out.read_text() == "another's"
+    done = run("train", "skipgram", text, "-o", out, *SMALL, "--force")
+    assert done.returncode == 0, done.stderr
+    assert em.load(out).words[0] == "the"
+
+
+@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGHUP", 129)])
+def test_signals_that_end_a_run_save_what_was_learned(text, tmp_path, name, code):
+    """The signal comes with the first progress report: the threads are learning then."""
+    script = f"""
+import os, signal
+from embeddings.cli import main, progress
+def ended(self, progress):
+    os.kill(os.getpid(), signal.{name})
+progress.Training.__call__ = ended
+main()
+"""
+    command = [sys.executable, "-c", script, "train", "skipgram", str(text), "-o", str(tmp_path / "v"), *SMALL]
+    done = subprocess.run([*command, "--epochs", "1000000"], capture_output=True, text=True, timeout=300)
+    assert done.returncode == code, done.stderr
+    assert "interrupted after" in done.stderr
+    assert em.load(tmp_path / "v").words[0] == "the"
+
+
+NOT_YET = pytest.mark.xfail(strict=True, reason="only SIGINT is put off while a result is written")
+
+
+@pytest.mark.parametrize(
+    "name", ["SIGINT", pytest.param("SIGTERM", marks=NOT_YET), pytest.param("SIGHUP", marks=NOT_YET)]
+)
+def test_signals_that_end_a_run_wait_for_saving(name):
+    """In a process of its own, as the handlers belong to the command line."""
+    code = """
+import os, signal, sys
+from embeddings.cli import Ended, saving
+Ended()
+with saving.uninterrupted():
+    os.kill(os.getpid(), getattr(signal, sys.argv[1]))
+    print("written")
+"""
+    done = subprocess.run([sys.executable, "-c", code, name], capture_output=True, text=True, timeout=300)
+    assert done.stdout == "written\n"
