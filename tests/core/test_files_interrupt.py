@@ -1,0 +1,112 @@
+"""An interrupt while a folder is being replaced, and what is forced to the disk before it is."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from embeddings.files import flush, replacing
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """A folder that is there already."""
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "old.txt").write_text("old")
+    return folder
+
+
+def fails_at(monkeypatch, number, error):
+    """From now on the rename of that number raises, once."""
+    rename, done = Path.replace, []
+
+    def replace(self, target):
+        done.append(self)
+        if len(done) == number:
+            raise error
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "replace", replace)
+    return done
+
+
+@pytest.mark.parametrize("number", [1, 2])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, MemoryError])
+def test_an_interrupt_between_the_renames_leaves_the_old_folder(monkeypatch, saved, number, error):
+    done = fails_at(monkeypatch, number, error())
+    with pytest.raises(error), replacing(saved, force=True, folder=True) as fresh:
+        (fresh / "new.txt").write_text("new")
+    assert len(done) >= number
+    assert [path.name for path in saved.iterdir()] == ["old.txt"]
+    assert (saved / "old.txt").read_text() == "old"
+    assert list(saved.parent.iterdir()) == [saved]
+
+
+def test_an_interrupt_while_writing_leaves_the_old_folder(saved):
+    def write():
+        with replacing(saved, force=True, folder=True) as fresh:
+            (fresh / "new.txt").write_text("new")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write()
+    assert [path.name for path in saved.iterdir()] == ["old.txt"]
+    assert list(saved.parent.iterdir()) == [saved]
+
+
+def test_a_file_that_is_interrupted_leaves_the_old_one(monkeypatch, tmp_path):
+    target = tmp_path / "v.bin"
+    target.write_text("old")
+    fails_at(monkeypatch, 1, KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt), replacing(target, force=True) as fresh:
+        fresh.write_text("new")
+    assert target.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def synced(monkeypatch):
+    """The files forced to the disk from now on."""
+    found, sync = [], os.fsync
+
+    def fsync(number):
+        found.append(Path(os.readlink(f"/proc/self/fd/{number}")).name)
+        sync(number)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    return found
+
+
+def test_every_file_of_a_folder_is_forced_to_the_disk(monkeypatch, tmp_path):
+    (tmp_path / "deep" / "deeper").mkdir(parents=True)
+    names = ["a", "deep/b", "deep/deeper/c", "deep/.hidden", "empty"]
+    for name in names:
+        (tmp_path / name).write_text("x" * (name != "empty"))
+    found = synced(monkeypatch)
+    flush(tmp_path)
+    assert sorted(found) == sorted(Path(name).name for name in names)
+    assert (tmp_path / "deep" / "deeper" / "c").read_text() == "x"
+
+
+def test_one_file_is_forced_to_the_disk(monkeypatch, tmp_path):
+    (tmp_path / "a").write_text("x")
+    (tmp_path / "b").write_text("x")
+    found = synced(monkeypatch)
+    flush(tmp_path / "a")
+    assert found == ["a"]
+
+
+@pytest.mark.parametrize("folder", [True, False])
+def test_all_is_on_the_disk_before_the_first_rename(monkeypatch, tmp_path, folder):
+    found, seen = synced(monkeypatch), []
+    rename = Path.replace
+
+    def replace(self, target):
+        seen.append(sorted(found))
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "replace", replace)
+    with replacing(tmp_path / "out", folder=folder) as fresh:
+        for path in [fresh / "a", fresh / "b"] if folder else [fresh]:
+            path.write_text("x")
+    assert seen == [["a", "b"] if folder else ["out"]]
