@@ -62,4 +62,4 @@ def shown(value: Any) -> str:
     """A value as people read it."""
     if value is None:
         return "-"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
