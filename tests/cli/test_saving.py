@@ -212,3 +212,18 @@ with saving.uninterrupted():
 """
     done = subprocess.run([sys.executable, "-c", code, name], capture_output=True, text=True, timeout=300)
     assert done.stdout == "written\n"
+
+
+@pytest.mark.xfail(strict=True, reason="--force is for the output, but replaces what lies beside it too")
+@pytest.mark.parametrize("name", ["v.bin", "v.txt"])
+def test_force_does_not_replace_what_lies_beside_the_output(tmp_path, model, name):
+    """The output cannot be replaced, as it has become a folder with something in it."""
+    out = tmp_path / name
+    write = saving.checked(str(out), True)
+    out.mkdir()
+    (out / "another").write_text("another's")
+    beside = out.with_name(f"v.1{out.suffix}")
+    beside.write_text("another's")
+    with pytest.raises(OutputError, match="what was learned is saved in"):
+        saving.save(write, model, str(out))
+    assert beside.read_text() == "another's"
