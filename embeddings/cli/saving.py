@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from embeddings.errors import EmbeddingsError, OutputError, SettingError
+from embeddings.errors import OutputError, SettingError
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus
     from embeddings.model import Model
 
-Save = Callable[[str, "Model"], None]
+Save = Callable[[str, "Model", bool], None]  # the place, the model, and whether what is there is replaced
+SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 def check_apart(out: str, corpus: "Corpus") -> None:
@@ -33,7 +34,7 @@ def check_apart(out: str, corpus: "Corpus") -> None:
 
 
 def checked(out: str, force: bool) -> Save:
-    """How a model is saved at `out`, which is checked now: hours of work come before it is done.
+    """How a model is saved at a place such as `out`, which is checked now: hours of work come before it is done.
 
     Raises:
         SettingError: `out` is empty.
@@ -46,12 +47,12 @@ def checked(out: str, force: bool) -> Save:
         raise SettingError("--out must be the name of a folder or file, not ''")
     if Path(out).suffix.lower() in formats.endings() and not Path(out).is_dir():
         formats.check(out, force=force)
-        return lambda place, model: model.vectors.save(place, force=force)
+        return lambda place, model, force: model.vectors.save(place, force=force)
     check_target(out, force=force)
-    return lambda place, model: model.save(place, force=force)
+    return lambda place, model, force: model.save(place, force=force)
 
 
-def save(write: Save, model: "Model", out: str) -> None:
+def save(write: Save, model: "Model", out: str, force: bool) -> None:
     """Write a model at `out`; if that fails now, somewhere else.
 
     Raises:
@@ -59,8 +60,8 @@ def save(write: Save, model: "Model", out: str) -> None:
     """
     with uninterrupted():
         try:
-            write(out, model)
-        except (EmbeddingsError, OSError) as error:
+            write(out, model, force)
+        except Exception as error:  # whatever it is, hours of work must not be lost
             raise OutputError(f"{error}; {rescued(write, model, out)}") from error
 
 
@@ -70,8 +71,8 @@ def rescued(write: Save, model: "Model", out: str) -> str:
     elsewhere = str(Path(tempfile.mkdtemp(prefix="embeddings-rescued-")) / Path(out).name[-100:])
     for place in [*beside, elsewhere]:
         try:
-            write(place, model)
-        except (EmbeddingsError, OSError):
+            write(place, model, False)
+        except Exception:
             continue
         return f"what was learned is saved in {place}"
     return "nor could it be saved anywhere else"
@@ -79,13 +80,15 @@ def rescued(write: Save, model: "Model", out: str) -> str:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Put off Ctrl-C until the block is over."""
+    """Put off Ctrl-C, and the signals that end a process, until the block is over."""
 
     def later(number: int, frame: FrameType | None) -> None:
         click.echo("saving what was learned; one moment", err=True)
 
-    before = signal.signal(signal.SIGINT, later)
+    present = [getattr(signal, name) for name in SIGNALS if hasattr(signal, name)]
+    before = {number: signal.signal(number, later) for number in present}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

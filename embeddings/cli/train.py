@@ -141,11 +141,11 @@ def train_into(
         with Training(quiet) as bar:
             model = settings.train(text, threads=threads, seed=seed, report=bar)
     except Interrupted as stopped:
-        save(write, stopped.model, out)
+        save(write, stopped.model, out, force)
         done = stopped.model.record
         say(f"interrupted after {done['words']:,} of {done['of_words']:,} words; what was learned is saved in {out}")
         raise click.exceptions.Exit(INTERRUPTED) from None
-    save(write, model, out)
+    save(write, model, out, force)
     bar.tell(model, out)
 
 

@@ -39,7 +39,7 @@ def test_an_output_that_appears_while_training_is_kept_and_the_result_saved_besi
     out.write_text("another's")
     said = f"{re.escape(str(out))} exists.*; what was learned is saved in {re.escape(str(tmp_path / beside))}$"
     with pytest.raises(OutputError, match=said):
-        saving.save(write, model, str(out))
+        saving.save(write, model, str(out), False)
     assert out.read_text() == "another's"
     assert em.load(tmp_path / beside).words == ["the", "cat"]
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, beside])
@@ -51,7 +51,7 @@ def test_places_beside_that_are_taken_are_left_alone(tmp_path, model):
     for taken in ("v", "v.1", "v.2"):
         (tmp_path / taken).write_text(taken)
     with pytest.raises(OutputError, match=r"saved in .*/v\.3$"):
-        saving.save(write, model, str(out))
+        saving.save(write, model, str(out), False)
     assert [(tmp_path / taken).read_text() for taken in ("v", "v.1", "v.2")] == ["v", "v.1", "v.2"]
     assert em.load(tmp_path / "v.3").words == ["the", "cat"]
 
@@ -64,7 +64,7 @@ def test_a_folder_that_is_gone_sends_the_result_to_the_temporary_folder(tmp_path
     write = saving.checked(str(out), False)
     (tmp_path / "gone").rmdir()
     with pytest.raises(OutputError, match="what was learned is saved in ") as caught:
-        saving.save(write, model, str(out))
+        saving.save(write, model, str(out), False)
     place = Path(str(caught.value).rpartition(" saved in ")[2])
     assert place.is_relative_to(tmp_path / "temporary")
     assert em.load(place).words == ["the", "cat"]
@@ -73,11 +73,11 @@ def test_a_folder_that_is_gone_sends_the_result_to_the_temporary_folder(tmp_path
 def test_a_result_that_can_be_saved_nowhere_is_told(tmp_path, model, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
-    def full(place: str, model: em.Model) -> None:
+    def full(place: str, model: em.Model, force: bool) -> None:
         raise OSError(28, "No space left on device")
 
     with pytest.raises(OutputError, match="No space left on device; nor could it be saved anywhere else"):
-        saving.save(full, model, str(tmp_path / "v"))
+        saving.save(full, model, str(tmp_path / "v"), False)
 
 
 def test_a_result_that_is_saved_elsewhere_is_a_failure_of_the_command(text, tmp_path):
@@ -87,9 +87,9 @@ import sys
 from pathlib import Path
 from embeddings.cli import main, train
 whole = train.save
-def late(write, model, out):
+def late(write, model, out, force):
     Path(out).write_text("another's")
-    whole(write, model, out)
+    whole(write, model, out, force)
 train.save = late
 main()
 """
@@ -194,12 +194,7 @@ main()
     assert em.load(tmp_path / "v").words[0] == "the"
 
 
-NOT_YET = pytest.mark.xfail(strict=True, reason="only SIGINT is put off while a result is written")
-
-
-@pytest.mark.parametrize(
-    "name", ["SIGINT", pytest.param("SIGTERM", marks=NOT_YET), pytest.param("SIGHUP", marks=NOT_YET)]
-)
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_signals_that_end_a_run_wait_for_saving(name):
     """In a process of its own, as the handlers belong to the command line."""
     code = """
@@ -214,7 +209,6 @@ with saving.uninterrupted():
     assert done.stdout == "written\n"
 
 
-@pytest.mark.xfail(strict=True, reason="--force is for the output, but replaces what lies beside it too")
 @pytest.mark.parametrize("name", ["v.bin", "v.txt"])
 def test_force_does_not_replace_what_lies_beside_the_output(tmp_path, model, name):
     """The output cannot be replaced, as it has become a folder with something in it."""
@@ -225,5 +219,5 @@ def test_force_does_not_replace_what_lies_beside_the_output(tmp_path, model, nam
     beside = out.with_name(f"v.1{out.suffix}")
     beside.write_text("another's")
     with pytest.raises(OutputError, match="what was learned is saved in"):
-        saving.save(write, model, str(out))
+        saving.save(write, model, str(out), True)
     assert beside.read_text() == "another's"

@@ -52,6 +52,12 @@ def test_python_runs_as_written(readme, root, monkeypatch, tmp_path):
     assert (tmp_path / "model" / "model.json").is_file()
 
 
+def test_comparison_is_what_the_benchmark_wrote(root, readme):
+    written = (root / "eval" / "results" / "results.md").read_text(encoding="utf-8").strip()
+    assert written in between(readme, "comparison", "end of comparison")
+    assert (root / "eval" / "results" / "results.png").is_file()
+
+
 def test_every_command_it_shows_exists(readme):
     from embeddings.cli import main
 
