@@ -40,7 +40,13 @@ class Format(Protocol):
 
 def names() -> Mapping[str, tuple[str, ...]]:
     """Every format that loads by name, sorted, with the endings of paths that choose it."""
-    return {name: tuple(format.ENDINGS) for name, format in registry.loaded("format")}
+    return {name: tuple(format.ENDINGS) for name, format in usable()}
+
+
+def usable() -> list[tuple[str, Format]]:
+    """The formats that load and offer what a format must; a stranger's that does not spoils nothing."""
+    needed = ("SUMMARY", "ENDINGS", "sniff", "read", "write")
+    return [(name, found) for name, found in registry.loaded("format") if all(hasattr(found, part) for part in needed)]
 
 
 def by_name(name: str) -> Format:
@@ -165,6 +171,6 @@ def sniff(path: Path) -> str | None:
         FormatError: it cannot be read, or its compressed data are broken.
     """
     start = start_of(path)
-    sure = [(format.sniff(start), name) for name, format in registry.loaded("format")]
+    sure = [(format.sniff(start), name) for name, format in usable()]
     best, name = max(sure, key=lambda pair: pair[0], default=(0.0, ""))
     return name if best > 0 else None

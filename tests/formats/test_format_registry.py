@@ -78,12 +78,19 @@ def test_a_stranger_reads_writes_and_has_options(tmp_path, install):
 
 
 def test_a_broken_stranger_spoils_nothing_until_it_is_asked_for(tmp_path, install, small):
-    install("broken", "shaky = broken_module", "import nothing_of_the_kind")
+    install("broken", "shaky = shaky_module", "import nothing_of_the_kind")
     small.save(tmp_path / "v.bin")
     assert load(tmp_path / "v.bin").words == small.words
     assert "shaky" not in formats.names()
     with pytest.raises(RegistryError, match="format 'shaky' from broken does not load: No module named"):
         small.save(tmp_path / "v", "shaky")
+
+
+def test_a_stranger_that_is_no_format_spoils_nothing(tmp_path, install, small):
+    install("odd", "odd = odd_module", "x = 1")
+    small.save(tmp_path / "v.bin")
+    assert load(tmp_path / "v.bin").words == small.words
+    assert "odd" not in formats.names()
 
 
 def test_an_ending_that_two_formats_claim(tmp_path, install, small):

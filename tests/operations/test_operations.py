@@ -41,8 +41,10 @@ def test_comparisons_equal_gensim(random, keyed, rows):
     words = [f"w{row}" for row in rows]
     a, b = words[:2]
     assert random.doesnt_match(words) == keyed.doesnt_match(words) or len(words) == 2
-    assert random.rank(a, b) == keyed.rank(a, b)
-    assert random.closer_than(a, b) == keyed.closer_than(a, b)
+    gaps = np.abs(random.units @ (random.units[rows[0]] * 1.0) - random.similarity(a, b))
+    if (gaps < 1e-6).sum() == 1:  # but for words that float32, which gensim compares in, cannot tell from b
+        assert random.rank(a, b) == keyed.rank(a, b)
+        assert random.closer_than(a, b) == keyed.closer_than(a, b)
     assert random.distances(a, words) == pytest.approx(keyed.distances(a, words), abs=1e-5)
     assert random.distances(a) == pytest.approx(keyed.distances(a), abs=1e-5)
     assert random.distances(random[a]) == pytest.approx(random.distances(a), abs=1e-7)
