@@ -21,9 +21,10 @@ from embeddings.cli import (
     trainers,
     vocabulary,
 )
+from embeddings.cli.shared import INTERRUPTED
 from embeddings.errors import EmbeddingsError, RegistryError, SettingError
 
-FAILED, MISUSED, INTERRUPTED = 1, 2, 130
+FAILED, MISUSED = 1, 2
 
 
 class Commands(click.Group):

@@ -9,10 +9,9 @@ import click
 
 from embeddings.cli import shared
 from embeddings.cli.options import options
+from embeddings.cli.shared import INTERRUPTED
 from embeddings.errors import RegistryError, SettingError
 from embeddings.settings import ContextWindow, Dimension, NegativeSampling, Schedule, VocabularyChoice, flag
-
-INTERRUPTED = 130
 
 
 def taken(owner: type, *names: str) -> list[click.Option]:

@@ -67,15 +67,20 @@ def save(write: Save, model: "Model", out: str, force: bool) -> None:
 
 def rescued(write: Save, model: "Model", out: str) -> str:
     """Where a model was saved that could not be saved in `out`."""
-    beside = [str(Path(out).with_name(f"{Path(out).stem}.{number}{Path(out).suffix}")) for number in range(1, 10)]
-    elsewhere = str(Path(tempfile.mkdtemp(prefix="embeddings-rescued-")) / Path(out).name[-100:])
-    for place in [*beside, elsewhere]:
+    for place in places(Path(out)):
         try:
-            write(place, model, False)
+            write(str(place), model, False)
         except Exception:
             continue
         return f"what was learned is saved in {place}"
     return "nor could it be saved anywhere else"
+
+
+def places(out: Path) -> Iterator[Path]:
+    """Where to save instead of `out`: beside it, then in a temporary folder, made only when it comes to that."""
+    for number in range(1, 10):
+        yield out.with_name(f"{out.stem}.{number}{out.suffix}")
+    yield Path(tempfile.mkdtemp(prefix="embeddings-rescued-")) / out.name[-100:]
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import click
 if TYPE_CHECKING:
     from embeddings.vectors import Vectors
 
-Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+INTERRUPTED = 130  # exit code after Ctrl-C
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tab-separated lines.")
 force = click.option("--force", is_flag=True, help="Replace the output if it exists.")

@@ -9,9 +9,8 @@ from embeddings import registry
 from embeddings.cli import reading
 from embeddings.cli.config import read_config
 from embeddings.cli.saving import check_apart, checked, save
+from embeddings.cli.shared import INTERRUPTED
 from embeddings.errors import RegistryError, SettingError
-
-INTERRUPTED = 130
 
 
 class Trainers(click.Group):
