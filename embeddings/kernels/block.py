@@ -22,7 +22,7 @@ class Source(NamedTuple):
 
     `ids` (words,) are ranks; those of rank `len(keep)` and beyond are out of the vocabulary. `lines` (lines + 1,)
     are the borders of sentences in `ids`. `keep` (vocabulary,) are thresholds.
-    `noise` is an alias table, (vocabulary, 2).
+    `noise` is an alias table, (vocabulary, 2); each of its draws serves `sharing` windows that have no word in common.
     """
 
     ids: np.ndarray
@@ -31,6 +31,7 @@ class Source(NamedTuple):
     noise: np.ndarray
     window: int
     shrink: bool
+    sharing: int
 
 
 class Block(NamedTuple):
@@ -90,7 +91,7 @@ def fill(block: Block, source: Source, rng: np.ndarray) -> int:
         if closed:
             begin = n
             line += 1
-    draw_noise(block, source.noise, place[FIRST], first, rng)
+    draw_noise(block, source, place[FIRST], first, rng)
     place[POSITION], place[LINE], place[HELD], place[LAST] = position, line, n, first
     place[FROM] = max(begin, first - source.window)
     return int(position - before)
@@ -139,10 +140,19 @@ def draw_windows(block: Block, source: Source, begin: int, first: int, last: int
 
 
 @piece
-def draw_noise(block: Block, table: np.ndarray, first: int, last: int, rng: np.ndarray) -> None:
-    """Noise words for centres first to last."""
-    key, counter, negatives = rng[0], rng[1], block.noise.shape[1]
+def draw_noise(block: Block, source: Source, first: int, last: int, rng: np.ndarray) -> None:
+    """Noise words for centres first to last: drawn, or those of the last centre whose window is wholly another one.
+
+    Rows of noise words lie anywhere in memory, and other threads move them too. Used again while they are in this
+    core's own cache they cost nothing; and no context meets the same draw twice, so nothing is lost in quality.
+    """
+    key, counter, negatives, apart = rng[0], rng[1], block.noise.shape[1], 2 * source.window + 1
     for i in range(first, last):
-        for j in range(negatives):
-            block.noise[i, j] = pick(table, random(key, counter + np.uint64((i - first) * negatives + j)))
-    rng[1] = counter + np.uint64(max(0, last - first) * negatives)
+        if (i - first) // apart % source.sharing == 0:
+            for j in range(negatives):
+                block.noise[i, j] = pick(source.noise, random(key, counter + np.uint64(j)))
+            counter += np.uint64(negatives)
+        else:
+            for j in range(negatives):
+                block.noise[i, j] = block.noise[i - apart, j]
+    rng[1] = counter

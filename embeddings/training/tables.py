@@ -1,9 +1,13 @@
-"""Tables of parameters as training starts."""
+"""Tables of parameters as training starts and as it ends."""
+
+from typing import Any
 
 import numpy as np
 
 from embeddings.kernels.bundle import aligned
 from embeddings.kernels.rows import padded
+
+Arrays = dict[str, np.ndarray]
 
 
 def initial(rows: int, dim: int, seed: int) -> np.ndarray:
@@ -22,3 +26,18 @@ def initial(rows: int, dim: int, seed: int) -> np.ndarray:
 def zeros(rows: int, dim: int) -> np.ndarray:
     """Rows of zeros; float32 (rows, padded dim)."""
     return aligned(rows, padded(dim))
+
+
+def trimmed(table: np.ndarray, dim: int, slots: int = 1) -> np.ndarray:
+    """A table as it is kept: (rows, dim), or (rows, slots, dim) if that many rows belong to each; a copy.
+
+    `table` is (rows * slots, padded dim) or (rows, slots * padded dim): the same numbers in the same order.
+    """
+    width = padded(dim)
+    shape = (-1, width) if slots == 1 else (-1, slots, width)
+    return np.ascontiguousarray(table.reshape(shape)[..., :dim])
+
+
+def all_trimmed(tables: Any, dim: int) -> Arrays:
+    """The arrays of a NamedTuple by name, `trimmed`."""
+    return {name: trimmed(array, dim) for name, array in tables._asdict().items() if isinstance(array, np.ndarray)}

@@ -15,7 +15,8 @@ from embeddings.kernels.rows import padded
 from embeddings.testing import planted
 from embeddings.training import hogwild
 from embeddings.training.progress import Tally
-from embeddings.training.task import Interrupted, TrainingError, Worker, available_threads, prepare
+from embeddings.training.task import Interrupted, TrainingError, available_threads, prepare
+from embeddings.training.worker import Worker
 
 TRAINERS = pytest.mark.parametrize("trainer", [em.SkipGram, em.CBOW])
 
