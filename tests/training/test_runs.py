@@ -128,8 +128,8 @@ def test_loss_falls(trainer):
     losses = np.mean(runs, axis=0)
     assert len(losses) == 40
     assert losses[-1] < 0.7 * losses[0]
-    parts = [np.mean(part) for part in np.split(losses, [4, 12])]
-    assert parts == sorted(parts, reverse=True)
+    assert np.mean(losses[20:]) < np.mean(losses[:4])
+    assert losses[1:].max() < losses[0]
 
 
 def test_reported_loss_is_that_of_the_twin_within_sampling_error():
