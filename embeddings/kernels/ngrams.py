@@ -18,9 +18,9 @@ def mixed(code: np.uint64, byte: np.uint8) -> np.uint64:
 
 
 @piece
-def inside(byte: np.uint8) -> np.bool_:
+def inside(byte: np.uint8) -> bool:
     """Whether a byte continues a character of UTF-8."""
-    return (byte & 0xC0) == 0x80
+    return bool((byte & 0xC0) == 0x80)
 
 
 @hot
