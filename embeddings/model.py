@@ -105,6 +105,17 @@ class Model:
             self.vocabulary.save(folder / VOCABULARY)
             tensors.save({MAIN: self.vectors.matrix, **self.tables}, folder / TENSORS)
 
+    def export(
+        self, path: str | os.PathLike[str], format: str | None = None, *, force: bool = False, **options: Any
+    ) -> None:
+        """Write a file for other tools: the whole model where the format holds one, such as fasttext, else its vectors.
+
+        Arguments and errors are those of `Vectors.save`.
+        """
+        from embeddings import formats
+
+        formats.write_model(self, path, format=format, force=force, **options)
+
     def described(self) -> str:
         """The text of model.json."""
         content = {

@@ -4,39 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from subword_models import naive_hash, naive_ngrams
 
 from embeddings.errors import SettingError
 from embeddings.subwords import FASTTEXT_BUCKETS, default_buckets, fnv1a, ngram_hashes, subwords
-
-
-def naive_hash(data):
-    code = 2166136261
-    for byte in data:
-        code = ((code ^ (byte if byte < 128 else byte | 0xFFFFFF00)) * 16777619) % 2**32
-    return code
-
-
-def letters(data):
-    """Bytes cut where UTF-8 begins a character; what begins none hangs on to what is before."""
-    found = []
-    for byte in data:
-        if byte & 0xC0 == 0x80 and found:
-            found[-1] += bytes([byte])
-        else:
-            found.append(bytes([byte]))
-    return found
-
-
-def naive_ngrams(word, min_n, max_n):
-    if word == b"</s>":
-        return []
-    whole = letters(b"<" + word + b">")
-    found = []
-    for begin in range(len(whole)):
-        for n in range(max(1, min_n), max_n + 1):
-            if begin + n <= len(whole) and not (n == 1 and begin in (0, len(whole) - 1)):
-                found.append(b"".join(whole[begin : begin + n]))
-    return found
 
 
 def of(word, **lengths):
