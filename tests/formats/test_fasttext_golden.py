@@ -23,7 +23,7 @@ NEAR = {"rtol": 1e-4, "atol": 1e-4}
 @pytest.fixture(scope="module")
 def theirs():
     """fastText's own package."""
-    return pytest.importorskip("fasttext", reason="fastText itself is not installed: pip install fasttext-numpy2")
+    return pytest.importorskip("fasttext", reason="fastText itself is not installed; it comes with the extra fasttext")
 
 
 @pytest.fixture(scope="module")
