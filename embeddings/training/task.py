@@ -172,6 +172,7 @@ class Task:
             settings=asdict(self.settings),
             tables=tables,
             record=record,
+            composer=getattr(type(self.settings), "composer", None),
         )
 
 
