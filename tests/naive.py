@@ -141,6 +141,59 @@ def cbow(words, output, choices, rate, *, at_once, mean=True, exact=False):
     return lost, pairs
 
 
+def composed(own, ngrams, made):
+    """The mean of each word's own row and the rows of its n-grams; `made` lists these for each word."""
+    return np.array([np.mean([own[w], *(ngrams[b] for b in rows)], axis=0) for w, rows in enumerate(made)])
+
+
+def fasttext(own, ngrams, made, learn_words):
+    """A block on composed rows: what `learn_words(rows)` moves them by goes, whole, to all that they are made of."""
+    rows = composed(own, ngrams, made)
+    before = rows.copy()
+    told = learn_words(rows)
+    for w, step in enumerate(rows - before):
+        own[w] += step
+        for b in made[w]:
+            ngrams[b] += step
+    return told
+
+
+def weighted_hidden(words, positions, place):
+    """The mean of contexts times the weights of where they stand, and the (word, position) of each."""
+    i, line, start, stop, _ = place
+    window = len(positions) // 2
+    found = [(line[c], [*range(-window, 0), *range(1, window + 1)].index(c - i)) for c in range(start, stop) if c != i]
+    return np.mean([words[w] * positions[p] for w, p in found], axis=0) if found else None, found
+
+
+def weighted_cbow(words, output, positions, places, rate, *, at_once):
+    """CBOW with position weights: contexts take the gradient of the hidden row undivided, weights the exact one."""
+    lost = pairs = 0
+    for place in places:
+        hidden, found = weighted_hidden(words, positions, place)
+        if found:
+            gradient = np.zeros_like(hidden)
+            targets, weights = window(output, place[1][place[0]], place[4])
+            lost += learn([hidden], [gradient], targets, 1, weights, rate, at_once=at_once)
+            for w, p in found:
+                old = positions[p].copy()
+                positions[p] += gradient * words[w] / len(found)
+                words[w] += gradient * old
+            pairs += 1
+    return lost, pairs
+
+
+def weighted_cbow_loss(words, output, positions, places):
+    """The loss of all places at fixed tables."""
+    lost = 0.0
+    for place in places:
+        hidden, found = weighted_hidden(words, positions, place)
+        if found:
+            targets, weights = window(output, place[1][place[0]], place[4])
+            lost += loss_of(score([hidden], targets), 1, weights)
+    return lost
+
+
 def slots_of(centre, start, stop, reach):
     """For each slot, the positions from start to stop that stand in it around `centre`."""
     return [[c for c in range(start, stop) if low <= c - centre <= high and c != centre] for low, high in reach]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from embeddings.errors import EmbeddingsError
-from embeddings.kernels.block import Source, keep_thresholds
+from embeddings.kernels.block import SIZE, Source, keep_thresholds, new_block
 from embeddings.kernels.bundle import Bundle
 from embeddings.kernels.noise import alias_table
 from embeddings.model import Model
@@ -25,7 +25,7 @@ from embeddings.settings import (
 )
 from embeddings.training import hogwild
 from embeddings.training.progress import Report, Tally
-from embeddings.training.tables import Arrays, all_trimmed
+from embeddings.training.tables import VECTORS, Arrays, all_trimmed, finite
 from embeddings.training.worker import LearnBlock, Worker
 from embeddings.vectors import Vectors
 from embeddings.vocabulary import Vocabulary
@@ -74,6 +74,7 @@ class Task:
         noise: int | None = None,
         own: Callable[[], Any] | None = None,
         learned: Callable[[], Arrays] | None = None,
+        size: int = SIZE,
     ) -> Model:
         """Learn with all threads; `bundle` makes a thread's scratch.
 
@@ -82,8 +83,9 @@ class Task:
             tables: a NamedTuple; its arrays are (rows, padded dim) unless `learned` is given.
             noise: words drawn for a centre, as many as there are negatives if not given.
             own: makes what one thread gets as tables, where that is more than `tables`.
-            learned: gives the arrays that are kept, by name, with `dim` components: "words" are the vectors. The
-                arrays of `tables` if not given.
+            learned: gives the arrays that are kept, by name, with `dim` components: "vectors" are those of the
+                words. The arrays of `tables` if not given.
+            size: words of a block.
 
         Raises:
             TrainingError: a vector or the loss overflowed.
@@ -93,11 +95,16 @@ class Task:
         noise = self.settings.negatives if noise is None else noise
         own = own or (lambda: tables)
         learned = learned or (lambda: all_trimmed(tables, self.settings.dim))
-        Worker(self, source, Tally(1, self.settings, 1), 0, bundle(), noise).compile(learn_block, own())
+        Worker(
+            self, source, Tally(1, self.settings, 1), 0, bundle(), new_block(self.settings.window, noise, size)
+        ).compile(learn_block, own())
         tally = Tally(self.threads, self.settings, self.corpus_words)
 
         def work(thread: int, stop: Event) -> None:
-            worker, mine = Worker(self, source, tally, thread, bundle(), noise), own()
+            worker, mine = (
+                Worker(self, source, tally, thread, bundle(), new_block(self.settings.window, noise, size)),
+                own(),
+            )
             for _ in range(self.settings.epochs):
                 if stop.is_set():
                     break
@@ -149,7 +156,7 @@ class Task:
     def model(self, arrays: Arrays, tally: Tally) -> Model:
         """What was learned so far."""
         for name, array in arrays.items():
-            if not np.isfinite(array).all():
+            if not finite(array):
                 raise overflow(name, tally)
         progress = tally.progress()
         record = {
@@ -163,8 +170,8 @@ class Task:
             "bundles": int(tally.steps.sum()),
             "loss_by_epoch": tally.losses(),
         }
-        tables = {name: array for name, array in arrays.items() if name != "words"}
-        vectors = Vectors(list(self.vocabulary.words), arrays["words"], counts=self.vocabulary.counts)
+        tables = {name: array for name, array in arrays.items() if name != VECTORS}
+        vectors = Vectors(list(self.vocabulary.words), arrays[VECTORS], counts=self.vocabulary.counts)
         return Model(
             self.trainer,
             vectors=vectors,

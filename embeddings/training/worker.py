@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from embeddings.kernels.block import FIRST, LAST, Block, Source, fill, new_block, rewind
+from embeddings.kernels.block import FIRST, LAST, Block, Source, fill, rewind
 from embeddings.kernels.bundle import LOSS, NEXT, PAIRS, SAMPLED, STEPS, Bundle
 from embeddings.kernels.random import keys
 from embeddings.training.order import Piece, shuffled
@@ -21,10 +21,9 @@ LearnBlock = Callable[[Block, Any, Bundle, float], None]
 class Worker:
     """What one thread has to itself: its random numbers, its block and its bundle."""
 
-    def __init__(self, task: "Task", source: Source, tally: Tally, thread: int, bundle: Bundle, noise: int) -> None:
+    def __init__(self, task: "Task", source: Source, tally: Tally, thread: int, bundle: Bundle, block: Block) -> None:
         settings = task.settings
-        self.source, self.tally, self.thread, self.bundle = source, tally, thread, bundle
-        self.block = new_block(settings.window, noise)
+        self.source, self.tally, self.thread, self.bundle, self.block = source, tally, thread, bundle, block
         key = keys(task.seed, task.threads)[thread]
         self.random = np.array([key, 0], np.uint64)
         self.order = np.random.default_rng(key) if settings.shuffle else None
