@@ -84,8 +84,9 @@ def test_steps_are_slopes_of_skipgram_times_the_parts(place):
 @pytest.mark.parametrize("place", PLACES, ids=["both sides", "right", "repeated"])
 def test_steps_are_slopes_of_weighted_cbow(place):
     """Position weights take their slope; contexts, made of themselves alone here, theirs times their number."""
-    rng = np.random.default_rng(7)
+    rng = np.random.default_rng(4)
     own, output, positions = float64(rng, 9), float64(rng, 9), float64(rng, 10)
+    own *= 2  # the mean of ten contexts has small slopes
     block, twin = place_and_block(*place)
     contexts = twin[3] - twin[2] - 1
 
