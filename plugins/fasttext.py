@@ -147,7 +147,7 @@ class FastText(WindowSettings):
             lambda: new_bundle(inputs, 1 + self.negatives, width, contexts=contexts, rows=3),
             own=lambda: Tables(made, new_composed(size, len(made.words), most, width), output, positions, architecture),
             learned=lambda: self.learned(task, made, output, positions),
-            size=size,
+            reader=task.windows(size=size),
         )
 
     def made(self, task: Task) -> Made:

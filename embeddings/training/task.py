@@ -26,7 +26,7 @@ from embeddings.settings import (
 from embeddings.training import hogwild
 from embeddings.training.progress import Report, Tally
 from embeddings.training.tables import VECTORS, Arrays, all_trimmed, finite
-from embeddings.training.worker import LearnBlock, Worker
+from embeddings.training.worker import LearnBlock, Reader, Worker
 from embeddings.vectors import Vectors
 from embeddings.vocabulary import Vocabulary
 
@@ -71,38 +71,33 @@ class Task:
         tables: Any,
         bundle: Callable[[], Bundle],
         *,
-        noise: int | None = None,
+        reader: Reader | None = None,
         own: Callable[[], Any] | None = None,
         learned: Callable[[], Arrays] | None = None,
-        size: int = SIZE,
     ) -> Model:
         """Learn with all threads; `bundle` makes a thread's scratch.
 
         Arguments:
             learn_block: the model's kernel, called with a block, tables, a bundle and the rate.
             tables: a NamedTuple; its arrays are (rows, padded dim) unless `learned` is given.
-            noise: words drawn for a centre, as many as there are negatives if not given.
+            reader: what is read; `windows()` if not given.
             own: makes what one thread gets as tables, where that is more than `tables`.
             learned: gives the arrays that are kept, by name, with `dim` components: "vectors" are those of the
                 words. The arrays of `tables` if not given.
-            size: words of a block.
 
         Raises:
             TrainingError: a vector or the loss overflowed.
             Interrupted: the user interrupted; what was learned is in it.
         """
-        source, shares = self.source(), self.shares()
-        noise = self.settings.negatives if noise is None else noise
+        reader, shares = reader or self.windows(), self.shares()
         own = own or (lambda: tables)
         learned = learned or (lambda: all_trimmed(tables, self.settings.dim))
-        Worker(
-            self, source, Tally(1, self.settings, 1), 0, bundle(), new_block(self.settings.window, noise, size)
-        ).compile(learn_block, own())
+        Worker(self, reader, Tally(1, self.settings, 1), 0, bundle()).compile(learn_block, own())
         tally = Tally(self.threads, self.settings, self.corpus_words)
 
         def work(thread: int, stop: Event) -> None:
             worker, mine = (
-                Worker(self, source, tally, thread, bundle(), new_block(self.settings.window, noise, size)),
+                Worker(self, reader, tally, thread, bundle()),
                 own(),
             )
             for _ in range(self.settings.epochs):
@@ -127,6 +122,11 @@ class Task:
     def corpus_words(self) -> int:
         """Words of the corpus that one epoch reads, known or not."""
         return len(self.encoded.ids)
+
+    def windows(self, *, noise: int | None = None, size: int = SIZE) -> Reader:
+        """Words in windows, `size` of them in a block, with `noise` words for each: the negatives if not given."""
+        drawn = self.settings.negatives if noise is None else noise
+        return Reader(self.source(), lambda: new_block(self.settings.window, drawn, size))
 
     def source(self) -> Source:
         """What the threads read."""

@@ -10,7 +10,6 @@ import pytest
 import embeddings as em
 from embeddings.cli.progress import Training
 from embeddings.errors import SettingError
-from embeddings.kernels.block import new_block
 from embeddings.kernels.bundle import NEXT, SAMPLED, new_bundle
 from embeddings.kernels.rows import padded
 from embeddings.testing import planted
@@ -28,14 +27,7 @@ def workers(seed, threads=2):
     task = prepare("skipgram", made, em.Corpus([["a", "b"]] * 10), threads=threads, seed=seed)
     tally = Tally(threads, made, task.corpus_words)
     return [
-        Worker(
-            task,
-            task.source(),
-            tally,
-            thread,
-            new_bundle(2 * made.window, 1 + made.negatives, padded(8)),
-            new_block(5, 5),
-        )
+        Worker(task, task.windows(), tally, thread, new_bundle(2 * made.window, 1 + made.negatives, padded(8)))
         for thread in range(threads)
     ]
 
