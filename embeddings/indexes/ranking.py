@@ -1,0 +1,71 @@
+"""The best few of what was looked at, in order: compiled pieces that index kernels share.
+
+A list is two rows, ids and similarities, kept sorted from the best; a tie goes to the lower id.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from embeddings.kernels.compile import piece
+
+
+class Lists(NamedTuple):
+    """A list for each query, as `protocol.Found` describes them."""
+
+    ids: np.ndarray
+    similarities: np.ndarray
+    looked: np.ndarray
+
+
+def new_lists(queries: int, top: int) -> Lists:
+    """Room for what so many searches find."""
+    shape = (queries, top)
+    return Lists(np.empty(shape, np.int64), np.empty(shape), np.empty(queries, np.int64))
+
+
+@piece
+def clear(ids: np.ndarray, similarities: np.ndarray) -> None:
+    """Start a list: nothing found."""
+    for i in range(ids.shape[0]):
+        ids[i] = -1
+        similarities[i] = -np.inf
+
+
+@piece
+def insert(ids: np.ndarray, similarities: np.ndarray, row: int, similarity: float) -> None:
+    """Put a row in its place, if it is better than the last."""
+    at = ids.shape[0] - 1
+    if not better(similarity, row, similarities[at], ids[at]):
+        return
+    while at > 0 and better(similarity, row, similarities[at - 1], ids[at - 1]):
+        ids[at] = ids[at - 1]
+        similarities[at] = similarities[at - 1]
+        at -= 1
+    ids[at] = row
+    similarities[at] = similarity
+
+
+@piece
+def better(similarity: float, row: int, other: float, its_row: int) -> bool:
+    """Whether a row goes before another."""
+    return similarity > other or (similarity == other and (row < its_row or its_row < 0))
+
+
+@piece
+def cosine(row: np.ndarray, query: np.ndarray) -> float:
+    """The cosine of two unit rows, in float64."""
+    total = 0.0
+    for d in range(row.shape[0]):
+        total += np.float64(row[d]) * query[d]
+    return min(1.0, max(-1.0, total))
+
+
+@piece
+def rank_exactly(
+    units: np.ndarray, query: np.ndarray, rows: np.ndarray, ids: np.ndarray, similarities: np.ndarray
+) -> None:
+    """The best of `rows` by their cosines with a query (dim,) float64."""
+    clear(ids, similarities)
+    for i in range(rows.shape[0]):
+        insert(ids, similarities, rows[i], cosine(units[rows[i]], query))
