@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,12 +22,12 @@ PARAMETERS = {"nprobe": "nprobe", "ef_search": "efSearch"}
 class Faiss(Settings):
     """An index of FAISS, from its factory string: Flat, IVF256,Flat, HNSW32, PQ20, LSH and the many others."""
 
+    SEARCH: ClassVar[frozenset[str]] = frozenset({"nprobe", "ef_search", "rerank"})
+
     factory: str = option("HNSW32", "What FAISS calls the index.")
     nprobe: int | None = option(None, "Lists looked into, of an IVF index.", least=1, most=1 << 30)
     ef_search: int | None = option(None, "Breadth of the search, of an HNSW index.", least=1, most=1 << 30)
-    rerank: int = option(
-        0, "Answers of FAISS that are put in order exactly; as many as are asked for at least.", least=0
-    )
+    rerank: int = option(0, "Answers of FAISS to put in order exactly, at least as many as are asked for.", least=0)
 
     def build(self, units: np.ndarray) -> "FaissSearch":
         """See `embeddings.indexes.protocol.Kind`.
@@ -47,16 +47,11 @@ class Faiss(Settings):
 
     def _check_factory(self, units: np.ndarray) -> None:
         """Refuse numbers that FAISS would take memory for before it finds them too large."""
-        for name, x, number in re.findall(r"([A-Za-z]*)\d*(x?)(\d+)", self.factory):
-            most = max(LARGEST, len(units))
-            if x:
-                most = MOST_CODE_BITS
-            elif name in ("HNSW", "NSG"):
-                most = MOST_LINKS
-            elif name == "IVF":
-                most = len(units)
-            if int(number[:20]) > most:
-                raise SettingError(f"factory {self.factory!r}: {name}{x}{number[:20]} is above {most}")
+        links, rows = MOST_LINKS, max(LARGEST, len(units))
+        bounds = {"HNSW": links, "NSG": links, "IVF": len(units), "x": MOST_CODE_BITS}
+        for name, number in re.findall(r"([A-Za-z]*)(\d+)", self.factory):
+            if int(number[:20]) > bounds.get(name, rows):
+                raise SettingError(f"factory {self.factory!r}: {name}{number[:20]} is above {bounds.get(name, rows)}")
 
     def _tuned(self, index: Any, units: np.ndarray) -> "FaissSearch":
         import faiss
@@ -136,6 +131,7 @@ class FaissSearch:
 
 def looked_at() -> int:
     """How many rows IVF and HNSW indexes have looked at since FAISS was loaded, as it counts them."""
-    import faiss
+    from faiss import cvar
 
-    return int(faiss.cvar.indexIVF_stats.ndis) + int(faiss.cvar.hnsw_stats.ndis)
+    counters: Any = cvar
+    return int(counters.indexIVF_stats.ndis) + int(counters.hnsw_stats.ndis)

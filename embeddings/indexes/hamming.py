@@ -117,7 +117,7 @@ def nearest(scratch: Scratch, wanted: int) -> int:
             part = scratch.distances[start : start + scratch.chunk]
             for i in range(part.shape[0]):
                 scratch.rows[n] = start + i
-                n += np.int64(part[i] <= most)  # no branch: half of these guesses would fail
+                n += int(part[i] <= most)  # no branch: half of these guesses would fail
     return n
 
 
@@ -127,10 +127,10 @@ def furthest(scratch: Scratch, wanted: int) -> int:
     scratch.histogram[:] = 0
     for c in range(scratch.least.shape[0]):
         scratch.histogram[scratch.least[c]] += 1
-    distance, count = 0, scratch.histogram[0]
+    distance, count = 0, int(scratch.histogram[0])
     while count < wanted and distance + 1 < scratch.histogram.shape[0]:
         distance += 1
-        count += scratch.histogram[distance]
+        count += int(scratch.histogram[distance])
     return distance
 
 

@@ -87,6 +87,24 @@ class Index:
         if vectors is not self.vectors and vectors.fingerprint != self.vectors.fingerprint:
             raise SettingError(f"the index was built from other vectors: {self!r} does not fit {vectors!r}")
 
+    def with_search(self, name: str, settings: Mapping[str, Any]) -> "Index | None":
+        """The same index under other settings, if these are of the same kind and change nothing that was built.
+
+        A kind names the settings that matter in searches alone in a class attribute `SEARCH`.
+
+        Raises:
+            SettingError: as `build`.
+        """
+        if name != self.name:
+            return None
+        kind: Kind = registry.configured("index", name, settings)
+        asked = asdict(kind)  # type: ignore[call-overload]
+        changed = {key for key, value in self.settings.items() if asked[key] != value}
+        if not changed <= getattr(kind, "SEARCH", frozenset()):
+            return None
+        engine = kind.restore(self.vectors.units, self.engine.arrays())
+        return Index(name, kind, self.vectors, engine, self.seconds)
+
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write a folder: index.json and tensors.safetensors; the vectors stay where they are. See `saved.save`."""
         from embeddings.indexes.saved import save

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -10,7 +10,8 @@ from embeddings.errors import FormatError, SettingError
 from embeddings.indexes import hamming, tables
 from embeddings.indexes.hyperplanes import Planes, random_planes, signatures
 from embeddings.indexes.protocol import Engine, Found
-from embeddings.indexes.ranking import new_lists
+from embeddings.indexes.ranking import new_lists, part_of
+from embeddings.indexes.spread import spread
 from embeddings.settings import Settings, option
 
 DEFAULTS = {"hamming": {"bits": 256, "rerank": 200}, "tables": {"bits": 12, "tables": 8, "probes": 64}}
@@ -22,6 +23,8 @@ SIGNED = 1 << 14  # rows whose codes are taken at once
 @dataclass(frozen=True, kw_only=True)
 class LSH(Settings):
     """Signatures by random hyperplanes, compared bit by bit or looked up in hash tables; the best then exactly."""
+
+    SEARCH: ClassVar[frozenset[str]] = frozenset({"probes", "rerank"})
 
     mode: Literal["hamming", "tables"] = option(
         "hamming", "Compare the signatures of all rows, bit by bit, or look up buckets of equal signatures."
@@ -138,8 +141,13 @@ class HammingSearch:
         exactly = max(200, 10 * top) if self.kind.rerank is None else self.kind.rerank
         exactly = min(rows, max(exactly, top)) if exactly else 0
         found = new_lists(len(queries), top)
-        scratch = hamming.new_scratch(len(self.planes.offsets), rows, exactly or top)
-        hamming.search(self.units, queries, self.planes, self.words[:, :rows], exactly, found, scratch)
+
+        def work(part: slice) -> None:
+            scratch = hamming.new_scratch(len(self.planes.offsets), rows, exactly or top)
+            lists = part_of(found, part)
+            hamming.search(self.units, queries[part], self.planes, self.words[:, :rows], exactly, lists, scratch)
+
+        spread(len(queries), work)
         return Found(*found)
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -159,8 +167,13 @@ class TableSearch:
         bits = self.kind.value("bits")
         probes = min(self.kind.value("probes"), 1 << bits)
         found = new_lists(len(queries), top)
-        scratch = tables.new_scratch(len(self.buckets.starts), bits, probes, rows)
-        tables.search(self.units, queries, self.planes, self.buckets, probes, found, scratch)
+
+        def work(part: slice) -> None:
+            scratch = tables.new_scratch(len(self.buckets.starts), bits, probes, rows)
+            lists = part_of(found, part)
+            tables.search(self.units, queries[part], self.planes, self.buckets, probes, lists, scratch)
+
+        spread(len(queries), work)
         return Found(*found)
 
     def arrays(self) -> dict[str, np.ndarray]:

@@ -1,4 +1,4 @@
-"""Which buckets to look into, likeliest first: sets of crossed hyperplanes by the sum of their squared margins. Compiled.
+"""Which buckets to look into, likeliest first: sets of crossed hyperplanes by their squared margins. Compiled.
 
 With margins in ascending order every set but the empty one comes from {0} by two steps, each to a set that is no
 better: move its last member on by one, or add the next (Lv et al. 2007, section 4.4). A heap gives them in order.

@@ -24,6 +24,11 @@ def new_lists(queries: int, top: int) -> Lists:
     return Lists(np.empty(shape, np.int64), np.empty(shape), np.empty(queries, np.int64))
 
 
+def part_of(lists: Lists, part: slice) -> Lists:
+    """The lists of some of the queries, to be written on."""
+    return Lists(*(array[part] for array in lists))
+
+
 @piece
 def clear(ids: np.ndarray, similarities: np.ndarray) -> None:
     """Start a list: nothing found."""

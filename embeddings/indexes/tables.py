@@ -104,11 +104,11 @@ def gather(
     starts: np.ndarray, members: np.ndarray, code: np.uint64, probes: int, query: int, n: int, scratch: Scratch
 ) -> int:
     """Add the rows of a table's best buckets to the n candidates that there are; gives how many there are then."""
-    n = add_bucket(starts, members, np.int64(code), query, n, scratch)
+    n = add_bucket(starts, members, int(code), query, n, scratch)
     size = start_sets(scratch.heap, scratch.margins)
     for _ in range(probes - 1):
         crossed, size = next_set(scratch.heap, size, scratch.margins)
-        n = add_bucket(starts, members, np.int64(code) ^ flipped(crossed, scratch.flips), query, n, scratch)
+        n = add_bucket(starts, members, int(code) ^ flipped(crossed, scratch.flips), query, n, scratch)
     return n
 
 
