@@ -33,10 +33,12 @@ class Faiss(Settings):
         """See `embeddings.indexes.protocol.Kind`.
 
         Raises:
-            SettingError: FAISS knows no such index, or it does not fit so many rows, as FAISS says.
+            SettingError: FAISS knows no such index, it does not fit so many rows, as FAISS says, or there are none.
         """
         import faiss
 
+        if not len(units):
+            raise SettingError("a FAISS index needs at least one row")
         self._check_factory(units)
         with told(f"factory {self.factory!r}"):
             metric = faiss.METRIC_L2 if "LSH" in self.factory else faiss.METRIC_INNER_PRODUCT  # its LSH has no other

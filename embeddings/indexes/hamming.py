@@ -56,6 +56,8 @@ def search(
 ) -> None:
     """Find the rows nearest to each of `queries` (queries, dim); `signatures` are (words, rows).
 
+    As many rows are candidates as `scratch` has distances for.
+
     At least `exactly` rows are compared exactly. If it is 0, rows are in order of their distances, and similarities
     are what these stand for, cos(pi distance / bits).
     """
@@ -85,7 +87,7 @@ def sign(query: np.ndarray, planes: Planes, scratch: Scratch) -> None:
 @piece
 def measure(signatures: np.ndarray, scratch: Scratch) -> None:
     """The distances of all rows, and the least of each chunk. Word after word, so that it becomes vector code."""
-    for start in range(0, signatures.shape[1], BLOCK):
+    for start in range(0, scratch.distances.shape[0], BLOCK):
         goal = scratch.distances[start : start + BLOCK]
         for w in range(signatures.shape[0]):
             add_distances(signatures[w, start : start + BLOCK], scratch.word[w], goal, w == 0)

@@ -66,7 +66,7 @@ class Index:
                 that cannot restrict.
         """
         check_search(top, restrict)
-        rows = np.asarray(queries, dtype=np.float64)
+        rows = np.ascontiguousarray(queries, dtype=np.float64)
         if rows.ndim != 2 or rows.shape[1] != self.vectors.dim:
             raise SettingError(f"queries must be (queries, {self.vectors.dim}), not {rows.shape}")
         if not np.isfinite(rows).all():

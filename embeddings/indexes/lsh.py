@@ -126,7 +126,7 @@ def taken(arrays: Mapping[str, np.ndarray], name: str, dtype: Any, shape: tuple[
     if array is None or array.dtype != dtype or array.shape != shape:
         found = "missing" if array is None else f"{array.dtype} {array.shape}"
         raise FormatError(f"{name} is {found}, not {np.dtype(dtype)} {shape}")
-    return np.asarray(array)
+    return np.array(array)  # in memory, and of the one type that kernels are compiled for
 
 
 class HammingSearch:
@@ -145,7 +145,7 @@ class HammingSearch:
         def work(part: slice) -> None:
             scratch = hamming.new_scratch(len(self.planes.offsets), rows, exactly or top)
             lists = part_of(found, part)
-            hamming.search(self.units, queries[part], self.planes, self.words[:, :rows], exactly, lists, scratch)
+            hamming.search(self.units, queries[part], self.planes, self.words, exactly, lists, scratch)
 
         spread(len(queries), work)
         return Found(*found)

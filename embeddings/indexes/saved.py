@@ -51,7 +51,7 @@ def save(index: Index, path: str | os.PathLike[str], *, force: bool = False) -> 
 
 
 def load(path: str | os.PathLike[str], vectors: "Vectors") -> Index:
-    """The index of a folder, for the vectors that it was built from; its arrays are mapped into memory.
+    """The index of a folder, for the vectors that it was built from.
 
     Raises:
         SettingError: it was built from other vectors.

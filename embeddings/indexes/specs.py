@@ -1,6 +1,5 @@
 """Indexes named in a line: `lsh`, `lsh:bits=512,rerank=100`, `faiss:factory=IVF256,Flat,nprobe=8`, or a path."""
 
-import dataclasses
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +33,7 @@ def index_of(what: "Index | str | os.PathLike[str] | None", vectors: "Vectors") 
     if isinstance(what, Index):
         what.check(vectors)
         return what
-    if isinstance(what, os.PathLike) or Path(what).exists():
+    if isinstance(what, os.PathLike) or (what and Path(what).exists()):
         return load(what, vectors)
     name, settings = parsed(what)
     return build(name, vectors, settings)
@@ -76,13 +75,3 @@ def typed(text: str, hint: Any) -> Any:
         return kind(text)
     except ValueError:
         return text
-
-
-def written(index: Index) -> str:
-    """An index as such a line, with the settings that are not at their defaults."""
-    changed = [
-        f"{field.name}={value}"
-        for field in dataclasses.fields(index.kind)  # type: ignore[arg-type]
-        if (value := index.settings[field.name]) != field.default
-    ]
-    return ":".join([index.name, *[",".join(changed)] * bool(changed)])
