@@ -12,7 +12,7 @@ import numpy as np
 from embeddings.indexes.hyperplanes import WORD, Planes, packed, project
 from embeddings.indexes.ranking import Lists, clear, insert, rank_exactly
 from embeddings.kernels.bits import popcount
-from embeddings.kernels.compile import hot, piece
+from embeddings.kernels.compile import aside, hot, piece
 
 BLOCK = 1024  # rows whose distances are taken together
 CHUNK = 32
@@ -21,6 +21,7 @@ CHUNK = 32
 class Scratch(NamedTuple):
     """What one search writes on."""
 
+    query: np.ndarray  # (dim,) float32
     products: np.ndarray  # (bits,) float32
     word: np.ndarray  # (words,) uint64
     distances: np.ndarray  # (rows,) uint16
@@ -30,10 +31,11 @@ class Scratch(NamedTuple):
     chunk: int
 
 
-def new_scratch(bits: int, rows: int, wanted: int) -> Scratch:
+def new_scratch(dim: int, bits: int, rows: int, wanted: int) -> Scratch:
     """Scratch for signatures of so many bits, and so many rows of which `wanted` are looked for."""
     chunk = max(1, min(CHUNK, rows // (2 * wanted)))
     return Scratch(
+        np.empty(dim, np.float32),
         np.empty(bits, np.float32),
         np.empty(-(-bits // WORD), np.uint64),
         np.empty(rows, np.uint16),
@@ -78,13 +80,13 @@ def search(
 @piece
 def sign(query: np.ndarray, planes: Planes, scratch: Scratch) -> None:
     """The signature of a query."""
-    project(query, planes, scratch.products)
+    project(query, scratch.query, planes, scratch.products)
     for w in range(scratch.word.shape[0]):
         start, stop = w * WORD, (w + 1) * WORD
         scratch.word[w] = packed(scratch.products[start:stop], planes.offsets[start:stop])
 
 
-@piece
+@aside
 def measure(signatures: np.ndarray, scratch: Scratch) -> None:
     """The distances of all rows, and the least of each chunk. Word after word, so that it becomes vector code."""
     for start in range(0, scratch.distances.shape[0], BLOCK):
@@ -108,7 +110,7 @@ def add_distances(words: np.ndarray, word: np.uint64, distances: np.ndarray, fir
         distances[i] = np.uint16(distances[i] + np.uint16(popcount(words[i] ^ word)))
 
 
-@piece
+@aside
 def nearest(scratch: Scratch, wanted: int) -> int:
     """List the rows, ascending, that are no further than the `wanted` nearest; gives how many they are."""
     most = furthest(scratch, wanted)
@@ -136,7 +138,7 @@ def furthest(scratch: Scratch, wanted: int) -> int:
     return distance
 
 
-@piece
+@aside
 def rank_by_distance(scratch: Scratch, n: int, angle: float, ids: np.ndarray, similarities: np.ndarray) -> None:
     """The best of the first n rows listed, by what their distances stand for."""
     clear(ids, similarities)

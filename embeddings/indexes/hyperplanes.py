@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from embeddings.kernels.compile import hot, piece
+from embeddings.kernels.compile import aside, hot, piece
 from embeddings.neighbours import row_blocks
 
 WORD = 64
@@ -28,7 +28,7 @@ def random_planes(units: np.ndarray, bits: int, *, orthogonal: bool, centre: boo
     rng, dim = np.random.default_rng(seed), units.shape[1]
     if orthogonal:
         batches = [orthogonal_rows(rng, dim) for _ in range(-(-bits // dim))]
-        normals = np.concatenate(batches)[:bits].astype(np.float32)
+        normals = np.concatenate(batches)[:bits].astype(np.float32, order="C")
     else:
         normals = rng.standard_normal((bits, dim)).astype(np.float32)
     mean = mean_row(units) if centre else np.zeros(dim)
@@ -75,11 +75,13 @@ def packed(products: np.ndarray, offsets: np.ndarray) -> np.uint64:
     return word
 
 
-@piece
-def project(query: np.ndarray, planes: Planes, products: np.ndarray) -> None:
-    """The products (bits,) of one query (dim,) float32 with the normals."""
+@aside
+def project(query: np.ndarray, narrow: np.ndarray, planes: Planes, products: np.ndarray) -> None:
+    """The products (bits,) of one query (dim,) with the normals; `narrow` (dim,) float32 becomes the query."""
+    for d in range(narrow.shape[0]):
+        narrow[d] = np.float32(query[d])
     for j in range(products.shape[0]):
         row, total = planes.normals[j], np.float32(0)
         for d in range(row.shape[0]):
-            total += row[d] * query[d]
+            total += row[d] * narrow[d]
         products[j] = total

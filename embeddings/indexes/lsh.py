@@ -143,7 +143,7 @@ class HammingSearch:
         found = new_lists(len(queries), top)
 
         def work(part: slice) -> None:
-            scratch = hamming.new_scratch(len(self.planes.offsets), rows, exactly or top)
+            scratch = hamming.new_scratch(self.units.shape[1], len(self.planes.offsets), rows, exactly or top)
             lists = part_of(found, part)
             hamming.search(self.units, queries[part], self.planes, self.words, exactly, lists, scratch)
 
@@ -169,7 +169,7 @@ class TableSearch:
         found = new_lists(len(queries), top)
 
         def work(part: slice) -> None:
-            scratch = tables.new_scratch(len(self.buckets.starts), bits, probes, rows)
+            scratch = tables.new_scratch(self.units.shape[1], len(self.buckets.starts), bits, probes, rows)
             lists = part_of(found, part)
             tables.search(self.units, queries[part], self.planes, self.buckets, probes, lists, scratch)
 

@@ -7,7 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from embeddings.kernels.compile import piece
+from embeddings.kernels.compile import aside, piece
+from embeddings.kernels.rows import address, prefetch
+
+AHEAD = 8  # rows asked for before they are needed
 
 
 class Lists(NamedTuple):
@@ -66,11 +69,13 @@ def cosine(row: np.ndarray, query: np.ndarray) -> float:
     return min(1.0, max(-1.0, total))
 
 
-@piece
+@aside
 def rank_exactly(
     units: np.ndarray, query: np.ndarray, rows: np.ndarray, ids: np.ndarray, similarities: np.ndarray
 ) -> None:
     """The best of `rows` by their cosines with a query (dim,) float64."""
     clear(ids, similarities)
     for i in range(rows.shape[0]):
+        if i + AHEAD < rows.shape[0]:  # rows lie anywhere, and memory is slow to answer
+            prefetch(address(units, np.int64(rows[i + AHEAD])), 4 * query.shape[0])
         insert(ids, similarities, rows[i], cosine(units[rows[i]], query))

@@ -38,6 +38,7 @@ def new_tables(codes: np.ndarray, bits: int) -> Tables:
 class Scratch(NamedTuple):
     """What one search writes on."""
 
+    query: np.ndarray  # (dim,) float32
     products: np.ndarray  # (tables * bits,) float32
     margins: np.ndarray  # (bits,) float64: squared, ascending
     flips: np.ndarray  # (bits,) int64: the bit of each margin
@@ -46,9 +47,10 @@ class Scratch(NamedTuple):
     rows: np.ndarray  # (rows,) int32
 
 
-def new_scratch(tables: int, bits: int, probes: int, rows: int) -> Scratch:
+def new_scratch(dim: int, tables: int, bits: int, probes: int, rows: int) -> Scratch:
     """Scratch for a search; good for so many queries as an int32 counts."""
     return Scratch(
+        np.empty(dim, np.float32),
         np.empty(tables * bits, np.float32),
         np.empty(bits),
         np.empty(bits, np.int64),
@@ -74,7 +76,7 @@ def search(
     """
     bits = scratch.margins.shape[0]
     for q in range(queries.shape[0]):
-        project(queries[q], planes, scratch.products)
+        project(queries[q], scratch.query, planes, scratch.products)
         n = 0
         for t in range(tables.starts.shape[0]):
             start, stop = t * bits, (t + 1) * bits

@@ -82,7 +82,7 @@ def test_ranks_tell_apart_what_float32_cannot():
 
 def test_compare_gives_a_result_for_each_index(vectors):
     points = points_of(vectors, "v", queries=40, seed=1)
-    names, told = ["exact", "lsh:bits=64,rerank=20", "lsh:bits=64,rerank=300", "faiss:factory=PQ2x4"], []
+    names, told = ["exact", "lsh:bits=8,rerank=20", "lsh:bits=8,rerank=300", "faiss:factory=PQ2x4"], []
     exact, rough, whole, codes = compare(points, names, top=5, report=told.append)
     assert told == names
     assert (exact.recall, exact.low, exact.high, exact.rank, exact.nearest) == (1, 1, 1, 1, 1)
