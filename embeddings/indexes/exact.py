@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from embeddings.indexes.products import products
 from embeddings.indexes.protocol import Found
 from embeddings.indexes.selection import shortlist
 from embeddings.neighbours import pair_cosines, rounding, row_blocks
@@ -43,7 +44,7 @@ class ExactSearch:
         ids = np.empty((len(queries), top), np.int64)
         similarities = np.empty((len(queries), top))
         for part in row_blocks(len(queries), len(candidates)):
-            scores = queries[part].astype(np.float32) @ candidates.T
+            scores = products(candidates, queries[part].astype(np.float32))
             counts, columns = shortlist(scores, top, rounding(candidates))
             for own in shares(counts):
                 these = columns[counts[: own.start].sum() : counts[: own.stop].sum()]

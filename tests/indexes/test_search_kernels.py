@@ -10,6 +10,7 @@ from naive_indexes import best, bits_of, buckets, candidates, distance, probes, 
 from embeddings.indexes import build_index
 from embeddings.indexes.hyperplanes import BLOCK_ROWS, Planes, mean_row, orthogonal_rows, random_planes, signatures
 from embeddings.indexes.probing import new_heap, sequence
+from embeddings.indexes.products import FEW, one_thread, products
 from embeddings.indexes.selection import shortlist
 from embeddings.indexes.tables import new_tables
 from embeddings.kernels.bits import popcount
@@ -192,6 +193,18 @@ def test_threads_change_nothing(random, monkeypatch):
         monkeypatch.setattr("embeddings.indexes.spread.available_threads", lambda: 3)
         for mine, theirs in zip(alone, index.search(queries), strict=True):
             assert np.array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("cores", [1, 4])
+def test_few_queries_are_multiplied_as_many_are(random, monkeypatch, cores):
+    monkeypatch.setattr("embeddings.indexes.products.available_threads", lambda: cores)
+    queries = random.units[:FEW]
+    few, many = products(random.units, queries), products(random.units, random.units[: FEW + 1])
+    assert few == pytest.approx(queries @ random.units.T, abs=1e-6)
+    assert many[:FEW] == pytest.approx(few, abs=1e-6)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    assert one_thread()
+    assert products(random.units, queries) == pytest.approx(few, abs=1e-6)
 
 
 @pytest.mark.golden
