@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from embeddings.indexes.hyperplanes import WORD, Planes, packed, project
-from embeddings.indexes.ranking import Lists, clear, insert, rank_exactly
+from embeddings.indexes.ranking import Lists, clear, finish, insert, rank_exactly
 from embeddings.kernels.bits import popcount
 from embeddings.kernels.compile import aside, hot, piece
 
@@ -145,3 +145,4 @@ def rank_by_distance(scratch: Scratch, n: int, angle: float, ids: np.ndarray, si
     for i in range(n):
         row = scratch.rows[i]
         insert(ids, similarities, row, np.cos(angle * scratch.distances[row]))
+    finish(ids, similarities)

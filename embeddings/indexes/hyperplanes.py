@@ -5,6 +5,7 @@ probability angle / pi, so the share of bits that differ estimates the angle bet
 are orthogonal in batches of the dimension estimate it with less variance (Ji et al. 2012, super-bit LSH).
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from embeddings.kernels.compile import aside, hot, piece
 from embeddings.neighbours import row_blocks
 
 WORD = 64
-BLOCK_ROWS = 1 << 12
+BLOCK = 1 << 20  # products that are taken at once
 
 
 class Planes(NamedTuple):
@@ -52,10 +53,16 @@ def mean_row(units: np.ndarray) -> np.ndarray:
 def signatures(units: np.ndarray, planes: Planes) -> np.ndarray:
     """The bits of all rows, uint64 (ceil(bits / 64), rows): bit j is bit j % 64 of word j // 64; spare bits are 0."""
     words = np.empty((-(-len(planes.offsets) // WORD), len(units)), np.uint64)
-    for start in range(0, len(units), BLOCK_ROWS):
-        part = slice(start, start + BLOCK_ROWS)
+    for part in product_blocks(units, planes):
         pack(units[part] @ planes.normals.T, planes.offsets, words[:, part])
     return words
+
+
+def product_blocks(units: np.ndarray, planes: Planes) -> Iterator[slice]:
+    """Slices of rows whose products with the planes stay in the processor's cache."""
+    step = max(1, BLOCK // len(planes.offsets))
+    for start in range(0, len(units), step):
+        yield slice(start, start + step)
 
 
 @hot

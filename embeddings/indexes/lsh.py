@@ -8,7 +8,7 @@ import numpy as np
 
 from embeddings.errors import FormatError, SettingError
 from embeddings.indexes import hamming, tables
-from embeddings.indexes.hyperplanes import Planes, random_planes, signatures
+from embeddings.indexes.hyperplanes import Planes, product_blocks, random_planes, signatures
 from embeddings.indexes.protocol import Engine, Found
 from embeddings.indexes.ranking import new_lists, part_of
 from embeddings.indexes.spread import spread
@@ -17,7 +17,7 @@ from embeddings.settings import Settings, option
 DEFAULTS = {"hamming": {"bits": 256, "rerank": 200}, "tables": {"bits": 12, "tables": 8, "probes": 64}}
 MOST_BUCKET_BITS = 24
 MOST_BITS = 1 << 15  # distances are held in 16 bits
-SIGNED = 1 << 14  # rows whose codes are taken at once
+MOST_ENTRIES = 1 << 30  # of hash tables
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +65,11 @@ class LSH(Settings):
         if self.probes is not None and self.probes > 1 << bits:
             raise SettingError(f"probes must be at most 2^bits, {1 << bits} buckets, not {self.probes}")
 
+    def _check_size(self, rows: int) -> None:
+        entries = self.value("tables") * (2 ** self.value("bits") + rows)
+        if entries > MOST_ENTRIES:
+            raise SettingError(f"tables and bits make tables of {entries:,} entries: at most {MOST_ENTRIES:,}")
+
     def value(self, name: str) -> int:
         """A setting, or its default in this mode."""
         given = getattr(self, name)
@@ -78,7 +83,10 @@ class LSH(Settings):
         """
         if not len(units):
             raise SettingError("an lsh index needs at least one row")
-        bits = self.value("bits") * (self.value("tables") if self.mode == "tables" else 1)
+        bits = self.value("bits")
+        if self.mode == "tables":
+            self._check_size(len(units))
+            bits *= self.value("tables")
         planes = random_planes(units, bits, orthogonal=self.orthogonal, centre=self.centre, seed=self.seed)
         if self.mode == "hamming":
             return HammingSearch(self, units, planes, signatures(units, planes))
@@ -88,8 +96,7 @@ class LSH(Settings):
         """The bucket of each row in each table, (tables, rows) int32."""
         bits, count = self.value("bits"), self.value("tables")
         codes = np.empty((count, len(units)), np.int32)
-        for start in range(0, len(units), SIGNED):
-            part = slice(start, start + SIGNED)
+        for part in product_blocks(units, planes):
             above = (units[part] @ planes.normals.T > planes.offsets).reshape(-1, count, bits)
             codes[:, part] = (above @ (1 << np.arange(bits, dtype=np.int32))).T
         return codes

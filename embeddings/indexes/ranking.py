@@ -1,6 +1,7 @@
 """The best few of what was looked at, in order: compiled pieces that index kernels share.
 
-A list is two rows, ids and similarities, kept sorted from the best; a tie goes to the lower id.
+A list is two rows, ids and similarities: a heap with the worst first, until it is put in order. A tie goes to the
+lower id.
 """
 
 from typing import NamedTuple
@@ -42,16 +43,32 @@ def clear(ids: np.ndarray, similarities: np.ndarray) -> None:
 
 @piece
 def insert(ids: np.ndarray, similarities: np.ndarray, row: int, similarity: float) -> None:
-    """Put a row in its place, if it is better than the last."""
-    at = ids.shape[0] - 1
-    if not better(similarity, row, similarities[at], ids[at]):
-        return
-    while at > 0 and better(similarity, row, similarities[at - 1], ids[at - 1]):
-        ids[at] = ids[at - 1]
-        similarities[at] = similarities[at - 1]
-        at -= 1
-    ids[at] = row
-    similarities[at] = similarity
+    """Put a row in the place of the worst, if it is better."""
+    if better(similarity, row, similarities[0], ids[0]):
+        sift(ids, similarities, ids.shape[0], row, similarity)
+
+
+@piece
+def sift(ids: np.ndarray, similarities: np.ndarray, size: int, row: int, similarity: float) -> None:
+    """Put a row into the first `size` places of a heap, of which the first is free."""
+    at, child = 0, 1
+    while child < size:
+        if child + 1 < size and better(similarities[child], ids[child], similarities[child + 1], ids[child + 1]):
+            child += 1
+        if better(similarities[child], ids[child], similarity, row):
+            break
+        ids[at], similarities[at] = ids[child], similarities[child]
+        at, child = child, 2 * child + 1
+    ids[at], similarities[at] = row, similarity
+
+
+@piece
+def finish(ids: np.ndarray, similarities: np.ndarray) -> None:
+    """Put a list in order, the best first: the worst of those left goes to the last free place."""
+    for size in range(ids.shape[0] - 1, 0, -1):
+        row, similarity = ids[size], similarities[size]
+        ids[size], similarities[size] = ids[0], similarities[0]
+        sift(ids, similarities, size, row, similarity)
 
 
 @piece
@@ -79,3 +96,4 @@ def rank_exactly(
         if i + AHEAD < rows.shape[0]:  # rows lie anywhere, and memory is slow to answer
             prefetch(address(units, np.int64(rows[i + AHEAD])), 4 * query.shape[0])
         insert(ids, similarities, rows[i], cosine(units[rows[i]], query))
+    finish(ids, similarities)

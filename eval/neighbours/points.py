@@ -9,7 +9,7 @@ from embeddings.errors import SettingError
 from embeddings.vectors import Vectors
 
 RANDOM = re.compile(r"random:(\d{1,9})x(\d{1,5})")
-MOST_NUMBERS = 1 << 31
+MOST_NUMBERS, MOST_QUERIES = 1 << 28, 1_000_000
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ def random_points(rows: int, dim: int, *, queries: int, seed: int) -> Points:
     """Independent normal points, the worst case for hashing: none is much nearer than another. Queries are others.
 
     Raises:
-        SettingError: fewer than two rows, no component or query, or more than 2^31 numbers.
+        SettingError: fewer than two rows, no component or query, or more than 2^28 numbers.
     """
     if rows < 2 or dim < 1 or rows * dim > MOST_NUMBERS:
         raise SettingError(f"random points must be at least 2x1, and at most {MOST_NUMBERS} numbers, not {rows}x{dim}")
@@ -59,10 +59,10 @@ def named_points(text: str) -> tuple[int, int] | None:
 
 
 def check_queries(queries: int) -> None:
-    """Refuse to ask nothing.
+    """Refuse to ask nothing, or more than memory may hold.
 
     Raises:
         SettingError: naming the setting.
     """
-    if queries < 1:
-        raise SettingError(f"queries must be at least 1, not {queries}")
+    if not 1 <= queries <= MOST_QUERIES:
+        raise SettingError(f"queries must be at least 1 and at most {MOST_QUERIES}, not {queries}")

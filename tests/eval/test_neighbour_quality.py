@@ -133,8 +133,8 @@ def test_grids_name_indexes_that_exist(rows, dim):
     ("make", "message"),
     [
         (lambda: random_points(1, 5, queries=1, seed=1), "random points must be at least 2x1"),
-        (lambda: random_points(10**9, 10**4, queries=1, seed=1), "at most 2147483648 numbers, not 1000000000x10000"),
-        (lambda: random_points(10, 5, queries=0, seed=1), "queries must be at least 1, not 0"),
+        (lambda: random_points(10**9, 10**4, queries=1, seed=1), "at most 268435456 numbers, not 1000000000x10000"),
+        (lambda: random_points(10, 5, queries=0, seed=1), "queries must be at least 1 and at most 1000000, not 0"),
         (lambda: points_of(Vectors(["a"], np.ones((1, 2))), "v", queries=1, seed=1), "v has 1 words"),
     ],
 )

@@ -101,6 +101,7 @@ BAD = [
     ("lsh:probes=3", SettingError, "probes has no meaning with mode hamming"),
     ("lsh:mode=tables,rerank=3", SettingError, "rerank has no meaning with mode tables"),
     ("lsh:mode=tables,bits=25", SettingError, "bits must be at most 24 with tables, not 25"),
+    ("lsh:mode=tables,bits=24,tables=4096", SettingError, "tables of 68,721,524,736 entries: at most 1,073,741,824"),
     ("lsh:mode=tables,bits=3,probes=9", SettingError, "probes must be at most 2\\^bits, 8 buckets, not 9"),
     ("faiss:factory=nonsense", SettingError, "factory 'nonsense': FAISS refuses it: could not parse"),
     ("faiss:factory=", SettingError, "factory ''"),

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from naive_indexes import best, bits_of, buckets, candidates, distance, probes, signature
 
 from embeddings.indexes import build_index
-from embeddings.indexes.hyperplanes import BLOCK_ROWS, Planes, mean_row, orthogonal_rows, random_planes, signatures
+from embeddings.indexes.hyperplanes import Planes, mean_row, orthogonal_rows, random_planes, signatures
 from embeddings.indexes.probing import new_heap, sequence
 from embeddings.indexes.products import FEW, one_thread, products
+from embeddings.indexes.ranking import rank_exactly
 from embeddings.indexes.selection import shortlist
 from embeddings.indexes.tables import new_tables
 from embeddings.kernels.bits import popcount
@@ -43,9 +44,10 @@ def test_signatures_are_sides_of_planes(random, bits):
     assert (words[-1] >> np.uint64((bits - 1) % 64 + 1) == 0).all() or bits % 64 == 0
 
 
-def test_signatures_of_several_blocks():
+def test_signatures_of_several_blocks(monkeypatch):
+    monkeypatch.setattr("embeddings.indexes.hyperplanes.BLOCK", 300)
     rng = np.random.default_rng(1)
-    rows = rng.standard_normal((2 * BLOCK_ROWS + 5, 3)).astype(np.float32)
+    rows = rng.standard_normal((205, 3)).astype(np.float32)
     planes = Planes(np.eye(3, dtype=np.float32), np.zeros(3, np.float32))
     words = signatures(rows, planes)
     assert words[0].tolist() == ((rows > 0) @ [1, 2, 4]).tolist()
@@ -222,3 +224,23 @@ def test_exact_search_equals_faiss():
     apart = np.abs(np.diff(cosines, axis=1)).min(axis=1) > 1e-6
     assert apart.sum() > 150
     assert np.array_equal(found.ids[apart], rows[apart])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, 6), min_size=0, max_size=60), st.integers(1, 70))
+def test_ranking_is_sorting(values, top):
+    ids, similarities = np.empty(top, np.int64), np.empty(top)
+    rows = np.random.default_rng(1).permutation(len(values)).astype(np.int32)
+    units = np.array(values, np.float32)[:, None] / 6
+    rank_exactly(units, np.ones(1), rows, ids, similarities)
+    order = sorted(range(len(values)), key=lambda row: (-values[row], row))[:top]
+    missing = top - len(order)
+    assert ids.tolist() == order + [-1] * missing
+    assert similarities.tolist() == [float(units[row, 0]) for row in order] + [-np.inf] * missing
+
+
+def test_asking_for_everything(random):
+    for index in (build_index(random, "lsh"), build_index(random, "lsh", mode="tables", bits=1)):
+        exact = build_index(random, "exact").search(random.matrix[:3], top=1000)
+        found = index.search(random.matrix[:3], top=1000)
+        assert np.array_equal(found.ids, exact.ids)
