@@ -15,6 +15,7 @@ from embeddings.cli import (
     cache,
     evaluate,
     export,
+    index,
     info,
     neighbours,
     train,
@@ -96,5 +97,5 @@ def main(debug: bool) -> None:
     """Train word vectors, judge them, search them, and hand them to other tools."""
 
 
-for module in (train, evaluate, neighbours, analogy, export, info, vocabulary, trainers, benchmark, cache):
+for module in (train, evaluate, index, neighbours, analogy, export, info, vocabulary, trainers, benchmark, cache):
     main.add_command(module.command)
