@@ -17,6 +17,7 @@ from embeddings.cli import (
     export,
     info,
     neighbours,
+    phrases,
     train,
     trainers,
     vocabulary,
@@ -96,5 +97,5 @@ def main(debug: bool) -> None:
     """Train word vectors, judge them, search them, and hand them to other tools."""
 
 
-for module in (train, evaluate, neighbours, analogy, export, info, vocabulary, trainers, benchmark, cache):
+for module in (train, evaluate, neighbours, analogy, export, info, vocabulary, phrases, trainers, benchmark, cache):
     main.add_command(module.command)
