@@ -19,11 +19,16 @@ if TYPE_CHECKING:
     from embeddings.errors import EmbeddingsError as EmbeddingsError
     from embeddings.eval import evaluate as evaluate
     from embeddings.loading import load as load
+    from embeddings.loading import load_model as load_model
     from embeddings.model import Model as Model
     from embeddings.operations.align import align as align
     from embeddings.operations.merge import merge as merge
     from embeddings.plugins.cbow import CBOW as CBOW
+    from embeddings.plugins.continuous_window import ContinuousWindow as ContinuousWindow
+    from embeddings.plugins.fasttext import FastText as FastText
     from embeddings.plugins.skipgram import SkipGram as SkipGram
+    from embeddings.plugins.structured import DirectionalSkipGram as DirectionalSkipGram
+    from embeddings.plugins.structured import StructuredSkipGram as StructuredSkipGram
     from embeddings.training.progress import Progress as Progress
     from embeddings.training.run import train as train
     from embeddings.training.task import Interrupted as Interrupted
@@ -43,6 +48,7 @@ HOMES = {
     "align": "embeddings.operations.align",
     "evaluate": "embeddings.eval",
     "load": "embeddings.loading",
+    "load_model": "embeddings.loading",
     "merge": "embeddings.operations.merge",
     "train": "embeddings.training.run",
 }

@@ -25,6 +25,12 @@ SUMS = (None, "semantic", "syntactic")
     show_default=True,
     help="How analogies are answered: by adding and subtracting cosines, or multiplying and dividing; may be repeated.",
 )
+@click.option(
+    "--compose",
+    is_flag=True,
+    help="Judge similarity with words outside the vocabulary too, their vectors composed (fastText); a column says of "
+    "how many pairs.",
+)
 @click.option("--sections", is_flag=True, help="Print each section of analogy questions too.")
 @shared.as_json
 @shared.reading
@@ -33,6 +39,7 @@ def command(
     similarity: tuple[str, ...],
     analogy: tuple[str, ...],
     method: tuple[str, ...],
+    compose: bool,
     sections: bool,
     as_json: bool,
     allow_pickle: bool,
@@ -61,16 +68,16 @@ def command(
     results: list[Result] = []
     for path in vectors:
         loaded = shared.load(path, allow_pickle, encoding_errors)
-        results += judge(loaded, similarity=similarity, analogy=analogy, method=method, name=path)
+        results += judge(loaded, similarity=similarity, analogy=analogy, method=method, name=path, compose=compose)
     if as_json:
         shared.print_json([dataclasses.asdict(result) for result in results])
     else:
-        shared.print_rows(row(result) for result in results if sections or result.section in SUMS)
+        shared.print_rows(row(result, compose) for result in results if sections or result.section in SUMS)
 
 
-def row(result: "Result") -> dict[str, Any]:
+def row(result: "Result", compose: bool) -> dict[str, Any]:
     """A result as a line."""
-    return {
+    shown = {
         "vectors": result.vectors,
         "set": result.set,
         "section": result.section or "all",
@@ -83,3 +90,4 @@ def row(result: "Result") -> dict[str, Any]:
         "seen": result.seen,
         "total": result.total,
     }
+    return shown | {"composed": result.composed} if compose else shown
