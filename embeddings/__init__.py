@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from embeddings.operations.merge import merge as merge
     from embeddings.plugins.cbow import CBOW as CBOW
     from embeddings.plugins.skipgram import SkipGram as SkipGram
+    from embeddings.plugins.tensor_indexing import TensorIndexing as TensorIndexing
     from embeddings.training.progress import Progress as Progress
     from embeddings.training.run import train as train
     from embeddings.training.task import Interrupted as Interrupted

@@ -2,10 +2,14 @@
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from embeddings import formats
 from embeddings.errors import FormatError, SettingError
 from embeddings.vectors import Vectors
+
+if TYPE_CHECKING:
+    from embeddings.model import Model
 
 MAIN = "vectors"
 
@@ -34,6 +38,19 @@ def load(
     if name is None:
         raise FormatError(unknown(place))
     return formats.by_name(name).read(place, allow_pickle=allow_pickle, errors=errors)
+
+
+def load_model(
+    path: str | os.PathLike[str], *, allow_pickle: bool = False, errors: str = "strict"
+) -> "Model | Vectors":
+    """The model of a folder with all that it can do, or the vectors of a file.
+
+    Raises:
+        FormatError: as `load`.
+    """
+    from embeddings.model import Model
+
+    return Model.load(path) if Path(path).is_dir() else load(path, allow_pickle=allow_pickle, errors=errors)
 
 
 def load_table(folder: Path, table: str) -> Vectors:

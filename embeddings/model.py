@@ -67,6 +67,20 @@ class Model:
     def __repr__(self) -> str:
         return f"<Model {self.name}: {len(self.vectors)} words, {self.vectors.dim} components>"
 
+    def compose(self, *texts: str, **choice: Any) -> np.ndarray:
+        """A vector of what is no word of the model, by its trainer's own `compose`.
+
+        Raises:
+            SettingError: this kind of model composes nothing.
+            RegistryError: its trainer is not installed.
+        """
+        from embeddings import registry
+
+        compose = getattr(registry.load("trainer", self.name), "compose", None)
+        if compose is None:
+            raise SettingError(f"a model of {self.name} knows its words alone, and composes nothing")
+        return np.asarray(compose(self, *texts, **choice))
+
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the folder: model.json, vocabulary.arrow and tensors.safetensors; all of it or nothing.
 

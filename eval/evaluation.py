@@ -5,8 +5,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from embeddings.composition.composer import Composer
 from embeddings.errors import SettingError
 from embeddings.eval.analogy import check_methods, evaluate_analogy
+from embeddings.eval.composition import evaluate_phrases, read_tests
 from embeddings.eval.datasets import read_pairs, read_questions
 from embeddings.eval.matching import Folded
 from embeddings.eval.results import Result
@@ -24,16 +26,18 @@ def evaluate(
     *,
     similarity: TestSets = (),
     analogy: TestSets = (),
+    phrases: TestSets = (),
     restrict: int | Sequence[int | None] | None = (None, 30000),
     method: str | Sequence[str] = "3cosadd",
     name: str | None = None,
 ) -> list[Result]:
-    """The results of similarity sets, then those of analogy sets, in the order given.
+    """The results of similarity sets, then those of analogy sets and of phrases, in the order given.
 
     Arguments:
         vectors: vectors, a model, or the path of either.
         similarity: names of sets ("wordsim353", "simlex999") or paths; one or several.
         analogy: the same ("google-analogies").
+        phrases: files of rated phrases, or "held-out": those that a model of composition was not fitted to.
         restrict: analogies are judged once for each: among the first so many words, None for all.
         method: how analogies are answered: "3cosadd" or "3cosmul"; judged once for each of several.
         name: what the results call the vectors; the path unless given.
@@ -45,25 +49,25 @@ def evaluate(
     limits, methods = check_limits(restrict), check_methods(method)
     pairs = [read_pairs(test) for test in listed(similarity)]
     questions = [read_questions(test) for test in listed(analogy)]
-    if not pairs and not questions:
-        raise SettingError("nothing to evaluate by: name a similarity or an analogy set")
-    found, label = resolve(vectors)
+    rated = read_tests(listed(phrases))
+    if not pairs and not questions and not rated:
+        raise SettingError("nothing to evaluate by: name a similarity or an analogy set, or one of phrases")
+    source, label = resolve(vectors)
+    found = source if isinstance(source, Vectors) else source.vectors
     label, folded = name or label, Folded(found.words)
     results = [result for test in pairs for result in evaluate_similarity(found, test, folded, name=label)]
     for test in questions:
         results += evaluate_analogy(found, test, folded, name=label, restrict=limits, methods=methods)
-    return results
+    return results + (evaluate_phrases(Composer.of(source), rated, name=label) if rated else [])
 
 
-def resolve(vectors: "Vectors | Model | str | os.PathLike[str]") -> tuple[Vectors, str]:
-    """The vectors themselves, and a name for them."""
+def resolve(vectors: "Vectors | Model | str | os.PathLike[str]") -> "tuple[Vectors | Model, str]":
+    """The vectors or the model itself, and a name for it."""
     if isinstance(vectors, str | os.PathLike):
-        from embeddings.loading import load
+        from embeddings.loading import load_model
 
-        return load(vectors), Path(vectors).name
-    if isinstance(vectors, Vectors):
-        return vectors, "vectors"
-    return vectors.vectors, vectors.name
+        return load_model(vectors), Path(vectors).name
+    return vectors, "vectors" if isinstance(vectors, Vectors) else vectors.name
 
 
 def listed(tests: TestSets) -> list[str | os.PathLike[str]]:

@@ -13,8 +13,10 @@ from embeddings.cli import (
     analogy,
     benchmark,
     cache,
+    compose,
     evaluate,
     export,
+    fit,
     info,
     neighbours,
     train,
@@ -96,5 +98,18 @@ def main(debug: bool) -> None:
     """Train word vectors, judge them, search them, and hand them to other tools."""
 
 
-for module in (train, evaluate, neighbours, analogy, export, info, vocabulary, trainers, benchmark, cache):
+for module in (
+    train,
+    fit,
+    evaluate,
+    neighbours,
+    analogy,
+    compose,
+    export,
+    info,
+    vocabulary,
+    trainers,
+    benchmark,
+    cache,
+):
     main.add_command(module.command)

@@ -18,6 +18,13 @@ SUMS = (None, "semantic", "syntactic")
 @click.option("--similarity", multiple=True, metavar="NAME|FILE", help="Word similarity set; may be repeated.")
 @click.option("--analogy", multiple=True, metavar="NAME|FILE", help="Analogy questions; may be repeated.")
 @click.option(
+    "--phrases",
+    multiple=True,
+    metavar="FILE|held-out",
+    help="Ratings of phrases laid out as Mitchell and Lapata's, or the phrases that a model of composition was not "
+    "fitted to, for each of its functions; may be repeated.",
+)
+@click.option(
     "--method",
     type=click.Choice(["3cosadd", "3cosmul"]),
     multiple=True,
@@ -32,6 +39,7 @@ def command(
     vectors: tuple[str, ...],
     similarity: tuple[str, ...],
     analogy: tuple[str, ...],
+    phrases: tuple[str, ...],
     method: tuple[str, ...],
     sections: bool,
     as_json: bool,
@@ -48,8 +56,10 @@ def command(
     """
     from embeddings.eval import datasets
     from embeddings.eval import evaluate as judge
+    from embeddings.eval.composition import read_tests
+    from embeddings.loading import load_model
 
-    if not similarity and not analogy:
+    if not similarity and not analogy and not phrases:
         known = datasets.names()
         similarity = tuple(name for name, kind in known.items() if kind == "similarity")
         analogy = tuple(name for name, kind in known.items() if kind == "analogy")
@@ -57,14 +67,20 @@ def command(
         datasets.read_pairs(name)
     for name in analogy:
         datasets.read_questions(name)
+    read_tests(phrases)
     results: list[Result] = []
     for path in vectors:
-        loaded = shared.load(path, allow_pickle, encoding_errors)
-        results += judge(loaded, similarity=similarity, analogy=analogy, method=method, name=path)
+        loaded = load_model(path, allow_pickle=allow_pickle, errors=encoding_errors)
+        results += judge(loaded, similarity=similarity, analogy=analogy, phrases=phrases, method=method, name=path)
     if as_json:
         shared.print_json([dataclasses.asdict(result) for result in results])
     else:
-        shared.print_rows(row(result) for result in results if sections or result.section in SUMS)
+        shared.print_rows(row(result) for result in results if sections or shown(result))
+
+
+def shown(result: "Result") -> bool:
+    """Whether a result is printed unasked: of analogies not each section."""
+    return result.measure != "accuracy" or result.section in SUMS
 
 
 def row(result: "Result") -> dict[str, Any]:
