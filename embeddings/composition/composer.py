@@ -118,7 +118,8 @@ class Composer:
                 raise UnknownWordError(f"the phrase '{first} {second}' has no vector of its own")
             return np.array(self.vectors.matrix[self.own(first, second)])
         words = self.vectors[[first, second]]
-        return self.rows(words[:1], words[1:], type=type, function=function)[0]
+        made: np.ndarray = self.rows(words[:1], words[1:], type=type, function=function)[0]
+        return made
 
     def neighbours(
         self,

@@ -53,8 +53,10 @@ def evaluate_held_out(composer: Composer, *, name: str, set: str) -> list[Result
 
 def tests(composer: Composer, type: str) -> np.ndarray:
     """The examples of a type that are test, (examples, 5)."""
-    examples = composer.examples[composer.examples[:, PART] == TEST]
-    return examples if type == ANY else examples[examples[:, TYPE] == composer.types.index(type)]
+    examples: np.ndarray = composer.examples[composer.examples[:, PART] == TEST]
+    if type != ANY:
+        examples = examples[examples[:, TYPE] == composer.types.index(type)]
+    return examples
 
 
 def measures(
