@@ -67,7 +67,7 @@ def test_we_read_the_same_words_from_the_text(tmp_path):
 # settings
 
 
-@pytest.mark.parametrize(("trainer", "sg", "rate"), [("skipgram", 1, 0.025), ("cbow", 0, 0.05)])
+@pytest.mark.parametrize(("trainer", "sg", "rate"), [("skipgram", 1, 0.025), ("cbow", 0, 0.075)])
 def test_gensim_gets_our_settings(trainer, sg, rate):
     from gensim.models import Word2Vec
 
@@ -82,7 +82,7 @@ def test_fasttext_gets_our_settings_and_no_ngrams():
     given = tools.fasttext_settings(made("cbow"))
     assert given == {
         **{"model": "cbow", "loss": "ns", "minn": 0, "maxn": 0, "wordNgrams": 1, "verbose": 0},
-        **{"dim": 30, "ws": 3, "neg": 4, "t": 1e-4, "minCount": 7, "epoch": 2, "lr": 0.05, "thread": 3},
+        **{"dim": 30, "ws": 3, "neg": 4, "t": 1e-4, "minCount": 7, "epoch": 2, "lr": 0.075, "thread": 3},
     }
 
 
@@ -110,7 +110,7 @@ def test_a_shape_for_every_combination_once():
     found = shapes(["skipgram", "cbow"], dim=[10, 20, 10], negatives=[5], threads=[1, 2], **COMMON)
     told = [(one.trainer, one.settings["dim"], one.threads) for one in found]
     assert told == [(name, dim, threads) for name in ("skipgram", "cbow") for dim in (10, 20) for threads in (1, 2)]
-    assert {one.settings["rate"] for one in found if one.trainer == "cbow"} == {0.05}
+    assert {one.settings["rate"] for one in found if one.trainer == "cbow"} == {0.075}
 
 
 def test_a_job_survives_the_command_line():

@@ -159,10 +159,10 @@ def test_initial_tables():
     assert table.ctypes.data % 64 == 0
     assert (table[:, 10:] == 0).all()
     scaled = table[:, :10] * 10
-    assert -0.5 <= scaled.min() < -0.4999
-    assert 0.4999 < scaled.max() <= 0.5
-    assert abs(scaled.mean()) < 0.002
-    assert scaled.std() == pytest.approx(12**-0.5, rel=0.005)
+    assert -1 <= scaled.min() < -0.9999
+    assert 0.9999 < scaled.max() <= 1
+    assert abs(scaled.mean()) < 0.004
+    assert scaled.std() == pytest.approx(3**-0.5, rel=0.005)
     np.testing.assert_array_equal(table, initial(70_000, 10, 5))
     assert not np.array_equal(table, initial(70_000, 10, 6))
     assert len(np.unique(table[:, :10])) > 600_000
