@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from embeddings.errors import EmbeddingsError as EmbeddingsError
     from embeddings.eval import evaluate as evaluate
     from embeddings.loading import load as load
+    from embeddings.loading import load_model as load_model
     from embeddings.model import Model as Model
     from embeddings.operations.align import align as align
     from embeddings.operations.merge import merge as merge
@@ -40,6 +41,7 @@ HOMES = {
     "align": "embeddings.operations.align",
     "evaluate": "embeddings.eval",
     "load": "embeddings.loading",
+    "load_model": "embeddings.loading",
     "merge": "embeddings.operations.merge",
     "train": "embeddings.training.run",
 }

@@ -140,12 +140,13 @@ class TensorIndexing(CompositionSettings, WindowSettings):
             settings=settings,
             tables=without_functions(base.tables) | tables_of(made),
             record=record,
+            composer=self.composer,
         )
 
-    @classmethod
-    def compose(cls, model: Model, first: str, second: str, **choice: str | None) -> np.ndarray:
-        """The vector (dim,) of two words; see `Composer.compose` for `type` and `function`."""
-        return Composer.of(model).compose(first, second, **choice)
+    @staticmethod
+    def composer(model: Model) -> Composer:
+        """What composes the phrases of a model."""
+        return Composer.of(model)
 
 
 def as_model(source: Vectors | Model | str | os.PathLike[str]) -> Model:
@@ -153,9 +154,9 @@ def as_model(source: Vectors | Model | str | os.PathLike[str]) -> Model:
     if isinstance(source, Model):
         return source
     if not isinstance(source, Vectors):
-        from embeddings.loading import load_model
+        from embeddings.loading import load_whole
 
-        return as_model(load_model(source))
+        return as_model(load_whole(source))
     known = source.counts is not None and not np.any(np.diff(source.counts) > 0)
     counts = source.counts if known else np.zeros(len(source), np.int64)
     return Model("vectors", vectors=source, vocabulary=Vocabulary(source.words, counts))

@@ -39,9 +39,8 @@ def command(
     multiplied. The two words themselves are not among the answers.
     """
     from embeddings.composition.composer import Composer
-    from embeddings.loading import load_model
 
-    composer = Composer.of(load_model(model, allow_pickle=allow_pickle, errors=encoding_errors))
+    composer = Composer.of(shared.load_whole(model, allow_pickle, encoding_errors))
     if vector:
         made = composer.compose(first, second, type=type, function=function).tolist()
         shared.print_json(made) if as_json else click.echo("\t".join(f"{number:.9g}" for number in made))

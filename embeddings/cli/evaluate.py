@@ -32,6 +32,12 @@ SUMS = (None, "semantic", "syntactic")
     show_default=True,
     help="How analogies are answered: by adding and subtracting cosines, or multiplying and dividing; may be repeated.",
 )
+@click.option(
+    "--compose",
+    is_flag=True,
+    help="Judge similarity with words outside the vocabulary too, their vectors composed (fastText); a column says of "
+    "how many pairs.",
+)
 @click.option("--sections", is_flag=True, help="Print each section of analogy questions too.")
 @shared.as_json
 @shared.reading
@@ -41,6 +47,7 @@ def command(
     analogy: tuple[str, ...],
     phrases: tuple[str, ...],
     method: tuple[str, ...],
+    compose: bool,
     sections: bool,
     as_json: bool,
     allow_pickle: bool,
@@ -57,7 +64,6 @@ def command(
     from embeddings.eval import datasets
     from embeddings.eval import evaluate as judge
     from embeddings.eval.composition import read_tests
-    from embeddings.loading import load_model
 
     if not similarity and not analogy and not phrases:
         known = datasets.names()
@@ -70,22 +76,23 @@ def command(
     read_tests(phrases)
     results: list[Result] = []
     for path in vectors:
-        loaded = load_model(path, allow_pickle=allow_pickle, errors=encoding_errors)
-        results += judge(loaded, similarity=similarity, analogy=analogy, phrases=phrases, method=method, name=path)
+        loaded = shared.load_whole(path, allow_pickle, encoding_errors)
+        tests = {"similarity": similarity, "analogy": analogy, "phrases": phrases}
+        results += judge(loaded, **tests, method=method, name=path, compose=compose)
     if as_json:
         shared.print_json([dataclasses.asdict(result) for result in results])
     else:
-        shared.print_rows(row(result) for result in results if sections or shown(result))
+        shared.print_rows(row(result, compose) for result in results if sections or asked(result))
 
 
-def shown(result: "Result") -> bool:
+def asked(result: "Result") -> bool:
     """Whether a result is printed unasked: of analogies not each section."""
     return result.measure != "accuracy" or result.section in SUMS
 
 
-def row(result: "Result") -> dict[str, Any]:
+def row(result: "Result", compose: bool) -> dict[str, Any]:
     """A result as a line."""
-    return {
+    shown = {
         "vectors": result.vectors,
         "set": result.set,
         "section": result.section or "all",
@@ -98,3 +105,4 @@ def row(result: "Result") -> dict[str, Any]:
         "seen": result.seen,
         "total": result.total,
     }
+    return shown | {"composed": result.composed} if compose else shown

@@ -74,7 +74,6 @@ def command(
     `embeddings evaluate --phrases`. `embeddings train tensor-indexing` learns the vectors too.
     """
     from embeddings import registry
-    from embeddings.loading import load_model
     from embeddings.model import check_target
 
     try:
@@ -82,7 +81,7 @@ def command(
     except SettingError as error:
         raise click.UsageError(str(error)) from error
     check_target(out, force=force)
-    source = load_model(vectors, allow_pickle=allow_pickle, errors=encoding_errors)
+    source = shared.load_whole(vectors, allow_pickle, encoding_errors)
     with Fitting(quiet) as bar:
         model = settings.fit(source, threads=threads, seed=seed, watch=bar)
     save(lambda place, model, force: model.save(place, force=force), model, out, force)

@@ -1,5 +1,6 @@
 """Vectors that can be composed: what a fitted model, or any vectors, give for two words."""
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -48,12 +49,18 @@ class Composer:
         self.joiner = joiner
 
     @classmethod
-    def of(cls, source: "Model | Vectors") -> "Composer":
-        """The composer of a model or of vectors; where no functions were learned it has those that need none.
+    def of(cls, source: "Model | Vectors | str | os.PathLike[str]") -> "Composer":
+        """The composer of a model, of vectors, or of the path of either.
+
+        Where no functions were learned it has those that need none.
 
         Raises:
-            FormatError: the tables are not those of such a model.
+            FormatError: the path cannot be read, or the tables are not those of such a model.
         """
+        if isinstance(source, str | os.PathLike):
+            from embeddings.loading import load_whole
+
+            source = load_whole(source)
         if isinstance(source, Vectors):
             return cls(source)
         types, table = source.record.get("types", []), source.tables.get(EXAMPLES)
@@ -100,6 +107,18 @@ class Composer:
             return int(example[PHRASE])
         token = self.joiner.join((first, second))
         return self.vectors.index(token) if token in self.vectors else -1
+
+    def __call__(self, texts: Sequence[str]) -> np.ndarray:
+        """The vectors of phrases, (texts, dim) float32; zeros for a text that is not two words with vectors.
+
+        A text has its words parted by a space, or if there is none by the joiner.
+        """
+        made = np.zeros((len(texts), self.vectors.dim), np.float32)
+        for row, text in enumerate(texts):
+            words = text.split() if len(text.split()) > 1 else text.split(self.joiner)
+            if len(words) == 2 and all(word in self.vectors for word in words):
+                made[row] = self.compose(words[0], words[1])
+        return made
 
     def compose(self, first: str, second: str, *, type: str | None = None, function: str | None = None) -> np.ndarray:
         """The vector (dim,) float32 of a phrase.

@@ -161,6 +161,7 @@ class Task:
             settings=asdict(self.settings),
             tables=trimmed,
             record=record,
+            composer=getattr(type(self.settings), "composer", None),
         )
 
 
