@@ -74,8 +74,8 @@ class Model:
     def compose(self, texts: Sequence[str], second: str | None = None, **choice: str | None) -> np.ndarray:
         """Vectors composed for texts, in the vocabulary or not, (texts, dim) float32; zeros if nothing of one is known.
 
-        A model of phrases takes two words too, as in `compose("red", "car")`, and gives their vector (dim,); a choice of
-        `type` and `function` may follow, see `embeddings.composition.composer.Composer.compose`.
+        A model of phrases takes two words too, as in `compose("red", "car")`, and gives their vector (dim,). A choice
+        of `type` and `function` may follow; see `embeddings.composition.composer.Composer.compose`.
 
         Raises:
             SettingError: models of this trainer do not compose, or no phrases.

@@ -11,9 +11,10 @@ import numpy as np
 from embeddings import registry
 from embeddings.composition.composer import Composer
 from embeddings.composition.fitting import Watch, check_enough, fit
-from embeddings.composition.phrases import Examples, Triple, examples, find_phrases, read_phrases
+from embeddings.composition.phrases import Examples, find
 from embeddings.composition.settings import CompositionSettings
 from embeddings.composition.tables import tables_of, without_functions
+from embeddings.corpora.phrases.listed import JOINER
 from embeddings.errors import RegistryError, SettingError
 from embeddings.model import Model
 from embeddings.settings import option
@@ -24,6 +25,7 @@ from embeddings.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus
+    from embeddings.corpora.phrases import PhraseList, Triple
 
 NAME = "tensor-indexing"
 
@@ -40,7 +42,6 @@ class TensorIndexing(CompositionSettings, WindowSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.check_dim(self.dim)
         taken, wanted = ({field.name for field in fields(kind)} for kind in (self.base_class, WindowSettings))
         if not wanted <= taken or "base" in taken:
             raise SettingError(f"base must be a trainer that learns words from windows, not {self.base!r}")
@@ -67,21 +68,24 @@ class TensorIndexing(CompositionSettings, WindowSettings):
             TrainingError, Interrupted: as the trainer of words; what is interrupted later is a model of words alone.
         """
         threads, seed = run_settings(threads, seed)
+        self.check_dim(self.dim)
         vocabulary = corpus.encode().select(min_count=self.min_count, max_vocab=self.max_vocab)
-        found = self.phrases(vocabulary)
+        known = known_phrases(corpus)
+        found = find(vocabulary, self, **known)
         check_enough(found, self, seed)
         words = self.base_class(**{field.name: getattr(self, field.name) for field in fields(WindowSettings)})
         learned: Model = words.train(corpus, threads=threads, seed=seed, report=report)
         try:
-            return self.fitted(learned, found, asdict(self), threads=threads, seed=seed)
+            return self.fitted(learned, found, asdict(self), joiner=known["joiner"], threads=threads, seed=seed)
         except KeyboardInterrupt:
             raise Interrupted(learned) from None
 
     def fit(
         self,
         vectors: Vectors | Model | str | os.PathLike[str],
-        phrases: Iterable[Triple] | None = None,
+        phrases: "PhraseList | Iterable[Triple] | None" = None,
         *,
+        joiner: str = JOINER,
         threads: int | None = None,
         seed: int = 1,
         watch: Watch | None = None,
@@ -90,7 +94,8 @@ class TensorIndexing(CompositionSettings, WindowSettings):
 
         Arguments:
             vectors: vectors, a model, or the path of either.
-            phrases: to learn from; those of `phrase_list`, or else found among the words, if not given.
+            phrases: to learn from; those of `phrase_list`, or else all words that join two others, if not given.
+            joiner: what stands between the words of a phrase in its token.
             watch: is told the type, the number and the errors of each pass.
 
         Raises:
@@ -105,15 +110,8 @@ class TensorIndexing(CompositionSettings, WindowSettings):
         threads, seed = run_settings(threads, seed)
         model = as_model(vectors)
         model.vectors.check_finite()
-        found = self.phrases(model.vocabulary, phrases)
-        return self.fitted(model, found, settings, threads=threads, seed=seed, watch=watch)
-
-    def phrases(self, words: Vocabulary, given: Iterable[Triple] | None = None) -> Examples:
-        """The phrases to learn from: given, or of the list, or all that are found."""
-        if given is None:
-            listed = self.phrase_list
-            given = find_phrases(words, self.joiner) if listed is None else read_phrases(listed, self.joiner)
-        return examples(words, given)
+        found = find(model.vocabulary, self, given=phrases, joiner=joiner)
+        return self.fitted(model, found, settings, joiner=joiner, threads=threads, seed=seed, watch=watch)
 
     def fitted(
         self,
@@ -121,6 +119,7 @@ class TensorIndexing(CompositionSettings, WindowSettings):
         found: Examples,
         settings: dict[str, Any],
         *,
+        joiner: str,
         threads: int,
         seed: int,
         watch: Watch | None = None,
@@ -132,7 +131,13 @@ class TensorIndexing(CompositionSettings, WindowSettings):
         with threadpool_limits(limits=threads, user_api="blas"):
             made = fit(base.vectors, found, self, seed=seed, watch=watch)
         record = {**base.record, "base": {"model": base.name, "settings": base.settings}, **made.record}
-        record |= {"seed": seed, "threads": threads, "fit_seconds": round(perf_counter() - started, 3)}
+        record["notes"] += ["unseen words are no longer composed, phrases are"] * (base.composer is not None)
+        record |= {
+            "joiner": joiner,
+            "seed": seed,
+            "threads": threads,
+            "fit_seconds": round(perf_counter() - started, 3),
+        }
         return Model(
             NAME,
             vectors=base.vectors,
@@ -147,6 +152,17 @@ class TensorIndexing(CompositionSettings, WindowSettings):
     def composer(model: Model) -> Composer:
         """What composes the phrases of a model."""
         return Composer.of(model)
+
+
+def known_phrases(corpus: "Corpus") -> dict[str, Any]:
+    """What the corpus says of the phrases that it made tokens of: the list, the lexicon and the joiner."""
+    from embeddings.corpora.phrases import PhraseList
+
+    if corpus.phrasing is None:
+        return {"joiner": JOINER}
+    source = corpus.phrasing.source
+    listed = source if isinstance(source, PhraseList) else None
+    return {"given": listed, "lexicon": getattr(source, "lexicon", None), "joiner": corpus.phrasing.joiner}
 
 
 def as_model(source: Vectors | Model | str | os.PathLike[str]) -> Model:

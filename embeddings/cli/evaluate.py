@@ -77,8 +77,15 @@ def command(
     results: list[Result] = []
     for path in vectors:
         loaded = shared.load_whole(path, allow_pickle, encoding_errors)
-        tests = {"similarity": similarity, "analogy": analogy, "phrases": phrases}
-        results += judge(loaded, **tests, method=method, name=path, compose=compose)
+        results += judge(
+            loaded,
+            similarity=similarity,
+            analogy=analogy,
+            phrases=phrases,
+            method=method,
+            name=path,
+            compose=compose,
+        )
     if as_json:
         shared.print_json([dataclasses.asdict(result) for result in results])
     else:

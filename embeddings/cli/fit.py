@@ -53,6 +53,7 @@ class Fitting(Bar):
     show_default=True,
     help="Settles which phrases are held out, and with --threads 1 every byte.",
 )
+@click.option("--joiner", default="_", show_default=True, help="What joins the two words of a phrase in its token.")
 @click.option("--quiet", is_flag=True, help="Say nothing but errors.")
 @shared.reading
 def command(
@@ -62,6 +63,7 @@ def command(
     force: bool,
     threads: int | None,
     seed: int,
+    joiner: str,
     quiet: bool,
     allow_pickle: bool,
     encoding_errors: str,
@@ -83,7 +85,7 @@ def command(
     check_target(out, force=force)
     source = shared.load_whole(vectors, allow_pickle, encoding_errors)
     with Fitting(quiet) as bar:
-        model = settings.fit(source, threads=threads, seed=seed, watch=bar)
+        model = settings.fit(source, joiner=joiner, threads=threads, seed=seed, watch=bar)
     save(lambda place, model, force: model.save(place, force=force), model, out, force)
     bar.tell(model, out)
 

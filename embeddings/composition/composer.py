@@ -8,8 +8,8 @@ import numpy as np
 
 from embeddings.composition.functions import OWN, UNFITTED, Parameters, composed
 from embeddings.composition.phrases import ANY
-from embeddings.composition.settings import JOINER
 from embeddings.composition.tables import EXAMPLES, FIRST, PHRASE, SECOND, TYPE, check_examples, functions_of
+from embeddings.corpora.phrases.listed import JOINER
 from embeddings.errors import SettingError
 from embeddings.neighbours import search
 from embeddings.operations.search import named
@@ -66,7 +66,7 @@ class Composer:
         types, table = source.record.get("types", []), source.tables.get(EXAMPLES)
         functions = functions_of(source.tables, source.vectors.dim)
         check_examples(table, types, len(source.vectors))
-        joiner = str(source.settings.get("joiner", JOINER))
+        joiner = str(source.record.get("joiner", JOINER))
         return cls(source.vectors, functions, types=types, examples=table, joiner=joiner)
 
     @property

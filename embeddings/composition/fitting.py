@@ -61,10 +61,8 @@ def fit(
 
 def notes(found: Examples, few: dict[str, int], fewest: int) -> list[str]:
     """What was passed over, in lines for people."""
-    left = [
-        f"{type}: {number} phrases are left out, as a word or the phrase has no vector"
-        for type, number in sorted(found.left_out.items())
-    ]
+    left = [f"{found.left_out} phrases are left out: a word of theirs has no vector, or they have none themselves"]
+    left *= found.left_out > 0
     return left + [
         f"{type}: {number} phrases, and {fewest} are needed (fewest): no functions of its own"
         for type, number in few.items()
@@ -82,9 +80,8 @@ def check_enough(
     parts, fewest = split(found.rows[:, 3], settings.held_out, seed), settings.fewest
     counts = {type: int(found.of(type).sum()) for type in [*(type for type in found.types if type != ANY), ANY]}
     enough = [type for type in counts if counts[type] >= fewest and not missing(parts[found.of(type)])]
-    if ANY not in enough:
-        left = sum(found.left_out.values())
-        lost = f"; {left} more have a word or token without a vector" if left else ""
+    if counts[ANY] < fewest:
+        lost = f"; {found.left_out} more have a word or token without a vector" if found.left_out else ""
         raise CorpusError(f"there are {counts[ANY]} phrases to learn from, and {fewest} are needed (fewest){lost}")
     return parts, enough, {type: count for type, count in counts.items() if type not in enough}
 

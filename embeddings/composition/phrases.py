@@ -1,30 +1,19 @@
-"""Phrases of two words, with a type and the token that stands for each in a vocabulary: from a list, or found there."""
+"""Phrases as examples to learn from: their types, and the rows of their words and of their own vectors."""
 
-import os
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from embeddings.composition.settings import JOINER
-from embeddings.errors import FormatError, SettingError
-from embeddings.vectors import Vectors
+from embeddings.errors import SettingError
 from embeddings.vocabulary import Vocabulary
 
-ANY = "any"  # the type of all phrases together, and of those that have none
+if TYPE_CHECKING:
+    from embeddings.composition.settings import CompositionSettings
+    from embeddings.corpora.phrases import PhraseList, Triple
 
-
-class Triple(NamedTuple):
-    """The type of a phrase, such as "adjective-noun", its two words, the token they are together, its occurrences."""
-
-    type: str
-    first: str
-    second: str
-    token: str
-    count: int  # type: ignore[assignment]
+ANY = "any"  # the type of all phrases together, and of those that are of none
 
 
 @dataclass(frozen=True)
@@ -34,12 +23,12 @@ class Examples:
     Arguments:
         types: their names, sorted; a place in it is a type's number.
         rows: (examples, 4) int32: number of the type, then the rows of first word, second word and phrase.
-        left_out: how many phrases of each type had a word or token without a vector.
+        left_out: how many more there were, with a word or token that has no vector.
     """
 
     types: list[str]
     rows: np.ndarray
-    left_out: Counter[str]
+    left_out: int = 0
 
     def of(self, type: str) -> np.ndarray:
         """Which examples are of a type, (examples,) bool; `ANY` is all of them."""
@@ -49,77 +38,59 @@ class Examples:
         return found
 
 
-def read_phrases(path: str | os.PathLike[str], joiner: str = JOINER) -> list[Triple]:
-    """The phrases of a text file, one a line: [type] first second [token [count]], between tabs or spaces.
+def find(
+    words: Vocabulary,
+    settings: "CompositionSettings",
+    *,
+    given: "PhraseList | Iterable[Triple] | None" = None,
+    lexicon: str | None = None,
+    joiner: str,
+) -> Examples:
+    """The phrases to learn from: given ones; those of the settings' list; or else all words that join two others.
 
-    Without a type it is `ANY`, without a token the words with the joiner between them. Lines that begin with # are
-    passed over.
-
-    Raises:
-        FormatError: the file cannot be read, holds none, or a line is none; its number is said.
-    """
-    from embeddings.formats.shared import decode
-    from embeddings.formats.sources import plain
-
-    with plain(Path(path)) as stream:
-        lines = decode([line.rstrip(b"\r\n") for line in stream], "strict", f"{path}, line", 1)
-    found = []
-    for number, line in enumerate(lines, 1):
-        if line.strip() and not line.startswith("#"):
-            found.append(parse(line.split(), joiner, f"{path}, line {number}"))
-    if not found:
-        raise FormatError(f"{path} holds no phrases")
-    return found
-
-
-def parse(fields: list[str], joiner: str, place: str) -> Triple:
-    """The phrase of a line.
+    Arguments:
+        given: a list, whose types count; or phrases that have everything already.
+        lexicon: where the types of others come from, if the settings name none.
 
     Raises:
-        FormatError: it has fewer than two words or too many, or a count that is no number.
+        FormatError: a file cannot be read.
+        SettingError: a joiner that cannot be one, or one phrase with two tokens.
     """
-    if not 2 <= len(fields) <= 5:
-        shown = " ".join(fields)
-        raise FormatError(f"{place}: a phrase is [type] first second [token [count]], not {shown!r:.80}")
-    type, first, second, *rest = fields if len(fields) > 2 else [ANY, *fields]
-    token, count = [*rest, *[joiner.join((first, second)), "0"][len(rest) :]]
-    if not (count.isascii() and count.isdecimal() and len(count) < 19):
-        raise FormatError(f"{place}: the count {count!r:.40} is not a whole number")
-    return Triple(type, first, second, token, int(count))
+    from embeddings.corpora.phrases import PhraseList, read, triples
+    from embeddings.corpora.phrases import lexicon as lexicons
+
+    if settings.phrase_list is not None and given is None:
+        given = read(settings.phrase_list, joiner=joiner)
+    if given is not None and not isinstance(given, PhraseList):
+        return examples(words, given)
+    source = settings.lexicon or lexicon
+    tags = {} if not settings.typed else lexicons.read(source) if source else lexicons.english()
+    found = triples(cast(Any, words), lexicon=tags, phrases=given, joiner=joiner)
+    if not settings.typed:
+        found = [triple._replace(type=ANY) for triple in found]
+    return examples(words, found, missing=len(given) - len(found) if given is not None else 0)
 
 
-def find_phrases(words: Vocabulary, joiner: str = JOINER) -> list[Triple]:
-    """The words that are two others of them with the joiner between, in their order; of several ways the last cut."""
-    found = []
-    for word, count in zip(words.words, words.counts.tolist(), strict=True):
-        cut = word.rfind(joiner, 1)
-        while cut > 0:
-            first, second = word[:cut], word[cut + len(joiner) :]
-            if first in words and second in words:
-                found.append(Triple(ANY, first, second, word, count))
-                break
-            cut = word.rfind(joiner, 1, cut + len(joiner) - 1)
-    return found
-
-
-def examples(words: Vectors | Vocabulary, phrases: Iterable[Triple]) -> Examples:
+def examples(words: Vocabulary, phrases: "Iterable[Triple]", *, missing: int = 0) -> Examples:
     """The phrases whose words and token are all among `words`, each once, by type and the phrase's row.
+
+    Those of the type "other" become `ANY`; `missing` more are counted as left out.
 
     Raises:
         SettingError: one phrase is said to have two tokens.
     """
-    left_out: Counter[str] = Counter()
+    from embeddings.corpora.phrases.typed import OTHER
+
     tokens: dict[tuple[str, str, str], str] = {}
     for type, first, second, token, _ in phrases:
-        other = tokens.setdefault((type, first, second), token)
+        other = tokens.setdefault((ANY if type == OTHER else type, first, second), token)
         if other != token:
             raise SettingError(f"the phrase '{first} {second}' has two tokens: {other!r} and {token!r}")
     types = sorted({type for type, _, _ in tokens})
-    rows = []
-    for (type, first, second), token in tokens.items():
-        if first in words and second in words and token in words:
-            rows.append((types.index(type), words.index(first), words.index(second), words.index(token)))
-        else:
-            left_out[type] += 1
+    rows = [
+        (types.index(type), words.index(first), words.index(second), words.index(token))
+        for (type, first, second), token in tokens.items()
+        if first in words and second in words and token in words
+    ]
     made = np.array(sorted(rows, key=lambda row: (row[0], row[3], row[1])), np.int32).reshape(-1, 4)
-    return Examples(types, made, left_out)
+    return Examples(types, made, missing + len(tokens) - len(rows))

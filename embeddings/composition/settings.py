@@ -6,7 +6,6 @@ from typing import Literal
 from embeddings.errors import SettingError
 from embeddings.settings import Settings, option
 
-JOINER = "_"
 MOST_TENSOR_DIM = 100  # a full tensor has dim ** 3 numbers
 
 
@@ -16,10 +15,15 @@ class CompositionSettings(Settings):
 
     phrase_list: str | None = option(
         None,
-        "File of the phrases to learn from, one a line: [type] first second [token [count]]; the token is the words "
-        "with --joiner between them if not given.  [default: every word that joins two others]",
+        "File of the phrases to learn from, as `embeddings phrases` saves it, or one a line.  [default: those listed "
+        "for the corpus, or else every word that joins two others]",
     )
-    joiner: str = option(JOINER, "What stands between two words in the token of their phrase.")
+    typed: bool = option(True, "Functions for each type of phrase, or only those for any.", flags="--typed/--untyped")
+    lexicon: str | None = option(
+        None,
+        "File of lines of word, tab, part of speech, by which the types of phrases are told where they are not listed. "
+        " [default: one of English]",
+    )
     rank: int = option(2, "Rank of each W_i beside the identity; at most the vectors' dim.", least=1, most=65536)
     identity: Literal["elementwise", "literal", "none"] = option(
         "elementwise",
@@ -41,15 +45,17 @@ class CompositionSettings(Settings):
     held_out: float = option(
         0.1, "Share of the phrases for early stopping, and as much for the test.", above=0, most=0.4
     )
-    fewest: int = option(100, "A type with fewer phrases gets no functions of its own.", least=10)
+    fewest: int = option(
+        100, "A type with fewer phrases gets no functions of its own; with fewer in all nothing is learned.", least=0
+    )
     full_tensor: bool = option(
         False, "Fit the full tensor too: dim x dim x dim numbers for each type; dim at most 100."
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.joiner.split() != [self.joiner]:
-            raise SettingError(f"joiner must be a mark without spaces, such as '_', not {self.joiner!r}")
+        if self.lexicon is not None and not self.typed:
+            raise SettingError("lexicon tells types, and with typed=False there are none: leave one out")
 
     def check_dim(self, dim: int) -> None:
         """Refuse vectors that these settings do not fit.

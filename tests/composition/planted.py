@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from embeddings.composition.phrases import Triple
+from embeddings.corpora.phrases import Triple
 from embeddings.vectors import Vectors
 
 

@@ -14,6 +14,7 @@ from embeddings.composition.linear import Part
 from embeddings.composition.phrases import ANY, examples
 from embeddings.composition.split import DEV, TEST, TRAIN, split
 from embeddings.errors import CorpusError, SettingError
+from embeddings.vocabulary import Vocabulary
 
 
 def part(seed, n=60, dim=4):
@@ -201,7 +202,8 @@ def test_too_few_phrases_are_told():
 
 def test_it_is_the_same_again():
     vectors, triples, _ = world()
-    found, how = examples(vectors, triples), em.TensorIndexing(fewest=50, fit_epochs=3)
+    found = examples(Vocabulary(vectors.words, np.zeros(len(vectors))), triples)
+    how = em.TensorIndexing(fewest=50, fit_epochs=3)
     a, b = (fit(vectors, found, how, seed=5) for _ in range(2))
     np.testing.assert_array_equal(
         a.functions["red"]["tensor-indexing"]["left"], b.functions["red"]["tensor-indexing"]["left"]
