@@ -12,9 +12,8 @@ from embeddings import registry
 from embeddings.composition.composer import Composer
 from embeddings.composition.fitting import Watch, check_enough, fit
 from embeddings.composition.phrases import Examples, find
-from embeddings.composition.settings import CompositionSettings
+from embeddings.composition.settings import JOINER, CompositionSettings
 from embeddings.composition.tables import tables_of, without_functions
-from embeddings.corpora.phrases.listed import JOINER
 from embeddings.errors import RegistryError, SettingError
 from embeddings.model import Model
 from embeddings.settings import option

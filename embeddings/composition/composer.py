@@ -8,8 +8,8 @@ import numpy as np
 
 from embeddings.composition.functions import OWN, UNFITTED, Parameters, composed
 from embeddings.composition.phrases import ANY
+from embeddings.composition.settings import JOINER
 from embeddings.composition.tables import EXAMPLES, FIRST, PHRASE, SECOND, TYPE, check_examples, functions_of
-from embeddings.corpora.phrases.listed import JOINER
 from embeddings.errors import SettingError
 from embeddings.neighbours import search
 from embeddings.operations.search import named

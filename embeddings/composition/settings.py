@@ -6,6 +6,7 @@ from typing import Literal
 from embeddings.errors import SettingError
 from embeddings.settings import Settings, option
 
+JOINER = "_"  # between the words of a phrase in its token, unless another is chosen
 MOST_TENSOR_DIM = 100  # a full tensor has dim ** 3 numbers
 
 

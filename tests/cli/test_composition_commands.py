@@ -94,12 +94,9 @@ def test_vectors_of_any_kind_are_added(folder):
         (["w1", "w2", "--type", "pink"], 2, "no functions were learned for the type 'pink'; there are blue, red, any"),
         (["w1", "w2", "--function", "sum"], 2, "there is no function 'sum' for the type"),
         (["w1"], 2, "Missing argument 'SECOND'"),
-        (["w29", "w29", "--function", "own"], 1, "'w29 w29' has no vector of its own"),
     ],
 )
 def test_compose_told_in_a_line(folder, args, code, told):
-    from embeddings.cli import main  # noqa: F401  (the same codes as of other commands)
-
     done = run("compose", folder / "model", *args, code=code)
     assert told in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
