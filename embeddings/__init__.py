@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus as Corpus
+    from embeddings.corpora.phrases import PhraseList as PhraseList
+    from embeddings.corpora.phrases import Phrases as Phrases
     from embeddings.errors import EmbeddingsError as EmbeddingsError
     from embeddings.eval import evaluate as evaluate
     from embeddings.loading import load as load
@@ -35,6 +37,8 @@ HOMES = {
     "EmbeddingsError": "embeddings.errors",
     "Interrupted": "embeddings.training.task",
     "Model": "embeddings.model",
+    "PhraseList": "embeddings.corpora.phrases",
+    "Phrases": "embeddings.corpora.phrases",
     "Progress": "embeddings.training.progress",
     "Vectors": "embeddings.vectors",
     "Vocabulary": "embeddings.vocabulary",

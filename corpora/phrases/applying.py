@@ -128,9 +128,7 @@ def renamed(old: Vocabulary, names: list[str], counts: NDArray[np.int64]) -> tup
     return vocabulary, np.insert(places[codes], unknown, len(there))
 
 
-def finish(
-    encoded: EncodedCorpus, folder: Path, vocabulary: Vocabulary, done: Joined, record: dict[str, Any]
-) -> None:
+def finish(encoded: EncodedCorpus, folder: Path, vocabulary: Vocabulary, done: Joined, record: dict[str, Any]) -> None:
     """Complete the folder: the files that stay the same, the vocabulary, and what the corpus says of itself."""
     same = [DOCUMENTS] + [TAGS] * (TAGS in encoded.meta["files"])
     with writing(folder / META):

@@ -5,7 +5,9 @@ from pathlib import Path
 from embeddings.errors import FormatError, SettingError
 
 # Those that gensim calls ENGLISH_CONNECTOR_WORDS: articles, conjunctions and prepositions.
-ENGLISH = frozenset("a an the and or of in on at to from by for with without".split())
+ENGLISH = frozenset(
+    ["a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with", "without"]
+)
 MOST = 10_000
 
 

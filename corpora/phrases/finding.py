@@ -14,7 +14,7 @@ from embeddings.cache import folder
 from embeddings.corpora.phrases import lexicon as lexicons
 from embeddings.corpora.phrases.applying import tokens_of
 from embeddings.corpora.phrases.connectors import connecting
-from embeddings.corpora.phrases.listed import LONGEST, Phrase, PhraseList
+from embeddings.corpora.phrases.listed import LONGEST, PASSES, Phrase, PhraseList
 from embeddings.corpora.phrases.pairs import Pairs, count_pairs
 from embeddings.corpora.phrases.scores import SCORES, THRESHOLDS, Totals, check_threshold
 from embeddings.corpora.phrases.tokens import BORDER, Tokens
@@ -49,7 +49,9 @@ class Phrases(Settings):
         "What a score must be above.  [default: 100 for word2phrase, 10 for gensim, 0.5 for npmi, 0 for count]",
     )
     min_count: int = option(5, "Words side by side less often than this are no phrase.", least=1)
-    passes: int = option(1, "Passes over the corpus: the second makes phrases of phrases, and so on.", least=1, most=8)
+    passes: int = option(
+        1, "Passes over the corpus: the second makes phrases of phrases, and so on.", least=1, most=PASSES
+    )
     connectors: str | None = option(
         None, "Words that may stand within a phrase, up to 4 in a row, but not end one: english, or a file of words."
     )
@@ -106,7 +108,8 @@ class Phrases(Settings):
             found = PhraseList([*found, *new])
             if len(found) == before:
                 break
-        return PhraseList(sorted(found, key=lambda phrase: (-(phrase.score or 0), phrase.words)))
+        best = sorted(found.phrases, key=lambda phrase: (-(phrase.score or 0), phrase.words))
+        return PhraseList(best)
 
 
 class Search(NamedTuple):

@@ -137,4 +137,4 @@ def join(ids: Array, sentences: Array, grammar: Any, turns: Array, run: Array, o
             sentence += 1
     state[TOTAL] += state[WRITTEN]
     state[AT], state[SENTENCE] = at, sentence
-    return sentence < last
+    return bool(sentence < last)

@@ -7,7 +7,12 @@ from pathlib import Path
 from embeddings.errors import FormatError
 
 ENGLISH = Path(__file__).parent / "english-tags.tsv"
-UNIVERSAL = frozenset("ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split())
+UNIVERSAL = frozenset(
+    [
+        *("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM"),
+        *("PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X"),
+    ]
+)
 # the tags of the Penn Treebank that say the same
 PENN = {
     **dict.fromkeys(("JJ", "JJR", "JJS"), "ADJ"),

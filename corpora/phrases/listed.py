@@ -3,9 +3,10 @@
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from embeddings.errors import FormatError, SettingError
 from embeddings.files import replacing
@@ -15,11 +16,13 @@ if TYPE_CHECKING:
 
 JOINER = "_"
 LONGEST = 32  # words of a phrase
+PASSES = 8  # at most
 HEADING = "phrase"
 MORE = ("count", "score", "type", "pass")
 
 
-class Phrase(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Phrase:
     """A phrase: its words, and what is known of it.
 
     count: how often its words stood side by side when it was found. score: that of detection. type: such as
@@ -36,17 +39,20 @@ class Phrase(NamedTuple):
 class PhraseList:
     """Phrases that become tokens, each once; of several with the same words the first stands.
 
-    phrases: `Phrase`s, or word sequences such as ("new", "york").
+    phrases: `Phrase`s, or sequences of words such as ("new", "york"), or strings of words with spaces between.
 
     Raises:
         SettingError: a phrase has fewer than two words or more than 32, or one that is empty.
     """
 
     def __init__(self, phrases: Iterable[Phrase | Sequence[str]]) -> None:
-        listed = (phrase if isinstance(phrase, Phrase) else Phrase(tuple(phrase)) for phrase in phrases)
-        self.phrases: list[Phrase] = list({phrase.words: phrase for phrase in reversed(list(listed))}.values())[::-1]
-        for phrase in self.phrases:
+        first: dict[tuple[str, ...], Phrase] = {}
+        for given in phrases:
+            words = given.split() if isinstance(given, str) else given
+            phrase = words if isinstance(words, Phrase) else Phrase(tuple(words))
             check(phrase)
+            first.setdefault(phrase.words, phrase)
+        self.phrases = list(first.values())
 
     def __len__(self) -> int:
         return len(self.phrases)
@@ -69,7 +75,7 @@ class PhraseList:
 
     def cased(self, change: Callable[[str], str]) -> "PhraseList":
         """The phrases with each word changed, such as to lower case."""
-        return PhraseList(phrase._replace(words=tuple(map(change, phrase.words))) for phrase in self.phrases)
+        return PhraseList(replace(phrase, words=tuple(map(change, phrase.words))) for phrase in self.phrases)
 
     def apply(self, encoded: "EncodedCorpus", *, joiner: str = JOINER, words: str = "replace") -> "EncodedCorpus":
         """The corpus with phrases as tokens, in a temporary folder; see `applying.apply`.
@@ -106,8 +112,8 @@ def check(phrase: Phrase) -> None:
     """
     if not 2 <= len(phrase.words) <= LONGEST or not all(isinstance(word, str) and word for word in phrase.words):
         raise SettingError(f"a phrase has 2 to {LONGEST} words, none of them empty, and is not {phrase.words!r:.80}")
-    if phrase.step < 1:
-        raise SettingError(f"the pass of a phrase is 1 or more, not {phrase.step}")
+    if not 1 <= phrase.step <= PASSES:
+        raise SettingError(f"the pass of a phrase is from 1 to {PASSES}, not {phrase.step}")
 
 
 def check_joiner(joiner: str) -> str:
@@ -159,7 +165,7 @@ def read(path: str | os.PathLike[str], *, joiner: str = JOINER) -> PhraseList:
             fields = dict(zip(heading if named else [HEADING], text.rstrip("\r").split("\t"), strict=False))
             try:
                 found.append(parsed(fields, check_joiner(joiner)))
-            except (ValueError, OverflowError) as error:
+            except SettingError as error:
                 raise FormatError(f"{path}, line {number}: {error}") from None
     if not found:
         raise FormatError(f"{path} holds no phrases")
@@ -170,20 +176,28 @@ def parsed(fields: dict[str, str], joiner: str) -> Phrase:
     """The phrase of a line.
 
     Raises:
-        ValueError: it is none, or a number is none.
+        SettingError: it is none, or a number is none.
     """
     words = fields[HEADING].split()
-    if len(words) == 1:
-        words = words[0].split(joiner)
-    known = {name: value for name, value in fields.items() if value.strip() not in ("", "-")}
-    phrase = Phrase(
-        tuple(words),
-        int(known["count"]) if "count" in known else None,
-        float(known["score"]) if "score" in known else None,
-        known.get("type"),
-        int(known.get("pass", 1)),
-    )
+    words = words[0].split(joiner) if len(words) == 1 else words
     if len(words) < 2:
         raise SettingError(f"two words or more are needed, parted by spaces or {joiner!r}, not {fields[HEADING]!r:.80}")
+    known = {name: value for name, value in fields.items() if value.strip() not in ("", "-")}
+    count, score, step = (
+        number(known.get(name), kind) for name, kind in (("count", int), ("score", float), ("pass", int))
+    )
+    phrase = Phrase(tuple(words), count, score, known.get("type"), 1 if step is None else step)
     check(phrase)
     return phrase
+
+
+def number(text: str | None, kind: Callable[[str], Any]) -> Any:
+    """The number that is written there, if anything is.
+
+    Raises:
+        SettingError: it is no such number.
+    """
+    try:
+        return None if text is None else kind(text)
+    except ValueError:
+        raise SettingError(f"{text!r:.40} is not a number") from None

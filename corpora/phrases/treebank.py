@@ -18,7 +18,8 @@ FIELDS = 10
 def learn(lines: Iterable[str]) -> Lexicon:
     """The most frequent tag of each word of a treebank, lower-cased, where it is one that types of phrases ask for.
 
-    Of tags as frequent the first by name. Words that are not letters alone are passed over.
+    Of tags as frequent the first by name. Words that are not letters alone are passed over, and single letters that
+    are no determiners, for most of these abbreviate or list something.
     """
     tags: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for line in lines:
@@ -26,7 +27,7 @@ def learn(lines: Iterable[str]) -> Lexicon:
         if len(fields) == FIELDS and fields[0].isdigit() and fields[1].isalpha():
             tags[fields[1].lower()][fields[3]] += 1
     best = {word: min(counts, key=lambda tag: (-counts[tag], tag)) for word, counts in tags.items()}
-    return {word: tag for word, tag in sorted(best.items()) if tag in TAGS}
+    return {word: tag for word, tag in sorted(best.items()) if tag in TAGS and (len(word) > 1 or tag == "DET")}
 
 
 def lines_of(paths: Sequence[str]) -> Iterator[str]:

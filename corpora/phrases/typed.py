@@ -1,7 +1,8 @@
 """What kind of phrase two words make: adjective-noun, noun-noun, verb-object, or another."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, Union
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,8 @@ OTHER = "other"
 BETWEEN = {"verb-object": "DET"}  # the tag of what may stand between the two words, as in "play a role"
 
 
-class Triple(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Triple:
     """A phrase that has a vector beside those of its two words. count: occurrences of its token."""
 
     type: str
@@ -77,7 +79,9 @@ def triples(
     Raises:
         SettingError: the joiner holds a letter, digit or white space; or the vectors have no counts.
     """
-    vectors = getattr(model, "vectors", model)
+    from embeddings.vectors import Vectors
+
+    vectors = model if isinstance(model, Vectors) else model.vectors
     if vectors.counts is None:
         raise SettingError("these vectors have no counts, and phrases cannot be told by them")
     known = dict(zip(vectors.words, vectors.counts.tolist(), strict=True))
