@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from embeddings.errors import FormatError, SettingError
-from embeddings.kernels.ngrams import add_rows
 from embeddings.subwords import Word, check_ngrams, subwords
 
 if TYPE_CHECKING:
@@ -47,6 +46,8 @@ class Subwords:
 
     def mean(self, words: Sequence[Word], sums: np.ndarray, terms: int) -> np.ndarray:
         """`sums` (words, dim), of so many terms each, turned into the mean of these and the rows of the n-grams."""
+        from embeddings.kernels.ngrams import add_rows
+
         offsets, buckets = subwords(words, min_n=self.min_n, max_n=self.max_n, buckets=len(self.ngrams))
         add_rows(sums, self.ngrams, offsets, buckets)
         sums *= (1 / np.maximum(np.diff(offsets) + terms, 1)).astype(np.float32)[:, None]

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from embeddings.errors import SettingError
-from embeddings.kernels.ngrams import count_ngrams, hash_ngrams, hash_words
 
 Word = str | bytes
 
@@ -59,6 +58,8 @@ def default_buckets(words: Sequence[Word], *, min_n: int, max_n: int) -> int:
 
 def fnv1a(words: Sequence[Word]) -> np.ndarray:
     """The hash of each whole text, without boundaries, uint32 (words,)."""
+    from embeddings.kernels.ngrams import hash_words
+
     text, starts = joined([encoded(word) for word in words])
     codes = np.empty(len(words), np.uint32)
     hash_words(text, starts, codes)
@@ -67,6 +68,8 @@ def fnv1a(words: Sequence[Word]) -> np.ndarray:
 
 def ngram_hashes(words: Sequence[Word], min_n: int, max_n: int) -> tuple[np.ndarray, np.ndarray]:
     """Where the n-grams of each word begin, int64 (words + 1,), and their hashes, uint32 (total,)."""
+    from embeddings.kernels.ngrams import count_ngrams, hash_ngrams
+
     spelled = map(encoded, words)
     text, starts = joined([b"" if word == LINE_END else b"<%b>" % word for word in spelled])
     offsets = np.empty(len(words) + 1, np.int64)

@@ -17,9 +17,9 @@ SIGN = struct.Struct("<2i")
 ARGUMENTS = struct.Struct("<12id")
 SIZES, PRUNED = struct.Struct("<3iq"), struct.Struct("<q")
 LONGEST = SIGN.size + ARGUMENTS.size + SIZES.size + PRUNED.size
-MODELS = {1: "cbow", 2: "skipgram", 3: "supervised"}
+CBOW, SKIPGRAM, SUPERVISED = 1, 2, 3
+MODELS = {CBOW: "cbow", SKIPGRAM: "skipgram", SUPERVISED: "supervised"}
 LOSSES = {1: "hierarchical softmax", 2: "negative sampling", 3: "softmax", 4: "one against all"}
-SUPERVISED = 3
 QUANTISED = "a quantised fastText model (.ftz) is not read; use the .bin that it was made from"
 
 
@@ -34,7 +34,7 @@ class Header:
     negatives: int = 5
     word_ngrams: int = 1
     loss: int = 2
-    model: int = 2
+    model: int = SKIPGRAM
     buckets: int = 0
     min_n: int = 0
     max_n: int = 0

@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from embeddings.errors import FormatError
-from embeddings.formats.fasttext_header import MODELS, Header
+from embeddings.formats.fasttext_header import CBOW, SKIPGRAM, Header
 from embeddings.formats.fasttext_reading import ENTRY, SHAPE
 from embeddings.formats.shared import check_writable, encoded_words
 from embeddings.model import Model
@@ -74,8 +74,7 @@ def arguments(model: Model) -> dict[str, Any]:
     sample = settings.get("sample")
     if isinstance(sample, int | float) and 0 <= sample <= 1:
         found["sample"] = sample
-    architecture = settings.get("architecture", model.name)
-    return found | {"model": {name: number for number, name in MODELS.items() if number != 3}.get(architecture, 2)}
+    return found | {"model": CBOW if settings.get("architecture", model.name) == "cbow" else SKIPGRAM}
 
 
 def whole(value: Any) -> bool:
