@@ -62,19 +62,18 @@ def find(
     if settings.phrase_list is not None and given is None:
         given = read(settings.phrase_list, joiner=joiner)
     if given is not None and not isinstance(given, PhraseList):
-        return examples(words, given)
+        return examples(words, given, typed=settings.typed)
     source = settings.lexicon or lexicon
     tags = {} if not settings.typed else lexicons.read(source) if source else lexicons.english()
     found = triples(cast(Any, words), lexicon=tags, phrases=given, joiner=joiner)
-    if not settings.typed:
-        found = [triple._replace(type=ANY) for triple in found]
-    return examples(words, found, missing=len(given) - len(found) if given is not None else 0)
+    missing = 0 if given is None else len(given) - len(found)
+    return examples(words, found, typed=settings.typed, missing=missing)
 
 
-def examples(words: Vocabulary, phrases: "Iterable[Triple]", *, missing: int = 0) -> Examples:
+def examples(words: Vocabulary, phrases: "Iterable[Triple]", *, typed: bool = True, missing: int = 0) -> Examples:
     """The phrases whose words and token are all among `words`, each once, by type and the phrase's row.
 
-    Those of the type "other" become `ANY`; `missing` more are counted as left out.
+    Those of the type "other" become `ANY`, and if not `typed` all do; `missing` more are counted as left out.
 
     Raises:
         SettingError: one phrase is said to have two tokens.
@@ -82,10 +81,11 @@ def examples(words: Vocabulary, phrases: "Iterable[Triple]", *, missing: int = 0
     from embeddings.corpora.phrases.typed import OTHER
 
     tokens: dict[tuple[str, str, str], str] = {}
-    for type, first, second, token, _ in phrases:
-        other = tokens.setdefault((ANY if type == OTHER else type, first, second), token)
-        if other != token:
-            raise SettingError(f"the phrase '{first} {second}' has two tokens: {other!r} and {token!r}")
+    for phrase in phrases:
+        first, second, type = phrase.first, phrase.second, phrase.type if typed else ANY
+        other = tokens.setdefault((ANY if type == OTHER else type, first, second), phrase.token)
+        if other != phrase.token:
+            raise SettingError(f"the phrase '{first} {second}' has two tokens: {other!r} and {phrase.token!r}")
     types = sorted({type for type, _, _ in tokens})
     rows = [
         (types.index(type), words.index(first), words.index(second), words.index(token))

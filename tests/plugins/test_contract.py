@@ -13,7 +13,6 @@ from embeddings.settings import Settings, option
 from embeddings.testing import check_trainer
 from embeddings.vectors import Vectors
 
-
 FITTING = {"tensor-indexing": {"fewest": 0}}  # the corpus of the contract has no phrases
 
 
