@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -65,7 +65,7 @@ def find(
         return examples(words, given, typed=settings.typed)
     source = settings.lexicon or lexicon
     tags = {} if not settings.typed else lexicons.read(source) if source else lexicons.english()
-    found = triples(cast(Any, words), lexicon=tags, phrases=given, joiner=joiner)
+    found = triples(words, lexicon=tags, phrases=given, joiner=joiner)
     missing = 0 if given is None else len(given) - len(found)
     return examples(words, found, typed=settings.typed, missing=missing)
 
