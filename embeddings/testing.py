@@ -38,8 +38,8 @@ def check_trainer(trainer: type, **settings: Any) -> None:
     It must be a frozen, keyword-only dataclass whose fields have defaults, help and bounds that are kept. Trained
     on a planted corpus it must give finite float32 vectors of all words in order of frequency, the same bytes
     again for one thread and the same seed, with the planted synonyms as nearest neighbours; report how far it is;
-    and be equal when saved and loaded. `settings` are the trainer's own, for a default that does not fit so small
-    a corpus.
+    and be equal when saved and loaded, and in what it composes, if it does. `settings` are the trainer's own, for a
+    default that does not fit so small a corpus.
 
     Raises:
         AssertionError: saying what is wrong.
@@ -56,6 +56,7 @@ def check_trainer(trainer: type, **settings: Any) -> None:
     check_synonyms(model)
     check_repeated(model, made.train(planted(), threads=1, seed=7))
     check_saved(model)
+    check_composing(trainer, model)
     check_vectors(made, made.train(planted(), threads=2, seed=7), threads=2)
     check_stopped(made)
 
@@ -193,6 +194,20 @@ def check_saved(model: Model) -> None:
         assert loaded.record == model.record, "the record must be equal when loaded: only what JSON can hold"
         for name, table in model.tables.items():
             np.testing.assert_array_equal(loaded.tables[name], table)
+
+
+def check_composing(trainer: type, model: Model) -> None:
+    """Assert that a model that composes does so again once it is loaded, by the `composer` of its trainer."""
+    if model.composer is None:
+        return
+    composer, texts = getattr(trainer, "composer", None), [*SYNONYMS, "kitties"]
+    assert composer is not None, f"{trainer.__name__} must have the attribute composer, which its model was given"
+    rows = np.asarray(model.compose(texts))
+    assert rows.shape == (len(texts), model.vectors.dim), f"a row must be composed for each text, not {rows.shape}"
+    assert np.isfinite(rows).all(), "composed vectors must be finite"
+    with tempfile.TemporaryDirectory() as folder:
+        model.save(Path(folder) / "model")
+        np.testing.assert_array_equal(composer(Model.load(Path(folder) / "model"))(texts), rows)
 
 
 def check_stopped(made: Any) -> None:

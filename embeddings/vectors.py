@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Query = str | np.ndarray | Sequence[str | np.ndarray]
 Neighbours = list[tuple[str, float]]
+Compose = Callable[[Sequence[str]], np.ndarray]
 
 
 class Vectors:
@@ -26,7 +27,7 @@ class Vectors:
         words: no two alike.
         matrix: (words, dim); kept as it is when it is float32 already, memory-mapped ones too.
         counts: (words,) how often each occurs, if that is known.
-        compose: gives a vector (dim,) for a word that is not among `words`; lookups then never fail.
+        compose: gives vectors (n, dim) for n texts that are not among `words`, zeros for one of which nothing is known.
 
     Raises:
         SettingError: a word stands twice, or the shapes do not fit together.
@@ -38,7 +39,7 @@ class Vectors:
         matrix: np.ndarray,
         *,
         counts: Sequence[int] | np.ndarray | None = None,
-        compose: Callable[[str], np.ndarray] | None = None,
+        compose: Compose | None = None,
     ) -> None:
         self.words: list[str] = words if isinstance(words, list) else list(words)
         self.matrix: np.ndarray = np.asarray(matrix, dtype=np.float32)
@@ -154,7 +155,9 @@ class Vectors:
         if not isinstance(word, str):
             raise SettingError(f"a word is a text, not {word!r}")
         if word not in self._index and self.compose is not None:
-            return np.asarray(self.compose(word), dtype=np.float32)
+            from embeddings.operations.compose import composed
+
+            return composed(self, word)
         row: np.ndarray = self.matrix[self.index(word)]
         row.flags.writeable = False
         return row

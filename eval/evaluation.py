@@ -2,15 +2,19 @@
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from embeddings.errors import SettingError
 from embeddings.eval.analogy import check_methods, evaluate_analogy
-from embeddings.eval.datasets import read_pairs, read_questions
+from embeddings.eval.datasets import Pairs, read_pairs, read_questions
 from embeddings.eval.matching import Folded
 from embeddings.eval.results import Result
 from embeddings.eval.similarity import evaluate_similarity
+from embeddings.operations.compose import extended
 from embeddings.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -27,6 +31,7 @@ def evaluate(
     restrict: int | Sequence[int | None] | None = (None, 30000),
     method: str | Sequence[str] = "3cosadd",
     name: str | None = None,
+    compose: bool = False,
 ) -> list[Result]:
     """The results of similarity sets, then those of analogy sets, in the order given.
 
@@ -37,9 +42,11 @@ def evaluate(
         restrict: analogies are judged once for each: among the first so many words, None for all.
         method: how analogies are answered: "3cosadd" or "3cosmul"; judged once for each of several.
         name: what the results call the vectors; the path unless given.
+        compose: judge similarity with words outside the vocabulary too, their vectors composed; a result says of
+            how many pairs. The answers to analogies are words of the vocabulary in any case.
 
     Raises:
-        SettingError: no set is named, a restriction below 1, or an unknown method.
+        SettingError: no set is named, a restriction below 1, an unknown method, or vectors that compose nothing.
         FormatError: vectors or a set cannot be found or read.
     """
     limits, methods = check_limits(restrict), check_methods(method)
@@ -49,10 +56,31 @@ def evaluate(
         raise SettingError("nothing to evaluate by: name a similarity or an analogy set")
     found, label = resolve(vectors)
     label, folded = name or label, Folded(found.words)
-    results = [result for test in pairs for result in evaluate_similarity(found, test, folded, name=label)]
+    results = [
+        result for test in pairs for result in judge_similarity(found, test, folded, name=label, compose=compose)
+    ]
     for test in questions:
         results += evaluate_analogy(found, test, folded, name=label, restrict=limits, methods=methods)
     return results
+
+
+def judge_similarity(vectors: Vectors, test: Pairs, folded: Folded, *, name: str, compose: bool) -> list[Result]:
+    """The results of one set of pairs, with `compose` those of unseen words among them.
+
+    Raises:
+        SettingError: vectors are to be composed that cannot be.
+    """
+    if not compose:
+        return evaluate_similarity(vectors, test, folded, name=name)
+    lower = not any(word != word.lower() for word in vectors.words)  # n-grams are of the spelling that was learned
+    asked = [word.lower() if lower else word for pair in test.pairs for word in pair]
+    rows = folded.find(asked)
+    known = vectors.subset([vectors.words[row] for row in np.unique(rows[rows >= 0])])
+    more = extended(known, (word for word, row in zip(asked, rows, strict=True) if row < 0))
+    again = Folded(more.words)
+    pairs = again.find(asked).reshape(-1, 2)
+    composed = int(((pairs >= 0).all(axis=1) & (pairs >= len(known)).any(axis=1)).sum())
+    return [replace(result, composed=composed) for result in evaluate_similarity(more, test, again, name=name)]
 
 
 def resolve(vectors: "Vectors | Model | str | os.PathLike[str]") -> tuple[Vectors, str]:

@@ -20,6 +20,7 @@ class Result:
         restrict: only the first so many, most frequent, words were known and could be answers; None for all.
         method: of analogies: "3cosadd" or "3cosmul".
         reason: why there is no value.
+        composed: of the pairs seen, those with a word outside the vocabulary, whose vector was composed.
     """
 
     vectors: str
@@ -34,3 +35,4 @@ class Result:
     restrict: int | None = None
     method: str | None = None
     reason: str | None = None
+    composed: int = 0

@@ -25,6 +25,12 @@ SUMS = (None, "semantic", "syntactic")
     show_default=True,
     help="How analogies are answered: by adding and subtracting cosines, or multiplying and dividing; may be repeated.",
 )
+@click.option(
+    "--compose",
+    is_flag=True,
+    help="Judge similarity with words outside the vocabulary too, their vectors composed (fastText); a column says of "
+    "how many pairs.",
+)
 @click.option("--sections", is_flag=True, help="Print each section of analogy questions too.")
 @shared.as_json
 @shared.reading
@@ -34,6 +40,7 @@ def command(
     similarity: tuple[str, ...],
     analogy: tuple[str, ...],
     method: tuple[str, ...],
+    compose: bool,
     sections: bool,
     as_json: bool,
     allow_pickle: bool,
@@ -41,17 +48,18 @@ def command(
 ) -> None:
     """Print how well VECTORS agree with people's judgements, one or several files side by side.
 
-    Sets by name: wordsim353, simlex999 (similarity), google-analogies (analogy); all of them if none is asked
-    for. Or any file in these forms; of several columns, the rating is the one with that heading, or the first number
-    after the two words. `seen` of `total` says how many pairs or questions had all their words; analogies are counted
-    over the full vocabulary and over its 30,000 most frequent words. `low` to `high` is a 95 % interval: how much of
-    the value is chance in which pairs or questions the set holds (bootstrap; Wilson's for accuracy).
+    Sets by name: wordsim353, simlex999 (similarity), google-analogies (analogy), all of these if none is asked for;
+    google-phrases (analogy, for vectors of phrases such as new_york). Or any file in these forms; of several columns,
+    the rating is the one with that heading, or the first number after the two words. `seen` of `total` says how many
+    pairs or questions had all their words; analogies are counted over the full vocabulary and over its 30,000 most
+    frequent words. `low` to `high` is a 95 % interval: how much of the value is chance in which pairs or questions the
+    set holds (bootstrap; Wilson's for accuracy).
     """
     from embeddings.eval import datasets
     from embeddings.eval import evaluate as judge
 
     if not similarity and not analogy:
-        known = datasets.names()
+        known = {name: kind for name, kind in datasets.names().items() if name not in datasets.OF_PHRASES}
         similarity = tuple(name for name, kind in known.items() if kind == "similarity")
         analogy = tuple(name for name, kind in known.items() if kind == "analogy")
     for name in similarity:  # before the vectors, so that a bad file is told at once
@@ -61,16 +69,16 @@ def command(
     results: list[Result] = []
     for path in vectors:
         loaded = shared.load(path, allow_pickle, encoding_errors)
-        results += judge(loaded, similarity=similarity, analogy=analogy, method=method, name=path)
+        results += judge(loaded, similarity=similarity, analogy=analogy, method=method, name=path, compose=compose)
     if as_json:
         shared.print_json([dataclasses.asdict(result) for result in results])
     else:
-        shared.print_rows(row(result) for result in results if sections or result.section in SUMS)
+        shared.print_rows(row(result, compose) for result in results if sections or result.section in SUMS)
 
 
-def row(result: "Result") -> dict[str, Any]:
+def row(result: "Result", compose: bool) -> dict[str, Any]:
     """A result as a line."""
-    return {
+    shown = {
         "vectors": result.vectors,
         "set": result.set,
         "section": result.section or "all",
@@ -83,3 +91,4 @@ def row(result: "Result") -> dict[str, Any]:
         "seen": result.seen,
         "total": result.total,
     }
+    return shown | {"composed": result.composed} if compose else shown

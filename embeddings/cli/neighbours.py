@@ -31,6 +31,7 @@ def command(
     """Print the words nearest to each of WORDS by cosine."""
     loaded = shared.load(vectors, allow_pickle, encoding_errors)
     found = loaded.most_similar_many(list(words), top=top, restrict=restrict, index=index)
+    shared.tell_composed(loaded, words)
     rows = (
         {"word": word, "neighbour": neighbour, "cosine": cosine}
         for word, near in zip(words, found, strict=True)

@@ -63,6 +63,7 @@ def common() -> list[click.Parameter]:
             **known,
         ),
         *reading.options(),
+        *reading.phrases(),
         click.Option(
             ["--vocab"],
             metavar="FILE",
