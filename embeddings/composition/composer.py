@@ -72,7 +72,7 @@ class Composer:
     @property
     def known_types(self) -> list[str]:
         """The types that have functions of their own, and `ANY`."""
-        return [*(type for type in self.functions if type != ANY), ANY]
+        return [*sorted(type for type in self.functions if type != ANY), ANY]
 
     def known_functions(self, type: str = ANY) -> list[str]:
         """The functions there are for a type, the phrase's own vector last.

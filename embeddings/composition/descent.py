@@ -12,6 +12,7 @@ from embeddings.composition.linear import Part
 from embeddings.neighbours import row_blocks
 
 FIRST, SECOND, TINY = 0.9, 0.999, 1e-8  # decay of the moments; no division by zero
+FIXED = "identity"  # a parameter that is given, not learned
 GAIN = 1e-4  # share of the error by which an epoch must better the best one, or it counts as none
 
 
@@ -23,7 +24,7 @@ class Descent:
         rate: at the start.
         epochs: most passes over the phrases.
         batch: phrases at a time.
-        penalty: weight of the squared distance of the parameters from their centre.
+        penalty: weight of the squared distance of the parameters from where they start.
         patience: passes in a row without gain after which it ends.
     """
 
@@ -48,7 +49,6 @@ Watch = Callable[[int, Epoch], None]
 def descend(
     function: Learned,
     start: Parameters,
-    centre: Parameters,
     train: Part,
     dev: Part,
     how: Descent,
@@ -60,7 +60,7 @@ def descend(
     After each epoch that betters the best by less than `GAIN`, the best parameters come back and the rate is halved;
     an epoch that overflows betters nothing.
     """
-    learner = Adam(centre, how.penalty)
+    learner = Adam({name: array for name, array in start.items() if name != FIXED}, how.penalty)
     now, best = copied(start), start
     epochs = [Epoch(None, error_of(function, best, dev), how.rate)]
     least, rate, failures = epochs[0].dev, how.rate, 0

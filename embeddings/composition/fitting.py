@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.composition.descent import Descent, Epoch, descend
-from embeddings.composition.functions import FullTensor, Learned, Parameters, TensorIndexing, identity
+from embeddings.composition.descent import FIXED, Descent, Epoch, descend
+from embeddings.composition.functions import FullTensor, Learned, Parameters, TensorIndexing
 from embeddings.composition.linear import Part, matrices, weights
 from embeddings.composition.phrases import ANY, Examples
 from embeddings.composition.settings import CompositionSettings
@@ -43,12 +43,15 @@ def fit(
     """
     settings.check_dim(vectors.dim)
     parts, enough, few = check_enough(found, settings, seed)
-    functions, curves, penalties = {}, {}, {}
+    functions: dict[str, dict[str, Parameters]] = {}
+    curves, penalties = {}, {}
     for type in enough:
         of = found.of(type)
         train, dev = (part_of(vectors, found.rows[of & (parts == part)]) for part in (TRAIN, DEV))
         told = partial(watch, type) if watch else None
-        functions[type], curves[type], penalties[type] = fit_type(train, dev, settings, seed, told)
+        learner = Learner(train, dev, settings, seed, told, pooled=functions.get(ANY))
+        functions[type] = learner.functions()
+        curves[type], penalties[type] = learner.curves, learner.penalties
     record = {
         "types": found.types,
         "phrases": {type: int(found.of(type).sum()) for type in enough},
@@ -72,13 +75,13 @@ def notes(found: Examples, few: dict[str, int], fewest: int) -> list[str]:
 def check_enough(
     found: Examples, settings: CompositionSettings, seed: int
 ) -> tuple[np.ndarray, list[str], dict[str, int]]:
-    """The part of each example, the types that get functions, `ANY` the last, and the other types' numbers of phrases.
+    """The part of each example, the types that get functions, `ANY` the first, and the other types' numbers of phrases.
 
     Raises:
         CorpusError: even all together are too few.
     """
     parts, fewest = split(found.rows[:, 3], settings.held_out, seed), settings.fewest
-    counts = {type: int(found.of(type).sum()) for type in [*(type for type in found.types if type != ANY), ANY]}
+    counts = {type: int(found.of(type).sum()) for type in [ANY, *(type for type in found.types if type != ANY)]}
     enough = [type for type in counts if counts[type] >= fewest and not missing(parts[found.of(type)])]
     if counts[ANY] < fewest:
         lost = f"; {found.left_out} more have a word or token without a vector" if found.left_out else ""
@@ -96,31 +99,15 @@ def part_of(vectors: Vectors, rows: np.ndarray) -> Part:
     return Part(*(np.asarray(vectors.matrix[rows[:, column]]) for column in (1, 2, 3)))
 
 
-def fit_type(
-    train: Part, dev: Part, settings: CompositionSettings, seed: int, watch: Callable[[int, Epoch], None] | None
-) -> tuple[dict[str, Parameters], dict[str, Curve], dict[str, float]]:
-    """The parameters of every function; the curves of those learned step by step; the penalties of ridge regression.
+class Learner:
+    """Learns the functions of one type.
 
     All is learned of vectors divided by the root mean square of the targets' components, so that rates and penalties
     mean the same whatever the vectors' length; parameters come back in units of the vectors as they are.
+
+    Arguments:
+        pooled: the functions of all types together, from which those of a type start; None where these are learned.
     """
-    size = float(np.sqrt(np.mean(np.square(train.z, dtype=np.float64)))) or 1.0
-    train, dev = (Part(*(rows / np.float32(size) for rows in part)) for part in (train, dev))
-    linear, penalty = matrices(train, dev)
-    made = {
-        "weighted-additive": {"weights": weights(train)},
-        "full-additive": {**linear, "identity": np.zeros(2)},
-    }
-    penalties, curves = {"full-additive": penalty}, {}
-    learner = Learner(train, dev, settings, seed, watch)
-    made["tensor-indexing"], curves["tensor-indexing"], penalties["tensor-indexing"] = learner.indexing(size)
-    if settings.full_tensor:
-        made["full-tensor"], curves["full-tensor"] = learner.full(linear, size)
-    return {name: single(parameters) for name, parameters in made.items()}, curves, penalties
-
-
-class Learner:
-    """Learns functions of one type step by step."""
 
     def __init__(
         self,
@@ -129,38 +116,69 @@ class Learner:
         settings: CompositionSettings,
         seed: int,
         watch: Callable[[int, Epoch], None] | None,
+        pooled: dict[str, Parameters] | None = None,
     ) -> None:
-        self.train, self.dev, self.settings, self.watch = train, dev, settings, watch
+        self.size = float(np.sqrt(np.mean(np.square(train.z, dtype=np.float64)))) or 1.0
+        self.train, self.dev = (Part(*(rows / np.float32(self.size) for rows in part)) for part in (train, dev))
+        self.settings, self.watch, self.pooled = settings, watch, pooled or {}
         self.rng = np.random.default_rng(seed)
+        self.curves: dict[str, Curve] = {}
+        self.penalties: dict[str, float] = {}
 
-    def indexing(self, size: float) -> tuple[Parameters, Curve, float]:
-        """Tensor indexing: M and N start where they do best with the identity alone, U and V near zero."""
-        chosen = self.settings.identity
-        weights = np.array([chosen == "elementwise", chosen == "literal"], np.float32) * np.float32(size)
-        rest = [part._replace(z=part.z - identity(weights, part.x, part.y)) for part in (self.train, self.dev)]
-        linear, penalty = matrices(*rest)
-        shape = (self.settings.rank, self.train.x.shape[1], self.train.x.shape[1])
-        centre = {name: np.concatenate([matrix, np.zeros(shape)]) for name, matrix in linear.items()}
-        start = {
-            name: np.concatenate([matrix, self.rng.normal(scale=START, size=shape)]) for name, matrix in linear.items()
-        }
-        learned, curve = self.learn(TensorIndexing(), {**start, "identity": weights}, centre)
-        learned["left"][1:] /= size
-        return {**learned, "identity": weights / size}, curve, penalty
-
-    def full(self, linear: Parameters, size: float) -> tuple[Parameters, Curve]:
-        """The full tensor: the full additive function, and a tensor that starts as zero."""
+    def functions(self) -> dict[str, Parameters]:
+        """The parameters of every function; curves and penalties are then known too."""
         dim = self.train.x.shape[1]
-        start = {**linear, "tensor": np.zeros((dim, dim * dim))}
-        learned, curve = self.learn(FullTensor(), start, start)
-        return {**learned, "tensor": learned["tensor"] / size}, curve
+        rank = self.settings.rank_for(dim)
+        linear, self.penalties["full-additive"] = matrices(self.train, self.dev, self.pooled.get("full-additive"))
+        made = {"weighted-additive": {"weights": weights(self.train)}, "full-additive": {**linear, FIXED: np.zeros(2)}}
+        small = {name: self.rng.normal(scale=START, size=(1 + rank, dim, dim)) for name in ("left", "right")}
+        reading = np.array([self.settings.identity == name for name in ("elementwise", "literal")]) * self.size
+        made["tensor-indexing"] = self.learn("tensor-indexing", TensorIndexing(), {**small, FIXED: reading})
+        if self.settings.full_tensor:
+            none = {"left": small["left"][:1], "right": small["right"][:1], "tensor": np.zeros((dim, dim * dim))}
+            made["full-tensor"] = self.learn("full-tensor", FullTensor(), none)
+        return {name: single(parameters) for name, parameters in made.items()}
 
-    def learn(self, function: Learned, start: Parameters, centre: Parameters) -> tuple[Parameters, Curve]:
-        """Descend in float32; the curve has train, dev and rate of each epoch, None where there is no finite number."""
+    def learn(self, name: str, function: Learned, new: Parameters) -> Parameters:
+        """The function learned from that of all types, or where there is none from `new` parameters.
+
+        M and N start where they do best beside the others: by ridge regression to what these leave of the targets.
+        """
+        pooled = self.pooled.get(name)
+        start = scaled(pooled, self.size) if pooled else new
+        others = {**start, "left": without_first(start["left"]), "right": without_first(start["right"])}
+        train, dev = (
+            part._replace(z=part.z - function.predict(others, part.x, part.y)) for part in (self.train, self.dev)
+        )
+        linear, self.penalties[name] = matrices(train, dev, pooled)
+        for side, matrix in linear.items():
+            start[side] = np.concatenate([matrix, start[side][1:]])
         given = self.settings
         how = Descent(given.fit_rate, given.fit_epochs, given.fit_batch, given.penalty, given.patience)
-        best, epochs = descend(function, single(start), single(centre), self.train, self.dev, how, self.rng, self.watch)
-        return best, [[value if value is not None and isfinite(value) else None for value in one] for one in epochs]
+        best, epochs = descend(function, single(start), self.train, self.dev, how, self.rng, self.watch)
+        self.curves[name] = [[number(value) for value in epoch] for epoch in epochs]
+        return scaled(best, 1 / self.size)
+
+
+def scaled(parameters: Parameters, size: float) -> Parameters:
+    """The same function of vectors divided by `size`: products of two components count so much more."""
+    made = {name: array.astype(np.float64) for name, array in parameters.items()}
+    made["left"][1:] *= size
+    for name in {FIXED, "tensor"} & set(made):
+        made[name] *= size
+    return made
+
+
+def without_first(matrices: np.ndarray) -> np.ndarray:
+    """The same, with zeros for the first."""
+    made = matrices.copy()
+    made[0] = 0
+    return made
+
+
+def number(value: float | None) -> float | None:
+    """A finite number, or None."""
+    return value if value is not None and isfinite(value) else None
 
 
 def single(parameters: Parameters) -> Parameters:

@@ -25,22 +25,25 @@ def weights(part: Part) -> np.ndarray:
     return found
 
 
-def matrices(train: Part, dev: Part) -> tuple[Parameters, float]:
+def matrices(train: Part, dev: Part, around: Parameters | None = None) -> tuple[Parameters, float]:
     """The M and N, (1, dim, dim) each as `left` and `right`, for which Mx + Ny is nearest to z; and the penalty taken.
 
-    Ridge regression around the weighted additive function: least are the mean squared error of `train` and the
-    penalty times the squared distance of M from a I and of N from b I. Of `PENALTIES`, that with which `dev` is met
-    best is taken.
+    Ridge regression: least are the mean squared error of `train` and the penalty times the squared distance of M and N
+    from those of `around`; if not given, from the a I and b I of the weighted additive function. Of `PENALTIES`, that
+    with which `dev` is met best is taken.
     """
-    a, b = weights(train)
-    known, held = np.hstack(train[:2]).astype(np.float64), np.hstack(dev[:2]).astype(np.float64)
-    rest, wanted = train.z - a * train.x - b * train.y, dev.z - a * dev.x - b * dev.y
+    dim = train.x.shape[1]
+    if around is None:
+        first = np.hstack([weight * np.eye(dim) for weight in weights(train)])
+    else:
+        first = np.hstack([around["left"][0], around["right"][0]]).astype(np.float64)
+    known, held = (np.hstack(part[:2]).astype(np.float64) for part in (train, dev))
+    rest, wanted = train.z - known @ first.T, dev.z - held @ first.T
     values, axes = np.linalg.eigh(known.T @ known / len(known))
     along, held = axes.T @ (known.T @ rest) / len(known), held @ axes
     size = max(float(np.mean(values)), np.finfo(np.float64).tiny)
     values = np.maximum(values, 0)
     tried = [along / (values + penalty * size)[:, None] for penalty in PENALTIES]
     best = int(np.argmin([((held @ change - wanted) ** 2).sum() for change in tried]))
-    dim = train.x.shape[1]
-    both = (axes @ tried[best]).T + np.hstack([a * np.eye(dim), b * np.eye(dim)])
+    both = (axes @ tried[best]).T + first
     return {"left": both[None, :, :dim], "right": both[None, :, dim:]}, float(PENALTIES[best])

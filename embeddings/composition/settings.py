@@ -7,6 +7,7 @@ from embeddings.errors import SettingError
 from embeddings.settings import Settings, option
 
 JOINER = "_"  # between the words of a phrase in its token, unless another is chosen
+USUAL_RANK = 10
 MOST_TENSOR_DIM = 100  # a full tensor has dim ** 3 numbers
 
 
@@ -25,17 +26,22 @@ class CompositionSettings(Settings):
         "File of lines of word, tab, part of speech, by which the types of phrases are told where they are not listed. "
         " [default: one of English]",
     )
-    rank: int = option(2, "Rank of each W_i beside the identity; at most the vectors' dim.", least=1, most=65536)
-    identity: Literal["elementwise", "literal", "none"] = option(
-        "elementwise",
-        "What the identity in each W_i adds to component i: x_i y_i; or, as the formula is written, x'y to every "
-        "component; or nothing.",
+    rank: int | None = option(
+        None,
+        f"Rank of each W_i beside the identity; at most the vectors' dim.  [default: {USUAL_RANK}, or dim if less]",
+        least=1,
+        most=65536,
+    )
+    identity: Literal["none", "elementwise", "literal"] = option(
+        "none",
+        "What the identity in each W_i adds to component i: nothing, which does best; x_i y_i, as in multiplicative "
+        "composition; or, as the formula is written, x'y to every component.",
     )
     penalty: float = option(
-        0.01, "Weight of the squared distance of all parameters from the additive start.", least=0, most=1e6
+        0.1, "Weight of the squared distance of all parameters from where they start.", least=0, most=1e6
     )
     fit_rate: float = option(
-        0.003,
+        0.0005,
         "Learning rate of the functions; halved, and the best taken back, when dev stops gaining.",
         above=0,
         most=1,
@@ -64,7 +70,11 @@ class CompositionSettings(Settings):
         Raises:
             SettingError: the rank is above dim, or a full tensor would be too large.
         """
-        if self.rank > dim:
+        if self.rank is not None and self.rank > dim:
             raise SettingError(f"rank must be at most the dim of the vectors, {dim}, not {self.rank}")
         if self.full_tensor and dim > MOST_TENSOR_DIM:
             raise SettingError(f"full_tensor takes vectors of at most {MOST_TENSOR_DIM} components, not {dim}")
+
+    def rank_for(self, dim: int) -> int:
+        """The rank, chosen or usual."""
+        return min(USUAL_RANK, dim) if self.rank is None else self.rank

@@ -1,5 +1,7 @@
 """What is fitted: least squares against other ways to it, descent, early stopping, splits, and planted functions."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from composition.planted import formula, world
@@ -81,7 +83,6 @@ def test_early_stopping_takes_the_best_back(monkeypatch):
     best, epochs = descent.descend(
         Fading(),
         start,
-        start,
         one,
         one,
         how,
@@ -99,20 +100,22 @@ def test_early_stopping_takes_the_best_back(monkeypatch):
 def test_what_overflows_is_taken_back():
     train, dev = part(0), part(1)
     start = {name: np.ones((2, 4, 4), np.float32) for name in ("left", "right")} | {"identity": np.zeros(2, np.float32)}
-    centre = {name: start[name] for name in ("left", "right")}
     how = descent.Descent(rate=1e20, epochs=50, batch=8, penalty=0, patience=3)
-    best, epochs = descent.descend(TensorIndexing(), start, centre, train, dev, how, np.random.default_rng(0))
+    best, epochs = descent.descend(TensorIndexing(), start, train, dev, how, np.random.default_rng(0))
     assert len(epochs) == 4
     np.testing.assert_array_equal(best["left"], start["left"])
 
 
-def test_penalty_draws_to_the_centre():
+def test_penalty_draws_to_the_start():
     train = part(0)
     start = {name: np.full((2, 4, 4), 0.5) for name in ("left", "right")} | {"identity": np.zeros(2)}
-    centre = {name: np.full((2, 4, 4), 0.1) for name in ("left", "right")}
     how = descent.Descent(rate=0.01, epochs=300, batch=60, penalty=1e5, patience=300)
-    best, _ = descent.descend(TensorIndexing(), start, centre, train, train, how, np.random.default_rng(0))
-    np.testing.assert_allclose(best["left"], 0.1, atol=0.01)
+    best, _ = descent.descend(TensorIndexing(), start, train, train, how, np.random.default_rng(0))
+    np.testing.assert_allclose(best["left"], 0.5, atol=0.011)
+    free, _ = descent.descend(
+        TensorIndexing(), start, train, train, dataclasses.replace(how, penalty=0), np.random.default_rng(0)
+    )
+    assert abs(free["left"] - 0.5).max() > 0.1
 
 
 @given(st.lists(st.integers(0, 40), max_size=80), st.sampled_from([0.05, 0.1, 0.3, 0.4]), st.integers(0, 1000))
@@ -153,7 +156,7 @@ def test_planted_functions_are_recovered(identity):
 
 def test_a_planted_tensor_is_recovered_by_the_full_one():
     vectors, triples, known = world(rank=5, types=("red",), words=40)
-    made = em.TensorIndexing(rank=1, identity="none", penalty=0.0, full_tensor=True, fit_epochs=300, fit_rate=0.01).fit(
+    made = em.TensorIndexing(rank=1, identity="none", penalty=0.0, full_tensor=True, fit_batch=64, fit_rate=0.01).fit(
         vectors, triples
     )
     x, y = vectors["w3"].astype(float), vectors["w7"].astype(float)
@@ -169,21 +172,14 @@ def test_a_planted_tensor_is_recovered_by_the_full_one():
 def test_vectors_of_any_length_give_the_same_function():
     vectors, triples, _ = world()
     larger = em.Vectors(vectors.words, vectors.matrix * np.float32(4))
-    how = em.TensorIndexing(rank=2, identity="none", fewest=50, fit_epochs=20)
+    how = em.TensorIndexing(rank=2, fewest=50, fit_epochs=20)
     a, b = (how.fit(one, triples, threads=1).compose("w1", "w2") for one in (vectors, larger))
     np.testing.assert_allclose(4 * a, b, rtol=1e-3, atol=1e-3)
 
 
-def test_it_never_does_worse_than_where_it_starts_on_dev():
-    vectors, triples, _ = world()
-    curve = em.TensorIndexing(fewest=50, fit_rate=1.0, fit_epochs=5).fit(vectors, triples).record["curve"]["red"]
-    devs = [dev for _, dev, _ in curve["tensor-indexing"]]
-    assert len(devs) > 1
-
-
 def test_small_types_are_told_and_go_with_all():
     vectors, triples, _ = world()
-    few = [triple._replace(type="green") if place < 7 else triple for place, triple in enumerate(triples)]
+    few = [dataclasses.replace(triple, type="green") if place < 7 else triple for place, triple in enumerate(triples)]
     made = em.TensorIndexing(fewest=50, fit_epochs=1).fit(vectors, few)
     assert made.record["notes"] == ["green: 7 phrases, and 50 are needed (fewest): no functions of its own"]
     assert set(made.record["phrases"]) == {"red", "blue", ANY}
@@ -193,7 +189,7 @@ def test_small_types_are_told_and_go_with_all():
 
 def test_too_few_phrases_are_told():
     vectors, triples, _ = world()
-    lost = [triple._replace(first="unheard") for triple in triples[:5]]
+    lost = [dataclasses.replace(triple, first="unheard") for triple in triples[:5]]
     with pytest.raises(
         CorpusError, match=r"there are 20 phrases to learn from, and 100 are needed .*; 5 more have a word"
     ):
@@ -209,4 +205,4 @@ def test_it_is_the_same_again():
         a.functions["red"]["tensor-indexing"]["left"], b.functions["red"]["tensor-indexing"]["left"]
     )
     assert a.record == b.record
-    assert check_enough(found, how, 5)[1] == ["blue", "red", ANY]
+    assert check_enough(found, how, 5)[1] == [ANY, "blue", "red"]

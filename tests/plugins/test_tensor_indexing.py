@@ -84,7 +84,7 @@ def test_a_corpus_without_phrases_is_refused_before_training():
         ({"base": "nobody"}, "base: no trainer called 'nobody'"),
         ({"base": "tensor-indexing"}, "base must be a trainer that learns words from windows, not 'tensor-indexing'"),
         ({"rank": 0}, "rank must be at least 1 and at most 65536, not 0"),
-        ({"identity": "some"}, "identity must be one of elementwise, literal, none"),
+        ({"identity": "some"}, "identity must be one of none, elementwise, literal"),
         ({"held_out": 0.5}, "held_out must be above 0 and at most 0.4, not 0.5"),
         ({"lexicon": "x", "typed": False}, "lexicon tells types"),
     ],
