@@ -44,7 +44,7 @@ def learn_block(block: Block, tables: Tables, bundle: Bundle, rate: float) -> No
         bundle.rows[:] = 0
         bundle.factor[0] = 1 / m if tables.mean else 1
         total(bundle.factor, hidden, bundle.context, m, width)
-        n = centre_and_noise(block, tables.output, bundle, i, 0)
+        n = centre_and_noise(block, tables.output, bundle, i)
         bundle.read[0], bundle.moved[0] = hidden, gradient
         learn(bundle, 1, 1, n, width, rate)
         bundle.factor[0] = 1 / m if tables.mean and tables.exact else 1

@@ -50,7 +50,7 @@ def longest(run: Array, start: Int, stop: Int, grammar: Any, step: Int) -> tuple
         if node == NONE:
             break
         found = grammar[3][node]
-        if found != NONE and grammar[4][found] == step and place > start:
+        if found != NONE and grammar[4][found] == step:
             phrase, end = found, place + 1
     return phrase, end
 

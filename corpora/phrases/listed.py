@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,7 +53,7 @@ class PhraseList:
             phrase = words if isinstance(words, Phrase) else Phrase(tuple(words))
             check(phrase)
             first.setdefault(phrase.words, phrase)
-        self.phrases = list(first.values())
+        self.phrases = tuple(first.values())
 
     def __len__(self) -> int:
         return len(self.phrases)
@@ -63,7 +64,7 @@ class PhraseList:
     def __repr__(self) -> str:
         return f"<PhraseList of {len(self)} phrases>"
 
-    @property
+    @cached_property
     def identity(self) -> str:
         """Equal for equal words in equal passes."""
         told = json.dumps([[phrase.step, *phrase.words] for phrase in self.phrases])

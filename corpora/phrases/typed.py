@@ -73,9 +73,9 @@ def triples(
 ) -> list[Triple]:
     """The phrases of a model, or a vocabulary, whose words are there too, with their types, the most frequent first.
 
-    A phrase is a token of two words with the joiner between; or, if `phrases` are given, one of these, and its words
-    are the first and last. Its type is the one that is listed, if there is one. lexicon: a tag of each word; that of
-    English if not given.
+    A phrase is a token of two words with the joiner between, or of more that have a type, such as "play a role"; or, if
+    `phrases` are given, one of these, with the type that is listed, if there is one. Its words are its first and last.
+    lexicon: a tag of each word; that of English if not given.
 
     Raises:
         SettingError: the joiner holds a letter, digit or white space; or the vectors have no counts.
@@ -90,11 +90,13 @@ def triples(
     check_joiner(joiner)
     if phrases is None:
         split = {token: tuple(token.split(joiner)) for token in known if joiner in token}
-        listed = {token: (words, None) for token, words in split.items() if len(words) == 2 and all(words)}
+        told = {token: (words, type_of(words, tags)) for token, words in split.items() if all(words)}
+        listed = {token: both for token, both in told.items() if len(both[0]) == 2 or both[1] != OTHER}
     else:
-        listed = {joiner.join(phrase.words): (phrase.words, phrase.type) for phrase in phrases}  # type: ignore[misc]
+        words_of = {joiner.join(phrase.words): phrase for phrase in phrases}
+        listed = {token: (it.words, it.type or type_of(it.words, tags)) for token, it in words_of.items()}
     found = [
-        Triple(kind or type_of(words, tags), words[0], words[-1], token, known[token])
+        Triple(kind, words[0], words[-1], token, known[token])
         for token, (words, kind) in listed.items()
         if token in known and words[0] in known and words[-1] in known
     ]

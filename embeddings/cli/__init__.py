@@ -17,6 +17,7 @@ from embeddings.cli import (
     evaluate,
     export,
     fit,
+    index,
     info,
     neighbours,
     phrases,
@@ -99,10 +100,11 @@ def main(debug: bool) -> None:
     """Train word vectors, judge them, search them, and hand them to other tools."""
 
 
-for module in (
+COMMANDS = (
     train,
     fit,
     evaluate,
+    index,
     neighbours,
     analogy,
     compose,
@@ -113,5 +115,6 @@ for module in (
     trainers,
     benchmark,
     cache,
-):
+)
+for module in COMMANDS:
     main.add_command(module.command)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from embeddings.cli import shared
+from embeddings.cli import neighbour_quality, shared
 
 if TYPE_CHECKING:
     from embeddings.eval import Result
@@ -41,6 +41,7 @@ SUMS = (None, "semantic", "syntactic")
 @click.option("--sections", is_flag=True, help="Print each section of analogy questions too.")
 @shared.as_json
 @shared.reading
+@neighbour_quality.instead
 def command(
     vectors: tuple[str, ...],
     similarity: tuple[str, ...],

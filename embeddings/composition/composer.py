@@ -11,8 +11,7 @@ from embeddings.composition.phrases import ANY
 from embeddings.composition.settings import JOINER
 from embeddings.composition.tables import EXAMPLES, FIRST, PHRASE, SECOND, TYPE, check_examples, functions_of
 from embeddings.errors import SettingError
-from embeddings.neighbours import search
-from embeddings.operations.search import named
+from embeddings.operations.search import answers
 from embeddings.vectors import Neighbours, Vectors
 from embeddings.vocabulary import UnknownWordError
 
@@ -157,8 +156,7 @@ class Composer:
         """
         made = self.compose(first, second, type=type, function=function)
         barred = [self.vectors.index(word) for word in (first, second) if word in self.vectors]
-        found = search(self.vectors.units, made[None], top, restrict=restrict, exclude=[barred])
-        return named(self.vectors, *next(found))
+        return answers(self.vectors, [(made, barred)], top=top, restrict=restrict, index=None)[0]
 
     def rows(self, x: np.ndarray, y: np.ndarray, *, type: str = ANY, function: str | None = None) -> np.ndarray:
         """The vectors of phrases from those of their words, all (phrases, dim) float32; not for "own".

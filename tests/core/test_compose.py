@@ -12,6 +12,7 @@ from embeddings.errors import EmbeddingsError, FormatError, RegistryError, Setti
 from embeddings.model import Model
 from embeddings.operations.compose import extended
 from embeddings.subword_vectors import Subwords, composer
+from embeddings.testing import check_composing
 from embeddings.vectors import Vectors
 from embeddings.vocabulary import UnknownWordError, Vocabulary
 
@@ -160,6 +161,22 @@ def test_lengths_and_table_must_fit():
     assert composer(model()) is not None
     with pytest.raises(SettingError, match="buckets"):
         Subwords(np.ones((0, 3), np.float32), 3, 6)
+
+
+def test_the_contract_wants_the_trainers_own_composer():
+    class Composing:
+        composer = staticmethod(composer)
+
+    class Forgetful:
+        pass
+
+    check_composing(Composing, model())
+    with pytest.raises(AssertionError, match="Forgetful must have the attribute composer"):
+        check_composing(Forgetful, model())
+    twice = model()
+    twice.composer = lambda made: lambda texts: np.ones((1, 7))
+    with pytest.raises(AssertionError, match="a row must be composed for each text"):
+        check_composing(Composing, twice)
 
 
 def test_evaluation_says_how_many_pairs_have_composed_words(tmp_path):

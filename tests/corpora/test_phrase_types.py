@@ -104,6 +104,7 @@ def test_triples_of_a_model():
     assert triples(vectors, lexicon=TAGS) == [
         Triple("adjective-noun", "red", "car", "red_car", 7),
         Triple("verb-object", "drive", "car", "drive_car", 6),
+        Triple("verb-object", "drive", "car", "drive_the_car", 4),
     ]
     assert triples(vectors, joiner="+") == []
     listed = PhraseList(["drive the car", "red car", "car drive"])

@@ -42,7 +42,7 @@ def sentences(sample):
     return decoded(sample)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(sentences=SENTENCES, delta=st.integers(1, 3))
 def test_scores_are_those_of_the_word2phrase_twin(sentences, delta):
     sentences = some(sentences)
@@ -52,7 +52,7 @@ def test_scores_are_those_of_the_word2phrase_twin(sentences, delta):
     assert found == pytest.approx(expected)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(sentences=SENTENCES, connectors=st.sets(st.sampled_from("abc"), max_size=2), least=st.integers(1, 3))
 def test_pairs_over_connecting_words_are_those_of_the_twin(sentences, connectors, least):
     sentences = some(sentences)
@@ -66,7 +66,21 @@ def test_pairs_over_connecting_words_are_those_of_the_twin(sentences, connectors
     }
 
 
-@settings(deadline=None, max_examples=60)
+def test_four_connecting_words_may_stand_in_a_row_and_no_more(tmp_path):
+    (tmp_path / "words").write_text("of the")
+    sentences = [["king", *["of", "the"] * 2, "hill"], ["king", *["of"] * 5, "hill", "king"]]
+    with encode(sentences) as encoded:
+        found = Phrases(scoring="count", min_count=1, connectors=str(tmp_path / "words")).find(encoded)
+    assert [phrase.words for phrase in found] == [("hill", "king"), ("king", "of", "the", "of", "the", "hill")]
+
+
+def test_a_score_must_be_above_the_threshold():
+    with encode([["a", "b"], ["a", "b"], ["c"]]) as encoded:
+        for threshold, size in ((2.0, 0), (1.999, 1)):
+            assert len(Phrases(scoring="count", threshold=threshold, min_count=1).find(encoded)) == size
+
+
+@settings(deadline=None, max_examples=30)
 @given(
     sentences=SENTENCES,
     chunk=st.sampled_from([1, 2, 3, 7]),
@@ -99,8 +113,14 @@ def test_no_pair_reaches_across_a_word_that_is_not_known(sentences, unknown):
         words = [word for word in encoded.vocabulary.words if word != unknown]
         remap(encoded, Vocabulary(words, np.zeros(len(words))), Path(folder))
         found = Phrases(scoring="count", min_count=1).find(EncodedCorpus(Path(folder)))
+        scored = Phrases(scoring="npmi", threshold=-1.0, min_count=1).find(EncodedCorpus(Path(folder)))
     expected = Counter(pair for pair in connected_pairs(sentences, (), 0).elements() if unknown not in pair)
     assert {phrase.words: phrase.count for phrase in found} == expected
+    # counts are those of the corpus, whatever the vocabulary says
+    words, total = Counter(word for sentence in sentences for word in sentence), sum(map(len, sentences))
+    for phrase in scored:
+        a, b, both = (count / total for count in (*(words[word] for word in phrase.words), phrase.count))
+        assert phrase.score == pytest.approx(np.log(both / a / b) / -np.log(both))
 
 
 @pytest.mark.golden

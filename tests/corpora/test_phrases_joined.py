@@ -111,6 +111,16 @@ def test_documents_tags_and_unknown_words_stay(tmp_path):
         made.close()
 
 
+def test_counts_that_may_be_low_are_told():
+    """Each occurrence of a phrase that is missing lacks one of its words."""
+    words = [f"w{i}" for i in np.random.default_rng(1).integers(0, 60, 400)]
+    with encode([["a", "b"] * 60 + words + ["a", "b"]], max_types=20) as encoded:
+        assert encoded.short > 0
+        with PhraseList([("a", "b")]).apply(encoded) as made:
+            assert made.short == 2 * encoded.short
+            assert made.vocabulary.counts[made.vocabulary.index("a_b")] + made.short >= 61
+
+
 def test_a_phrase_that_looks_like_a_word_is_one_with_it():
     sentences = [["a_b", "a", "b", "c"], ["a_b"]]
     with encode(sentences) as encoded, PhraseList([("a", "b")]).apply(encoded) as made:

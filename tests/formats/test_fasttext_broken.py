@@ -124,6 +124,13 @@ def test_words_that_stand_twice_are_refused(tmp_path):
             fasttext.read(write(tmp_path, pack(packed([b"a", b"b", b"b"], [3, 2, 1]))))
 
 
+def test_a_file_that_repeats_itself_is_not_read_to_its_end(tmp_path, monkeypatch):
+    monkeypatch.setattr("embeddings.formats.fasttext_reading.BLOCK", 256)
+    data = packed([b"a", b"b"] * 500, [1] * 1000)
+    with pytest.raises(FormatError, match="stands twice"):
+        fasttext.read(write(tmp_path, data[: -1000 * 17]))  # it is truncated too
+
+
 def test_a_word_without_an_end(tmp_path, monkeypatch):
     monkeypatch.setattr("embeddings.formats.fasttext_reading.LONGEST_WORD", 1000)
     monkeypatch.setattr("embeddings.formats.fasttext_reading.BLOCK", 256)
