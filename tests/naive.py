@@ -141,6 +141,59 @@ def cbow(words, output, choices, rate, *, at_once, mean=True, exact=False):
     return lost, pairs
 
 
+def composed(own, ngrams, made):
+    """The mean of each word's own row and the rows of its n-grams; `made` lists these for each word."""
+    return np.array([np.mean([own[w], *(ngrams[b] for b in rows)], axis=0) for w, rows in enumerate(made)])
+
+
+def fasttext(own, ngrams, made, learn_words):
+    """A block on composed rows: what `learn_words(rows)` moves them by goes, whole, to all that they are made of."""
+    rows = composed(own, ngrams, made)
+    before = rows.copy()
+    told = learn_words(rows)
+    for w, step in enumerate(rows - before):
+        own[w] += step
+        for b in made[w]:
+            ngrams[b] += step
+    return told
+
+
+def weighted_hidden(words, positions, place):
+    """The mean of contexts times the weights of where they stand, and the (word, position) of each."""
+    i, line, start, stop, _ = place
+    window = len(positions) // 2
+    found = [(line[c], [*range(-window, 0), *range(1, window + 1)].index(c - i)) for c in range(start, stop) if c != i]
+    return np.mean([words[w] * positions[p] for w, p in found], axis=0) if found else None, found
+
+
+def weighted_cbow(words, output, positions, places, rate, *, at_once):
+    """CBOW with position weights: contexts take the gradient of the hidden row undivided, weights the exact one."""
+    lost = pairs = 0
+    for place in places:
+        hidden, found = weighted_hidden(words, positions, place)
+        if found:
+            gradient = np.zeros_like(hidden)
+            targets, weights = window(output, place[1][place[0]], place[4])
+            lost += learn([hidden], [gradient], targets, 1, weights, rate, at_once=at_once)
+            for w, p in found:
+                old = positions[p].copy()
+                positions[p] += gradient * words[w] / len(found)
+                words[w] += gradient * old
+            pairs += 1
+    return lost, pairs
+
+
+def weighted_cbow_loss(words, output, positions, places):
+    """The loss of all places at fixed tables."""
+    lost = 0.0
+    for place in places:
+        hidden, found = weighted_hidden(words, positions, place)
+        if found:
+            targets, weights = window(output, place[1][place[0]], place[4])
+            lost += loss_of(score([hidden], targets), 1, weights)
+    return lost
+
+
 def slots_of(centre, start, stop, reach):
     """For each slot, the positions from start to stop that stand in it around `centre`."""
     return [[c for c in range(start, stop) if low <= c - centre <= high and c != centre] for low, high in reach]
@@ -277,3 +330,91 @@ def noise_of(centres, source, stream, negatives):
         fresh = i // apart % source.sharing == 0
         drawn.append([pick(source.noise, stream.next()) for _ in range(negatives)] if fresh else drawn[i - apart])
     return drawn
+
+
+def starts_of(ids, ngrams, position, end):
+    """The n-grams, of {tokens: word}, that start at a position and end before `end`, by their number of tokens."""
+    longest = max(map(len, ngrams))
+    pieces = {n: tuple(ids[position : position + n]) for n in range(1, min(longest, end - position) + 1)}
+    return {n: ngrams[piece] for n, piece in pieces.items() if piece in ngrams}
+
+
+def lattice(source, ngrams, begin, end, key, size, negatives):
+    """For each block of a share, the (lefts, rights, noise) of each place where n-grams meet.
+
+    Coins are drawn place by place, the shortest n-gram first, and noise words at the end of a block. The n-grams
+    that start before the share and end in it are its own too. A block has `size` places, an end of a line is one.
+    """
+    stream, ids, longest = Stream(key), [int(i) for i in source.ids], max(map(len, ngrams))
+    line_of = [next(k for k, at in enumerate(source.lines) if at > i) for i in range(len(ids))]
+    lefts, rights = {}, {}
+
+    def read(position):
+        found = starts_of(ids, ngrams, position, int(source.lines[line_of[position]]))
+        lefts[position] = {n: word for n, word in found.items() if coin(stream.next()) <= int(source.keep[word])}
+        rights[position] = lefts[position] if source.both else found
+
+    if begin < end:
+        first = int(source.lines[line_of[begin] - 1])
+        for position in range(max(first, begin - longest), begin):
+            read(position)
+    position = begin
+    while position < end:
+        places, count = [], 0
+        while position < end and count < size:
+            read(position)
+            places.append(position)
+            position += 1
+            count += 1 + (position in source.lines)
+        choices = []
+        for place in places:
+            ending = [
+                lefts[place - n][n]
+                for n in range(1, longest + 1)
+                if n in lefts.get(place - n, ()) and line_of[place - n] == line_of[place]
+            ]
+            choices.append((ending, [word for _, word in sorted(rights[place].items())]))
+        found = []
+        for ending, starting in choices:
+            if ending and starting:
+                draws = negatives * -(-max(len(ending), len(starting)) // 2)
+                found.append((ending, starting, [pick(source.noise, stream.next()) for _ in range(draws)]))
+        yield found
+
+
+def meeting(output, positives, noise, negatives):
+    """The target rows of p positives with `negatives` noise words for every two of them, and their weights."""
+    groups = -(-len(positives) // 2)
+    drawn = noise[: groups * negatives]
+    weights = [1.0] * len(positives) + [sum(w != word for word in positives) / groups for w in drawn]
+    return [output[w] for w in (*positives, *drawn)], weights
+
+
+def sembei(words, right, left, choices, rate, negatives, *, at_once, parts=None):
+    """At each (lefts, rights, noise) two steps; vectors are rows of `words`, or sums of those of their `parts`."""
+    lost = pairs = 0
+    for lefts, rights, noise in choices:
+        for output, inputs, positives in ((right, lefts, rights), (left, rights, lefts)):
+            targets, weights = meeting(output, positives, noise, negatives)
+            rows = [words[w] for w in inputs]
+            if parts is None:
+                lost += learn(rows, rows, targets, len(positives), weights, rate, at_once=at_once)
+            else:
+                hidden = [np.sum([words[part] for part in parts[w]], axis=0) for w in inputs]
+                gradients = [np.zeros_like(h) for h in hidden]
+                lost += learn(hidden, gradients, targets, len(positives), weights, rate, at_once=at_once)
+                for w, gradient in zip(inputs, gradients, strict=True):
+                    share(1, gradient, [words[part] for part in parts[w]])
+            pairs += len(inputs) * len(positives)
+    return lost, pairs
+
+
+def sembei_loss(words, right, left, choices, negatives, *, parts=None):
+    """The loss of all places at fixed tables."""
+    lost = 0.0
+    for lefts, rights, noise in choices:
+        for output, inputs, positives in ((right, lefts, rights), (left, rights, lefts)):
+            targets, weights = meeting(output, positives, noise, negatives)
+            rows = [np.sum([words[part] for part in (parts[w] if parts else [w])], axis=0) for w in inputs]
+            lost += loss_of(score(rows, targets), len(positives), weights)
+    return lost

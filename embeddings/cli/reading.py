@@ -7,7 +7,7 @@ import click
 SHOWN: dict[str, Any] = {"show_default": True}
 TOKENIZERS = (
     "words (letters, marks, digits), whitespace, characters (each one but spaces, marks with what they follow), "
-    "or another that is installed."
+    "codepoints (each one by itself, white space too), or another that is installed."
 )
 
 
