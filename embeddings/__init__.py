@@ -22,7 +22,11 @@ if TYPE_CHECKING:
     from embeddings.operations.align import align as align
     from embeddings.operations.merge import merge as merge
     from embeddings.plugins.cbow import CBOW as CBOW
+    from embeddings.plugins.continuous_window import ContinuousWindow as ContinuousWindow
+    from embeddings.plugins.fasttext import FastText as FastText
     from embeddings.plugins.skipgram import SkipGram as SkipGram
+    from embeddings.plugins.structured import DirectionalSkipGram as DirectionalSkipGram
+    from embeddings.plugins.structured import StructuredSkipGram as StructuredSkipGram
     from embeddings.training.progress import Progress as Progress
     from embeddings.training.run import train as train
     from embeddings.training.task import Interrupted as Interrupted

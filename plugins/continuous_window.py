@@ -46,13 +46,13 @@ def learn_block(block: Block, tables: Tables, bundle: Bundle, rate: float) -> No
         bundle.rows[:] = 0
         for c in range(block.start[i], block.stop[i]):
             if c != i:
-                copy(bundle.scores, hidden + part(tables, c - i), address(tables.words, block.words[c]), width)
+                copy(bundle.scores, hidden + part(tables, c - i), address(tables.words, block.inputs[c]), width)
         n = centre_and_noise(block, tables.output, bundle, i)
         bundle.read[0], bundle.moved[0] = hidden, gradient
         learn(bundle, 1, 1, n, tables.output.shape[1], rate)
         for c in range(block.start[i], block.stop[i]):
             if c != i:
-                bundle.context[0] = address(tables.words, block.words[c])
+                bundle.context[0] = address(tables.words, block.inputs[c])
                 share(bundle.factor, gradient + part(tables, c - i), bundle.context, 1, width)
 
 
@@ -85,5 +85,5 @@ class ContinuousWindow(WindowSettings):
             learn_block,
             tables,
             lambda: new_bundle(1, 1 + self.negatives, slots * width, contexts=1, rows=2),
-            learned=lambda: {"words": trimmed(tables.words, self.dim), "output": trimmed(output, self.dim, slots)},
+            learned=lambda: {"vectors": trimmed(tables.words, self.dim), "output": trimmed(output, self.dim, slots)},
         )

@@ -93,6 +93,6 @@ class SkipGram(WindowSettings):
                 learn_pairs,
                 tables,
                 lambda: new_bundle(1, 1 + self.negatives, width, contexts=contexts),
-                noise=contexts * self.negatives,
+                reader=task.windows(noise=contexts * self.negatives),
             )
         return task.run(learn_block, tables, lambda: new_bundle(contexts, 1 + self.negatives, width))

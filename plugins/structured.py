@@ -49,7 +49,7 @@ def learn_block(block: Block, tables: Tables, bundle: Bundle, rate: float) -> No
             m = 0
             first, end = i + tables.reach[slot, 0], i + tables.reach[slot, 1] + 1
             for c in range(max(block.start[i], first), min(block.stop[i], end)):
-                bundle.read[m] = bundle.moved[m] = address(tables.words, block.words[c])
+                bundle.read[m] = bundle.moved[m] = address(tables.words, block.inputs[c])
                 m += 1
             if m > 0:
                 n = centre_and_noise(block, tables.output, bundle, i, 0, slots, slot)
@@ -68,7 +68,7 @@ def learned_in_slots(
         learn_block,
         tables,
         lambda: new_bundle(inputs, 1 + settings.negatives, padded(dim)),
-        learned=lambda: {"words": trimmed(tables.words, dim), "output": trimmed(tables.output, dim, slots)},
+        learned=lambda: {"vectors": trimmed(tables.words, dim), "output": trimmed(tables.output, dim, slots)},
     )
 
 

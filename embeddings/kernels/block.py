@@ -39,9 +39,11 @@ class Block(NamedTuple):
 
     Centres are `words[place[FIRST]:place[LAST]]`; the context of centre i is `words[start[i]:stop[i]]` without
     `words[i]`; its noise words are `noise[i]` (negatives,). `place` also says where the thread is in its share.
+    `inputs[i]` is the row that word i is in the table that goes in: the word's own, unless a model has it otherwise.
     """
 
     words: np.ndarray
+    inputs: np.ndarray
     start: np.ndarray
     stop: np.ndarray
     noise: np.ndarray
@@ -56,7 +58,8 @@ def new_block(window: int, noise: int, size: int = SIZE) -> Block:
     size = max(min(size, NOISE // noise), 4 * window + 2)
     bounds = np.zeros(size, np.int64)
     chosen = np.zeros((size, noise), np.int32)
-    return Block(np.zeros(size, np.int32), bounds, bounds.copy(), chosen, np.zeros(7, np.int64))
+    words = np.zeros(size, np.int32)
+    return Block(words, words, bounds, bounds.copy(), chosen, np.zeros(7, np.int64))
 
 
 def rewind(block: Block, source: Source, begin: int, end: int) -> None:

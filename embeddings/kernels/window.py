@@ -15,10 +15,10 @@ def contexts(block: Block, table: np.ndarray, rows: np.ndarray, i: int) -> int:
     """Write the addresses of the rows of centre i's contexts, left to right; gives how many there are."""
     m = 0
     for c in range(block.start[i], i):
-        rows[m] = address(table, block.words[c])
+        rows[m] = address(table, block.inputs[c])
         m += 1
     for c in range(i + 1, block.stop[i]):
-        rows[m] = address(table, block.words[c])
+        rows[m] = address(table, block.inputs[c])
         m += 1
     return m
 
@@ -47,7 +47,7 @@ def ask_ahead(block: Block, inputs: np.ndarray, outputs: np.ndarray, noise: int,
     """Fetch into the cache the centre after i with its first noise rows, and a context of later ones."""
     ask_targets(block, outputs, noise, i, last)
     if i + AHEAD < last:
-        prefetch(address(inputs, block.words[i + AHEAD]), inputs.shape[1] * inputs.itemsize)
+        prefetch(address(inputs, block.inputs[i + AHEAD]), inputs.shape[1] * inputs.itemsize)
 
 
 @piece

@@ -8,6 +8,7 @@ from embeddings.kernels.bundle import aligned
 from embeddings.kernels.rows import padded
 
 Arrays = dict[str, np.ndarray]
+VECTORS = "vectors"  # of `Arrays`, what words get
 
 
 def initial(rows: int, dim: int, seed: int) -> np.ndarray:
@@ -29,15 +30,27 @@ def zeros(rows: int, dim: int) -> np.ndarray:
 
 
 def trimmed(table: np.ndarray, dim: int, slots: int = 1) -> np.ndarray:
-    """A table as it is kept: (rows, dim), or (rows, slots, dim) if that many rows belong to each; a copy.
+    """A table as it is kept: (rows, dim), or (rows, slots, dim) if that many rows belong to each.
 
-    `table` is (rows * slots, padded dim) or (rows, slots * padded dim): the same numbers in the same order.
+    `table` is (rows * slots, padded dim) or (rows, slots * padded dim): the same numbers in the same order. Its own
+    memory is used, so that no second table is ever needed: the table itself is spoilt.
     """
-    width = padded(dim)
-    shape = (-1, width) if slots == 1 else (-1, slots, width)
-    return np.ascontiguousarray(table.reshape(shape)[..., :dim])
+    flat, width = table.reshape(-1), padded(dim)
+    rows = len(flat) // width
+    for start in range(0, rows if dim < width else 0, 65536):
+        part = flat[start * width : (start + 65536) * width].reshape(-1, width)[:, :dim].copy()
+        flat[start * dim : start * dim + part.size] = part.reshape(-1)
+    kept = flat[: rows * dim]
+    return kept.reshape(-1, dim) if slots == 1 else kept.reshape(-1, slots, dim)
 
 
 def all_trimmed(tables: Any, dim: int) -> Arrays:
-    """The arrays of a NamedTuple by name, `trimmed`."""
-    return {name: trimmed(array, dim) for name, array in tables._asdict().items() if isinstance(array, np.ndarray)}
+    """The arrays of a NamedTuple, `trimmed`, by the names they are kept by: "words" become the vectors."""
+    found = {name: trimmed(array, dim) for name, array in tables._asdict().items() if isinstance(array, np.ndarray)}
+    return {VECTORS if name == "words" else name: array for name, array in found.items()}
+
+
+def finite(array: np.ndarray) -> bool:
+    """Whether no number is NaN or infinite."""
+    flat = array.reshape(-1)
+    return all(np.isfinite(flat[start : start + 2**22]).all() for start in range(0, len(flat), 2**22))

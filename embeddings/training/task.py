@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from embeddings.errors import EmbeddingsError
-from embeddings.kernels.block import Source, keep_thresholds
+from embeddings.kernels.block import SIZE, Source, keep_thresholds, new_block
 from embeddings.kernels.bundle import Bundle
 from embeddings.kernels.noise import alias_table
 from embeddings.model import Model
@@ -25,8 +25,8 @@ from embeddings.settings import (
 )
 from embeddings.training import hogwild
 from embeddings.training.progress import Report, Tally
-from embeddings.training.tables import Arrays, all_trimmed
-from embeddings.training.worker import LearnBlock, Worker
+from embeddings.training.tables import VECTORS, Arrays, all_trimmed, finite
+from embeddings.training.worker import LearnBlock, Reader, Worker
 from embeddings.vectors import Vectors
 from embeddings.vocabulary import Vocabulary
 
@@ -71,7 +71,7 @@ class Task:
         tables: Any,
         bundle: Callable[[], Bundle],
         *,
-        noise: int | None = None,
+        reader: Reader | None = None,
         own: Callable[[], Any] | None = None,
         learned: Callable[[], Arrays] | None = None,
     ) -> Model:
@@ -80,24 +80,26 @@ class Task:
         Arguments:
             learn_block: the model's kernel, called with a block, tables, a bundle and the rate.
             tables: a NamedTuple; its arrays are (rows, padded dim) unless `learned` is given.
-            noise: words drawn for a centre, as many as there are negatives if not given.
+            reader: what is read; `windows()` if not given.
             own: makes what one thread gets as tables, where that is more than `tables`.
-            learned: gives the arrays that are kept, by name, with `dim` components: "words" are the vectors. The
-                arrays of `tables` if not given.
+            learned: gives the arrays that are kept, by name, with `dim` components: "vectors" are those of the
+                words. The arrays of `tables` if not given.
 
         Raises:
             TrainingError: a vector or the loss overflowed.
             Interrupted: the user interrupted; what was learned is in it.
         """
-        source, shares = self.source(), self.shares()
-        noise = self.settings.negatives if noise is None else noise
+        reader, shares = reader or self.windows(), self.shares()
         own = own or (lambda: tables)
         learned = learned or (lambda: all_trimmed(tables, self.settings.dim))
-        Worker(self, source, Tally(1, self.settings, 1), 0, bundle(), noise).compile(learn_block, own())
+        Worker(self, reader, Tally(1, self.settings, 1), 0, bundle()).compile(learn_block, own())
         tally = Tally(self.threads, self.settings, self.corpus_words)
 
         def work(thread: int, stop: Event) -> None:
-            worker, mine = Worker(self, source, tally, thread, bundle(), noise), own()
+            worker, mine = (
+                Worker(self, reader, tally, thread, bundle()),
+                own(),
+            )
             for _ in range(self.settings.epochs):
                 if stop.is_set():
                     break
@@ -120,6 +122,11 @@ class Task:
     def corpus_words(self) -> int:
         """Words of the corpus that one epoch reads, known or not."""
         return len(self.encoded.ids)
+
+    def windows(self, *, noise: int | None = None, size: int = SIZE) -> Reader:
+        """Words in windows, `size` of them in a block, with `noise` words for each: the negatives if not given."""
+        drawn = self.settings.negatives if noise is None else noise
+        return Reader(self.source(), lambda: new_block(self.settings.window, drawn, size))
 
     def source(self) -> Source:
         """What the threads read."""
@@ -149,7 +156,7 @@ class Task:
     def model(self, arrays: Arrays, tally: Tally) -> Model:
         """What was learned so far."""
         for name, array in arrays.items():
-            if not np.isfinite(array).all():
+            if not finite(array):
                 raise overflow(name, tally)
         progress = tally.progress()
         record = {
@@ -163,8 +170,8 @@ class Task:
             "bundles": int(tally.steps.sum()),
             "loss_by_epoch": tally.losses(),
         }
-        tables = {name: array for name, array in arrays.items() if name != "words"}
-        vectors = Vectors(list(self.vocabulary.words), arrays["words"], counts=self.vocabulary.counts)
+        tables = {name: array for name, array in arrays.items() if name != VECTORS}
+        vectors = Vectors(list(self.vocabulary.words), arrays[VECTORS], counts=self.vocabulary.counts)
         return Model(
             self.trainer,
             vectors=vectors,

@@ -7,14 +7,14 @@ from compiled import places, rows
 from test_gradient import DIM, RATE, VOCABULARY, assert_gradient
 from test_models import TOLERANCE, block_and_tables
 
-from embeddings.kernels.block import LAST, new_block
+from embeddings.kernels.block import FIRST, HELD, LAST, new_block
 from embeddings.kernels.bundle import LOSS, NEXT, PAIRS, aligned, new_bundle
 from embeddings.kernels.rows import TARGETS, padded
 from embeddings.plugins import continuous_window, structured
 
 EACH = np.array([[at, at] for at in (-5, -4, -3, -2, -1, 1, 2, 3, 4, 5)])
 SIDES = np.array([[-5, -1], [1, 5]])
-ONE_DIM = 13
+WIDE = 13  # components
 
 
 def bundle_for(inputs, negatives, width, dtype, **more):
@@ -26,7 +26,7 @@ def bundle_for(inputs, negatives, width, dtype, **more):
 
 def wide(rng, slots, dtype):
     """A table of 20 words with a row for each slot, and its twin (20, slots, dim)."""
-    output = rows(rng, 20 * slots, ONE_DIM, dtype, scale=0.4)
+    output = rows(rng, 20 * slots, WIDE, dtype, scale=0.4)
     return output, output.twin.reshape(20, slots, -1)
 
 
@@ -65,8 +65,7 @@ def place_and_block(line, i, start, stop, noise):
     block = new_block(len(line), len(noise))
     block.words[: len(line)] = line
     block.start[i], block.stop[i], block.noise[i] = start, stop, noise
-    block.place[LAST] = i + 1
-    block.place[LAST - 1] = i
+    block.place[FIRST], block.place[LAST], block.place[HELD] = i, i + 1, len(line)
     return block, (i, line, start, stop, noise)
 
 

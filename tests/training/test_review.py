@@ -27,7 +27,7 @@ def workers(seed, threads=2):
     task = prepare("skipgram", made, em.Corpus([["a", "b"]] * 10), threads=threads, seed=seed)
     tally = Tally(threads, made, task.corpus_words)
     return [
-        Worker(task, task.source(), tally, thread, new_bundle(2 * made.window, 1 + made.negatives, padded(8)), 5)
+        Worker(task, task.windows(), tally, thread, new_bundle(2 * made.window, 1 + made.negatives, padded(8)))
         for thread in range(threads)
     ]
 
