@@ -363,23 +363,25 @@ def lattice(source, ngrams, begin, end, key, size, negatives):
         places, count = [], 0
         while position < end and count < size:
             read(position)
-            places.append(position)
             position += 1
-            count += 1 + (position in source.lines)
-        choices = []
-        for place in places:
+            ends = position in source.lines
+            places.append((position - 1, ends))
+            count += 1 + ends
+        drawn, found = [], []
+        for place, last in places:
             ending = [
                 lefts[place - n][n]
                 for n in range(1, longest + 1)
                 if n in lefts.get(place - n, ()) and line_of[place - n] == line_of[place]
             ]
-            choices.append((ending, [word for _, word in sorted(rights[place].items())]))
-        found = []
-        for ending, starting in choices:
-            if ending and starting:
-                draws = negatives * -(-max(len(ending), len(starting)) // 2)
-                found.append((ending, starting, [pick(source.noise, stream.next()) for _ in range(draws)]))
-        yield found
+            found.append((ending, [word for _, word in sorted(rights[place].items())]))
+            found += [([], [])] * last
+        for i in range(len(found)):
+            fresh = i // (longest + 1) % source.sharing == 0
+            count = negatives * -(-longest // 2)
+            noise = [pick(source.noise, stream.next()) for _ in range(count)] if fresh else drawn[i - longest - 1]
+            drawn.append(noise)
+        yield [(*pair, noise) for pair, noise in zip(found, drawn, strict=True) if all(pair)]
 
 
 def meeting(output, positives, noise, negatives):

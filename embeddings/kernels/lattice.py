@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from embeddings.kernels.block import END, FIRST, LAST, LINE, NOISE, POSITION
+from embeddings.kernels.block import END, FIRST, LAST, LINE, NOISE, POSITION, draw_noise
 from embeddings.kernels.bundle import Bundle
 from embeddings.kernels.compile import hot, piece
-from embeddings.kernels.noise import pick
 from embeddings.kernels.random import coin, random
 from embeddings.kernels.trie import NONE, NgramTable, walk
 
@@ -23,8 +22,8 @@ class LatticeSource(NamedTuple):
     """What all threads read.
 
     `ids` (tokens,) and `lines` (lines + 1,) are the corpus, `table` finds its n-grams, `keep` (vocabulary,) are
-    thresholds and `noise` is an alias table, (vocabulary, 2). `both` tells whether an n-gram is left out as the right
-    one of two neighbours too.
+    thresholds and `noise` is an alias table, (vocabulary, 2); each of its draws serves `sharing` places that no n-gram
+    reaches two of. `both` tells whether an n-gram is left out as the right one of two neighbours too.
     """
 
     ids: np.ndarray
@@ -32,6 +31,7 @@ class LatticeSource(NamedTuple):
     table: NgramTable
     keep: np.ndarray
     noise: np.ndarray
+    sharing: int
     both: bool
 
 
@@ -85,7 +85,7 @@ def fill_lattice(block: LatticeBlock, source: LatticeSource, rng: np.ndarray) ->
             if position > begin:  # the last of this line and the first of the next are no neighbours
                 block.starts[n, :] = block.lefts[n, :] = NONE
                 n += 1
-    draw_noise(block, source.noise, longest, n, rng)
+    draw_noise(block.noise, source.noise, longest + 1, source.sharing, longest, n, rng)
     place[POSITION], place[LINE], place[FIRST], place[LAST] = position, line, longest, n
     return int(position - before)
 
@@ -144,21 +144,3 @@ def meeting(block: LatticeBlock, bundle: Bundle, i: int) -> tuple[int, int]:
             bundle.context[lefts + rights] = word
             rights += 1
     return lefts, rights
-
-
-@piece
-def draw_noise(block: LatticeBlock, table: np.ndarray, first: int, last: int, rng: np.ndarray) -> None:
-    """Noise words for places first to last, where n-grams end and start."""
-    key, counter = rng[0], rng[1]
-    negatives = block.noise.shape[1] // groups(block.starts.shape[1])
-    for i in range(first, last):
-        left = right = 0
-        for n in range(block.starts.shape[1]):
-            left += block.lefts[i - n - 1, n] >= 0
-            right += block.starts[i, n] >= 0
-        if left > 0 and right > 0:
-            count = negatives * groups(max(left, right))
-            for j in range(count):
-                block.noise[i, j] = pick(table, random(key, counter + np.uint64(j)))
-            counter += np.uint64(count)
-    rng[1] = counter

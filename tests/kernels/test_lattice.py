@@ -33,14 +33,14 @@ def ngrams_of(rng, longest=4, share=0.7):
     return {ngram: word for word, ngram in enumerate(dict.fromkeys([*chosen, every[-1]]))}
 
 
-def source_of(ids, lines, ngrams, *, keep=1.0, both=False):
+def source_of(ids, lines, ngrams, *, keep=1.0, sharing=1, both=False):
     chances = np.broadcast_to(np.asarray(keep, np.float64), len(ngrams))
     table = table_of([list(ngram) for ngram in ngrams], list(ngrams.values()), TOKENS, max(map(len, ngrams)))
     noise = alias_table(np.arange(1.0, len(ngrams) + 1))
-    return LatticeSource(np.asarray(ids, np.int32), lines, table, keep_thresholds(chances), noise, both)
+    return LatticeSource(np.asarray(ids, np.int32), lines, table, keep_thresholds(chances), noise, sharing, both)
 
 
-def choices(block, negatives):
+def choices(block):
     """What a filled block holds: (lefts, rights, noise) of each place where n-grams meet."""
     found = []
     for i in range(block.place[FIRST], block.place[LAST]):
@@ -48,7 +48,7 @@ def choices(block, negatives):
         lefts = [int(w) for w in (block.lefts[i - n, n - 1] for n in range(1, longest + 1)) if w >= 0]
         rights = [int(w) for w in block.starts[i] if w >= 0]
         if lefts and rights:
-            found.append((lefts, rights, block.noise[i, : negatives * groups(max(len(lefts), len(rights)))].tolist()))
+            found.append((lefts, rights, block.noise[i].tolist()))
     return found
 
 
@@ -61,9 +61,9 @@ def filled(text, begin, end, key, size, negatives):
         tokens = fill_lattice(block, text, rng)
         assert tokens > 0
         read += tokens
-        found.append(choices(block, negatives))
+        found.append(choices(block))
     assert fill_lattice(block, text, rng) == 0
-    assert choices(block, negatives) == []
+    assert choices(block) == []
     return found, read
 
 
@@ -75,14 +75,15 @@ def filled(text, begin, end, key, size, negatives):
     key=st.integers(0, 2**64 - 1),
     keep=st.sampled_from([1.0, 0.5, 0.1]),
     both=st.booleans(),
+    sharing=st.sampled_from([1, 2, 8]),
     cut=st.floats(0, 1),
 )
-def test_blocks_are_those_of_the_twin(lengths, longest, size, key, keep, both, cut):
+def test_blocks_are_those_of_the_twin(lengths, longest, size, key, keep, both, sharing, cut):
     """The same n-grams, coins and noise, block for block; some tokens are in no n-gram."""
     count = sum(lengths)
     rng = np.random.default_rng(count)
     ids, ngrams = rng.integers(0, TOKENS + 1, count), ngrams_of(rng, longest)
-    text = source_of(ids, lines_of(*lengths), ngrams, keep=keep, both=both)
+    text = source_of(ids, lines_of(*lengths), ngrams, keep=keep, sharing=sharing, both=both)
     begin = int(cut * count)
     found, read = filled(text, begin, count, key, size, 3)
     assert found == list(naive.lattice(text, ngrams, begin, count, key, size, 3))
@@ -165,7 +166,7 @@ def test_sembei(dtype, summed, negatives):
         sembei.learn_block(block, sembei.Tables(*arrays), bundle, rate)
     given = {"at_once": TARGETS, "parts": parts_by_search(ngrams) if summed else None}
     twins = [table.twin for table in tables]
-    lost, pairs = naive.sembei(*twins, choices(block, negatives), rate, negatives, **given)
+    lost, pairs = naive.sembei(*twins, choices(block), rate, negatives, **given)
     for table in tables:
         table.check(TOLERANCE[dtype])
     assert bundle.tally[PAIRS] == pairs > 500
@@ -179,7 +180,7 @@ def test_steps_are_minus_the_slope_of_the_loss(summed):
     block.place[LAST] = block.place[FIRST] + 12
     bundle = sembei.scratch(4, 2, tables[0].width, summed=summed, dtype=np.float64)
     twins = [table.twin for table in tables]
-    chosen, within = choices(block, 2), parts_by_search(ngrams) if summed else None
+    chosen, within = choices(block), parts_by_search(ngrams) if summed else None
     slopes = [naive.slope(lambda: naive.sembei_loss(*twins, chosen, 2, parts=within), twin[:, :3]) for twin in twins]
     arrays = [table.table for table in tables]
     made = sembei.SummedTables(*arrays, parts) if summed else sembei.Tables(*arrays)
