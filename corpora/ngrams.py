@@ -45,13 +45,15 @@ class Ngrams:
 
     vocabulary: the n-grams as strings with their counts, the most frequent first. sequences: (n-grams, longest)
     int32, the ids of their tokens in the corpus, -1 behind the last; words: (n-grams,) int32, the place of each
-    in the vocabulary: another only where different tokens give the same string. tokens: how many the corpus has.
+    in the vocabulary: another only where different tokens give the same string. tokens: how many different ones the
+    corpus has. lines: (lines + 1,) the borders in its ids that no n-gram reaches over.
     """
 
     vocabulary: Vocabulary
     sequences: NDArray[np.int32]
     words: NDArray[np.int32]
     tokens: int
+    lines: NDArray[np.int64]
 
     @cached_property
     def table(self) -> NgramTable:
@@ -96,7 +98,11 @@ def frequent_ngrams(
         taken = levels.most_frequent(limit, max_n, order)
         chosen.append(levels.sequences(taken, max_n))
         counts.append(levels.counts[taken])
-    return gathered(np.concatenate(chosen), np.concatenate(counts), spelling, max_vocab, min_count)
+    sequences = np.concatenate(chosen)
+    if not len(sequences):
+        raise CorpusError(f"no n-gram occurs {min_count} times; lower --min-count")
+    vocabulary, words = spelled(sequences, np.concatenate(counts), spelling, max_vocab)
+    return Ngrams(vocabulary, sequences[words >= 0], words[words >= 0], len(spelling), levels.lines)
 
 
 def check(encoded: EncodedCorpus, max_n: int, min_count: int, per_length: Sequence[int] | None, room: int) -> None:
@@ -110,7 +116,7 @@ def check(encoded: EncodedCorpus, max_n: int, min_count: int, per_length: Sequen
     if room < 1:
         raise SettingError(f"room must be at least 1, not {room}")
     if encoded.meta["given"]:
-        raise SettingError("n-grams are counted, so the corpus may not be given a vocabulary")
+        raise SettingError("n-grams are counted, so the corpus may not be given a vocabulary (--vocab)")
 
 
 class Levels:
@@ -227,12 +233,10 @@ def pairs_of(keys: Keys, values: NDArray[np.int64], others: Pairs) -> Pairs:
     return table
 
 
-def gathered(
-    sequences: NDArray[np.int32], counts: Counts, spelling: Sequence[str], max_vocab: int | None, min_count: int
-) -> Ngrams:
-    """N-grams as a vocabulary; those that are spelled alike are one."""
-    if not len(sequences):
-        raise CorpusError(f"no n-gram occurs {min_count} times; lower --min-count")
+def spelled(
+    sequences: NDArray[np.int32], counts: Counts, spelling: Sequence[str], max_vocab: int | None
+) -> tuple[Vocabulary, NDArray[np.int32]]:
+    """The vocabulary of n-grams, those that are spelled alike as one, and the place of each in it, or -1."""
     joiner = "" if all(len(characters(token)) <= 1 for token in spelling) else "_"
     rows = [joiner.join([spelling[token] for token in row if token >= 0]) for row in sequences.tolist()]
     together: dict[str, int] = {}
@@ -240,6 +244,4 @@ def gathered(
         together[word] = together.get(word, 0) + count
     vocabulary = Vocabulary.from_counts(together).select(max_vocab=max_vocab)
     ids = {word: place for place, word in enumerate(vocabulary.words)}
-    words = np.array([ids.get(word, NONE) for word in rows], np.int32)
-    known = words >= 0
-    return Ngrams(vocabulary, sequences[known], words[known], len(spelling))
+    return vocabulary, np.array([ids.get(word, NONE) for word in rows], np.int32)

@@ -29,22 +29,28 @@ class Composition:
         """The vectors of texts, float32 (texts, dim)."""
         from scipy.sparse import csr_array
 
-        offsets, words = self.parts(texts)
+        offsets, words = parts(self.table, texts)
         counts = csr_array((np.ones(len(words), np.float32), words, offsets), shape=(len(texts), len(self.ngrams)))
         return np.asarray(counts @ self.rows, np.float32)
 
-    def parts(self, texts: Sequence[str]) -> Parts:
-        """The n-grams within each text."""
-        return ngrams_within(self.table, *code_points(texts))
-
     @cached_property
     def table(self) -> NgramTable:
-        """What finds the n-grams in code points."""
-        points, borders = code_points(self.ngrams)
-        lengths = np.diff(borders)
-        sequences = np.full((len(self.ngrams), int(lengths.max(initial=1))), NONE, np.int32)
-        sequences[np.arange(sequences.shape[1]) < lengths[:, None]] = points
-        return ngram_table(sequences, np.arange(len(sequences), dtype=np.int32), int(points.max(initial=0)) + 1)
+        """What finds the n-grams in texts."""
+        return table_of(self.ngrams)
+
+
+def table_of(ngrams: Sequence[str]) -> NgramTable:
+    """What finds n-grams in code points."""
+    points, borders = code_points(ngrams)
+    lengths = np.diff(borders)
+    sequences = np.full((len(ngrams), int(lengths.max(initial=1))), NONE, np.int32)
+    sequences[np.arange(sequences.shape[1]) < lengths[:, None]] = points
+    return ngram_table(sequences, np.arange(len(ngrams), dtype=np.int32), int(points.max(initial=0)) + 1)
+
+
+def parts(table: NgramTable, texts: Sequence[str]) -> Parts:
+    """The n-grams of a table of `table_of` within each text."""
+    return ngrams_within(table, *code_points(texts))
 
 
 def code_points(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:

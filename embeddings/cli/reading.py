@@ -11,10 +11,10 @@ TOKENIZERS = (
 )
 
 
-def options() -> list[click.Parameter]:
-    """How text is read and cut."""
+def options(tokenizer: str = "words") -> list[click.Parameter]:
+    """How text is read and cut: by this tokenizer if not told."""
     return [
-        click.Option(["--tokenizer"], default="words", help=TOKENIZERS, **SHOWN),
+        click.Option(["--tokenizer"], default=tokenizer, help=TOKENIZERS, **SHOWN),
         click.Option(
             ["--case"],
             type=click.Choice(["lower", "keep"]),

@@ -9,9 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from embeddings.kernels.block import END, FIRST, LAST, LINE, NOISE, POSITION, draw_noise
-from embeddings.kernels.bundle import Bundle
+from embeddings.kernels.bundle import Bundle, new_bundle
 from embeddings.kernels.compile import hot, piece
 from embeddings.kernels.random import coin, random
+from embeddings.kernels.rows import address
 from embeddings.kernels.trie import NONE, NgramTable, walk
 
 SIZE = 8192  # places a block holds
@@ -144,3 +145,28 @@ def meeting(block: LatticeBlock, bundle: Bundle, i: int) -> tuple[int, int]:
             bundle.context[lefts + rights] = word
             rights += 1
     return lefts, rights
+
+
+@piece
+def score_against(output: np.ndarray, bundle: Bundle, positives: np.ndarray, noise: np.ndarray) -> int:
+    """Put the positives and the noise words they share in a bundle; gives how many rows these are.
+
+    So many noise words are drawn that each stands for one or two positives, but not for itself.
+    """
+    p = positives.shape[0]
+    count = groups(p) * (noise.shape[0] // groups(bundle.read.shape[0]))
+    for j in range(p):
+        bundle.targets[j], bundle.weights[j] = address(output, positives[j]), 1
+    for j in range(count):
+        others = 0
+        for q in range(p):
+            others += positives[q] != noise[j]
+        bundle.targets[p + j], bundle.weights[p + j] = address(output, noise[j]), others / groups(p)
+    return int(p + count)
+
+
+def scratch(longest: int, negatives: int, width: int, *, most: int = 0, dtype: type = np.float32) -> Bundle:
+    """A thread's bundle for n-grams of up to `longest` tokens, and where they are sums of `most` parts, if of any."""
+    targets = longest + groups(longest) * negatives
+    contexts, rows = 2 * longest + most, 2 * longest if most else 0
+    return new_bundle(longest, targets, width, contexts=contexts, rows=rows, dtype=dtype)

@@ -40,6 +40,11 @@ class Parts(NamedTuple):
     offsets: NDArray[np.int64]
     words: NDArray[np.int32]
 
+    @classmethod
+    def none(cls) -> "Parts":
+        """Of no text."""
+        return cls(np.zeros(1, np.int64), np.empty(0, np.int32))
+
 
 @piece
 def walk(table: NgramTable, ids: np.ndarray, position: int, end: int, found: np.ndarray) -> int:

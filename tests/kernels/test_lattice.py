@@ -13,7 +13,7 @@ from test_ngram_table import table_of
 
 from embeddings.kernels.block import FIRST, LAST, POSITION, keep_thresholds, rewind
 from embeddings.kernels.bundle import LOSS, NEXT, PAIRS
-from embeddings.kernels.lattice import LatticeSource, fill_lattice, groups, new_lattice
+from embeddings.kernels.lattice import LatticeSource, fill_lattice, groups, new_lattice, scratch
 from embeddings.kernels.noise import alias_table
 from embeddings.kernels.rows import TARGETS
 from embeddings.kernels.trie import ngrams_within
@@ -157,7 +157,7 @@ def test_parts_are_all_ngrams_within():
 def test_sembei(dtype, summed, negatives):
     block, tables, parts, ngrams = block_and_tables(dtype, negatives)
     rate = 0.002 if summed else 0.01  # sums make larger steps
-    bundle = sembei.scratch(4, negatives, tables[0].width, summed=summed, dtype=dtype)
+    bundle = scratch(4, negatives, tables[0].width, most=10 * summed, dtype=dtype)
     bundle.tally[NEXT] = -1e9
     arrays = [table.table for table in tables]
     if summed:
@@ -178,7 +178,7 @@ def test_steps_are_minus_the_slope_of_the_loss(summed):
     rate = 1e-7
     block, tables, parts, ngrams = block_and_tables(np.float64, 2, dim=3)
     block.place[LAST] = block.place[FIRST] + 12
-    bundle = sembei.scratch(4, 2, tables[0].width, summed=summed, dtype=np.float64)
+    bundle = scratch(4, 2, tables[0].width, most=10 * summed, dtype=np.float64)
     twins = [table.twin for table in tables]
     chosen, within = choices(block), parts_by_search(ngrams) if summed else None
     slopes = [naive.slope(lambda: naive.sembei_loss(*twins, chosen, 2, parts=within), twin[:, :3]) for twin in twins]
