@@ -205,12 +205,22 @@ def prepare(
         SettingError: threads or seed are out of range.
         CorpusError: the corpus is broken, or no word of it is frequent enough.
     """
-    chosen = available_threads() if threads is None else threads
-    threads = check_value("threads", chosen, int, {"least": 1, "most": MOST_THREADS})
-    seed = check_value("seed", seed, int, {"least": 0, "most": 2**63 - 1})
+    threads, seed = run_settings(threads, seed)
     encoded = corpus.encode()
     vocabulary = encoded.select(min_count=settings.min_count, max_vocab=settings.max_vocab)
     return Task(trainer, settings, encoded, vocabulary, threads, seed, report)
+
+
+def run_settings(threads: int | None, seed: int) -> tuple[int, int]:
+    """How many threads, all cores unless given, and the seed.
+
+    Raises:
+        SettingError: one is out of range.
+    """
+    chosen = available_threads() if threads is None else threads
+    threads = check_value("threads", chosen, int, {"least": 1, "most": MOST_THREADS})
+    seed = check_value("seed", seed, int, {"least": 0, "most": 2**63 - 1})
+    return threads, seed
 
 
 class Trainer(Protocol):
