@@ -72,8 +72,8 @@ def find(
 def examples(words: Vocabulary, phrases: "Iterable[Triple]", *, typed: bool = True, missing: int = 0) -> Examples:
     """The phrases whose words and token are all among `words`, each once, by type and the phrase's row.
 
-    Those of the type "other" become `ANY`, and if not `typed` all do. Where two tokens stand for the same words, such as
-    play_role and play_a_role, the one with the larger count is taken. `missing` more are counted as left out.
+    Those of the type "other" become `ANY`, and if not `typed` all do. Where two tokens stand for the same words, such
+    as play_role and play_a_role, the one with the larger count is taken. `missing` more are counted as left out.
     """
     from embeddings.corpora.phrases.typed import OTHER
 
