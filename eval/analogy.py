@@ -13,13 +13,18 @@ import numpy as np
 
 from embeddings.errors import SettingError
 from embeddings.eval.datasets import SYNTACTIC, Questions
-from embeddings.eval.intervals import wilson
 from embeddings.eval.matching import Folded
-from embeddings.eval.results import Result
+from embeddings.eval.outcomes import Shares
+from embeddings.eval.results import Key
 from embeddings.neighbours import MULTIPLICATIVE_EPSILON, exact_cosines, unit
 from embeddings.vectors import Vectors
 
 METHODS = ("3cosadd", "3cosmul")
+PROTOCOL = (
+    "case does not count, and of words alike but for case the most frequent is taken; a question with a word that has "
+    "no vector is left out; a, b, c and their forms in other case are no answers; a tie goes to the more frequent "
+    "word; a question that stands twice counts twice; interval: Wilson's"
+)
 MARGIN = 1e-7  # scores nearer than this share of the best are decided again, row by row
 
 CACHED = 1 << 27  # bytes of cosines at a time
@@ -41,7 +46,7 @@ def check_methods(method: str | Sequence[str]) -> list[str]:
     return methods
 
 
-def evaluate_analogy(
+def analogy(
     vectors: Vectors,
     test: Questions,
     folded: Folded,
@@ -49,7 +54,7 @@ def evaluate_analogy(
     name: str,
     restrict: Sequence[int | None],
     methods: Sequence[str] = METHODS[:1],
-) -> list[Result]:
+) -> list[Shares]:
     """Accuracy for each of `methods` and `restrict`: by section, semantic, syntactic, and of all (section None).
 
     As gensim's `evaluate_word_analogies`: unit vectors; upper case; a, b, c and their forms in other case
@@ -62,12 +67,21 @@ def evaluate_analogy(
     limits = [len(vectors) if limit is None else min(limit, len(vectors)) for limit in restrict]
     right = np.zeros((len(methods), len(limits), len(rows)), dtype=bool)
     right[:, :, known] = answer(vectors.units, rows[known], folded, limits, methods)
-    results: list[Result] = []
+    found: list[Shares] = []
     for method, by_limit in zip(methods, right, strict=True):
         for limit, size, hits in zip(restrict, limits, by_limit, strict=True):
             seen: np.ndarray = known & np.asarray((rows < size).all(axis=1))
-            results += summary(test, seen, hits & seen, name=name, restrict=limit, method=method)
-    return results
+            whole = Shares(
+                vectors=name,
+                key=Key(test.name, "accuracy", restrict=limit, method=method),
+                seen=seen,
+                right=hits & seen,
+                members=np.ones(len(rows), dtype=bool),
+                protocol=PROTOCOL,
+                absent="no question has vectors for all four words",
+            )
+            found += [whole.section(section, members) for section, members in sections(test)]
+    return found
 
 
 def answer(
@@ -152,36 +166,10 @@ def exact(units: np.ndarray, asked: np.ndarray, near: np.ndarray, method: str) -
     return np.asarray(to_b * to_c / (to_a + MULTIPLICATIVE_EPSILON))
 
 
-def summary(
-    test: Questions, seen: np.ndarray, right: np.ndarray, *, name: str, restrict: int | None, method: str
-) -> list[Result]:
-    """Accuracy by section, by kind and over all, from what was seen and right of the questions."""
+def sections(test: Questions) -> Iterator[tuple[str | None, np.ndarray]]:
+    """Which questions (questions,) bool belong to each section, to either kind and to all, where there are any."""
     section_of = np.array(test.section_of)
     syntactic = np.array([section.startswith(SYNTACTIC) for section in test.sections])[section_of]
-    groups: list[tuple[str | None, np.ndarray]] = [
-        (section, section_of == place) for place, section in enumerate(test.sections)
-    ]
-    groups += [("semantic", ~syntactic), ("syntactic", syntactic), (None, np.ones(len(right), dtype=bool))]
-    results = []
-    for section, members in groups:
-        total, covered, hits = int(members.sum()), int((seen & members).sum()), int((right & members).sum())
-        if total == 0:
-            continue
-        low, high = wilson(hits, covered) if covered else (None, None)
-        results.append(
-            Result(
-                vectors=name,
-                set=test.name,
-                measure="accuracy",
-                method=method,
-                value=hits / covered if covered else None,
-                low=low,
-                high=high,
-                seen=covered,
-                total=total,
-                section=section,
-                restrict=restrict,
-                reason=None if covered else "no question has vectors for all four words",
-            )
-        )
-    return results
+    groups = [(section, section_of == place) for place, section in enumerate(test.sections)]
+    kinds = [("semantic", ~syntactic), ("syntactic", syntactic), (None, np.ones(len(section_of), dtype=bool))]
+    yield from ((name, members) for name, members in [*groups, *kinds] if members.any())

@@ -10,10 +10,13 @@ from math import isfinite
 from pathlib import Path
 
 from embeddings.errors import FormatError
+from embeddings.formats.sources import plain
 
 SHIPPED = {"wordsim353": "wordsim353.txt", "google-analogies": "questions-words.txt"}
+SHIPPED_TAGGING = {"ud-ewt": ("ud-ewt-train.tsv.zst", "ud-ewt-test.tsv.zst")}
 FROM_GENSIM = {"simlex999": "simlex999.txt"}
 SYNTACTIC = "gram"
+LONGEST = 1 << 28  # bytes of a test set, decompressed
 # Headings of the column of ratings in published sets, without case, spaces and signs.
 RATINGS = {
     *("rating", "score", "similarity", "relatedness", "simlex999", "simlex", "humanmean", "human", "mean", "average"),
@@ -57,7 +60,7 @@ def locate(name: str | os.PathLike[str]) -> Path:
     if path.is_file():
         return path
     if str(name) in SHIPPED:
-        return Path(str(files("embeddings.eval").joinpath("data", SHIPPED[str(name)])))
+        return shipped(SHIPPED[str(name)])
     if str(name) in FROM_GENSIM:
         from gensim.test.utils import datapath
 
@@ -67,21 +70,35 @@ def locate(name: str | os.PathLike[str]) -> Path:
     raise FormatError(f"no test set {str(name)!r}: no such file, nor one of {', '.join(sorted(names()))}")
 
 
-def lines(path: Path) -> Iterator[tuple[int, str]]:
+def shipped(file: str) -> Path:
+    """A test set that comes with the package."""
+    return Path(str(files("embeddings.eval").joinpath("data", file)))
+
+
+def lines(path: Path, *, whole: bool = False) -> Iterator[tuple[int, str]]:
     """The lines that say something, with their numbers; comments (#) and empty lines are passed over.
 
+    Arguments:
+        path: a file, compressed or not.
+        whole: give every line, comments and empty ones too.
+
     Raises:
-        FormatError: the file cannot be read or is not UTF-8.
+        FormatError: the file cannot be read, is longer than `LONGEST` bytes, or is not UTF-8.
     """
+    with plain(path) as stream:
+        try:
+            data = stream.read(LONGEST + 1)
+        except OSError as error:
+            raise FormatError(f"{path} cannot be read: {error.strerror or error}") from error
+    if len(data) > LONGEST:
+        raise FormatError(f"{path} holds more than {LONGEST:,} bytes, which no test set does")
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        number = error.object[: error.start].count(b"\n") + 1
+        number = data[: error.start].count(b"\n") + 1
         raise FormatError(f"{path}, line {number}: not UTF-8") from None
-    except OSError as error:
-        raise FormatError(f"{path} cannot be read: {error.strerror or error}") from error
     for number, line in enumerate(text.split("\n"), 1):
-        if line.strip() and not line.startswith("#"):
+        if whole or (line.strip() and not line.startswith("#")):
             yield number, line.strip("\r\n")
 
 
@@ -143,7 +160,7 @@ def columns(line: str, place: str) -> Columns:
     told = f"{place}: two words and a rating are needed, not {line.strip()!r:.80}"
     if len(fields) < 3:
         raise FormatError(told)
-    named = [place for place, field in enumerate(fields) if place > 1 and plain(field) in RATINGS]
+    named = [place for place, field in enumerate(fields) if place > 1 and bare(field) in RATINGS]
     numbers = [place for place, field in enumerate(fields) if place > 1 and as_number(field) is not None]
     if len(named) == 1:
         return Columns(separator, named[0], heading=True)
@@ -157,7 +174,7 @@ def columns(line: str, place: str) -> Columns:
     raise FormatError(f"{place}: which column is the rating? Call one of them 'rating'; they are {known:.200}")
 
 
-def plain(heading: str) -> str:
+def bare(heading: str) -> str:
     """A heading without case, spaces and signs."""
     return "".join(mark for mark in heading.lower() if mark.isalnum())
 

@@ -1,58 +1,39 @@
-"""Judge vectors by similarity and analogy sets in one call."""
+"""Judge vectors by test sets in one call."""
 
 import os
-from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from embeddings.errors import SettingError
-from embeddings.eval.analogy import check_methods, evaluate_analogy
-from embeddings.eval.datasets import read_pairs, read_questions
-from embeddings.eval.matching import Folded
 from embeddings.eval.results import Result
-from embeddings.eval.similarity import evaluate_similarity
+from embeddings.eval.suite import Suite
 from embeddings.vectors import Vectors
 
 if TYPE_CHECKING:
     from embeddings.model import Model
 
-TestSets = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
-
 
 def evaluate(
-    vectors: "Vectors | Model | str | os.PathLike[str]",
-    *,
-    similarity: TestSets = (),
-    analogy: TestSets = (),
-    restrict: int | Sequence[int | None] | None = (None, 30000),
-    method: str | Sequence[str] = "3cosadd",
-    name: str | None = None,
+    vectors: "Vectors | Model | str | os.PathLike[str]", *, name: str | None = None, **settings: Any
 ) -> list[Result]:
-    """The results of similarity sets, then those of analogy sets, in the order given.
+    """The results of similarity sets, then those of analogy and of tagging sets, in the order given.
 
     Arguments:
         vectors: vectors, a model, or the path of either.
+        name: what the results call the vectors; the path unless given.
         similarity: names of sets ("wordsim353", "simlex999") or paths; one or several.
         analogy: the same ("google-analogies").
+        tagging: the same ("ud-ewt"); or a folder of a UD treebank, or "TRAIN,TEST", two files.
         restrict: analogies are judged once for each: among the first so many words, None for all.
         method: how analogies are answered: "3cosadd" or "3cosmul"; judged once for each of several.
-        name: what the results call the vectors; the path unless given.
+        window: how many words on either side a tagger sees.
 
     Raises:
         SettingError: no set is named, a restriction below 1, or an unknown method.
         FormatError: vectors or a set cannot be found or read.
     """
-    limits, methods = check_limits(restrict), check_methods(method)
-    pairs = [read_pairs(test) for test in listed(similarity)]
-    questions = [read_questions(test) for test in listed(analogy)]
-    if not pairs and not questions:
-        raise SettingError("nothing to evaluate by: name a similarity or an analogy set")
+    suite = Suite.read(**settings)
     found, label = resolve(vectors)
-    label, folded = name or label, Folded(found.words)
-    results = [result for test in pairs for result in evaluate_similarity(found, test, folded, name=label)]
-    for test in questions:
-        results += evaluate_analogy(found, test, folded, name=label, restrict=limits, methods=methods)
-    return results
+    return [outcome.result() for outcome in suite.judge(found, name or label)]
 
 
 def resolve(vectors: "Vectors | Model | str | os.PathLike[str]") -> tuple[Vectors, str]:
@@ -64,23 +45,3 @@ def resolve(vectors: "Vectors | Model | str | os.PathLike[str]") -> tuple[Vector
     if isinstance(vectors, Vectors):
         return vectors, "vectors"
     return vectors.vectors, vectors.name
-
-
-def listed(tests: TestSets) -> list[str | os.PathLike[str]]:
-    """One test set as a list of one."""
-    return [tests] if isinstance(tests, str | os.PathLike) else list(tests)
-
-
-def check_limits(restrict: int | Sequence[int | None] | None) -> list[int | None]:
-    """The restrictions as a list.
-
-    Raises:
-        SettingError: there is none, or one is below 1.
-    """
-    limits = [restrict] if restrict is None or isinstance(restrict, int) else list(restrict)
-    if not limits:
-        raise SettingError("restrict needs a number of words, or None for all")
-    for limit in limits:
-        if limit is not None and limit < 1:
-            raise SettingError(f"restrict must be at least 1, not {limit}")
-    return limits

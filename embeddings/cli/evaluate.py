@@ -8,15 +8,23 @@ import click
 from embeddings.cli import shared
 
 if TYPE_CHECKING:
-    from embeddings.eval import Result
+    from embeddings.eval import Comparison, Result
 
-SUMS = (None, "semantic", "syntactic")
+SUMS = (None, "semantic", "syntactic", "words with a vector", "words without")
+DEFAULTS = {"similarity": ("wordsim353", "simlex999"), "analogy": ("google-analogies",)}
 
 
 @click.command("evaluate")
 @click.argument("vectors", nargs=-1, required=True)
 @click.option("--similarity", multiple=True, metavar="NAME|FILE", help="Word similarity set; may be repeated.")
 @click.option("--analogy", multiple=True, metavar="NAME|FILE", help="Analogy questions; may be repeated.")
+@click.option(
+    "--tagging",
+    multiple=True,
+    metavar="NAME|FOLDER|TRAIN,TEST",
+    help="Parts of speech, learned from one text and told in another; a treebank's folder or two files of CoNLL-U; "
+    "may be repeated.",
+)
 @click.option(
     "--method",
     type=click.Choice(["3cosadd", "3cosmul"]),
@@ -25,46 +33,58 @@ SUMS = (None, "semantic", "syntactic")
     show_default=True,
     help="How analogies are answered: by adding and subtracting cosines, or multiplying and dividing; may be repeated.",
 )
-@click.option("--sections", is_flag=True, help="Print each section of analogy questions too.")
+@click.option(
+    "--window",
+    type=int,
+    default=2,
+    show_default=True,
+    help="Words on either side that tell a word's part of speech.",
+)
+@click.option("--sections", is_flag=True, help="Print each section of analogy questions, and each tag, too.")
+@click.option("--compare", is_flag=True, help="Print paired tests of each two of VECTORS instead of their values.")
 @shared.as_json
 @shared.reading
 def command(
-    vectors: tuple[str, ...],
-    similarity: tuple[str, ...],
-    analogy: tuple[str, ...],
-    method: tuple[str, ...],
-    sections: bool,
-    as_json: bool,
-    allow_pickle: bool,
-    encoding_errors: str,
-) -> None:
+    vectors: tuple[str, ...], sections: bool, compare: bool, as_json: bool, allow_pickle: bool, encoding_errors: str,
+    **settings: Any,
+) -> None:  # fmt: skip
     """Print how well VECTORS agree with people's judgements, one or several files side by side.
 
-    Sets by name: wordsim353, simlex999 (similarity), google-analogies (analogy); all of them if none is asked
-    for. Or any file in these forms; of several columns, the rating is the one with that heading, or the first number
-    after the two words. `seen` of `total` says how many pairs or questions had all their words; analogies are counted
-    over the full vocabulary and over its 30,000 most frequent words. `low` to `high` is a 95 % interval: how much of
-    the value is chance in which pairs or questions the set holds (bootstrap; Wilson's for accuracy).
+    Sets by name: wordsim353, simlex999 (similarity), google-analogies (analogy); these if none is asked for; ud-ewt
+    (tagging). Or any file in these forms; of several columns, the rating is the one with that heading, or the first
+    number after the two words. `seen` of `total` says how many pairs, questions or words to be tagged had vectors;
+    analogies are counted over the full vocabulary and over its 30,000 most frequent words. `low` to `high` is a 95 %
+    interval: how much of the value is chance in which items the set holds (bootstrap; Wilson's for analogies). The
+    `protocol` in JSON says how unknown words, ties and duplicates are treated.
     """
-    from embeddings.eval import datasets
-    from embeddings.eval import evaluate as judge
+    from embeddings.eval import suite
 
-    if not similarity and not analogy:
-        known = datasets.names()
-        similarity = tuple(name for name, kind in known.items() if kind == "similarity")
-        analogy = tuple(name for name, kind in known.items() if kind == "analogy")
-    for name in similarity:  # before the vectors, so that a bad file is told at once
-        datasets.read_pairs(name)
-    for name in analogy:
-        datasets.read_questions(name)
-    results: list[Result] = []
-    for path in vectors:
-        loaded = shared.load(path, allow_pickle, encoding_errors)
-        results += judge(loaded, similarity=similarity, analogy=analogy, method=method, name=path)
-    if as_json:
-        shared.print_json([dataclasses.asdict(result) for result in results])
+    if compare and len(vectors) < 2:
+        raise click.UsageError("--compare needs two VECTORS at least")
+    chosen = {name: settings.pop(name) for name in ("similarity", "analogy", "tagging")}
+    read = suite.Suite.read(**(chosen if any(chosen.values()) else DEFAULTS), **settings)
+    judged = [read.judge(shared.load(path, allow_pickle, encoding_errors), path) for path in vectors]
+    if compare:
+        found: list[Any] = list(suite.compare(judged))
     else:
-        shared.print_rows(row(result) for result in results if sections or result.section in SUMS)
+        found = [outcome.result() for outcomes in judged for outcome in outcomes]
+    if as_json:
+        shared.print_json([dataclasses.asdict(one) for one in found])
+    else:
+        made = comparison_row if compare else row
+        shared.print_rows(made(one) for one in found if sections or one.section in SUMS)
+
+
+def comparison_row(one: "Comparison") -> dict[str, Any]:
+    """A paired test as a line."""
+    found = dataclasses.asdict(one)
+    found["section"] = one.section or "all"
+    found["words"] = f"first {one.restrict}" if one.restrict else "all"
+    order = (
+        "set", "section", "words", "measure", "method", "first", "second", "items", "value_first", "value_second",
+        "difference", "low", "high", "p", "test",
+    )  # fmt: skip
+    return {name: found[name] for name in order}
 
 
 def row(result: "Result") -> dict[str, Any]:

@@ -1,0 +1,101 @@
+"""Everything that vectors are judged by in one run: read and checked once, before any vectors are."""
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from embeddings.errors import SettingError
+from embeddings.eval.analogy import analogy, check_methods
+from embeddings.eval.comparison import Comparison
+from embeddings.eval.conllu import TaggingSet, read_tagging
+from embeddings.eval.datasets import Pairs, Questions, read_pairs, read_questions
+from embeddings.eval.matching import Folded
+from embeddings.eval.outcomes import Outcome
+from embeddings.eval.similarity import similarity
+from embeddings.eval.tagging import WINDOW, check_window, tagging
+from embeddings.vectors import Vectors
+
+TestSets = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suite:
+    """Test sets and how they are used; see `evaluate` for the arguments."""
+
+    pairs: Sequence[Pairs]
+    questions: Sequence[Questions]
+    tagging: Sequence[TaggingSet]
+    limits: Sequence[int | None]
+    methods: Sequence[str]
+    window: int
+
+    @classmethod
+    def read(
+        cls,
+        *,
+        similarity: TestSets = (),
+        analogy: TestSets = (),
+        tagging: TestSets = (),
+        restrict: int | Sequence[int | None] | None = (None, 30000),
+        method: str | Sequence[str] = "3cosadd",
+        window: int = WINDOW,
+    ) -> "Suite":
+        """The sets of these names and files.
+
+        Raises:
+            SettingError: no set is named, or a setting is out of range.
+            FormatError: a set cannot be found or read.
+        """
+        found = cls(
+            limits=check_limits(restrict),
+            methods=check_methods(method),
+            window=check_window(window),
+            pairs=[read_pairs(test) for test in listed(similarity)],
+            questions=[read_questions(test) for test in listed(analogy)],
+            tagging=[read_tagging(test) for test in listed(tagging)],
+        )
+        if not (found.pairs or found.questions or found.tagging):
+            raise SettingError("nothing to evaluate by: name a similarity, an analogy or a tagging set")
+        return found
+
+    def judge(self, vectors: Vectors, name: str) -> list[Outcome]:
+        """What becomes of every item, in the order of the settings above."""
+        folded = Folded(vectors.words) if self.pairs or self.questions else Folded(())
+        found: list[Outcome] = []
+        for pairs in self.pairs:
+            found += similarity(vectors, pairs, folded, name=name)
+        for questions in self.questions:
+            found += analogy(vectors, questions, folded, name=name, restrict=self.limits, methods=self.methods)
+        for tagged in self.tagging:
+            found += tagging(vectors, tagged, name=name, window=self.window)
+        return found
+
+
+def compare(judged: Sequence[Sequence[Outcome]]) -> list[Comparison]:
+    """Paired tests of each two vectors, from what `Suite.judge` gave for each; where either has no value, none."""
+    found = []
+    for first, second in combinations(judged, 2):
+        others = {outcome.key: outcome for outcome in second}
+        found += [outcome.compare(others[outcome.key]) for outcome in first if outcome.key in others]
+    return [comparison for comparison in found if comparison is not None]
+
+
+def listed(tests: TestSets) -> list[str | os.PathLike[str]]:
+    """One test set as a list of one."""
+    return [tests] if isinstance(tests, str | os.PathLike) else list(tests)
+
+
+def check_limits(restrict: int | Sequence[int | None] | None) -> list[int | None]:
+    """The restrictions as a list.
+
+    Raises:
+        SettingError: there is none, or one is below 1.
+    """
+    limits = [restrict] if restrict is None or isinstance(restrict, int) else list(restrict)
+    if not limits:
+        raise SettingError("restrict needs a number of words, or None for all")
+    for limit in limits:
+        if limit is not None and limit < 1:
+            raise SettingError(f"restrict must be at least 1, not {limit}")
+    return limits
