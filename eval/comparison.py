@@ -8,7 +8,7 @@ the rarer side of zero, the resamples and the value itself counted (so never bel
 many are looked at.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import sqrt
 from typing import Any
 
@@ -27,7 +27,7 @@ class Comparison:
     """Two values on the same items, and how sure it is that they differ.
 
     Arguments:
-        set: what is measured, as in `Result`, with `measure`, `section`, `restrict` and `method`.
+        set: what is measured, as in `Result`, with `measure`, `section`, `restrict`, `method`, `detail`.
         first: the name of the first vectors, `second` of the others.
         items: how many both have; `value_first` and `value_second` are over these.
         difference: the first value minus the second; `low` to `high` is its 95 % interval.
@@ -40,6 +40,7 @@ class Comparison:
     section: str | None
     restrict: int | None
     method: str | None
+    detail: bool
     first: str
     second: str
     items: int
@@ -55,8 +56,7 @@ class Comparison:
 def made(key: Key, first: str, second: str, values: tuple[float, float], interval: Interval, **more: Any) -> Comparison:
     """The comparison of these values."""
     return Comparison(
-        set=key.set, measure=key.measure, section=key.section, restrict=key.restrict, method=key.method,
-        first=first, second=second, value_first=float(values[0]), value_second=float(values[1]),
+        **asdict(key), first=first, second=second, value_first=float(values[0]), value_second=float(values[1]),
         difference=float(values[0] - values[1]), low=interval[0], high=interval[1], **more,
     )  # fmt: skip
 

@@ -15,21 +15,26 @@ if TYPE_CHECKING:
 def evaluate(
     vectors: "Vectors | Model | str | os.PathLike[str]", *, name: str | None = None, **settings: Any
 ) -> list[Result]:
-    """The results of similarity sets, then those of analogy and of tagging sets, in the order given.
+    """The results of all sets that are named, by kind, in the order below.
 
     Arguments:
         vectors: vectors, a model, or the path of either.
         name: what the results call the vectors; the path unless given.
         similarity: names of sets ("wordsim353", "simlex999") or paths; one or several.
         analogy: the same ("google-analogies").
+        categories: the same ("google-categories").
         tagging: the same ("ud-ewt"); or a folder of a UD treebank, or "TRAIN,TEST", two files.
+        documents: tables of labelled documents: "TRAIN,TEST", or one that is judged in five parts.
+        facts: lengths, evenness and hubs too.
         restrict: analogies are judged once for each: among the first so many words, None for all.
-        method: how analogies are answered: "3cosadd" or "3cosmul"; judged once for each of several.
+        method: how analogies are answered: "3cosadd", "3cosmul" or "pairdirection"; judged once for each of several.
         window: how many words on either side a tagger sees.
+        text_column: of the documents; `label_column` of their labels.
 
     Raises:
-        SettingError: no set is named, a restriction below 1, or an unknown method.
+        SettingError: nothing is asked for, a restriction below 1, or an unknown method.
         FormatError: vectors or a set cannot be found or read.
+        CorpusError: documents cannot.
     """
     suite = Suite.read(**settings)
     found, label = resolve(vectors)

@@ -15,7 +15,6 @@ class Outcome:
 
     vectors: str
     key: Key
-    seen: np.ndarray
     protocol: str
     reason: str | None = None
 
@@ -50,6 +49,7 @@ class Shares(Outcome):
         absent: the reason when no item counts.
     """
 
+    seen: np.ndarray
     right: np.ndarray
     members: np.ndarray
     every: bool = False
@@ -61,9 +61,9 @@ class Shares(Outcome):
         """The items that the value is over, (items,) bool."""
         return np.asarray(self.members if self.every else self.members & self.seen)
 
-    def section(self, name: str | None, members: np.ndarray) -> "Shares":
+    def section(self, name: str | None, members: np.ndarray, *, detail: bool = False) -> "Shares":
         """The same for some of the items."""
-        return replace(self, key=replace(self.key, section=name), members=self.members & members)
+        return replace(self, key=replace(self.key, section=name, detail=detail), members=self.members & members)
 
     def result(self) -> Result:
         """The share with its interval: Wilson's, or the bootstrap's over clusters."""
@@ -99,6 +99,7 @@ class Shares(Outcome):
 class Correlated(Outcome):
     """Pairs with a score and a rating each, (pairs,); scores that are not `seen` mean nothing."""
 
+    seen: np.ndarray
     scores: np.ndarray
     ratings: np.ndarray
     value: float | None
@@ -124,3 +125,34 @@ class Correlated(Outcome):
             return None
         scores = self.scores[both], other.scores[both]
         return compare_correlations(self.key, self.vectors, other.vectors, *scores, self.ratings[both], self.ranked)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counted(Outcome):
+    """A number that is counted, over `covered` of `total` words: no sample, so no interval and no test."""
+
+    value: float | None
+    covered: int
+    total: int
+
+    @classmethod
+    def share(cls, vectors: str, key: Key, covered: int, total: int) -> "Counted":
+        """The share that is covered."""
+        value = float(covered / total) if total else None
+        reason = None if total else "there are no words"
+        return cls(
+            vectors=vectors,
+            key=key,
+            value=value,
+            covered=int(covered),
+            total=int(total),
+            protocol="counted",
+            reason=reason,
+        )
+
+    def result(self) -> Result:
+        """The number."""
+        return self.made(self.value, (None, None), self.covered, self.total)
+
+    def compare(self, other: Outcome) -> None:
+        """Nothing: see above."""

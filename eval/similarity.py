@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from embeddings.eval.datasets import Pairs
 from embeddings.eval.matching import Folded
 from embeddings.eval.outcomes import Correlated
+from embeddings.eval.pairs import Pairs
 from embeddings.eval.results import Key
 from embeddings.neighbours import unit
 from embeddings.vectors import Vectors

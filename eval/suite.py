@@ -7,15 +7,21 @@ from itertools import combinations
 
 from embeddings.errors import SettingError
 from embeddings.eval.analogy import analogy, check_methods
+from embeddings.eval.categories import Categories, read_categories
+from embeddings.eval.categorisation import categorisation
 from embeddings.eval.comparison import Comparison
 from embeddings.eval.conllu import TaggingSet, read_tagging
-from embeddings.eval.datasets import Pairs, Questions, read_pairs, read_questions
+from embeddings.eval.documents import DocumentSet, classification, read_documents
+from embeddings.eval.facts import facts
 from embeddings.eval.matching import Folded
 from embeddings.eval.outcomes import Outcome
+from embeddings.eval.pairs import Pairs, read_pairs
+from embeddings.eval.questions import Questions, read_questions
 from embeddings.eval.similarity import similarity
 from embeddings.eval.tagging import WINDOW, check_window, tagging
 from embeddings.vectors import Vectors
 
+KINDS = ("similarity", "analogy", "categories", "tagging", "documents", "facts")
 TestSets = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
@@ -25,7 +31,10 @@ class Suite:
 
     pairs: Sequence[Pairs]
     questions: Sequence[Questions]
+    categories: Sequence[Categories]
     tagging: Sequence[TaggingSet]
+    documents: Sequence[DocumentSet]
+    facts: bool
     limits: Sequence[int | None]
     methods: Sequence[str]
     window: int
@@ -36,40 +45,58 @@ class Suite:
         *,
         similarity: TestSets = (),
         analogy: TestSets = (),
+        categories: TestSets = (),
         tagging: TestSets = (),
+        documents: TestSets = (),
+        facts: bool = False,
         restrict: int | Sequence[int | None] | None = (None, 30000),
         method: str | Sequence[str] = "3cosadd",
         window: int = WINDOW,
+        text_column: str = "text",
+        label_column: str = "label",
     ) -> "Suite":
         """The sets of these names and files.
 
         Raises:
-            SettingError: no set is named, or a setting is out of range.
+            SettingError: nothing is asked for, or a setting is out of range.
             FormatError: a set cannot be found or read.
+            CorpusError: documents cannot.
         """
         found = cls(
             limits=check_limits(restrict),
             methods=check_methods(method),
             window=check_window(window),
+            facts=facts,
             pairs=[read_pairs(test) for test in listed(similarity)],
             questions=[read_questions(test) for test in listed(analogy)],
+            categories=[read_categories(test) for test in listed(categories)],
             tagging=[read_tagging(test) for test in listed(tagging)],
+            documents=[read_documents(test, text_column, label_column) for test in listed(documents)],
         )
-        if not (found.pairs or found.questions or found.tagging):
-            raise SettingError("nothing to evaluate by: name a similarity, an analogy or a tagging set")
+        if not (found.matched or found.tagging or found.documents or facts):
+            raise SettingError(f"nothing to evaluate by: name one of {', '.join(KINDS)}")
         return found
+
+    @property
+    def matched(self) -> bool:
+        """Whether there are sets of words that are matched without regard to case."""
+        return bool(self.pairs or self.questions or self.categories)
 
     def judge(self, vectors: Vectors, name: str) -> list[Outcome]:
         """What becomes of every item, in the order of the settings above."""
-        folded = Folded(vectors.words) if self.pairs or self.questions else Folded(())
+        folded = Folded(vectors.words if self.matched else ())
         found: list[Outcome] = []
         for pairs in self.pairs:
             found += similarity(vectors, pairs, folded, name=name)
         for questions in self.questions:
             found += analogy(vectors, questions, folded, name=name, restrict=self.limits, methods=self.methods)
+        for words in self.categories:
+            found += categorisation(vectors, words, folded, name=name)
         for tagged in self.tagging:
             found += tagging(vectors, tagged, name=name, window=self.window)
-        return found
+        for documents in self.documents:
+            found += classification(vectors, documents, name=name)
+        return found + (facts(vectors, name=name) if self.facts else [])
 
 
 def compare(judged: Sequence[Sequence[Outcome]]) -> list[Comparison]:

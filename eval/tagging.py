@@ -16,7 +16,7 @@ from embeddings.eval.conllu import Tagged, TaggingSet
 from embeddings.eval.matching import look_up
 from embeddings.eval.outcomes import Shares
 from embeddings.eval.results import Key
-from embeddings.eval.windows import Windows, learn
+from embeddings.eval.windows import Windows, learn, whitened
 from embeddings.vectors import Vectors
 
 WINDOW = 2
@@ -51,15 +51,16 @@ def tagging(vectors: Vectors, test: TaggingSet, *, name: str, window: int = WIND
     """
     check_window(window)
     words = Lookup.of(vectors, test)
-    tags = sorted(set(test.train.tags))
+    known = sorted(set(test.train.tags))
+    tags = known + sorted(set(test.test.tags) - set(known))
     number = {tag: place for place, tag in enumerate(tags)}
     learned = np.array([number[tag] for tag in test.train.tags])
-    asked = np.array([number.get(tag, -1) for tag in test.test.tags])
+    asked = np.array([number[tag] for tag in test.test.tags])
     seen = words.known[words.rows(test.test)]
     key = Key(test.name, "accuracy", method=f"window {window}")
     reason = words.reason(test)
     if reason is None:
-        classifier = learn(words.windows(test.train, window), learned, len(tags))
+        classifier = learn(words.windows(test.train, window), learned, len(known))
         right = classifier.predict(words.windows(test.test, window)) == asked
     else:
         right = np.zeros(len(asked), dtype=bool)
@@ -68,9 +69,10 @@ def tagging(vectors: Vectors, test: TaggingSet, *, name: str, window: int = WIND
         clusters=test.test.sentence_of, protocol=PROTOCOL.format(window=window), reason=reason,
     )  # fmt: skip
     told = np.array(test.test.tags)
-    sections = {tag: told == tag for tag in sorted(set(test.test.tags))}
+    sections = {tag: told == tag for tag in tags}
     sections |= {"words with a vector": seen, "words without": ~seen}
-    return [*(whole.section(section, members) for section, members in sections.items() if members.any()), whole]
+    parts = [whole.section(section, members, detail=section in tags) for section, members in sections.items()]
+    return [*(part for part in parts if part.members.any()), whole]
 
 
 @dataclass(frozen=True)
@@ -112,21 +114,3 @@ class Lookup:
         items = np.arange(len(text.words))[:, None] + np.arange(2 * window + 1)
         same = sentence[items] == text.sentence_of[:, None]
         return Windows(table, np.where(same, rows[items], outside))
-
-
-def whitened(matrix: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Rows (words, dim) moved and turned so that over `counts` of them the mean is 0 and the covariance 1, float32.
-
-    Directions in which they do not vary beyond rounding are left out, so that fewer columns may come back.
-    """
-    total = counts.sum()
-    if total == 0:
-        return np.zeros((len(matrix), 0), dtype=np.float32)
-    wide = matrix.astype(np.float64)
-    largest = np.abs(wide).max()
-    wide /= largest or 1  # so that no square overflows or vanishes
-    wide -= counts @ wide / total
-    heavy = counts > 0
-    _, spread, turn = np.linalg.svd(np.sqrt(counts[heavy] / total)[:, None] * wide[heavy], full_matrices=False)
-    kept = spread > 1e-6 * spread.max(initial=0)
-    return np.asarray(wide @ (turn[kept].T / spread[kept]), dtype=np.float32)

@@ -97,3 +97,21 @@ class Objective:
         slopes = (self.table.T @ gathered).astype(np.float64) + PENALTY * weights
         gradient = np.append(slopes.ravel(), errors.sum(axis=0, dtype=np.float64))
         return loss / len(self.items), gradient / len(self.items)
+
+
+def whitened(matrix: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Rows (words, dim) moved and turned so that over `counts` of them the mean is 0 and the covariance 1, float32.
+
+    Directions in which they do not vary beyond rounding are left out, so that fewer columns may come back.
+    """
+    total = counts.sum()
+    if total == 0:
+        return np.zeros((len(matrix), 0), dtype=np.float32)
+    wide = matrix.astype(np.float64)
+    largest = np.abs(wide).max()
+    wide /= largest or 1  # so that no square overflows or vanishes
+    wide -= counts @ wide / total
+    heavy = counts > 0
+    _, spread, turn = np.linalg.svd(np.sqrt(counts[heavy] / total)[:, None] * wide[heavy], full_matrices=False)
+    kept = spread > 1e-6 * spread.max(initial=0)
+    return np.asarray(wide @ (turn[kept].T / spread[kept]), dtype=np.float32)

@@ -10,7 +10,6 @@ from embeddings.cli import shared
 if TYPE_CHECKING:
     from embeddings.eval import Comparison, Result
 
-SUMS = (None, "semantic", "syntactic", "words with a vector", "words without")
 DEFAULTS = {"similarity": ("wordsim353", "simlex999"), "analogy": ("google-analogies",)}
 
 
@@ -18,6 +17,7 @@ DEFAULTS = {"similarity": ("wordsim353", "simlex999"), "analogy": ("google-analo
 @click.argument("vectors", nargs=-1, required=True)
 @click.option("--similarity", multiple=True, metavar="NAME|FILE", help="Word similarity set; may be repeated.")
 @click.option("--analogy", multiple=True, metavar="NAME|FILE", help="Analogy questions; may be repeated.")
+@click.option("--categories", multiple=True, metavar="NAME|FILE", help="Words by category, clustered; may be repeated.")
 @click.option(
     "--tagging",
     multiple=True,
@@ -26,12 +26,22 @@ DEFAULTS = {"similarity": ("wordsim353", "simlex999"), "analogy": ("google-analo
     "may be repeated.",
 )
 @click.option(
+    "--documents",
+    multiple=True,
+    metavar="FILE|TRAIN,TEST",
+    help="Labelled documents, a table as those of `train`, told by the mean of their words; may be repeated.",
+)
+@click.option("--text-column", default="text", show_default=True, metavar="NAME", help="Column of documents.")
+@click.option("--label-column", default="label", show_default=True, metavar="NAME", help="Column of their labels.")
+@click.option("--facts", is_flag=True, help="Print lengths, evenness of directions, and hubs among neighbours.")
+@click.option(
     "--method",
-    type=click.Choice(["3cosadd", "3cosmul"]),
+    type=click.Choice(["3cosadd", "3cosmul", "pairdirection"]),
     multiple=True,
     default=["3cosadd"],
     show_default=True,
-    help="How analogies are answered: by adding and subtracting cosines, or multiplying and dividing; may be repeated.",
+    help="How analogies are answered: by adding and subtracting cosines, multiplying and dividing, or the direction of "
+    "differences; may be repeated.",
 )
 @click.option(
     "--window",
@@ -40,7 +50,7 @@ DEFAULTS = {"similarity": ("wordsim353", "simlex999"), "analogy": ("google-analo
     show_default=True,
     help="Words on either side that tell a word's part of speech.",
 )
-@click.option("--sections", is_flag=True, help="Print each section of analogy questions, and each tag, too.")
+@click.option("--sections", is_flag=True, help="Print each section of analogies, tag, category and label, too.")
 @click.option("--compare", is_flag=True, help="Print paired tests of each two of VECTORS instead of their values.")
 @shared.as_json
 @shared.reading
@@ -50,19 +60,20 @@ def command(
 ) -> None:  # fmt: skip
     """Print how well VECTORS agree with people's judgements, one or several files side by side.
 
-    Sets by name: wordsim353, simlex999 (similarity), google-analogies (analogy); these if none is asked for; ud-ewt
-    (tagging). Or any file in these forms; of several columns, the rating is the one with that heading, or the first
-    number after the two words. `seen` of `total` says how many pairs, questions or words to be tagged had vectors;
-    analogies are counted over the full vocabulary and over its 30,000 most frequent words. `low` to `high` is a 95 %
-    interval: how much of the value is chance in which items the set holds (bootstrap; Wilson's for analogies). The
-    `protocol` in JSON says how unknown words, ties and duplicates are treated.
+    Sets by name: wordsim353, simlex999 (similarity), google-analogies (analogy); these if nothing is asked for;
+    google-categories (categories), ud-ewt (tagging). Or any file in these forms, analogies also as those of MSR and
+    BATS; of several columns, the rating is the one with that heading, or the first number after the two words. `seen`
+    of `total` says how many pairs, questions, words or documents had vectors; analogies are counted over the full
+    vocabulary and over its 30,000 most frequent words. `low` to `high` is a 95 % interval: how much of the value is
+    chance in which items the set holds (bootstrap for correlations and tags, else Wilson's). The `protocol` in JSON
+    says how unknown words, ties and duplicates are treated.
     """
     from embeddings.eval import suite
 
     if compare and len(vectors) < 2:
         raise click.UsageError("--compare needs two VECTORS at least")
-    chosen = {name: settings.pop(name) for name in ("similarity", "analogy", "tagging")}
-    read = suite.Suite.read(**(chosen if any(chosen.values()) else DEFAULTS), **settings)
+    asked = any(settings[name] for name in suite.KINDS)
+    read = suite.Suite.read(**(settings if asked else settings | DEFAULTS))
     judged = [read.judge(shared.load(path, allow_pickle, encoding_errors), path) for path in vectors]
     if compare:
         found: list[Any] = list(suite.compare(judged))
@@ -72,7 +83,7 @@ def command(
         shared.print_json([dataclasses.asdict(one) for one in found])
     else:
         made = comparison_row if compare else row
-        shared.print_rows(made(one) for one in found if sections or one.section in SUMS)
+        shared.print_rows(made(one) for one in found if sections or not one.detail)
 
 
 def comparison_row(one: "Comparison") -> dict[str, Any]:

@@ -128,9 +128,9 @@ def test_sections_kinds_and_restrictions(tmp_path, random):
 
 
 def test_what_evaluate_refuses(random):
-    with pytest.raises(SettingError, match="nothing to evaluate by: name a similarity, "):
+    with pytest.raises(SettingError, match="nothing to evaluate by: name one of similarity, analogy, "):
         evaluate(random)
-    with pytest.raises(SettingError, match="method must be 3cosadd or 3cosmul, not 'cosine'"):
+    with pytest.raises(SettingError, match="method must be one of 3cosadd, 3cosmul, pairdirection, not 'cosine'"):
         evaluate(random, analogy="google-analogies", method=["3cosadd", "cosine"])
     with pytest.raises(SettingError, match="restrict must be at least 1, not 0"):
         evaluate(random, analogy="google-analogies", restrict=0)
