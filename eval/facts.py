@@ -119,14 +119,14 @@ def isotropy(matrix: np.ndarray, axes: np.ndarray, scale: float) -> float:
 
 def of_hubs(units: np.ndarray) -> dict[str, float]:
     """How evenly words are neighbours of others."""
-    occurrences = np.zeros(len(units), dtype=np.int64)
-    for part in row_blocks(len(units), len(units)):
-        cosines = units[part] @ units.T
-        cosines[np.arange(len(cosines)), np.arange(part.start, part.stop)] = -np.inf
-        nearest = np.argpartition(cosines, -NEIGHBOURS, axis=1)[:, -NEIGHBOURS:]
-        occurrences += np.bincount(nearest.ravel(), minlength=len(units))
+    import faiss
     from scipy.stats import skew
 
+    units = np.ascontiguousarray(units)
+    _, nearest = faiss.knn(units, units, NEIGHBOURS + 1, metric=faiss.METRIC_INNER_PRODUCT)
+    itself = nearest == np.arange(len(units))[:, None]
+    itself[:, -1] |= ~itself.any(axis=1)  # it may fall out where many are equal
+    occurrences = np.bincount(nearest[~itself], minlength=len(units))
     even = occurrences.std() == 0
     return {
         "hubness": 0.0 if even else float(skew(occurrences)),
