@@ -1,62 +1,42 @@
 """`embeddings evaluate`: how good vectors are."""
 
 import dataclasses
+import shlex
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from embeddings.cli import shared
+from embeddings.cli import judging, shared
 
 if TYPE_CHECKING:
-    from embeddings.eval import Comparison, Result
+    from collections.abc import Sequence
 
-DEFAULTS = {"similarity": ("wordsim353", "simlex999"), "analogy": ("google-analogies",)}
+    from embeddings.eval import Comparison, Result
+    from embeddings.eval.outcomes import Outcome
+
+RESULT = ("vectors", "set", "section", "words", "measure", "method", "value", "low", "high", "seen", "total")
+COMPARISON = (
+    "set", "section", "words", "measure", "method", "first", "second", "items", "value_first", "value_second",
+    "difference", "low", "high", "p", "test",
+)  # fmt: skip
 
 
 @click.command("evaluate")
 @click.argument("vectors", nargs=-1, required=True)
-@click.option("--similarity", multiple=True, metavar="NAME|FILE", help="Word similarity set; may be repeated.")
-@click.option("--analogy", multiple=True, metavar="NAME|FILE", help="Analogy questions; may be repeated.")
-@click.option("--categories", multiple=True, metavar="NAME|FILE", help="Words by category, clustered; may be repeated.")
-@click.option(
-    "--tagging",
-    multiple=True,
-    metavar="NAME|FOLDER|TRAIN,TEST",
-    help="Parts of speech, learned from one text and told in another; a treebank's folder or two files of CoNLL-U; "
-    "may be repeated.",
-)
-@click.option(
-    "--documents",
-    multiple=True,
-    metavar="FILE|TRAIN,TEST",
-    help="Labelled documents, a table as those of `train`, told by the mean of their words; may be repeated.",
-)
-@click.option("--text-column", default="text", show_default=True, metavar="NAME", help="Column of documents.")
-@click.option("--label-column", default="label", show_default=True, metavar="NAME", help="Column of their labels.")
-@click.option("--facts", is_flag=True, help="Print lengths, evenness of directions, and hubs among neighbours.")
-@click.option(
-    "--method",
-    type=click.Choice(["3cosadd", "3cosmul", "pairdirection"]),
-    multiple=True,
-    default=["3cosadd"],
-    show_default=True,
-    help="How analogies are answered: by adding and subtracting cosines, multiplying and dividing, or the direction of "
-    "differences; may be repeated.",
-)
-@click.option(
-    "--window",
-    type=int,
-    default=2,
-    show_default=True,
-    help="Words on either side that tell a word's part of speech.",
-)
+@judging.sets
 @click.option("--sections", is_flag=True, help="Print each section of analogies, tag, category and label, too.")
 @click.option("--compare", is_flag=True, help="Print paired tests of each two of VECTORS instead of their values.")
+@click.option(
+    "--report", metavar="FILE", help="Write a page of HTML too: tables, plots, paired tests, neighbours and maps."
+)
+@click.option("--word", "words", multiple=True, help="A word whose neighbours the report shows; may be repeated.")
+@shared.force
 @shared.as_json
 @shared.reading
 def command(
-    vectors: tuple[str, ...], sections: bool, compare: bool, as_json: bool, allow_pickle: bool, encoding_errors: str,
-    **settings: Any,
+    vectors: tuple[str, ...], sections: bool, compare: bool, report: str | None, words: tuple[str, ...], force: bool,
+    as_json: bool, allow_pickle: bool, encoding_errors: str, **settings: Any,
 ) -> None:  # fmt: skip
     """Print how well VECTORS agree with people's judgements, one or several files side by side.
 
@@ -69,47 +49,58 @@ def command(
     says how unknown words, ties and duplicates are treated.
     """
     from embeddings.eval import suite
+    from embeddings.files import check_output
 
+    check(vectors, compare, report, words, force)
+    if report is not None:
+        check_output(report, force=force)
+    asked = any(settings[name] for name in suite.KINDS)
+    known = judging.DEFAULTS if report is None else judging.FOR_REPORTS
+    read = suite.Suite.read(**(settings if asked else settings | known))
+    kept, judged = [], []
+    for path in vectors:
+        loaded = shared.load(path, allow_pickle, encoding_errors)
+        judged.append(read.judge(loaded, path))
+        kept += [loaded] if report is not None else []
+    if report is not None:
+        from embeddings.eval.report import write_report
+
+        asked_for = shlex.join(["embeddings", *sys.argv[1:]])
+        write_report(report, read, kept, judged, vectors, words=words, command=asked_for, force=force)
+    show(suite.compare(judged) if compare else results(judged), sections, as_json)
+
+
+def check(vectors: tuple[str, ...], compare: bool, report: str | None, words: tuple[str, ...], force: bool) -> None:
+    """Refuse options that do not go together.
+
+    Raises:
+        UsageError: naming them.
+    """
     if compare and len(vectors) < 2:
         raise click.UsageError("--compare needs two VECTORS at least")
-    asked = any(settings[name] for name in suite.KINDS)
-    read = suite.Suite.read(**(settings if asked else settings | DEFAULTS))
-    judged = [read.judge(shared.load(path, allow_pickle, encoding_errors), path) for path in vectors]
-    if compare:
-        found: list[Any] = list(suite.compare(judged))
-    else:
-        found = [outcome.result() for outcomes in judged for outcome in outcomes]
+    if report is None and (words or force):
+        raise click.UsageError(f"{'--word' if words else '--force'} is of use only with --report")
+
+
+def results(judged: "list[list[Outcome]]") -> "list[Result]":
+    """The values of all vectors, one after another."""
+    return [outcome.result() for outcomes in judged for outcome in outcomes]
+
+
+def show(found: "Sequence[Result | Comparison]", sections: bool, as_json: bool) -> None:
+    """Print values or paired tests."""
     if as_json:
         shared.print_json([dataclasses.asdict(one) for one in found])
     else:
-        made = comparison_row if compare else row
-        shared.print_rows(made(one) for one in found if sections or not one.detail)
+        shared.print_rows(row(one) for one in found if sections or not one.detail)
 
 
-def comparison_row(one: "Comparison") -> dict[str, Any]:
-    """A paired test as a line."""
+def row(one: "Result | Comparison") -> dict[str, Any]:
+    """A result or a paired test as a line."""
     found = dataclasses.asdict(one)
     found["section"] = one.section or "all"
     found["words"] = f"first {one.restrict}" if one.restrict else "all"
-    order = (
-        "set", "section", "words", "measure", "method", "first", "second", "items", "value_first", "value_second",
-        "difference", "low", "high", "p", "test",
-    )  # fmt: skip
+    if found.get("reason") is not None:
+        found["value"] = f"none: {found['reason']}"
+    order = COMPARISON if "first" in found else RESULT
     return {name: found[name] for name in order}
-
-
-def row(result: "Result") -> dict[str, Any]:
-    """A result as a line."""
-    return {
-        "vectors": result.vectors,
-        "set": result.set,
-        "section": result.section or "all",
-        "words": f"first {result.restrict}" if result.restrict else "all",
-        "measure": result.measure,
-        "method": result.method,
-        "value": result.value if result.reason is None else f"none: {result.reason}",
-        "low": result.low,
-        "high": result.high,
-        "seen": result.seen,
-        "total": result.total,
-    }
