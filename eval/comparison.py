@@ -5,7 +5,7 @@ test over the items that one gets right and the other does not; the interval of 
 (2005). Where items stand in sentences, and for correlations, sentences or pairs are drawn again, 1,000 times, the same
 for both, and the difference taken each time: its percentiles are the interval, and p is twice the share of resamples on
 the rarer side of zero, the resamples and the value itself counted (so never below 2/1001). No p is corrected for how
-many are looked at.
+many are looked at, and questions made of the same word pairs are less independent than McNemar's test takes them to be.
 """
 
 from dataclasses import asdict, dataclass

@@ -5,6 +5,7 @@ import re
 from unicodedata import category
 
 NONE = "\u2013"  # a dash where there is no value
+LONGEST_NAME = 28
 LONGEST = 60  # characters shown of a word
 UNSHOWN = ("Cc", "Cs", "Cn", "Co", "Cf")  # controls, lone surrogates and the like
 
@@ -36,6 +37,12 @@ def word(value: str) -> Html:
     """A word in a frame of its own, so that its direction of writing reaches no further; long ones are cut."""
     short = value if len(value) <= LONGEST else value[: LONGEST - 1] + "…"
     return tag("bdi", short, title=None if short == value else value[: 10 * LONGEST])
+
+
+def place(name: str) -> Html:
+    """The name of vectors, often a path, of which the end is shown if it is long."""
+    short = name if len(name) <= LONGEST_NAME else "…" + name[1 - LONGEST_NAME :]
+    return tag("bdi", short, title=None if short == name else name)
 
 
 def heading(name: str) -> Html:

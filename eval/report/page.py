@@ -9,9 +9,9 @@ from typing import Any
 
 from embeddings.eval.facts import SET as FACTS
 from embeddings.eval.outcomes import Outcome
-from embeddings.eval.report.html import Html, heading, table, tag, word
+from embeddings.eval.report.html import Html, heading, table, tag
 from embeddings.eval.report.record import record
-from embeddings.eval.report.tables import comparisons_table, facts_table, results_table
+from embeddings.eval.report.tables import by_set, comparisons_table, facts_table, mark, results_table
 from embeddings.eval.report.words import MAPPED, choose, maps, neighbours
 from embeddings.eval.results import Result
 from embeddings.eval.suite import Suite, compare
@@ -73,12 +73,12 @@ def document(
     facts = record(suite, vectors, names, command)
     sections = {
         "Vectors": about(facts),
-        **measured(results, detail=False),
+        **measured(results, names, detail=False),
         **tests(judged, names),
         **plain(results, names),
         "Neighbours": neighbour_section(vectors, names, words),
         "Maps": map_section(vectors, names),
-        **details(results),
+        **details(results, names),
         "To do it again": again(facts, results),
     }
     return "<!DOCTYPE html>\n" + tag("html", head(), body(sections, facts), data(facts, results), lang="en")
@@ -109,7 +109,7 @@ def about(facts: dict[str, Any]) -> Html:
     """Which vectors there are."""
     rows: list[list[object]] = [
         [
-            tag("td", tag("span", "●", class_=f"dot colour{place % 8}"), " ", word(one["name"])),
+            mark(place, one["name"]),
             tag("td", f"{one['words']:,}", class_="number"),
             one["dim"],
             tag("code", one["fingerprint"]),
@@ -119,16 +119,13 @@ def about(facts: dict[str, Any]) -> Html:
     return table(["vectors", heading("words"), heading("components"), "fingerprint"], rows)
 
 
-def measured(results: Sequence[Sequence[Result]], *, detail: bool) -> dict[str, Html]:
-    """A table for each kind of measure, of the sums or of the sections that are many."""
+def measured(results: Sequence[Sequence[Result]], names: Sequence[str], *, detail: bool) -> dict[str, Html]:
+    """Tables for each kind of measure, of the sums or of the sections that are many."""
+    every = [one for listed in results for one in listed if one.detail == detail and one.set != FACTS]
     found = {}
     for name, measures in MEASURES.items():
-        chosen = [
-            [one for one in listed if one.measure in measures and one.detail == detail and one.set != FACTS]
-            for listed in results
-        ]
-        if any(chosen):
-            found[name] = results_table(chosen)
+        if chosen := [one for one in every if one.measure in measures]:
+            found[name] = by_set(chosen, lambda lines: results_table(lines, names))
     return found
 
 
@@ -137,11 +134,8 @@ def tests(judged: Sequence[Sequence[Outcome]], names: Sequence[str]) -> dict[str
     found = [one for one in compare(judged) if not one.detail]
     if not found:
         return {}
-    parts = []
-    for name, measures in MEASURES.items():
-        if chosen := [one for one in found if one.measure in measures]:
-            parts += [tag("h3", name), comparisons_table(chosen, names)]
-    return {"Paired tests": Html("".join([tag("p", ABOUT_TESTS, class_="note"), *parts]))}
+    tables = by_set(found, lambda lines: comparisons_table(lines, names))
+    return {"Paired tests": Html(tag("p", ABOUT_TESTS, class_="note") + tables)}
 
 
 def plain(results: Sequence[Sequence[Result]], names: Sequence[str]) -> dict[str, Html]:
@@ -165,9 +159,9 @@ def map_section(vectors: Sequence[Vectors], names: Sequence[str]) -> Html:
     return Html(tag("p", note, class_="note") + maps(vectors, names))
 
 
-def details(results: Sequence[Sequence[Result]]) -> dict[str, Html]:
+def details(results: Sequence[Sequence[Result]], names: Sequence[str]) -> dict[str, Html]:
     """Sections, tags, categories and labels, folded away."""
-    parts = [tag("details", tag("summary", name), part) for name, part in measured(results, detail=True).items()]
+    parts = [tag("details", tag("summary", name), part) for name, part in measured(results, names, detail=True).items()]
     return {"In detail": Html("".join(parts))} if parts else {}
 
 

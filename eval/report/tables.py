@@ -1,58 +1,67 @@
 """Results and paired tests as tables with strips."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 from embeddings.eval.comparison import Comparison
-from embeddings.eval.report.html import NONE, Html, heading, number, table, tag, word
+from embeddings.eval.report.html import NONE, Html, heading, number, place, table, tag, word
 from embeddings.eval.report.strips import Scale
 from embeddings.eval.results import Result
 
 Label = tuple[str, ...]
+Line = TypeVar("Line", Result, Comparison)
+GREY = 7  # the colour of what is not sure
 CORRELATIONS = ("spearman", "pearson")
 
 
-def what(one: Result | Comparison) -> Label:
-    """What is measured, in words: the set, its section, which words, by what method and, where in doubt, measure."""
-    section = one.section or "all"
+def what(one: Line) -> Label:
+    """What is measured of a set, in words: its section, which words, by what method and, where in doubt, measure."""
     words = f"first {one.restrict:,} words" if one.restrict else ""
     measure = one.measure if one.measure in CORRELATIONS else ""
-    return tuple(part for part in (one.set, section, words, one.method or "", measure) if part)
+    return tuple(part for part in (one.section or "all", words, one.method or "", measure) if part)
 
 
-def named(label: Label, lines: int = 1) -> Html:
-    """The cell of it, the set's name foremost, beside so many lines."""
-    name = tag("strong", word(label[0]))
-    return tag("td", name, *(f" · {part}" for part in label[1:]), rowspan=lines if lines > 1 else None, class_="what")
+def by_set(lines: Iterable[Line], draw: Callable[[list[Line]], Html]) -> Html:
+    """What is drawn of the lines of each set, under its name."""
+    found: dict[str, list[Line]] = {}
+    for one in lines:
+        found.setdefault(one.set, []).append(one)
+    return Html("".join(tag("h3", word(name)) + draw(listed) for name, listed in found.items()))
 
 
-def results_table(by_vectors: Sequence[Sequence[Result]]) -> Html:
-    """A line for each result of each vectors, those that measure the same together."""
-    scale = Scale.of(value for results in by_vectors for one in results for value in (one.low, one.value, one.high))
-    found: dict[Label, list[tuple[int, Result]]] = {}
-    for place, results in enumerate(by_vectors):
-        for one in results:
-            found.setdefault(what(one), []).append((place, one))
-    rows: list[list[object]] = []
-    for label, lines in found.items():
-        for line, (place, one) in enumerate(lines):
-            first = [named(label, len(lines))] if line == 0 else []
-            rows.append([*first, mark(place, one.vectors), drawn(scale, one, place), *values(one)])
-    return table(
-        ["measured", "vectors", scale.axis(), *map(heading, ("value", "95 % interval", "seen"))], rows, class_="results"
-    )
+def grouped(lines: Iterable[Line], rest: Callable[[Line], list[object]]) -> list[list[object]]:
+    """A row for each line, those that measure the same together, with what is measured in the first cell."""
+    found: dict[Label, list[Line]] = {}
+    for one in lines:
+        found.setdefault(what(one), []).append(one)
+    rows = []
+    for label, listed in found.items():
+        first = tag("td", word(label[0]), *(f" · {part}" for part in label[1:]), rowspan=len(listed), class_="what")
+        rows += [[first] * (place == 0) + rest(one) for place, one in enumerate(listed)]
+    return rows
 
 
-def mark(place: int, name: str) -> Html:
-    """The name of vectors with their colour."""
-    return tag("td", tag("span", "●", class_=f"dot colour{place % 8}"), " ", word(name))
+def results_table(lines: Sequence[Result], names: Sequence[str]) -> Html:
+    """A line for each result of one set."""
+    scale = Scale.of(value for one in lines for value in (one.low, one.value, one.high))
+    heads: list[object] = ["measured", "vectors", scale.axis(), *map(heading, ("value", "95 % interval", "seen"))]
+    return table(heads, grouped(lines, lambda one: result(one, names, scale)), class_="results")
 
 
-def values(one: Result) -> list[object]:
-    """The value, its interval, and what it covers, in cells."""
+def result(one: Result, names: Sequence[str], scale: Scale) -> list[object]:
+    """The vectors, the strip, the value, its interval, and what it covers, in cells."""
+    colour = names.index(one.vectors)
+    shown = "no value" if one.value is None else f"{one.value:.4f}"
+    strip = scale.strip(one.value, one.low, one.high, colour, f"{one.vectors}: {shown}")
     seen = tag("td", f"{one.seen:,} of {one.total:,}", class_="number")
     if one.value is None:
-        return [tag("td", f"none: {one.reason}", colspan=2), seen]
-    return [tag("td", f"{one.value:.4f}", class_="number"), interval(one.low, one.high), seen]
+        return [mark(colour, one.vectors), strip, tag("td", f"none: {one.reason}", colspan=2), seen]
+    return [mark(colour, one.vectors), strip, tag("td", shown, class_="number"), interval(one.low, one.high), seen]
+
+
+def mark(colour: int, name: str) -> Html:
+    """The name of vectors with their colour."""
+    return tag("td", tag("span", "●", class_=f"dot colour{colour % 8}"), " ", place(name), class_="name")
 
 
 def interval(low: float | None, high: float | None) -> Html:
@@ -60,32 +69,25 @@ def interval(low: float | None, high: float | None) -> Html:
     return tag("td", NONE if low is None or high is None else f"{low:.4f} to {high:.4f}", class_="number")
 
 
-def drawn(scale: Scale, one: Result, colour: int) -> Html:
-    """The strip of a result."""
-    label = f"{one.vectors}: {'no value' if one.value is None else f'{one.value:.4f}'}"
-    return scale.strip(one.value, one.low, one.high, colour, label)
-
-
-def comparisons_table(found: Sequence[Comparison], names: Sequence[str]) -> Html:
-    """A line for each paired test; the difference is drawn in the colour of the better where its interval is sure."""
-    scale = Scale.of((value for one in found for value in (one.low, one.difference, one.high)), zero=True)
+def comparisons_table(lines: Sequence[Comparison], names: Sequence[str]) -> Html:
+    """A line for each paired test of one set."""
+    scale = Scale.of((value for one in lines for value in (one.low, one.difference, one.high)), zero=True)
     numbers = map(heading, ("difference", "95 % interval", "p", "items of both"))
     heads: list[object] = ["measured", "vectors", scale.axis(), *numbers]
-    test = tag("p", f"By {', '.join(dict.fromkeys(one.test for one in found))}.", class_="note")
-    return Html(test + table(heads, [comparison(one, names, scale) for one in found], class_="results"))
+    test = tag("p", f"By {' and '.join(dict.fromkeys(one.test for one in lines))}.", class_="note")
+    return Html(test + table(heads, grouped(lines, lambda one: comparison(one, names, scale)), class_="results"))
 
 
 def comparison(one: Comparison, names: Sequence[str], scale: Scale) -> list[object]:
-    """The line of a paired test."""
+    """The cells of a paired test; in the colour of the better where the interval leaves out zero."""
     sure = one.low is not None and one.high is not None and not one.low <= 0 <= one.high
-    better = names.index(one.first if one.difference > 0 else one.second) if sure else 7
+    better = names.index(one.first if one.difference > 0 else one.second) if sure else GREY
     return [
-        named(what(one)),
-        tag("td", word(one.first), " \u2212 ", word(one.second)),
+        tag("td", place(one.first), " \u2212 ", place(one.second), class_="name"),
         scale.strip(one.difference, one.low, one.high, better, f"difference {one.difference:+.4f}"),
         tag("td", f"{one.difference:+.4f}", class_="number sure" if sure else "number"),
         interval(one.low, one.high),
-        number(one.p, 2),
+        tag("td", "< 1e-15", class_="number") if one.p is not None and one.p < 1e-15 else number(one.p, 2),
         tag("td", f"{one.items:,}", class_="number"),
     ]
 
@@ -98,4 +100,4 @@ def facts_table(by_vectors: Sequence[Sequence[Result]], names: Sequence[str]) ->
         [measure, *(number(facts[measure].value if measure in facts else None) for facts in found)]
         for measure in measures
     ]
-    return table(["", *(tag("th", word(name), class_="number") for name in names)], rows)
+    return table(["", *(tag("th", place(name), class_="number") for name in names)], rows)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from embeddings.eval.report.html import NONE, Html, table, tag, text, word
+from embeddings.eval.report.html import NONE, Html, place, table, tag, text, word
 from embeddings.neighbours import unit
 from embeddings.vectors import Vectors
 
@@ -38,18 +38,18 @@ def neighbours(vectors: Sequence[Vectors], names: Sequence[str], words: Sequence
         sets = [{near for near, _ in found} for found in lists]
         shared = set.intersection(*sets) if len(sets) > 1 else set()
         rows: list[list[object]] = [
-            [neighbour(found, place, shared) for found in lists] for place in range(max(map(len, lists), default=0))
+            [neighbour(found, rank, shared) for found in lists] for rank in range(max(map(len, lists), default=0))
         ]
         none = "" if any(lists) else tag("p", "has no vector in any")
-        parts.append(tag("div", tag("h3", word(name)), none, table([word(one) for one in names], rows)))
+        parts.append(tag("div", tag("h3", word(name)), none, table([place(one) for one in names], rows)))
     return tag("div", *parts, class_="grid")
 
 
-def neighbour(found: list[tuple[str, float]], place: int, shared: set[str]) -> Html:
+def neighbour(found: list[tuple[str, float]], rank: int, shared: set[str]) -> Html:
     """The cell of a neighbour."""
-    if place >= len(found):
+    if rank >= len(found):
         return tag("td", NONE)
-    near, cosine = found[place]
+    near, cosine = found[rank]
     return tag("td", word(near), " ", tag("small", f"{cosine:.3f}"), class_="shared" if near in shared else None)
 
 
@@ -61,11 +61,11 @@ def maps(vectors: Sequence[Vectors], names: Sequence[str]) -> Html:
     for one, name in zip(vectors, names, strict=True):
         places = flat(unit(one[words])) if len(words) > 3 else None
         if places is None:
-            drawn.append(tag("figure", tag("figcaption", word(name)), tag("p", "too few different vectors for a map")))
+            drawn.append(tag("figure", tag("figcaption", place(name)), tag("p", "too few different vectors for a map")))
             continue
         places = places if first is None else turned(places, first)
         first = places if first is None else first
-        drawn.append(tag("figure", tag("figcaption", word(name)), picture(words, places)))
+        drawn.append(tag("figure", tag("figcaption", place(name)), picture(words, places)))
     return tag("div", *drawn, class_="maps")
 
 

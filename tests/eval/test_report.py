@@ -183,8 +183,8 @@ def test_maps_keep_neighbours_and_lie_alike():
 
 
 def test_words_that_are_shown_are_those_all_have():
-    one, two = (Vectors([f"w{chr(97 + i % 26) * 4}{'' if i < 26 else 'q' * i}" for i in range(count)], np.ones((count, 2)))
-                for count in (450, 150))  # fmt: skip
+    words = [chr(97 + place % 26) * 4 + "q" * place for place in range(450)]
+    one, two = (Vectors(words[:count], np.ones((count, 2))) for count in (450, 150))
     assert len(choose([one])) == 3
     assert choose([one, two]) == [one.words[99]]
     assert choose([Vectors(["a", "b"], np.ones((2, 2)))]) == ["a", "b"]
