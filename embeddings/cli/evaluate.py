@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from embeddings.eval import Comparison, Result
     from embeddings.eval.outcomes import Outcome
+    from embeddings.vectors import Vectors
 
 RESULT = ("vectors", "set", "section", "words", "measure", "method", "value", "low", "high", "seen", "total")
 COMPARISON = (
@@ -57,16 +58,18 @@ def command(
     asked = any(settings[name] for name in suite.KINDS)
     known = judging.DEFAULTS if report is None else judging.FOR_REPORTS
     read = suite.Suite.read(**(settings if asked else settings | known))
-    kept, judged = [], []
+    kept: list[Vectors] = []
+    judged: list[list[Outcome]] = []
     for path in vectors:
         loaded = shared.load(path, allow_pickle, encoding_errors)
         judged.append(read.judge(loaded, path))
         kept += [loaded] if report is not None else []
     if report is not None:
-        from embeddings.eval.report import write_report
+        from embeddings.eval.report import Judged, write_report
 
-        asked_for = shlex.join(["embeddings", *sys.argv[1:]])
-        write_report(report, read, kept, judged, vectors, words=words, command=asked_for, force=force)
+        called = shlex.join(["embeddings", *sys.argv[1:]])
+        found = [Judged(*one) for one in zip(vectors, kept, judged, strict=True)]
+        write_report(report, read, found, words=words, command=called, force=force)
     show(suite.compare(judged) if compare else results(judged), sections, as_json)
 
 

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
@@ -32,12 +33,19 @@ ABOUT_TESTS = (
 )
 
 
+@dataclass(frozen=True)
+class Judged:
+    """Vectors, what the page calls them, and what `Suite.judge` gave of them."""
+
+    name: str
+    vectors: Vectors
+    outcomes: Sequence[Outcome]
+
+
 def write_report(
     path: str | os.PathLike[str],
     suite: Suite,
-    vectors: Sequence[Vectors],
-    judged: Sequence[Sequence[Outcome]],
-    names: Sequence[str],
+    judged: Sequence[Judged],
     *,
     words: Sequence[str] = (),
     command: str | None = None,
@@ -46,8 +54,7 @@ def write_report(
     """Write what was found of several vectors as one page that needs nothing else.
 
     Arguments:
-        judged: for each vectors, what `suite.judge` gave.
-        names: what the page calls each.
+        suite: what they were judged by.
         words: whose neighbours are shown; some of several frequencies unless given.
         command: how it was made, to be shown.
 
@@ -55,26 +62,19 @@ def write_report(
         OutputError: the file exists (unless `force`) or cannot be written.
     """
     with replacing(path, force=force) as fresh:
-        page = document(suite, vectors, judged, names, words=words, command=command)
+        page = document(suite, judged, words=words, command=command)
         fresh.write_text(page, encoding="utf-8", errors="replace")
 
 
-def document(
-    suite: Suite,
-    vectors: Sequence[Vectors],
-    judged: Sequence[Sequence[Outcome]],
-    names: Sequence[str],
-    *,
-    words: Sequence[str],
-    command: str | None,
-) -> str:
+def document(suite: Suite, judged: Sequence[Judged], *, words: Sequence[str], command: str | None) -> str:
     """The page as text."""
-    results = [[outcome.result() for outcome in outcomes] for outcomes in judged]
+    names, vectors = [one.name for one in judged], [one.vectors for one in judged]
+    results = [[outcome.result() for outcome in one.outcomes] for one in judged]
     facts = record(suite, vectors, names, command)
     sections = {
         "Vectors": about(facts),
         **measured(results, names, detail=False),
-        **tests(judged, names),
+        **tests([one.outcomes for one in judged], names),
         **plain(results, names),
         "Neighbours": neighbour_section(vectors, names, words),
         "Maps": map_section(vectors, names),

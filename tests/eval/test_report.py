@@ -9,7 +9,7 @@ import pytest
 
 from embeddings.errors import OutputError
 from embeddings.eval import Suite
-from embeddings.eval.report import write_report
+from embeddings.eval.report import Judged, write_report
 from embeddings.eval.report.html import text, word
 from embeddings.eval.report.record import fingerprint
 from embeddings.eval.report.strips import Scale
@@ -63,11 +63,10 @@ def made(tmp_path_factory):
     suite = Suite.read(similarity=folder / "pairs", analogy=folder / "q", categories=folder / "c", facts=True)
     vectors = [Vectors(words, rng.standard_normal((66, 8))), Vectors(words[:-3], rng.standard_normal((63, 5)))]
     names = ["first", "<b>second</b>"]
-    judged = [suite.judge(one, name) for one, name in zip(vectors, names, strict=True)]
-    write_report(
-        folder / "r.html", suite, vectors, judged, names, words=[*HOSTILE, "word1", "nobody"], command="embeddings <x>"
-    )
-    return folder, suite, vectors, judged, names
+    judged = [Judged(name, one, suite.judge(one, name)) for name, one in zip(names, vectors, strict=True)]
+    shown = [*HOSTILE, "word1", "nobody"]
+    write_report(folder / "r.html", suite, judged, words=shown, command="embeddings <x>")
+    return folder, suite, judged
 
 
 def page(made):
@@ -97,21 +96,21 @@ def test_hostile_words_are_texts(made):
 
 def test_the_same_values_for_programs(made):
     told = json.loads(re.search(r'<script type="application/json" id="results">(.*)</script>', page(made)).group(1))
-    results = [outcome.result() for outcomes in made[3] for outcome in outcomes]
+    results = [outcome.result() for one in made[2] for outcome in one.outcomes]
     assert [(one["set"], one["value"]) for one in told["results"]] == [(one.set, one.value) for one in results]
     assert told["record"]["vectors"][1]["name"] == "<b>second</b>"
     assert told["record"]["command"] == "embeddings <x>"
 
 
 def test_everything_has_its_place(made):
-    _, _, vectors, judged, _ = made
+    vectors, judged = [one.vectors for one in made[2]], made[2]
     headings = re.findall(r"<h2[^>]*>(.*?)</h2>", page(made))
     assert headings == [
         "Vectors", "Similarity", "Accuracy", "Clusters", "Paired tests", "Plain facts", "Neighbours", "Maps",
         "In detail", "To do it again",
     ]  # fmt: skip
     texts = " ".join(Page(page(made)).texts)
-    for one in [outcome.result() for outcomes in judged for outcome in outcomes]:
+    for one in [outcome.result() for each in judged for outcome in each.outcomes]:
         assert one.value is None or one.set == "facts" or f"{one.value:.4f}" in texts
     for near, cosine in vectors[0].most_similar("word1", top=8):
         if near not in HOSTILE:
@@ -123,9 +122,9 @@ def test_everything_has_its_place(made):
 
 
 def test_one_file_alone_and_nothing_to_draw(made, tmp_path):
-    _, suite, _, _, _ = made
+    suite = made[1]
     for number, vectors in enumerate([Vectors(["word1"], np.ones((1, 2))), Vectors(["a", "b"], np.zeros((2, 1)))]):
-        write_report(tmp_path / f"{number}", suite, [vectors], [suite.judge(vectors, "v")], ["v"])
+        write_report(tmp_path / f"{number}", suite, [Judged("v", vectors, suite.judge(vectors, "v"))])
         found = (tmp_path / f"{number}").read_text()
         Page(found)
         assert "Paired tests" not in found
@@ -134,12 +133,12 @@ def test_one_file_alone_and_nothing_to_draw(made, tmp_path):
 
 
 def test_a_report_is_replaced_only_when_told(made, tmp_path):
-    _, suite, vectors, judged, names = made
+    _, suite, judged = made
     (tmp_path / "r").write_text("precious")
     with pytest.raises(OutputError, match="exists"):
-        write_report(tmp_path / "r", suite, vectors, judged, names)
+        write_report(tmp_path / "r", suite, judged)
     assert (tmp_path / "r").read_text() == "precious"
-    write_report(tmp_path / "r", suite, vectors, judged, names, force=True)
+    write_report(tmp_path / "r", suite, judged, force=True)
     assert (tmp_path / "r").read_text().startswith("<!DOCTYPE html>")
 
 
