@@ -117,16 +117,22 @@ def isotropy(matrix: np.ndarray, axes: np.ndarray, scale: float) -> float:
     return float(sums.min() / sums.max())
 
 
-def of_hubs(units: np.ndarray) -> dict[str, float]:
-    """How evenly words are neighbours of others."""
+def occurrences_of(units: np.ndarray) -> np.ndarray:
+    """How often each word is among the nearest of another, (words,)."""
     import faiss
-    from scipy.stats import skew
 
     units = np.ascontiguousarray(units)
     _, nearest = faiss.knn(units, units, NEIGHBOURS + 1, metric=faiss.METRIC_INNER_PRODUCT)
     itself = nearest == np.arange(len(units))[:, None]
     itself[:, -1] |= ~itself.any(axis=1)  # it may fall out where many are equal
-    occurrences = np.bincount(nearest[~itself], minlength=len(units))
+    return np.bincount(nearest[~itself], minlength=len(units))
+
+
+def of_hubs(units: np.ndarray) -> dict[str, float]:
+    """How evenly words are neighbours of others."""
+    from scipy.stats import skew
+
+    occurrences = occurrences_of(units)
     even = occurrences.std() == 0
     return {
         "hubness": 0.0 if even else float(skew(occurrences)),

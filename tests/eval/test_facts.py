@@ -5,6 +5,7 @@ import pytest
 
 from embeddings.errors import SettingError
 from embeddings.eval import evaluate
+from embeddings.eval.facts import occurrences_of
 from embeddings.vectors import Vectors
 
 
@@ -47,6 +48,11 @@ def test_hubs(matrix):
     assert facts["hubness"].value == pytest.approx(skew(often), abs=0.01)
     assert facts["neighbour most often"].value == pytest.approx(often.max(), abs=1)
     assert facts["words that are no neighbours"].value == pytest.approx((often == 0).mean(), abs=0.01)
+
+
+def test_each_word_has_as_many_neighbours_where_all_are_equal_too(matrix):
+    assert occurrences_of(np.ones((40, 2), np.float32)).sum() == 400
+    assert occurrences_of(matrix).sum() == 4000
 
 
 def test_hubs_are_of_the_first_words_alone(matrix, monkeypatch):

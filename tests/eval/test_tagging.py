@@ -153,14 +153,19 @@ def test_value_and_interval_by_an_obvious_twin(files, vectors):
 
 
 def test_paired_test_tells_more_apart_than_the_intervals_do(files, vectors):
-    suite = Suite.read(tagging=files)
-    noise = np.random.default_rng(9).standard_normal(vectors.matrix.shape).astype(np.float32)
-    noisy = Vectors(vectors.words[1:], vectors.matrix[1:] + noise[1:])  # without n0
-    judged = [suite.judge(found, name) for name, found in (("a", vectors), ("b", noisy))]
+    suite = Suite.read(tagging=files, window=0)
+    poorer = Vectors(vectors.words[1:], vectors.matrix[1:, :3])  # without n0
+    judged = [suite.judge(found, name) for name, found in (("a", vectors), ("b", poorer))]
     found = {one.section: one for one in compare(judged)}
     assert found[None].test == "paired bootstrap over sentences"
     assert found[None].difference == pytest.approx(judged[0][-1].right.mean() - judged[1][-1].right.mean())
-    assert found[None].low <= found[None].difference <= found[None].high
+    gained = judged[0][-1].right.astype(float) - judged[1][-1].right
+    sentence = np.arange(240) // 3
+    rng, shares = np.random.default_rng(1), []
+    for times in rng.multinomial(80, np.full(80, 1 / 80), size=1000):
+        shares.append((times[sentence] * gained).sum() / 240)
+    assert (found[None].low, found[None].high) == pytest.approx(tuple(np.quantile(shares, [0.025, 0.975])))
+    assert found[None].difference > 0.005
     assert found["words with a vector"].items == judged[1][-1].seen.sum()
     same = compare([judged[0], judged[0]])[-1]
     assert (same.difference, same.low, same.high, same.p) == (0, 0, 0, 1)
