@@ -42,7 +42,7 @@ def locate(name: str | os.PathLike[str]) -> Path:
 
         return Path(datapath(FROM_GENSIM[str(name)]))
     if path.is_dir():
-        raise FormatError(f"{name} is a folder, not a test set")
+        raise FormatError(f"{str(name)!r} is a folder, not a test set")
     raise FormatError(f"no test set {str(name)!r}: no such file, nor one of {', '.join(sorted(SHIPPED | FROM_GENSIM))}")
 
 

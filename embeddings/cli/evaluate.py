@@ -55,9 +55,8 @@ def command(
     check(vectors, compare, report, words, force)
     if report is not None:
         check_output(report, force=force)
-    asked = any(settings[name] for name in suite.KINDS)
     known = judging.DEFAULTS if report is None else judging.FOR_REPORTS
-    read = suite.Suite.read(**(settings if asked else settings | known))
+    read = suite.Suite.read(**judging.settings(settings, known))
     kept: list[Vectors] = []
     judged: list[list[Outcome]] = []
     for path in vectors:

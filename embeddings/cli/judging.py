@@ -5,8 +5,12 @@ from typing import Any
 
 import click
 
+from embeddings.settings import flag
+
 DEFAULTS: dict[str, Any] = {"similarity": ("wordsim353", "simlex999"), "analogy": ("google-analogies",)}
 FOR_REPORTS: dict[str, Any] = DEFAULTS | {"categories": ("google-categories",), "facts": True}
+
+NEEDS = {"method": "analogy", "window": "tagging", "text_column": "documents", "label_column": "documents"}
 
 SETS = (
     click.option("--similarity", multiple=True, metavar="NAME|FILE", help="Word similarity set; may be repeated."),
@@ -25,25 +29,17 @@ SETS = (
         metavar="FILE|TRAIN,TEST",
         help="Labelled documents, a table as those of `train`, told by the mean of their words; may be repeated.",
     ),
-    click.option("--text-column", default="text", show_default=True, metavar="NAME", help="Column of documents."),
-    click.option("--label-column", default="label", show_default=True, metavar="NAME", help="Column of their labels."),
+    click.option("--text-column", metavar="NAME", help="Column of documents.  [default: text]"),
+    click.option("--label-column", metavar="NAME", help="Column of their labels.  [default: label]"),
     click.option("--facts", is_flag=True, help="Print lengths, evenness of directions, and hubs among neighbours."),
     click.option(
         "--method",
         type=click.Choice(["3cosadd", "3cosmul", "pairdirection"]),
         multiple=True,
-        default=["3cosadd"],
-        show_default=True,
         help="How analogies are answered: by adding and subtracting cosines, multiplying and dividing, or by the "
-        "direction of differences; may be repeated.",
+        "direction of differences; may be repeated.  [default: 3cosadd]",
     ),
-    click.option(
-        "--window",
-        type=int,
-        default=2,
-        show_default=True,
-        help="Words on either side that tell a word's part of speech.",
-    ),
+    click.option("--window", type=int, help="Words on either side that tell a word's part of speech.  [default: 2]"),
 )
 
 
@@ -52,3 +48,18 @@ def sets(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(SETS):
         command = option(command)
     return command
+
+
+def settings(given: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
+    """What was given on the command line as settings of `Suite.read`, with the `known` sets where none is asked for.
+
+    Raises:
+        UsageError: a setting of a kind of set of which there is none.
+    """
+    chosen = {name: value for name, value in given.items() if value is not None and value not in ((), False)}
+    if not any(name in chosen for name in given if name not in NEEDS):
+        chosen |= known
+    for name, kind in NEEDS.items():
+        if name in chosen and kind not in chosen:
+            raise click.UsageError(f"{flag(name)} is of use only with {flag(kind)}")
+    return chosen

@@ -178,6 +178,15 @@ BAD = [
     (["neighbours", "missing", "king"], 1, "missing does not exist"),
     (["neighbours", "text.txt", "king"], 1, "text.txt"),
     (["evaluate", "text.txt", "--similarity", "missing"], 1, "no test set 'missing'"),
+    (["evaluate", "text.txt", "--window", "1"], 2, "--window is of use only with --tagging"),
+    (["evaluate", "text.txt", "--categories", "text.txt", "--method", "3cosmul"], 2, "--method is of use only with"),
+    (["evaluate", "text.txt", "--documents", "text.txt"], 1, "plain text and has no column 'text'"),
+    (
+        ["evaluate", "text.txt", "--tagging", "text.txt,text.txt"],
+        1,
+        "the ten columns of CoNLL-U, or a word and its tag",
+    ),
+    (["evaluate", "text.txt", "--report", "there"], 1, "there exists"),
     (["export", "missing", "x.what"], 1, "no format goes with the ending '.what'"),
     (["nonsense"], 2, "No such command 'nonsense'"),
 ]
