@@ -1,11 +1,15 @@
-"""Vectors from a path, whatever made them: the content tells the format."""
+"""Vectors or a whole model from a path, whatever made them: the content tells the format."""
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from embeddings import formats
 from embeddings.errors import FormatError, SettingError
 from embeddings.vectors import Vectors
+
+if TYPE_CHECKING:
+    from embeddings.model import Model
 
 MAIN = "vectors"
 
@@ -15,46 +19,81 @@ def load(
 ) -> Vectors:
     """The vectors of a saved model (memory-mapped), or of a file in any installed format, compressed text included.
 
+    They compose vectors for other words where their model does.
+
     Arguments:
         path: a folder written by `Model.save`, or a file.
         allow_pickle: read gensim's own files, which are pickles and can run any code.
         errors: what becomes of words that are not UTF-8: strict refuses, replace or ignore the bad bytes.
-        table: another table of a saved model with a row for each word, such as "output".
+        table: another table of a model with a row for each word, such as "output".
 
     Raises:
         FormatError: the path is missing, in no known format, or broken; in one line.
         SettingError: there is no such table.
     """
-    place = Path(path)
-    if place.is_dir():
-        return load_table(place, table)
     if table != MAIN:
-        raise SettingError(f"{place} has no table {table!r}: only a saved model has tables beside its vectors")
-    name = formats.sniff(place)
-    if name is None:
-        raise FormatError(unknown(place))
-    return formats.by_name(name).read(place, allow_pickle=allow_pickle, errors=errors)
+        if not holds_model(path):
+            raise SettingError(f"{path} has no table {table!r}: only a saved model has tables beside its vectors")
+        return table_of(load_model(path, allow_pickle=allow_pickle, errors=errors), table, path)
+    if Path(path).is_dir():
+        return load_model(path).vectors
+    vectors: Vectors = format_of(path).read(Path(path), allow_pickle=allow_pickle, errors=errors)
+    return vectors
 
 
-def load_table(folder: Path, table: str) -> Vectors:
-    """A table of a saved model as vectors of its words.
+def load_model(path: str | os.PathLike[str], *, allow_pickle: bool = False, errors: str = "strict") -> "Model":
+    """A whole model: a folder that `Model.save` wrote, or a file in a format that holds one, such as fasttext.
+
+    Arguments are those of `load`.
 
     Raises:
-        FormatError: the folder is no saved model, or broken.
-        SettingError: it has no such table, or one that does not have a float row for each word.
+        FormatError: the path is missing, in no known format, or broken; in one line.
+        SettingError: the format holds vectors only.
     """
     from embeddings.model import Model
 
-    model = Model.load(folder)
-    if table == MAIN:
-        return model.vectors
+    if Path(path).is_dir():
+        return Model.load(path)
+    if not holds_model(path):
+        raise SettingError(f"{path} holds vectors and no whole model")
+    model: Model = format_of(path).read_model(Path(path), allow_pickle=allow_pickle, errors=errors)
+    return model
+
+
+def holds_model(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is that of a whole model: a folder, or a file in a format that holds one.
+
+    Raises:
+        FormatError: it is missing, or in no known format.
+    """
+    return Path(path).is_dir() or hasattr(format_of(path), "read_model")
+
+
+def format_of(path: str | os.PathLike[str]) -> Any:
+    """The format of a file.
+
+    Raises:
+        FormatError: it is missing, or in no known format.
+    """
+    name = formats.sniff(Path(path))
+    if name is None:
+        raise FormatError(unknown(Path(path)))
+    return formats.by_name(name)
+
+
+def table_of(model: "Model", table: str, path: str | os.PathLike[str]) -> Vectors:
+    """A table of a model as vectors of its words.
+
+    Raises:
+        SettingError: there is none, or one that does not have a float row for each word.
+    """
     if table not in model.tables:
         known = ", ".join([MAIN, *model.tables])
-        raise SettingError(f"{folder} has no table {table!r}; it has {known}")
+        raise SettingError(f"{path} has no table {table!r}; it has {known}")
     matrix, words = model.tables[table], model.vectors.words
     if matrix.ndim != 2 or len(matrix) != len(words) or matrix.dtype.kind != "f":
         shape = f"{matrix.shape} {matrix.dtype}"
-        raise SettingError(f"the table {table!r} of {folder} is {shape}: not one vector for each of {len(words)} words")
+        raise SettingError(f"the table {table!r} of {path} is {shape}: not one vector for each of {len(words)} words")
     return Vectors(words, matrix, counts=model.vectors.counts)
 
 

@@ -3,8 +3,9 @@
 import json
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
+from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from math import isfinite
 from pathlib import Path
@@ -12,17 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from embeddings import tensors
+from embeddings import registry, tensors
 from embeddings.errors import EmbeddingsError, FormatError, OutputError, SettingError
 from embeddings.files import check_output, replacing
-from embeddings.vectors import Vectors
+from embeddings.vectors import Compose, Vectors
 from embeddings.vocabulary import Vocabulary
 
 FORMAT_VERSION = 1
 RECORD, VOCABULARY, TENSORS = "model.json", "vocabulary.arrow", "tensors.safetensors"
 MAIN = "vectors"
 PACKAGES = ("embeddings-toolkit", "numpy", "numba", "pyarrow")
-NAMED = {"model": str, "settings": dict, "packages": dict, "record": dict}
+NAMED = {"model": str, "composes": bool, "settings": dict, "packages": dict, "record": dict}
 
 
 class Model:
@@ -36,6 +37,8 @@ class Model:
         vocabulary: words and counts of the corpus.
         record: of the training: seed, threads, seconds, words, loss, the corpus's fingerprint.
         packages: versions of what made it; those installed here unless given.
+        composer: makes, of this model, a function from texts to vectors, for words or whatever else it composes. A
+            trainer has it as an attribute `composer`, where a model that was saved finds it again.
 
     Raises:
         SettingError: words and vocabulary differ, or a table is called "vectors".
@@ -51,8 +54,10 @@ class Model:
         tables: Mapping[str, np.ndarray] | None = None,
         record: Mapping[str, Any] | None = None,
         packages: Mapping[str, str] | None = None,
+        composer: Callable[["Model"], Compose] | None = None,
     ) -> None:
         self.name = name
+        self.composer = composer
         self.vectors = vectors
         self.vocabulary = vocabulary
         self.settings: dict[str, Any] = dict(settings or {})
@@ -63,6 +68,24 @@ class Model:
             raise SettingError(f"a table may not be called {MAIN!r}, which is the name of the vectors themselves")
         if list(vectors.words) != list(vocabulary.words):
             raise SettingError(f"the words of {len(vectors)} vectors are not the vocabulary's {len(vocabulary)}")
+        if composer is not None:
+            vectors.compose = self.compose
+
+    def compose(self, texts: Sequence[str]) -> np.ndarray:
+        """Vectors composed for texts, in the vocabulary or not, (texts, dim) float32; zeros if nothing of one is known.
+
+        Raises:
+            SettingError: models of this trainer do not compose.
+            RegistryError: the trainer of a saved model, which knows how, is not installed.
+            FormatError: a table or setting that composing needs is missing or broken.
+        """
+        return self._compose(texts)
+
+    @cached_property
+    def _compose(self) -> Compose:
+        if self.composer is None:
+            raise SettingError(f"a {self.name} model composes nothing: only words of its vocabulary have vectors")
+        return self.composer(self)
 
     def __repr__(self) -> str:
         return f"<Model {self.name}: {len(self.vectors)} words, {self.vectors.dim} components>"
@@ -82,11 +105,23 @@ class Model:
             self.vocabulary.save(folder / VOCABULARY)
             tensors.save({MAIN: self.vectors.matrix, **self.tables}, folder / TENSORS)
 
+    def export(
+        self, path: str | os.PathLike[str], format: str | None = None, *, force: bool = False, **options: Any
+    ) -> None:
+        """Write a file for other tools: the whole model where the format holds one, such as fasttext, else its vectors.
+
+        Arguments and errors are those of `Vectors.save`.
+        """
+        from embeddings import formats
+
+        formats.write_model(self, path, format=format, force=force, **options)
+
     def described(self) -> str:
         """The text of model.json."""
         content = {
             "format_version": FORMAT_VERSION,
             "model": self.name,
+            "composes": self.composer is not None,
             "settings": self.settings,
             "packages": self.packages,
             "record": self.record,
@@ -111,8 +146,21 @@ class Model:
             vectors = Vectors(list(vocabulary.words), matrix, counts=vocabulary.counts)
         except SettingError as error:
             raise FormatError(f"{folder}: {VOCABULARY} and {TENSORS} do not fit: {error}") from None
-        name = description.pop("model")
-        return cls(name, vectors=vectors, vocabulary=vocabulary, tables=tables, **description)
+        name, composer = description.pop("model"), installed_composer if description.pop("composes") else None
+        return cls(name, vectors=vectors, vocabulary=vocabulary, tables=tables, composer=composer, **description)
+
+
+def installed_composer(model: Model) -> Compose:
+    """How the trainer of a model composes, found by its name.
+
+    Raises:
+        RegistryError: it is not installed.
+        FormatError: it composes nothing.
+    """
+    composer: Callable[[Model], Compose] | None = getattr(registry.load("trainer", model.name), "composer", None)
+    if composer is None:
+        raise FormatError(f"model.json is broken: models of the trainer {model.name!r} compose nothing")
+    return composer(model)
 
 
 def check_target(path: str | os.PathLike[str], *, force: bool) -> Path:
@@ -146,6 +194,7 @@ def read_description(folder: Path) -> dict[str, Any]:
     if content["format_version"] != FORMAT_VERSION:
         found = content["format_version"]
         raise FormatError(f"{path} is of format version {found!r}; this package reads {FORMAT_VERSION}")
+    content.setdefault("composes", False)
     for key, kind in NAMED.items():
         if not isinstance(content.get(key), kind):
             raise FormatError(f"{path} is broken: {key!r} is missing or not a {kind.__name__}")

@@ -150,6 +150,9 @@ class ContextWindow(Settings):
     )
 
 
+DISTANT = 8  # windows that share noise words when those of distant windows do
+
+
 @dataclass(frozen=True, kw_only=True)
 class NegativeSampling(Settings):
     """What a positive is told apart from."""
@@ -160,6 +163,11 @@ class NegativeSampling(Settings):
         "Noise words are drawn in proportion to count to this power: 1 as in the corpus, 0 all alike.",
         most=10,
         least=-10,
+    )
+    negative_sharing: Literal["distant", "window"] = option(
+        "distant",
+        "All contexts of a window share its noise words. Draw them once for 8 windows that lie apart and have no word "
+        "in common, which is fast, or anew for each window.",
     )
 
 

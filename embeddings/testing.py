@@ -1,4 +1,4 @@
-"""The contract of a trainer as a test, for those who write one.
+"""The contract of a trainer as a test, for those who write one; `check_index` is that of an index.
 
 from embeddings.testing import check_trainer
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from embeddings.corpora import Corpus
 from embeddings.errors import SettingError
+from embeddings.indexes.contract import check_index as check_index
 from embeddings.model import Model
 from embeddings.settings import kinds, without_none
 from embeddings.training.progress import Progress
@@ -37,8 +38,8 @@ def check_trainer(trainer: type, **settings: Any) -> None:
     It must be a frozen, keyword-only dataclass whose fields have defaults, help and bounds that are kept. Trained
     on a planted corpus it must give finite float32 vectors of all words in order of frequency, the same bytes
     again for one thread and the same seed, with the planted synonyms as nearest neighbours; report how far it is;
-    and be equal when saved and loaded. `settings` are the trainer's own, for a default that does not fit so small
-    a corpus.
+    and be equal when saved and loaded, and in what it composes, if it does. `settings` are the trainer's own, for a
+    default that does not fit so small a corpus.
 
     Raises:
         AssertionError: saying what is wrong.
@@ -55,6 +56,7 @@ def check_trainer(trainer: type, **settings: Any) -> None:
     check_synonyms(model)
     check_repeated(model, made.train(planted(), threads=1, seed=7))
     check_saved(model)
+    check_composing(trainer, model)
     check_vectors(made, made.train(planted(), threads=2, seed=7), threads=2)
     check_stopped(made)
 
@@ -71,20 +73,26 @@ def planted() -> Corpus:
 
 
 def check_class(trainer: type) -> None:
-    """Assert that it is a dataclass from which a command line can be made."""
+    """Assert that it is a dataclass from which a command line can be made, with a method that trains."""
+    check_options(trainer)
     name = trainer.__name__
-    assert dataclasses.is_dataclass(trainer), f"{name} must be a dataclass"
-    assert trainer.__dataclass_params__.frozen, f"{name} must be frozen: @dataclass(frozen=True, kw_only=True)"  # type: ignore[attr-defined]
-    documented = trainer.__doc__ and not trainer.__doc__.startswith(f"{name}(")  # as dataclass makes one
-    assert documented, f"{name} must have a docstring: its first line is its summary"
-    for field in dataclasses.fields(trainer):
-        check_field(field, kinds(trainer)[field.name])
     train = getattr(trainer, "train", None)
     assert callable(train), f"{name} must have a method train(corpus, *, threads, seed, report)"
     taken = inspect.signature(train).parameters
     for argument in ("threads", "seed", "report"):
         assert argument in taken, f"train must take {argument!r}"
         assert taken[argument].default is not inspect.Parameter.empty, f"{argument!r} must have a default"
+
+
+def check_options(plugin: type) -> None:
+    """Assert that a class is a dataclass from which a command line can be made."""
+    name = plugin.__name__
+    assert dataclasses.is_dataclass(plugin), f"{name} must be a dataclass"
+    assert plugin.__dataclass_params__.frozen, f"{name} must be frozen: @dataclass(frozen=True, kw_only=True)"  # type: ignore[attr-defined]
+    documented = plugin.__doc__ and not plugin.__doc__.startswith(f"{name}(")  # as dataclass makes one
+    assert documented, f"{name} must have a docstring: its first line is its summary"
+    for field in dataclasses.fields(plugin):
+        check_field(field, kinds(plugin)[field.name])
 
 
 def check_field(field: "dataclasses.Field[Any]", kind: Any) -> None:
@@ -186,6 +194,20 @@ def check_saved(model: Model) -> None:
         assert loaded.record == model.record, "the record must be equal when loaded: only what JSON can hold"
         for name, table in model.tables.items():
             np.testing.assert_array_equal(loaded.tables[name], table)
+
+
+def check_composing(trainer: type, model: Model) -> None:
+    """Assert that a model that composes does so again once it is loaded, by the `composer` of its trainer."""
+    if model.composer is None:
+        return
+    composer, texts = getattr(trainer, "composer", None), [*SYNONYMS, "kitties"]
+    assert composer is not None, f"{trainer.__name__} must have the attribute composer, which its model was given"
+    rows = np.asarray(model.compose(texts))
+    assert rows.shape == (len(texts), model.vectors.dim), f"a row must be composed for each text, not {rows.shape}"
+    assert np.isfinite(rows).all(), "composed vectors must be finite"
+    with tempfile.TemporaryDirectory() as folder:
+        model.save(Path(folder) / "model")
+        np.testing.assert_array_equal(composer(Model.load(Path(folder) / "model"))(texts), rows)
 
 
 def check_stopped(made: Any) -> None:

@@ -1,9 +1,10 @@
 """Words and their vectors: look up, compare, search."""
 
+import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -11,8 +12,12 @@ from embeddings.errors import SettingError
 from embeddings.neighbours import row_blocks, unit, unit_rows
 from embeddings.vocabulary import UnknownWordError
 
+if TYPE_CHECKING:
+    from embeddings.indexes import Index
+
 Query = str | np.ndarray | Sequence[str | np.ndarray]
 Neighbours = list[tuple[str, float]]
+Compose = Callable[[Sequence[str]], np.ndarray]
 
 
 class Vectors:
@@ -22,7 +27,7 @@ class Vectors:
         words: no two alike.
         matrix: (words, dim); kept as it is when it is float32 already, memory-mapped ones too.
         counts: (words,) how often each occurs, if that is known.
-        compose: gives a vector (dim,) for a word that is not among `words`; lookups then never fail.
+        compose: gives vectors (n, dim) for n texts that are not among `words`, zeros for one of which nothing is known.
 
     Raises:
         SettingError: a word stands twice, or the shapes do not fit together.
@@ -34,7 +39,7 @@ class Vectors:
         matrix: np.ndarray,
         *,
         counts: Sequence[int] | np.ndarray | None = None,
-        compose: Callable[[str], np.ndarray] | None = None,
+        compose: Compose | None = None,
     ) -> None:
         self.words: list[str] = words if isinstance(words, list) else list(words)
         self.matrix: np.ndarray = np.asarray(matrix, dtype=np.float32)
@@ -150,7 +155,9 @@ class Vectors:
         if not isinstance(word, str):
             raise SettingError(f"a word is a text, not {word!r}")
         if word not in self._index and self.compose is not None:
-            return np.asarray(self.compose(word), dtype=np.float32)
+            from embeddings.operations.compose import composed
+
+            return composed(self, word)
         row: np.ndarray = self.matrix[self.index(word)]
         row.flags.writeable = False
         return row
@@ -166,6 +173,14 @@ class Vectors:
         if not np.isfinite(units.sum()):
             self.check_finite()
         return units
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the matrix and its shape: what an index was built from. Words are no part of it."""
+        whole = hashlib.sha256(repr(self.matrix.shape).encode())
+        for part in row_blocks(*self.matrix.shape):
+            whole.update(np.ascontiguousarray(self.matrix[part]).data)
+        return whole.hexdigest()
 
     def check_finite(self) -> None:
         """Refuse a NaN or an infinity.
@@ -184,7 +199,13 @@ class Vectors:
         return float(np.clip(unit(self[a]) @ unit(self[b]), -1, 1))
 
     def most_similar(
-        self, positive: Query, negative: Query = (), *, top: int = 10, restrict: int | None = None
+        self,
+        positive: Query,
+        negative: Query = (),
+        *,
+        top: int = 10,
+        restrict: int | None = None,
+        index: "Index | str | os.PathLike[str] | None" = None,
     ) -> Neighbours:
         """The `top` words nearest to the mean of unit vectors, each with its cosine, nearest first.
 
@@ -194,22 +215,30 @@ class Vectors:
         Arguments:
             positive: a word, an array (dim,), or several of either.
             restrict: only the first so many, most frequent, words may be answers; None for all.
+            index: what finds them: an index of these vectors, the path of one, or the name of a kind with its
+                settings, such as "lsh:bits=512", to be built now. None compares with every word.
 
         Raises:
             UnknownWordError: a word has no vector.
-            SettingError: `top` or `restrict` below 1, nothing asked, or an array of another length.
+            SettingError: `top` or `restrict` below 1, nothing asked, an array of another length, or an index of
+                other vectors.
         """
         from embeddings.operations.search import most_similar
 
-        return most_similar(self, positive, negative, top=top, restrict=restrict)
+        return most_similar(self, positive, negative, top=top, restrict=restrict, index=index)
 
     def most_similar_many(
-        self, queries: Iterable[Query], *, top: int = 10, restrict: int | None = None
+        self,
+        queries: Iterable[Query],
+        *,
+        top: int = 10,
+        restrict: int | None = None,
+        index: "Index | str | os.PathLike[str] | None" = None,
     ) -> list[Neighbours]:
-        """`most_similar` of each query, all in one blocked matrix product."""
+        """`most_similar` of each query, all at once."""
         from embeddings.operations.search import most_similar_many
 
-        return most_similar_many(self, queries, top=top, restrict=restrict)
+        return most_similar_many(self, queries, top=top, restrict=restrict, index=index)
 
     def analogy(
         self,

@@ -9,7 +9,11 @@ from embeddings.errors import FormatError
 from embeddings.formats.sources import plain
 
 GOOGLE_ANALOGIES = "google-analogies"
-SHIPPED = {"wordsim353": "wordsim353.txt", GOOGLE_ANALOGIES: "questions-words.txt"}
+SHIPPED = {
+    "wordsim353": "wordsim353.txt",
+    GOOGLE_ANALOGIES: "questions-words.txt",
+    "google-phrases": "questions-phrases.txt",
+}
 SHIPPED_TAGGING = {"ud-ewt": ("ud-ewt-train.tsv.zst", "ud-ewt-test.tsv.zst")}
 FROM_GENSIM = {"simlex999": "simlex999.txt"}
 LONGEST = 1 << 28  # bytes of a test set, decompressed
@@ -21,6 +25,7 @@ def names() -> dict[str, str]:
         "wordsim353": "similarity",
         "simlex999": "similarity",
         "google-analogies": "analogy",
+        "google-phrases": "analogy",
         "google-categories": "categories",
         "ud-ewt": "tagging",
     }

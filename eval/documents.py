@@ -35,15 +35,15 @@ class Labelled:
     starts: NDArray[np.int64]
     labels: list[str]
 
-    def means(self, vectors: Vectors) -> tuple[np.ndarray, NDArray[np.int64]]:
+    def means(self, vectors: Vectors, *, compose: bool = False) -> tuple[np.ndarray, NDArray[np.int64]]:
         """The mean vector (documents, dim) float32 of the words that have one, and how many do (documents,)."""
         from scipy.sparse import csr_array
 
-        matrix, known = look_up(vectors, self.words)
+        found = look_up(vectors, self.words, compose=compose)
         shape = len(self.labels), len(self.words)
-        chosen = csr_array((known[self.ids].astype(np.float32), self.ids, self.starts), shape=shape)
+        chosen = csr_array((found.known[self.ids].astype(np.float32), self.ids, self.starts), shape=shape)
         counts = np.asarray(chosen.sum(axis=1, dtype=np.float64)).astype(np.int64)
-        return np.asarray(chosen @ matrix / np.maximum(counts, 1)[:, None], dtype=np.float32), counts
+        return np.asarray(chosen @ found.matrix / np.maximum(counts, 1)[:, None], dtype=np.float32), counts
 
 
 @dataclass(frozen=True)
@@ -107,9 +107,9 @@ def joined(first: Labelled, second: Labelled) -> Labelled:
     return Labelled(first.words + second.words, ids, starts, first.labels + second.labels)
 
 
-def classification(vectors: Vectors, test: DocumentSet, *, name: str) -> list[Outcome]:
+def classification(vectors: Vectors, test: DocumentSet, *, name: str, compose: bool = False) -> list[Outcome]:
     """Which documents get the right label: by label, and all (section None); and how many words have vectors."""
-    means, counts = test.documents.means(vectors)
+    means, counts = test.documents.means(vectors, compose=compose)
     kinds, label = np.unique(test.documents.labels, return_inverse=True)
     right, judged = np.zeros(len(label), dtype=bool), np.zeros(len(label), dtype=bool)
     reason = None if counts.any() else "no word of the documents has a vector"

@@ -29,10 +29,12 @@ def evaluate(
         restrict: analogies are judged once for each: among the first so many words, None for all.
         method: how analogies are answered: "3cosadd", "3cosmul" or "pairdirection"; judged once for each of several.
         window: how many words on either side a tagger sees.
+        compose: judge similarity, tagging and documents with words outside the vocabulary too, their vectors composed;
+            a result says of how many. The answers to analogies are words of the vocabulary in any case.
         text_column: of the documents; `label_column` of their labels.
 
     Raises:
-        SettingError: nothing is asked for, a restriction below 1, or an unknown method.
+        SettingError: nothing is asked for, a restriction below 1, an unknown method, or vectors that compose nothing.
         FormatError: vectors or a set cannot be found or read.
         CorpusError: documents cannot.
     """

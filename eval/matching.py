@@ -4,14 +4,18 @@ Sets of words are matched without regard to case, as gensim does it (`Folded`); 
 lower case (`look_up`).
 """
 
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
 from embeddings.corpora.tokenizers import lowered
-from embeddings.errors import EmbeddingsError, SettingError
+from embeddings.errors import SettingError
+from embeddings.operations.compose import compose as composed_rows
 from embeddings.vectors import Vectors
+
+JOINER = "_"  # between the words of a phrase in test sets
+JOINERS = (JOINER, " ", "-", "~", "+", "::")  # in vectors
 
 
 class Folded:
@@ -32,8 +36,20 @@ class Folded:
                 self._others.setdefault(first, []).append(index)
 
     def find(self, words: Iterable[str]) -> np.ndarray:
-        """The row of each word (int64), -1 for one that is not there."""
-        return np.array([self._first.get(word.upper(), -1) for word in words], dtype=np.int64)
+        """The row of each word (int64), -1 for one that is not there.
+
+        A phrase that is not there as it stands, such as St._Louis, is looked for without its full stops, and with
+        other marks between its words.
+        """
+        return np.array([self._find(word.upper()) for word in words], dtype=np.int64)
+
+    def _find(self, word: str) -> int:
+        """The row of a word in upper case."""
+        found = self._first.get(word, -1)
+        if found >= 0 or JOINER not in word.strip(JOINER):
+            return found
+        words = [part for part in word.replace(".", "").split(JOINER) if part]
+        return next((self._first[joined] for mark in JOINERS if (joined := mark.join(words)) in self._first), -1)
 
     def forms(self, rows: Iterable[int]) -> list[int]:
         """The given rows and every other row that differs from one of them in case alone."""
@@ -44,30 +60,42 @@ class Folded:
         return np.array([self._canonical[row] for row in rows], dtype=np.int64)
 
 
-def look_up(vectors: Vectors, words: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
-    """The vector of each word (words, dim) float32, zeros where there is none, and whether there is one, (words,) bool.
+@dataclass(frozen=True)
+class Found:
+    """Vectors of words, (words, dim) float32, zeros where there is none; which have one, and which were composed."""
 
-    A word is looked up as it stands, then in lower case. Vectors that compose do so for a word that they do not hold,
-    in lower case if all of their own are.
+    matrix: np.ndarray
+    known: np.ndarray
+    composed: np.ndarray
+
+
+def look_up(vectors: Vectors, words: Iterable[str], *, compose: bool = False) -> Found:
+    """The vector of each word, looked up as it stands, then in lower case; and composed, if asked for.
 
     Raises:
-        SettingError: a vector holds NaN or infinity; the word is named.
+        SettingError: a vector holds NaN or infinity (the word is named), or none can be composed.
     """
     listed = list(words)
-    rows = [row_of(vectors, word) for word in listed]
-    known = np.array(rows, dtype=np.int64) >= 0
+    rows = np.array([row_of(vectors, word) for word in listed], dtype=np.int64)
+    known = rows >= 0
     matrix = np.zeros((len(listed), vectors.dim), dtype=np.float32)
-    matrix[known] = vectors.matrix[np.array(rows, dtype=np.int64)[known]]
-    if vectors.compose is not None:
-        lower = all(word == lowered(word) for word in vectors.words)
-        for place in np.flatnonzero(~known):
-            with suppress(EmbeddingsError):  # not even a part of it is known
-                matrix[place] = vectors.compose(lowered(listed[place]) if lower else listed[place])
-                known[place] = True
-    if not np.isfinite(matrix).all():
-        word = listed[int(np.isfinite(matrix).all(axis=1).argmin())]
-        raise SettingError(f"the vector of {word!r} holds NaN or infinity")
-    return matrix, known
+    matrix[known] = vectors.matrix[rows[known]]
+    good = np.isfinite(matrix).all(axis=1)
+    if not good.all():
+        raise SettingError(f"the vector of {listed[int(good.argmin())]!r} holds NaN or infinity")
+    composed = np.zeros(len(listed), dtype=bool)
+    if compose:
+        spelt = spelling(vectors)
+        unseen = np.flatnonzero(~known)
+        matrix[unseen] = composed_rows(vectors, [spelt(listed[place]) for place in unseen])
+        composed[unseen] = matrix[unseen].any(axis=1)
+    return Found(matrix, known | composed, composed)
+
+
+def spelling(vectors: Vectors) -> Callable[[str], str]:
+    """How words are spelt to compose them: in lower case if all words of the vectors are."""
+    lower = all(word == lowered(word) for word in vectors.words)
+    return lowered if lower else str
 
 
 def row_of(vectors: Vectors, word: str) -> int:

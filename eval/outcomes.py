@@ -11,12 +11,16 @@ from embeddings.eval.results import Key, Result
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What all have: of which vectors, by what measure; how it was come by; why there is no value, if so."""
+    """What all have: of which vectors, by what measure; how it was come by; why there is no value, if so.
+
+    composed: (items,) bool, which need a vector that was composed; None for none.
+    """
 
     vectors: str
     key: Key
     protocol: str
     reason: str | None = None
+    composed: np.ndarray | None = None
 
     def result(self) -> Result:
         """The value with its interval."""
@@ -26,12 +30,12 @@ class Outcome:
         """A paired test against the outcome of other vectors on the same items; None where there is none."""
         raise NotImplementedError
 
-    def made(self, value: float | None, interval: Interval, seen: int, total: int) -> Result:
+    def made(self, value: float | None, interval: Interval, seen: int, total: int, composed: int = 0) -> Result:
         """The result with this value."""
         low, high = interval
         return Result.of(
             self.key, vectors=self.vectors, value=value, low=low, high=high, seen=seen, total=total,
-            reason=self.reason, protocol=self.protocol,
+            reason=self.reason, protocol=self.protocol, composed=composed,
         )  # fmt: skip
 
 
@@ -68,14 +72,15 @@ class Shares(Outcome):
     def result(self) -> Result:
         """The share with its interval: Wilson's, or the bootstrap's over clusters."""
         seen, total = int((self.seen & self.members).sum()), int(self.members.sum())
+        composed = 0 if self.composed is None else int((self.composed & self.members).sum())
         counted = self.counted
         if self.reason or not counted.any():
-            return replace(self, reason=self.reason or self.absent).made(None, (None, None), seen, total)
+            return replace(self, reason=self.reason or self.absent).made(None, (None, None), seen, total, composed)
         hits, items = int(self.right[counted].sum()), int(counted.sum())
         interval: Interval = wilson(hits, items)
         if self.clusters is not None and 0 < hits < items:  # of all alike a resample can tell nothing
             interval = ratio_interval(self.per_cluster(self.right & counted), self.per_cluster(counted))
-        return self.made(hits / items, interval, seen, total)
+        return self.made(hits / items, interval, seen, total, composed)
 
     def per_cluster(self, chosen: np.ndarray) -> np.ndarray:
         """How many of the chosen items stand in each cluster."""
@@ -114,7 +119,8 @@ class Correlated(Outcome):
         interval: Interval = (None, None)
         if self.value is not None:
             interval = bootstrap(self.scores[self.seen], self.ratings[self.seen], ranked=self.ranked)
-        return self.made(self.value, interval, int(self.seen.sum()), len(self.seen))
+        composed = 0 if self.composed is None else int(self.composed.sum())
+        return self.made(self.value, interval, int(self.seen.sum()), len(self.seen), composed)
 
     def compare(self, other: Outcome) -> Comparison | None:
         """A paired test on the pairs seen by both; None where either has no value."""

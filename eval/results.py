@@ -37,6 +37,7 @@ class Result:
         method: of analogies "3cosadd", "3cosmul" or "pairdirection", of tagging the window.
         reason: why there is no value.
         protocol: how it was come by: unknown words, ties, duplicates, the interval.
+        composed: of the items seen, those with a word outside the vocabulary, whose vector was composed.
     """
 
     vectors: str
@@ -53,6 +54,7 @@ class Result:
     detail: bool = False
     reason: str | None = None
     protocol: str | None = None
+    composed: int = 0
 
     @classmethod
     def of(cls, key: Key, **more: Any) -> "Result":

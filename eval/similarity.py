@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from embeddings.eval.matching import Folded
+from embeddings.eval.matching import Folded, spelling
 from embeddings.eval.outcomes import Correlated
 from embeddings.eval.pairs import Pairs
 from embeddings.eval.results import Key
 from embeddings.neighbours import unit
+from embeddings.operations.compose import extended
 from embeddings.vectors import Vectors
 
 PROTOCOL = (
@@ -16,12 +17,21 @@ PROTOCOL = (
 )
 
 
-def similarity(vectors: Vectors, test: Pairs, folded: Folded, *, name: str) -> list[Correlated]:
+def similarity(vectors: Vectors, test: Pairs, folded: Folded, *, name: str, compose: bool = False) -> list[Correlated]:
     """Spearman's and Pearson's correlation of cosines and ratings, over the pairs whose words both have vectors.
 
     Ties get the mean of their ranks. Cosines are taken in float64; a zero vector has cosine 0 with all.
     Without two pairs, or where either side is constant, there is no value, and the reason is said.
+
+    Arguments:
+        compose: take words outside the vocabulary too, their vectors composed.
+
+    Raises:
+        SettingError: vectors are to be composed that cannot be.
     """
+    own = len(vectors)
+    if compose:
+        own, vectors, folded = with_unseen(vectors, test, folded)
     rows = folded.find(word for pair in test.pairs for word in pair).reshape(-1, 2)
     known = np.asarray((rows >= 0).all(axis=1))
     sides = unit(vectors.matrix[rows[known, 0]]), unit(vectors.matrix[rows[known, 1]])
@@ -40,9 +50,20 @@ def similarity(vectors: Vectors, test: Pairs, folded: Folded, *, name: str) -> l
                 value=value,
                 reason=reason,
                 protocol=PROTOCOL,
+                composed=known & (rows >= own).any(axis=1),
             )
         )
     return found
+
+
+def with_unseen(vectors: Vectors, test: Pairs, folded: Folded) -> tuple[int, Vectors, Folded]:
+    """The words of the set with their vectors, behind them those composed for the rest; how many are not composed."""
+    spelt = spelling(vectors)
+    asked = [spelt(word) for pair in test.pairs for word in pair]
+    rows = folded.find(asked)
+    known = vectors.subset([vectors.words[row] for row in np.unique(rows[rows >= 0])])
+    more = extended(known, (word for word, row in zip(asked, rows, strict=True) if row < 0))
+    return len(known), more, Folded(more.words)
 
 
 def spearman(x: np.ndarray, y: np.ndarray) -> tuple[float | None, str | None]:

@@ -38,6 +38,7 @@ class Suite:
     limits: Sequence[int | None]
     methods: Sequence[str]
     window: int
+    compose: bool
 
     @classmethod
     def read(
@@ -52,6 +53,7 @@ class Suite:
         restrict: int | Sequence[int | None] | None = (None, 30000),
         method: str | Sequence[str] = "3cosadd",
         window: int = WINDOW,
+        compose: bool = False,
         text_column: str = "text",
         label_column: str = "label",
     ) -> "Suite":
@@ -67,6 +69,7 @@ class Suite:
             methods=check_methods(method),
             window=check_window(window),
             facts=facts,
+            compose=compose,
             pairs=[read_pairs(test) for test in listed(similarity)],
             questions=[read_questions(test) for test in listed(analogy)],
             categories=[read_categories(test) for test in listed(categories)],
@@ -87,15 +90,15 @@ class Suite:
         folded = Folded(vectors.words if self.matched else ())
         found: list[Outcome] = []
         for pairs in self.pairs:
-            found += similarity(vectors, pairs, folded, name=name)
+            found += similarity(vectors, pairs, folded, name=name, compose=self.compose)
         for questions in self.questions:
             found += analogy(vectors, questions, folded, name=name, restrict=self.limits, methods=self.methods)
         for words in self.categories:
             found += categorisation(vectors, words, folded, name=name)
         for tagged in self.tagging:
-            found += tagging(vectors, tagged, name=name, window=self.window)
+            found += tagging(vectors, tagged, name=name, window=self.window, compose=self.compose)
         for documents in self.documents:
-            found += classification(vectors, documents, name=name)
+            found += classification(vectors, documents, name=name, compose=self.compose)
         return found + (facts(vectors, name=name) if self.facts else [])
 
 

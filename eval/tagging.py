@@ -40,17 +40,20 @@ def check_window(window: int) -> int:
     return window
 
 
-def tagging(vectors: Vectors, test: TaggingSet, *, name: str, window: int = WINDOW) -> list[Shares]:
+def tagging(
+    vectors: Vectors, test: TaggingSet, *, name: str, window: int = WINDOW, compose: bool = False
+) -> list[Shares]:
     """Which words of the test text get the right tag: by tag, with a vector, without one, and all (section None).
 
     Arguments:
         window: words on either side.
+        compose: compose vectors of words that have none.
 
     Raises:
         SettingError: the window, or a vector holds NaN or infinity.
     """
     check_window(window)
-    words = Lookup.of(vectors, test)
+    words = Lookup.of(vectors, test, compose=compose)
     known = sorted(set(test.train.tags))
     tags = known + sorted(set(test.test.tags) - set(known))
     number = {tag: place for place, tag in enumerate(tags)}
@@ -67,6 +70,7 @@ def tagging(vectors: Vectors, test: TaggingSet, *, name: str, window: int = WIND
     whole = Shares(
         vectors=name, key=key, right=right, seen=seen, members=np.ones(len(asked), dtype=bool), every=True,
         clusters=test.test.sentence_of, protocol=PROTOCOL.format(window=window), reason=reason,
+        composed=words.composed[words.rows(test.test)],
     )  # fmt: skip
     told = np.array(test.test.tags)
     sections = {tag: told == tag for tag in tags}
@@ -77,20 +81,22 @@ def tagging(vectors: Vectors, test: TaggingSet, *, name: str, window: int = WIND
 
 @dataclass(frozen=True)
 class Lookup:
-    """The distinct words of a set, with their vectors: `place` of each, `matrix` (words, dim), `known` (words,)."""
+    """The distinct words of a set: `place` of each, `matrix` (words, dim), which are `known` or `composed` (words,)."""
 
     place: dict[str, int]
     matrix: np.ndarray
     known: NDArray[np.bool_]
+    composed: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, vectors: Vectors, test: TaggingSet) -> "Lookup":
+    def of(cls, vectors: Vectors, test: TaggingSet, *, compose: bool = False) -> "Lookup":
         """What the vectors hold of both texts, whitened over the training text."""
         place = {word: row for row, word in enumerate(dict.fromkeys(test.train.words + test.test.words))}
-        matrix, known = look_up(vectors, place)
+        found = look_up(vectors, place, compose=compose)
         rows = [place[word] for word in test.train.words]
-        counts = np.bincount(rows, minlength=len(place)) * known
-        return cls(place, whitened(matrix, counts) * known[:, None].astype(np.float32), known)
+        counts = np.bincount(rows, minlength=len(place)) * found.known
+        matrix = whitened(found.matrix, counts) * found.known[:, None].astype(np.float32)
+        return cls(place, matrix, found.known, found.composed)
 
     def rows(self, text: Tagged) -> NDArray[np.int64]:
         """The place of each word, (words,)."""

@@ -44,7 +44,7 @@ def learn_block(block: Block, tables: Tables, bundle: Bundle, rate: float) -> No
         bundle.rows[:] = 0
         bundle.factor[0] = 1 / m if tables.mean else 1
         total(bundle.factor, hidden, bundle.context, m, width)
-        n = centre_and_noise(block, tables.output, bundle, i, 0)
+        n = centre_and_noise(block, tables.output, bundle, i)
         bundle.read[0], bundle.moved[0] = hidden, gradient
         learn(bundle, 1, 1, n, width, rate)
         bundle.factor[0] = 1 / m if tables.mean and tables.exact else 1
@@ -55,7 +55,7 @@ def learn_block(block: Block, tables: Tables, bundle: Bundle, rate: float) -> No
 class CBOW(WindowSettings):
     """Continuous bag of words: the words around a place together predict the word there. The fastest model."""
 
-    rate: float = option(0.05, "Learning rate at the start; it falls linearly over all epochs.", above=0, most=100)
+    rate: float = option(0.075, "Learning rate at the start; it falls linearly over all epochs.", above=0, most=100)
     combine: Literal["mean", "sum"] = option("mean", "Contexts go in as their mean or as their sum.")
     context_gradient: Literal["undivided", "exact"] = option(
         "undivided",

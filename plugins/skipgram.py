@@ -44,7 +44,7 @@ def learn_block(block: Block, tables: Tables, bundle: Bundle, rate: float) -> No
             continue
         for j in range(m):
             bundle.moved[j] = bundle.read[j]
-        n = centre_and_noise(block, tables.output, bundle, i, 0)
+        n = centre_and_noise(block, tables.output, bundle, i)
         ask_ahead(block, tables.words, tables.output, bundle.targets.shape[0] - 1, i, last)
         learn(bundle, m, 1, n, width, rate)
 
@@ -66,10 +66,11 @@ def learn_pairs(block: Block, tables: Tables, bundle: Bundle, rate: float) -> No
 class SkipGram(WindowSettings):
     """Skip-gram with negative sampling: each word predicts the words around it. Good for rare words."""
 
-    negative_sharing: Literal["window", "pair"] = option(
-        "window",
-        "Draw noise words once for a window, and tell all its contexts apart from them, or anew for each pair of "
-        "context and centre, as word2vec does: several times slower, and no better.",
+    negative_sharing: Literal["distant", "window", "pair"] = option(  # type: ignore[assignment]  # wider, but frozen
+        "distant",
+        "All contexts of a window share its noise words. Draw them once for 8 windows that lie apart and have no word "
+        "in common, which is fast, anew for each window, or for each pair of context and centre, as word2vec does: "
+        "several times slower, and no better.",
     )
 
     def __post_init__(self) -> None:
@@ -92,6 +93,6 @@ class SkipGram(WindowSettings):
                 learn_pairs,
                 tables,
                 lambda: new_bundle(1, 1 + self.negatives, width, contexts=contexts),
-                noise=contexts * self.negatives,
+                reader=task.windows(noise=contexts * self.negatives),
             )
         return task.run(learn_block, tables, lambda: new_bundle(contexts, 1 + self.negatives, width))

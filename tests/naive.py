@@ -141,6 +141,124 @@ def cbow(words, output, choices, rate, *, at_once, mean=True, exact=False):
     return lost, pairs
 
 
+def composed(own, ngrams, made):
+    """The mean of each word's own row and the rows of its n-grams; `made` lists these for each word."""
+    return np.array([np.mean([own[w], *(ngrams[b] for b in rows)], axis=0) for w, rows in enumerate(made)])
+
+
+def fasttext(own, ngrams, made, learn_words):
+    """A block on composed rows: what `learn_words(rows)` moves them by goes, whole, to all that they are made of."""
+    rows = composed(own, ngrams, made)
+    before = rows.copy()
+    told = learn_words(rows)
+    for w, step in enumerate(rows - before):
+        own[w] += step
+        for b in made[w]:
+            ngrams[b] += step
+    return told
+
+
+def weighted_hidden(words, positions, place):
+    """The mean of contexts times the weights of where they stand, and the (word, position) of each."""
+    i, line, start, stop, _ = place
+    window = len(positions) // 2
+    found = [(line[c], [*range(-window, 0), *range(1, window + 1)].index(c - i)) for c in range(start, stop) if c != i]
+    return np.mean([words[w] * positions[p] for w, p in found], axis=0) if found else None, found
+
+
+def weighted_cbow(words, output, positions, places, rate, *, at_once):
+    """CBOW with position weights: contexts take the gradient of the hidden row undivided, weights the exact one."""
+    lost = pairs = 0
+    for place in places:
+        hidden, found = weighted_hidden(words, positions, place)
+        if found:
+            gradient = np.zeros_like(hidden)
+            targets, weights = window(output, place[1][place[0]], place[4])
+            lost += learn([hidden], [gradient], targets, 1, weights, rate, at_once=at_once)
+            for w, p in found:
+                old = positions[p].copy()
+                positions[p] += gradient * words[w] / len(found)
+                words[w] += gradient * old
+            pairs += 1
+    return lost, pairs
+
+
+def weighted_cbow_loss(words, output, positions, places):
+    """The loss of all places at fixed tables."""
+    lost = 0.0
+    for place in places:
+        hidden, found = weighted_hidden(words, positions, place)
+        if found:
+            targets, weights = window(output, place[1][place[0]], place[4])
+            lost += loss_of(score([hidden], targets), 1, weights)
+    return lost
+
+
+def slots_of(centre, start, stop, reach):
+    """For each slot, the positions from start to stop that stand in it around `centre`."""
+    return [[c for c in range(start, stop) if low <= c - centre <= high and c != centre] for low, high in reach]
+
+
+def structured(words, output, places, reach, rate, *, at_once):
+    """One step for each slot of each (i, line, start, stop, noise); `output` is (vocabulary, slots, dim)."""
+    lost = pairs = 0
+    for i, line, start, stop, noise in places:
+        for slot, positions in enumerate(slots_of(i, start, stop, reach)):
+            if positions:
+                rows = [words[line[c]] for c in positions]
+                targets, weights = window(output[:, slot], line[i], noise)
+                lost += learn(rows, rows, targets, 1, weights, rate, at_once=at_once)
+                pairs += len(rows)
+    return lost, pairs
+
+
+def side_by_side(words, line, i, start, stop, reach):
+    """The contexts of place i one after another, each in its place; zeros where there is none."""
+    dim, hidden = words.shape[1], np.zeros(2 * reach * words.shape[1])
+    parts = {}
+    for c in [c for c in range(start, stop) if c != i]:
+        slot = [*range(-reach, 0), *range(1, reach + 1)].index(c - i)
+        parts[c] = slice(slot * dim, (slot + 1) * dim)
+        hidden[parts[c]] = words[line[c]]
+    return hidden, parts
+
+
+def continuous_window(words, output, places, reach, rate, *, at_once):
+    """As `structured`: contexts side by side go in; `output` is (vocabulary, 2 reach dim)."""
+    lost = pairs = 0
+    for i, line, start, stop, noise in places:
+        hidden, parts = side_by_side(words, line, i, start, stop, reach)
+        if parts:
+            gradient = np.zeros_like(hidden)
+            targets, weights = window(output, line[i], noise)
+            lost += learn([hidden], [gradient], targets, 1, weights, rate, at_once=at_once)
+            for c, part in parts.items():
+                words[line[c]] += gradient[part]
+            pairs += 1
+    return lost, pairs
+
+
+def structured_loss(words, output, places, reach):
+    """The loss of all slots of all places at fixed tables."""
+    lost = 0.0
+    for i, line, start, stop, noise in places:
+        for slot, positions in enumerate(slots_of(i, start, stop, reach)):
+            targets, weights = window(output[:, slot], line[i], noise)
+            lost += loss_of(score([words[line[c]] for c in positions], targets), 1, weights)
+    return lost
+
+
+def continuous_window_loss(words, output, places, reach):
+    """The loss of all places at fixed tables."""
+    lost = 0.0
+    for i, line, start, stop, noise in places:
+        hidden, parts = side_by_side(words, line, i, start, stop, reach)
+        if parts:
+            targets, weights = window(output, line[i], noise)
+            lost += loss_of(score([hidden], targets), 1, weights)
+    return lost
+
+
 def skipgram_loss(words, output, choices):
     """The loss of all windows at fixed tables."""
     lost = 0.0
@@ -201,4 +319,14 @@ def blocks(source, begin, end, key, size, negatives):
             done = ready
             if position == border:
                 line, done = [], 0
-        yield [(*pair, [pick(source.noise, stream.next()) for _ in range(negatives)]) for pair in found]
+        noise = noise_of(len(found), source, stream, negatives)
+        yield [(*pair, words) for pair, words in zip(found, noise, strict=True)]
+
+
+def noise_of(centres, source, stream, negatives):
+    """The noise words of each centre of a block: every 2 window + 1 centres share draws with those before them."""
+    drawn, apart = [], 2 * source.window + 1
+    for i in range(centres):
+        fresh = i // apart % source.sharing == 0
+        drawn.append([pick(source.noise, stream.next()) for _ in range(negatives)] if fresh else drawn[i - apart])
+    return drawn

@@ -38,4 +38,5 @@ def command(
     """Print the words that are to C as B is to A, such as: man king woman."""
     loaded = shared.load(vectors, allow_pickle, encoding_errors)
     found = loaded.analogy(a, b, c, method=method, top=top, restrict=restrict)
+    shared.tell_composed(loaded, (a, b, c))
     shared.print_rows(({"word": word, "score": score} for word, score in found), as_json)

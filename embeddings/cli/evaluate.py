@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from embeddings.cli import judging, shared
+from embeddings.cli import judging, neighbour_quality, shared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +35,7 @@ COMPARISON = (
 @shared.force
 @shared.as_json
 @shared.reading
+@neighbour_quality.instead
 def command(
     vectors: tuple[str, ...], sections: bool, compare: bool, report: str | None, words: tuple[str, ...], force: bool,
     as_json: bool, allow_pickle: bool, encoding_errors: str, **settings: Any,
@@ -42,7 +43,8 @@ def command(
     """Print how well VECTORS agree with people's judgements, one or several files side by side.
 
     Sets by name: wordsim353, simlex999 (similarity), google-analogies (analogy); these if nothing is asked for;
-    google-categories (categories), ud-ewt (tagging). Or any file in these forms, analogies also as those of MSR and
+    google-phrases (analogy, for vectors of phrases such as new_york), google-categories (categories), ud-ewt (tagging).
+    Or any file in these forms, analogies also as those of MSR and
     BATS; of several columns, the rating is the one with that heading, or the first number after the two words. `seen`
     of `total` says how many pairs, questions, words or documents had vectors; analogies are counted over the full
     vocabulary and over its 30,000 most frequent words. `low` to `high` is a 95 % interval: how much of the value is
@@ -69,7 +71,7 @@ def command(
         called = shlex.join(["embeddings", *sys.argv[1:]])
         found = [Judged(*one) for one in zip(vectors, kept, judged, strict=True)]
         write_report(report, read, found, words=words, command=called, force=force)
-    show(suite.compare(judged) if compare else results(judged), sections, as_json)
+    show(suite.compare(judged) if compare else results(judged), sections, as_json, read.compose)
 
 
 def check(vectors: tuple[str, ...], compare: bool, report: str | None, words: tuple[str, ...], force: bool) -> None:
@@ -89,20 +91,20 @@ def results(judged: "list[list[Outcome]]") -> "list[Result]":
     return [outcome.result() for outcomes in judged for outcome in outcomes]
 
 
-def show(found: "Sequence[Result | Comparison]", sections: bool, as_json: bool) -> None:
+def show(found: "Sequence[Result | Comparison]", sections: bool, as_json: bool, composed: bool) -> None:
     """Print values or paired tests."""
     if as_json:
         shared.print_json([dataclasses.asdict(one) for one in found])
     else:
-        shared.print_rows(row(one) for one in found if sections or not one.detail)
+        shared.print_rows(row(one, composed) for one in found if sections or not one.detail)
 
 
-def row(one: "Result | Comparison") -> dict[str, Any]:
+def row(one: "Result | Comparison", composed: bool) -> dict[str, Any]:
     """A result or a paired test as a line."""
     found = dataclasses.asdict(one)
     found["section"] = one.section or "all"
     found["words"] = f"first {one.restrict}" if one.restrict else "all"
     if found.get("reason") is not None:
         found["value"] = f"none: {found['reason']}"
-    order = COMPARISON if "first" in found else RESULT
+    order = COMPARISON if "first" in found else (*RESULT, "composed") if composed else RESULT
     return {name: found[name] for name in order}

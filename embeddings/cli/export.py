@@ -44,20 +44,24 @@ def command(
 
     The ending of OUT chooses the format: .bin word2vec-binary, .txt and .vec word2vec-text, .glove glove, .kv gensim,
     .npy npy (and the words in a .txt beside it), .parquet parquet, .arrow and .feather arrow; other packages may add
-    formats.
+    formats. With --format fasttext a whole model is written, as a .bin that fastText and gensim load.
     """
     from embeddings import formats
-    from embeddings.loading import load
+    from embeddings.loading import holds_model, load, load_model
 
     options = {} if dtype is None else {"dtype": dtype}
     formats.check(out, format=name, force=force, counts=counts, options=options)
-    loaded = load(vectors, allow_pickle=allow_pickle, errors=encoding_errors, table=table)
-    if words is not None:
-        loaded = chosen(loaded, words)
-    written = formats.write(loaded, out, format=name, force=force, counts=counts, **options)
-    click.echo(
-        f"{len(loaded)} vectors of {loaded.dim} components written to {' and '.join(map(str, written))}", err=True
-    )
+    whole = words is None and table == "vectors" and formats.takes_models(name or formats.for_path(out))
+    if whole and holds_model(vectors):
+        model = load_model(vectors, allow_pickle=allow_pickle, errors=encoding_errors)
+        loaded = model.vectors
+        written = formats.write_model(model, out, format=name, force=force, counts=counts, **options)
+    else:
+        loaded = load(vectors, allow_pickle=allow_pickle, errors=encoding_errors, table=table)
+        loaded = loaded if words is None else chosen(loaded, words)
+        written = formats.write(loaded, out, format=name, force=force, counts=counts, **options)
+    files = " and ".join(map(str, written))
+    click.echo(f"{len(loaded)} vectors of {loaded.dim} components written to {files}", err=True)
 
 
 def chosen(vectors: "Vectors", words: str) -> "Vectors":

@@ -10,6 +10,7 @@ from embeddings.settings import flag
 DEFAULTS: dict[str, Any] = {"similarity": ("wordsim353", "simlex999"), "analogy": ("google-analogies",)}
 FOR_REPORTS: dict[str, Any] = DEFAULTS | {"categories": ("google-categories",), "facts": True}
 
+KINDS = ("similarity", "analogy", "categories", "tagging", "documents", "facts")
 NEEDS = {"method": "analogy", "window": "tagging", "text_column": "documents", "label_column": "documents"}
 
 SETS = (
@@ -39,6 +40,12 @@ SETS = (
         help="How analogies are answered: by adding and subtracting cosines, multiplying and dividing, or by the "
         "direction of differences; may be repeated.  [default: 3cosadd]",
     ),
+    click.option(
+        "--compose",
+        is_flag=True,
+        help="Judge similarity, tagging and documents with words outside the vocabulary too, their vectors composed "
+        "(fastText); a column says how many pairs or words have one.",
+    ),
     click.option("--window", type=int, help="Words on either side that tell a word's part of speech.  [default: 2]"),
 )
 
@@ -57,8 +64,10 @@ def settings(given: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
         UsageError: a setting of a kind of set of which there is none.
     """
     chosen = {name: value for name, value in given.items() if value is not None and value not in ((), False)}
-    if not any(name in chosen for name in given if name not in NEEDS):
+    if not any(name in chosen for name in KINDS):
         chosen |= known
+    if "compose" in chosen and not {"similarity", "tagging", "documents"} & set(chosen):
+        raise click.UsageError("--compose is of use only with --similarity, --tagging or --documents")
     for name, kind in NEEDS.items():
         if name in chosen and kind not in chosen:
             raise click.UsageError(f"{flag(name)} is of use only with {flag(kind)}")

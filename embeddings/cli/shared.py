@@ -41,6 +41,13 @@ def load(path: str, allow_pickle: bool, encoding_errors: str) -> "Vectors":
     return load(path, allow_pickle=allow_pickle, errors=encoding_errors)
 
 
+def tell_composed(vectors: "Vectors", words: Iterable[str]) -> None:
+    """Say which words have no vector of their own, where one is composed for them."""
+    unseen = [word for word in dict.fromkeys(words) if word not in vectors]
+    if vectors.compose is not None and unseen:
+        click.echo(f"composed, not among the {len(vectors)} words: {', '.join(unseen)}", err=True)
+
+
 def print_json(value: Any) -> None:
     """A value for programs."""
     click.echo(json.dumps(value, ensure_ascii=False, indent=2))

@@ -8,7 +8,7 @@ import inspect
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from embeddings import registry
 from embeddings.errors import FormatError, SettingError
@@ -16,13 +16,17 @@ from embeddings.files import check_output, replacing_all
 from embeddings.formats.sources import start_of as start_of
 from embeddings.vectors import Vectors
 
+if TYPE_CHECKING:
+    from embeddings.model import Model
+
 
 class Format(Protocol):
     """What a format offers.
 
     It may offer more: `COUNTS = True` where a file holds counts itself; `BESIDE`, the endings of further files that
     `write` puts beside the one it is given; keywords of `write`, each a setting such as `dtype`, with its default;
-    `describe(path) -> dict`, cheap facts of a file for `embeddings info`.
+    `describe(path) -> dict`, cheap facts of a file for `embeddings info`; and where a file holds a whole model,
+    `read_model`, as `read`, and `write_model(model, path)`.
     """
 
     SUMMARY: str
@@ -119,6 +123,35 @@ def write(
         if counts and not holds_counts(chosen):
             write_counts(vectors, fresh[-1], name)
     return targets
+
+
+def write_model(
+    model: "Model",
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    force: bool = False,
+    counts: bool | None = None,
+    **options: Any,
+) -> list[Path]:
+    """Write a whole model where the format holds one, else its vectors; all of it or nothing.
+
+    Arguments and errors are those of `write`; and SettingError where counts are to be left out of a whole model.
+    """
+    name, targets = plan(path, format=format, counts=counts, options=options)
+    if not takes_models(name):
+        return write(model.vectors, path, format=name, force=force, counts=counts, **options)
+    if counts is False:
+        raise SettingError(f"the {name} format always holds the counts of a model")
+    chosen: Any = by_name(name)
+    with replacing_all(targets, force=force) as fresh:
+        chosen.write_model(model, fresh[0], **options)
+    return targets
+
+
+def takes_models(name: str) -> bool:
+    """Whether a format holds whole models, not only vectors."""
+    return hasattr(by_name(name), "write_model")
 
 
 def check(

@@ -22,7 +22,7 @@ class Source(NamedTuple):
 
     `ids` (words,) are ranks; those of rank `len(keep)` and beyond are out of the vocabulary. `lines` (lines + 1,)
     are the borders of sentences in `ids`. `keep` (vocabulary,) are thresholds.
-    `noise` is an alias table, (vocabulary, 2).
+    `noise` is an alias table, (vocabulary, 2); each of its draws serves `sharing` windows that have no word in common.
     """
 
     ids: np.ndarray
@@ -31,6 +31,7 @@ class Source(NamedTuple):
     noise: np.ndarray
     window: int
     shrink: bool
+    sharing: int
 
 
 class Block(NamedTuple):
@@ -38,9 +39,11 @@ class Block(NamedTuple):
 
     Centres are `words[place[FIRST]:place[LAST]]`; the context of centre i is `words[start[i]:stop[i]]` without
     `words[i]`; its noise words are `noise[i]` (negatives,). `place` also says where the thread is in its share.
+    `inputs[i]` is the row that word i is in the table that goes in: the word's own, unless a model has it otherwise.
     """
 
     words: np.ndarray
+    inputs: np.ndarray
     start: np.ndarray
     stop: np.ndarray
     noise: np.ndarray
@@ -55,7 +58,8 @@ def new_block(window: int, noise: int, size: int = SIZE) -> Block:
     size = max(min(size, NOISE // noise), 4 * window + 2)
     bounds = np.zeros(size, np.int64)
     chosen = np.zeros((size, noise), np.int32)
-    return Block(np.zeros(size, np.int32), bounds, bounds.copy(), chosen, np.zeros(7, np.int64))
+    words = np.zeros(size, np.int32)
+    return Block(words, words, bounds, bounds.copy(), chosen, np.zeros(7, np.int64))
 
 
 def rewind(block: Block, source: Source, begin: int, end: int) -> None:
@@ -90,7 +94,7 @@ def fill(block: Block, source: Source, rng: np.ndarray) -> int:
         if closed:
             begin = n
             line += 1
-    draw_noise(block, source.noise, place[FIRST], first, rng)
+    draw_noise(block, source, place[FIRST], first, rng)
     place[POSITION], place[LINE], place[HELD], place[LAST] = position, line, n, first
     place[FROM] = max(begin, first - source.window)
     return int(position - before)
@@ -139,10 +143,19 @@ def draw_windows(block: Block, source: Source, begin: int, first: int, last: int
 
 
 @piece
-def draw_noise(block: Block, table: np.ndarray, first: int, last: int, rng: np.ndarray) -> None:
-    """Noise words for centres first to last."""
-    key, counter, negatives = rng[0], rng[1], block.noise.shape[1]
+def draw_noise(block: Block, source: Source, first: int, last: int, rng: np.ndarray) -> None:
+    """Noise words for centres first to last: drawn, or those of the last centre whose window is wholly another one.
+
+    Rows of noise words lie anywhere in memory, and other threads move them too. Used again while they are in this
+    core's own cache they cost nothing; and no context meets the same draw twice, so nothing is lost in quality.
+    """
+    key, counter, negatives, apart = rng[0], rng[1], block.noise.shape[1], 2 * source.window + 1
     for i in range(first, last):
-        for j in range(negatives):
-            block.noise[i, j] = pick(table, random(key, counter + np.uint64((i - first) * negatives + j)))
-    rng[1] = counter + np.uint64(max(0, last - first) * negatives)
+        if (i - first) // apart % source.sharing == 0:
+            for j in range(negatives):
+                block.noise[i, j] = pick(source.noise, random(key, counter + np.uint64(j)))
+            counter += np.uint64(negatives)
+        else:
+            for j in range(negatives):
+                block.noise[i, j] = block.noise[i - apart, j]
+    rng[1] = counter

@@ -121,6 +121,14 @@ def write_share(emit: Emitter, factor: Any, source: Any, rows: Any, m: Any, widt
             emit.store(emit.builder.fadd(emit.load(row, at), step), row, at)
 
 
+def write_weigh(emit: Emitter, factor: Any, goal: Any, left: Any, right: Any, width: Any) -> None:
+    """Add a product number by number: y += f (a * b), with f the first number of `factor`."""
+    scale = emit.spread(factor, integer(0))
+    with emit.registers(width) as at:
+        product = emit.builder.fmul(emit.load(left, at), emit.load(right, at))
+        emit.store(emit.fma(scale, product, emit.load(goal, at)), goal, at)
+
+
 def write_copy(emit: Emitter, like: Any, goal: Any, source: Any, width: Any) -> None:
     """Copy a row: y = x, with the numbers of `like`'s type."""
     with emit.registers(width) as at:

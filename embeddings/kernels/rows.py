@@ -4,6 +4,7 @@
     update   O += G' X  and  X += G O, with the O of before
     total    y += f (x_1 + ... + x_m)
     share    x_i += f y, for each i
+    weigh    y += f (a * b), number by number
 
 A row is `width` numbers, `width` a multiple of `PADDING`, zero beyond the dimension, so that rows of tables and
 of scratch arrays are alike and no loop has a remainder. Its address is an int64 from `address`; whoever takes
@@ -31,6 +32,7 @@ from embeddings.kernels.products import (
     write_share,
     write_total,
     write_update,
+    write_weigh,
 )
 from embeddings.kernels.vector import INTEGER, integer
 
@@ -108,6 +110,12 @@ def total(typingctx: Any, factor: Any, goal: Any, rows: Any, m: Any, width: Any)
 def share(typingctx: Any, factor: Any, source: Any, rows: Any, m: Any, width: Any) -> Any:
     """Give to each of m rows: x_i += f y."""
     return types.void(factor, types.int64, rows, types.int64, types.int64), body(write_share)
+
+
+@instruction
+def weigh(typingctx: Any, factor: Any, goal: Any, left: Any, right: Any, width: Any) -> Any:
+    """Add a product of two rows number by number: y += f (a * b)."""
+    return types.void(factor, *[types.int64] * 4), body(write_weigh)
 
 
 @instruction

@@ -15,26 +15,29 @@ def contexts(block: Block, table: np.ndarray, rows: np.ndarray, i: int) -> int:
     """Write the addresses of the rows of centre i's contexts, left to right; gives how many there are."""
     m = 0
     for c in range(block.start[i], i):
-        rows[m] = address(table, block.words[c])
+        rows[m] = address(table, block.inputs[c])
         m += 1
     for c in range(i + 1, block.stop[i]):
-        rows[m] = address(table, block.words[c])
+        rows[m] = address(table, block.inputs[c])
         m += 1
     return m
 
 
 @piece
-def centre_and_noise(block: Block, table: np.ndarray, bundle: Bundle, i: int, first: int) -> int:
+def centre_and_noise(
+    block: Block, table: np.ndarray, bundle: Bundle, i: int, first: int = 0, slots: int = 1, slot: int = 0
+) -> int:
     """Write the addresses of centre i's row and of its noise rows, from the first on; gives how many there are.
 
-    A noise word that is the centre itself counts for nothing, as in word2vec.
+    Where each word has a row for each of several slots, those of one slot. A noise word that is the centre itself
+    counts for nothing, as in word2vec.
     """
     centre = block.words[i]
     negatives = bundle.targets.shape[0] - 1
-    bundle.targets[0] = address(table, centre)
+    bundle.targets[0] = address(table, centre * slots + slot)
     for j in range(negatives):
         word = block.noise[i, first + j]
-        bundle.targets[1 + j] = address(table, word)
+        bundle.targets[1 + j] = address(table, word * slots + slot)
         bundle.weights[1 + j] = word != centre
     return int(1 + negatives)
 
@@ -42,10 +45,16 @@ def centre_and_noise(block: Block, table: np.ndarray, bundle: Bundle, i: int, fi
 @piece
 def ask_ahead(block: Block, inputs: np.ndarray, outputs: np.ndarray, noise: int, i: int, last: int) -> None:
     """Fetch into the cache the centre after i with its first noise rows, and a context of later ones."""
-    if i + 1 < last:
-        size = outputs.shape[1] * outputs.itemsize
-        prefetch(address(outputs, block.words[i + 1]), size)
-        for j in range(noise):
-            prefetch(address(outputs, block.noise[i + 1, j]), size)
+    ask_targets(block, outputs, noise, i, last)
     if i + AHEAD < last:
-        prefetch(address(inputs, block.words[i + AHEAD]), inputs.shape[1] * inputs.itemsize)
+        prefetch(address(inputs, block.inputs[i + AHEAD]), inputs.shape[1] * inputs.itemsize)
+
+
+@piece
+def ask_targets(block: Block, table: np.ndarray, noise: int, i: int, last: int, slots: int = 1, slot: int = 0) -> None:
+    """Fetch into the cache the rows of the centre after i and of its first noise words, those of one slot."""
+    if i + 1 < last:
+        size = table.shape[1] * table.itemsize
+        prefetch(address(table, block.words[i + 1] * slots + slot), size)
+        for j in range(noise):
+            prefetch(address(table, block.noise[i + 1, j] * slots + slot), size)

@@ -1,21 +1,56 @@
-"""Tables of parameters as training starts."""
+"""Tables of parameters as training starts and as it ends."""
+
+from typing import Any
 
 import numpy as np
 
 from embeddings.kernels.bundle import aligned
 from embeddings.kernels.rows import padded
 
+Arrays = dict[str, np.ndarray]
+VECTORS = "vectors"  # of `Arrays`, what words get
+
 
 def initial(rows: int, dim: int, seed: int) -> np.ndarray:
-    """Rows uniform in (-0.5, 0.5) / dim, as word2vec begins; float32 (rows, padded dim), zero beyond `dim`."""
+    """Rows uniform in (-1, 1) / dim, as gensim and fastText begin; float32 (rows, padded dim), zero beyond `dim`.
+
+    word2vec begins with half of it; the whole gives CBOW better vectors in few epochs.
+    """
     table = aligned(rows, padded(dim))
     rng = np.random.default_rng(seed)
     for start in range(0, rows, 65536):  # a block at a time, so that no second table is ever in memory
         part = table[start : start + 65536, :dim]
-        part[:] = (rng.random(part.shape, dtype=np.float32) - np.float32(0.5)) / np.float32(dim)
+        part[:] = (rng.random(part.shape, dtype=np.float32) - np.float32(0.5)) * np.float32(2 / dim)
     return table
 
 
 def zeros(rows: int, dim: int) -> np.ndarray:
     """Rows of zeros; float32 (rows, padded dim)."""
     return aligned(rows, padded(dim))
+
+
+def trimmed(table: np.ndarray, dim: int, slots: int = 1) -> np.ndarray:
+    """A table as it is kept: (rows, dim), or (rows, slots, dim) if that many rows belong to each.
+
+    `table` is (rows * slots, padded dim) or (rows, slots * padded dim): the same numbers in the same order. Its own
+    memory is used, so that no second table is ever needed: the table itself is spoilt.
+    """
+    flat, width = table.reshape(-1), padded(dim)
+    rows = len(flat) // width
+    for start in range(0, rows if dim < width else 0, 65536):
+        part = flat[start * width : (start + 65536) * width].reshape(-1, width)[:, :dim].copy()
+        flat[start * dim : start * dim + part.size] = part.reshape(-1)
+    kept = flat[: rows * dim]
+    return kept.reshape(-1, dim) if slots == 1 else kept.reshape(-1, slots, dim)
+
+
+def all_trimmed(tables: Any, dim: int) -> Arrays:
+    """The arrays of a NamedTuple, `trimmed`, by the names they are kept by: "words" become the vectors."""
+    found = {name: trimmed(array, dim) for name, array in tables._asdict().items() if isinstance(array, np.ndarray)}
+    return {VECTORS if name == "words" else name: array for name, array in found.items()}
+
+
+def finite(array: np.ndarray) -> bool:
+    """Whether no number is NaN or infinite."""
+    flat = array.reshape(-1)
+    return all(np.isfinite(flat[start : start + 2**22]).all() for start in range(0, len(flat), 2**22))

@@ -1,6 +1,5 @@
 """What stands between a trainer's settings and its kernel: the corpus read, the threads run, the model made."""
 
-import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from math import isfinite
@@ -9,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from embeddings.cores import available_threads as available_threads
 from embeddings.errors import EmbeddingsError
-from embeddings.kernels.block import FIRST, LAST, Block, Source, fill, keep_thresholds, new_block, rewind
-from embeddings.kernels.bundle import LOSS, NEXT, PAIRS, SAMPLED, STEPS, Bundle
+from embeddings.kernels.block import SIZE, Source, keep_thresholds, new_block
+from embeddings.kernels.bundle import Bundle
 from embeddings.kernels.noise import alias_table
-from embeddings.kernels.random import keys
-from embeddings.kernels.rows import padded
 from embeddings.model import Model
 from embeddings.settings import (
+    DISTANT,
     ContextWindow,
     Dimension,
     NegativeSampling,
@@ -25,15 +24,15 @@ from embeddings.settings import (
     check_value,
 )
 from embeddings.training import hogwild
-from embeddings.training.order import Piece, shuffled
 from embeddings.training.progress import Report, Tally
+from embeddings.training.tables import VECTORS, Arrays, all_trimmed, finite
+from embeddings.training.worker import LearnBlock, Reader, Worker
 from embeddings.vectors import Vectors
 from embeddings.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus, EncodedCorpus
 
-LearnBlock = Callable[[Block, Any, Bundle, float], None]
 MOST_THREADS = 1024
 
 
@@ -67,28 +66,44 @@ class Task:
     report: Report | None
 
     def run(
-        self, learn_block: LearnBlock, tables: Any, bundle: Callable[[], Bundle], *, noise: int | None = None
+        self,
+        learn_block: LearnBlock,
+        tables: Any,
+        bundle: Callable[[], Bundle],
+        *,
+        reader: Reader | None = None,
+        own: Callable[[], Any] | None = None,
+        learned: Callable[[], Arrays] | None = None,
     ) -> Model:
-        """Learn the rows of `tables.words` with all threads; `bundle` makes a thread's scratch.
+        """Learn with all threads; `bundle` makes a thread's scratch.
 
-        `tables` is a NamedTuple of arrays (vocabulary, padded dim) whose field `words` becomes the vectors; the
-        others are kept in the model. `noise` words are drawn for a centre, as many as there are negatives if not given.
+        Arguments:
+            learn_block: the model's kernel, called with a block, tables, a bundle and the rate.
+            tables: a NamedTuple; its arrays are (rows, padded dim) unless `learned` is given.
+            reader: what is read; `windows()` if not given.
+            own: makes what one thread gets as tables, where that is more than `tables`.
+            learned: gives the arrays that are kept, by name, with `dim` components: "vectors" are those of the
+                words. The arrays of `tables` if not given.
 
         Raises:
             TrainingError: a vector or the loss overflowed.
             Interrupted: the user interrupted; what was learned is in it.
         """
-        source, shares = self.source(), self.shares()
-        noise = self.settings.negatives if noise is None else noise
-        Worker(self, source, Tally(1, self.settings, 1), 0, bundle(), noise).compile(learn_block, tables)
+        reader, shares = reader or self.windows(), self.shares()
+        own = own or (lambda: tables)
+        learned = learned or (lambda: all_trimmed(tables, self.settings.dim))
+        Worker(self, reader, Tally(1, self.settings, 1), 0, bundle()).compile(learn_block, own())
         tally = Tally(self.threads, self.settings, self.corpus_words)
 
         def work(thread: int, stop: Event) -> None:
-            worker = Worker(self, source, tally, thread, bundle(), noise)
+            worker, mine = (
+                Worker(self, reader, tally, thread, bundle()),
+                own(),
+            )
             for _ in range(self.settings.epochs):
                 if stop.is_set():
                     break
-                worker.read(shares[thread], shares[thread + 1], learn_block, tables, stop)
+                worker.read(shares[thread], shares[thread + 1], learn_block, mine, stop)
 
         def report() -> None:
             progress = tally.progress()
@@ -100,13 +115,18 @@ class Task:
         try:
             hogwild.run(work, self.threads, report)
         except KeyboardInterrupt:
-            raise Interrupted(self.model(tables, tally)) from None
-        return self.model(tables, tally)
+            raise Interrupted(self.model(learned(), tally)) from None
+        return self.model(learned(), tally)
 
     @property
     def corpus_words(self) -> int:
         """Words of the corpus that one epoch reads, known or not."""
         return len(self.encoded.ids)
+
+    def windows(self, *, noise: int | None = None, size: int = SIZE) -> Reader:
+        """Words in windows, `size` of them in a block, with `noise` words for each: the negatives if not given."""
+        drawn = self.settings.negatives if noise is None else noise
+        return Reader(self.source(), lambda: new_block(self.settings.window, drawn, size))
 
     def source(self) -> Source:
         """What the threads read."""
@@ -118,6 +138,7 @@ class Task:
             noise=alias_table(vocabulary.noise_weights(settings.noise_exponent)),
             window=settings.window,
             shrink=settings.shrink_window,
+            sharing=DISTANT if settings.negative_sharing == "distant" else 1,
         )
 
     def shares(self) -> list[int]:
@@ -132,14 +153,10 @@ class Task:
                 cuts[k] = border
         return cuts
 
-    def model(self, tables: Any, tally: Tally) -> Model:
+    def model(self, arrays: Arrays, tally: Tally) -> Model:
         """What was learned so far."""
-        dim, arrays = self.settings.dim, {k: v for k, v in tables._asdict().items() if isinstance(v, np.ndarray)}
-        if any(array.ndim != 2 or array.shape[1] != padded(dim) for array in arrays.values()):
-            raise ValueError(f"tables must be (rows, {padded(dim)}): {[array.shape for array in arrays.values()]}")
-        trimmed = {name: np.ascontiguousarray(array[:, :dim]) for name, array in arrays.items()}
-        for name, array in trimmed.items():
-            if not np.isfinite(array).all():
+        for name, array in arrays.items():
+            if not finite(array):
                 raise overflow(name, tally)
         progress = tally.progress()
         record = {
@@ -153,56 +170,17 @@ class Task:
             "bundles": int(tally.steps.sum()),
             "loss_by_epoch": tally.losses(),
         }
-        vectors = Vectors(list(self.vocabulary.words), trimmed.pop("words"), counts=self.vocabulary.counts)
+        tables = {name: array for name, array in arrays.items() if name != VECTORS}
+        vectors = Vectors(list(self.vocabulary.words), arrays[VECTORS], counts=self.vocabulary.counts)
         return Model(
             self.trainer,
             vectors=vectors,
             vocabulary=self.vocabulary,
             settings=asdict(self.settings),
-            tables=trimmed,
+            tables=tables,
             record=record,
+            composer=getattr(type(self.settings), "composer", None),
         )
-
-
-class Worker:
-    """What one thread has to itself: its random numbers, its block and its bundle."""
-
-    def __init__(self, task: Task, source: Source, tally: Tally, thread: int, bundle: Bundle, noise: int) -> None:
-        settings = task.settings
-        self.source, self.tally, self.thread, self.bundle = source, tally, thread, bundle
-        self.block = new_block(settings.window, noise)
-        key = keys(task.seed, task.threads)[thread]
-        self.random = np.array([key, 0], np.uint64)
-        self.order = np.random.default_rng(key) if settings.shuffle else None
-        bundle.tally[NEXT] = float(key % SAMPLED)  # windows are tallied from a random one on
-
-    def compile(self, learn_block: LearnBlock, tables: Any) -> None:
-        """Learn from nothing, so that compiling the kernels is over before the clock starts."""
-        rewind(self.block, self.source, 0, 0)
-        fill(self.block, self.source, self.random)
-        learn_block(self.block, tables, self.bundle, 0.0)
-
-    def read(self, begin: int, end: int, learn_block: LearnBlock, tables: Any, stop: Event) -> None:
-        """Learn from `ids[begin:end]` once, in a random order if the settings say so, unless told to stop."""
-        self.tally.begin_epoch(self.thread)
-        whole = Piece(self.source, begin, end)
-        for piece in [whole] if self.order is None else shuffled(*whole, self.order):
-            self.read_piece(piece, learn_block, tables, stop)
-
-    def read_piece(self, piece: Piece, learn_block: LearnBlock, tables: Any, stop: Event) -> None:
-        """Learn from a piece once, unless told to stop."""
-        block, bundle, tally = self.block, self.bundle, self.tally
-        rewind(block, *piece)
-        while not stop.is_set():
-            read = fill(block, piece.source, self.random)
-            if read == 0 and block.place[FIRST] == block.place[LAST]:
-                return
-            rate = tally.rate
-            tally.words[self.thread] += read
-            learn_block(block, tables, bundle, rate)
-            tally.add(self.thread, bundle.tally[LOSS], bundle.tally[PAIRS])
-            tally.steps[self.thread] = bundle.tally[STEPS]
-            bundle.tally[LOSS] = bundle.tally[PAIRS] = 0
 
 
 def overflow(what: str, tally: Tally) -> TrainingError:
@@ -231,11 +209,6 @@ def prepare(
     encoded = corpus.encode()
     vocabulary = encoded.select(min_count=settings.min_count, max_vocab=settings.max_vocab)
     return Task(trainer, settings, encoded, vocabulary, threads, seed, report)
-
-
-def available_threads() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Trainer(Protocol):

@@ -23,7 +23,8 @@ def record(suite: Suite, vectors: Sequence[Vectors], names: Sequence[str], comma
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": command,
         "settings": {
-            "restrict": list(suite.limits), "method": list(suite.methods), "window": suite.window, "facts": suite.facts,
+            "restrict": list(suite.limits), "method": list(suite.methods), "window": suite.window,
+            "compose": suite.compose,
         },
         "test sets": {f"{kind}: {one.name}": fingerprint(one) for kind in SETS for one in getattr(suite, kind)},
         "vectors": [

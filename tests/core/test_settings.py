@@ -124,9 +124,10 @@ def test_defaults_are_those_of_the_field():
     shared = {
         "dim": 100, "epochs": 5, "rate": 0.025, "min_rate": None, "shuffle": False, "min_count": 5, "max_vocab": None,
         "sample": 1e-3, "window": 5, "shrink_window": True, "negatives": 5, "noise_exponent": 0.75,
+        "negative_sharing": "distant",
     }  # fmt: skip
-    assert dataclasses.asdict(SkipGram()) == {**shared, "negative_sharing": "window"}
-    ours = {"rate": 0.05, "combine": "mean", "context_gradient": "undivided"}
+    assert dataclasses.asdict(SkipGram()) == shared
+    ours = {"rate": 0.075, "combine": "mean", "context_gradient": "undivided"}
     assert dataclasses.asdict(CBOW()) == {**shared, **ours}
 
 

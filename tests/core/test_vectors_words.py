@@ -11,7 +11,7 @@ from embeddings.vectors import Vectors
 
 @pytest.fixture(params=[False, True], ids=["words", "composed"])
 def vectors(request):
-    compose = (lambda word: np.zeros(2)) if request.param else None
+    compose = (lambda words: np.zeros((len(words), 2))) if request.param else None
     return Vectors(["cat", "dog", "5"], np.arange(6).reshape(3, 2), compose=compose)
 
 

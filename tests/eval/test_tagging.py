@@ -10,6 +10,7 @@ import pytest
 from embeddings.errors import FormatError, SettingError
 from embeddings.eval import Suite, compare, evaluate
 from embeddings.eval.conllu import read_tagged, read_tagging
+from embeddings.eval.matching import look_up
 from embeddings.eval.tagging import Lookup, whitened
 from embeddings.eval.windows import Objective, Windows, learn
 from embeddings.vectors import Vectors
@@ -120,22 +121,22 @@ def test_whitening_by_its_definition():
 
 
 def test_words_are_looked_up_as_they_stand_then_in_lower_case_then_composed(files):
-    vectors = Vectors(["us", "US"], np.eye(2, dtype=np.float32))
-    from embeddings.eval.matching import look_up
+    found = look_up(Vectors(["us", "US"], np.eye(2, dtype=np.float32)), ["US", "Us", "them"])
+    assert found.matrix.tolist() == [[0, 1], [1, 0], [0, 0]]
+    assert found.known.tolist() == [True, True, False]
 
-    matrix, known = look_up(vectors, ["US", "Us", "them"])
-    assert matrix.tolist() == [[0, 1], [1, 0], [0, 0]]
-    assert known.tolist() == [True, True, False]
-
-    def compose(word):
-        if word == "lost":
-            raise SettingError("no part of it is known")
-        return np.full(2, len(word), np.float32)
+    def compose(words):
+        return np.array([[0 if word == "lost" else ord(word[0])] * 2 for word in words], np.float32).reshape(-1, 2)
 
     composing = Vectors(["us"], np.eye(2, dtype=np.float32)[:1], compose=compose)
-    matrix, known = look_up(composing, ["Us", "Them", "lost"])
-    assert matrix.tolist() == [[1, 0], [4, 4], [0, 0]]
-    assert known.tolist() == [True, True, False]
+    found = look_up(composing, ["Us", "Them", "lost"], compose=True)
+    assert found.matrix.tolist() == [[1, 0], [ord("t"), ord("t")], [0, 0]]
+    assert (found.known.tolist(), found.composed.tolist()) == ([True, True, False], [False, True, False])
+    assert not look_up(composing, ["Them"]).known.any()
+    results = evaluate(composing, tagging=files, compose=True)
+    assert overall(results).composed == overall(results).seen == overall(results).total
+    with pytest.raises(SettingError, match="not composed here"):
+        look_up(Vectors(["us"], np.ones((1, 2))), ["them"], compose=True)
 
 
 def test_value_and_interval_by_an_obvious_twin(files, vectors):

@@ -112,11 +112,11 @@ def lines_of(*lengths):
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
-def source(ids, lines, vocabulary, *, keep=1.0, window=5, shrink=True, weights=None):
+def source(ids, lines, vocabulary, *, keep=1.0, window=5, shrink=True, weights=None, sharing=1):
     """What `fill` reads, for ids and borders of lines."""
     chances = np.broadcast_to(np.asarray(keep, np.float64), vocabulary)
     noise = alias_table(np.ones(vocabulary) if weights is None else weights)
-    return Source(np.asarray(ids, np.int32), lines, keep_thresholds(chances), noise, window, shrink)
+    return Source(np.asarray(ids, np.int32), lines, keep_thresholds(chances), noise, window, shrink, sharing)
 
 
 def choices(block):
@@ -126,6 +126,15 @@ def choices(block):
         left, right = block.words[block.start[i] : i], block.words[i + 1 : block.stop[i]]
         found.append((int(block.words[i]), [*map(int, left), *map(int, right)], block.noise[i].tolist()))
     return found
+
+
+def places(block):
+    """The same with what stands where: (i, words, start, stop, noise) of each centre, at i."""
+    line = block.words.tolist()
+    return [
+        (i, line, int(block.start[i]), int(block.stop[i]), block.noise[i].tolist())
+        for i in range(block.place[FIRST], block.place[LAST])
+    ]
 
 
 def filled(text, begin, end, key, size, negatives):

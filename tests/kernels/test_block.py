@@ -74,13 +74,15 @@ def test_shares_together_are_the_corpus(lengths, shares):
     shrink=st.booleans(),
     keep=st.sampled_from([1.0, 0.5, 0.05]),
     cut=st.floats(0, 1),
+    sharing=st.sampled_from([1, 2, 8]),
 )
-def test_blocks_are_those_of_the_twin(lengths, window, size, key, shrink, keep, cut):
+def test_blocks_are_those_of_the_twin(lengths, window, size, key, shrink, keep, cut, sharing):
     """The same coins, windows and noise, block for block; some words are out of the vocabulary."""
     count = sum(lengths)
     ids = np.random.default_rng(count).integers(0, 12, count)
     chances = np.where(np.arange(9) == 0, 1.0, keep)
-    text = source(ids, lines_of(*lengths), 9, keep=chances, window=window, shrink=shrink, weights=np.arange(1.0, 10))
+    more = {"keep": chances, "window": window, "shrink": shrink, "weights": np.arange(1.0, 10), "sharing": sharing}
+    text = source(ids, lines_of(*lengths), 9, **more)
     begin = int(cut * count)
     found, read = filled(text, begin, count, key, size, 3)
     assert found == list(naive.blocks(text, begin, count, key, max(size, 4 * window + 2), 3))
@@ -165,3 +167,22 @@ def test_noise_of_blocks_follows_the_weights():
     noise = np.bincount([word for block in blocks for *_, words in block for word in words], minlength=20)
     assert noise.sum() == 5 * count
     assert chisquare(noise, weights / weights.sum() * noise.sum()).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("window", [1, 5])
+def test_shared_noise_is_met_by_no_word_twice(window):
+    """Windows with the same draw lie apart; each draw serves 8 of them, and draws follow the weights."""
+    count, weights = 40_000, np.arange(1.0, 21)
+    ids = np.arange(count)
+    text = source(ids, lines_of(count), count, window=window, weights=np.resize(weights, count), sharing=8)
+    ((found,), _) = filled(text, 0, count, 6, count, 2)
+    users = {}
+    for centre, contexts, noise in found:
+        users.setdefault(tuple(noise), []).append({centre, *contexts})
+    served = [len(windows) for windows in users.values()]
+    assert np.median(served) == 8
+    for windows in users.values():
+        words = [word for one in windows for word in one]
+        assert len(words) == len(set(words))
+    drawn = np.array([word for noise in users for word in noise]) % 20
+    assert chisquare(np.bincount(drawn, minlength=20), weights / weights.sum() * len(drawn)).pvalue > 1e-3

@@ -15,7 +15,8 @@ from embeddings.kernels.rows import padded
 from embeddings.testing import planted
 from embeddings.training import hogwild
 from embeddings.training.progress import Tally
-from embeddings.training.task import Interrupted, TrainingError, Worker, available_threads, prepare
+from embeddings.training.task import Interrupted, TrainingError, available_threads, prepare
+from embeddings.training.worker import Worker
 
 TRAINERS = pytest.mark.parametrize("trainer", [em.SkipGram, em.CBOW])
 
@@ -26,7 +27,7 @@ def workers(seed, threads=2):
     task = prepare("skipgram", made, em.Corpus([["a", "b"]] * 10), threads=threads, seed=seed)
     tally = Tally(threads, made, task.corpus_words)
     return [
-        Worker(task, task.source(), tally, thread, new_bundle(2 * made.window, 1 + made.negatives, padded(8)), 5)
+        Worker(task, task.windows(), tally, thread, new_bundle(2 * made.window, 1 + made.negatives, padded(8)))
         for thread in range(threads)
     ]
 

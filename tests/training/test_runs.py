@@ -71,7 +71,7 @@ def test_the_smallest_corpora(lines):
         assert np.isfinite(model.vectors.matrix).all()
 
 
-@pytest.mark.parametrize("sharing", ["window", "pair"])
+@pytest.mark.parametrize("sharing", ["distant", "window", "pair"])
 def test_a_run_is_that_of_the_twin(sharing):
     """From the first table to the last, over epochs, blocks, sub-sampling and a falling rate."""
     rng, dim, seed = np.random.default_rng(1), 6, 3
@@ -81,9 +81,9 @@ def test_a_run_is_that_of_the_twin(sharing):
     task = prepare("skipgram", made, em.Corpus(lines), threads=1, seed=seed)
     words, output = (t.astype(np.float64) for t in (initial(30, dim, seed), zeros(30, dim)))
     source, total, done = task.source(), task.corpus_words, 0
-    drawn = 5 if sharing == "window" else 2 * 3 * 5  # noise words of a centre
+    drawn = 5 if sharing != "pair" else 2 * 3 * 5  # noise words of a centre
     for choices, read in blocks_of_epochs(source, total, int(keys(seed, 1)[0]), drawn):
-        choices = choices if sharing == "window" else pairs_of(choices, 5)
+        choices = choices if sharing != "pair" else pairs_of(choices, 5)
         rate = made.rate_at(done, 2 * total)
         skipgram(words, output, choices, rate, at_once=TARGETS)
         done += read
@@ -124,11 +124,12 @@ def test_loss_begins_at_chance(trainer):
 @TRAINERS
 def test_loss_falls(trainer):
     made = trainer(dim=16, min_count=1, sample=0, epochs=40, window=2)
-    losses = made.train(planted(), threads=1).record["loss_by_epoch"]
+    runs = [made.train(planted(), threads=1, seed=seed).record["loss_by_epoch"] for seed in (1, 2, 3)]
+    losses = np.mean(runs, axis=0)
     assert len(losses) == 40
     assert losses[-1] < 0.7 * losses[0]
-    quarters = [np.mean(losses[k : k + 10]) for k in (0, 10, 20, 30)]
-    assert quarters == sorted(quarters, reverse=True)
+    assert np.mean(losses[20:]) < np.mean(losses[:4])
+    assert losses[1:].max() < losses[0]
 
 
 def test_reported_loss_is_that_of_the_twin_within_sampling_error():
@@ -159,10 +160,10 @@ def test_initial_tables():
     assert table.ctypes.data % 64 == 0
     assert (table[:, 10:] == 0).all()
     scaled = table[:, :10] * 10
-    assert -0.5 <= scaled.min() < -0.4999
-    assert 0.4999 < scaled.max() <= 0.5
-    assert abs(scaled.mean()) < 0.002
-    assert scaled.std() == pytest.approx(12**-0.5, rel=0.005)
+    assert -1 <= scaled.min() < -0.9999
+    assert 0.9999 < scaled.max() <= 1
+    assert abs(scaled.mean()) < 0.004
+    assert scaled.std() == pytest.approx(3**-0.5, rel=0.005)
     np.testing.assert_array_equal(table, initial(70_000, 10, 5))
     assert not np.array_equal(table, initial(70_000, 10, 6))
     assert len(np.unique(table[:, :10])) > 600_000
@@ -193,7 +194,7 @@ def test_a_setting_that_is_not_there_is_told():
 OTHER = {
     "dim": 9, "min_count": 50, "max_vocab": 7, "sample": 0.01, "window": 3, "shrink_window": False, "negatives": 4,
     "noise_exponent": 0.5, "epochs": 3, "rate": 0.04, "min_rate": 0.02, "combine": "sum", "context_gradient": "exact",
-    "negative_sharing": "pair", "shuffle": True,
+    "negative_sharing": "window", "shuffle": True,
 }  # fmt: skip
 
 
@@ -211,7 +212,7 @@ def test_what_threads_read_is_as_the_settings_say():
     source, counts = task.source(), np.array([9, 4, 4])
     assert source.ids.tolist() == [0] * 9 + [1] * 4 + [2] * 4 + [3] * 3 + [4]
     assert source.lines.tolist() == [0, 9, 21]
-    assert (source.window, source.shrink) == (7, False)
+    assert (source.window, source.shrink, source.sharing) == (7, False, 8)
     share = counts / 17
     chances = np.minimum(1, np.sqrt(0.1 / share) + 0.1 / share)
     np.testing.assert_allclose(source.keep / 2**32, chances, atol=1e-6)

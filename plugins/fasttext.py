@@ -1,0 +1,167 @@
+"""fastText (Bojanowski et al. 2017): words made of their n-grams; and position weights (Mikolov et al. 2018)."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from embeddings import subword_vectors
+from embeddings.errors import SettingError
+from embeddings.kernels.block import FIRST, LAST, Block
+from embeddings.kernels.bundle import Bundle, learn, new_bundle
+from embeddings.kernels.compile import hot
+from embeddings.kernels.composed import Composed, Made, compose, give_back, new_composed
+from embeddings.kernels.rows import address, copy, padded, weigh
+from embeddings.kernels.window import ask_ahead, centre_and_noise
+from embeddings.model import Model
+from embeddings.plugins import cbow, skipgram
+from embeddings.settings import option
+from embeddings.subwords import MOST_BUCKETS, MOST_N, check_ngrams, default_buckets, subwords
+from embeddings.training.progress import Report
+from embeddings.training.tables import Arrays, initial, trimmed, zeros
+from embeddings.training.task import Task, WindowSettings, prepare
+
+if TYPE_CHECKING:
+    from embeddings.corpora import Corpus
+
+HIDDEN, GRADIENT, WEIGHTS = 0, 1, 2  # of `Bundle.rows`
+SKIPGRAM, CBOW, WEIGHTED = 0, 1, 2  # of `Tables.architecture`
+SIZE = 512  # words of a block: composed rows are as old as a block at most
+
+
+class Tables(NamedTuple):
+    """What words are made of, a thread's rows of it, words to predict; weights of positions (2 window, padded dim)."""
+
+    made: Made
+    own: Composed
+    output: np.ndarray
+    positions: np.ndarray
+    architecture: int
+
+
+@hot
+def learn_block(block: Block, tables: Tables, bundle: Bundle, rate: float) -> None:
+    """Skip-gram or CBOW on composed rows."""
+    own = tables.own
+    count = compose(own, block, tables.made, bundle)
+    inner = Block(block.words, own.inputs, block.start, block.stop, block.noise, block.place)
+    if tables.architecture == SKIPGRAM:
+        skipgram.learn_block(inner, skipgram.Tables(own.rows, tables.output), bundle, rate)
+    elif tables.architecture == CBOW:
+        cbow.learn_block(inner, cbow.Tables(own.rows, tables.output, True, False), bundle, rate)
+    else:
+        learn_weighted(inner, tables, bundle, rate)
+    give_back(own, count, tables.made, bundle)
+
+
+@hot
+def learn_weighted(block: Block, tables: Tables, bundle: Bundle, rate: float) -> None:
+    """CBOW whose contexts are weighted by position, number by number: equation 2 of Mikolov et al. (2018).
+
+    h = (d_1 * u_1 + ... + d_m * u_m) / m. A context u takes the gradient of h undivided, as in CBOW; the weights d
+    are shared by all windows, and take the exact one.
+    """
+    own, width, last, window = tables.own, tables.output.shape[1], block.place[LAST], tables.positions.shape[0] // 2
+    hidden, gradient, weights = (
+        address(bundle.rows, HIDDEN),
+        address(bundle.rows, GRADIENT),
+        address(bundle.rows, WEIGHTS),
+    )
+    for i in range(block.place[FIRST], last):
+        ask_ahead(block, own.rows, tables.output, bundle.targets.shape[0] - 1, i, last)
+        m = block.stop[i] - block.start[i] - 1
+        if m < 1:
+            continue
+        bundle.rows[:] = 0
+        bundle.factor[0] = 1 / m
+        for c in range(block.start[i], block.stop[i]):
+            if c != i:
+                position = address(tables.positions, c - i + window - (c > i))
+                weigh(bundle.factor, hidden, address(own.rows, block.inputs[c]), position, width)
+        n = centre_and_noise(block, tables.output, bundle, i)
+        bundle.read[0], bundle.moved[0] = hidden, gradient
+        learn(bundle, 1, 1, n, width, rate)
+        for c in range(block.start[i], block.stop[i]):
+            if c != i:
+                position, context = (
+                    address(tables.positions, c - i + window - (c > i)),
+                    address(own.rows, block.inputs[c]),
+                )
+                copy(bundle.rows, weights, position, width)
+                bundle.factor[0] = 1 / m
+                weigh(bundle.factor, position, gradient, context, width)
+                bundle.factor[0] = 1
+                weigh(bundle.factor, context, gradient, weights, width)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FastText(WindowSettings):
+    """fastText: skip-gram or CBOW on words made of their n-grams. Vectors for any word; good for rich morphology."""
+
+    architecture: Literal["skipgram", "cbow"] = option("skipgram", "What is learned on the composed words.")
+    rate: float = option(0.05, "Learning rate at the start; it falls linearly over all epochs.", above=0, most=100)
+    min_n: int = option(
+        3, "Characters of the shortest n-gram, the borders < and > of a word included.", least=1, most=MOST_N
+    )
+    max_n: int = option(6, "Characters of the longest n-gram; 0 for words without n-grams.", least=0, most=MOST_N)
+    buckets: int | None = option(
+        None,
+        "Rows for n-grams, which share them by hash.  [default: as many as the vocabulary's n-grams would fill of "
+        "fastText's 2,000,000]",
+        least=1,
+        most=MOST_BUCKETS,
+    )
+    position_weights: bool = option(
+        False, "Learn a weight for each number of a context by where the context stands; for cbow."
+    )
+    composer = staticmethod(subword_vectors.composer)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_ngrams(self.min_n, self.max_n, self.buckets or 1)
+        if self.position_weights and self.architecture != "cbow":
+            raise SettingError(f"position_weights are for the architecture cbow, not {self.architecture}")
+
+    def train(
+        self, corpus: "Corpus", *, threads: int | None = None, seed: int = 1, report: Report | None = None
+    ) -> Model:
+        """The model learned from the corpus; see `embeddings.training.task.prepare` and `Task.run` for errors.
+
+        Its vectors are the means of what words are made of: of the tables "words" (vocabulary, dim) and "ngrams"
+        (buckets, dim). Position weights are its table "positions" (2 x window, dim).
+        """
+        task = prepare("fasttext", self, corpus, threads=threads, seed=seed, report=report)
+        made, output = self.made(task), zeros(len(task.vocabulary), self.dim)
+        positions = zeros(2 * self.window, self.dim)
+        positions[:, : self.dim] = 1
+        architecture = WEIGHTED if self.position_weights else CBOW if self.architecture == "cbow" else SKIPGRAM
+        inputs, contexts, width = (
+            (2 * self.window if architecture == SKIPGRAM else 1),
+            2 * self.window,
+            padded(self.dim),
+        )
+        size, most = max(SIZE, 4 * self.window + 2), 1 + int(np.diff(made.offsets).max())
+        return task.run(
+            learn_block,
+            None,
+            lambda: new_bundle(inputs, 1 + self.negatives, width, contexts=contexts, rows=3),
+            own=lambda: Tables(made, new_composed(size, len(made.words), most, width), output, positions, architecture),
+            learned=lambda: self.learned(task, made, output, positions),
+            reader=task.windows(size=size),
+        )
+
+    def made(self, task: Task) -> Made:
+        """What the words of a vocabulary are made of, as training starts."""
+        words, lengths = task.vocabulary.words, {"min_n": self.min_n, "max_n": self.max_n}
+        buckets = 0 if self.max_n == 0 else self.buckets or default_buckets(words, **lengths)
+        offsets, rows = subwords(words, **lengths, buckets=buckets)
+        own = initial(len(words), self.dim, task.seed)
+        return Made(own, initial(buckets, self.dim, task.seed + 2**32), offsets, rows)
+
+    def learned(self, task: Task, made: Made, output: np.ndarray, positions: np.ndarray) -> Arrays:
+        """The tables as they are kept, and the vectors."""
+        own, ngrams = trimmed(made.words, self.dim), trimmed(made.ngrams, self.dim)
+        how = subword_vectors.Subwords(ngrams, self.min_n, self.max_n)
+        found = {"vectors": how.with_own(task.vocabulary.words, own), "words": own, "ngrams": ngrams}
+        found["output"] = trimmed(output, self.dim)
+        return found | ({"positions": trimmed(positions, self.dim)} if self.position_weights else {})
