@@ -15,11 +15,6 @@ from embeddings.vectors import Vectors
 IMDB = Path(os.environ.get("EMBEDDINGS_DATA", "data")) / "documents"  # imdb-train_pos.tsv.zst and the like
 
 
-@pytest.fixture(autouse=True)
-def cache(tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("EMBEDDINGS_CACHE", str(tmp_path_factory.mktemp("cache")))
-
-
 def rows(count, seed):
     """Documents of good or bad words among plain ones; every tenth holds unknown words alone."""
     rng = np.random.default_rng(seed)
