@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from embeddings.plugins.cbow import CBOW as CBOW
     from embeddings.plugins.continuous_window import ContinuousWindow as ContinuousWindow
     from embeddings.plugins.fasttext import FastText as FastText
+    from embeddings.plugins.sembei import Sembei as Sembei
     from embeddings.plugins.skipgram import SkipGram as SkipGram
     from embeddings.plugins.structured import DirectionalSkipGram as DirectionalSkipGram
     from embeddings.plugins.structured import StructuredSkipGram as StructuredSkipGram

@@ -101,20 +101,8 @@ def main(debug: bool) -> None:
 
 
 COMMANDS = (
-    train,
-    fit,
-    evaluate,
-    index,
-    neighbours,
-    analogy,
-    compose,
-    export,
-    info,
-    vocabulary,
-    phrases,
-    trainers,
-    benchmark,
-    cache,
+    *(train, fit, evaluate, index, neighbours, analogy, compose, export, info),
+    *(vocabulary, phrases, trainers, benchmark, cache),
 )
 for module in COMMANDS:
     main.add_command(module.command)
