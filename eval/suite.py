@@ -9,6 +9,7 @@ from embeddings.errors import SettingError
 from embeddings.eval.analogy import analogy, check_methods
 from embeddings.eval.categories import Categories, read_categories
 from embeddings.eval.categorisation import categorisation
+from embeddings.eval.category_prediction import prediction
 from embeddings.eval.comparison import Comparison
 from embeddings.eval.conllu import TaggingSet, read_tagging
 from embeddings.eval.documents import DocumentSet, classification, read_documents
@@ -91,7 +92,7 @@ class Suite:
         for questions in self.questions:
             found += analogy(vectors, questions, folded, name=name, restrict=self.limits, methods=self.methods)
         for words in self.categories:
-            found += categorisation(vectors, words, folded, name=name)
+            found += prediction(vectors, words, name=name) + categorisation(vectors, words, folded, name=name)
         for tagged in self.tagging:
             found += tagging(vectors, tagged, name=name, window=self.window)
         for documents in self.documents:
