@@ -92,7 +92,8 @@ class Suite:
         for questions in self.questions:
             found += analogy(vectors, questions, folded, name=name, restrict=self.limits, methods=self.methods)
         for words in self.categories:
-            found += prediction(vectors, words, name=name) + categorisation(vectors, words, folded, name=name)
+            found += prediction(vectors, words, name=name)
+            found += categorisation(vectors, words, folded, name=name)
         for tagged in self.tagging:
             found += tagging(vectors, tagged, name=name, window=self.window)
         for documents in self.documents:
