@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from embeddings.corpora import Corpus, EncodedCorpus
 
 MOST_THREADS = 1024
+TEXT = ("tokenizer", "case", "encoding_errors")  # settings of a corpus that say how a text becomes words
 
 
 class TrainingError(EmbeddingsError):
@@ -55,7 +56,10 @@ class WindowSettings(NegativeSampling, ContextWindow, VocabularyChoice, Schedule
 
 @dataclass(frozen=True)
 class Task:
-    """One training run: settings, a corpus as ids, the words that get vectors, and how the run is carried out."""
+    """One training run: settings, a corpus as ids, the words that get vectors, and how the run is carried out.
+
+    `tags` are those of the rows of the table "documents", for models that have one: a pyarrow array of strings.
+    """
 
     trainer: str
     settings: WindowSettings
@@ -64,6 +68,7 @@ class Task:
     threads: int
     seed: int
     report: Report | None
+    tags: Any = None
 
     def run(
         self,
@@ -89,7 +94,8 @@ class Task:
             TrainingError: a vector or the loss overflowed.
             Interrupted: the user interrupted; what was learned is in it.
         """
-        reader, shares = reader or self.windows(), self.shares()
+        reader = reader or self.windows()
+        shares = self.shares(reader.source.lines)
         own = own or (lambda: tables)
         learned = learned or (lambda: all_trimmed(tables, self.settings.dim))
         Worker(self, reader, Tally(1, self.settings, 1), 0, bundle()).compile(learn_block, own())
@@ -141,9 +147,9 @@ class Task:
             sharing=DISTANT if settings.negative_sharing == "distant" else 1,
         )
 
-    def shares(self) -> list[int]:
-        """Where each thread's share of the ids begins, and the end: at the nearest border of a sentence, if near."""
-        words, lines = self.corpus_words, np.asarray(self.encoded.sentences)
+    def shares(self, lines: np.ndarray) -> list[int]:
+        """Where each thread's share of the ids begins, and the end: at the nearest of these borders, if near."""
+        words = self.corpus_words
         cuts = [words * thread // self.threads for thread in range(self.threads + 1)]
         near = words // (20 * self.threads)
         for k, cut in enumerate(cuts[1:-1], 1):
@@ -163,6 +169,7 @@ class Task:
             "seed": self.seed,
             "threads": self.threads,
             "corpus": self.encoded.fingerprint,
+            "text": {name: self.encoded.meta["settings"].get(name) for name in TEXT},
             "words": progress.words,
             "of_words": progress.total,
             "seconds": round(progress.seconds, 3),
@@ -180,6 +187,7 @@ class Task:
             tables=tables,
             record=record,
             composer=getattr(type(self.settings), "composer", None),
+            tags=self.tags,
         )
 
 
