@@ -1,12 +1,10 @@
 """The front door: sources and settings in, an encoded corpus out."""
 
 import os
-import shutil
-import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
+from copy import copy
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from embeddings.cache import folder
 from embeddings.corpora import cached
@@ -14,13 +12,18 @@ from embeddings.corpora.encoded import EncodedCorpus
 from embeddings.corpora.reading import BLOCK, Reader, Report
 from embeddings.corpora.remapping import remap
 from embeddings.corpora.rows import Columns
-from embeddings.corpora.shelf import PARTIAL, limit
+from embeddings.corpora.scratch import made_in
+from embeddings.corpora.shelf import limit
 from embeddings.corpora.sources import File, Source, resolve
 from embeddings.corpora.tokenizers import Runs, Tokenizer, check_case
 from embeddings.corpora.tokenizers import resolve as resolve_tokenizer
 from embeddings.corpora.utf8 import check_policy
 from embeddings.errors import CorpusError, SettingError
 from embeddings.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from embeddings.corpora.phrases.phrasing import Phrasing
+    from embeddings.corpora.phrases.phrasing import Source as PhraseSource
 
 
 class Corpus:
@@ -42,6 +45,10 @@ class Corpus:
     occurrences, which is at most 2 / max_types of all tokens. vocabulary: train just these words, with the counts
     they have there, whatever min_count and max_vocab say: a Vocabulary, or what `vocabulary_files.read` reads.
 
+    phrases: make tokens of phrases, their words parted by `joiner`: of those that `Phrases` settings find ("auto": by
+    its defaults), of a `PhraseList`, or of a file of phrases, lower-cased as the text. phrase_words: "replace", or
+    "alternate" to leave every second occurrence of a phrase as its words.
+
     Every line is a sentence. A document of a file starts at its first line that is not blank, and at every
     such line that follows a blank one.
 
@@ -49,7 +56,7 @@ class Corpus:
         CorpusError: nothing is found under a name, or it is not a source.
         RegistryError: no tokenizer of that name is installed.
         SettingError: a setting is not one of those allowed.
-        FormatError: the vocabulary cannot be read.
+        FormatError: the vocabulary or the phrases cannot be read.
     """
 
     def __init__(
@@ -63,6 +70,9 @@ class Corpus:
         rows: int | None = None,
         max_types: int | None = None,
         vocabulary: Vocabulary | str | os.PathLike[str] | None = None,
+        phrases: "PhraseSource | str | os.PathLike[str] | None" = None,
+        joiner: str = "_",
+        phrase_words: str = "replace",
     ) -> None:
         if not sources:
             raise CorpusError("a corpus needs a source: a path, '-', 'sample' or an iterable")
@@ -74,6 +84,7 @@ class Corpus:
         self.sources = [found for source in sources for found in resolve(source)]
         self.paths = [Path(source) for source in sources if isinstance(source, str | os.PathLike)]
         self.vocabulary = given(vocabulary)
+        self.phrasing = phrased(phrases, joiner, phrase_words, self.case)
         self.kept: EncodedCorpus | None = None
         self.kept_identity: str | None = None
 
@@ -81,11 +92,12 @@ class Corpus:
         return f"<Corpus of {', '.join(source.name for source in self.sources)}>"
 
     @property
-    def settings(self) -> dict[str, str | int | None]:
+    def settings(self) -> dict[str, Any]:
         """The settings as plain values; a tokenizer by its name."""
         name = getattr(self.tokenizer, "name", None) or getattr(self.tokenizer, "__qualname__", "a callable")
         names = ("case", "encoding_errors", "text_column", "tag_column", "rows", "max_types")
-        return {"tokenizer": str(name), **{name: getattr(self, name) for name in names}}
+        phrases = {} if self.phrasing is None else {"phrases": self.phrasing.identity}
+        return {"tokenizer": str(name), **{name: getattr(self, name) for name in names}, **phrases}
 
     def encode(self, *, report: Report | None = None, block_size: int = BLOCK) -> EncodedCorpus:
         """The corpus as numbers, from the cache if these sources were encoded before and have not changed.
@@ -106,7 +118,7 @@ class Corpus:
             return self.kept
         before = self.identity()
         home = folder("corpora") if before else None
-        made = self.found_or_made(home, before, report, block_size)
+        made = self.found_or_made(home, before, lambda scratch: self.write(scratch, report, block_size))
         if self.vocabulary is not None:
             with made, made_in(home) as scratch:
                 remap(made, self.vocabulary, scratch)
@@ -115,14 +127,14 @@ class Corpus:
             self.kept, self.kept_identity = made, state
         return made
 
-    def found_or_made(self, home: Path | None, name: str | None, report: Report | None, size: int) -> EncodedCorpus:
-        """The corpus with all its words, from the cache or encoded now."""
+    def found_or_made(self, home: Path | None, name: str | None, write: Callable[[Path], None]) -> EncodedCorpus:
+        """The corpus with all its words, from the cache or written now."""
         if home and name:
             if found := cached.find(home / name):
                 return found
             limit(home)  # hours of work come before it is asked again
         with made_in(home) as scratch:
-            self.encode_into(scratch, report, size)
+            write(scratch)
         if home and name and scratch.parent == home and self.identity() == name:
             return cached.keep(scratch, home / name)
         return EncodedCorpus(scratch, temporary=True)
@@ -131,6 +143,16 @@ class Corpus:
         """The name of this corpus in the cache as the sources are now; None if it is not to be cached."""
         built_in = isinstance(self.tokenizer, Runs) and self.tokenizer in built_in_tokenizers()
         return cached.identity(self.sources, self.settings) if built_in else None
+
+    def write(self, scratch: Path, report: Report | None, block_size: int) -> None:
+        """Write the encoded corpus into a folder, with phrases as tokens if they are asked for."""
+        if self.phrasing is None:
+            self.encode_into(scratch, report, block_size)
+            return
+        plain = copy(self)
+        plain.phrasing = plain.vocabulary = plain.kept = None
+        with plain.encode(report=report, block_size=block_size) as encoded:
+            self.phrasing.write(encoded, scratch)
 
     def encode_into(self, scratch: Path, report: Report | None, block_size: int) -> None:
         """Write the encoded corpus into a folder."""
@@ -155,6 +177,23 @@ def given(vocabulary: Vocabulary | str | os.PathLike[str] | None) -> Vocabulary 
     from embeddings.vocabulary_files import read
 
     return read(vocabulary)
+
+
+def phrased(
+    phrases: "PhraseSource | str | os.PathLike[str] | None", joiner: str, words: str, case: str
+) -> "Phrasing | None":
+    """How phrases become tokens, if they do.
+
+    Raises:
+        FormatError, SettingError: as `phrasing`; or a joiner or phrase-words are set, and no phrases.
+    """
+    if phrases is not None:
+        from embeddings.corpora.phrases.phrasing import phrasing
+
+        return phrasing(phrases, joiner, words, case)
+    if (joiner, words) != ("_", "replace"):
+        raise SettingError("joiner and phrase-words say how phrases become tokens: name the phrases too")
+    return None
 
 
 def check_column(name: str, column: str | None) -> str | None:
@@ -184,28 +223,6 @@ def built_in_tokenizers() -> tuple[Runs, ...]:
     from embeddings.corpora.tokenizers import characters, whitespace, words
 
     return words, whitespace, characters
-
-
-@contextmanager
-def made_in(home: Path | None) -> Iterator[Path]:
-    """An empty folder to encode into, removed if that fails."""
-    scratch = make_scratch(home)
-    try:
-        yield scratch
-    except BaseException:
-        shutil.rmtree(scratch, ignore_errors=True)
-        raise
-
-
-def make_scratch(home: Path | None) -> Path:
-    """An empty folder to encode into, in the cache if there is one."""
-    if home is not None:
-        try:
-            home.mkdir(parents=True, exist_ok=True)
-            return Path(tempfile.mkdtemp(prefix=".", suffix=PARTIAL, dir=home))
-        except OSError:  # gone, or no longer writable
-            pass
-    return Path(tempfile.mkdtemp(prefix="embeddings-"))
 
 
 def total_size(sources: list[Source]) -> int | None:

@@ -20,7 +20,7 @@ from embeddings.corpora.tags import TagFile
 from embeddings.corpora.tokenizers import Runs, Tokenizer, never
 from embeddings.corpora.words import Words
 from embeddings.errors import CorpusError
-from embeddings.vocabulary import Vocabulary
+from embeddings.vocabulary import Vocabulary, ranked
 
 
 class Encoder:
@@ -111,7 +111,7 @@ class Encoder:
         if not self.documents.count:
             self.documents.append(np.zeros(1))
         self.documents.append(np.array([self.sentences.count - 1]))
-        vocabulary, rank = ranked(self.words)
+        vocabulary, rank = ranked(self.words.column(), self.words.counts())
         if not len(vocabulary):
             raise CorpusError(f"none of {self.ids.count} tokens stands out in so few types; raise --max-types")
         vocabulary.total = self.ids.count
@@ -165,20 +165,6 @@ class Encoder:
         for column in self.files():
             with contextlib.suppress(OSError):  # of a full disk was told already
                 column.file.close()
-
-
-def ranked(words: Words) -> tuple[Vocabulary, NDArray[np.int32]]:
-    """The words as a vocabulary, and the rank in it of each raw id (types,)."""
-    import pyarrow
-    import pyarrow.compute
-
-    table = pyarrow.table({"word": words.column(), "count": pyarrow.array(words.counts())})
-    order = pyarrow.compute.sort_indices(table, [("count", "descending"), ("word", "ascending")])
-    table = table.take(order)
-    rank = np.empty(len(words), np.int32)
-    rank[order.to_numpy()] = np.arange(len(words), dtype=np.int32)
-    column = pyarrow.concat_arrays(table.column("word").chunks)
-    return Vocabulary(column, table.column("count").to_numpy()), rank
 
 
 def renumbering(words: Words, rank: NDArray[np.int32]) -> Renumber:

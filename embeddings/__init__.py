@@ -14,8 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus as Corpus
+    from embeddings.corpora.phrases import PhraseList as PhraseList
+    from embeddings.corpora.phrases import Phrases as Phrases
     from embeddings.errors import EmbeddingsError as EmbeddingsError
     from embeddings.eval import evaluate as evaluate
+    from embeddings.indexes import build_index as build_index
+    from embeddings.indexes import load_index as load_index
     from embeddings.loading import load as load
     from embeddings.loading import load_model as load_model
     from embeddings.model import Model as Model
@@ -38,12 +42,16 @@ HOMES = {
     "EmbeddingsError": "embeddings.errors",
     "Interrupted": "embeddings.training.task",
     "Model": "embeddings.model",
+    "PhraseList": "embeddings.corpora.phrases",
+    "Phrases": "embeddings.corpora.phrases",
     "Progress": "embeddings.training.progress",
     "Vectors": "embeddings.vectors",
     "Vocabulary": "embeddings.vocabulary",
     "align": "embeddings.operations.align",
+    "build_index": "embeddings.indexes",
     "evaluate": "embeddings.eval",
     "load": "embeddings.loading",
+    "load_index": "embeddings.indexes",
     "load_model": "embeddings.loading",
     "merge": "embeddings.operations.merge",
     "train": "embeddings.training.run",

@@ -41,14 +41,20 @@ def describe(path: str | os.PathLike[str], *, full: bool = False, allow_pickle: 
 
 
 def folder(path: Path) -> dict[str, Any]:
-    """A saved model or an encoded corpus.
+    """A saved model, a saved index or an encoded corpus.
 
     Raises:
-        FormatError: it is neither.
+        FormatError: it is none of them.
     """
     from embeddings.corpora.encoded import META, read_meta
+    from embeddings.indexes.saved import RECORD as INDEX
+    from embeddings.indexes.saved import read_record
     from embeddings.model import MAIN, TENSORS, VOCABULARY, read_description
 
+    if (path / INDEX).is_file():
+        record = read_record(path)
+        kept = ("kind", "rows", "dim", "bytes", "build_seconds", "settings", "vectors")
+        return {"what": "saved index", **{key: record.get(key) for key in kept}}
     if (path / META).is_file():
         meta = read_meta(path)
         return {"what": "encoded corpus", **{key: value for key, value in meta.items() if key != "files"}}

@@ -1,8 +1,6 @@
-"""The rows nearest to a query by cosine: exact, in blocks of bounded memory, the same on every machine.
+"""Unit rows and their cosines, in blocks of bounded memory, the same on every machine; and 3CosMul.
 
-Scores of a whole block come from one float32 matrix product. Its last digits depend on the block, the
-library and the processor, so whatever it cannot tell apart is decided again row by row in float64:
-equal rows tie exactly, and a tie goes to the lower index, which is the more frequent word.
+The search for neighbours itself is an index: see `embeddings.indexes`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -55,32 +53,6 @@ def check_search(top: int, restrict: int | None) -> None:
         raise SettingError(f"restrict must be at least 1, not {restrict}")
 
 
-def search(
-    units: np.ndarray,
-    queries: np.ndarray,
-    top: int,
-    *,
-    restrict: int | None = None,
-    exclude: Sequence[Sequence[int]] | None = None,
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """For each query the indices and cosines (float64) of its `top` nearest rows, nearest first.
-
-    Arguments:
-        units: (vocabulary, dim) float32, rows of length one or zero.
-        queries: (queries, dim), of any length; a query of zeros scores zero everywhere.
-        restrict: only the first so many rows are candidates.
-        exclude: for each query the rows that are no candidates.
-    """
-    check_search(top, restrict)
-    candidates = units[:restrict]
-    queries = unit(queries)
-    for part in row_blocks(len(queries), len(candidates)):
-        scores = queries[part].astype(np.float32) @ candidates.T
-        for row, query in enumerate(queries[part]):
-            barred = exclude[part.start + row] if exclude is not None else ()
-            yield best(scores[row], top, barred, rounding(units), exact_cosines(candidates, query))
-
-
 def rounding(units: np.ndarray) -> float:
     """How far two float32 products of unit rows may be from their true difference."""
     return float(units.shape[1] + 4) * 2.0**-23
@@ -90,12 +62,20 @@ def exact_cosines(units: np.ndarray, query: np.ndarray) -> Callable[[np.ndarray]
     """A function from row indices to float64 cosines that are the same wherever the row stands."""
 
     def score(indices: np.ndarray) -> np.ndarray:
-        cosines = np.empty(len(indices))
-        for part in row_blocks(len(indices), len(query), itemsize=8):
-            cosines[part] = (units[indices[part]] * query).sum(axis=1)
-        return np.clip(cosines, -1, 1)
+        return pair_cosines(units, indices, query)
 
     return score
+
+
+def pair_cosines(
+    units: np.ndarray, rows: np.ndarray, queries: np.ndarray, owners: np.ndarray | None = None
+) -> np.ndarray:
+    """The cosine (pairs,) float64 of each of `rows` with the one query, or with that of its owner among several."""
+    cosines = np.empty(len(rows))
+    for part in row_blocks(len(rows), units.shape[1], itemsize=8):
+        facing = queries if owners is None else queries[owners[part]]
+        cosines[part] = (units[rows[part]] * facing).sum(axis=1)
+    return np.clip(cosines, -1, 1)
 
 
 def best(

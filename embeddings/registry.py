@@ -1,15 +1,18 @@
 """Find what installed packages offer under an entry-point group; ours come through the same door."""
 
-from collections.abc import Iterator
+import dataclasses
+import difflib
+from collections.abc import Iterator, Mapping
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from embeddings.errors import RegistryError
+from embeddings.errors import RegistryError, SettingError
 
 KINDS = {
     "trainer": "embeddings.trainers",
     "tokenizer": "embeddings.tokenizers",
     "format": "embeddings.formats",
+    "index": "embeddings.indexes",
 }
 
 
@@ -64,3 +67,20 @@ def only(kind: str, name: str, offers: list[EntryPoint]) -> Any:
         return offers[0].load()
     except Exception as error:  # whatever a stranger's import raises is told in one line
         raise RegistryError(f"{kind} {name!r} from {package(offers[0])} does not load: {error}") from error
+
+
+def configured(kind: str, name: str, settings: Mapping[str, Any]) -> Any:
+    """A plugin whose fields are its settings, with these ones.
+
+    Raises:
+        RegistryError: as `load`.
+        SettingError: it has no such setting, or a value is out of range.
+    """
+    plugin = load(kind, name)
+    known = [field.name for field in dataclasses.fields(plugin)]
+    for setting in settings:
+        if setting not in known:
+            close = difflib.get_close_matches(setting, known, n=1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            raise SettingError(f"{name} has no setting {setting!r}{hint}; it has: {', '.join(sorted(known)) or 'none'}")
+    return plugin(**settings)

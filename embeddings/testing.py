@@ -1,4 +1,4 @@
-"""The contract of a trainer as a test, for those who write one.
+"""The contract of a trainer as a test, for those who write one; `check_index` is that of an index.
 
 from embeddings.testing import check_trainer
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from embeddings.corpora import Corpus
 from embeddings.errors import SettingError
+from embeddings.indexes.contract import check_index as check_index
 from embeddings.model import Model
 from embeddings.settings import kinds, without_none
 from embeddings.training.progress import Progress
@@ -72,20 +73,26 @@ def planted() -> Corpus:
 
 
 def check_class(trainer: type) -> None:
-    """Assert that it is a dataclass from which a command line can be made."""
+    """Assert that it is a dataclass from which a command line can be made, with a method that trains."""
+    check_options(trainer)
     name = trainer.__name__
-    assert dataclasses.is_dataclass(trainer), f"{name} must be a dataclass"
-    assert trainer.__dataclass_params__.frozen, f"{name} must be frozen: @dataclass(frozen=True, kw_only=True)"  # type: ignore[attr-defined]
-    documented = trainer.__doc__ and not trainer.__doc__.startswith(f"{name}(")  # as dataclass makes one
-    assert documented, f"{name} must have a docstring: its first line is its summary"
-    for field in dataclasses.fields(trainer):
-        check_field(field, kinds(trainer)[field.name])
     train = getattr(trainer, "train", None)
     assert callable(train), f"{name} must have a method train(corpus, *, threads, seed, report)"
     taken = inspect.signature(train).parameters
     for argument in ("threads", "seed", "report"):
         assert argument in taken, f"train must take {argument!r}"
         assert taken[argument].default is not inspect.Parameter.empty, f"{argument!r} must have a default"
+
+
+def check_options(plugin: type) -> None:
+    """Assert that a class is a dataclass from which a command line can be made."""
+    name = plugin.__name__
+    assert dataclasses.is_dataclass(plugin), f"{name} must be a dataclass"
+    assert plugin.__dataclass_params__.frozen, f"{name} must be frozen: @dataclass(frozen=True, kw_only=True)"  # type: ignore[attr-defined]
+    documented = plugin.__doc__ and not plugin.__doc__.startswith(f"{name}(")  # as dataclass makes one
+    assert documented, f"{name} must have a docstring: its first line is its summary"
+    for field in dataclasses.fields(plugin):
+        check_field(field, kinds(plugin)[field.name])
 
 
 def check_field(field: "dataclasses.Field[Any]", kind: Any) -> None:

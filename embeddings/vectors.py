@@ -1,15 +1,19 @@
 """Words and their vectors: look up, compare, search."""
 
+import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
 from embeddings.errors import SettingError
 from embeddings.neighbours import row_blocks, unit, unit_rows
 from embeddings.vocabulary import UnknownWordError
+
+if TYPE_CHECKING:
+    from embeddings.indexes import Index
 
 Query = str | np.ndarray | Sequence[str | np.ndarray]
 Neighbours = list[tuple[str, float]]
@@ -170,6 +174,14 @@ class Vectors:
             self.check_finite()
         return units
 
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the matrix and its shape: what an index was built from. Words are no part of it."""
+        whole = hashlib.sha256(repr(self.matrix.shape).encode())
+        for part in row_blocks(*self.matrix.shape):
+            whole.update(np.ascontiguousarray(self.matrix[part]).data)
+        return whole.hexdigest()
+
     def check_finite(self) -> None:
         """Refuse a NaN or an infinity.
 
@@ -187,7 +199,13 @@ class Vectors:
         return float(np.clip(unit(self[a]) @ unit(self[b]), -1, 1))
 
     def most_similar(
-        self, positive: Query, negative: Query = (), *, top: int = 10, restrict: int | None = None
+        self,
+        positive: Query,
+        negative: Query = (),
+        *,
+        top: int = 10,
+        restrict: int | None = None,
+        index: "Index | str | os.PathLike[str] | None" = None,
     ) -> Neighbours:
         """The `top` words nearest to the mean of unit vectors, each with its cosine, nearest first.
 
@@ -197,22 +215,30 @@ class Vectors:
         Arguments:
             positive: a word, an array (dim,), or several of either.
             restrict: only the first so many, most frequent, words may be answers; None for all.
+            index: what finds them: an index of these vectors, the path of one, or the name of a kind with its
+                settings, such as "lsh:bits=512", to be built now. None compares with every word.
 
         Raises:
             UnknownWordError: a word has no vector.
-            SettingError: `top` or `restrict` below 1, nothing asked, or an array of another length.
+            SettingError: `top` or `restrict` below 1, nothing asked, an array of another length, or an index of
+                other vectors.
         """
         from embeddings.operations.search import most_similar
 
-        return most_similar(self, positive, negative, top=top, restrict=restrict)
+        return most_similar(self, positive, negative, top=top, restrict=restrict, index=index)
 
     def most_similar_many(
-        self, queries: Iterable[Query], *, top: int = 10, restrict: int | None = None
+        self,
+        queries: Iterable[Query],
+        *,
+        top: int = 10,
+        restrict: int | None = None,
+        index: "Index | str | os.PathLike[str] | None" = None,
     ) -> list[Neighbours]:
-        """`most_similar` of each query, all in one blocked matrix product."""
+        """`most_similar` of each query, all at once."""
         from embeddings.operations.search import most_similar_many
 
-        return most_similar_many(self, queries, top=top, restrict=restrict)
+        return most_similar_many(self, queries, top=top, restrict=restrict, index=index)
 
     def analogy(
         self,

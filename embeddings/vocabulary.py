@@ -192,6 +192,20 @@ class Vocabulary:
             raise FormatError(f"{Path(path)} is not a vocabulary file: {error}") from error
 
 
+def ranked(words: Any, counts: NDArray[np.int64]) -> tuple[Vocabulary, NDArray[np.int32]]:
+    """Words in any order, a pyarrow array, as a vocabulary; and the place in it of each (words,)."""
+    import pyarrow
+    import pyarrow.compute
+
+    table = pyarrow.table({"word": words, "count": pyarrow.array(counts)})
+    order = pyarrow.compute.sort_indices(table, [("count", "descending"), ("word", "ascending")])
+    table = table.take(order)
+    rank = np.empty(len(words), np.int32)
+    rank[order.to_numpy()] = np.arange(len(words), dtype=np.int32)
+    column = pyarrow.concat_arrays(table.column("word").chunks)
+    return Vocabulary(column, table.column("count").to_numpy()), rank
+
+
 def strings(column: Any) -> Any:
     """Words as a pyarrow array of large strings."""
     import pyarrow

@@ -11,7 +11,12 @@ from pathlib import Path
 
 from embeddings.errors import FormatError
 
-SHIPPED = {"wordsim353": "wordsim353.txt", "google-analogies": "questions-words.txt"}
+SHIPPED = {
+    "wordsim353": "wordsim353.txt",
+    "google-analogies": "questions-words.txt",
+    "google-phrases": "questions-phrases.txt",
+}
+OF_PHRASES = {"google-phrases"}  # asks for vectors of phrases, and is judged only where it is named
 FROM_GENSIM = {"simlex999": "simlex999.txt"}
 SYNTACTIC = "gram"
 # Headings of the column of ratings in published sets, without case, spaces and signs.
@@ -44,7 +49,8 @@ class Questions:
 
 def names() -> dict[str, str]:
     """The test sets known by name, and which kind each is: "similarity" or "analogy"."""
-    return {"wordsim353": "similarity", "simlex999": "similarity", "google-analogies": "analogy"}
+    analogies = {"google-analogies": "analogy", "google-phrases": "analogy"}
+    return {"wordsim353": "similarity", "simlex999": "similarity", **analogies}
 
 
 def locate(name: str | os.PathLike[str]) -> Path:

@@ -4,6 +4,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
+JOINER = "_"  # between the words of a phrase in test sets
+JOINERS = (JOINER, " ", "-", "~", "+", "::")  # in vectors
+
 
 class Folded:
     """Words compared in upper case; of several alike the first, the most frequent, stands for all.
@@ -23,8 +26,20 @@ class Folded:
                 self._others.setdefault(first, []).append(index)
 
     def find(self, words: Iterable[str]) -> np.ndarray:
-        """The row of each word (int64), -1 for one that is not there."""
-        return np.array([self._first.get(word.upper(), -1) for word in words], dtype=np.int64)
+        """The row of each word (int64), -1 for one that is not there.
+
+        A phrase that is not there as it stands, such as St._Louis, is looked for without its full stops, and with
+        other marks between its words.
+        """
+        return np.array([self._find(word.upper()) for word in words], dtype=np.int64)
+
+    def _find(self, word: str) -> int:
+        """The row of a word in upper case."""
+        found = self._first.get(word, -1)
+        if found >= 0 or JOINER not in word.strip(JOINER):
+            return found
+        words = [part for part in word.replace(".", "").split(JOINER) if part]
+        return next((self._first[joined] for mark in JOINERS if (joined := mark.join(words)) in self._first), -1)
 
     def forms(self, rows: Iterable[int]) -> list[int]:
         """The given rows and every other row that differs from one of them in case alone."""

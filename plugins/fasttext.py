@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 HIDDEN, GRADIENT, WEIGHTS = 0, 1, 2  # of `Bundle.rows`
 SKIPGRAM, CBOW, WEIGHTED = 0, 1, 2  # of `Tables.architecture`
-SIZE = 4096  # words of a block: composed rows are as old as a block at most
+SIZE = 512  # words of a block: composed rows are as old as a block at most
 
 
 class Tables(NamedTuple):

@@ -15,8 +15,10 @@ from embeddings.cli import (
     cache,
     evaluate,
     export,
+    index,
     info,
     neighbours,
+    phrases,
     train,
     trainers,
     vocabulary,
@@ -96,5 +98,6 @@ def main(debug: bool) -> None:
     """Train word vectors, judge them, search them, and hand them to other tools."""
 
 
-for module in (train, evaluate, neighbours, analogy, export, info, vocabulary, trainers, benchmark, cache):
+COMMANDS = (train, evaluate, index, neighbours, analogy, export, info, vocabulary, phrases, trainers, benchmark, cache)
+for module in COMMANDS:
     main.add_command(module.command)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from embeddings.cli import shared
+from embeddings.cli import neighbour_quality, shared
 
 if TYPE_CHECKING:
     from embeddings.eval import Result
@@ -34,6 +34,7 @@ SUMS = (None, "semantic", "syntactic")
 @click.option("--sections", is_flag=True, help="Print each section of analogy questions too.")
 @shared.as_json
 @shared.reading
+@neighbour_quality.instead
 def command(
     vectors: tuple[str, ...],
     similarity: tuple[str, ...],
@@ -47,17 +48,18 @@ def command(
 ) -> None:
     """Print how well VECTORS agree with people's judgements, one or several files side by side.
 
-    Sets by name: wordsim353, simlex999 (similarity), google-analogies (analogy); all of them if none is asked
-    for. Or any file in these forms; of several columns, the rating is the one with that heading, or the first number
-    after the two words. `seen` of `total` says how many pairs or questions had all their words; analogies are counted
-    over the full vocabulary and over its 30,000 most frequent words. `low` to `high` is a 95 % interval: how much of
-    the value is chance in which pairs or questions the set holds (bootstrap; Wilson's for accuracy).
+    Sets by name: wordsim353, simlex999 (similarity), google-analogies (analogy), all of these if none is asked for;
+    google-phrases (analogy, for vectors of phrases such as new_york). Or any file in these forms; of several columns,
+    the rating is the one with that heading, or the first number after the two words. `seen` of `total` says how many
+    pairs or questions had all their words; analogies are counted over the full vocabulary and over its 30,000 most
+    frequent words. `low` to `high` is a 95 % interval: how much of the value is chance in which pairs or questions the
+    set holds (bootstrap; Wilson's for accuracy).
     """
     from embeddings.eval import datasets
     from embeddings.eval import evaluate as judge
 
     if not similarity and not analogy:
-        known = datasets.names()
+        known = {name: kind for name, kind in datasets.names().items() if name not in datasets.OF_PHRASES}
         similarity = tuple(name for name, kind in known.items() if kind == "similarity")
         analogy = tuple(name for name, kind in known.items() if kind == "analogy")
     for name in similarity:  # before the vectors, so that a bad file is told at once

@@ -10,6 +10,12 @@ from embeddings.cli import shared
 @click.argument("words", nargs=-1, required=True)
 @shared.top
 @shared.restrict
+@click.option(
+    "--index",
+    metavar="PATH|KIND[:NAME=VALUE,...]",
+    help="Ask an index: one that `embeddings index` saved, or one to be built now, such as lsh:bits=512.  [default: "
+    "compare with every word]",
+)
 @shared.as_json
 @shared.reading
 def command(
@@ -17,13 +23,14 @@ def command(
     words: tuple[str, ...],
     top: int,
     restrict: int | None,
+    index: str | None,
     as_json: bool,
     allow_pickle: bool,
     encoding_errors: str,
 ) -> None:
     """Print the words nearest to each of WORDS by cosine."""
     loaded = shared.load(vectors, allow_pickle, encoding_errors)
-    found = loaded.most_similar_many(list(words), top=top, restrict=restrict)
+    found = loaded.most_similar_many(list(words), top=top, restrict=restrict, index=index)
     shared.tell_composed(loaded, words)
     rows = (
         {"word": word, "neighbour": neighbour, "cosine": cosine}

@@ -77,6 +77,8 @@ class Reading(Bar):
         self.say(f"read {words}, {types:,} different, in {counted(lines, 'line')}")
         for column, files in columns_of(encoded.meta["columns"]).items():
             self.say(f"text taken from the column {column!r} of {files}")
+        if told := encoded.meta.get("phrases"):
+            self.say(phrases_of(told))
         unknown = len(encoded.ids) - encoded.meta["known"]
         if unknown:
             self.say(f"not in the vocabulary: {counted(unknown, 'word')}")
@@ -114,6 +116,13 @@ class Training(Bar):
         facts += [f"{speed / 1e6:.2f} M words/s"] if speed else []
         facts += [f"loss {losses[-1]:.3f}" for _ in losses[:1]]
         self.say(f"{', '.join(facts)}; {learned}" if facts else learned)
+
+
+def phrases_of(told: dict[str, Any]) -> str:
+    """What became of phrases."""
+    known, missing = told["known"], told["listed"] - told["known"]
+    text = f"{counted(known, 'phrase')} joined in {counted(told['occurrences'], 'place')}"
+    return text + f"; {counted(missing, 'other')} with words that the corpus has not" * bool(missing)
 
 
 def columns_of(taken: dict[str, str]) -> dict[str, str]:

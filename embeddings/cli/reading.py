@@ -48,3 +48,24 @@ def options() -> list[click.Parameter]:
             "tokens in so many at most; how many is told.",
         ),
     ]
+
+
+def phrases() -> list[click.Parameter]:
+    """Which phrases become tokens, and how."""
+    return [
+        click.Option(
+            ["--phrases"],
+            metavar="FILE|auto",
+            help="Make tokens of the phrases of this file: what `embeddings phrases` saved, or just one a line; or, "
+            "auto, of those that it would find by its defaults.",
+        ),
+        click.Option(["--joiner"], default="_", help="What stands between the words of a phrase.", **SHOWN),
+        click.Option(
+            ["--phrase-words"],
+            type=click.Choice(["replace", "alternate"]),
+            default="replace",
+            help="A phrase replaces its words, or with alternate does so in every second place, so that phrase and "
+            "words learn from the same contexts.",
+            **SHOWN,
+        ),
+    ]

@@ -5,52 +5,12 @@ from typing import Any
 
 import click
 
-from embeddings import registry
 from embeddings.cli import reading
 from embeddings.cli.config import read_config
+from embeddings.cli.installed import Installed
 from embeddings.cli.saving import check_apart, checked, save
 from embeddings.cli.shared import INTERRUPTED
-from embeddings.errors import RegistryError, SettingError
-
-
-class Trainers(click.Group):
-    """One subcommand for each installed trainer, built when it is asked for."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Their names."""
-        return list(registry.available("trainer"))
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of a trainer; one that cannot be used says why when it is run."""
-        if cmd_name not in registry.available("trainer"):
-            return None
-        try:
-            return made(cmd_name, registry.load("trainer", cmd_name))
-        except RegistryError as error:
-            return unusable(cmd_name, error)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command of the first argument; an unknown trainer is told with those there are."""
-        if args and not args[0].startswith("-") and args[0] not in registry.available("trainer"):
-            try:
-                registry.load("trainer", args[0])
-            except RegistryError as error:
-                raise click.UsageError(
-                    f"{error}. Other packages bring more: pip install one that offers {registry.KINDS['trainer']!r}"
-                ) from error
-        return super().resolve_command(ctx, args)
-
-
-def unusable(name: str, error: RegistryError) -> click.Command:
-    """A command that says what is wrong with its trainer."""
-
-    def run() -> None:
-        raise error
-
-    ignore = {"ignore_unknown_options": True, "allow_extra_args": True}
-    return click.Command(name, callback=run, help=f"(unusable) {error}", context_settings=ignore)
+from embeddings.errors import SettingError
 
 
 def made(name: str, trainer: type) -> click.Command:
@@ -103,6 +63,7 @@ def common() -> list[click.Parameter]:
             **known,
         ),
         *reading.options(),
+        *reading.phrases(),
         click.Option(
             ["--vocab"],
             metavar="FILE",
@@ -153,4 +114,4 @@ def say(text: str) -> None:
     click.echo(text, err=True)
 
 
-command = Trainers("train", help="Learn vectors from text with one of the installed trainers.")
+command = Installed("train", "trainer", made, help="Learn vectors from text with one of the installed trainers.")

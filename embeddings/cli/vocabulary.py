@@ -64,6 +64,7 @@ command = click.Command(
         ),
         click.Option(["--max-vocab"], type=click.IntRange(min=1), help="Keep only so many words, the most frequent."),
         *reading.options(),
+        *reading.phrases(),
         click.Option(
             ["--top"], type=click.IntRange(min=1), default=10, help="How many words to print.", show_default=True
         ),

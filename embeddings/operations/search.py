@@ -1,34 +1,67 @@
 """The nearest words to words, vectors and sums of them."""
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Collection, Iterable, Sequence
 from typing import Literal
 
 import numpy as np
 
 from embeddings.errors import SettingError
-from embeddings.neighbours import check_search, search, search_multiplicative, unit
+from embeddings.indexes import Index, index_of
+from embeddings.neighbours import check_search, search_multiplicative, unit
 from embeddings.vectors import Neighbours, Query, Vectors
+
+IndexLike = Index | str | os.PathLike[str] | None
 
 
 def most_similar(
-    vectors: Vectors, positive: Query, negative: Query = (), *, top: int = 10, restrict: int | None = None
+    vectors: Vectors,
+    positive: Query,
+    negative: Query = (),
+    *,
+    top: int = 10,
+    restrict: int | None = None,
+    index: IndexLike = None,
 ) -> Neighbours:
     """See `Vectors.most_similar`."""
-    query, exclude = summed(vectors, positive, negative)
-    found = search(vectors.units, query[None], top, restrict=restrict, exclude=[exclude])
-    return named(vectors, *next(found))
+    asked = summed(vectors, positive, negative)
+    return answers(vectors, [asked], top=top, restrict=restrict, index=index)[0]
 
 
 def most_similar_many(
-    vectors: Vectors, queries: Iterable[Query], *, top: int = 10, restrict: int | None = None
+    vectors: Vectors,
+    queries: Iterable[Query],
+    *,
+    top: int = 10,
+    restrict: int | None = None,
+    index: IndexLike = None,
 ) -> list[Neighbours]:
     """See `Vectors.most_similar_many`."""
     check_search(top, restrict)
     asked = [summed(vectors, query, ()) for query in queries]
-    if not asked:
-        return []
-    rows, exclude = np.array([row for row, _ in asked]), [words for _, words in asked]
-    return [named(vectors, *hit) for hit in search(vectors.units, rows, top, restrict=restrict, exclude=exclude)]
+    return answers(vectors, asked, top=top, restrict=restrict, index=index) if asked else []
+
+
+def answers(
+    vectors: Vectors,
+    asked: Sequence[tuple[np.ndarray, list[int]]],
+    *,
+    top: int,
+    restrict: int | None,
+    index: IndexLike,
+) -> list[Neighbours]:
+    """The nearest words to each sum, without the rows that must not answer.
+
+    As many more are asked for as must not answer, so that `top` are left.
+    """
+    check_search(top, restrict)
+    rows, excluded = np.array([row for row, _ in asked]), [set(words) for _, words in asked]
+    chosen = index_of(index, vectors)
+    found = chosen.search(rows, top=top + max(map(len, excluded)), restrict=restrict)
+    return [
+        named(vectors, ids, similarities, barred, top)
+        for ids, similarities, barred in zip(found.ids, found.similarities, excluded, strict=True)
+    ]
 
 
 def analogy(
@@ -48,7 +81,8 @@ def analogy(
         raise SettingError(f"method must be 3cosadd or 3cosmul, not {method!r}")
     exclude = [vectors.index(word) for word in (a, b, c) if word in vectors]
     three = vectors[[a, b, c]]
-    return named(vectors, *search_multiplicative(vectors.units, three, top, restrict=restrict, exclude=exclude))
+    found = search_multiplicative(vectors.units, three, top, restrict=restrict, exclude=exclude)
+    return named(vectors, *found)
 
 
 def summed(vectors: Vectors, positive: Query, negative: Query) -> tuple[np.ndarray, list[int]]:
@@ -82,6 +116,9 @@ def listed(query: Query) -> Sequence[str | np.ndarray]:
     return list(query)
 
 
-def named(vectors: Vectors, indices: np.ndarray, scores: np.ndarray) -> Neighbours:
-    """Rows as words with their scores."""
-    return [(vectors.words[index], float(score)) for index, score in zip(indices, scores, strict=True)]
+def named(
+    vectors: Vectors, ids: np.ndarray, scores: np.ndarray, barred: Collection[int] = (), top: int | None = None
+) -> Neighbours:
+    """Rows as words with their scores, the first `top` of those that are not barred; an id of -1 is none."""
+    pairs = zip(ids.tolist(), scores.tolist(), strict=True)
+    return [(vectors.words[row], score) for row, score in pairs if row >= 0 and row not in barred][:top]

@@ -1,13 +1,10 @@
 """Training in one call, by a trainer's name."""
 
-import dataclasses
-import difflib
 import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from embeddings import registry
-from embeddings.errors import SettingError
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus
@@ -47,11 +44,4 @@ def make(trainer: str, settings: dict[str, Any]) -> Any:
     Raises:
         RegistryError, SettingError: as `train`.
     """
-    kind = registry.load("trainer", trainer)
-    known = [field.name for field in dataclasses.fields(kind)]
-    for name in settings:
-        if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
-            hint = f"; did you mean {close[0]}?" if close else ""
-            raise SettingError(f"{trainer} has no setting {name!r}{hint}; it has: {', '.join(sorted(known))}")
-    return kind(**settings)
+    return registry.configured("trainer", trainer, settings)

@@ -1,6 +1,5 @@
 """What stands between a trainer's settings and its kernel: the corpus read, the threads run, the model made."""
 
-import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from math import isfinite
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from embeddings.cores import available_threads as available_threads
 from embeddings.errors import EmbeddingsError
 from embeddings.kernels.block import SIZE, Source, keep_thresholds, new_block
 from embeddings.kernels.bundle import Bundle
@@ -217,11 +217,6 @@ def prepare(
     encoded = corpus.encode()
     vocabulary = encoded.select(min_count=settings.min_count, max_vocab=settings.max_vocab)
     return Task(trainer, settings, encoded, vocabulary, threads, seed, report)
-
-
-def available_threads() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Trainer(Protocol):

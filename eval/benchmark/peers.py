@@ -71,9 +71,10 @@ def embeddings(job: Job, clock: Clock) -> None:
 
 def gensim(job: Job, clock: Clock) -> None:
     """Run gensim from a file, its fastest way; training is `train`, after `build_vocab`."""
-    from gensim.models import Word2Vec
+    from gensim.models import FastText, Word2Vec
 
-    model = Word2Vec(**gensim_settings(job.shape), seed=job.seed)
+    kind = FastText if job.shape.trainer == "fasttext" else Word2Vec
+    model = kind(**gensim_settings(job.shape), seed=job.seed)
     model.build_vocab(corpus_file=job.text)
     total = {"total_words": model.corpus_total_words, "total_examples": model.corpus_count}
     with clock.training.counted():

@@ -3,12 +3,13 @@
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import packages_distributions, version
 from importlib.util import find_spec
 from typing import Any
 
 from embeddings.errors import SettingError
 from embeddings.eval.benchmark.job import Job, Shape
+from embeddings.subwords import FASTTEXT_BUCKETS
 
 Command = Callable[[Job], list[str]]
 MODELS = ("skipgram", "cbow")  # of ours, those that gensim and fastText have too
@@ -42,11 +43,9 @@ class Tool:
 
     @property
     def version(self) -> str:
-        """The installed version; empty if its package is not known."""
-        try:
-            return version(self.package)
-        except PackageNotFoundError:
-            return ""
+        """The installed version, whichever package it came with; empty if that is not known."""
+        found = packages_distributions().get(self.module, [])
+        return version(found[0]) if found else ""
 
     def learns(self, shape: Shape) -> bool:
         """Whether it has the model of the shape."""
@@ -89,10 +88,14 @@ def flags(trainer: type, settings: dict[str, Any]) -> list[str]:
 
 
 def gensim_settings(shape: Shape) -> dict[str, Any]:
-    """The arguments of `gensim.models.Word2Vec` for a shape."""
+    """The arguments of `gensim.models.Word2Vec` for a shape; those of `FastText` for the trainer fasttext."""
     settings = shape.settings
+    ngrams = {"min_n": settings["min_n"], "max_n": settings["max_n"]} if shape.trainer == "fasttext" else {}
+    if ngrams:
+        ngrams |= {"bucket": settings["buckets"] or FASTTEXT_BUCKETS}
     return {
-        "sg": int(shape.trainer == "skipgram"),
+        **ngrams,
+        "sg": int(settings.get("architecture", shape.trainer) == "skipgram"),
         "hs": 0,
         "cbow_mean": int(settings.get("combine", "mean") == "mean"),
         "vector_size": settings["dim"],
@@ -147,16 +150,18 @@ PEERS = (
         "gensim",
         package="gensim",
         module="gensim",
-        trainers=MODELS,
+        trainers=(*MODELS, "fasttext"),
         whole=runner("gensim"),
         notes=(
+            f"gensim's FastText has {FASTTEXT_BUCKETS:,} rows for n-grams where buckets is not said; embeddings has as "
+            "many of them as the vocabulary's n-grams would fill.",
             "gensim's rate falls by the words that each worker read itself, out of all, so with several workers it "
             "stays above the schedule.",
         ),
     ),
     Tool(
         "fasttext",
-        package="fasttext-wheel",
+        package="fasttext-numpy2",
         module="fasttext",
         trainers=MODELS,
         whole=runner("fasttext"),

@@ -1,10 +1,8 @@
 """What float32 cannot tell apart is decided in float64, then by place."""
 
 import numpy as np
-import pytest
 
-from embeddings.errors import SettingError
-from embeddings.neighbours import best, rounding, row_blocks, search
+from embeddings.neighbours import best, rounding, row_blocks
 
 
 def test_near_ties_are_decided_by_exact_scores():
@@ -32,8 +30,3 @@ def test_blocks_cover_everything_once():
     assert len(parts) > 1
     assert list(row_blocks(0, 5)) == []
     assert all(part.stop - part.start == 1 for part in row_blocks(3, 1 << 40))
-
-
-def test_search_refuses_before_it_works():
-    with pytest.raises(SettingError, match="top must be at least 1, not -1"):
-        next(search(np.ones((1, 1), np.float32), np.ones((1, 1)), -1))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from embeddings.errors import SettingError
 from embeddings.eval import evaluate
 from embeddings.eval.analogy import NOBODY, decide, leader
+from embeddings.eval.matching import Folded
 from embeddings.neighbours import unit
 from embeddings.vectors import Vectors
 
@@ -136,3 +137,12 @@ def test_what_evaluate_refuses(random):
         evaluate(random, analogy="google-analogies", restrict=0)
     with pytest.raises(SettingError, match="restrict needs a number of words, or None for all"):
         evaluate(random, analogy="google-analogies", restrict=())
+
+
+def test_phrases_are_found_however_they_are_joined():
+    words = ["new_york", "St_Louis", "los angeles", "salt-lake-city", "_", "a_b.c", "A_BC", "x::y", "st."]
+    found = Folded(words).find(
+        ["New_York", "St._Louis", "Los_Angeles", "Salt_Lake_City", "_", "a_b.c", "X_Y", "no_where"]
+    )
+    assert found.tolist() == [0, 1, 2, 3, 4, 5, 7, -1]
+    assert Folded(words).find(["__", "st", "new york"]).tolist() == [-1, -1, -1]

@@ -123,7 +123,7 @@ def test_a_job_survives_the_command_line():
 
 def test_a_missing_peer_is_told_with_its_package(monkeypatch):
     monkeypatch.setattr(tools, "find_spec", lambda name: None)
-    with pytest.raises(SettingError, match=r"^fasttext is not installed: pip install fasttext-wheel$"):
+    with pytest.raises(SettingError, match=r"^fasttext is not installed: pip install fasttext-numpy2$"):
         tools.chosen(["fasttext"], [made("cbow")])
     assert tools.chosen([], [made("cbow")]) == [tools.OURS]
 
@@ -132,7 +132,7 @@ def test_unknown_peers_and_models_are_refused():
     with pytest.raises(SettingError, match=r"^peer must be one of gensim, fasttext, not 'word2vec'$"):
         tools.chosen(["word2vec"], [made("cbow")])
     other = Shape("glove", {}, 1)
-    with pytest.raises(SettingError, match=r"^gensim has no glove; it has skipgram, cbow$"):
+    with pytest.raises(SettingError, match=r"^gensim has no glove; it has skipgram, cbow, fasttext$"):
         tools.chosen(["gensim"], [other])
     assert tools.chosen([], [other]) == [tools.OURS]
 
@@ -244,3 +244,13 @@ def test_a_folder_that_cannot_be(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(OutputError, match=r"file is not a folder$"):
         Race([], [], tmp_path / "file").check()
+
+
+@pytest.mark.parametrize("buckets", [None, 77])
+def test_gensim_gets_our_settings_of_ngrams(buckets):
+    from gensim.models import FastText
+
+    (shape,) = shapes(["fasttext"], dim=[8], negatives=[3], threads=[2], min_n=2, max_n=4, buckets=buckets, rate=0.04)
+    model = FastText(**tools.gensim_settings(shape))
+    assert (model.sg, model.hs, model.negative, model.alpha) == (1, 0, 3, 0.04)
+    assert (model.wv.min_n, model.wv.max_n, model.wv.bucket) == (2, 4, buckets or 2_000_000)

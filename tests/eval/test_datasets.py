@@ -135,7 +135,7 @@ def test_a_file_wins_over_a_name(tmp_path, monkeypatch):
 def test_unknown_sets(tmp_path):
     with pytest.raises(
         FormatError,
-        match="no test set 'nope': no such file, nor one of google-analogies, simlex999, wordsim353",
+        match="no test set 'nope': no such file, nor one of google-analogies, google-phrases, simlex999, wordsim353",
     ):
         read_pairs("nope")
     with pytest.raises(FormatError, match="is a folder, not a test set"):

@@ -1,0 +1,33 @@
+"""Indexes of nearest neighbours: each kind is an entry point of the group `embeddings.indexes`, ours and others' alike.
+
+`protocol` says what a kind offers; everything else here serves all kinds.
+"""
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from embeddings.indexes.index import Index as Index
+from embeddings.indexes.index import build
+from embeddings.indexes.protocol import Engine as Engine
+from embeddings.indexes.protocol import Found as Found
+from embeddings.indexes.protocol import Kind as Kind
+from embeddings.indexes.saved import load
+from embeddings.indexes.specs import index_of as index_of
+
+if TYPE_CHECKING:
+    from embeddings.vectors import Vectors
+
+
+def build_index(vectors: "Vectors", kind: str = "lsh", **settings: Any) -> Index:
+    """An index of an installed kind: `exact`, `lsh`, `faiss`, or another package's; `settings` are the kind's own.
+
+    Raises:
+        RegistryError: no such kind.
+        SettingError: it has no such setting, a value is out of range or does not fit the vectors, or these hold NaN.
+    """
+    return build(kind, vectors, settings)
+
+
+def load_index(path: str | os.PathLike[str], vectors: "Vectors") -> Index:
+    """A saved index, for the vectors that it was built from; see `saved.load`."""
+    return load(path, vectors)

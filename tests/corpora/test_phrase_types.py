@@ -1,0 +1,116 @@
+"""Types of phrases, the lexicon they are told by, and what a model knows of them."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive_corpora import encode
+
+import embeddings as em
+from embeddings.corpora.phrases import PhraseList, Phrases, Triple, lexicon, treebank, triples, typed
+from embeddings.errors import FormatError, SettingError
+
+TAGS = {"red": "ADJ", "car": "NOUN", "race": "NOUN", "drive": "VERB", "the": "DET", "of": "ADP", "big": "ADJ"}
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("red car", "adjective-noun"),
+        ("race car", "noun-noun"),
+        ("drive car", "verb-object"),
+        ("drive the car", "verb-object"),
+        ("drive of car", "other"),
+        ("drive unheard car", "other"),
+        ("red the car", "other"),
+        ("race of car", "other"),
+        ("car red", "other"),
+        ("red unheard", "other"),
+    ],
+)
+def test_types_are_told_by_parts_of_speech(words, expected):
+    assert typed.type_of(words.split(), TAGS) == expected
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    sentences=st.lists(st.lists(st.sampled_from([*TAGS, "else"]), max_size=10), min_size=1, max_size=8),
+    names=st.sets(st.sampled_from([*typed.TYPES, typed.OTHER]), min_size=1),
+)
+def test_phrases_of_the_types_asked_for_are_found_and_no_others(tmp_path_factory, sentences, names):
+    folder = tmp_path_factory.mktemp("types")
+    (folder / "tags").write_text("".join(f"{word}\t{tag}\n" for word, tag in TAGS.items()))
+    (folder / "words").write_text("the of")
+    shape = {"scoring": "count", "min_count": 1, "connectors": str(folder / "words")}
+    with encode([*sentences, ["red", "car"]]) as encoded:
+        whole = Phrases(**shape).find(encoded)
+        some = Phrases(**shape, types=",".join(names), lexicon=str(folder / "tags")).find(encoded)
+    expected = {phrase.words: typed.type_of(phrase.words, TAGS) for phrase in whole}
+    assert {phrase.words: phrase.type for phrase in some} == {
+        words: kind for words, kind in expected.items() if kind in names
+    }
+
+
+def test_the_lexicon_of_english_is_there():
+    words = lexicon.english()
+    assert len(words) > 10_000
+    assert [words[word] for word in ("red", "car", "use", "the")] == ["ADJ", "NOUN", "VERB", "DET"]
+    assert "is" not in words
+    assert "london" not in words
+    assert all(word == word.lower() and tag in typed.TAGS for word, tag in words.items())
+
+
+def test_a_lexicon_is_learned_from_a_treebank(tmp_path):
+    tokens = [("The", "DET"), ("play", "VERB"), ("Play", "NOUN"), ("play", "VERB"), ("run", "VERB"), ("run", "NOUN")]
+    tokens += [("B", "NOUN"), ("is", "AUX"), ("x1", "NOUN")]
+    lines = [f"{i}\t{word}\t_\t{tag}" + "\t_" * 6 for i, (word, tag) in enumerate(tokens, 1)]
+    lines = ["# text", "1-2\tCannot\t_\tNOUN" + "\t_" * 6, *lines, "", "8.1\tgone\t_\tVERB" + "\t_" * 6]
+    (tmp_path / "bank.conllu").write_text("\n".join(lines))
+    treebank.main([str(tmp_path / "bank.conllu"), "-o", str(tmp_path / "tags")])
+    assert (tmp_path / "tags").read_text() == "play\tVERB\nrun\tNOUN\nthe\tDET\n"
+    assert lexicon.read(tmp_path / "tags") == {"play": "VERB", "run": "NOUN", "the": "DET"}
+
+
+def test_a_lexicon_may_have_the_tags_of_the_penn_treebank(tmp_path):
+    (tmp_path / "tags").write_text("red\tJJ\ncars\tNNS\nwent\tVBD\nthe\tDT\nParis\tPROPN\n")
+    expected = {"red": "ADJ", "cars": "NOUN", "went": "VERB", "the": "DET", "Paris": "PROPN"}
+    assert lexicon.read(tmp_path / "tags") == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "holds no words"),
+        (b"red\tADJ\ncar NOUN\n", "line 2: a word, a tab and a tag such as NOUN, not 'car NOUN'"),
+        (b"red\tCOLOUR\n", "line 1: a word, a tab and a tag such as NOUN"),
+        (b"\tNOUN\n", "line 1: a word, a tab and a tag such as NOUN"),
+        (b"\xff\tNOUN\n", "is not UTF-8 at byte 0, and no lexicon"),
+    ],
+)
+def test_odd_lines_of_a_lexicon_are_told(tmp_path, content, message):
+    (tmp_path / "tags").write_bytes(content)
+    with pytest.raises(FormatError, match=message):
+        Phrases(types="noun-noun", lexicon=str(tmp_path / "tags"))
+
+
+def model(words):
+    return em.Vectors(words, np.ones((len(words), 2), np.float32), counts=np.arange(len(words), 0, -1))
+
+
+def test_triples_of_a_model():
+    vectors = model(
+        ["red", "car", "drive", "red_car", "drive_car", "big_car", "drive_the_car", "a_", "_", "red_car_drive"]
+    )
+    assert triples(vectors, lexicon=TAGS) == [
+        Triple("adjective-noun", "red", "car", "red_car", 7),
+        Triple("verb-object", "drive", "car", "drive_car", 6),
+        Triple("verb-object", "drive", "car", "drive_the_car", 4),
+    ]
+    assert triples(vectors, joiner="+") == []
+    listed = PhraseList(["drive the car", "red car", "car drive"])
+    assert [triple.token for triple in triples(vectors, lexicon=TAGS, phrases=listed)] == ["red_car", "drive_the_car"]
+    assert triples(model(["red", "car", "red+car"]), joiner="+")[0] == Triple(
+        "adjective-noun", "red", "car", "red+car", 1
+    )
+    with pytest.raises(SettingError, match="these vectors have no counts"):
+        triples(em.Vectors(["a"], np.ones((1, 2), np.float32)))
