@@ -19,7 +19,7 @@ from embeddings.corpora.rows import Text
 from embeddings.corpora.tags import TagFile
 from embeddings.corpora.tokenizers import Runs, Tokenizer, never
 from embeddings.corpora.words import Words
-from embeddings.errors import CorpusError
+from embeddings.errors import CorpusError, NoWordsError
 from embeddings.vocabulary import Vocabulary, ranked
 
 
@@ -107,7 +107,7 @@ class Encoder:
             OutputError: it cannot be written.
         """
         if not self.ids.count:
-            raise CorpusError(f"no words found in {', '.join(record['sources'])}")
+            raise NoWordsError(f"no words found in {', '.join(record['sources'])}")
         if not self.documents.count:
             self.documents.append(np.zeros(1))
         self.documents.append(np.array([self.sentences.count - 1]))

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from embeddings.errors import SettingError
-from embeddings.inference import Inference, begin, go_on, inferrer
+from embeddings.inference import Frozen, frozen, frozen_rows, settings_of
 from embeddings.kernels.block import FIRST, LAST, Block, Source
 from embeddings.kernels.bundle import Bundle, learn, learn_input, new_bundle
 from embeddings.kernels.compile import hot, piece
+from embeddings.kernels.inference import Inference, begin, go_on
 from embeddings.kernels.rows import address, padded, prefetch
 from embeddings.model import Model
 from embeddings.plugins import skipgram
@@ -127,7 +128,7 @@ def infer(
     """Put the vector of each line of a source, found with words and outputs as they are, in a row of `goal`."""
     for document in range(goal.shape[0]):
         rate = begin(tables.documents, document, source, block, how, rng)
-        while rate > 0:
+        while rate >= 0:
             score_groups(block, tables, bundle, rate, True)
             rate = go_on(source, block, how, rng)
         for component in range(goal.shape[1]):
@@ -148,7 +149,7 @@ class ParagraphDBOW(DocumentChoice, WindowSettings):
         "Four words of a document share their noise words. Draw them once for 8 words that lie 2 x window + 1 apart, "
         "or anew for each.",
     )
-    inferrer = staticmethod(inferrer)
+    inferrer = staticmethod(lambda model: inferrer(model))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -167,7 +168,7 @@ class ParagraphDBOW(DocumentChoice, WindowSettings):
         documents = documents_of(task.encoded, self.documents)
         task = replace(task, tags=documents.tags)
         size, drawn = len(task.vocabulary), noise_words(self.negatives)
-        table = document_table(documents, task.source().ids, size, self.dim, seed + 2**32)
+        table = document_table(documents, np.asarray(task.encoded.ids), size, self.dim, seed + 2**32)
         output = zeros(size, self.dim)
         words = initial(size, self.dim, seed) if self.train_words else output
         return task.run(
@@ -189,3 +190,24 @@ class ParagraphDBOW(DocumentChoice, WindowSettings):
         """The tables as they are kept."""
         found = {VECTORS: trimmed(words, self.dim), "documents": trimmed(documents, self.dim)}
         return found | ({"output": trimmed(output, self.dim)} if self.train_words else {})
+
+
+def inferrer(model: Model) -> Frozen:
+    """How a model finds vectors for documents.
+
+    Raises:
+        FormatError: a table or setting of it is missing or broken.
+    """
+    made: ParagraphDBOW = settings_of(ParagraphDBOW, model)
+    output = model.vectors.matrix
+    rows = frozen_rows(model, "output", output.shape) if made.train_words else frozen(output)
+    drawn = noise_words(made.negatives)
+    return Frozen(
+        model,
+        made,
+        kernel=infer,
+        tables=lambda row: Tables(row, rows, rows, drawn, made.negatives),
+        bundle=made.bundle,
+        noise=drawn,
+        shrink=made.shrink_window,
+    )

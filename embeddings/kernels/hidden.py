@@ -42,3 +42,10 @@ def give_part(bundle: Bundle, slot: int, width: int) -> None:
         bundle.read[0], bundle.factor[0] = bundle.context[slot], 1
         part = address(bundle.rows, GRADIENT) + slot * width * bundle.rows.itemsize
         share(bundle.factor, part, bundle.read, 1, width)
+
+
+@piece
+def give_last(bundle: Bundle, m: int, width: int) -> None:
+    """Add the gradient of the hidden row to the last of m rows of `context` alone. `read[0]` is used up."""
+    bundle.read[0], bundle.factor[0] = bundle.context[m - 1], 1
+    share(bundle.factor, address(bundle.rows, GRADIENT), bundle.read, 1, width)

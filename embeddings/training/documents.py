@@ -60,7 +60,9 @@ def documents_of(encoded: "EncodedCorpus", how: How = "auto") -> Documents:
         raise CorpusError(f"document {first} has no tag: give each one, or leave out --tag-column")
     found = encoded.tags.dictionary_encode()
     rows = found.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    return Documents(borders, np.repeat(rows, np.diff(starts)) if by_line else rows, len(found.dictionary), found.dictionary)
+    return Documents(
+        borders, np.repeat(rows, np.diff(starts)) if by_line else rows, len(found.dictionary), found.dictionary
+    )
 
 
 def document_table(documents: Documents, ids: np.ndarray, vocabulary: int, dim: int, seed: int) -> np.ndarray:

@@ -136,15 +136,8 @@ class Task:
 
     def source(self) -> Source:
         """What the threads read."""
-        settings, vocabulary = self.settings, self.vocabulary
-        return Source(
-            ids=np.asarray(self.encoded.ids),
-            lines=np.asarray(self.encoded.sentences),
-            keep=keep_thresholds(vocabulary.keep_probabilities(settings.sample)),
-            noise=alias_table(vocabulary.noise_weights(settings.noise_exponent)),
-            window=settings.window,
-            shrink=settings.shrink_window,
-            sharing=DISTANT if settings.negative_sharing == "distant" else 1,
+        return source_of(
+            self.settings, self.vocabulary, np.asarray(self.encoded.ids), np.asarray(self.encoded.sentences)
         )
 
     def shares(self, lines: np.ndarray) -> list[int]:
@@ -191,6 +184,19 @@ class Task:
         )
 
 
+def source_of(settings: WindowSettings, vocabulary: Vocabulary, ids: np.ndarray, lines: np.ndarray) -> Source:
+    """What is read of ids and borders of lines by these settings."""
+    return Source(
+        ids=ids,
+        lines=lines,
+        keep=keep_thresholds(vocabulary.keep_probabilities(settings.sample)),
+        noise=alias_table(vocabulary.noise_weights(settings.noise_exponent)),
+        window=settings.window,
+        shrink=settings.shrink_window,
+        sharing=DISTANT if settings.negative_sharing == "distant" else 1,
+    )
+
+
 def overflow(what: str, tally: Tally) -> TrainingError:
     """The error for numbers that grew beyond all bounds."""
     return TrainingError(f"the {what} overflowed after {tally.done:,} words; a lower rate will help")
@@ -211,12 +217,23 @@ def prepare(
         SettingError: threads or seed are out of range.
         CorpusError: the corpus is broken, or no word of it is frequent enough.
     """
-    chosen = available_threads() if threads is None else threads
-    threads = check_value("threads", chosen, int, {"least": 1, "most": MOST_THREADS})
-    seed = check_value("seed", seed, int, {"least": 0, "most": 2**63 - 1})
+    threads, seed = check_run(threads, seed)
     encoded = corpus.encode()
     vocabulary = encoded.select(min_count=settings.min_count, max_vocab=settings.max_vocab)
     return Task(trainer, settings, encoded, vocabulary, threads, seed, report)
+
+
+def check_run(threads: int | None, seed: int) -> tuple[int, int]:
+    """The threads of a run, all cores if not given, and its seed.
+
+    Raises:
+        SettingError: they are out of range.
+    """
+    chosen = available_threads() if threads is None else threads
+    return (
+        check_value("threads", chosen, int, {"least": 1, "most": MOST_THREADS}),
+        check_value("seed", seed, int, {"least": 0, "most": 2**63 - 1}),
+    )
 
 
 class Trainer(Protocol):
