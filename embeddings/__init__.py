@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from embeddings.plugins.skipgram import SkipGram as SkipGram
     from embeddings.plugins.structured import DirectionalSkipGram as DirectionalSkipGram
     from embeddings.plugins.structured import StructuredSkipGram as StructuredSkipGram
+    from embeddings.plugins.tensor_indexing import TensorIndexing as TensorIndexing
     from embeddings.training.progress import Progress as Progress
     from embeddings.training.run import train as train
     from embeddings.training.task import Interrupted as Interrupted

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from embeddings.errors import FormatError, RegistryError, SettingError
+from embeddings.errors import CorpusError, FormatError, RegistryError, SettingError
 from embeddings.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 TABLE = "documents"
 TAGS = "documents.arrow"  # of a saved model whose documents have tags
+TEXT = ("tokenizer", "case", "encoding_errors")  # settings of a corpus that say how a text becomes words
 Infer = Callable[..., np.ndarray]
 
 
@@ -123,9 +124,37 @@ class Concatenated:
         """The vectors that all models find for texts, (texts, sum of dims); arguments and errors as `Model.infer`."""
         from embeddings.corpora import Corpus
 
-        given = texts if isinstance(texts, Corpus | str | bytes) or not isinstance(texts, Iterable) else list(texts)
-        how = {"epochs": epochs, "seed": seed, "threads": threads, "report": report}
-        return np.concatenate([model.infer(given, **how) for model in self.models], axis=1)  # type: ignore[arg-type]
+        self.check_alike(("documents",) if isinstance(texts, Corpus) else ())
+        once = isinstance(texts, Corpus | str | bytes) or not isinstance(texts, Iterable)
+        given: Any = texts if once else list(texts)
+        found = [model.infer(given, epochs=epochs, seed=seed, threads=threads, report=report) for model in self.models]
+        return np.concatenate(found, axis=1)
+
+    def corpus(self, *sources: Any, **columns: Any) -> "Corpus":
+        """Texts read as those of the training were; `columns` are further settings of `embeddings.Corpus`.
+
+        Raises:
+            SettingError: the models were trained on texts that were read in different ways.
+            CorpusError, FormatError, RegistryError: as `Corpus`, and as `Model.infer`.
+        """
+        from embeddings.corpora import Corpus
+
+        self.check_alike(("documents",))
+        read = [reading_of(model) for model in self.models]
+        if any(one != read[0] for one in read):
+            raise SettingError(f"the models were trained on texts that were read in different ways: {read}")
+        return Corpus(*sources, **read[0], **columns)
+
+    def check_alike(self, names: tuple[str, ...]) -> None:
+        """Refuse models that differ in these settings.
+
+        Raises:
+            SettingError: naming the setting.
+        """
+        for name in names:
+            values = [model.settings.get(name) for model in self.models]
+            if any(value != values[0] for value in values):
+                raise SettingError(f"the models differ in {name}: {', '.join(map(str, values))}")
 
 
 def concatenate(*models: "Model") -> Concatenated:
@@ -148,3 +177,34 @@ def load_side_by_side(paths: Iterable[str | os.PathLike[str]]) -> Concatenated:
     from embeddings.loading import load_model
 
     return concatenate(*(load_model(path) for path in paths))
+
+
+def reading_of(model: "Model") -> dict[str, Any]:
+    """How the corpus that a model was trained on was read, as settings of a `Corpus`.
+
+    Raises:
+        FormatError: its record does not say.
+    """
+    text = model.record.get("text")
+    if not isinstance(text, dict) or not all(isinstance(text.get(name), str) for name in TEXT):
+        raise FormatError(f"the {model.name} model is broken: its record does not say how text was read")
+    return {name: text[name] for name in TEXT}
+
+
+def infer_corpus(models: Concatenated, corpus: "Corpus", **how: Any) -> Vectors:
+    """What models find for the documents of a corpus; as words their tags, or numbers from "0" on.
+
+    Arguments and errors are those of `Model.infer`; and
+
+    Raises:
+        CorpusError: a document has no tag and others have, or two have the same.
+    """
+    from embeddings.training.documents import documents_of as documents_in
+
+    found = documents_in(corpus.encode(), models.models[0].settings.get("documents", "auto"))
+    if found.count < len(found.rows):
+        counts = np.bincount(found.rows)
+        twice = str(found.tags[int(counts.argmax())])
+        raise CorpusError(f"{counts.max()} documents have the tag {twice!r}, and each needs one of its own")
+    names = numbered(found.count) if found.tags is None else found.tags.to_pylist()
+    return Vectors(names, models.infer(corpus, **how))

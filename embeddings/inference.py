@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from embeddings.document_vectors import reading_of
 from embeddings.errors import FormatError, NoWordsError, SettingError
 from embeddings.kernels.block import new_block
 from embeddings.kernels.bundle import Bundle
@@ -18,7 +19,7 @@ from embeddings.settings import check_value
 from embeddings.training import hogwild
 from embeddings.training.documents import Documents, documents_of
 from embeddings.training.tables import zeros
-from embeddings.training.task import TEXT, check_run, source_of
+from embeddings.training.task import run_settings, source_of
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus, EncodedCorpus
@@ -58,24 +59,17 @@ class Frozen:
         from embeddings.corpora import Corpus
 
         epochs = check_value("epochs", epochs or self.settings.epochs, int, {"least": 1, "most": 1_000_000})
-        threads, seed = check_run(threads, seed)
+        threads, seed = run_settings(threads, seed)
         if isinstance(texts, Corpus):
             encoded = texts.encode()
             documents = documents_of(encoded, self.settings.documents)
             return self.of_documents(encoded, documents, epochs, seed, threads, report)
         listed = as_list(texts)
         try:
-            with Corpus(listed, **self.reading()).encode() as encoded:
+            with Corpus(listed, **reading_of(self.model)).encode() as encoded:
                 return self.of_documents(encoded, documents_of(encoded, "blocks"), epochs, seed, threads, report)
         except NoWordsError:
             return np.zeros((len(listed), self.settings.dim), np.float32)
-
-    def reading(self) -> dict[str, Any]:
-        """How the corpus that the model was trained on was read, as settings of a `Corpus`."""
-        text = self.model.record.get("text")
-        if not isinstance(text, dict) or not all(isinstance(text.get(name), str) for name in TEXT):
-            raise FormatError(f"the {self.model.name} model is broken: its record does not say how text was read")
-        return {name: text[name] for name in TEXT}
 
     def of_documents(
         self,

@@ -60,6 +60,17 @@ def load_model(path: str | os.PathLike[str], *, allow_pickle: bool = False, erro
     return model
 
 
+def load_whole(
+    path: str | os.PathLike[str], *, allow_pickle: bool = False, errors: str = "strict"
+) -> "Model | Vectors":
+    """The model of a path that holds one, or else its vectors.
+
+    Arguments and errors are those of `load`.
+    """
+    read = load_model if holds_model(path) else load
+    return read(path, allow_pickle=allow_pickle, errors=errors)
+
+
 def holds_model(path: str | os.PathLike[str]) -> bool:
     """Whether a path is that of a whole model: a folder, or a file in a format that holds one.
 

@@ -78,15 +78,23 @@ class Model:
         if composer is not None:
             vectors.compose = self.compose
 
-    def compose(self, texts: Sequence[str]) -> np.ndarray:
+    def compose(self, texts: Sequence[str], second: str | None = None, **choice: str | None) -> np.ndarray:
         """Vectors composed for texts, in the vocabulary or not, (texts, dim) float32; zeros if nothing of one is known.
 
+        A model of phrases takes two words too, as in `compose("red", "car")`, and gives their vector (dim,). A choice
+        of `type` and `function` may follow; see `embeddings.composition.composer.Composer.compose`.
+
         Raises:
-            SettingError: models of this trainer do not compose.
+            SettingError: models of this trainer do not compose, or no phrases.
             RegistryError: the trainer of a saved model, which knows how, is not installed.
             FormatError: a table or setting that composing needs is missing or broken.
         """
-        return self._compose(texts)
+        if second is None and not choice:
+            return self._compose(texts)
+        phrase: Callable[..., np.ndarray] | None = getattr(self._compose, "compose", None)
+        if phrase is None or second is None:
+            raise SettingError(f"a {self.name} model composes a list of texts" + " or two words" * (phrase is not None))
+        return phrase(texts, second, **choice)
 
     @cached_property
     def _compose(self) -> Compose:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from embeddings.composition.composer import Composer
 from embeddings.errors import SettingError
 from embeddings.eval.analogy import check_methods, evaluate_analogy
+from embeddings.eval.composition import evaluate_phrases, read_tests
 from embeddings.eval.datasets import Pairs, read_pairs, read_questions
 from embeddings.eval.matching import Folded
 from embeddings.eval.results import Result
@@ -28,17 +30,19 @@ def evaluate(
     *,
     similarity: TestSets = (),
     analogy: TestSets = (),
+    phrases: TestSets = (),
     restrict: int | Sequence[int | None] | None = (None, 30000),
     method: str | Sequence[str] = "3cosadd",
     name: str | None = None,
     compose: bool = False,
 ) -> list[Result]:
-    """The results of similarity sets, then those of analogy sets, in the order given.
+    """The results of similarity sets, then those of analogy sets and of phrases, in the order given.
 
     Arguments:
         vectors: vectors, a model, or the path of either.
         similarity: names of sets ("wordsim353", "simlex999") or paths; one or several.
         analogy: the same ("google-analogies").
+        phrases: files of rated phrases, or "held-out": those that a model of composition was not fitted to.
         restrict: analogies are judged once for each: among the first so many words, None for all.
         method: how analogies are answered: "3cosadd" or "3cosmul"; judged once for each of several.
         name: what the results call the vectors; the path unless given.
@@ -52,8 +56,9 @@ def evaluate(
     limits, methods = check_limits(restrict), check_methods(method)
     pairs = [read_pairs(test) for test in listed(similarity)]
     questions = [read_questions(test) for test in listed(analogy)]
-    if not pairs and not questions:
-        raise SettingError("nothing to evaluate by: name a similarity or an analogy set")
+    rated = read_tests(listed(phrases))
+    if not pairs and not questions and not rated:
+        raise SettingError("nothing to evaluate by: name a similarity or an analogy set, or one of phrases")
     found, label = resolve(vectors)
     label, folded = name or label, Folded(found.words)
     results = [
@@ -61,7 +66,7 @@ def evaluate(
     ]
     for test in questions:
         results += evaluate_analogy(found, test, folded, name=label, restrict=limits, methods=methods)
-    return results
+    return results + (evaluate_phrases(Composer.of(vectors), rated, name=label) if rated else [])
 
 
 def judge_similarity(vectors: Vectors, test: Pairs, folded: Folded, *, name: str, compose: bool) -> list[Result]:

@@ -100,6 +100,11 @@ class FastText(WindowSettings):
 
     architecture: Literal["skipgram", "cbow"] = option("skipgram", "What is learned on the composed words.")
     rate: float = option(0.05, "Learning rate at the start; it falls linearly over all epochs.", above=0, most=100)
+    negative_sharing: Literal["distant", "window"] = option(
+        "window",
+        "All contexts of a window share its noise words. Draw them anew for each window, or once for 8 windows that "
+        "lie apart: faster, but it costs quality here, where different words have n-grams in common.",
+    )
     min_n: int = option(
         3, "Characters of the shortest n-gram, the borders < and > of a word included.", least=1, most=MOST_N
     )

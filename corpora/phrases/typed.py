@@ -14,6 +14,7 @@ from embeddings.errors import SettingError
 if TYPE_CHECKING:
     from embeddings.model import Model
     from embeddings.vectors import Vectors
+    from embeddings.vocabulary import Vocabulary
 
 TAGS = ("ADJ", "DET", "NOUN", "VERB")
 TYPES = {"adjective-noun": ("ADJ", "NOUN"), "noun-noun": ("NOUN", "NOUN"), "verb-object": ("VERB", "NOUN")}
@@ -64,13 +65,13 @@ def tag_codes(words: Sequence[str], lexicon: Lexicon) -> NDArray[np.int8]:
 
 
 def triples(
-    model: Union["Model", "Vectors"],
+    model: Union["Model", "Vectors", "Vocabulary"],
     *,
     lexicon: Lexicon | None = None,
     phrases: PhraseList | None = None,
     joiner: str = JOINER,
 ) -> list[Triple]:
-    """The phrases of a model whose words have vectors too, with their types, the most frequent first.
+    """The phrases of a model, or a vocabulary, whose words are there too, with their types, the most frequent first.
 
     A phrase is a token of two words with the joiner between, or of more that have a type, such as "play a role"; or, if
     `phrases` are given, one of these, with the type that is listed, if there is one. Its words are its first and last.
@@ -79,9 +80,9 @@ def triples(
     Raises:
         SettingError: the joiner holds a letter, digit or white space; or the vectors have no counts.
     """
-    from embeddings.vectors import Vectors
+    from embeddings.model import Model
 
-    vectors = model if isinstance(model, Vectors) else model.vectors
+    vectors = model.vectors if isinstance(model, Model) else model
     if vectors.counts is None:
         raise SettingError("these vectors have no counts, and phrases cannot be told by them")
     known = dict(zip(vectors.words, vectors.counts.tolist(), strict=True))

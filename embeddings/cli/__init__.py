@@ -13,9 +13,12 @@ from embeddings.cli import (
     analogy,
     benchmark,
     cache,
+    compose,
     evaluate,
     export,
+    fit,
     index,
+    infer,
     info,
     neighbours,
     phrases,
@@ -98,6 +101,9 @@ def main(debug: bool) -> None:
     """Train word vectors, judge them, search them, and hand them to other tools."""
 
 
-COMMANDS = (train, evaluate, index, neighbours, analogy, export, info, vocabulary, phrases, trainers, benchmark, cache)
+COMMANDS = (
+    *(train, infer, fit, evaluate, index, neighbours, analogy, compose, export, info),
+    *(vocabulary, phrases, trainers, benchmark, cache),
+)
 for module in COMMANDS:
     main.add_command(module.command)

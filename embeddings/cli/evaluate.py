@@ -18,6 +18,13 @@ SUMS = (None, "semantic", "syntactic")
 @click.option("--similarity", multiple=True, metavar="NAME|FILE", help="Word similarity set; may be repeated.")
 @click.option("--analogy", multiple=True, metavar="NAME|FILE", help="Analogy questions; may be repeated.")
 @click.option(
+    "--phrases",
+    multiple=True,
+    metavar="FILE|held-out",
+    help="Ratings of phrases laid out as Mitchell and Lapata's, or the phrases that a model of composition was not "
+    "fitted to, for each of its functions; may be repeated.",
+)
+@click.option(
     "--method",
     type=click.Choice(["3cosadd", "3cosmul"]),
     multiple=True,
@@ -39,6 +46,7 @@ def command(
     vectors: tuple[str, ...],
     similarity: tuple[str, ...],
     analogy: tuple[str, ...],
+    phrases: tuple[str, ...],
     method: tuple[str, ...],
     compose: bool,
     sections: bool,
@@ -57,8 +65,9 @@ def command(
     """
     from embeddings.eval import datasets
     from embeddings.eval import evaluate as judge
+    from embeddings.eval.composition import read_tests
 
-    if not similarity and not analogy:
+    if not similarity and not analogy and not phrases:
         known = {name: kind for name, kind in datasets.names().items() if name not in datasets.OF_PHRASES}
         similarity = tuple(name for name, kind in known.items() if kind == "similarity")
         analogy = tuple(name for name, kind in known.items() if kind == "analogy")
@@ -66,14 +75,28 @@ def command(
         datasets.read_pairs(name)
     for name in analogy:
         datasets.read_questions(name)
+    read_tests(phrases)
     results: list[Result] = []
     for path in vectors:
-        loaded = shared.load(path, allow_pickle, encoding_errors)
-        results += judge(loaded, similarity=similarity, analogy=analogy, method=method, name=path, compose=compose)
+        loaded = shared.load_whole(path, allow_pickle, encoding_errors)
+        results += judge(
+            loaded,
+            similarity=similarity,
+            analogy=analogy,
+            phrases=phrases,
+            method=method,
+            name=path,
+            compose=compose,
+        )
     if as_json:
         shared.print_json([dataclasses.asdict(result) for result in results])
     else:
-        shared.print_rows(row(result, compose) for result in results if sections or result.section in SUMS)
+        shared.print_rows(row(result, compose) for result in results if sections or asked(result))
+
+
+def asked(result: "Result") -> bool:
+    """Whether a result is printed unasked: of analogies not each section."""
+    return result.measure != "accuracy" or result.section in SUMS
 
 
 def row(result: "Result", compose: bool) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from embeddings.model import Model
     from embeddings.vectors import Vectors
 
 INTERRUPTED = 130  # exit code after Ctrl-C
@@ -34,11 +35,11 @@ def reading(command: Callable[..., Any]) -> Callable[..., Any]:
     return pickle(errors(command))
 
 
-def load(path: str, allow_pickle: bool, encoding_errors: str) -> "Vectors":
-    """The vectors of a file or model folder."""
+def load(path: str, allow_pickle: bool, encoding_errors: str, table: str = "vectors") -> "Vectors":
+    """The vectors of a file or model folder, or another table of a model."""
     from embeddings.loading import load
 
-    return load(path, allow_pickle=allow_pickle, errors=encoding_errors)
+    return load(path, allow_pickle=allow_pickle, errors=encoding_errors, table=table)
 
 
 def tell_composed(vectors: "Vectors", words: Iterable[str]) -> None:
@@ -46,6 +47,13 @@ def tell_composed(vectors: "Vectors", words: Iterable[str]) -> None:
     unseen = [word for word in dict.fromkeys(words) if word not in vectors]
     if vectors.compose is not None and unseen:
         click.echo(f"composed, not among the {len(vectors)} words: {', '.join(unseen)}", err=True)
+
+
+def load_whole(path: str, allow_pickle: bool, encoding_errors: str) -> "Model | Vectors":
+    """The model of a path that holds one, or else its vectors."""
+    from embeddings.loading import load_whole
+
+    return load_whole(path, allow_pickle=allow_pickle, errors=encoding_errors)
 
 
 def print_json(value: Any) -> None:

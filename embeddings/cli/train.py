@@ -106,6 +106,8 @@ def train_into(
         say(f"interrupted after {done['words']:,} of {done['of_words']:,} words; what was learned is saved in {out}")
         raise click.exceptions.Exit(INTERRUPTED) from None
     save(write, model, out, force)
+    for note in model.record.get("notes", []):
+        bar.say(str(note))
     bar.tell(model, out)
 
 

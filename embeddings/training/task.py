@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from embeddings.cores import available_threads as available_threads
+from embeddings.document_vectors import TEXT
 from embeddings.errors import EmbeddingsError
 from embeddings.kernels.block import SIZE, Source, keep_thresholds, new_block
 from embeddings.kernels.bundle import Bundle
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from embeddings.corpora import Corpus, EncodedCorpus
 
 MOST_THREADS = 1024
-TEXT = ("tokenizer", "case", "encoding_errors")  # settings of a corpus that say how a text becomes words
 
 
 class TrainingError(EmbeddingsError):
@@ -217,23 +217,22 @@ def prepare(
         SettingError: threads or seed are out of range.
         CorpusError: the corpus is broken, or no word of it is frequent enough.
     """
-    threads, seed = check_run(threads, seed)
+    threads, seed = run_settings(threads, seed)
     encoded = corpus.encode()
     vocabulary = encoded.select(min_count=settings.min_count, max_vocab=settings.max_vocab)
     return Task(trainer, settings, encoded, vocabulary, threads, seed, report)
 
 
-def check_run(threads: int | None, seed: int) -> tuple[int, int]:
-    """The threads of a run, all cores if not given, and its seed.
+def run_settings(threads: int | None, seed: int) -> tuple[int, int]:
+    """How many threads, all cores unless given, and the seed.
 
     Raises:
-        SettingError: they are out of range.
+        SettingError: one is out of range.
     """
     chosen = available_threads() if threads is None else threads
-    return (
-        check_value("threads", chosen, int, {"least": 1, "most": MOST_THREADS}),
-        check_value("seed", seed, int, {"least": 0, "most": 2**63 - 1}),
-    )
+    threads = check_value("threads", chosen, int, {"least": 1, "most": MOST_THREADS})
+    seed = check_value("seed", seed, int, {"least": 0, "most": 2**63 - 1})
+    return threads, seed
 
 
 class Trainer(Protocol):

@@ -13,10 +13,12 @@ from embeddings.settings import Settings, option
 from embeddings.testing import check_trainer
 from embeddings.vectors import Vectors
 
+FITTING = {"tensor-indexing": {"fewest": 0}}  # the corpus of the contract has no phrases
+
 
 @pytest.mark.parametrize("name", registry.available("trainer"))
 def test_installed(name):
-    check_trainer(registry.load("trainer", name))
+    check_trainer(registry.load("trainer", name), **FITTING.get(name, {}))
 
 
 @pytest.mark.parametrize(

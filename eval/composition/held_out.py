@@ -1,0 +1,118 @@
+"""How near functions come to the vectors of phrases that they were not fitted to."""
+
+from collections.abc import Iterator
+from math import ceil, floor, sqrt
+
+import numpy as np
+
+from embeddings.composition.composer import Composer
+from embeddings.composition.functions import OWN
+from embeddings.composition.phrases import ANY
+from embeddings.composition.split import TEST
+from embeddings.composition.tables import FIRST, PART, PHRASE, SECOND, TYPE
+from embeddings.errors import SettingError
+from embeddings.eval.intervals import Interval, Z
+from embeddings.eval.results import Result
+from embeddings.neighbours import row_blocks, unit
+
+
+def evaluate_held_out(composer: Composer, *, name: str, set: str) -> list[Result]:
+    """Six measures for every type and function, over the test phrases of a fitted model.
+
+    The mean "cosine" of composed and true vector; the mean "squared-error", the squared length of their difference;
+    "median-rank" and the mean "reciprocal-rank" of the true phrase: 1 + how many phrases, of all types and parts, lie
+    nearer by cosine. And both "by-distance", where those are counted whose difference is shorter: the order that goes
+    with the squared error, while a cosine knows nothing of lengths.
+
+    Raises:
+        SettingError: no function was fitted.
+    """
+    if not len(composer.examples):
+        raise SettingError("there are no held-out phrases: these vectors are no model that was fitted to phrases")
+    results: list[Result] = []
+    for type in composer.known_types:
+        test = tests(composer, type)
+        for function in [function for function in composer.known_functions(type) if function != OWN]:
+            for measure, value, interval in measures(composer, test, type, function):
+                results.append(
+                    Result(
+                        vectors=name,
+                        set=set,
+                        section=type,
+                        method=function,
+                        measure=measure,
+                        value=value,
+                        low=interval[0],
+                        high=interval[1],
+                        seen=len(test),
+                        total=len(test),
+                        reason=None if len(test) else "no phrase of this type was held out",
+                    )
+                )
+    return results
+
+
+def tests(composer: Composer, type: str) -> np.ndarray:
+    """The examples of a type that are test, (examples, 5)."""
+    examples: np.ndarray = composer.examples[composer.examples[:, PART] == TEST]
+    if type != ANY:
+        examples = examples[examples[:, TYPE] == composer.types.index(type)]
+    return examples
+
+
+def measures(
+    composer: Composer, test: np.ndarray, type: str, function: str
+) -> Iterator[tuple[str, float | None, Interval]]:
+    """Name, value and interval of each measure."""
+    if not len(test):
+        yield from ((measure, None, (None, None)) for measure in ("cosine", "squared-error", "median-rank"))
+        return
+    matrix = composer.vectors.matrix
+    made = composer.rows(matrix[test[:, FIRST]], matrix[test[:, SECOND]], type=type, function=function)
+    true, phrases = matrix[test[:, PHRASE]], matrix[np.unique(composer.examples[:, PHRASE])]
+    cosines = (unit(made) * unit(true)).sum(axis=1)
+    errors = np.square(made.astype(np.float64) - true).sum(axis=1)
+    yield "cosine", float(cosines.mean()), mean_interval(cosines)
+    yield "squared-error", float(errors.mean()), mean_interval(errors)
+    for name, ranks in (("", ranks_of(made, true, phrases)), ("-by-distance", distance_ranks(made, true, phrases))):
+        yield f"reciprocal-rank{name}", float((1 / ranks).mean()), mean_interval(1 / ranks)
+        yield f"median-rank{name}", float(np.median(ranks)), median_interval(ranks)
+
+
+def ranks_of(made: np.ndarray, true: np.ndarray, phrases: np.ndarray) -> np.ndarray:
+    """The rank (n,) of each true vector among all phrases by their cosine with the composed one, 1 for the nearest."""
+    return nearer(unit(made), unit(true), unit(phrases))
+
+
+def distance_ranks(made: np.ndarray, true: np.ndarray, phrases: np.ndarray) -> np.ndarray:
+    """The same by the distance from the composed vector."""
+    made, true, phrases = (rows.astype(np.float64) for rows in (made, true, phrases))
+    size = float(np.sqrt(np.square(phrases).sum(axis=1).max(initial=0))) or 1.0
+    made, true, phrases = made / size, true / size, phrases / size  # so that rounding is below what `nearer` allows
+    halves = [-np.square(rows).sum(axis=1, keepdims=True) / 2 for rows in (true, phrases)]
+    ones = np.ones((len(made), 1))
+    return nearer(np.hstack([made, ones]), np.hstack([true, halves[0]]), np.hstack([phrases, halves[1]]))
+
+
+def nearer(made: np.ndarray, true: np.ndarray, phrases: np.ndarray) -> np.ndarray:
+    """1 + how many rows of `phrases` have a larger product with each composed row than its true one has, (n,)."""
+    ranks = np.empty(len(made))
+    for part in row_blocks(len(made), len(phrases), itemsize=16):
+        own = (made[part] * true[part]).sum(axis=1)
+        ranks[part] = 1 + (made[part] @ phrases.T > own[:, None] + 1e-12).sum(axis=1)
+    return ranks
+
+
+def mean_interval(values: np.ndarray) -> Interval:
+    """The 95 % interval of a mean, by the normal distribution; none for a single value."""
+    if len(values) < 2:
+        return None, None
+    reach = Z * float(values.std(ddof=1)) / sqrt(len(values))
+    return float(values.mean()) - reach, float(values.mean()) + reach
+
+
+def median_interval(values: np.ndarray) -> Interval:
+    """The 95 % interval of a median: the values at places n / 2 -+ 1.96 sqrt(n) / 2; none for few values."""
+    n, ordered = len(values), np.sort(values)
+    low, high = floor((n - Z * sqrt(n)) / 2), ceil(1 + (n + Z * sqrt(n)) / 2)
+    return (float(ordered[low - 1]), float(ordered[high - 1])) if low >= 1 and high <= n else (None, None)

@@ -1,0 +1,177 @@
+"""Tensor indexing: the vector of a phrase from those of its two words (Zhao, Liu and Sun 2015)."""
+
+import os
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from embeddings import registry
+from embeddings.composition.composer import Composer
+from embeddings.composition.fitting import Watch, check_enough, fit
+from embeddings.composition.phrases import Examples, find
+from embeddings.composition.settings import JOINER, CompositionSettings
+from embeddings.composition.tables import tables_of, without_functions
+from embeddings.errors import RegistryError, SettingError
+from embeddings.model import Model
+from embeddings.settings import option
+from embeddings.training.progress import Report
+from embeddings.training.task import Interrupted, WindowSettings, run_settings
+from embeddings.vectors import Vectors
+from embeddings.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from embeddings.corpora import Corpus
+    from embeddings.corpora.phrases import PhraseList, Triple
+
+NAME = "tensor-indexing"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TensorIndexing(CompositionSettings, WindowSettings):
+    """Tensor indexing: learns words and phrases together, then what a phrase of any two words means.
+
+    The phrases are words of the corpus that join two others, such as red_car. For each type of phrase it fits
+    z_i = x'W_i y + (Mx)_i + (Ny)_i, W_i of low rank, where x, y and z are the vectors of the words and of the phrase.
+    """
+
+    base: str = option("skipgram", "Trainer that learns the vectors of words and phrases, by the settings it shares.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        taken, wanted = ({field.name for field in fields(kind)} for kind in (self.base_class, WindowSettings))
+        if not wanted <= taken or "base" in taken:
+            raise SettingError(f"base must be a trainer that learns words from windows, not {self.base!r}")
+
+    @property
+    def base_class(self) -> Any:
+        """The trainer of words.
+
+        Raises:
+            SettingError: there is none of that name.
+        """
+        try:
+            return registry.load("trainer", self.base)
+        except RegistryError as error:
+            raise SettingError(f"base: {error}") from error
+
+    def train(
+        self, corpus: "Corpus", *, threads: int | None = None, seed: int = 1, report: Report | None = None
+    ) -> Model:
+        """The model learned from a corpus whose phrases are words of it.
+
+        Raises:
+            CorpusError: the corpus is broken, or has too few phrases.
+            TrainingError, Interrupted: as the trainer of words; what is interrupted later is a model of words alone.
+        """
+        threads, seed = run_settings(threads, seed)
+        self.check_dim(self.dim)
+        vocabulary = corpus.encode().select(min_count=self.min_count, max_vocab=self.max_vocab)
+        known = known_phrases(corpus)
+        found = find(vocabulary, self, **known)
+        check_enough(found, self, seed)
+        words = self.base_class(**{field.name: getattr(self, field.name) for field in fields(WindowSettings)})
+        learned: Model = words.train(corpus, threads=threads, seed=seed, report=report)
+        try:
+            return self.fitted(learned, found, asdict(self), joiner=known["joiner"], threads=threads, seed=seed)
+        except KeyboardInterrupt:
+            raise Interrupted(learned) from None
+
+    def fit(
+        self,
+        vectors: Vectors | Model | str | os.PathLike[str],
+        phrases: "PhraseList | Iterable[Triple] | None" = None,
+        *,
+        joiner: str = JOINER,
+        threads: int | None = None,
+        seed: int = 1,
+        watch: Watch | None = None,
+    ) -> Model:
+        """The model of words and phrases that have vectors already; these stay as they are.
+
+        Arguments:
+            vectors: vectors, a model, or the path of either.
+            phrases: to learn from; those of `phrase_list`, or else all words that join two others, if not given.
+            joiner: what stands between the words of a phrase in its token.
+            watch: is told the type, the number and the errors of each pass.
+
+        Raises:
+            SettingError: a setting of words differs from its default, for nothing would come of it; or does not fit
+                the vectors.
+            CorpusError: there are too few phrases.
+        """
+        settings = {field.name: getattr(self, field.name) for field in fields(CompositionSettings)}
+        for field in fields(self):
+            if field.name not in settings and getattr(self, field.name) != field.default:
+                raise SettingError(f"{field.name} is a setting of words, and these have their vectors: leave it out")
+        threads, seed = run_settings(threads, seed)
+        model = as_model(vectors)
+        model.vectors.check_finite()
+        found = find(model.vocabulary, self, given=phrases, joiner=joiner)
+        return self.fitted(model, found, settings, joiner=joiner, threads=threads, seed=seed, watch=watch)
+
+    def fitted(
+        self,
+        base: Model,
+        found: Examples,
+        settings: dict[str, Any],
+        *,
+        joiner: str,
+        threads: int,
+        seed: int,
+        watch: Watch | None = None,
+    ) -> Model:
+        """The base model with functions."""
+        from threadpoolctl import threadpool_limits
+
+        started = perf_counter()
+        with threadpool_limits(limits=threads, user_api="blas"):
+            made = fit(base.vectors, found, self, seed=seed, watch=watch)
+        record = {**base.record, "base": {"model": base.name, "settings": base.settings}, **made.record}
+        record["notes"] += ["unseen words are no longer composed, phrases are"] * (base.composer is not None)
+        record |= {
+            "joiner": joiner,
+            "seed": seed,
+            "threads": threads,
+            "fit_seconds": round(perf_counter() - started, 3),
+        }
+        return Model(
+            NAME,
+            vectors=base.vectors,
+            vocabulary=base.vocabulary,
+            settings=settings,
+            tables=without_functions(base.tables) | tables_of(made),
+            record=record,
+            composer=self.composer,
+        )
+
+    @staticmethod
+    def composer(model: Model) -> Composer:
+        """What composes the phrases of a model."""
+        return Composer.of(model)
+
+
+def known_phrases(corpus: "Corpus") -> dict[str, Any]:
+    """What the corpus says of the phrases that it made tokens of: the list, the lexicon and the joiner."""
+    from embeddings.corpora.phrases import PhraseList
+
+    if corpus.phrasing is None:
+        return {"joiner": JOINER}
+    source = corpus.phrasing.source
+    listed = source if isinstance(source, PhraseList) else None
+    return {"given": listed, "lexicon": getattr(source, "lexicon", None), "joiner": corpus.phrasing.joiner}
+
+
+def as_model(source: Vectors | Model | str | os.PathLike[str]) -> Model:
+    """Vectors as a model that nothing else is known of; a model as it is."""
+    if isinstance(source, Model):
+        return source
+    if not isinstance(source, Vectors):
+        from embeddings.loading import load_whole
+
+        return as_model(load_whole(source))
+    known = source.counts is not None and not np.any(np.diff(source.counts) > 0)
+    counts = source.counts if known else np.zeros(len(source), np.int64)
+    return Model("vectors", vectors=source, vocabulary=Vocabulary(source.words, counts))

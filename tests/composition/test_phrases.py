@@ -1,0 +1,205 @@
+"""Which phrases become examples, and how a model of them is kept and asked."""
+
+import json
+
+import numpy as np
+import pytest
+from composition.planted import world
+
+import embeddings as em
+from embeddings.composition.composer import Composer
+from embeddings.composition.phrases import ANY, examples, find
+from embeddings.composition.split import DEV, TEST, TRAIN
+from embeddings.corpora.phrases import PhraseList, Triple
+from embeddings.errors import FormatError, SettingError
+from embeddings.vocabulary import UnknownWordError, Vocabulary
+
+WORDS = ["red", "car", "play", "role", "the", "red_car", "play_role", "car_role", "play_the_role", "run_car"]
+VOCABULARY = Vocabulary(WORDS, np.arange(len(WORDS), 0, -1))
+HOW = em.TensorIndexing(fewest=50, fit_epochs=3)
+
+
+def named(found):
+    return [(found.types[type], *(WORDS[row] for row in rows)) for type, *rows in found.rows.tolist()]
+
+
+def test_words_that_join_two_others_are_phrases_and_have_types():
+    found = find(VOCABULARY, em.TensorIndexing(), joiner="_")
+    assert named(found) == [
+        ("adjective-noun", "red", "car", "red_car"),
+        ("noun-noun", "car", "role", "car_role"),
+        ("verb-object", "play", "role", "play_role"),
+    ]
+
+
+def test_untyped_phrases_are_of_any():
+    assert {row[0] for row in named(find(VOCABULARY, em.TensorIndexing(typed=False), joiner="_"))} == {ANY}
+
+
+def test_a_lexicon_of_ones_own(tmp_path):
+    (tmp_path / "tags.tsv").write_text("red\tNOUN\ncar\tNOUN\n")
+    found = named(find(VOCABULARY, em.TensorIndexing(lexicon=str(tmp_path / "tags.tsv")), joiner="_"))
+    assert ("noun-noun", "red", "car", "red_car") in found
+    assert (ANY, "play", "role", "play_role") in found
+
+
+def test_listed_phrases_keep_their_types(tmp_path):
+    (tmp_path / "list.tsv").write_text("phrase\ttype\nred car\tstrange\nplay the role\t-\nblue car\tstrange\n")
+    how = em.TensorIndexing(phrase_list=str(tmp_path / "list.tsv"))
+    found = find(VOCABULARY, how, joiner="_")
+    assert named(found) == [("strange", "red", "car", "red_car"), ("verb-object", "play", "role", "play_the_role")]
+    assert found.left_out == 1
+    given = PhraseList([("car", "role")])
+    assert named(find(VOCABULARY, how, given=given, joiner="_")) == [("noun-noun", "car", "role", "car_role")]
+
+
+def test_triples_are_taken_as_they_are():
+    triples = [
+        Triple("x", "red", "car", "role", 1),
+        Triple("x", "red", "sky", "role", 1),
+        Triple("other", "red", "car", "the", 2),
+    ]
+    found = examples(VOCABULARY, [*triples, triples[0]])
+    assert named(found) == [(ANY, "red", "car", "the"), ("x", "red", "car", "role")]
+    assert found.left_out == 1
+
+
+def test_two_tokens_for_one_phrase_are_refused():
+    with pytest.raises(SettingError, match="the phrase 'red car' has two tokens: 'role' and 'the'"):
+        examples(VOCABULARY, [Triple("x", "red", "car", "role", 1), Triple("x", "red", "car", "the", 1)])
+
+
+@pytest.mark.parametrize("joiner", ["", "a", " "])
+def test_joiners_that_cannot_be_one(joiner):
+    with pytest.raises(SettingError, match="joiner must be marks"):
+        find(VOCABULARY, em.TensorIndexing(), joiner=joiner)
+
+
+@pytest.fixture(scope="module")
+def made():
+    vectors, triples, _ = world()
+    return HOW.fit(vectors, triples, threads=1, seed=3)
+
+
+def test_parts_are_in_the_model(made):
+    table = made.tables["phrases"]
+    assert table.shape[1] == 5
+    assert len(set(map(tuple, table[:, :4].tolist()))) == len(table)
+    sizes = [int((table[:, 4] == part).sum()) for part in (TRAIN, DEV, TEST)]
+    assert sizes[1] == sizes[2] == round(len(table) * 0.1)
+    for type, first, second, phrase, _ in table.tolist():
+        assert made.vectors.words[phrase] == f"{made.vectors.words[first]}_{made.vectors.words[second]}"
+        assert made.record["types"][type] in ("red", "blue")
+
+
+def test_saved_and_loaded_it_composes_the_same(made, tmp_path):
+    made.save(tmp_path / "model")
+    again = em.Model.load(tmp_path / "model")
+    assert again.record == made.record
+    assert again.settings == made.settings
+    assert set(again.tables) == set(made.tables)
+    for function in Composer.of(made).known_functions("red"):
+        a, b = (one.compose("w1", "w2", type="red", function=function) for one in (made, again))
+        np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(
+        again.compose(["w1 w2", "w1_w2", "w1", "w1 unheard"]), made.compose(["w1 w2", "w1_w2", "w1", "w1 unheard"])
+    )
+
+
+def test_texts_are_composed_through_the_door_of_all_models(made):
+    rows = made.compose(["w1 w2", "w1_w2", "w1", "w1 unheard", "w1 w2 w3", ""])
+    np.testing.assert_array_equal(rows[0], made.compose("w1", "w2"))
+    np.testing.assert_array_equal(rows[1], rows[0])
+    assert not rows[2:].any()
+    np.testing.assert_array_equal(made.vectors["w1 w2"], rows[0])
+    with pytest.raises(UnknownWordError, match="no vector for 'w1 unheard'"):
+        made.vectors["w1 unheard"]
+
+
+def test_the_type_a_phrase_was_listed_with_is_taken(made):
+    type, first, second, *_ = made.tables["phrases"][0].tolist()
+    words = made.vectors.words[first], made.vectors.words[second]
+    np.testing.assert_array_equal(made.compose(*words), made.compose(*words, type=made.record["types"][type]))
+    assert (made.compose(*words) != made.compose(*words, type="any")).any()
+
+
+def test_own_is_the_vector_of_the_phrase(made):
+    words = made.vectors.words
+    _, first, second, phrase, _ = made.tables["phrases"][5].tolist()
+    np.testing.assert_array_equal(
+        made.compose(words[first], words[second], function="own"), made.vectors.matrix[phrase]
+    )
+    missing = next((a, b) for a in words[:30] for b in words[:30] if f"{a}_{b}" not in words)
+    with pytest.raises(UnknownWordError, match=f"the phrase '{missing[0]} {missing[1]}' has no vector of its own"):
+        made.compose(*missing, function="own")
+
+
+def test_neighbours_leave_out_the_words_themselves(made):
+    vectors = made.vectors
+    found = Composer.of(made).neighbours("w1", "w2", function="additive", top=len(vectors))
+    query = vectors["w1"] + vectors["w2"]
+    assert found == [row for row in vectors.most_similar(query, top=len(vectors)) if row[0] not in ("w1", "w2")]
+
+
+def test_what_cannot_be_asked(made):
+    with pytest.raises(SettingError, match="there is no function 'sum' for the type 'red'; there are additive, multi"):
+        made.compose("w1", "w2", type="red", function="sum")
+    with pytest.raises(SettingError, match="there is no function 'full-tensor'"):
+        made.compose("w1", "w2", function="full-tensor")
+    with pytest.raises(UnknownWordError, match="no vector for 'unheard'"):
+        made.compose("w1", "unheard")
+    with pytest.raises(SettingError, match="composes a list of texts or two words"):
+        made.compose(["w1 w2"], function="additive")
+    plain = em.train("skipgram", ["a b c"] * 5, dim=4, min_count=1)
+    with pytest.raises(SettingError, match="a skipgram model composes nothing"):
+        plain.compose("a", "b")
+    composer = Composer.of(plain)
+    np.testing.assert_array_equal(
+        composer.compose("a", "b", function="additive"), plain.vectors["a"] + plain.vectors["b"]
+    )
+    with pytest.raises(SettingError, match="no function 'tensor-indexing' for the type 'any'; there are additive"):
+        composer.compose("a", "b")
+
+
+def broken(model, folder, *, tables=None, record=None):
+    """The model saved with other tables or another record."""
+    changed = em.Model(
+        model.name,
+        vectors=model.vectors,
+        vocabulary=model.vocabulary,
+        settings=model.settings,
+        tables=model.tables | (tables or {}),
+        record=model.record | (record or {}),
+        composer=em.TensorIndexing.composer,
+    )
+    changed.save(folder / "broken")
+    return em.Model.load(folder / "broken")
+
+
+@pytest.mark.parametrize(
+    ("tables", "record", "told"),
+    [
+        ({"red/tensor-indexing/left": np.zeros((2, 6, 5), np.float32)}, {}, "red/tensor-indexing are not of 6 comp"),
+        ({"red/tensor-indexing/left": np.zeros((0, 6, 6), np.float32)}, {}, "red/tensor-indexing are not of 6 comp"),
+        ({"red/tensor-indexing/right": np.zeros((2, 6, 6), np.float32)}, {}, "red/tensor-indexing are not of 6 comp"),
+        ({"red/weighted-additive/weights": np.zeros(2, np.int64)}, {}, "red/weighted-additive are not of 6 components"),
+        ({"red/full-tensor/tensor": np.zeros((6, 36), np.float32)}, {}, "red/full-tensor are not of 6 components"),
+        ({"red/additive/left": np.zeros((6, 36), np.float32)}, {}, "red/additive are not of 6 components"),
+        ({"phrases": np.zeros((3, 4), np.int32)}, {}, "'phrases' or the types in its record"),
+        ({"phrases": np.zeros((3, 5), np.float32)}, {}, "'phrases' or the types in its record"),
+        ({"phrases": np.full((3, 5), 10**6, np.int32)}, {}, "'phrases' names words that it does not have"),
+        ({"phrases": np.full((3, 5), -1, np.int32)}, {}, "'phrases' names words that it does not have"),
+        ({}, {"types": "red"}, "'phrases' or the types in its record"),
+        ({}, {"types": [1, 2]}, "'phrases' or the types in its record"),
+    ],
+)
+def test_broken_models_are_told(made, tmp_path, tables, record, told):
+    with pytest.raises(FormatError, match=told):
+        broken(made, tmp_path, tables=tables, record=record).compose("w1", "w2")
+
+
+def test_a_model_fitted_again_keeps_no_old_functions(made):
+    again = em.TensorIndexing(fewest=50, fit_epochs=1, typed=False).fit(made, threads=1)
+    assert {name.split("/")[0] for name in again.tables} == {"any", "phrases"}
+    assert again.record["base"]["model"] == "tensor-indexing"
+    json.dumps(again.record)

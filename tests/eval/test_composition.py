@@ -1,0 +1,210 @@
+"""Judging composed phrases, against the same measures taken the slow way."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from composition.planted import world
+from scipy.stats import spearmanr
+
+import embeddings as em
+from embeddings.composition.composer import Composer
+from embeddings.composition.split import TEST
+from embeddings.errors import FormatError, SettingError
+from embeddings.eval.composition.held_out import mean_interval, median_interval, ranks_of
+from embeddings.eval.composition.ratings import read_ratings
+
+HEADING = "participant type ver s1lemma1 s1lemma2 s2lemma1 s2lemma2 rating\n"
+
+
+@pytest.fixture(scope="module")
+def model():
+    vectors, triples, _ = world(types=("adjective-noun", "verb-object"))
+    return em.TensorIndexing(fewest=50, fit_epochs=5).fit(vectors, triples, threads=1)
+
+
+def judged():
+    """Ratings of random phrases by four people, each asked for two thirds of them."""
+    rng, rows = np.random.default_rng(5), []
+    for type in ("adjectivenouns", "verbobjects"):
+        for _ in range(15):
+            words = [f"w{i}" for i in rng.integers(30, size=4)]
+            rows += [(f"p{who}", type, *words, int(rng.integers(1, 8))) for who in range(4) if rng.random() < 0.67]
+    return [*rows, ("p0", "verbobjects", "unheard", "w1", "w2", "w3", 5)]
+
+
+@pytest.fixture(scope="module")
+def ratings(tmp_path_factory):
+    path = tmp_path_factory.mktemp("ratings") / "rated.txt"
+    path.write_text(HEADING + "".join(f"{a} {b} 0 {' '.join(map(str, rest))}\n" for a, b, *rest in judged()))
+    return path
+
+
+def cosine(a, b):
+    return a @ b / np.sqrt((a @ a) * (b @ b))
+
+
+@pytest.mark.parametrize(
+    "function", ["additive", "multiplicative", "weighted-additive", "full-additive", "tensor-indexing"]
+)
+def test_ratings_the_slow_way(model, ratings, function):
+    found = {
+        (result.section, result.measure): result
+        for result in em.evaluate(model, phrases=ratings)
+        if result.method == function
+    }
+    means = {}
+    for given, type in (("adjectivenouns", "adjective-noun"), ("verbobjects", "verb-object")):
+        rows = [row for row in judged() if row[1] == given and row[2] != "unheard"]
+        order = (1, 0, 3, 2) if type == "verb-object" else (0, 1, 2, 3)
+        pairs = {row[2:6]: [words[place] for place in order] for row in rows for words in [row[2:6]]}
+        cosines = {}
+        for pair, (a, b, c, d) in pairs.items():
+            left, right = (
+                model.compose(*phrase, type=type, function=function).astype(float) for phrase in ((a, b), (c, d))
+            )
+            cosines[pair] = cosine(left, right)
+        averaged = [np.mean([row[6] for row in rows if row[2:6] == pair]) for pair in pairs]
+        by_person = []
+        for person in {row[0] for row in rows}:
+            own = [row for row in rows if row[0] == person]
+            by_person.append(spearmanr([cosines[row[2:6]] for row in own], [row[6] for row in own])[0])
+        wanted = {
+            "spearman": spearmanr(list(cosines.values()), averaged)[0],
+            "spearman-ratings": spearmanr([cosines[row[2:6]] for row in rows], [row[6] for row in rows])[0],
+            "spearman-participants": np.mean(by_person),
+        }
+        for measure, value in wanted.items():
+            assert found[type, measure].value == pytest.approx(value, abs=1e-6), (type, measure)
+            means.setdefault(measure, []).append(value)
+        assert found[type, "spearman"].seen == len(pairs)
+        assert found[type, "spearman"].total == len(pairs) + (type == "verb-object")
+    for measure, values in means.items():
+        assert found[None, measure].value == pytest.approx(np.mean(values), abs=1e-6)
+
+
+def test_own_vectors_where_there_are_any(model, ratings):
+    own = [r for r in em.evaluate(model, phrases=ratings) if r.method == "own" and r.section]
+    known = {f"{a}_{b}" for a, b in ((row[2], row[3]) for row in judged())} & set(model.vectors.words)
+    assert known
+    assert all(0 < result.seen < result.total for result in own)
+
+
+def test_plain_vectors_are_added_and_multiplied(model, ratings):
+    results = em.evaluate(model.vectors, phrases=ratings)
+    assert {result.method for result in results} == {"additive", "multiplicative", "own"}
+    with pytest.raises(SettingError, match="no held-out phrases: these vectors are no model"):
+        em.evaluate(model.vectors, phrases="held-out")
+
+
+def test_held_out_the_slow_way(model):
+    vectors, table = model.vectors, model.tables["phrases"]
+    phrases = sorted(set(table[:, 3].tolist()))
+    results = em.evaluate(model, phrases="held-out")
+    for type in ("adjective-noun", "verb-object", "any"):
+        number = model.record["types"].index(type) if type != "any" else None
+        rows = [row for row in table.tolist() if row[4] == TEST and number in (None, row[0])]
+        for function in ("additive", "full-additive", "tensor-indexing"):
+            values = {"cosine": [], "squared-error": [], "rank": [], "far": []}
+            for _, first, second, phrase, _ in rows:
+                names = vectors.words[first], vectors.words[second]
+                made = model.compose(*names, type=type, function=function).astype(float)
+                true = vectors.matrix[phrase].astype(float)
+                values["cosine"].append(cosine(made, true))
+                values["squared-error"].append(((made - true) ** 2).sum())
+                near = [cosine(made, vectors.matrix[other].astype(float)) for other in phrases if other != phrase]
+                values["rank"].append(1 + sum(value > values["cosine"][-1] for value in near))
+                far = [((made - vectors.matrix[other]) ** 2).sum() for other in phrases if other != phrase]
+                values["far"].append(1 + sum(value < values["squared-error"][-1] for value in far))
+            wanted = {
+                "cosine": np.mean(values["cosine"]),
+                "squared-error": np.mean(values["squared-error"]),
+                "median-rank": np.median(values["rank"]),
+                "reciprocal-rank": np.mean(1 / np.array(values["rank"])),
+                "median-rank-by-distance": np.median(values["far"]),
+                "reciprocal-rank-by-distance": np.mean(1 / np.array(values["far"])),
+            }
+            found = {r.measure: r for r in results if (r.section, r.method) == (type, function)}
+            assert set(found) == set(wanted)
+            for measure, value in wanted.items():
+                assert found[measure].value == pytest.approx(value, rel=1e-5), (type, function, measure)
+                assert found[measure].low <= found[measure].value <= found[measure].high
+                assert found[measure].seen == len(rows)
+
+
+def test_ranks_of_equal_phrases_and_of_nothing():
+    phrases = np.array([[1.0, 0], [1, 0], [0, 1]])
+    assert ranks_of(np.array([[1.0, 0], [0, 1], [0, 0]]), phrases[[1, 2, 0]], phrases).tolist() == [1, 1, 1]
+    assert ranks_of(np.array([[1.0, 0]]), phrases[[2]], phrases).tolist() == [3]
+
+
+def test_intervals_hold_what_they_should():
+    rng, inside = np.random.default_rng(0), np.zeros(2)
+    for _ in range(1000):
+        values = rng.exponential(size=60)
+        low, high = mean_interval(values)
+        inside[0] += low < 1 < high
+        low, high = median_interval(values)
+        inside[1] += low < np.log(2) < high
+    assert (inside > 920).all()
+    assert (inside < 980).all()
+    assert mean_interval(np.ones(1)) == (None, None)
+    assert median_interval(np.ones(4)) == (None, None)
+
+
+def test_turned_phrases(ratings):
+    found = read_ratings(ratings).ratings
+    assert ("w1", "unheard", "w3", "w2") in found["verb-object"]
+    assert set(found) == {"adjective-noun", "verb-object"}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "no column participant, type, s1lemma1"),
+        ("participant type rating\n", "no column s1lemma1, s1lemma2, s2lemma1, s2lemma2"),
+        (HEADING, "holds no rated phrases"),
+        (HEADING + "p1 x 0 a b c d\n", "line 2: not 8 fields and a rating"),
+        (HEADING + "p1 x 0 a b c d nan\n", "line 2: not 8 fields and a rating"),
+        (HEADING + "p1 x 0 a b c d 3\np1 x 1 a b c d 4\n", "line 3: p1 rates this pair a second time"),
+    ],
+)
+def test_odd_ratings_are_refused(tmp_path, text, told):
+    (tmp_path / "rated.txt").write_text(text)
+    with pytest.raises(FormatError, match=told):
+        read_ratings(tmp_path / "rated.txt")
+
+
+def test_a_missing_file_is_told(model):
+    with pytest.raises(FormatError, match="nowhere"):
+        em.evaluate(model, phrases="nowhere.txt")
+
+
+def test_no_rating_can_be_judged(model, tmp_path):
+    (tmp_path / "rated.txt").write_text(HEADING + "p1 x 0 a b c d 3\n")
+    results = em.evaluate(model, phrases=tmp_path / "rated.txt")
+    assert all(result.value is None and result.reason for result in results)
+
+
+def test_types_without_functions_are_composed_like_any(model, ratings, tmp_path):
+    text = ratings.read_text().replace("verbobjects", "strange")
+    (tmp_path / "rated.txt").write_text(text)
+    results = em.evaluate(model, phrases=tmp_path / "rated.txt")
+    strange = [r for r in results if r.section == "strange" and r.method == "tensor-indexing"]
+    assert strange[0].value is not None
+
+
+@pytest.mark.measure
+def test_the_published_set_is_read():
+    data = Path(os.environ.get("EMBEDDINGS_DATA", "no-data"))
+    path = data / "phrase" / "mitchell-lapata-2010" / "mitchell_data.txt"
+    if not path.exists():
+        pytest.skip("EMBEDDINGS_DATA names no folder with the ratings of Mitchell and Lapata")
+    found = read_ratings(path).ratings
+    assert {type: len(pairs) for type, pairs in found.items()} == dict.fromkeys(
+        ("verb-object", "adjective-noun", "noun-noun"), 108
+    )
+    assert all(len(raters) == 18 for pairs in found.values() for raters in pairs.values())
+    assert ("use", "knowledge", "exercise", "influence") in found["verb-object"]
+    assert Composer.of(em.Vectors(["a"], np.ones((1, 2)))).known_functions() == ["additive", "multiplicative", "own"]

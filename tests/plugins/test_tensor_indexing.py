@@ -1,0 +1,141 @@
+"""The trainer: the contract, training from a corpus with phrases, and settings that are honoured or refused."""
+
+import numpy as np
+import pytest
+
+import embeddings as em
+from embeddings.corpora.phrases import PhraseList, Phrases
+from embeddings.errors import CorpusError, SettingError
+from embeddings.testing import check_trainer
+from embeddings.training.task import Interrupted
+
+SMALL = {"dim": 8, "min_count": 1, "epochs": 2, "fewest": 10, "fit_epochs": 3}
+COLOURS = ("red", "green", "black", "white")
+THINGS = ("car", "house", "door", "boat", "tree", "bird", "hat", "dress")
+
+
+def lines(number=400):
+    """Sentences about coloured things."""
+    rng = np.random.default_rng(1)
+    drawn = [
+        (COLOURS[i], THINGS[j])
+        for i, j in zip(rng.integers(4, size=2 * number), rng.integers(8, size=2 * number), strict=True)
+    ]
+    return [f"the {' '.join(a)} and a {' '.join(b)}" for a, b in zip(drawn[::2], drawn[1::2], strict=True)]
+
+
+def listed():
+    return PhraseList([(colour, thing) for colour in COLOURS for thing in THINGS])
+
+
+def corpus(**more):
+    return em.Corpus(lines(), phrases=listed(), phrase_words="alternate", **more)
+
+
+def test_contract():
+    check_trainer(em.TensorIndexing, fewest=0, base="cbow", typed=False)
+
+
+def test_it_learns_from_a_corpus_with_phrases():
+    model = em.TensorIndexing(**SMALL).train(corpus(), threads=1, seed=2)
+    assert model.name == "tensor-indexing"
+    assert model.record["phrases"] == {"adjective-noun": 32, "any": 32}
+    assert {"red", "car", "red_car"} <= set(model.vectors.words)
+    assert model.compose("red", "car").shape == (8,)
+    assert model.compose("red", "car", type="adjective-noun", function="full-additive").shape == (8,)
+    assert model.settings["base"] == "skipgram"
+    assert "output" in model.tables
+    again = em.TensorIndexing(**SMALL).train(corpus(), threads=1, seed=2)
+    for name, table in model.tables.items():
+        np.testing.assert_array_equal(table, again.tables[name])
+
+
+def test_the_words_are_those_of_the_base_trainer():
+    model = em.TensorIndexing(**SMALL, window=2, negatives=3).train(corpus(), threads=1, seed=2)
+    how = {name: SMALL[name] for name in ("dim", "min_count", "epochs")}
+    base = em.SkipGram(**how, window=2, negatives=3).train(corpus(), threads=1, seed=2)
+    np.testing.assert_array_equal(model.vectors.matrix, base.vectors.matrix)
+    fitted = em.TensorIndexing(fewest=10, fit_epochs=3).fit(base, listed(), threads=1, seed=2)
+    for name in fitted.tables:
+        np.testing.assert_array_equal(model.tables[name], fitted.tables[name])
+
+
+def test_another_joiner_and_found_phrases():
+    found = Phrases(scoring="count", min_count=3, threshold=3, types="adjective-noun")
+    text = em.Corpus(lines(), phrases=found, joiner="~", phrase_words="alternate")
+    model = em.TensorIndexing(**SMALL).train(text, threads=1)
+    assert "red~car" in model.vectors
+    assert model.record["joiner"] == "~"
+    assert model.record["phrases"]["adjective-noun"] == 32
+    np.testing.assert_array_equal(model.compose("red", "car", function="own"), model.vectors["red~car"])
+
+
+def test_a_corpus_without_phrases_is_refused_before_training():
+    def report(progress):
+        raise AssertionError("nothing is trained")
+
+    with pytest.raises(CorpusError, match="there are 0 phrases to learn from, and 10 are needed"):
+        em.TensorIndexing(**SMALL).train(em.Corpus(lines()), report=report)
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"base": "nobody"}, "base: no trainer called 'nobody'"),
+        ({"base": "tensor-indexing"}, "base must be a trainer that learns words from windows, not 'tensor-indexing'"),
+        ({"rank": 0}, "rank must be at least 1 and at most 65536, not 0"),
+        ({"identity": "some"}, "identity must be one of none, elementwise, literal"),
+        ({"held_out": 0.5}, "held_out must be above 0 and at most 0.4, not 0.5"),
+        ({"lexicon": "x", "typed": False}, "lexicon tells types"),
+    ],
+)
+def test_settings_out_of_range(settings, told):
+    with pytest.raises(SettingError, match=told):
+        em.TensorIndexing(**settings)
+
+
+def test_rank_and_full_tensor_must_fit_the_vectors():
+    with pytest.raises(SettingError, match="rank must be at most the dim of the vectors, 8, not 9"):
+        em.TensorIndexing(**SMALL, rank=9).train(corpus())
+    vectors = em.Vectors(["a", "b", "a_b"], np.ones((3, 101), np.float32))
+    with pytest.raises(SettingError, match="full_tensor takes vectors of at most 100 components, not 101"):
+        em.TensorIndexing(full_tensor=True, fewest=0).fit(vectors)
+    assert em.TensorIndexing(rank=101, fewest=0).fit(vectors).record["phrases"] == {}
+
+
+def test_settings_of_words_are_refused_where_words_have_vectors():
+    vectors = em.Vectors(["a"], np.ones((1, 3), np.float32))
+    with pytest.raises(SettingError, match="window is a setting of words, and these have their vectors: leave it out"):
+        em.TensorIndexing(window=3).fit(vectors)
+
+
+def test_vectors_that_are_not_finite_are_refused():
+    vectors = em.Vectors(["a", "b"], np.array([[1, 2], [np.nan, 1]], np.float32))
+    with pytest.raises(SettingError, match="the vector of 'b' holds NaN or infinity"):
+        em.TensorIndexing(fewest=0).fit(vectors)
+
+
+def test_counts_that_rise_are_given_up():
+    vectors = em.Vectors(["a", "b"], np.ones((2, 2), np.float32), counts=[1, 5])
+    assert em.TensorIndexing(fewest=0).fit(vectors).vocabulary.counts.tolist() == [0, 0]
+
+
+def test_an_interrupted_fit_leaves_the_words(monkeypatch):
+    def interrupted(*given, **more):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("embeddings.plugins.tensor_indexing.fit", interrupted)
+    with pytest.raises(Interrupted) as stopped:
+        em.TensorIndexing(**SMALL).train(corpus(), threads=1)
+    assert stopped.value.model.name == "skipgram"
+    assert "red_car" in stopped.value.model.vectors
+
+
+def test_a_path_will_do(tmp_path):
+    base = em.SkipGram(dim=8, min_count=1, epochs=1).train(corpus(), threads=1)
+    base.save(tmp_path / "model")
+    base.vectors.save(tmp_path / "vectors.bin")
+    how = em.TensorIndexing(fewest=10, fit_epochs=2)
+    a, b = (how.fit(tmp_path / name, threads=1) for name in ("model", "vectors.bin"))
+    np.testing.assert_array_equal(a.compose("red", "hat"), b.compose("red", "hat"))
+    assert (a.record["base"]["model"], b.record["base"]["model"]) == ("skipgram", "vectors")
