@@ -125,8 +125,7 @@ class Concatenated:
         from embeddings.corpora import Corpus
 
         self.check_alike(("documents",) if isinstance(texts, Corpus) else ())
-        once = isinstance(texts, Corpus | str | bytes) or not isinstance(texts, Iterable)
-        given: Any = texts if once else list(texts)
+        given: Any = texts if isinstance(texts, Corpus) else as_list(texts)
         found = [model.infer(given, epochs=epochs, seed=seed, threads=threads, report=report) for model in self.models]
         return np.concatenate(found, axis=1)
 
@@ -177,6 +176,17 @@ def load_side_by_side(paths: Iterable[str | os.PathLike[str]]) -> Concatenated:
     from embeddings.loading import load_model
 
     return concatenate(*(load_model(path) for path in paths))
+
+
+def as_list(texts: Iterable[Any]) -> list[Any]:
+    """Texts as a list.
+
+    Raises:
+        SettingError: they are one text, or no texts at all.
+    """
+    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
+        raise SettingError(f"texts must be a list of texts, or a Corpus, not {texts!r:.80}")
+    return list(texts)
 
 
 def reading_of(model: "Model") -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.document_vectors import reading_of
+from embeddings.document_vectors import as_list, reading_of
 from embeddings.errors import FormatError, NoWordsError, SettingError
 from embeddings.kernels.block import new_block
 from embeddings.kernels.bundle import Bundle
@@ -144,17 +144,6 @@ def parts(borders: NDArray[np.int64]) -> Iterable[tuple[int, int]]:
         last = min(max(last, first + 1), count)
         yield first, last
         first = last
-
-
-def as_list(texts: Iterable[Any]) -> list[Any]:
-    """Texts as a list.
-
-    Raises:
-        SettingError: they are one text, or no texts at all.
-    """
-    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
-        raise SettingError(f"texts must be a list of texts, or a Corpus, not {texts!r:.80}")
-    return list(texts)
 
 
 def settings_of(trainer: type, model: "Model") -> Any:

@@ -61,7 +61,7 @@ def go_on(source: Source, block: Block, how: Inference, rng: np.ndarray) -> floa
         read = fill(block, source, rng)
         if read > 0 or block.place[FIRST] < block.place[LAST]:
             state[READ] += read
-            return max(how.rate * (1 - done / total), how.floor)
+            return float(max(how.rate * (1 - done / total), how.floor))
         state[EPOCH] += 1
         start(block, state)
     return OVER
