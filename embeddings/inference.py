@@ -58,7 +58,9 @@ class Frozen:
         """The vectors, (documents, dim) float32; see `embeddings.model.Model.infer`."""
         from embeddings.corpora import Corpus
 
-        epochs = check_value("epochs", epochs or self.settings.epochs, int, {"least": 1, "most": 1_000_000})
+        epochs = check_value(
+            "epochs", self.settings.epochs if epochs is None else epochs, int, {"least": 1, "most": 1_000_000}
+        )
         threads, seed = run_settings(threads, seed)
         if isinstance(texts, Corpus):
             encoded = texts.encode()
