@@ -220,9 +220,9 @@ def check_count(name: str, count: int | None) -> int | None:
 
 def built_in_tokenizers() -> tuple[Runs, ...]:
     """Those whose rule belongs to this package, so that its name says all."""
-    from embeddings.corpora.tokenizers import characters, whitespace, words
+    from embeddings.corpora.tokenizers import characters, codepoints, whitespace, words
 
-    return words, whitespace, characters
+    return words, whitespace, characters, codepoints
 
 
 def total_size(sources: list[Source]) -> int | None:

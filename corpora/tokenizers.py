@@ -61,9 +61,15 @@ def not_mark(character: str) -> bool:
     return category(character)[0] != "M"
 
 
+def always(character: str) -> bool:
+    """This one too."""
+    return True
+
+
 words = Runs("words", in_word)
 whitespace = Runs("whitespace", not_space)
 characters = Runs("characters", not_space, not_mark)
+codepoints = Runs("codepoints", always, always)
 
 
 def resolve(tokenizer: str | Tokenizer) -> Tokenizer:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from embeddings.plugins.fasttext import FastText as FastText
     from embeddings.plugins.paragraph_dbow import ParagraphDBOW as ParagraphDBOW
     from embeddings.plugins.paragraph_dm import ParagraphDM as ParagraphDM
+    from embeddings.plugins.sembei import Sembei as Sembei
     from embeddings.plugins.skipgram import SkipGram as SkipGram
     from embeddings.plugins.structured import DirectionalSkipGram as DirectionalSkipGram
     from embeddings.plugins.structured import StructuredSkipGram as StructuredSkipGram

@@ -1,56 +1,34 @@
-"""Test sets, by name or from files: word pairs with ratings, and analogy questions in sections."""
+"""Test sets by name or from files: where they are, and their lines."""
 
-import csv
 import os
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib.resources import files
-from math import isfinite
 from pathlib import Path
 
 from embeddings.errors import FormatError
+from embeddings.formats.sources import plain
 
+GOOGLE_ANALOGIES = "google-analogies"
 SHIPPED = {
     "wordsim353": "wordsim353.txt",
-    "google-analogies": "questions-words.txt",
+    GOOGLE_ANALOGIES: "questions-words.txt",
     "google-phrases": "questions-phrases.txt",
 }
-OF_PHRASES = {"google-phrases"}  # asks for vectors of phrases, and is judged only where it is named
+SHIPPED_TAGGING = {"ud-ewt": ("ud-ewt-train.tsv.zst", "ud-ewt-test.tsv.zst")}
 FROM_GENSIM = {"simlex999": "simlex999.txt"}
-SYNTACTIC = "gram"
-# Headings of the column of ratings in published sets, without case, spaces and signs.
-RATINGS = {
-    *("rating", "score", "similarity", "relatedness", "simlex999", "simlex", "humanmean", "human", "mean", "average"),
-    *("avg", "gold", "goldscore", "goldstandard", "averagescore", "averagerating", "meanscore", "meanrating"),
-    *("humanscore", "humanrating", "similarityscore", "relatednessscore", "meanhumanscore", "meanrelatedness"),
-}
-WORDS = re.compile(r"(word|term)[ _-]?(1|a|one|i)?$|w1$", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """Word pairs and how alike people find them. Pairs that stand twice are kept twice."""
-
-    name: str
-    pairs: list[tuple[str, str]]
-    ratings: list[float]
-
-
-@dataclass(frozen=True)
-class Questions:
-    """Questions "a is to b as c is to d", each with the section it belongs to (a place in `sections`)."""
-
-    name: str
-    sections: list[str]
-    questions: list[tuple[str, str, str, str]]
-    section_of: list[int]
+LONGEST = 1 << 28  # bytes of a test set, decompressed
 
 
 def names() -> dict[str, str]:
-    """The test sets known by name, and which kind each is: "similarity" or "analogy"."""
-    analogies = {"google-analogies": "analogy", "google-phrases": "analogy"}
-    return {"wordsim353": "similarity", "simlex999": "similarity", **analogies}
+    """The test sets known by name, and which kind each is: an argument of `evaluate`."""
+    return {
+        "wordsim353": "similarity",
+        "simlex999": "similarity",
+        "google-analogies": "analogy",
+        "google-phrases": "analogy",
+        "google-categories": "categories",
+        "ud-ewt": "tagging",
+    }
 
 
 def locate(name: str | os.PathLike[str]) -> Path:
@@ -63,150 +41,46 @@ def locate(name: str | os.PathLike[str]) -> Path:
     if path.is_file():
         return path
     if str(name) in SHIPPED:
-        return Path(str(files("embeddings.eval").joinpath("data", SHIPPED[str(name)])))
+        return shipped(SHIPPED[str(name)])
     if str(name) in FROM_GENSIM:
         from gensim.test.utils import datapath
 
         return Path(datapath(FROM_GENSIM[str(name)]))
     if path.is_dir():
-        raise FormatError(f"{name} is a folder, not a test set")
-    raise FormatError(f"no test set {str(name)!r}: no such file, nor one of {', '.join(sorted(names()))}")
+        raise FormatError(f"{str(name)!r} is a folder, not a test set")
+    raise FormatError(f"no test set {str(name)!r}: no such file, nor one of {', '.join(sorted(SHIPPED | FROM_GENSIM))}")
 
 
-def lines(path: Path) -> Iterator[tuple[int, str]]:
+def shipped(file: str) -> Path:
+    """A test set that comes with the package."""
+    return Path(str(files("embeddings.eval").joinpath("data", file)))
+
+
+def lines(path: Path, *, whole: bool = False) -> Iterator[tuple[int, str]]:
     """The lines that say something, with their numbers; comments (#) and empty lines are passed over.
 
+    Arguments:
+        path: a file, compressed or not.
+        whole: give every line, comments and empty ones too.
+
     Raises:
-        FormatError: the file cannot be read or is not UTF-8.
+        FormatError: the file cannot be read, is longer than `LONGEST` bytes, or is not UTF-8.
     """
+    with plain(path) as stream:
+        try:
+            data = stream.read(LONGEST + 1)
+        except OSError as error:
+            raise FormatError(f"{path} cannot be read: {error.strerror or error}") from error
+    if len(data) > LONGEST:
+        raise FormatError(f"{path} holds more than {LONGEST:,} bytes, which no test set does")
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        number = error.object[: error.start].count(b"\n") + 1
+        number = data[: error.start].count(b"\n") + 1
         raise FormatError(f"{path}, line {number}: not UTF-8") from None
-    except OSError as error:
-        raise FormatError(f"{path} cannot be read: {error.strerror or error}") from error
     for number, line in enumerate(text.split("\n"), 1):
-        if line.strip() and not line.startswith("#"):
+        if whole or (line.strip() and not line.startswith("#")):
             yield number, line.strip("\r\n")
-
-
-def read_pairs(name: str | os.PathLike[str]) -> Pairs:
-    """A similarity set: lines of two words and a rating, in any of the layouts in which such sets are published.
-
-    Tabs, commas, semicolons or white space stand between fields; the first line that is no comment settles which.
-    A heading names the column of ratings (`RATINGS`). Without one it is the first number after the two words, so
-    that single ratings of many people, or a relation, may follow the mean, and a part of speech stand before it.
-
-    Raises:
-        FormatError: no such set, no telling which column holds the rating, or a line without two words and a finite
-            rating; its number is said.
-    """
-    path = locate(name)
-    pairs: list[tuple[str, str]] = []
-    ratings: list[float] = []
-    layout: Columns | None = None
-    for number, line in lines(path):
-        if layout is None:
-            layout = columns(line, f"{path}, line {number}")
-            if layout.heading:
-                continue
-        fields = split(line, layout.separator)
-        if not layout.fits(fields):
-            raise FormatError(f"{path}, line {number}: two words and a rating are needed, not {line.strip()!r:.80}")
-        rating = as_number(fields[layout.rating])
-        if rating is None:
-            raise FormatError(f"{path}, line {number}: the rating {fields[layout.rating]!r} is not a number")
-        pairs.append((fields[0], fields[1]))
-        ratings.append(rating)
-    if not pairs:
-        raise FormatError(f"{path} holds no word pairs")
-    return Pairs(label(name), pairs, ratings)
-
-
-@dataclass(frozen=True)
-class Columns:
-    """What stands between fields (None: white space), which one is the rating, and whether there is a heading."""
-
-    separator: str | None
-    rating: int
-    heading: bool = False
-
-    def fits(self, fields: list[str]) -> bool:
-        """Whether a line has two words and reaches to its rating; between spaces nothing else may stand."""
-        whole = len(fields) > self.rating and bool(fields[0] and fields[1])
-        return whole and (self.separator is not None or self.heading or len(fields) == 3)
-
-
-def columns(line: str, place: str) -> Columns:
-    """The layout that the first line shows.
-
-    Raises:
-        FormatError: it has fewer than three fields, or several that may be the rating.
-    """
-    separator = next((mark for mark in "\t,;" if mark in line), None)
-    fields = split(line, separator)
-    told = f"{place}: two words and a rating are needed, not {line.strip()!r:.80}"
-    if len(fields) < 3:
-        raise FormatError(told)
-    named = [place for place, field in enumerate(fields) if place > 1 and plain(field) in RATINGS]
-    numbers = [place for place, field in enumerate(fields) if place > 1 and as_number(field) is not None]
-    if len(named) == 1:
-        return Columns(separator, named[0], heading=True)
-    if numbers and not named and not WORDS.match(fields[0]):
-        return Columns(separator, numbers[0])
-    if len(fields) == 3 and not numbers:
-        return Columns(separator, 2, heading=True)
-    if separator is None and not named:
-        raise FormatError(told)
-    known = ", ".join(fields[2:])
-    raise FormatError(f"{place}: which column is the rating? Call one of them 'rating'; they are {known:.200}")
-
-
-def plain(heading: str) -> str:
-    """A heading without case, spaces and signs."""
-    return "".join(mark for mark in heading.lower() if mark.isalnum())
-
-
-def split(line: str, separator: str | None) -> list[str]:
-    """The fields of a line, without spaces around them; quotes count where commas or semicolons separate."""
-    quoted = separator is not None and separator in ",;"
-    fields = next(csv.reader([line], delimiter=str(separator))) if quoted else line.split(separator)
-    return [field.strip() for field in fields]
-
-
-def as_number(field: str) -> float | None:
-    """A finite number, or None."""
-    try:
-        value = float(field)
-    except ValueError:
-        return None
-    return value if isfinite(value) else None
-
-
-def read_questions(name: str | os.PathLike[str]) -> Questions:
-    """An analogy set in Google's format: ": section" lines, and lines of four words between white space.
-
-    Raises:
-        FormatError: no such set, a line of other than four words, or a question before the first section; the
-            number of the line is said.
-    """
-    path = locate(name)
-    found = Questions(label(name), [], [], [])
-    for number, line in lines(path):
-        words = line.split()
-        if line.startswith(":"):
-            found.sections.append(line[1:].strip())
-        elif len(words) != 4:
-            raise FormatError(f"{path}, line {number}: four words are needed, not {line.strip()!r:.80}")
-        elif not found.sections:
-            raise FormatError(f"{path}, line {number}: a question before the first ': section' line")
-        else:
-            found.questions.append((words[0], words[1], words[2], words[3]))
-            found.section_of.append(len(found.sections) - 1)
-    if not found.questions:
-        raise FormatError(f"{path} holds no analogy questions")
-    return found
 
 
 def label(name: str | os.PathLike[str]) -> str:

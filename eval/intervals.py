@@ -6,7 +6,8 @@ bootstrap over pairs: 1,000 resamples, seed 1. Items count as independent, which
 same word pairs are not, so theirs are rather too narrow.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from math import sqrt
 
 import numpy as np
@@ -18,6 +19,7 @@ Z = 1.959963984540054  # the normal distribution's 97.5 % point
 RESAMPLES = 1000
 SEED = 1
 FEWEST = 10
+KEPT = 8192  # clusters at most whose resamples are kept
 
 Interval = tuple[float, float] | tuple[None, None]
 
@@ -60,6 +62,15 @@ def ranks_weighted(values: np.ndarray, w: np.ndarray) -> np.ndarray:
     return np.asarray(middle[:, group])
 
 
+def correlations(
+    x: np.ndarray, y: np.ndarray, *, ranked: bool, drawn: Iterable[np.ndarray] | None = None
+) -> np.ndarray:
+    """Pearson's (or, ranked, Spearman's) correlation of two arrays (items,) in each resample; NaN where constant."""
+    of: Callable[[np.ndarray, np.ndarray], np.ndarray] = ranks_weighted if ranked else lambda values, w: values
+    drawn = weights(len(x)) if drawn is None else drawn
+    return np.concatenate([pearson_weighted(of(x, w), of(y, w), w) for w in drawn])
+
+
 def bootstrap(x: np.ndarray, y: np.ndarray, *, ranked: bool) -> Interval:
     """The interval of Pearson's (or, ranked, Spearman's) correlation of two arrays (items,).
 
@@ -67,10 +78,34 @@ def bootstrap(x: np.ndarray, y: np.ndarray, *, ranked: bool) -> Interval:
     """
     if len(x) < FEWEST:
         return None, None
-    of: Callable[[np.ndarray, np.ndarray], np.ndarray] = ranks_weighted if ranked else lambda values, w: values
-    found = np.concatenate([pearson_weighted(of(x, w), of(y, w), w) for w in weights(len(x))])
-    found = found[np.isfinite(found)]
-    if 2 * len(found) < RESAMPLES:
+    low, high = percentiles(correlations(x, y, ranked=ranked))
+    return (None, None) if low is None or high is None else (float(np.clip(low, -1, 1)), float(np.clip(high, -1, 1)))
+
+
+def ratios(hits: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """The sum of `hits` over that of `sizes`, both (clusters,), in each resample of clusters; NaN where that is 0."""
+    both = np.stack([hits, sizes], axis=1).astype(np.float64)
+    drawn = resamples(len(sizes)) if len(sizes) <= KEPT else weights(len(sizes))
+    sums = np.concatenate([w @ both for w in drawn])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.where(sums[:, 1] > 0, sums[:, 0] / sums[:, 1], np.nan))
+
+
+@lru_cache(maxsize=1)
+def resamples(items: int) -> list[np.ndarray]:
+    """`weights`, kept for the next time."""
+    return list(weights(items))
+
+
+def ratio_interval(hits: np.ndarray, sizes: np.ndarray) -> Interval:
+    """The interval of such a ratio; None for fewer than ten clusters that hold anything."""
+    return percentiles(ratios(hits, sizes)) if (sizes > 0).sum() >= FEWEST else (None, None)
+
+
+def percentiles(drawn: np.ndarray) -> Interval:
+    """The middle 95 % of resampled values; None where most of them are not numbers."""
+    drawn = drawn[np.isfinite(drawn)]
+    if 2 * len(drawn) < RESAMPLES:
         return None, None
-    low, high = np.quantile(found, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return float(np.clip(low, -1, 1)), float(np.clip(high, -1, 1))
+    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return float(low), float(high)

@@ -1,8 +1,17 @@
-"""Which word of the vectors a word of a test set means: without regard to case, as gensim does it."""
+"""Which word of the vectors a word of a test set means.
 
-from collections.abc import Iterable
+Sets of words are matched without regard to case, as gensim does it (`Folded`); running text as it stands, then in
+lower case (`look_up`).
+"""
+
+from collections.abc import Iterable, Sequence
 
 import numpy as np
+
+from embeddings.corpora.tokenizers import lowered
+from embeddings.errors import SettingError
+from embeddings.operations.compose import compose as composed_rows
+from embeddings.vectors import Vectors
 
 JOINER = "_"  # between the words of a phrase in test sets
 JOINERS = (JOINER, " ", "-", "~", "+", "::")  # in vectors
@@ -48,3 +57,51 @@ class Folded:
     def canonical(self, rows: np.ndarray) -> np.ndarray:
         """For each row the one that stands for its word."""
         return np.array([self._canonical[row] for row in rows], dtype=np.int64)
+
+
+def look_up(vectors: Vectors, words: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
+    """The vector of each word (words, dim) float32, zeros where there is none, and whether there is one, (words,) bool.
+
+    A word is looked up as it stands, then in lower case. Vectors that compose do so for a word that they do not hold,
+    in lower case if all of their own are.
+
+    Raises:
+        SettingError: a vector holds NaN or infinity; the word is named.
+    """
+    listed = list(words)
+    rows = np.array([row_of(vectors, word) for word in listed], dtype=np.int64)
+    matrix, composed = rows_or_composed(vectors, listed, rows, compose=vectors.compose is not None)
+    known = (rows >= 0) | composed
+    if not np.isfinite(matrix).all():
+        word = listed[int(np.isfinite(matrix).all(axis=1).argmin())]
+        raise SettingError(f"the vector of {word!r} holds NaN or infinity")
+    return matrix, known
+
+
+def row_of(vectors: Vectors, word: str) -> int:
+    """The row of a word as it stands or in lower case; -1 if there is neither."""
+    return next((vectors.index(form) for form in (word, lowered(word)) if form in vectors), -1)
+
+
+def rows_or_composed(
+    vectors: Vectors, words: Sequence[str], rows: np.ndarray, *, compose: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """The vectors of words at these rows, (words, dim) float32, and which were composed, (words,) bool.
+
+    A row of -1 stands for a word that is not there: its vector is composed if asked for, and zeros if it is not or if
+    nothing is known of the word. It is composed in lower case where all words of the vectors are: n-grams are of the
+    spelling that was learned.
+
+    Raises:
+        SettingError: these vectors compose nothing, or a composed one holds NaN or infinity.
+    """
+    matrix = np.zeros((len(rows), vectors.dim), dtype=np.float32)
+    composed = np.zeros(len(rows), dtype=bool)
+    matrix[rows >= 0] = vectors.matrix[rows[rows >= 0]]
+    if compose:
+        unseen = np.flatnonzero(rows < 0)
+        lower = all(word == lowered(word) for word in vectors.words)
+        texts = [lowered(words[place]) if lower else words[place] for place in unseen.tolist()]
+        matrix[unseen] = composed_rows(vectors, texts)
+        composed[unseen] = matrix[unseen].any(axis=1)
+    return matrix, composed

@@ -2,42 +2,55 @@
 
 import numpy as np
 
-from embeddings.eval.datasets import Pairs
-from embeddings.eval.intervals import bootstrap
-from embeddings.eval.matching import Folded
-from embeddings.eval.results import Result
+from embeddings.eval.matching import Folded, rows_or_composed
+from embeddings.eval.outcomes import Correlated
+from embeddings.eval.pairs import Pairs
+from embeddings.eval.results import Key
 from embeddings.neighbours import unit
 from embeddings.vectors import Vectors
 
+PROTOCOL = (
+    "cosines against ratings; case does not count, and of words alike but for case the most frequent is taken; {unseen}"
+    "pairs with a word that has no vector are left out; ties have the mean of their ranks; a pair that stands twice "
+    "counts twice; interval: bootstrap over pairs"
+)
+COMPOSED = "words outside the vocabulary have their vectors composed, in lower case if all of the vocabulary are; "
 
-def evaluate_similarity(vectors: Vectors, test: Pairs, folded: Folded, *, name: str) -> list[Result]:
+
+def similarity(vectors: Vectors, test: Pairs, folded: Folded, *, name: str, compose: bool = False) -> list[Correlated]:
     """Spearman's and Pearson's correlation of cosines and ratings, over the pairs whose words both have vectors.
 
     Ties get the mean of their ranks. Cosines are taken in float64; a zero vector has cosine 0 with all.
     Without two pairs, or where either side is constant, there is no value, and the reason is said.
+    With `compose`, words outside the vocabulary have their vectors composed.
+
+    Raises:
+        SettingError: vectors are to be composed that cannot be.
     """
-    rows = folded.find(word for pair in test.pairs for word in pair).reshape(-1, 2)
-    known = (rows >= 0).all(axis=1)
-    sides = unit(vectors.matrix[rows[known, 0]]), unit(vectors.matrix[rows[known, 1]])
-    cosines, ratings = (sides[0] * sides[1]).sum(axis=1), np.array(test.ratings)[known]
-    results = []
+    words = [word for pair in test.pairs for word in pair]
+    rows = folded.find(words)
+    matrix, composed = rows_or_composed(vectors, words, rows, compose=compose)
+    known = np.asarray(((rows >= 0) | composed).reshape(-1, 2).all(axis=1))
+    sides = unit(matrix).reshape(-1, 2, vectors.dim)[known]
+    cosines, ratings = np.zeros(len(known)), np.array(test.ratings)
+    cosines[known] = (sides[:, 0] * sides[:, 1]).sum(axis=1)
+    found = []
     for measure, correlation in (("spearman", spearman), ("pearson", pearson)):
-        value, reason = correlation(cosines, ratings)
-        low, high = (None, None) if value is None else bootstrap(cosines, ratings, ranked=measure == "spearman")
-        results.append(
-            Result(
+        value, reason = correlation(cosines[known], ratings[known])
+        found.append(
+            Correlated(
                 vectors=name,
-                set=test.name,
-                measure=measure,
+                key=Key(test.name, measure),
+                seen=known,
+                scores=cosines,
+                ratings=ratings,
                 value=value,
-                low=low,
-                high=high,
-                seen=int(known.sum()),
-                total=len(test.pairs),
                 reason=reason,
+                composed=int((known & composed.reshape(-1, 2).any(axis=1)).sum()),
+                protocol=PROTOCOL.format(unseen=COMPOSED if compose else ""),
             )
         )
-    return results
+    return found
 
 
 def spearman(x: np.ndarray, y: np.ndarray) -> tuple[float | None, str | None]:

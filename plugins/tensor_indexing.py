@@ -139,7 +139,7 @@ class TensorIndexing(CompositionSettings, WindowSettings):
         }
         return Model(
             NAME,
-            vectors=base.vectors,
+            vectors=Vectors(base.vectors.words, base.vectors.matrix, counts=base.vectors.counts),
             vocabulary=base.vocabulary,
             settings=settings,
             tables=without_functions(base.tables) | tables_of(made),

@@ -398,3 +398,93 @@ def dm_loss(documents, words, output, owned, *, reach, mean):
         targets, weights = window(output, place[1][place[0]], place[4])
         lost += loss_of(score([hidden], targets), 1, weights)
     return lost
+
+
+def starts_of(ids, ngrams, position, end):
+    """The n-grams, of {tokens: word}, that start at a position and end before `end`, by their number of tokens."""
+    longest = max(map(len, ngrams))
+    pieces = {n: tuple(ids[position : position + n]) for n in range(1, min(longest, end - position) + 1)}
+    return {n: ngrams[piece] for n, piece in pieces.items() if piece in ngrams}
+
+
+def lattice(source, ngrams, begin, end, key, size, negatives):
+    """For each block of a share, the (lefts, rights, noise) of each place where n-grams meet.
+
+    Coins are drawn place by place, the shortest n-gram first, and noise words at the end of a block. The n-grams
+    that start before the share and end in it are its own too. A block has `size` places, an end of a line is one.
+    """
+    stream, ids, longest = Stream(key), [int(i) for i in source.ids], max(map(len, ngrams))
+    line_of = [next(k for k, at in enumerate(source.lines) if at > i) for i in range(len(ids))]
+    lefts, rights = {}, {}
+
+    def read(position):
+        found = starts_of(ids, ngrams, position, int(source.lines[line_of[position]]))
+        lefts[position] = {n: word for n, word in found.items() if coin(stream.next()) <= int(source.keep[word])}
+        rights[position] = lefts[position] if source.both else found
+
+    if begin < end:
+        first = int(source.lines[line_of[begin] - 1])
+        for position in range(max(first, begin - longest), begin):
+            read(position)
+    position = begin
+    while position < end:
+        places, count = [], 0
+        while position < end and count < size:
+            read(position)
+            position += 1
+            ends = position in source.lines
+            places.append((position - 1, ends))
+            count += 1 + ends
+        drawn, found = [], []
+        for place, last in places:
+            ending = [
+                lefts[place - n][n]
+                for n in range(1, longest + 1)
+                if n in lefts.get(place - n, ()) and line_of[place - n] == line_of[place]
+            ]
+            found.append((ending, [word for _, word in sorted(rights[place].items())]))
+            found += [([], [])] * last
+        for i in range(len(found)):
+            fresh = i // (longest + 1) % source.sharing == 0
+            count = negatives * -(-longest // 2)
+            noise = [pick(source.noise, stream.next()) for _ in range(count)] if fresh else drawn[i - longest - 1]
+            drawn.append(noise)
+        yield [(*pair, noise) for pair, noise in zip(found, drawn, strict=True) if all(pair)]
+
+
+def meeting(output, positives, noise, negatives):
+    """The target rows of p positives with `negatives` noise words for every two of them, and their weights."""
+    groups = -(-len(positives) // 2)
+    drawn = noise[: groups * negatives]
+    weights = [1.0] * len(positives) + [sum(w != word for word in positives) / groups for w in drawn]
+    return [output[w] for w in (*positives, *drawn)], weights
+
+
+def sembei(words, right, left, choices, rate, negatives, *, at_once, parts=None):
+    """At each (lefts, rights, noise) two steps; vectors are rows of `words`, or sums of those of their `parts`."""
+    lost = pairs = 0
+    for lefts, rights, noise in choices:
+        for output, inputs, positives in ((right, lefts, rights), (left, rights, lefts)):
+            targets, weights = meeting(output, positives, noise, negatives)
+            rows = [words[w] for w in inputs]
+            if parts is None:
+                lost += learn(rows, rows, targets, len(positives), weights, rate, at_once=at_once)
+            else:
+                hidden = [np.sum([words[part] for part in parts[w]], axis=0) for w in inputs]
+                gradients = [np.zeros_like(h) for h in hidden]
+                lost += learn(hidden, gradients, targets, len(positives), weights, rate, at_once=at_once)
+                for w, gradient in zip(inputs, gradients, strict=True):
+                    share(1, gradient, [words[part] for part in parts[w]])
+            pairs += len(inputs) * len(positives)
+    return lost, pairs
+
+
+def sembei_loss(words, right, left, choices, negatives, *, parts=None):
+    """The loss of all places at fixed tables."""
+    lost = 0.0
+    for lefts, rights, noise in choices:
+        for output, inputs, positives in ((right, lefts, rights), (left, rights, lefts)):
+            targets, weights = meeting(output, positives, noise, negatives)
+            rows = [np.sum([words[part] for part in (parts[w] if parts else [w])], axis=0) for w in inputs]
+            lost += loss_of(score(rows, targets), len(positives), weights)
+    return lost

@@ -1,117 +1,111 @@
 """`embeddings evaluate`: how good vectors are."""
 
 import dataclasses
+import shlex
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from embeddings.cli import neighbour_quality, shared
+from embeddings.cli import judging, neighbour_quality, shared
 
 if TYPE_CHECKING:
-    from embeddings.eval import Result
+    from collections.abc import Sequence
 
-SUMS = (None, "semantic", "syntactic")
+    from embeddings.eval import Comparison, Result
+    from embeddings.eval.outcomes import Outcome
+    from embeddings.model import Model
+    from embeddings.vectors import Vectors
+
+RESULT = ("vectors", "set", "section", "words", "measure", "method", "value", "low", "high", "seen", "total")
+COMPARISON = (
+    "set", "section", "words", "measure", "method", "first", "second", "items", "value_first", "value_second",
+    "difference", "low", "high", "p", "test",
+)  # fmt: skip
 
 
 @click.command("evaluate")
 @click.argument("vectors", nargs=-1, required=True)
-@click.option("--similarity", multiple=True, metavar="NAME|FILE", help="Word similarity set; may be repeated.")
-@click.option("--analogy", multiple=True, metavar="NAME|FILE", help="Analogy questions; may be repeated.")
+@judging.sets
+@click.option("--sections", is_flag=True, help="Print each section of analogies, tag, category and label, too.")
+@click.option("--compare", is_flag=True, help="Print paired tests of each two of VECTORS instead of their values.")
 @click.option(
-    "--phrases",
-    multiple=True,
-    metavar="FILE|held-out",
-    help="Ratings of phrases laid out as Mitchell and Lapata's, or the phrases that a model of composition was not "
-    "fitted to, for each of its functions; may be repeated.",
+    "--report", metavar="FILE", help="Write a page of HTML too: tables, plots, paired tests, neighbours and maps."
 )
-@click.option(
-    "--method",
-    type=click.Choice(["3cosadd", "3cosmul"]),
-    multiple=True,
-    default=["3cosadd"],
-    show_default=True,
-    help="How analogies are answered: by adding and subtracting cosines, or multiplying and dividing; may be repeated.",
-)
-@click.option(
-    "--compose",
-    is_flag=True,
-    help="Judge similarity with words outside the vocabulary too, their vectors composed (fastText); a column says of "
-    "how many pairs.",
-)
-@click.option("--sections", is_flag=True, help="Print each section of analogy questions too.")
+@click.option("--word", "words", multiple=True, help="A word whose neighbours the report shows; may be repeated.")
+@shared.force
 @shared.as_json
 @shared.reading
 @neighbour_quality.instead
 def command(
-    vectors: tuple[str, ...],
-    similarity: tuple[str, ...],
-    analogy: tuple[str, ...],
-    phrases: tuple[str, ...],
-    method: tuple[str, ...],
-    compose: bool,
-    sections: bool,
-    as_json: bool,
-    allow_pickle: bool,
-    encoding_errors: str,
-) -> None:
+    vectors: tuple[str, ...], sections: bool, compare: bool, report: str | None, words: tuple[str, ...], force: bool,
+    as_json: bool, allow_pickle: bool, encoding_errors: str, **settings: Any,
+) -> None:  # fmt: skip
     """Print how well VECTORS agree with people's judgements, one or several files side by side.
 
-    Sets by name: wordsim353, simlex999 (similarity), google-analogies (analogy), all of these if none is asked for;
-    google-phrases (analogy, for vectors of phrases such as new_york). Or any file in these forms; of several columns,
-    the rating is the one with that heading, or the first number after the two words. `seen` of `total` says how many
-    pairs or questions had all their words; analogies are counted over the full vocabulary and over its 30,000 most
-    frequent words. `low` to `high` is a 95 % interval: how much of the value is chance in which pairs or questions the
-    set holds (bootstrap; Wilson's for accuracy).
+    Sets by name: wordsim353, simlex999 (similarity), google-analogies (analogy); these if nothing is asked for;
+    google-phrases (analogy, for vectors of phrases such as new_york), google-categories (categories), ud-ewt (tagging).
+    Or any file in these forms, analogies also as those of MSR and
+    BATS; of several columns, the rating is the one with that heading, or the first number after the two words. `seen`
+    of `total` says how many pairs, questions, words or documents had vectors; analogies are counted over the full
+    vocabulary and over its 30,000 most frequent words. `low` to `high` is a 95 % interval: how much of the value is
+    chance in which items the set holds (bootstrap for correlations and tags, else Wilson's). The `protocol` in JSON
+    says how unknown words, ties and duplicates are treated.
     """
-    from embeddings.eval import datasets
-    from embeddings.eval import evaluate as judge
-    from embeddings.eval.composition import read_tests
+    from embeddings.eval import suite
+    from embeddings.files import check_output
 
-    if not similarity and not analogy and not phrases:
-        known = {name: kind for name, kind in datasets.names().items() if name not in datasets.OF_PHRASES}
-        similarity = tuple(name for name, kind in known.items() if kind == "similarity")
-        analogy = tuple(name for name, kind in known.items() if kind == "analogy")
-    for name in similarity:  # before the vectors, so that a bad file is told at once
-        datasets.read_pairs(name)
-    for name in analogy:
-        datasets.read_questions(name)
-    read_tests(phrases)
-    results: list[Result] = []
+    check(vectors, compare, report, words, force)
+    if report is not None:
+        check_output(report, force=force)
+    known = judging.DEFAULTS if report is None else judging.FOR_REPORTS
+    read = suite.Suite.read(**judging.settings(settings, known))
+    kept: list[Vectors | Model] = []
+    judged: list[list[Outcome]] = []
     for path in vectors:
         loaded = shared.load_whole(path, allow_pickle, encoding_errors)
-        results += judge(
-            loaded,
-            similarity=similarity,
-            analogy=analogy,
-            phrases=phrases,
-            method=method,
-            name=path,
-            compose=compose,
-        )
+        judged.append(read.judge(loaded, path))
+        kept += [loaded] if report is not None else []
+    if report is not None:
+        from embeddings.eval.report import Judged, write_report
+
+        called = shlex.join(["embeddings", *sys.argv[1:]])
+        found = [Judged.of(*one) for one in zip(vectors, kept, judged, strict=True)]
+        write_report(report, read, found, words=words, command=called, force=force)
+    show(suite.compare(judged) if compare else results(judged), sections, as_json, composed=read.compose)
+
+
+def check(vectors: tuple[str, ...], compare: bool, report: str | None, words: tuple[str, ...], force: bool) -> None:
+    """Refuse options that do not go together.
+
+    Raises:
+        UsageError: naming them.
+    """
+    if compare and len(vectors) < 2:
+        raise click.UsageError("--compare needs two VECTORS at least")
+    if report is None and (words or force):
+        raise click.UsageError(f"{'--word' if words else '--force'} is of use only with --report")
+
+
+def results(judged: "list[list[Outcome]]") -> "list[Result]":
+    """The values of all vectors, one after another."""
+    return [outcome.result() for outcomes in judged for outcome in outcomes]
+
+
+def show(found: "Sequence[Result | Comparison]", sections: bool, as_json: bool, *, composed: bool) -> None:
+    """Print values or paired tests; of values also over how many composed pairs, if there may be any."""
     if as_json:
-        shared.print_json([dataclasses.asdict(result) for result in results])
+        shared.print_json([dataclasses.asdict(one) for one in found])
     else:
-        shared.print_rows(row(result, compose) for result in results if sections or asked(result))
+        shared.print_rows(row(one, composed) for one in found if sections or not one.detail)
 
 
-def asked(result: "Result") -> bool:
-    """Whether a result is printed unasked: of analogies not each section."""
-    return result.measure != "accuracy" or result.section in SUMS
-
-
-def row(result: "Result", compose: bool) -> dict[str, Any]:
-    """A result as a line."""
-    shown = {
-        "vectors": result.vectors,
-        "set": result.set,
-        "section": result.section or "all",
-        "words": f"first {result.restrict}" if result.restrict else "all",
-        "measure": result.measure,
-        "method": result.method,
-        "value": result.value if result.reason is None else f"none: {result.reason}",
-        "low": result.low,
-        "high": result.high,
-        "seen": result.seen,
-        "total": result.total,
-    }
-    return shown | {"composed": result.composed} if compose else shown
+def row(one: "Result | Comparison", composed: bool) -> dict[str, Any]:
+    """A result or a paired test as a line."""
+    found = dataclasses.asdict(one)
+    found["section"] = one.section or "all"
+    found["words"] = f"first {one.restrict}" if one.restrict else "all"
+    if found.get("reason") is not None:
+        found["value"] = f"none: {found['reason']}"
+    order = COMPARISON if "first" in found else RESULT + ("composed",) * composed
+    return {name: found[name] for name in order}

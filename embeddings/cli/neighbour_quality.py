@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from embeddings.cli import shared
+from embeddings.settings import flag
 
 if TYPE_CHECKING:
     from embeddings.eval.neighbours import Points, Quality
+
+COMMON = ("vectors", "as_json", "allow_pickle", "encoding_errors")
 
 
 def instead(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -39,6 +42,7 @@ def instead(command: Callable[..., Any]) -> Callable[..., Any]:
     def either(neighbours: bool, **given: Any) -> Any:
         own = {name: given.pop(name) for name in ("indexes", "grid", "queries", "top", "seed", "plot")}
         if neighbours:
+            check_alone(given)
             return judge(given, **own)
         for name, value in own.items():
             if value not in (None, ()):
@@ -46,6 +50,17 @@ def instead(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(**given)
 
     return either
+
+
+def check_alone(given: dict[str, Any]) -> None:
+    """Refuse options of the command that are of no use here.
+
+    Raises:
+        UsageError: naming one.
+    """
+    for name, value in given.items():
+        if name not in COMMON and value not in (None, (), False):
+            raise click.UsageError(f"{flag('word' if name == 'words' else name)} does not go with --neighbours")
 
 
 def judge(

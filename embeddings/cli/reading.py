@@ -7,14 +7,14 @@ import click
 SHOWN: dict[str, Any] = {"show_default": True}
 TOKENIZERS = (
     "words (letters, marks, digits), whitespace, characters (each one but spaces, marks with what they follow), "
-    "or another that is installed."
+    "codepoints (each one by itself, white space too), or another that is installed."
 )
 
 
-def options() -> list[click.Parameter]:
-    """How text is read and cut."""
+def options(tokenizer: str = "words") -> list[click.Parameter]:
+    """How text is read and cut: by this tokenizer if not told."""
     return [
-        click.Option(["--tokenizer"], default="words", help=TOKENIZERS, **SHOWN),
+        click.Option(["--tokenizer"], default=tokenizer, help=TOKENIZERS, **SHOWN),
         click.Option(
             ["--case"],
             type=click.Choice(["lower", "keep"]),

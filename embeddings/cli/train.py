@@ -17,7 +17,7 @@ def made(name: str, trainer: type) -> click.Command:
     """The command of one trainer."""
     from embeddings.cli.options import options
 
-    shared = common()
+    shared = common(getattr(trainer, "tokenizer", "words"))
 
     def run(**given: Any) -> None:
         others = {name: given.pop(name) for name in [str(parameter.name) for parameter in shared] if name in given}
@@ -40,7 +40,7 @@ def check_vocab(vocab: str | None) -> None:
             raise click.UsageError(f"--vocab trains all its words: leave out --{name.replace('_', '-')}")
 
 
-def common() -> list[click.Parameter]:
+def common(tokenizer: str) -> list[click.Parameter]:
     """What every trainer's command takes: the corpus and how it is read, the output, how the run is carried out."""
     known = {"show_default": True}
     return [
@@ -62,7 +62,7 @@ def common() -> list[click.Parameter]:
             help="With --threads 1 it settles every byte.",
             **known,
         ),
-        *reading.options(),
+        *reading.options(tokenizer),
         *reading.phrases(),
         click.Option(
             ["--vocab"],

@@ -64,7 +64,9 @@ def fit(
 
 def notes(found: Examples, few: dict[str, int], fewest: int) -> list[str]:
     """What was passed over, in lines for people."""
-    left = [f"{found.left_out} phrases are left out: a word of theirs has no vector, or they have none themselves"]
+    left = [
+        f"phrases left out, as they or their words have no vector or their words make a commoner one: {found.left_out}"
+    ]
     left *= found.left_out > 0
     return left + [
         f"{type}: {number} phrases, and {fewest} are needed (fewest): no functions of its own"
@@ -84,7 +86,7 @@ def check_enough(
     counts = {type: int(found.of(type).sum()) for type in [ANY, *(type for type in found.types if type != ANY)]}
     enough = [type for type in counts if counts[type] >= fewest and not missing(parts[found.of(type)])]
     if counts[ANY] < fewest:
-        lost = f"; {found.left_out} more have a word or token without a vector" if found.left_out else ""
+        lost = f"; {found.left_out} more are left out, most for want of a vector" if found.left_out else ""
         raise CorpusError(f"there are {counts[ANY]} phrases to learn from, and {fewest} are needed (fewest){lost}")
     return parts, enough, {type: count for type, count in counts.items() if type not in enough}
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embeddings.errors import SettingError
 from embeddings.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ class Examples:
     Arguments:
         types: their names, sorted; a place in it is a type's number.
         rows: (examples, 4) int32: number of the type, then the rows of first word, second word and phrase.
-        left_out: how many more there were, with a word or token that has no vector.
+        left_out: how many more there were: with a word or token that has no vector, or of the same words.
     """
 
     types: list[str]
@@ -54,7 +53,7 @@ def find(
 
     Raises:
         FormatError: a file cannot be read.
-        SettingError: a joiner that cannot be one, or one phrase with two tokens.
+        SettingError: a joiner that cannot be one.
     """
     from embeddings.corpora.phrases import PhraseList, read, triples
     from embeddings.corpora.phrases import lexicon as lexicons
@@ -73,24 +72,27 @@ def find(
 def examples(words: Vocabulary, phrases: "Iterable[Triple]", *, typed: bool = True, missing: int = 0) -> Examples:
     """The phrases whose words and token are all among `words`, each once, by type and the phrase's row.
 
-    Those of the type "other" become `ANY`, and if not `typed` all do; `missing` more are counted as left out.
-
-    Raises:
-        SettingError: one phrase is said to have two tokens.
+    Those of the type "other" become `ANY`, and if not `typed` all do. Where two tokens stand for the same words, such
+    as play_role and play_a_role, the one with the larger count is taken. `missing` more are counted as left out.
     """
     from embeddings.corpora.phrases.typed import OTHER
 
-    tokens: dict[tuple[str, str, str], str] = {}
+    found: dict[tuple[str, str, str], Triple] = {}
+    left_out = missing
     for phrase in phrases:
-        first, second, type = phrase.first, phrase.second, phrase.type if typed else ANY
-        other = tokens.setdefault((ANY if type == OTHER else type, first, second), phrase.token)
-        if other != phrase.token:
-            raise SettingError(f"the phrase '{first} {second}' has two tokens: {other!r} and {phrase.token!r}")
-    types = sorted({type for type, _, _ in tokens})
+        if not (phrase.first in words and phrase.second in words and phrase.token in words):
+            left_out += 1
+            continue
+        type = phrase.type if typed and phrase.type != OTHER else ANY
+        other = found.setdefault((type, phrase.first, phrase.second), phrase)
+        if other.token != phrase.token:
+            left_out += 1
+            if phrase.count > other.count:
+                found[type, phrase.first, phrase.second] = phrase
+    types = sorted({type for type, _, _ in found})
     rows = [
-        (types.index(type), words.index(first), words.index(second), words.index(token))
-        for (type, first, second), token in tokens.items()
-        if first in words and second in words and token in words
+        (types.index(type), words.index(first), words.index(second), words.index(phrase.token))
+        for (type, first, second), phrase in found.items()
     ]
     made = np.array(sorted(rows, key=lambda row: (row[0], row[3], row[1])), np.int32).reshape(-1, 4)
-    return Examples(types, made, missing + len(tokens) - len(rows))
+    return Examples(types, made, left_out)

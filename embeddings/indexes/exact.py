@@ -13,9 +13,11 @@ import numpy as np
 from embeddings.indexes.products import products
 from embeddings.indexes.protocol import Found
 from embeddings.indexes.selection import shortlist
+from embeddings.indexes.spread import spread
 from embeddings.neighbours import pair_cosines, rounding, row_blocks
 from embeddings.settings import Settings
 
+Goal = tuple[np.ndarray, np.ndarray]
 MANY = 1 << 20  # rows to compare again for a block of queries
 
 
@@ -44,17 +46,27 @@ class ExactSearch:
         ids = np.empty((len(queries), top), np.int64)
         similarities = np.empty((len(queries), top))
         for part in row_blocks(len(queries), len(candidates)):
-            scores = products(candidates, queries[part].astype(np.float32))
-            counts, columns = shortlist(scores, top, rounding(candidates))
-            for own in shares(counts):
-                these = columns[counts[: own.start].sum() : counts[: own.stop].sum()]
-                rows = slice(part.start + own.start, part.start + own.stop)
-                ids[rows], similarities[rows] = in_order(candidates, queries[rows], counts[own], these, top)
+            block, scores = queries[part], products(candidates, queries[part].astype(np.float32))
+            goal = ids[part], similarities[part]
+
+            def work(own: slice, block: np.ndarray = block, scores: np.ndarray = scores, goal: Goal = goal) -> None:
+                write_best(candidates, block[own], scores[own], (goal[0][own], goal[1][own]))
+
+            spread(len(block), work)
         return Found(ids, similarities, np.full(len(queries), len(candidates)))
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Nothing."""
         return {}
+
+
+def write_best(units: np.ndarray, queries: np.ndarray, scores: np.ndarray, goal: Goal) -> None:
+    """Write the best of all rows, by their rough scores (queries, rows), as ids and exact cosines (queries, top)."""
+    ids, similarities = goal
+    counts, columns = shortlist(scores, ids.shape[1], rounding(units))
+    for own in shares(counts):
+        these = columns[counts[: own.start].sum() : counts[: own.stop].sum()]
+        ids[own], similarities[own] = in_order(units, queries[own], counts[own], these, ids.shape[1])
 
 
 def shares(counts: np.ndarray) -> list[slice]:

@@ -102,7 +102,8 @@ def fill(block: Block, source: Source, rng: np.ndarray) -> int:
         if closed:
             begin = n
             line += 1
-    draw_noise(block, source, place[FIRST], first, rng)
+    apart = 2 * source.window + 1
+    draw_noise(block.noise, source.noise, apart, source.sharing, place[FIRST], first, rng)
     place[POSITION], place[LINE], place[HELD], place[LAST] = position, line, n, first
     place[FROM] = max(begin, first - source.window)
     return int(position - before)
@@ -159,19 +160,21 @@ def name_document(block: Block, source: Source, first: int, last: int, border: i
 
 
 @piece
-def draw_noise(block: Block, source: Source, first: int, last: int, rng: np.ndarray) -> None:
-    """Noise words for centres first to last: drawn, or those of the last centre whose window is wholly another one.
+def draw_noise(
+    chosen: np.ndarray, table: np.ndarray, apart: int, sharing: int, first: int, last: int, rng: np.ndarray
+) -> None:
+    """Noise words for centres first to last: drawn, or those of the centre `apart` before, whose window is another one.
 
     Rows of noise words lie anywhere in memory, and other threads move them too. Used again while they are in this
     core's own cache they cost nothing; and no context meets the same draw twice, so nothing is lost in quality.
     """
-    key, counter, negatives, apart = rng[0], rng[1], block.noise.shape[1], 2 * source.window + 1
+    key, counter, negatives = rng[0], rng[1], chosen.shape[1]
     for i in range(first, last):
-        if (i - first) // apart % source.sharing == 0:
+        if (i - first) // apart % sharing == 0:
             for j in range(negatives):
-                block.noise[i, j] = pick(source.noise, random(key, counter + np.uint64(j)))
+                chosen[i, j] = pick(table, random(key, counter + np.uint64(j)))
             counter += np.uint64(negatives)
         else:
             for j in range(negatives):
-                block.noise[i, j] = block.noise[i - apart, j]
+                chosen[i, j] = chosen[i - apart, j]
     rng[1] = counter

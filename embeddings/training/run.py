@@ -33,7 +33,7 @@ def train(
     from embeddings.corpora import Corpus
 
     made = make(trainer, settings)
-    text = corpus if isinstance(corpus, Corpus) else Corpus(corpus)
+    text = corpus if isinstance(corpus, Corpus) else Corpus(corpus, tokenizer=getattr(made, "tokenizer", "words"))
     model: Model = made.train(text, threads=threads, seed=seed, report=report)
     return model
 

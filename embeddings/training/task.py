@@ -79,6 +79,7 @@ class Task:
         reader: Reader | None = None,
         own: Callable[[], Any] | None = None,
         learned: Callable[[], Arrays] | None = None,
+        composes: bool = True,
     ) -> Model:
         """Learn with all threads; `bundle` makes a thread's scratch.
 
@@ -89,6 +90,7 @@ class Task:
             own: makes what one thread gets as tables, where that is more than `tables`.
             learned: gives the arrays that are kept, by name, with `dim` components: "vectors" are those of the
                 words. The arrays of `tables` if not given.
+            composes: whether the model composes, if its trainer has a `composer`.
 
         Raises:
             TrainingError: a vector or the loss overflowed.
@@ -121,8 +123,8 @@ class Task:
         try:
             hogwild.run(work, self.threads, report)
         except KeyboardInterrupt:
-            raise Interrupted(self.model(learned(), tally)) from None
-        return self.model(learned(), tally)
+            raise Interrupted(self.model(learned(), tally, composes)) from None
+        return self.model(learned(), tally, composes)
 
     @property
     def corpus_words(self) -> int:
@@ -152,7 +154,7 @@ class Task:
                 cuts[k] = border
         return cuts
 
-    def model(self, arrays: Arrays, tally: Tally) -> Model:
+    def model(self, arrays: Arrays, tally: Tally, composes: bool = True) -> Model:
         """What was learned so far."""
         for name, array in arrays.items():
             if not finite(array):
@@ -179,7 +181,7 @@ class Task:
             settings=asdict(self.settings),
             tables=tables,
             record=record,
-            composer=getattr(type(self.settings), "composer", None),
+            composer=getattr(type(self.settings), "composer", None) if composes else None,
             tags=self.tags,
         )
 

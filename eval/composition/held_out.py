@@ -1,6 +1,7 @@
 """How near functions come to the vectors of phrases that they were not fitted to."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from math import ceil, floor, sqrt
 
 import numpy as np
@@ -12,11 +13,26 @@ from embeddings.composition.split import TEST
 from embeddings.composition.tables import FIRST, PART, PHRASE, SECOND, TYPE
 from embeddings.errors import SettingError
 from embeddings.eval.intervals import Interval, Z
-from embeddings.eval.results import Result
+from embeddings.eval.outcomes import Measured
+from embeddings.eval.results import Key
 from embeddings.neighbours import row_blocks, unit
 
+HELD_OUT = "held-out"
+PROTOCOL = (
+    "the phrases of the test part, composed, against their own vectors; ranks are among all phrases of all types and "
+    "parts, and a tie counts for the phrase; each model has phrases of its own, so that there are no paired tests; "
+    "interval: of means by the normal distribution, of medians by order statistics"
+)
 
-def evaluate_held_out(composer: Composer, *, name: str, set: str) -> list[Result]:
+
+@dataclass(frozen=True)
+class HeldOut:
+    """The phrases that each model was not fitted to."""
+
+    name: str = HELD_OUT
+
+
+def held_out(composer: Composer, *, name: str) -> list[Measured]:
     """Six measures for every type and function, over the test phrases of a fitted model.
 
     The mean "cosine" of composed and true vector; the mean "squared-error", the squared length of their difference;
@@ -29,27 +45,24 @@ def evaluate_held_out(composer: Composer, *, name: str, set: str) -> list[Result
     """
     if not len(composer.examples):
         raise SettingError("there are no held-out phrases: these vectors are no model that was fitted to phrases")
-    results: list[Result] = []
+    found: list[Measured] = []
     for type in composer.known_types:
         test = tests(composer, type)
         for function in [function for function in composer.known_functions(type) if function != OWN]:
             for measure, value, interval in measures(composer, test, type, function):
-                results.append(
-                    Result(
+                found.append(
+                    Measured(
                         vectors=name,
-                        set=set,
-                        section=type,
-                        method=function,
-                        measure=measure,
+                        key=Key(HELD_OUT, measure, section=type, method=function),
                         value=value,
-                        low=interval[0],
-                        high=interval[1],
-                        seen=len(test),
+                        interval=interval,
+                        covered=len(test),
                         total=len(test),
                         reason=None if len(test) else "no phrase of this type was held out",
+                        protocol=PROTOCOL,
                     )
                 )
-    return results
+    return found
 
 
 def tests(composer: Composer, type: str) -> np.ndarray:

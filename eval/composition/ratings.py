@@ -1,8 +1,8 @@
 """How well the cosines of composed phrases follow people's ratings, as in Mitchell and Lapata (2010)."""
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +11,11 @@ from embeddings.composition.composer import Composer
 from embeddings.composition.functions import OWN
 from embeddings.composition.phrases import ANY
 from embeddings.errors import FormatError
-from embeddings.eval.datasets import as_number, label, lines
-from embeddings.eval.intervals import Interval, bootstrap
+from embeddings.eval.datasets import label, lines
 from embeddings.eval.matching import Folded
-from embeddings.eval.results import Result
+from embeddings.eval.outcomes import Correlated, Measured, Outcome
+from embeddings.eval.pairs import as_number
+from embeddings.eval.results import Key
 from embeddings.eval.similarity import spearman
 from embeddings.neighbours import unit
 
@@ -26,7 +27,20 @@ TYPES = {
     "compoundnouns": ("noun-noun", False),
     "verbobjects": ("verb-object", True),
 }
+PROTOCOL = (
+    "cosines of composed phrases against ratings, {how}; case does not count; a type is composed by its own functions, "
+    "or those for any type if it has none; pairs with a word, or for 'own' a phrase, that has no vector are left out; "
+    "ties have the mean of their ranks; interval: {interval}"
+)
+NO_INTERVAL = "none, since the ratings of a pair are not independent"
+OF_MEANS = "none, since it is the mean over types"
+HOW = {
+    "spearman": ("the mean of each pair", "bootstrap over pairs"),
+    "spearman-ratings": ("each single one an item of its own", NO_INTERVAL),
+    "spearman-participants": ("the mean of each participant's own correlation", NO_INTERVAL),
+}
 Pair = tuple[str, str, str, str]  # two phrases of two words
+Found = Correlated | Measured
 
 
 @dataclass(frozen=True)
@@ -68,7 +82,7 @@ def read_ratings(path: str | os.PathLike[str]) -> PhraseRatings:
     return PhraseRatings(label(path), found)
 
 
-def evaluate_ratings(composer: Composer, test: PhraseRatings, *, name: str) -> list[Result]:
+def rated(composer: Composer, test: PhraseRatings, *, name: str) -> list[Outcome]:
     """Spearman's correlation of cosines and ratings, for every function, by type and averaged over types (None).
 
     Three measures: "spearman" takes the mean rating of each pair; "spearman-ratings" every single rating as an item of
@@ -76,52 +90,21 @@ def evaluate_ratings(composer: Composer, test: PhraseRatings, *, name: str) -> l
     the model has any, else by those for any type. Pairs with an unknown word are left out.
     """
     folded = Folded(composer.vectors.words)
-    results: list[Result] = []
+    found: list[Outcome] = []
     for function in functions(composer):
-        parts = [
-            of_type(composer, type, pairs, folded, function, set=test.name, name=name)
-            for type, pairs in test.ratings.items()
-        ]
-        results += [result for part in parts for result in part]
-        results += [average(same) for same in zip(*parts, strict=True)]
-    return results
+        parts: list[list[Found]] = []
+        for type, pairs in test.ratings.items():
+            cosines = cosines_of(composer, type if type in composer.functions else ANY, list(pairs), folded, function)
+            key = Key(test.name, "spearman", section=type, method=function)
+            parts.append([by_pairs(name, key, cosines, pairs), *by_single_ratings(name, key, cosines, pairs)])
+        found += [one for part in parts for one in part]
+        found += [average(same) for same in zip(*parts, strict=True)]
+    return found
 
 
 def functions(composer: Composer) -> list[str]:
     """Those of any type."""
     return list(dict.fromkeys(name for type in composer.known_types for name in composer.known_functions(type)))
-
-
-def of_type(
-    composer: Composer,
-    type: str,
-    pairs: dict[Pair, dict[str, float]],
-    folded: Folded,
-    function: str,
-    *,
-    set: str,
-    name: str,
-) -> list[Result]:
-    """The results of one type."""
-    cosines = cosines_of(composer, type if type in composer.functions else ANY, list(pairs), folded, function)
-    known = np.flatnonzero(np.isfinite(cosines))
-    rated = [list(pairs.values())[pair] for pair in known]
-    return [
-        Result(
-            vectors=name,
-            set=set,
-            section=type,
-            method=function,
-            measure=measure,
-            value=value,
-            low=interval[0],
-            high=interval[1],
-            seen=len(known),
-            total=len(pairs),
-            reason=reason,
-        )
-        for measure, value, interval, reason in measures(cosines[known], rated)
-    ]
 
 
 def cosines_of(composer: Composer, type: str, pairs: list[Pair], folded: Folded, function: str) -> np.ndarray:
@@ -142,35 +125,56 @@ def cosines_of(composer: Composer, type: str, pairs: list[Pair], folded: Folded,
     return cosines
 
 
-def measures(
-    cosines: np.ndarray, rated: list[dict[str, float]]
-) -> Iterator[tuple[str, float | None, Interval, str | None]]:
-    """Name, value, interval and why there is no value, of each measure."""
-    means = np.array([np.mean(list(raters.values())) for raters in rated])
-    value, reason = spearman(cosines, means)
-    yield "spearman", value, bootstrap(cosines, means, ranked=True) if reason is None else (None, None), reason
-    pair = np.repeat(np.arange(len(rated)), [len(raters) for raters in rated])
+def by_pairs(name: str, key: Key, cosines: np.ndarray, pairs: dict[Pair, dict[str, float]]) -> Correlated:
+    """The correlation with the mean ratings of pairs."""
+    known = np.isfinite(cosines)
+    means = np.array([np.mean(list(raters.values())) for raters in pairs.values()])
+    value, reason = spearman(cosines[known], means[known])
+    return Correlated(
+        vectors=name, key=key, seen=known, scores=np.where(known, cosines, 0.0), ratings=means, value=value,
+        reason=reason, protocol=protocol("spearman"),
+    )  # fmt: skip
+
+
+def by_single_ratings(
+    name: str, key: Key, cosines: np.ndarray, pairs: dict[Pair, dict[str, float]]
+) -> Iterator[Measured]:
+    """The correlation with all ratings, and the mean of those with each participant's."""
+    known = np.flatnonzero(np.isfinite(cosines))
+    rated = [list(pairs.values())[pair] for pair in known]
+    repeated = np.repeat(cosines[known], [len(raters) for raters in rated])
     singles = np.array([rating for raters in rated for rating in raters.values()])
-    value, reason = spearman(cosines[pair], singles)
-    yield "spearman-ratings", value, (None, None), reason
     who = np.array([rater for raters in rated for rater in raters])
-    each = [spearman(cosines[pair[who == one]], singles[who == one])[0] for one in np.unique(who)]
+    each = [spearman(repeated[who == one], singles[who == one])[0] for one in np.unique(who)]
     found = [value for value in each if value is not None]
     reason = None if found else "no participant has two pairs with vectors and different ratings"
-    yield "spearman-participants", float(np.mean(found)) if found else None, (None, None), reason
+    values = {
+        "spearman-ratings": spearman(repeated, singles),
+        "spearman-participants": (float(np.mean(found)) if found else None, reason),
+    }
+    for measure, (value, why) in values.items():
+        yield Measured(
+            vectors=name, key=replace(key, measure=measure), value=value, covered=len(known), total=len(pairs),
+            reason=why, protocol=protocol(measure),
+        )  # fmt: skip
 
 
-def average(results: tuple[Result, ...]) -> Result:
+def average(found: Sequence[Found]) -> Measured:
     """The mean of the values of types; none where one has none."""
-    values = [result.value for result in results if result.value is not None]
-    whole = len(values) == len(results)
-    return Result(
-        vectors=results[0].vectors,
-        set=results[0].set,
-        method=results[0].method,
-        measure=results[0].measure,
+    values = [one.value for one in found if one.value is not None]
+    whole = len(values) == len(found)
+    return Measured(
+        vectors=found[0].vectors,
+        key=replace(found[0].key, section=None),
         value=float(np.mean(values)) if whole else None,
-        seen=sum(result.seen for result in results),
-        total=sum(result.total for result in results),
+        covered=sum(one.covered for one in found),
+        total=sum(one.total for one in found),
         reason=None if whole else "a type has no value",
+        protocol=protocol(found[0].key.measure, OF_MEANS),
     )
+
+
+def protocol(measure: str, interval: str | None = None) -> str:
+    """How a measure is come by, its interval too if it is another than usual."""
+    how, usual = HOW[measure]
+    return PROTOCOL.format(how=how, interval=interval or usual)

@@ -127,6 +127,22 @@ def test_evaluate_prints_json_and_lines(model: Path, tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_evaluate_writes_a_report_and_compares(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "pairs.tsv").write_text("king\tqueen\t9\ndog\tcat\t8\nking\tbone\t1\nland\tbone\t3\n")
+    asked = [model, model, "--similarity", tmp_path / "pairs.tsv"]
+    ok("evaluate", *asked, "--report", tmp_path / "r.html", "--word", "king")
+    page = (tmp_path / "r.html").read_text()
+    assert page.startswith("<!DOCTYPE html>")
+    assert f"embeddings evaluate {model} {model} --similarity" in page
+    assert "exists" in run("evaluate", *asked, "--report", tmp_path / "r.html").stderr
+    rows = json.loads(ok("evaluate", *asked, "--compare", "--json"))
+    assert [(row["measure"], row["difference"], row["items"]) for row in rows] == [
+        ("spearman", 0, 4),
+        ("pearson", 0, 4),
+    ]
+    assert run("evaluate", model, "--compare").returncode == run("evaluate", model, "--word", "x").returncode == 2
+
+
 @pytest.mark.parametrize("name", ["v.kv", "v.bin", "v.txt", "v.vec"])
 def test_export_is_read_by_gensim(model: Path, tmp_path: Path, name: str) -> None:
     ok("export", model, tmp_path / name)
@@ -162,6 +178,15 @@ BAD = [
     (["neighbours", "missing", "king"], 1, "missing does not exist"),
     (["neighbours", "text.txt", "king"], 1, "text.txt"),
     (["evaluate", "text.txt", "--similarity", "missing"], 1, "no test set 'missing'"),
+    (["evaluate", "text.txt", "--window", "1"], 2, "--window is of use only with --tagging"),
+    (["evaluate", "text.txt", "--categories", "text.txt", "--method", "3cosmul"], 2, "--method is of use only with"),
+    (["evaluate", "text.txt", "--documents", "text.txt"], 1, "plain text and has no column 'text'"),
+    (
+        ["evaluate", "text.txt", "--tagging", "text.txt,text.txt"],
+        1,
+        "the ten columns of CoNLL-U, or a word and its tag",
+    ),
+    (["evaluate", "text.txt", "--report", "there"], 1, "there exists"),
     (["export", "missing", "x.what"], 1, "no format goes with the ending '.what'"),
     (["nonsense"], 2, "No such command 'nonsense'"),
 ]

@@ -41,7 +41,7 @@ def folder(tmp_path_factory):
 
 def test_fit_says_what_it_did(folder):
     told = (folder / "told").read_text()
-    assert "1 phrases are left out: a word of theirs has no vector" in told
+    assert "their words make a commoner one: 1" in told
     assert "green" not in told
     assert "red: 3" in told
     assert "phrases, error of dev 0." in told

@@ -191,7 +191,7 @@ def test_too_few_phrases_are_told():
     vectors, triples, _ = world()
     lost = [dataclasses.replace(triple, first="unheard") for triple in triples[:5]]
     with pytest.raises(
-        CorpusError, match=r"there are 20 phrases to learn from, and 100 are needed .*; 5 more have a word"
+        CorpusError, match=r"there are 20 phrases to learn from, and 100 are needed .*; 5 more are left out"
     ):
         em.TensorIndexing().fit(vectors, [*triples[5:25], *lost])
 

@@ -36,6 +36,9 @@ def naive(vectors, questions, limit, method="3cosadd"):
             if method == "3cosmul":
                 near = [(1 + np.clip((vectors.units[index] * unit(word)).sum(), -1, 1)) / 2 for word in (a, b, c)]
                 score = near[1] * near[2] / (near[0] + 1e-6)
+            if method == "pairdirection":
+                way = vectors.units[index] - c
+                score = 0 if (way**2).sum() < 1e-6 else unit(way) @ unit(b - a)
             if word.upper() not in asked[:3] and (best is None or score > best[0]):
                 best = score, word.upper()
         right += best is not None and best[1] == asked[3]
@@ -57,7 +60,7 @@ def test_equals_the_naive_twin(tmp_path_factory, data):
     questions = data.draw(st.lists(st.tuples(word, word, word, word), min_size=1, max_size=8))
     path = write(tmp_path_factory.getbasetemp() / "questions", questions)
     limits = [None, data.draw(st.integers(1, 14))]
-    methods = ["3cosmul", "3cosadd"]
+    methods = ["3cosmul", "pairdirection", "3cosadd"]
     found = evaluate(vectors, analogy=path, restrict=limits, method=methods)
     totals = [result for result in found if result.section is None]
     for result, (method, limit) in zip(totals, product(methods, limits), strict=True):
@@ -77,7 +80,7 @@ def random():
 def test_blocks_change_nothing(tmp_path, random, monkeypatch):
     rng = np.random.default_rng(4)
     path = write(tmp_path / "q", [[f"w{i}" for i in row] for row in rng.integers(0, 300, (200, 4))])
-    both = ("3cosadd", "3cosmul")
+    both = ("3cosadd", "3cosmul", "pairdirection")
     whole = evaluate(random, analogy=path, method=both, restrict=(None, 50))
     monkeypatch.setattr("embeddings.eval.analogy.CACHED", 0)
     assert evaluate(random, analogy=path, method=both, restrict=(None, 50)) == whole
@@ -129,9 +132,9 @@ def test_sections_kinds_and_restrictions(tmp_path, random):
 
 
 def test_what_evaluate_refuses(random):
-    with pytest.raises(SettingError, match="nothing to evaluate by: name a similarity or an analogy set"):
+    with pytest.raises(SettingError, match="nothing to evaluate by: name one of similarity, analogy, "):
         evaluate(random)
-    with pytest.raises(SettingError, match="method must be 3cosadd or 3cosmul, not 'cosine'"):
+    with pytest.raises(SettingError, match="method must be one of 3cosadd, 3cosmul, pairdirection, not 'cosine'"):
         evaluate(random, analogy="google-analogies", method=["3cosadd", "cosine"])
     with pytest.raises(SettingError, match="restrict must be at least 1, not 0"):
         evaluate(random, analogy="google-analogies", restrict=0)

@@ -14,7 +14,6 @@ from statistics import median
 
 import pytest
 
-from embeddings.eval import datasets
 from embeddings.eval.benchmark import tools
 
 PEERS = [peer for peer in tools.PEERS if peer.installed]

@@ -3,7 +3,8 @@
 import pytest
 
 from embeddings.errors import FormatError
-from embeddings.eval.datasets import read_pairs, read_questions
+from embeddings.eval.pairs import read_pairs
+from embeddings.eval.questions import read_questions
 
 
 def test_shipped_sets():
@@ -17,8 +18,8 @@ def test_shipped_sets():
     google = read_questions("google-analogies")
     assert len(google.questions) == len(google.section_of) == 19544
     assert len(google.sections) == 14
-    assert google.questions[0] == ("Athens", "Greece", "Baghdad", "Iraq")
-    assert google.questions[-1] == ("write", "writes", "work", "works")
+    assert (google.questions[0], google.answers[0]) == (("Athens", "Greece", "Baghdad"), ("Iraq",))
+    assert (google.questions[-1], google.answers[-1]) == (("write", "writes", "work"), ("works",))
     assert google.section_of[-1] == 13
 
 
@@ -115,7 +116,7 @@ def test_broken_pairs(tmp_path, text, message):
     [
         ("", "holds no analogy questions"),
         (": only\n", "holds no analogy questions"),
-        ("a b c d\n", "line 1: a question before the first ': section' line"),
+        ("a b c d\n: s\na b c d\n", "line 1: a question before the first ': section' line"),
         (": s\na b c d\na b c\n", "line 3: four words are needed, not 'a b c'"),
         (": s\na b c d e\n", "line 2: four words are needed"),
     ],
@@ -139,4 +140,6 @@ def test_unknown_sets(tmp_path):
     ):
         read_pairs("nope")
     with pytest.raises(FormatError, match="is a folder, not a test set"):
+        read_pairs(tmp_path)
+    with pytest.raises(FormatError, match="holds no analogy questions"):
         read_questions(tmp_path)

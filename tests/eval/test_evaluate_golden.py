@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from embeddings.eval import evaluate
-from embeddings.eval.datasets import locate, read_questions
+from embeddings.eval.datasets import locate
+from embeddings.eval.questions import read_questions
 from embeddings.model import Model
 from embeddings.vectors import Vectors
 from embeddings.vocabulary import Vocabulary
@@ -17,10 +18,12 @@ def planted():
     """Random vectors in which analogies half hold: b is a, a shift of the section, and noise."""
     rng = np.random.default_rng(11)
     test = read_questions("google-analogies")
-    words = list(dict.fromkeys(word for question in test.questions for word in question))
+    words = list(
+        dict.fromkeys(word for pair in zip(test.questions, test.answers, strict=True) for word in sum(pair, ()))
+    )
     rows = dict(zip(words, rng.standard_normal((len(words), 30)), strict=True))
     shifts = rng.standard_normal((len(test.sections), 30)) * 1.5
-    for (a, b, _, _), section in zip(test.questions, test.section_of, strict=True):
+    for (a, b, _), section in zip(test.questions, test.section_of, strict=True):
         rows[b] = rows[a] + shifts[section] + 0.7 * rng.standard_normal(30)
     others = [f"filler{i}" for i in range(2000)] + ["tiger", "drug", "abuse", "train", "ATHENS", "Boy"]
     order = [words[0], *rng.permutation(words[1:] + others)]

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embeddings.eval import evaluate
-from embeddings.eval.datasets import read_pairs
 from embeddings.eval.intervals import bootstrap, pearson_weighted, ranks_weighted, weights, wilson
+from embeddings.eval.pairs import read_pairs
 from embeddings.vectors import Vectors
 
 

@@ -13,7 +13,10 @@ from embeddings.settings import Settings, option
 from embeddings.testing import check_trainer
 from embeddings.vectors import Vectors
 
-FITTING = {"tensor-indexing": {"fewest": 0}}  # the corpus of the contract has no phrases
+FITTING = {
+    "tensor-indexing": {"fewest": 0},  # the corpus of the contract has no phrases
+    "sembei": {"max_n": 1, "per_length": "all"},  # nor do vectors of more than its words belong in it
+}
 
 
 @pytest.mark.parametrize("name", registry.available("trainer"))

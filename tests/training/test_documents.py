@@ -33,13 +33,6 @@ def texts(count=240, seed=1):
         yield " ".join(f"{place}{rng.integers(THINGS)} w{rng.integers(9)}" for _ in range(5))
 
 
-@pytest.fixture(scope="module", autouse=True)
-def cache(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("EMBEDDINGS_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield
-
-
 @EVERY
 def test_contract_in_every_form(kind, more):
     check_trainer(kind, **more)

@@ -1,0 +1,145 @@
+"""How well the mean of its words' vectors tells what a document is labelled: logistic regression."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embeddings.corpora import Corpus, EncodedCorpus
+from embeddings.errors import CorpusError, SettingError
+from embeddings.eval.matching import look_up
+from embeddings.eval.outcomes import Counted, Outcome, Shares
+from embeddings.eval.results import Key
+from embeddings.eval.windows import Windows, learn, whitened
+from embeddings.vectors import Vectors
+
+FOLDS = 5
+PROTOCOL = (
+    "logistic regression (L2 penalty, C = 1) on the mean of the vectors of a document's words, whitened over the "
+    "documents learned from; words by the tokenizer `words`, looked up as they stand, then in lower case; words "
+    "without a vector are left out, and a document with none is zeros; the value is over all documents; of labels that "
+    "tie the first by name; {split}; interval: Wilson's"
+)
+SPLIT = "learned from one file and judged by another"
+CROSS = "one file: each fifth of it, taken in turn, is judged by what is learned from the rest"
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Documents as `ids` of `words`, with where each starts in them (documents + 1,), and their labels."""
+
+    words: list[str]
+    ids: NDArray[np.int32]
+    starts: NDArray[np.int64]
+    labels: list[str]
+
+    def means(self, vectors: Vectors) -> tuple[np.ndarray, NDArray[np.int64]]:
+        """The mean vector (documents, dim) float32 of the words that have one, and how many do (documents,)."""
+        from scipy.sparse import csr_array
+
+        matrix, known = look_up(vectors, self.words)
+        shape = len(self.labels), len(self.words)
+        chosen = csr_array((known[self.ids].astype(np.float32), self.ids, self.starts), shape=shape)
+        counts = np.asarray(chosen.sum(axis=1, dtype=np.float64)).astype(np.int64)
+        return np.asarray(chosen @ matrix / np.maximum(counts, 1)[:, None], dtype=np.float32), counts
+
+
+@dataclass(frozen=True)
+class DocumentSet:
+    """Documents, and for each of several rounds which are learned from; the rest of the round's are judged."""
+
+    name: str
+    documents: Labelled
+    rounds: list[tuple[NDArray[np.int64], NDArray[np.int64]]]
+    split: str
+
+
+def read_documents(name: str | os.PathLike[str], text_column: str, label_column: str) -> DocumentSet:
+    """Labelled documents: "TRAIN,TEST", or one file, of which every fifth document is judged in turn.
+
+    Each is a table as `Corpus` reads it, or a folder or pattern of such.
+
+    Raises:
+        CorpusError: it cannot be read, lacks a column, a document has no label, or there are too few.
+    """
+    parts = [part for part in str(name).split(",") if part]
+    if Path(name).exists() or len(parts) == 1:
+        documents = read_labelled(str(name), text_column, label_column)
+        fold = np.arange(len(documents.labels)) % FOLDS
+        rounds = [(np.flatnonzero(fold != one), np.flatnonzero(fold == one)) for one in range(FOLDS)]
+        split = CROSS
+    elif len(parts) == 2:
+        train, test = (read_labelled(part, text_column, label_column) for part in parts)
+        documents, count = joined(train, test), len(train.labels)
+        rounds, split = [(np.arange(count), np.arange(count, len(documents.labels)))], SPLIT
+    else:
+        raise SettingError(f"documents are a file, or TRAIN,TEST, not {str(name)!r}")
+    if min(len(judged) for _, judged in rounds) == 0:
+        raise CorpusError(f"{name} holds {len(documents.labels)} documents, and {FOLDS} are needed")
+    return DocumentSet(Path(parts[-1]).name.split(".")[0], documents, rounds, split)
+
+
+def read_labelled(source: str, text_column: str, label_column: str) -> Labelled:
+    """The documents of a source.
+
+    Raises:
+        CorpusError: as `read_documents`.
+    """
+    with Corpus(source, case="keep", text_column=text_column, tag_column=label_column).encode() as encoded:
+        return of_corpus(encoded, source)
+
+
+def of_corpus(encoded: EncodedCorpus, source: str) -> Labelled:
+    """The same of an encoded corpus with tags."""
+    labels = encoded.tags.to_pylist()
+    if None in labels:
+        raise CorpusError(f"{source}: document {labels.index(None) + 1} has no label")
+    starts = encoded.sentences[encoded.documents]
+    return Labelled(list(encoded.vocabulary.words), np.array(encoded.ids), np.array(starts), labels)
+
+
+def joined(first: Labelled, second: Labelled) -> Labelled:
+    """The documents of both."""
+    ids = np.append(first.ids, second.ids + np.int32(len(first.words)))
+    starts = np.append(first.starts, second.starts[1:] + first.starts[-1])
+    return Labelled(first.words + second.words, ids, starts, first.labels + second.labels)
+
+
+def classification(vectors: Vectors, test: DocumentSet, *, name: str) -> list[Outcome]:
+    """Which documents get the right label: by label, and all (section None); and how many words have vectors."""
+    means, counts = test.documents.means(vectors)
+    kinds, label = np.unique(test.documents.labels, return_inverse=True)
+    right, judged = np.zeros(len(label), dtype=bool), np.zeros(len(label), dtype=bool)
+    reason = None if counts.any() else "no word of the documents has a vector"
+    for learned, asked in test.rounds:
+        judged[asked] = True
+        if reason is None:
+            right[asked] = told(means, counts > 0, label, learned, asked) == label[asked]
+    key, protocol = Key(test.name, "accuracy"), PROTOCOL.format(split=test.split)
+    whole = Shares(
+        vectors=name,
+        key=key,
+        right=right,
+        seen=counts > 0,
+        members=judged,
+        every=True,
+        protocol=protocol,
+        reason=reason,
+    )
+    lengths = np.diff(test.documents.starts)
+    words = Counted.share(name, Key(test.name, "words with vectors"), counts[judged].sum(), lengths[judged].sum())
+    parts = [whole.section(str(kind), label == place, detail=True) for place, kind in enumerate(kinds)]
+    return [*(part for part in parts if part.members.any()), whole, words]
+
+
+def told(
+    means: np.ndarray, known: np.ndarray, label: NDArray[np.int64], learned: NDArray[np.int64], asked: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """The labels that are found for the documents asked for."""
+    weights = np.zeros(len(means))
+    weights[learned] = known[learned]
+    table = whitened(means, weights) * known[:, None].astype(np.float32)
+    classifier = learn(Windows(table, learned[:, None]), label[learned], int(label.max()) + 1)
+    return classifier.predict(Windows(table, asked[:, None]))

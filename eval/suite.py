@@ -1,0 +1,150 @@
+"""Everything that vectors are judged by in one run: read and checked once, before any vectors are."""
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from embeddings.composition.composer import Composer
+from embeddings.errors import SettingError
+from embeddings.eval.analogy import analogy, check_methods
+from embeddings.eval.categories import Categories, read_categories
+from embeddings.eval.categorisation import categorisation
+from embeddings.eval.comparison import Comparison
+from embeddings.eval.composition import PhraseSet, composition, read_phrases
+from embeddings.eval.conllu import TaggingSet, read_tagging
+from embeddings.eval.documents import DocumentSet, classification, read_documents
+from embeddings.eval.facts import facts
+from embeddings.eval.matching import Folded
+from embeddings.eval.outcomes import Outcome
+from embeddings.eval.pairs import Pairs, read_pairs
+from embeddings.eval.questions import Questions, read_questions
+from embeddings.eval.similarity import similarity
+from embeddings.eval.tagging import WINDOW, check_window, tagging
+from embeddings.vectors import Vectors
+
+if TYPE_CHECKING:
+    from embeddings.model import Model
+
+KINDS = ("similarity", "analogy", "phrases", "categories", "tagging", "documents", "facts")
+TestSets = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suite:
+    """Test sets and how they are used; see `evaluate` for the arguments."""
+
+    pairs: Sequence[Pairs]
+    questions: Sequence[Questions]
+    phrases: Sequence[PhraseSet]
+    categories: Sequence[Categories]
+    tagging: Sequence[TaggingSet]
+    documents: Sequence[DocumentSet]
+    facts: bool
+    compose: bool
+    limits: Sequence[int | None]
+    methods: Sequence[str]
+    window: int
+
+    @classmethod
+    def read(
+        cls,
+        *,
+        similarity: TestSets = (),
+        analogy: TestSets = (),
+        phrases: TestSets = (),
+        categories: TestSets = (),
+        tagging: TestSets = (),
+        documents: TestSets = (),
+        facts: bool = False,
+        compose: bool = False,
+        restrict: int | Sequence[int | None] | None = (None, 30000),
+        method: str | Sequence[str] = "3cosadd",
+        window: int = WINDOW,
+        text_column: str = "text",
+        label_column: str = "label",
+    ) -> "Suite":
+        """The sets of these names and files.
+
+        Raises:
+            SettingError: nothing is asked for, a setting is out of range, or `compose` without similarity sets.
+            FormatError: a set cannot be found or read.
+            CorpusError: documents cannot.
+        """
+        found = cls(
+            limits=check_limits(restrict),
+            methods=check_methods(method),
+            window=check_window(window),
+            facts=facts,
+            compose=compose,
+            pairs=[read_pairs(test) for test in listed(similarity)],
+            questions=[read_questions(test) for test in listed(analogy)],
+            phrases=[read_phrases(test) for test in listed(phrases)],
+            categories=[read_categories(test) for test in listed(categories)],
+            tagging=[read_tagging(test) for test in listed(tagging)],
+            documents=[read_documents(test, text_column, label_column) for test in listed(documents)],
+        )
+        if not (found.matched or found.phrases or found.tagging or found.documents or facts):
+            raise SettingError(f"nothing to evaluate by: name one of {', '.join(KINDS)}")
+        if compose and not found.pairs:
+            raise SettingError("compose is of use only with similarity")
+        return found
+
+    @property
+    def matched(self) -> bool:
+        """Whether there are sets of words that are matched without regard to case."""
+        return bool(self.pairs or self.questions or self.categories)
+
+    def judge(self, source: "Vectors | Model", name: str) -> list[Outcome]:
+        """What becomes of every item, in the order of the settings above.
+
+        Raises:
+            SettingError: unseen words are to be composed by vectors that compose nothing, or held-out phrases are asked
+                for of what was fitted to none.
+        """
+        vectors = source if isinstance(source, Vectors) else source.vectors
+        folded = Folded(vectors.words if self.matched else ())
+        found: list[Outcome] = []
+        for pairs in self.pairs:
+            found += similarity(vectors, pairs, folded, name=name, compose=self.compose)
+        for questions in self.questions:
+            found += analogy(vectors, questions, folded, name=name, restrict=self.limits, methods=self.methods)
+        for phrases in self.phrases:
+            found += composition(Composer.of(source), phrases, name=name)
+        for words in self.categories:
+            found += categorisation(vectors, words, folded, name=name)
+        for tagged in self.tagging:
+            found += tagging(vectors, tagged, name=name, window=self.window)
+        for documents in self.documents:
+            found += classification(vectors, documents, name=name)
+        return found + (facts(vectors, name=name) if self.facts else [])
+
+
+def compare(judged: Sequence[Sequence[Outcome]]) -> list[Comparison]:
+    """Paired tests of each two vectors, from what `Suite.judge` gave for each; where either has no value, none."""
+    found = []
+    for first, second in combinations(judged, 2):
+        others = {outcome.key: outcome for outcome in second}
+        found += [outcome.compare(others[outcome.key]) for outcome in first if outcome.key in others]
+    return [comparison for comparison in found if comparison is not None]
+
+
+def listed(tests: TestSets) -> list[str | os.PathLike[str]]:
+    """One test set as a list of one."""
+    return [tests] if isinstance(tests, str | os.PathLike) else list(tests)
+
+
+def check_limits(restrict: int | Sequence[int | None] | None) -> list[int | None]:
+    """The restrictions as a list.
+
+    Raises:
+        SettingError: there is none, or one is below 1.
+    """
+    limits = [restrict] if restrict is None or isinstance(restrict, int) else list(restrict)
+    if not limits:
+        raise SettingError("restrict needs a number of words, or None for all")
+    for limit in limits:
+        if limit is not None and limit < 1:
+            raise SettingError(f"restrict must be at least 1, not {limit}")
+    return limits

@@ -1,0 +1,118 @@
+"""Categories: what is read, purity by an obvious twin and by scikit-learn, and where there is none."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from embeddings.errors import FormatError
+from embeddings.eval import Suite, compare, evaluate
+from embeddings.eval.categories import read_categories
+from embeddings.eval.categorisation import clusters, common
+from embeddings.neighbours import unit
+from embeddings.vectors import Vectors
+
+
+@pytest.fixture
+def animals(tmp_path):
+    path = tmp_path / "animals"
+    path.write_text("".join(f"{kind}{i}\t{kind}\n" for kind in ("cat", "dog", "bird") for i in range(10)) + "x\tcat\n")
+    return path
+
+
+def made(noise):
+    rng = np.random.default_rng(0)
+    words = [f"{kind}{i}" for kind in ("cat", "dog", "bird") for i in range(10)]
+    centres = np.repeat(np.eye(3), 10, axis=0)
+    return Vectors(words, centres + noise * rng.standard_normal((30, 3)))
+
+
+def test_clusters_that_are_plain_are_pure(animals):
+    results = evaluate(made(0.1), categories=animals)
+    assert [(result.section, result.value, result.seen, result.total) for result in results] == [
+        ("bird", 1, 10, 10), ("cat", 1, 10, 11), ("dog", 1, 10, 10), (None, 1, 30, 31),
+    ]  # fmt: skip
+    assert {result.measure for result in results} == {"purity"}
+    assert [result.detail for result in results] == [True, True, True, False]
+
+
+def test_purity_by_its_definition(animals):
+    vectors = made(1.0)
+    result = evaluate(vectors, categories=animals)[-1]
+    cluster = clusters(unit(vectors.matrix), 3)
+    kinds = [word.rstrip("0123456789") for word in vectors.words]
+    members = [Counter(kind for kind, place in zip(kinds, cluster, strict=True) if place == one) for one in range(3)]
+    assert result.value == pytest.approx(sum(max(found.values()) for found in members) / 30)
+    assert 0.4 < result.value < 0.9
+
+
+@pytest.mark.golden
+def test_purity_equals_scikit_learns_table():
+    from sklearn.metrics.cluster import contingency_matrix
+
+    rng = np.random.default_rng(1)
+    cluster, category = rng.integers(0, 6, 200), rng.integers(0, 5, 200)
+    table = contingency_matrix(category, cluster)
+    assert common(cluster, category).mean() == table.max(axis=0).sum() / 200
+
+
+def test_two_files_are_compared(animals):
+    suite = Suite.read(categories=animals)
+    found = compare([suite.judge(made(0.1), "a"), suite.judge(made(1.0), "b")])[-1]
+    assert (found.test, found.items) == ("McNemar, exact", 30)
+    assert found.p < 0.05 < found.low <= found.difference <= found.high
+
+
+@pytest.mark.golden
+def test_mcnemar_equals_scipy(animals):
+    from scipy.stats import binomtest
+
+    suite = Suite.read(categories=animals)
+    a, b = (suite.judge(made(noise), str(noise))[-1] for noise in (0.6, 1.0))
+    gained, lost = int((a.right & ~b.right).sum()), int((b.right & ~a.right).sum())
+    assert gained
+    assert a.compare(b).p == pytest.approx(binomtest(gained, gained + lost, 0.5).pvalue)
+
+
+@pytest.mark.parametrize("words", [["cat1"], ["cat1", "cat2"], ["none"]])
+def test_no_value_has_a_reason(animals, words):
+    result = evaluate(Vectors(words, np.ones((len(words), 2))), categories=animals)[-1]
+    assert (result.value, result.reason) == (None, "fewer than two categories have words with vectors")
+
+
+def test_words_that_are_all_alike(animals):
+    words = made(0).words
+    assert evaluate(Vectors(words, np.ones((30, 2))), categories=animals)[-1].value == pytest.approx(1 / 3)
+    assert evaluate(Vectors(words, np.zeros((30, 2))), categories=animals)[-1].value == pytest.approx(1 / 3)
+
+
+def test_the_set_made_of_google_analogies():
+    found = read_categories("google-categories")
+    assert len(found.words) == len(set(found.words)) == 452
+    assert set(found.categories) == {"capital", "city", "country", "currency", "family", "nationality", "state"}
+    of = dict(zip(found.words, found.categories, strict=True))
+    assert (of["Athens"], of["Greece"], of["Dallas"], of["Texas"]) == ("capital", "country", "city", "state")
+    assert (of["euro"] if "euro" in of else of["dollar"], of["son"]) == ("currency", "family")
+    assert "Georgia" not in of
+
+
+def test_layouts(tmp_path):
+    for text in ("a\tx\nb\ty\na\tx\n", "# c\na,x\nb, y\n", "a x\nb y\n"):
+        (tmp_path / "f").write_text(text)
+        found = read_categories(tmp_path / "f")
+        assert (found.words, found.categories) == (["a", "b"], ["x", "y"])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a\tx\nb\n", "line 2: a word and its category are needed, not 'b'"),
+        ("a\tx\tz\n", "line 1: a word and its category"),
+        ("a\tx\nb\tx\n", "holds fewer than two categories"),
+        ("", "holds fewer than two categories"),
+    ],
+)
+def test_broken_files(tmp_path, text, message):
+    (tmp_path / "f").write_text(text)
+    with pytest.raises(FormatError, match=message):
+        read_categories(tmp_path / "f")

@@ -1,0 +1,144 @@
+"""Labelled documents: means by an obvious twin, rounds, and scikit-learn's decisions."""
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from embeddings.errors import CorpusError, SettingError
+from embeddings.eval import evaluate
+from embeddings.eval.documents import read_documents
+from embeddings.vectors import Vectors
+
+IMDB = Path(os.environ.get("EMBEDDINGS_DATA", "data")) / "documents"  # imdb-train_pos.tsv.zst and the like
+
+
+def rows(count, seed):
+    """Documents of good or bad words among plain ones; every tenth holds unknown words alone."""
+    rng = np.random.default_rng(seed)
+    for number in range(count):
+        label = "good" if rng.random() < 0.5 else "bad"
+        words = [f"{label}{rng.integers(20)}", *(f"plain{rng.integers(20)}" for _ in range(rng.integers(1, 9)))]
+        rng.shuffle(words)
+        yield label, "Unknown, words!" if number % 10 == 9 else " ".join(words).capitalize() + "."
+
+
+def write(path, count=200, seed=0):
+    path.write_text("label,text\n" + "".join(f'{label},"{text}"\n' for label, text in rows(count, seed)))
+    return path
+
+
+@pytest.fixture
+def vectors():
+    rng = np.random.default_rng(4)
+    words = [f"{kind}{i}" for kind in ("good", "bad", "plain") for i in range(20)]
+    return Vectors(words, rng.standard_normal((60, 40)) * 1e-3)
+
+
+def test_means_by_an_obvious_twin(tmp_path, vectors):
+    documents = read_documents(write(tmp_path / "d.csv"), "text", "label").documents
+    means, counts = documents.means(vectors)
+    for place, (label, text) in enumerate(rows(200, 0)):
+        words = [word for word in text.lower().strip(".").split() if word in vectors]
+        assert counts[place] == len(words)
+        assert documents.labels[place] == label
+        expected = vectors[words].mean(axis=0) if words else np.zeros(40)
+        assert means[place] == pytest.approx(expected, abs=1e-9)
+
+
+def test_learned_from_one_file_and_judged_by_another(tmp_path, vectors):
+    train, test = write(tmp_path / "train.csv", 400), write(tmp_path / "test.csv", 100, seed=1)
+    results = evaluate(vectors, documents=f"{train},{test}")
+    whole, words = results[-2:]
+    assert (whole.set, whole.seen, whole.total, whole.section) == ("test", 90, 100, None)
+    assert 0.8 < whole.value < 1
+    assert [(result.section, result.detail) for result in results[:2]] == [("bad", True), ("good", True)]
+    assert (words.measure, words.seen, words.total) == ("words with vectors", words.seen, words.seen + 20)
+    assert "learned from one file" in whole.protocol
+
+
+@pytest.mark.golden
+def test_decides_as_scikit_learn_does(tmp_path, vectors):
+    from sklearn.linear_model import LogisticRegression
+
+    test = read_documents(f"{write(tmp_path / 'a.csv', 400)},{write(tmp_path / 'b.csv', 100, seed=1)}", "text", "label")
+    from embeddings.eval.documents import told
+    from embeddings.eval.windows import whitened
+
+    means, counts = test.documents.means(vectors)
+    label = np.array([label == "good" for label in test.documents.labels]).astype(int)
+    (learned, asked), known = test.rounds[0], counts > 0
+    weights = np.zeros(500)
+    weights[learned] = known[learned]
+    dense = whitened(means, weights) * known[:, None]
+    # two sets of weights are kept here and their difference there, so that the penalty there is half
+    theirs = LogisticRegression(C=2, tol=1e-8, max_iter=5000).fit(dense[learned], label[learned]).predict(dense[asked])
+    assert (told(means, known, label, learned, asked) == theirs).mean() >= 0.99
+
+
+def test_one_file_is_judged_in_fifths(tmp_path, vectors):
+    test = read_documents(write(tmp_path / "d.csv", 203), "text", "label")
+    assert sorted(np.concatenate([asked for _, asked in test.rounds])) == list(range(203))
+    for learned, asked in test.rounds:
+        assert not set(learned) & set(asked)
+        assert len(learned) + len(asked) == 203
+    whole = evaluate(vectors, documents=tmp_path / "d.csv")[-2]
+    assert (whole.total, whole.seen) == (203, 183)
+    assert whole.value > 0.8
+
+
+def test_json_lines_and_other_names_of_columns(tmp_path, vectors):
+    with open(tmp_path / "d.jsonl", "w") as out:
+        for label, text in rows(50, 0):
+            out.write(json.dumps({"stars": 5 if label == "good" else 1, "body": text}) + "\n")
+    results = evaluate(vectors, documents=tmp_path / "d.jsonl", text_column="body", label_column="stars")
+    assert [result.section for result in results] == ["1", "5", None, None]
+
+
+def test_what_is_refused(tmp_path, vectors):
+    def refused(text, message, error=CorpusError, **more):
+        (tmp_path / "d.csv").write_text(text)
+        with pytest.raises(error, match=message):
+            evaluate(vectors, documents=more.pop("name", tmp_path / "d.csv"), **more)
+
+    refused("label,text\na,b\n", "holds 1 documents, and 5 are needed")
+    refused("label,text\na,b\n", "no column 'body'", text_column="body")
+    refused("stars,text\na,b\n", "no column 'label'")
+    refused("label,text\na,b\n", "no file or folder called 'nope'", name="nope")
+    refused("label,text\na,b\n", "documents are a file, or TRAIN,TEST, not 'a,b,c'", SettingError, name="a,b,c")
+    with open(tmp_path / "d.jsonl", "w") as out:
+        out.write('{"label": "a", "text": "x"}\n{"label": null, "text": "y"}\n' * 3)
+    refused("", "document 2 has no label", name=tmp_path / "d.jsonl")
+
+
+def test_no_value_has_a_reason(tmp_path):
+    results = evaluate(Vectors(["other"], np.ones((1, 2))), documents=write(tmp_path / "d.csv"))
+    assert (results[-2].value, results[-2].reason) == (None, "no word of the documents has a vector")
+    assert (results[-1].value, results[-1].seen) == (0, 0)
+
+
+@pytest.mark.measure
+@pytest.mark.slow
+def test_reviews_of_films(tmp_path):
+    if not IMDB.is_dir():
+        pytest.skip("the reviews are not part of the project; EMBEDDINGS_DATA says where they are")
+    import csv
+
+    import pyarrow
+
+    import embeddings as em
+
+    for part in ("train", "test"):
+        with open(tmp_path / f"{part}.csv", "w", newline="") as out:
+            table = csv.writer(out)
+            table.writerow(["label", "text"])
+            for label in ("neg", "pos"):
+                stream = pyarrow.input_stream(str(IMDB / f"imdb-{part}_{label}.tsv.zst"), compression="zstd")
+                lines = stream.read().decode().splitlines()[:2500]
+                table.writerows((label, line.split("\t", 2)[2]) for line in lines)
+    vectors = em.SkipGram(dim=50, epochs=2).train(em.Corpus("sample"), threads=1).vectors
+    whole = evaluate(vectors, documents=f"{tmp_path / 'train.csv'},{tmp_path / 'test.csv'}")[-2]
+    assert whole.total == 5000
+    assert 0.62 < whole.value < 0.85
