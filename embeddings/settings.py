@@ -172,6 +172,18 @@ class NegativeSampling(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
+class DocumentChoice(Settings):
+    """What gets a vector of its own beside words."""
+
+    documents: Literal["auto", "lines", "blocks"] = option(
+        "auto",
+        "What a document is: blocks are rows of a table, items of an iterable and, in plain text, the lines between "
+        "blank ones; lines are each line. auto takes lines where all is plain text, else blocks. Documents of one tag "
+        "share a vector.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Schedule(Settings):
     """How long, and in steps of what size."""
 

@@ -101,7 +101,7 @@ def rows_or_composed(
     if compose:
         unseen = np.flatnonzero(rows < 0)
         lower = all(word == lowered(word) for word in vectors.words)
-        texts = [lowered(words[place]) if lower else words[place] for place in unseen]
+        texts = [lowered(words[place]) if lower else words[place] for place in unseen.tolist()]
         matrix[unseen] = composed_rows(vectors, texts)
         composed[unseen] = matrix[unseen].any(axis=1)
     return matrix, composed

@@ -14,8 +14,8 @@ from statistics import median
 
 import pytest
 
-from embeddings.eval.pairs import read_pairs
 from embeddings.eval.benchmark import tools
+from embeddings.eval.pairs import read_pairs
 
 PEERS = [peer for peer in tools.PEERS if peer.installed]
 SMALL = ["--trainer", "cbow", "--dim", "8", "--epochs", "1", "--seeds", "1", "--threads", "2", "--min-count", "2"]
@@ -24,7 +24,7 @@ SMALL = ["--trainer", "cbow", "--dim", "8", "--epochs", "1", "--seeds", "1", "--
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
     """A few thousand words, some of them those of the test sets."""
-    pairs = datasets.read_pairs("wordsim353").pairs[:60]
+    pairs = read_pairs("wordsim353").pairs[:60]
     words = [word.lower() for pair in pairs for word in pair]
     draw = random.Random(1)
     path = tmp_path_factory.mktemp("corpus") / "text.txt"
