@@ -20,6 +20,7 @@ from embeddings.eval.results import Key
 MCNEMAR = "McNemar, exact"
 SENTENCES = "paired bootstrap over sentences"
 PAIRS = "paired bootstrap over pairs"
+WORDS = "paired bootstrap over words"
 
 
 @dataclass(frozen=True, kw_only=True)

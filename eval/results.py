@@ -23,7 +23,8 @@ class Result:
     Arguments:
         vectors: the name of the vectors.
         set: the name of the test set.
-        measure: "spearman" or "pearson" (-1 to 1), "accuracy" or "purity" (0 to 1), or the name of a fact.
+        measure: "spearman" or "pearson" (-1 to 1), "accuracy", "f1", "micro-f1", "macro-f1" or "purity" (0 to 1),
+            or the name of a fact.
         value: None where it cannot be had; `reason` then says why. Never NaN.
         low: where its 95 % interval begins, `high` where it ends; see `embeddings.eval.intervals`. None without a
             value, for a correlation of fewer than ten pairs, and for facts, which are of all words.

@@ -11,6 +11,7 @@ from embeddings.errors import SettingError
 from embeddings.eval.analogy import analogy, check_methods
 from embeddings.eval.categories import Categories, read_categories
 from embeddings.eval.categorisation import categorisation
+from embeddings.eval.category_prediction import prediction
 from embeddings.eval.comparison import Comparison
 from embeddings.eval.composition import PhraseSet, composition, read_phrases
 from embeddings.eval.conllu import TaggingSet, read_tagging
@@ -113,11 +114,12 @@ class Suite:
         for phrases in self.phrases:
             found += composition(Composer.of(source), phrases, name=name)
         for words in self.categories:
+            found += prediction(vectors, words, name=name)
             found += categorisation(vectors, words, folded, name=name)
         for tagged in self.tagging:
             found += tagging(vectors, tagged, name=name, window=self.window)
         for documents in self.documents:
-            found += classification(vectors, documents, name=name)
+            found += classification(source, documents, name=name)
         return found + (facts(vectors, name=name) if self.facts else [])
 
 

@@ -140,8 +140,9 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
     """Segmentation-free embedding: frequent n-grams of raw text predict those beside them. For text without spaces.
 
     Each n-gram of the vocabulary predicts every one that starts where it ends, from a table of right neighbours, and
-    each of these predicts it, from a table of left ones. As the original program does, with two things otherwise: an
-    n-gram cut short by the end of the text is none, and noise words are shared by all that meet at a place.
+    each of these predicts it, from a table of left ones. As the original program does, with three things otherwise: an
+    n-gram cut short by the end of the text is none, noise is shared by all that meet at a place, and an occurrence left
+    out by sub-sampling is so on both sides (--sample-side).
     """
 
     rate: float = option(0.1, "Learning rate at the start; it falls linearly over all epochs.", above=0, most=100)
@@ -158,10 +159,10 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
         least=0,
         most=1,
     )
-    sample_side: Literal["left", "both"] = option(
-        "left",
-        "An occurrence that is not read is no left neighbour, but still a right one, as in the original program, or it "
-        "is neither, as in word2vec: a little faster.",
+    sample_side: Literal["both", "left"] = option(
+        "both",
+        "An occurrence that is not read is no neighbour at all, as in word2vec, or no left one, but still a right one, "
+        "as in the original program: no better, and a little slower.",
     )
     max_n: int = option(4, "Characters of the longest n-gram.", least=1, most=16)
     per_length: str = option(

@@ -43,7 +43,7 @@ def composing(path):
 
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"compositional": True, "rate": 0.05}, {"sample_side": "both"}, {"negative_sharing": "window"},
+    [{}, {"compositional": True, "rate": 0.05}, {"sample_side": "left"}, {"negative_sharing": "window"},
      {"negatives": 1}, {"shuffle": True}],
     ids=str,
 )  # fmt: skip
