@@ -14,6 +14,7 @@ from embeddings.eval.report.html import Html, heading, table, tag
 from embeddings.eval.report.record import record
 from embeddings.eval.report.tables import (
     CORRELATIONS,
+    F_SCORES,
     MEDIAN,
     RECIPROCAL,
     by_set,
@@ -35,6 +36,7 @@ NOTHING_FROM_OUTSIDE = "default-src 'none'; style-src 'unsafe-inline'"
 MEASURES = {
     "Similarity": CORRELATIONS,
     "Accuracy": ("accuracy",),
+    "Categories": F_SCORES,
     "Clusters": ("purity",),
     "Held-out phrases: cosine": ("cosine",),
     "Held-out phrases: squared error": ("squared-error",),

@@ -106,7 +106,7 @@ def test_everything_has_its_place(made):
     vectors, judged = [one.vectors for one in made[2]], made[2]
     headings = re.findall(r"<h2[^>]*>(.*?)</h2>", page(made))
     assert headings == [
-        "Vectors", "Similarity", "Accuracy", "Clusters", "Paired tests", "Plain facts", "Neighbours", "Maps",
+        "Vectors", "Similarity", "Accuracy", "Categories", "Clusters", "Paired tests", "Plain facts", "Neighbours", "Maps",
         "In detail", "To do it again",
     ]  # fmt: skip
     texts = " ".join(Page(page(made)).texts)
