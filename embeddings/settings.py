@@ -150,6 +150,18 @@ class ContextWindow(Settings):
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class WholeWindow(ContextWindow):
+    """The same for models of the places in a window, which take it whole."""
+
+    shrink_window: bool = option(
+        False,
+        "Always take the window whole, as the paper does, or draw its reach from 1 to --window, so that near words "
+        "count more.",
+        flags="--shrink-window/--fixed-window",
+    )
+
+
 DISTANT = 8  # windows that share noise words when those of distant windows do
 
 

@@ -12,8 +12,7 @@ from embeddings.kernels.hidden import give_part, set_side_by_side
 from embeddings.kernels.rows import padded
 from embeddings.kernels.window import ask_ahead, centre_and_noise, in_slots
 from embeddings.model import Model
-from embeddings.plugins.structured import SHRINK
-from embeddings.settings import option
+from embeddings.settings import WholeWindow, option
 from embeddings.training.progress import Report
 from embeddings.training.tables import initial, trimmed, zeros
 from embeddings.training.task import WindowSettings, prepare
@@ -51,11 +50,10 @@ def learn_block(block: Block, tables: Tables, bundle: Bundle, rate: float) -> No
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContinuousWindow(WindowSettings):
+class ContinuousWindow(WholeWindow, WindowSettings):
     """Continuous window: CBOW that minds where a context stands. For syntax; output rows are 2 x window x dim long."""
 
     rate: float = option(0.05, "Learning rate at the start; it falls linearly over all epochs.", above=0, most=100)
-    shrink_window: bool = option(False, SHRINK, flags="--shrink-window/--fixed-window")
 
     def train(
         self, corpus: "Corpus", *, threads: int | None = None, seed: int = 1, report: Report | None = None
