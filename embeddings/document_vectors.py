@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 TABLE = "documents"
 TAGS = "documents.arrow"  # of a saved model whose documents have tags
 TEXT = ("tokenizer", "case", "encoding_errors")  # settings of a corpus that say how a text becomes words
+PHRASES = "phrases"  # one more: what became a token in spite of its parts
 Infer = Callable[..., np.ndarray]
 
 
@@ -194,10 +195,13 @@ def reading_of(model: "Model") -> dict[str, Any]:
 
     Raises:
         FormatError: its record does not say.
+        SettingError: phrases were joined, which a model does not keep.
     """
     text = model.record.get("text")
     if not isinstance(text, dict) or not all(isinstance(text.get(name), str) for name in TEXT):
         raise FormatError(f"the {model.name} model is broken: its record does not say how text was read")
+    if text.get(PHRASES) is not None:
+        raise SettingError(f"the {model.name} model was trained on joined phrases: give a Corpus with the same phrases")
     return {name: text[name] for name in TEXT}
 
 

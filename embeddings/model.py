@@ -4,10 +4,8 @@ import json
 import os
 import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, is_dataclass
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +15,7 @@ from embeddings import registry, tensors
 from embeddings.document_vectors import TABLE, TAGS, Infer, documents_of, installed_inferrer, load_tags, save_tags
 from embeddings.errors import EmbeddingsError, FormatError, OutputError, SettingError
 from embeddings.files import check_output, replacing
+from embeddings.jsonable import plain
 from embeddings.vectors import Compose, Vectors
 from embeddings.vocabulary import Vocabulary
 
@@ -288,18 +287,3 @@ def installed() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
-
-
-def plain(value: Any) -> Any:
-    """The same in what JSON can hold: numpy scalars as numbers, NaN and infinity null, the rest text."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return plain(asdict(value))
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [plain(item) for item in value]
-    if isinstance(value, np.ndarray | np.generic):
-        return plain(value.tolist())
-    if isinstance(value, float):
-        return value if isfinite(value) else None
-    return value if value is None or isinstance(value, str | int) else str(value)

@@ -176,10 +176,19 @@ class ParagraphDBOW(DocumentChoice, WindowSettings):
             Tables(table, words, output, drawn, self.negatives),
             lambda: self.bundle(),
             reader=windows(
-                task, documents, noise=self.negatives if self.train_words else drawn, shrink=self.shrink_window
+                task,
+                documents,
+                noise=self.negatives if self.train_words else drawn,
+                shrink=self.shrink_window,
+                shared=self.shares,
             ),
             learned=lambda: self.learned(table, words, output),
         )
+
+    @property
+    def shares(self) -> bool:
+        """Whether words that lie apart share noise words."""
+        return self.negative_sharing == "distant"
 
     def bundle(self) -> Bundle:
         """A thread's scratch."""
@@ -210,4 +219,5 @@ def inferrer(model: Model) -> Frozen:
         bundle=made.bundle,
         noise=drawn,
         shrink=made.shrink_window,
+        shared=made.shares,
     )

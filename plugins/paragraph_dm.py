@@ -75,7 +75,7 @@ def concatenate(block: Block, tables: Tables, bundle: Bundle, rate: float, froze
     """The document, then each context in its place, and where there is none the row of no word."""
     width, last, slots = tables.words.shape[1], block.place[LAST], bundle.context.shape[0]
     for i in range(block.place[FIRST], last):
-        ask_ahead(block, tables.words, tables.output, bundle.targets.shape[0] - 1, i, last)
+        ask_ahead(block, tables.words, tables.output, 0, i, last)
         bundle.context[:] = address(tables.words, tables.words.shape[0] - 1)
         bundle.context[0] = address(tables.documents, block.documents[i])
         in_slots(block, tables.words, bundle, i, slots // 2, 1)
@@ -123,10 +123,10 @@ class ParagraphDM(DocumentChoice, WindowSettings):
         "[default: drawn for mean and sum, whole for concat]",
         flags="--shrink-window/--fixed-window",
     )
-    negative_sharing: Literal["distant", "window"] = option(
-        "window",
-        "Draw noise words once for 8 windows that lie apart and have no word in common, which is fast, or anew for "
-        "each window.",
+    negative_sharing: Literal["distant", "window"] | None = option(  # type: ignore[assignment]  # wider, but frozen
+        None,
+        "Draw noise words once for 8 windows that lie apart and have no word in common, or anew for each window.  "
+        "[default: window for mean and sum; distant for concat, whose long rows are then read faster]",
     )
     inferrer = staticmethod(lambda model: inferrer(model))
 
@@ -134,6 +134,11 @@ class ParagraphDM(DocumentChoice, WindowSettings):
     def shrinks(self) -> bool:
         """Whether the reach of windows is drawn."""
         return self.combine != "concat" if self.shrink_window is None else self.shrink_window
+
+    @property
+    def shares(self) -> bool:
+        """Whether windows that lie apart share noise words."""
+        return (self.negative_sharing or ("distant" if self.combine == "concat" else "window")) == "distant"
 
     @property
     def slots(self) -> int:
@@ -162,7 +167,7 @@ class ParagraphDM(DocumentChoice, WindowSettings):
             learn_concatenated if self.combine == "concat" else learn_block,
             tables,
             self.bundle,
-            reader=windows(task, documents, noise=self.negatives, shrink=self.shrinks),
+            reader=windows(task, documents, noise=self.negatives, shrink=self.shrinks, shared=self.shares),
             learned=lambda: self.learned(tables, size),
         )
 
@@ -200,4 +205,5 @@ def inferrer(model: Model) -> Frozen:
         bundle=made.bundle,
         noise=made.negatives,
         shrink=made.shrinks,
+        shared=made.shares,
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from embeddings.cores import available_threads as available_threads
-from embeddings.document_vectors import TEXT
+from embeddings.document_vectors import PHRASES, TEXT
 from embeddings.errors import EmbeddingsError
 from embeddings.kernels.block import SIZE, Source, keep_thresholds, new_block
 from embeddings.kernels.bundle import Bundle
@@ -142,6 +142,11 @@ class Task:
             self.settings, self.vocabulary, np.asarray(self.encoded.ids), np.asarray(self.encoded.sentences)
         )
 
+    def text(self) -> dict[str, Any]:
+        """How texts became words."""
+        meta = self.encoded.meta
+        return {**{name: meta["settings"].get(name) for name in TEXT}, PHRASES: meta.get(PHRASES)}
+
     def shares(self, lines: np.ndarray) -> list[int]:
         """Where each thread's share of the ids begins, and the end: at the nearest of these borders, if near."""
         words = self.corpus_words
@@ -164,7 +169,7 @@ class Task:
             "seed": self.seed,
             "threads": self.threads,
             "corpus": self.encoded.fingerprint,
-            "text": {name: self.encoded.meta["settings"].get(name) for name in TEXT},
+            "text": self.text(),
             "words": progress.words,
             "of_words": progress.total,
             "seconds": round(progress.seconds, 3),

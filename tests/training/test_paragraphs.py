@@ -281,3 +281,13 @@ def test_two_models_side_by_side():
     lines = em.ParagraphDM(**{**SMALL, "epochs": 1, "documents": "lines"}).train(corpus)
     with pytest.raises(SettingError, match="the models differ in documents: auto, lines"):
         em.concatenate(first, lines).infer(corpus)
+
+
+def test_phrases_need_a_corpus_that_joins_them(tmp_path):
+    (tmp_path / "p.tsv").write_text("new york\n")
+    given = {"phrases": tmp_path / "p.tsv"}
+    model = em.ParagraphDBOW(**{**SMALL, "epochs": 2}).train(em.Corpus(["new york and new york"] * 5, **given))
+    assert "new_york" in model.vectors
+    with pytest.raises(SettingError, match="trained on joined phrases: give a Corpus with the same phrases"):
+        model.infer(["new york"])
+    assert model.infer(em.Corpus(["new york", "york"], **given)).any(axis=1).tolist() == [True, False]
