@@ -17,7 +17,7 @@ from embeddings.corpora.tags import load_tags
 from embeddings.errors import FormatError
 from embeddings.vocabulary import Vocabulary
 
-FORMAT = 2
+FORMAT = 3
 META = "meta.json"
 IDS = "ids.npy"
 SENTENCES = "sentences.npy"

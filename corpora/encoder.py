@@ -19,7 +19,7 @@ from embeddings.corpora.rows import Text
 from embeddings.corpora.tags import TagFile
 from embeddings.corpora.tokenizers import Runs, Tokenizer, never
 from embeddings.corpora.words import Words
-from embeddings.errors import CorpusError
+from embeddings.errors import CorpusError, NoWordsError
 from embeddings.vocabulary import Vocabulary, ranked
 
 
@@ -36,6 +36,7 @@ class Encoder:
         self.sentences = Column(folder / SENTENCES, np.int64)
         self.documents = Column(folder / DOCUMENTS, np.int64)
         self.tags: TagFile | None = None
+        self.items = False  # whether any text came as rows or items, each a document
         self.out: Any = ()
 
     def add(self, block: Block, name: str) -> None:
@@ -49,6 +50,7 @@ class Encoder:
             self.tags = self.tags or TagFile(self.folder / TAGS)
             self.tags.append(block.tags)
             return
+        self.items |= isinstance(block, Sentences) or block.items
         if isinstance(block, Text) and isinstance(self.tokenizer, Runs):
             self.scan(block, self.tokenizer, name)
             return
@@ -105,7 +107,7 @@ class Encoder:
             OutputError: it cannot be written.
         """
         if not self.ids.count:
-            raise CorpusError(f"no words found in {', '.join(record['sources'])}")
+            raise NoWordsError(f"no words found in {', '.join(record['sources'])}")
         if not self.documents.count:
             self.documents.append(np.zeros(1))
         self.documents.append(np.array([self.sentences.count - 1]))
@@ -128,6 +130,7 @@ class Encoder:
                 "given": False,
                 "sentences": self.sentences.count - 1,
                 "documents": self.documents.count - 1,
+                "items": self.items,
                 **record,
                 "files": {name: (self.folder / name).stat().st_size for name in names},
             }

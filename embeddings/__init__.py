@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from embeddings.corpora import Corpus as Corpus
     from embeddings.corpora.phrases import PhraseList as PhraseList
     from embeddings.corpora.phrases import Phrases as Phrases
+    from embeddings.document_vectors import concatenate as concatenate
     from embeddings.errors import EmbeddingsError as EmbeddingsError
     from embeddings.eval import evaluate as evaluate
     from embeddings.indexes import build_index as build_index
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from embeddings.plugins.cbow import CBOW as CBOW
     from embeddings.plugins.continuous_window import ContinuousWindow as ContinuousWindow
     from embeddings.plugins.fasttext import FastText as FastText
+    from embeddings.plugins.paragraph_dbow import ParagraphDBOW as ParagraphDBOW
+    from embeddings.plugins.paragraph_dm import ParagraphDM as ParagraphDM
     from embeddings.plugins.sembei import Sembei as Sembei
     from embeddings.plugins.skipgram import SkipGram as SkipGram
     from embeddings.plugins.structured import DirectionalSkipGram as DirectionalSkipGram
@@ -49,6 +52,7 @@ HOMES = {
     "Progress": "embeddings.training.progress",
     "Vectors": "embeddings.vectors",
     "Vocabulary": "embeddings.vocabulary",
+    "concatenate": "embeddings.document_vectors",
     "align": "embeddings.operations.align",
     "build_index": "embeddings.indexes",
     "evaluate": "embeddings.eval",

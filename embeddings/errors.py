@@ -9,6 +9,10 @@ class CorpusError(EmbeddingsError):
     """A corpus is missing, unreadable, broken or holds nothing to learn from."""
 
 
+class NoWordsError(CorpusError):
+    """There is no word in a corpus at all."""
+
+
 class FormatError(EmbeddingsError):
     """A vector file is missing, broken, or in a form that is not known."""
 

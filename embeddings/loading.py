@@ -11,7 +11,7 @@ from embeddings.vectors import Vectors
 if TYPE_CHECKING:
     from embeddings.model import Model
 
-MAIN = "vectors"
+MAIN, DOCUMENTS = "vectors", "documents"
 
 
 def load(
@@ -25,7 +25,7 @@ def load(
         path: a folder written by `Model.save`, or a file.
         allow_pickle: read gensim's own files, which are pickles and can run any code.
         errors: what becomes of words that are not UTF-8: strict refuses, replace or ignore the bad bytes.
-        table: another table of a model with a row for each word, such as "output".
+        table: another table of a model with a row for each word, such as "output"; or "documents", with their tags.
 
     Raises:
         FormatError: the path is missing, in no known format, or broken; in one line.
@@ -98,6 +98,8 @@ def table_of(model: "Model", table: str, path: str | os.PathLike[str]) -> Vector
     Raises:
         SettingError: there is none, or one that does not have a float row for each word.
     """
+    if table == DOCUMENTS:
+        return model.documents
     if table not in model.tables:
         known = ", ".join([MAIN, *model.tables])
         raise SettingError(f"{path} has no table {table!r}; it has {known}")

@@ -3,21 +3,25 @@
 import json
 import os
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from embeddings import registry, tensors
+from embeddings.document_vectors import TABLE, TAGS, Infer, documents_of, installed_inferrer, load_tags, save_tags
 from embeddings.errors import EmbeddingsError, FormatError, OutputError, SettingError
 from embeddings.files import check_output, replacing
 from embeddings.vectors import Compose, Vectors
 from embeddings.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from embeddings.corpora import Corpus
 
 FORMAT_VERSION = 1
 RECORD, VOCABULARY, TENSORS = "model.json", "vocabulary.arrow", "tensors.safetensors"
@@ -39,6 +43,7 @@ class Model:
         packages: versions of what made it; those installed here unless given.
         composer: makes, of this model, a function from texts to vectors, for words or whatever else it composes. A
             trainer has it as an attribute `composer`, where a model that was saved finds it again.
+        tags: of the rows of a table "documents", a pyarrow array of strings; None where they are numbered.
 
     Raises:
         SettingError: words and vocabulary differ, or a table is called "vectors".
@@ -55,8 +60,10 @@ class Model:
         record: Mapping[str, Any] | None = None,
         packages: Mapping[str, str] | None = None,
         composer: Callable[["Model"], Compose] | None = None,
+        tags: Any = None,
     ) -> None:
         self.name = name
+        self.tags = tags
         self.composer = composer
         self.vectors = vectors
         self.vocabulary = vocabulary
@@ -95,11 +102,53 @@ class Model:
             raise SettingError(f"a {self.name} model composes nothing: only words of its vocabulary have vectors")
         return self.composer(self)
 
+    @cached_property
+    def documents(self) -> Vectors:
+        """The vectors of the documents that it was trained on; as words their tags, or numbers from "0" on.
+
+        Raises:
+            SettingError: it has none.
+        """
+        return documents_of(self)
+
+    def infer(
+        self,
+        texts: "Corpus | Iterable[Any]",
+        *,
+        epochs: int | None = None,
+        seed: int = 1,
+        threads: int | None = None,
+        report: Callable[[int, int], object] | None = None,
+    ) -> np.ndarray:
+        """Vectors for texts as if they were documents of the training, (texts, dim) float32; nothing else is changed.
+
+        A text and a seed settle every byte, whatever the threads and the other texts. Words are cut as the corpus of
+        the training was; unknown ones are passed over, and a text without a known word gets zeros.
+
+        Arguments:
+            texts: texts, or lists of tokens, which are taken as they are; or a `Corpus`, as it is, with its documents.
+            epochs: passes over each text; those of the training if not given.
+            report: called now and then with the texts that are done, and with all.
+
+        Raises:
+            SettingError: models of this trainer have no documents, or an argument is out of range.
+            RegistryError: the trainer or the tokenizer of a saved model is not installed.
+            FormatError: a table or setting that it needs is missing or broken.
+            CorpusError: as `Corpus.encode`.
+        """
+        return self._infer(texts, epochs=epochs, seed=seed, threads=threads, report=report)
+
+    @cached_property
+    def _infer(self) -> Infer:
+        return installed_inferrer(self)
+
     def __repr__(self) -> str:
         return f"<Model {self.name}: {len(self.vectors)} words, {self.vectors.dim} components>"
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write the folder: model.json, vocabulary.arrow and tensors.safetensors; all of it or nothing.
+        """Write the folder: model.json, vocabulary.arrow, tensors.safetensors and, with tags, documents.arrow.
+
+        All of it or nothing.
 
         Raises:
             OutputError: the path exists (only a saved model is ever replaced, and only with `force`), or
@@ -112,6 +161,8 @@ class Model:
             (folder / RECORD).write_text(self.described(), encoding="utf-8")
             self.vocabulary.save(folder / VOCABULARY)
             tensors.save({MAIN: self.vectors.matrix, **self.tables}, folder / TENSORS)
+            if self.tags is not None:
+                save_tags(self.tags, folder / TAGS)
 
     def export(
         self, path: str | os.PathLike[str], format: str | None = None, *, force: bool = False, **options: Any
@@ -155,7 +206,10 @@ class Model:
         except SettingError as error:
             raise FormatError(f"{folder}: {VOCABULARY} and {TENSORS} do not fit: {error}") from None
         name, composer = description.pop("model"), installed_composer if description.pop("composes") else None
-        return cls(name, vectors=vectors, vocabulary=vocabulary, tables=tables, composer=composer, **description)
+        tags = load_tags(folder / TAGS, tables.get(TABLE))
+        return cls(
+            name, vectors=vectors, vocabulary=vocabulary, tables=tables, composer=composer, tags=tags, **description
+        )
 
 
 def installed_composer(model: Model) -> Compose:

@@ -150,6 +150,18 @@ class ContextWindow(Settings):
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class WholeWindow(ContextWindow):
+    """The same for models of the places in a window, which take it whole."""
+
+    shrink_window: bool = option(
+        False,
+        "Always take the window whole, as the paper does, or draw its reach from 1 to --window, so that near words "
+        "count more.",
+        flags="--shrink-window/--fixed-window",
+    )
+
+
 DISTANT = 8  # windows that share noise words when those of distant windows do
 
 
@@ -168,6 +180,18 @@ class NegativeSampling(Settings):
         "distant",
         "All contexts of a window share its noise words. Draw them once for 8 windows that lie apart and have no word "
         "in common, which is fast, or anew for each window.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentChoice(Settings):
+    """What gets a vector of its own beside words."""
+
+    documents: Literal["auto", "lines", "blocks"] = option(
+        "auto",
+        "What a document is: blocks are rows of a table, items of an iterable and, in plain text, the lines between "
+        "blank ones; lines are each line. auto takes lines where all is plain text, else blocks. Documents of one tag "
+        "share a vector.",
     )
 
 

@@ -1,4 +1,4 @@
-"""How well the mean of its words' vectors tells what a document is labelled: logistic regression."""
+"""How well a document's vector tells its label: the mean of its words', or what a model of documents infers."""
 
 import os
 from dataclasses import dataclass
@@ -8,20 +8,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora import Corpus, EncodedCorpus
+from embeddings.document_vectors import TABLE, concatenate
 from embeddings.errors import CorpusError, SettingError
 from embeddings.eval.matching import look_up
 from embeddings.eval.outcomes import Counted, Outcome, Shares
 from embeddings.eval.results import Key
 from embeddings.eval.windows import Windows, learn, whitened
+from embeddings.model import Model
 from embeddings.vectors import Vectors
 
 FOLDS = 5
 PROTOCOL = (
-    "logistic regression (L2 penalty, C = 1) on the mean of the vectors of a document's words, whitened over the "
-    "documents learned from; words by the tokenizer `words`, looked up as they stand, then in lower case; words "
-    "without a vector are left out, and a document with none is zeros; the value is over all documents; of labels that "
-    "tie the first by name; {split}; interval: Wilson's"
+    "logistic regression (L2 penalty, C = 1) on {what}, whitened over the documents learned from; the value is over "
+    "all documents; of labels that tie the first by name; {split}; interval: Wilson's"
 )
+MEANS = (
+    "the mean of the vectors of a document's words; words by the tokenizer `words`, looked up as they stand, then in "
+    "lower case; words without a vector are left out, and a document with none is zeros"
+)
+INFERRED = "the vectors that the model infers for documents, with the seed 1 and as many epochs as it was trained"
 SPLIT = "learned from one file and judged by another"
 CROSS = "one file: each fifth of it, taken in turn, is judged by what is learned from the rest"
 
@@ -48,12 +53,27 @@ class Labelled:
 
 @dataclass(frozen=True)
 class DocumentSet:
-    """Documents, and for each of several rounds which are learned from; the rest of the round's are judged."""
+    """Documents, and for each of several rounds which are learned from; the rest of the round's are judged.
+
+    They are the column `text` of `sources`, one after another.
+    """
 
     name: str
     documents: Labelled
     rounds: list[tuple[NDArray[np.int64], NDArray[np.int64]]]
     split: str
+    sources: tuple[str, ...]
+    text: str
+
+    def inferred(self, model: Model) -> np.ndarray:
+        """The vectors that a model infers for the documents, (documents, dim).
+
+        Raises:
+            SettingError, RegistryError, FormatError: as `Model.infer`.
+        """
+        one = concatenate(model)
+        texts = [one.corpus(source, text_column=self.text) for source in self.sources]
+        return np.concatenate([model.infer(text) for text in texts])
 
 
 def read_documents(name: str | os.PathLike[str], text_column: str, label_column: str) -> DocumentSet:
@@ -66,6 +86,7 @@ def read_documents(name: str | os.PathLike[str], text_column: str, label_column:
     """
     parts = [part for part in str(name).split(",") if part]
     if Path(name).exists() or len(parts) == 1:
+        parts = [str(name)]
         documents = read_labelled(str(name), text_column, label_column)
         fold = np.arange(len(documents.labels)) % FOLDS
         rounds = [(np.flatnonzero(fold != one), np.flatnonzero(fold == one)) for one in range(FOLDS)]
@@ -78,7 +99,7 @@ def read_documents(name: str | os.PathLike[str], text_column: str, label_column:
         raise SettingError(f"documents are a file, or TRAIN,TEST, not {str(name)!r}")
     if min(len(judged) for _, judged in rounds) == 0:
         raise CorpusError(f"{name} holds {len(documents.labels)} documents, and {FOLDS} are needed")
-    return DocumentSet(Path(parts[-1]).name.split(".")[0], documents, rounds, split)
+    return DocumentSet(Path(parts[-1]).name.split(".")[0], documents, rounds, split, tuple(parts), text_column)
 
 
 def read_labelled(source: str, text_column: str, label_column: str) -> Labelled:
@@ -107,22 +128,30 @@ def joined(first: Labelled, second: Labelled) -> Labelled:
     return Labelled(first.words + second.words, ids, starts, first.labels + second.labels)
 
 
-def classification(vectors: Vectors, test: DocumentSet, *, name: str) -> list[Outcome]:
-    """Which documents get the right label: by label, and all (section None); and how many words have vectors."""
-    means, counts = test.documents.means(vectors)
+def classification(source: Vectors | Model, test: DocumentSet, *, name: str) -> list[Outcome]:
+    """Which documents get the right label: by label, and all (section None); and how many words have vectors.
+
+    Raises:
+        SettingError, RegistryError, FormatError: as `Model.infer`, for a model that has documents.
+    """
+    infers = isinstance(source, Model) and TABLE in source.tables
+    means, counts = test.documents.means(source if isinstance(source, Vectors) else source.vectors)
+    if isinstance(source, Model) and infers:
+        means = test.inferred(source)
+    known = np.asarray(means.any(axis=1) if infers else counts > 0)
     kinds, label = np.unique(test.documents.labels, return_inverse=True)
     right, judged = np.zeros(len(label), dtype=bool), np.zeros(len(label), dtype=bool)
-    reason = None if counts.any() else "no word of the documents has a vector"
+    reason = None if known.any() else "no word of the documents has a vector"
     for learned, asked in test.rounds:
         judged[asked] = True
         if reason is None:
-            right[asked] = told(means, counts > 0, label, learned, asked) == label[asked]
-    key, protocol = Key(test.name, "accuracy"), PROTOCOL.format(split=test.split)
+            right[asked] = told(means, known, label, learned, asked) == label[asked]
+    key, protocol = Key(test.name, "accuracy"), PROTOCOL.format(what=INFERRED if infers else MEANS, split=test.split)
     whole = Shares(
         vectors=name,
         key=key,
         right=right,
-        seen=counts > 0,
+        seen=known,
         members=judged,
         every=True,
         protocol=protocol,

@@ -119,7 +119,7 @@ class Suite:
         for tagged in self.tagging:
             found += tagging(vectors, tagged, name=name, window=self.window)
         for documents in self.documents:
-            found += classification(vectors, documents, name=name)
+            found += classification(source, documents, name=name)
         return found + (facts(vectors, name=name) if self.facts else [])
 
 

@@ -8,7 +8,8 @@ import numpy as np
 from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.bundle import Bundle, learn, new_bundle
 from embeddings.kernels.compile import hot
-from embeddings.kernels.rows import address, padded, share, total
+from embeddings.kernels.hidden import combine, give_all
+from embeddings.kernels.rows import padded
 from embeddings.kernels.window import ask_ahead, centre_and_noise, contexts
 from embeddings.model import Model
 from embeddings.settings import option
@@ -18,8 +19,6 @@ from embeddings.training.task import WindowSettings, prepare
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus
-
-HIDDEN, GRADIENT = 0, 1  # of `Bundle.rows`
 
 
 class Tables(NamedTuple):
@@ -35,20 +34,15 @@ class Tables(NamedTuple):
 def learn_block(block: Block, tables: Tables, bundle: Bundle, rate: float) -> None:
     """The mean or sum of the contexts goes in, the centre is scored; its gradient goes back to each context."""
     width, last = tables.words.shape[1], block.place[LAST]
-    hidden, gradient = address(bundle.rows, HIDDEN), address(bundle.rows, GRADIENT)
     for i in range(block.place[FIRST], last):
         m = contexts(block, tables.words, bundle.context, i)
         ask_ahead(block, tables.words, tables.output, bundle.targets.shape[0] - 1, i, last)
         if m == 0:
             continue
-        bundle.rows[:] = 0
-        bundle.factor[0] = 1 / m if tables.mean else 1
-        total(bundle.factor, hidden, bundle.context, m, width)
+        combine(bundle, m, width, 1 / m if tables.mean else 1)
         n = centre_and_noise(block, tables.output, bundle, i)
-        bundle.read[0], bundle.moved[0] = hidden, gradient
         learn(bundle, 1, 1, n, width, rate)
-        bundle.factor[0] = 1 / m if tables.mean and tables.exact else 1
-        share(bundle.factor, gradient, bundle.context, m, width)
+        give_all(bundle, m, width, 1 / m if tables.mean and tables.exact else 1)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,20 +7,18 @@ import numpy as np
 
 from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.bundle import Bundle, learn, new_bundle
-from embeddings.kernels.compile import hot, piece
-from embeddings.kernels.rows import address, copy, padded, share
-from embeddings.kernels.window import ask_ahead, centre_and_noise
+from embeddings.kernels.compile import hot
+from embeddings.kernels.hidden import give_part, set_side_by_side
+from embeddings.kernels.rows import padded
+from embeddings.kernels.window import ask_ahead, centre_and_noise, in_slots
 from embeddings.model import Model
-from embeddings.plugins.structured import SHRINK
-from embeddings.settings import option
+from embeddings.settings import WholeWindow, option
 from embeddings.training.progress import Report
 from embeddings.training.tables import initial, trimmed, zeros
 from embeddings.training.task import WindowSettings, prepare
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus
-
-HIDDEN, GRADIENT = 0, 1  # of `Bundle.rows`
 
 
 class Tables(NamedTuple):
@@ -37,38 +35,25 @@ def learn_block(block: Block, tables: Tables, bundle: Bundle, rate: float) -> No
 
     Each context gets its own part of the gradient, the whole of it.
     """
-    width, last = tables.words.shape[1], block.place[LAST]
-    hidden, gradient = address(bundle.rows, HIDDEN), address(bundle.rows, GRADIENT)
+    width, last, slots = tables.words.shape[1], block.place[LAST], 2 * tables.window
     for i in range(block.place[FIRST], last):
         ask_ahead(block, tables.words, tables.output, bundle.targets.shape[0] - 1, i, last)
         if block.stop[i] - block.start[i] < 2:
             continue
-        bundle.rows[:] = 0
-        for c in range(block.start[i], block.stop[i]):
-            if c != i:
-                copy(bundle.scores, hidden + part(tables, c - i), address(tables.words, block.inputs[c]), width)
+        bundle.context[:] = 0
+        in_slots(block, tables.words, bundle, i, tables.window, 0)
+        set_side_by_side(bundle, slots, width)
         n = centre_and_noise(block, tables.output, bundle, i)
-        bundle.read[0], bundle.moved[0] = hidden, gradient
-        learn(bundle, 1, 1, n, tables.output.shape[1], rate)
-        for c in range(block.start[i], block.stop[i]):
-            if c != i:
-                bundle.context[0] = address(tables.words, block.inputs[c])
-                share(bundle.factor, gradient + part(tables, c - i), bundle.context, 1, width)
-
-
-@piece
-def part(tables: Tables, distance: int) -> int:
-    """Where the context so far from the centre stands in the row of all contexts, in bytes."""
-    slot = distance + tables.window - (distance > 0)
-    return int(slot * tables.words.shape[1] * tables.words.itemsize)
+        learn(bundle, 1, 1, n, slots * width, rate)
+        for slot in range(slots):
+            give_part(bundle, slot, width)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContinuousWindow(WindowSettings):
+class ContinuousWindow(WholeWindow, WindowSettings):
     """Continuous window: CBOW that minds where a context stands. For syntax; output rows are 2 x window x dim long."""
 
     rate: float = option(0.05, "Learning rate at the start; it falls linearly over all epochs.", above=0, most=100)
-    shrink_window: bool = option(False, SHRINK, flags="--shrink-window/--fixed-window")
 
     def train(
         self, corpus: "Corpus", *, threads: int | None = None, seed: int = 1, report: Report | None = None
@@ -84,6 +69,6 @@ class ContinuousWindow(WindowSettings):
         return task.run(
             learn_block,
             tables,
-            lambda: new_bundle(1, 1 + self.negatives, slots * width, contexts=1, rows=2),
+            lambda: new_bundle(1, 1 + self.negatives, slots * width, contexts=slots, rows=2),
             learned=lambda: {"vectors": trimmed(tables.words, self.dim), "output": trimmed(output, self.dim, slots)},
         )

@@ -44,7 +44,7 @@ def learn_block(block: Block, tables: Tables, bundle: Bundle, rate: float) -> No
     """Skip-gram or CBOW on composed rows."""
     own = tables.own
     count = compose(own, block, tables.made, bundle)
-    inner = Block(block.words, own.inputs, block.start, block.stop, block.noise, block.place)
+    inner = Block(block.words, own.inputs, block.start, block.stop, block.noise, block.place, block.documents)
     if tables.architecture == SKIPGRAM:
         skipgram.learn_block(inner, skipgram.Tables(own.rows, tables.output), bundle, rate)
     elif tables.architecture == CBOW:

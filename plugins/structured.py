@@ -11,18 +11,13 @@ from embeddings.kernels.compile import hot
 from embeddings.kernels.rows import address, padded
 from embeddings.kernels.window import ask_targets, centre_and_noise
 from embeddings.model import Model
-from embeddings.settings import option
+from embeddings.settings import WholeWindow
 from embeddings.training.progress import Report
 from embeddings.training.tables import initial, trimmed, zeros
 from embeddings.training.task import WindowSettings, prepare
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus
-
-SHRINK = (
-    "Always take the window whole, as the paper does, or draw its reach from 1 to --window, so that near words count "
-    "more."
-)
 
 
 class Tables(NamedTuple):
@@ -73,10 +68,8 @@ def learned_in_slots(
 
 
 @dataclass(frozen=True, kw_only=True)
-class StructuredSkipGram(WindowSettings):
+class StructuredSkipGram(WholeWindow, WindowSettings):
     """Structured skip-gram: a word predicts each place around it apart. For syntax; 2 x window output tables."""
-
-    shrink_window: bool = option(False, SHRINK, flags="--shrink-window/--fixed-window")
 
     def train(
         self, corpus: "Corpus", *, threads: int | None = None, seed: int = 1, report: Report | None = None

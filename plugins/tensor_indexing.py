@@ -130,7 +130,8 @@ class TensorIndexing(CompositionSettings, WindowSettings):
         with threadpool_limits(limits=threads, user_api="blas"):
             made = fit(base.vectors, found, self, seed=seed, watch=watch)
         record = {**base.record, "base": {"model": base.name, "settings": base.settings}, **made.record}
-        record["notes"] += ["unseen words are no longer composed, phrases are"] * (base.composer is not None)
+        lost = base.composer is not None and base.name != NAME
+        record["notes"] += ["unseen words are no longer composed, phrases are"] * lost
         record |= {
             "joiner": joiner,
             "seed": seed,

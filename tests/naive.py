@@ -332,6 +332,74 @@ def noise_of(centres, source, stream, negatives):
     return drawn
 
 
+def dbow_weights(words, noise, negatives):
+    """What each noise word weighs that `words` share: they are owed `negatives` each, but not themselves."""
+    return [negatives * sum(word != other for other in words) / len(noise) for word in noise]
+
+
+def dbow(documents, output, groups, rate, *, negatives, at_once):
+    """One step for each (document, words, noise): the document goes in, its words and their noise are scored."""
+    lost = pairs = 0
+    for document, words, noise in groups:
+        targets = [output[w] for w in (*words, *noise)]
+        weights = [1.0] * len(words) + dbow_weights(words, noise, negatives)
+        row = documents[document]
+        lost += learn([row], [row], targets, len(words), weights, rate, at_once=at_once)
+        pairs += len(words)
+    return lost, pairs
+
+
+def dbow_loss(documents, output, groups, *, negatives):
+    """The loss of all groups at fixed tables."""
+    lost = 0.0
+    for document, words, noise in groups:
+        targets = [output[w] for w in (*words, *noise)]
+        weights = [1.0] * len(words) + dbow_weights(words, noise, negatives)
+        lost += loss_of(score([documents[document]], targets), len(words), weights)
+    return lost
+
+
+def dm_rows(document, words, place, reach):
+    """The document's row and those of the contexts; with a `reach`, of each slot, the last of `words` where none is."""
+    i, line, start, stop, _ = place
+    if reach is None:
+        return [*(words[line[c]] for c in range(start, stop) if c != i), document]
+    slots = [c for c in range(i - reach, i + reach + 1) if c != i]
+    return [document, *(words[line[c]] if start <= c < stop else words[-1] for c in slots)]
+
+
+def dm_hidden(rows, reach, mean):
+    """What goes in: the mean or sum of rows, or with a `reach` all of them side by side."""
+    if reach is not None:
+        return np.concatenate(rows)
+    return np.sum(rows, axis=0) / (len(rows) if mean else 1)
+
+
+def dm(documents, words, output, owned, rate, *, reach, mean, at_once):
+    """One step for each (document, place); the gradient goes to each row undivided, side by side each its part."""
+    lost = pairs = 0
+    for number, place in owned:
+        rows = dm_rows(documents[number], words, place, reach)
+        hidden = dm_hidden(rows, reach, mean)
+        gradient = np.zeros_like(hidden)
+        targets, weights = window(output, place[1][place[0]], place[4])
+        lost += learn([hidden], [gradient], targets, 1, weights, rate, at_once=at_once)
+        for slot, row in enumerate(rows):
+            row += gradient if reach is None else gradient[slot * len(row) : (slot + 1) * len(row)]
+        pairs += 1
+    return lost, pairs
+
+
+def dm_loss(documents, words, output, owned, *, reach, mean):
+    """The loss of all places at fixed tables."""
+    lost = 0.0
+    for number, place in owned:
+        hidden = dm_hidden(dm_rows(documents[number], words, place, reach), reach, mean)
+        targets, weights = window(output, place[1][place[0]], place[4])
+        lost += loss_of(score([hidden], targets), 1, weights)
+    return lost
+
+
 def starts_of(ids, ngrams, position, end):
     """The n-grams, of {tokens: word}, that start at a position and end before `end`, by their number of tokens."""
     longest = max(map(len, ngrams))

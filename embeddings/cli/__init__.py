@@ -18,6 +18,7 @@ from embeddings.cli import (
     export,
     fit,
     index,
+    infer,
     info,
     neighbours,
     phrases,
@@ -101,7 +102,7 @@ def main(debug: bool) -> None:
 
 
 COMMANDS = (
-    *(train, fit, evaluate, index, neighbours, analogy, compose, export, info),
+    *(train, infer, fit, evaluate, index, neighbours, analogy, compose, export, info),
     *(vocabulary, phrases, trainers, benchmark, cache),
 )
 for module in COMMANDS:

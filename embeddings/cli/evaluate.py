@@ -45,12 +45,12 @@ def command(
 
     Sets by name: wordsim353, simlex999 (similarity), google-analogies (analogy); these if nothing is asked for;
     google-phrases (analogy, for vectors of phrases such as new_york), google-categories (categories), ud-ewt (tagging).
-    Or any file in these forms, analogies also as those of MSR and
-    BATS; of several columns, the rating is the one with that heading, or the first number after the two words. `seen`
-    of `total` says how many pairs, questions, words or documents had vectors; analogies are counted over the full
-    vocabulary and over its 30,000 most frequent words. `low` to `high` is a 95 % interval: how much of the value is
-    chance in which items the set holds (bootstrap for correlations and tags, else Wilson's). The `protocol` in JSON
-    says how unknown words, ties and duplicates are treated.
+    Or any file in these forms, analogies also as those of MSR and BATS; of several columns, the rating is the one with
+    that heading, or the first number after the two words. `seen` of `total` says how many pairs, questions, words or
+    documents had vectors; analogies are counted over the full vocabulary and over its 30,000 most frequent words. `low`
+    to `high` is a 95 % interval: how much of the value is chance in which items the set holds (bootstrap for
+    correlations and tags, else Wilson's). The `protocol` in JSON says how unknown words, ties and duplicates are
+    treated.
     """
     from embeddings.eval import suite
     from embeddings.files import check_output

@@ -21,7 +21,12 @@ if TYPE_CHECKING:
     help="Write how often each word occurs: in the file where the format holds it, else as lines 'word count' in "
     "OUT.vocab; or leave it out.  [default: where the file holds it]",
 )
-@click.option("--table", default="vectors", show_default=True, help="Another table of a saved model, such as output.")
+@click.option(
+    "--table",
+    default="vectors",
+    show_default=True,
+    help="Another table of a saved model, such as output or documents.",
+)
 @click.option("--words", metavar="N|FILE", help="Only the first N words, or those of a file, one to a line.")
 @click.option(
     "--dtype", type=click.Choice(["float32", "float16"]), help="Of npy, parquet and arrow.  [default: float32]"

@@ -40,7 +40,8 @@ SETS = (
         "--documents",
         multiple=True,
         metavar="FILE|TRAIN,TEST",
-        help="Labelled documents, a table as those of `train`, told by the mean of their words; may be repeated.",
+        help="Labelled documents, a table as those of `train`, told by the mean of their words, or by what a "
+        "model of documents infers; may be repeated.",
     ),
     click.option("--text-column", metavar="NAME", help="Column of documents.  [default: text]"),
     click.option("--label-column", metavar="NAME", help="Column of their labels.  [default: label]"),

@@ -60,7 +60,8 @@ def check_alone(given: dict[str, Any]) -> None:
     """
     for name, value in given.items():
         if name not in COMMON and value not in (None, (), False):
-            raise click.UsageError(f"{flag('word' if name == 'words' else name)} does not go with --neighbours")
+            option = flag("word" if name == "words" else name)
+            raise click.UsageError(f"{option} does not go with --neighbours")
 
 
 def judge(

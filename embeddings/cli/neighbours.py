@@ -16,6 +16,7 @@ from embeddings.cli import shared
     help="Ask an index: one that `embeddings index` saved, or one to be built now, such as lsh:bits=512.  [default: "
     "compare with every word]",
 )
+@click.option("--documents", is_flag=True, help="WORDS are tags or numbers of the documents of a saved model.")
 @shared.as_json
 @shared.reading
 def command(
@@ -24,12 +25,13 @@ def command(
     top: int,
     restrict: int | None,
     index: str | None,
+    documents: bool,
     as_json: bool,
     allow_pickle: bool,
     encoding_errors: str,
 ) -> None:
     """Print the words nearest to each of WORDS by cosine."""
-    loaded = shared.load(vectors, allow_pickle, encoding_errors)
+    loaded = shared.load(vectors, allow_pickle, encoding_errors, "documents" if documents else "vectors")
     found = loaded.most_similar_many(list(words), top=top, restrict=restrict, index=index)
     shared.tell_composed(loaded, words)
     rows = (

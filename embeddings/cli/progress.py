@@ -88,6 +88,17 @@ class Reading(Bar):
             self.say(f"not UTF-8, passed over: {counted(encoded.decoding_errors, 'place')}")
 
 
+class Inferring(Bar):
+    """Progress of inference, in documents."""
+
+    def __init__(self, quiet: bool) -> None:
+        super().__init__(quiet, "inferring")
+
+    def __call__(self, done: int, total: int) -> None:
+        """What inference reports."""
+        self.update(done, total, f"{done:,} of {counted(total, 'document')}")
+
+
 class Training(Bar):
     """Progress of a training run, in words."""
 

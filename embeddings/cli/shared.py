@@ -35,11 +35,11 @@ def reading(command: Callable[..., Any]) -> Callable[..., Any]:
     return pickle(errors(command))
 
 
-def load(path: str, allow_pickle: bool, encoding_errors: str) -> "Vectors":
-    """The vectors of a file or model folder."""
+def load(path: str, allow_pickle: bool, encoding_errors: str, table: str = "vectors") -> "Vectors":
+    """The vectors of a file or model folder, or another table of a model."""
     from embeddings.loading import load
 
-    return load(path, allow_pickle=allow_pickle, errors=encoding_errors)
+    return load(path, allow_pickle=allow_pickle, errors=encoding_errors, table=table)
 
 
 def tell_composed(vectors: "Vectors", words: Iterable[str]) -> None:

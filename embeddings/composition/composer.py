@@ -11,7 +11,6 @@ from embeddings.composition.phrases import ANY
 from embeddings.composition.settings import JOINER
 from embeddings.composition.tables import EXAMPLES, FIRST, PHRASE, SECOND, TYPE, check_examples, functions_of
 from embeddings.errors import SettingError
-from embeddings.operations.search import answers
 from embeddings.vectors import Neighbours, Vectors
 from embeddings.vocabulary import UnknownWordError
 
@@ -154,6 +153,8 @@ class Composer:
         Raises:
             UnknownWordError, SettingError: as `compose`, and `top` or `restrict` below 1.
         """
+        from embeddings.operations.search import answers
+
         made = self.compose(first, second, type=type, function=function)
         barred = [self.vectors.index(word) for word in (first, second) if word in self.vectors]
         return answers(self.vectors, [(made, barred)], top=top, restrict=restrict, index=None)[0]

@@ -17,7 +17,7 @@ from embeddings.composition.split import DEV, TRAIN, split
 from embeddings.errors import CorpusError
 from embeddings.vectors import Vectors
 
-START = 0.01  # standard deviation of U and V at the start
+START = 0.003  # standard deviation of U and V at the start; their products then hardly count
 Curve = list[list[float | None]]
 Watch = Callable[[str, int, Epoch], None]  # the type, the number of the pass, and what it gave
 

@@ -15,6 +15,7 @@ from embeddings.kernels.random import MOST, below, coin, random
 SIZE = 8192  # words a block holds
 NOISE = 2**17  # noise words it holds
 POSITION, END, LINE, FROM, HELD, FIRST, LAST = range(7)  # of `Block.place`
+NO_ROWS, NO_DOCUMENTS = np.zeros(0, np.int64), np.zeros(0, np.int32)  # where lines are no documents
 
 
 class Source(NamedTuple):
@@ -23,6 +24,7 @@ class Source(NamedTuple):
     `ids` (words,) are ranks; those of rank `len(keep)` and beyond are out of the vocabulary. `lines` (lines + 1,)
     are the borders of sentences in `ids`. `keep` (vocabulary,) are thresholds.
     `noise` is an alias table, (vocabulary, 2); each of its draws serves `sharing` windows that have no word in common.
+    Where lines are documents `rows` (lines,) are their rows in the table of documents.
     """
 
     ids: np.ndarray
@@ -32,6 +34,7 @@ class Source(NamedTuple):
     window: int
     shrink: bool
     sharing: int
+    rows: np.ndarray = NO_ROWS
 
 
 class Block(NamedTuple):
@@ -40,6 +43,7 @@ class Block(NamedTuple):
     Centres are `words[place[FIRST]:place[LAST]]`; the context of centre i is `words[start[i]:stop[i]]` without
     `words[i]`; its noise words are `noise[i]` (negatives,). `place` also says where the thread is in its share.
     `inputs[i]` is the row that word i is in the table that goes in: the word's own, unless a model has it otherwise.
+    Where lines are documents `documents[i]` is the row of the document of centre i.
     """
 
     words: np.ndarray
@@ -48,18 +52,21 @@ class Block(NamedTuple):
     stop: np.ndarray
     noise: np.ndarray
     place: np.ndarray
+    documents: np.ndarray = NO_DOCUMENTS
 
 
-def new_block(window: int, noise: int, size: int = SIZE) -> Block:
+def new_block(window: int, noise: int, size: int = SIZE, *, documents: bool = False) -> Block:
     """An empty block with so many noise words for a centre; it stays small enough for a core's own cache.
 
-    It holds at least two full windows, so that every filling goes forward.
+    It holds at least two full windows, so that every filling goes forward. `documents` are there if asked for, as a
+    source with `rows` needs them.
     """
     size = max(min(size, NOISE // noise), 4 * window + 2)
     bounds = np.zeros(size, np.int64)
     chosen = np.zeros((size, noise), np.int32)
     words = np.zeros(size, np.int32)
-    return Block(words, words, bounds, bounds.copy(), chosen, np.zeros(7, np.int64))
+    rows = np.zeros(size, np.int32) if documents else NO_DOCUMENTS
+    return Block(words, words, bounds, bounds.copy(), chosen, np.zeros(7, np.int64), rows)
 
 
 def rewind(block: Block, source: Source, begin: int, end: int) -> None:
@@ -90,6 +97,7 @@ def fill(block: Block, source: Source, rng: np.ndarray) -> int:
         closed = position == border
         last = n if closed else max(first, n - source.window)
         draw_windows(block, source, begin, first, last, n, rng)
+        name_document(block, source, first, last, line)
         first = last
         if closed:
             begin = n
@@ -141,6 +149,14 @@ def draw_windows(block: Block, source: Source, begin: int, first: int, last: int
         block.start[i] = max(begin, i - reach)
         block.stop[i] = min(end, i + reach + 1)
     rng[1] = counter + np.uint64(last - first)
+
+
+@piece
+def name_document(block: Block, source: Source, first: int, last: int, border: int) -> None:
+    """Write the row of the document that ends at a border for centres first to last."""
+    if source.rows.shape[0] > 0:
+        for i in range(first, last):
+            block.documents[i] = source.rows[border - 1]
 
 
 @piece

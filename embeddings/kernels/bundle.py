@@ -14,7 +14,7 @@ import numpy as np
 from embeddings.kernels.compile import piece
 from embeddings.kernels.logistic import loss, to_steps
 from embeddings.kernels.products import COLUMNS, TARGETS
-from embeddings.kernels.rows import PADDING, address, copy, score, update
+from embeddings.kernels.rows import PADDING, address, copy, score, total, update
 
 SAMPLED = 64  # one bundle in so many is tallied for the loss
 LOSS, PAIRS, NEXT, STEPS = range(4)  # of `Bundle.tally`
@@ -77,8 +77,26 @@ def learn(bundle: Bundle, m: int, p: int, n: int, width: int, rate: float) -> No
 
     `weights[:n]` is the caller's to fill, for every bundle anew if it ever changes.
     """
-    read, targets, scores, weights, tally = bundle.read, bundle.targets, bundle.scores, bundle.weights, bundle.tally
-    score(scores, read, m, targets, n, width)
+    find_steps(bundle, m, p, n, width, rate)
+    if n > TARGETS:
+        keep_old(bundle, m, width)
+    update(bundle.scores, bundle.read, bundle.moved, m, bundle.targets, n, width)
+
+
+@piece
+def learn_input(bundle: Bundle, p: int, n: int, width: int, rate: float) -> None:
+    """Move a single input as `learn` does, and no target. `read[0]` and `factor` are used up."""
+    find_steps(bundle, 1, p, n, width, rate)
+    for j in range(n):
+        bundle.factor[0], bundle.read[0] = bundle.scores[j], bundle.targets[j]
+        total(bundle.factor, bundle.moved[0], bundle.read, 1, width)
+
+
+@piece
+def find_steps(bundle: Bundle, m: int, p: int, n: int, width: int, rate: float) -> None:
+    """Put G in the place of S, and tally the loss of sampled bundles."""
+    scores, weights, tally = bundle.scores, bundle.weights, bundle.tally
+    score(scores, bundle.read, m, bundle.targets, n, width)
     tally[STEPS] += 1
     tally[NEXT] -= 1
     if tally[NEXT] < 0:
@@ -86,9 +104,6 @@ def learn(bundle: Bundle, m: int, p: int, n: int, width: int, rate: float) -> No
         tally[LOSS] += loss(scores, m, p, n, weights)
         tally[PAIRS] += m * p
     to_steps(scores, m, p, n, weights, rate)
-    if n > TARGETS:
-        keep_old(bundle, m, width)
-    update(scores, read, bundle.moved, m, targets, n, width)
 
 
 @piece

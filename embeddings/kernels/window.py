@@ -24,6 +24,17 @@ def contexts(block: Block, table: np.ndarray, rows: np.ndarray, i: int) -> int:
 
 
 @piece
+def in_slots(block: Block, table: np.ndarray, bundle: Bundle, i: int, window: int, first: int) -> None:
+    """Write the addresses of the rows of centre i's contexts to `context`, each in its slot by where it stands.
+
+    Slots begin at `first`: the furthest context on the left, ..., the furthest one on the right, `window` words away.
+    """
+    for c in range(block.start[i], block.stop[i]):
+        if c != i:
+            bundle.context[first + c - i + window - (c > i)] = address(table, block.inputs[c])
+
+
+@piece
 def centre_and_noise(
     block: Block, table: np.ndarray, bundle: Bundle, i: int, first: int = 0, slots: int = 1, slot: int = 0
 ) -> int:

@@ -58,4 +58,7 @@ def together(source: Source, starts: np.ndarray, stops: np.ndarray) -> Piece:
         ids.flags.writeable = False
     if not source.lines.flags.writeable:
         lines.flags.writeable = False
-    return Piece(source._replace(ids=ids, lines=lines), 0, words)
+    moved = source._replace(ids=ids, lines=lines)
+    if len(getattr(source, "rows", ())):  # lines are documents
+        moved = moved._replace(rows=source.rows[np.searchsorted(source.lines, starts, side="right") - 1])
+    return Piece(moved, 0, words)

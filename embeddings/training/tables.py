@@ -11,12 +11,12 @@ Arrays = dict[str, np.ndarray]
 VECTORS = "vectors"  # of `Arrays`, what words get
 
 
-def initial(rows: int, dim: int, seed: int) -> np.ndarray:
+def initial(rows: int, dim: int, seed: int, table: np.ndarray | None = None) -> np.ndarray:
     """Rows uniform in (-1, 1) / dim, as gensim and fastText begin; float32 (rows, padded dim), zero beyond `dim`.
 
-    word2vec begins with half of it; the whole gives CBOW better vectors in few epochs.
+    word2vec begins with half of it; the whole gives CBOW better vectors in few epochs. A table of zeros may be given.
     """
-    table = aligned(rows, padded(dim))
+    table = aligned(rows, padded(dim)) if table is None else table
     rng = np.random.default_rng(seed)
     for start in range(0, rows, 65536):  # a block at a time, so that no second table is ever in memory
         part = table[start : start + 65536, :dim]

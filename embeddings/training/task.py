@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from embeddings.cores import available_threads as available_threads
+from embeddings.document_vectors import TEXT
 from embeddings.errors import EmbeddingsError
 from embeddings.kernels.block import SIZE, Source, keep_thresholds, new_block
 from embeddings.kernels.bundle import Bundle
@@ -55,7 +56,10 @@ class WindowSettings(NegativeSampling, ContextWindow, VocabularyChoice, Schedule
 
 @dataclass(frozen=True)
 class Task:
-    """One training run: settings, a corpus as ids, the words that get vectors, and how the run is carried out."""
+    """One training run: settings, a corpus as ids, the words that get vectors, and how the run is carried out.
+
+    `tags` are those of the rows of the table "documents", for models that have one: a pyarrow array of strings.
+    """
 
     trainer: str
     settings: WindowSettings
@@ -64,6 +68,7 @@ class Task:
     threads: int
     seed: int
     report: Report | None
+    tags: Any = None
 
     def run(
         self,
@@ -91,7 +96,8 @@ class Task:
             TrainingError: a vector or the loss overflowed.
             Interrupted: the user interrupted; what was learned is in it.
         """
-        reader, shares = reader or self.windows(), self.shares()
+        reader = reader or self.windows()
+        shares = self.shares(reader.source.lines)
         own = own or (lambda: tables)
         learned = learned or (lambda: all_trimmed(tables, self.settings.dim))
         Worker(self, reader, Tally(1, self.settings, 1), 0, bundle()).compile(learn_block, own())
@@ -132,20 +138,13 @@ class Task:
 
     def source(self) -> Source:
         """What the threads read."""
-        settings, vocabulary = self.settings, self.vocabulary
-        return Source(
-            ids=np.asarray(self.encoded.ids),
-            lines=np.asarray(self.encoded.sentences),
-            keep=keep_thresholds(vocabulary.keep_probabilities(settings.sample)),
-            noise=alias_table(vocabulary.noise_weights(settings.noise_exponent)),
-            window=settings.window,
-            shrink=settings.shrink_window,
-            sharing=DISTANT if settings.negative_sharing == "distant" else 1,
+        return source_of(
+            self.settings, self.vocabulary, np.asarray(self.encoded.ids), np.asarray(self.encoded.sentences)
         )
 
-    def shares(self) -> list[int]:
-        """Where each thread's share of the ids begins, and the end: at the nearest border of a sentence, if near."""
-        words, lines = self.corpus_words, np.asarray(self.encoded.sentences)
+    def shares(self, lines: np.ndarray) -> list[int]:
+        """Where each thread's share of the ids begins, and the end: at the nearest of these borders, if near."""
+        words = self.corpus_words
         cuts = [words * thread // self.threads for thread in range(self.threads + 1)]
         near = words // (20 * self.threads)
         for k, cut in enumerate(cuts[1:-1], 1):
@@ -165,6 +164,7 @@ class Task:
             "seed": self.seed,
             "threads": self.threads,
             "corpus": self.encoded.fingerprint,
+            "text": {name: self.encoded.meta["settings"].get(name) for name in TEXT},
             "words": progress.words,
             "of_words": progress.total,
             "seconds": round(progress.seconds, 3),
@@ -182,7 +182,21 @@ class Task:
             tables=tables,
             record=record,
             composer=getattr(type(self.settings), "composer", None) if composes else None,
+            tags=self.tags,
         )
+
+
+def source_of(settings: WindowSettings, vocabulary: Vocabulary, ids: np.ndarray, lines: np.ndarray) -> Source:
+    """What is read of ids and borders of lines by these settings."""
+    return Source(
+        ids=ids,
+        lines=lines,
+        keep=keep_thresholds(vocabulary.keep_probabilities(settings.sample)),
+        noise=alias_table(vocabulary.noise_weights(settings.noise_exponent)),
+        window=settings.window,
+        shrink=settings.shrink_window,
+        sharing=DISTANT if settings.negative_sharing == "distant" else 1,
+    )
 
 
 def overflow(what: str, tally: Tally) -> TrainingError:

@@ -66,6 +66,7 @@ def test_every_setting_is_saved(text: Path, tmp_path: Path) -> None:
     assert facts["settings"] == {
         "dim": 7, "window": 3, "negatives": 4, "noise_exponent": 0.5, "sample": 0.01, "min_count": 2, "max_vocab": 8,
         "rate": 0.03, "min_rate": 0.001, "epochs": 3, "shuffle": False, "shrink_window": False, "combine": "sum",
+        "negative_sharing": "distant",
         "context_gradient": "undivided",
     }  # fmt: skip
     assert facts["words"] == 8

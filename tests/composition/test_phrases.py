@@ -156,7 +156,9 @@ def test_what_cannot_be_asked(made):
         made.compose("w1", "unheard")
     with pytest.raises(SettingError, match="composes a list of texts or two words"):
         made.compose(["w1 w2"], function="additive")
-    plain = em.train("skipgram", ["a b c"] * 5, dim=4, min_count=1)
+    rows = np.random.default_rng(0).normal(size=(3, 4)).astype(np.float32)
+    vectors, vocabulary = em.Vectors(["a", "b", "c"], rows), Vocabulary(["a", "b", "c"], [5, 5, 5])
+    plain = em.Model("skipgram", vectors=vectors, vocabulary=vocabulary)
     with pytest.raises(SettingError, match="a skipgram model composes nothing"):
         plain.compose("a", "b")
     composer = Composer.of(plain)

@@ -51,7 +51,7 @@ def test_continuous_window(dtype, negatives):
     block, words, _ = block_and_tables(dtype, negatives)
     output, twin = wide(np.random.default_rng(1), 10, dtype)
     table, twin = output.table.reshape(20, -1), twin.reshape(20, -1)
-    bundle = bundle_for(1, negatives, table.shape[1], dtype, contexts=1, rows=2)
+    bundle = bundle_for(1, negatives, table.shape[1], dtype, contexts=10, rows=2)
     continuous_window.learn_block(block, continuous_window.Tables(words.table, table, 5), bundle, 0.05)
     lost, pairs = naive.continuous_window(words.twin, twin, places(block), 5, 0.05, at_once=TARGETS)
     words.check(TOLERANCE[dtype])
@@ -111,7 +111,7 @@ def test_continuous_window_steps_are_slopes(place):
         return naive.continuous_window_loss(words, whole, [twin], 5)
 
     slopes = [naive.slope(lost, table[:, :DIM]) for table in (words, output)]
-    bundle = new_bundle(1, 5, whole.shape[1], contexts=1, rows=2, dtype=np.float64)
+    bundle = new_bundle(1, 5, whole.shape[1], contexts=10, rows=2, dtype=np.float64)
     continuous_window.learn_block(block, continuous_window.Tables(words, whole, 5), bundle, RATE)
     for table, old, slope in zip((words, output), before, slopes, strict=True):
         assert_gradient((table - old) / RATE, slope)

@@ -113,7 +113,7 @@ def shares(lengths, threads):
     """What `Task.shares` gives for lines of these lengths."""
     lines = np.concatenate([[0], np.cumsum(lengths)])
     encoded = SimpleNamespace(ids=np.zeros(lines[-1], np.int32), sentences=lines)
-    return Task("any", None, encoded, None, threads, 1, None).shares()
+    return Task("any", None, encoded, None, threads, 1, None).shares(np.asarray(encoded.sentences))
 
 
 @given(

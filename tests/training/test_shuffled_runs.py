@@ -25,7 +25,7 @@ def lines_of(*lengths):
 def source(ids, lines, vocabulary, window=5):
     """What `fill` reads; every word is kept."""
     keep, noise = keep_thresholds(np.ones(vocabulary)), alias_table(np.ones(vocabulary))
-    return Source(np.asarray(ids, np.int32), lines, keep, noise, window, False)
+    return Source(np.asarray(ids, np.int32), lines, keep, noise, window, False, 1)
 
 
 def read(text, begin, end, seed):

@@ -1,0 +1,51 @@
+"""Hidden rows made of several rows, and their gradient's way back: as a mean or sum, or side by side."""
+
+from embeddings.kernels.bundle import Bundle
+from embeddings.kernels.compile import piece
+from embeddings.kernels.rows import address, copy, share, total
+
+HIDDEN, GRADIENT = 0, 1  # of `Bundle.rows`
+
+
+@piece
+def combine(bundle: Bundle, m: int, width: int, factor: float) -> None:
+    """Let the sum of the m rows of `context` times a factor go in, with nothing as its gradient so far."""
+    hidden, gradient = address(bundle.rows, HIDDEN), address(bundle.rows, GRADIENT)
+    bundle.rows[:] = 0
+    bundle.factor[0] = factor
+    total(bundle.factor, hidden, bundle.context, m, width)
+    bundle.read[0], bundle.moved[0] = hidden, gradient
+
+
+@piece
+def give_all(bundle: Bundle, m: int, width: int, factor: float) -> None:
+    """Add the gradient of the hidden row times a factor to each of the m rows of `context`."""
+    bundle.factor[0] = factor
+    share(bundle.factor, address(bundle.rows, GRADIENT), bundle.context, m, width)
+
+
+@piece
+def set_side_by_side(bundle: Bundle, slots: int, width: int) -> None:
+    """Let the rows of `context` go in side by side, zeros where an address is 0."""
+    hidden, gradient = address(bundle.rows, HIDDEN), address(bundle.rows, GRADIENT)
+    bundle.rows[:] = 0
+    for slot in range(slots):
+        if bundle.context[slot] != 0:
+            copy(bundle.scores, hidden + slot * width * bundle.rows.itemsize, bundle.context[slot], width)
+    bundle.read[0], bundle.moved[0] = hidden, gradient
+
+
+@piece
+def give_part(bundle: Bundle, slot: int, width: int) -> None:
+    """Add its part of the gradient, the whole of it, to the row of `context` in a slot. `read[0]` is used up."""
+    if bundle.context[slot] != 0:
+        bundle.read[0], bundle.factor[0] = bundle.context[slot], 1
+        part = address(bundle.rows, GRADIENT) + slot * width * bundle.rows.itemsize
+        share(bundle.factor, part, bundle.read, 1, width)
+
+
+@piece
+def give_last(bundle: Bundle, m: int, width: int) -> None:
+    """Add the gradient of the hidden row to the last of m rows of `context` alone. `read[0]` is used up."""
+    bundle.read[0], bundle.factor[0] = bundle.context[m - 1], 1
+    share(bundle.factor, address(bundle.rows, GRADIENT), bundle.read, 1, width)

@@ -1,0 +1,203 @@
+"""Paragraph vectors with distributed memory (Le and Mikolov 2014): a document and a window predict a word."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from embeddings.inference import Frozen, frozen, frozen_rows, settings_of
+from embeddings.kernels.block import FIRST, LAST, Block, Source
+from embeddings.kernels.bundle import Bundle, learn, learn_input, new_bundle
+from embeddings.kernels.compile import hot, piece
+from embeddings.kernels.hidden import combine, give_all, give_last, give_part, set_side_by_side
+from embeddings.kernels.inference import Inference, begin, go_on
+from embeddings.kernels.rows import address, padded
+from embeddings.kernels.window import ask_ahead, centre_and_noise, contexts, in_slots
+from embeddings.model import Model
+from embeddings.settings import DocumentChoice, option
+from embeddings.training.documents import document_table, documents_of, windows
+from embeddings.training.progress import Report
+from embeddings.training.tables import VECTORS, Arrays, initial, trimmed, zeros
+from embeddings.training.task import WindowSettings, prepare
+
+if TYPE_CHECKING:
+    from embeddings.corpora import Corpus
+
+MEAN, SUM, CONCAT = range(3)  # of `Tables.combine`
+
+
+class Tables(NamedTuple):
+    """Vectors of documents and words (rows, padded dim), and of words to predict (vocabulary, slots * padded dim).
+
+    There is one slot, or 1 + 2 window where rows stand side by side: the document's and one for each context. The last
+    row of `words` is then that of no word.
+    """
+
+    documents: np.ndarray
+    words: np.ndarray
+    output: np.ndarray
+    combine: int
+
+
+@hot
+def learn_block(block: Block, tables: Tables, bundle: Bundle, rate: float) -> None:
+    """The mean or sum of a document and a window's contexts goes in, the centre is scored."""
+    add_up(block, tables, bundle, rate, False)
+
+
+@hot
+def learn_concatenated(block: Block, tables: Tables, bundle: Bundle, rate: float) -> None:
+    """The same with all of them side by side."""
+    concatenate(block, tables, bundle, rate, False)
+
+
+@piece
+def add_up(block: Block, tables: Tables, bundle: Bundle, rate: float, frozen: bool) -> None:
+    """CBOW with the document as one more term; only documents are moved if `frozen`. The gradient goes undivided."""
+    width, last = tables.words.shape[1], block.place[LAST]
+    for i in range(block.place[FIRST], last):
+        ask_ahead(block, tables.words, tables.output, bundle.targets.shape[0] - 1, i, last)
+        m = contexts(block, tables.words, bundle.context, i)
+        bundle.context[m] = address(tables.documents, block.documents[i])
+        m += 1
+        combine(bundle, m, width, 1 / m if tables.combine == MEAN else 1.0)
+        n = centre_and_noise(block, tables.output, bundle, i)
+        if frozen:
+            learn_input(bundle, 1, n, width, rate)
+            give_last(bundle, m, width)
+        else:
+            learn(bundle, 1, 1, n, width, rate)
+            give_all(bundle, m, width, 1.0)
+
+
+@piece
+def concatenate(block: Block, tables: Tables, bundle: Bundle, rate: float, frozen: bool) -> None:
+    """The document, then each context in its place, and where there is none the row of no word."""
+    width, last, slots = tables.words.shape[1], block.place[LAST], bundle.context.shape[0]
+    for i in range(block.place[FIRST], last):
+        ask_ahead(block, tables.words, tables.output, bundle.targets.shape[0] - 1, i, last)
+        bundle.context[:] = address(tables.words, tables.words.shape[0] - 1)
+        bundle.context[0] = address(tables.documents, block.documents[i])
+        in_slots(block, tables.words, bundle, i, slots // 2, 1)
+        set_side_by_side(bundle, slots, width)
+        n = centre_and_noise(block, tables.output, bundle, i)
+        if frozen:
+            learn_input(bundle, 1, n, slots * width, rate)
+            give_part(bundle, 0, width)
+        else:
+            learn(bundle, 1, 1, n, slots * width, rate)
+            for slot in range(slots):
+                give_part(bundle, slot, width)
+
+
+@hot
+def infer(
+    goal: np.ndarray, source: Source, block: Block, tables: Tables, bundle: Bundle, how: Inference, rng: np.ndarray
+) -> None:
+    """Put the vector of each line of a source, found with words and outputs as they are, in a row of `goal`."""
+    for document in range(goal.shape[0]):
+        rate = begin(tables.documents, document, source, block, how, rng)
+        while rate >= 0:
+            if tables.combine == CONCAT:
+                concatenate(block, tables, bundle, rate, True)
+            else:
+                add_up(block, tables, bundle, rate, True)
+            rate = go_on(source, block, how, rng)
+        for component in range(goal.shape[1]):
+            goal[document, component] = tables.documents[0, component]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParagraphDM(DocumentChoice, WindowSettings):
+    """Paragraph vectors, distributed memory: a document and the words around a place predict the word there."""
+
+    rate: float = option(0.05, "Learning rate at the start; it falls linearly over all epochs.", above=0, most=100)
+    combine: Literal["mean", "sum", "concat"] = option(
+        "mean",
+        "A document and the contexts go in as their mean, their sum or side by side; output rows are then "
+        "1 + 2 x window times as long, and a row of its own stands where there is no word.",
+    )
+    shrink_window: bool | None = option(  # type: ignore[assignment]  # wider, but frozen
+        None,
+        "Draw the reach of each window from 1 to --window, so that near words count more, or always take it whole.  "
+        "[default: drawn for mean and sum, whole for concat]",
+        flags="--shrink-window/--fixed-window",
+    )
+    negative_sharing: Literal["distant", "window"] = option(
+        "window",
+        "Draw noise words once for 8 windows that lie apart and have no word in common, which is fast, or anew for "
+        "each window.",
+    )
+    inferrer = staticmethod(lambda model: inferrer(model))
+
+    @property
+    def shrinks(self) -> bool:
+        """Whether the reach of windows is drawn."""
+        return self.combine != "concat" if self.shrink_window is None else self.shrink_window
+
+    @property
+    def slots(self) -> int:
+        """How many rows go in side by side."""
+        return 1 + 2 * self.window if self.combine == "concat" else 1
+
+    def train(
+        self, corpus: "Corpus", *, threads: int | None = None, seed: int = 1, report: Report | None = None
+    ) -> Model:
+        """The model learned from the corpus; see `embeddings.training.task.prepare` and `Task.run` for errors.
+
+        Its table "documents" is (documents, dim), or a row for each tag; "output" is (vocabulary, dim), for concat
+        (vocabulary, 1 + 2 x window, dim), and there is a table "nothing" (1, dim), which stands where there is no word.
+        """
+        task = prepare("paragraph-dm", self, corpus, threads=threads, seed=seed, report=report)
+        documents = documents_of(task.encoded, self.documents)
+        task = replace(task, tags=documents.tags)
+        size, slots = len(task.vocabulary), self.slots
+        tables = Tables(
+            document_table(documents, np.asarray(task.encoded.ids), size, self.dim, seed + 2**32),
+            initial(size + (slots > 1), self.dim, seed),
+            zeros(size * slots, self.dim).reshape(size, -1),
+            ("mean", "sum", "concat").index(self.combine),
+        )
+        return task.run(
+            learn_concatenated if self.combine == "concat" else learn_block,
+            tables,
+            self.bundle,
+            reader=windows(task, documents, noise=self.negatives, shrink=self.shrinks),
+            learned=lambda: self.learned(tables, size),
+        )
+
+    def bundle(self) -> Bundle:
+        """A thread's scratch."""
+        return new_bundle(1, 1 + self.negatives, self.slots * padded(self.dim), contexts=1 + 2 * self.window, rows=2)
+
+    def learned(self, tables: Tables, size: int) -> Arrays:
+        """The tables as they are kept."""
+        words, output = trimmed(tables.words, self.dim), trimmed(tables.output, self.dim, self.slots)
+        found = {VECTORS: words[:size], "documents": trimmed(tables.documents, self.dim), "output": output}
+        return found | ({"nothing": words[size:]} if self.combine == "concat" else {})
+
+
+def inferrer(model: Model) -> Frozen:
+    """How a model finds vectors for documents.
+
+    Raises:
+        FormatError: a table or setting of it is missing or broken.
+    """
+    made: ParagraphDM = settings_of(ParagraphDM, model)
+    words, slots = model.vectors.matrix, made.slots
+    output = frozen_rows(model, "output", (len(words), slots, made.dim) if slots > 1 else (len(words), made.dim))
+    if slots > 1:
+        nothing = frozen_rows(model, "nothing", (1, made.dim))
+        rows = frozen(np.concatenate([words, nothing[:, : made.dim]]))
+    else:
+        rows = frozen(words)
+    combine = ("mean", "sum", "concat").index(made.combine)
+    return Frozen(
+        model,
+        made,
+        kernel=infer,
+        tables=lambda row: Tables(row, rows, output.reshape(len(words), -1), combine),
+        bundle=made.bundle,
+        noise=made.negatives,
+        shrink=made.shrinks,
+    )

@@ -1,0 +1,283 @@
+"""Models of documents: what a document is, tags, threads, saved models, and inference that gives the same twice."""
+
+import json
+
+import numpy as np
+import pytest
+
+import embeddings as em
+from embeddings import document_vectors
+from embeddings.errors import CorpusError, FormatError, OutputError, SettingError
+from embeddings.testing import check_trainer
+from embeddings.training import documents as training
+from embeddings.training.documents import documents_of
+from embeddings.training.task import prepare
+
+KINDS = [
+    (em.ParagraphDBOW, {}),
+    (em.ParagraphDBOW, {"train_words": True}),
+    (em.ParagraphDM, {}),
+    (em.ParagraphDM, {"combine": "sum", "rate": 0.025}),
+    (em.ParagraphDM, {"combine": "concat"}),
+]
+EVERY = pytest.mark.parametrize(("kind", "more"), KINDS, ids=["dbow", "dbow-words", "mean", "sum", "concat"])
+SMALL = {"dim": 8, "min_count": 1, "sample": 0, "window": 2, "epochs": 30}
+PLACES, THINGS = ("sea", "hill", "town"), 12
+
+
+def texts(count=240, seed=1):
+    """Texts about one of three places, in words of its own among common ones."""
+    rng = np.random.default_rng(seed)
+    for number in range(count):
+        place = PLACES[number % 3]
+        yield " ".join(f"{place}{rng.integers(THINGS)} w{rng.integers(9)}" for _ in range(5))
+
+
+@EVERY
+def test_contract_in_every_form(kind, more):
+    check_trainer(kind, **more)
+
+
+@EVERY
+def test_documents_of_one_place_are_nearest_and_inferred_ones_find_them(kind, more):
+    """The words beside a word of a place tell nothing, so a window of 1 leaves all to the document."""
+    made = kind(**{**SMALL, **more, "epochs": 100, "rate": 0.05, "window": 1})
+    model = made.train(em.Corpus(list(texts())), threads=1)
+    vectors = model.documents
+    assert vectors.words == [str(number) for number in range(240)]
+    assert vectors.matrix.shape == (240, 8)
+    near = vectors.most_similar_many([str(number) for number in range(30)], top=5)
+    right = [int(other) % 3 == number % 3 for number, found in enumerate(near) for other, _ in found]
+    assert np.mean(right) > 0.95
+    inferred = model.infer(list(texts(30, seed=2)), threads=1)
+    found = vectors.most_similar_many(list(inferred), top=5)
+    right = [int(other) % 3 == number % 3 for number, rest in enumerate(found) for other, _ in rest]
+    assert np.mean(right) > 0.95
+
+
+@EVERY
+def test_a_text_and_a_seed_settle_every_byte(kind, more, tmp_path):
+    model = kind(**{**SMALL, **more, "sample": 0.01, "epochs": 4}).train(em.Corpus(list(texts())), threads=2)
+    asked = [*texts(150, seed=3), "", "unknown words alone", "sea1"]
+    found = model.infer(asked, threads=1, seed=5)
+    assert found.dtype == np.float32
+    assert found.shape == (153, 8)
+    assert not found[150:152].any()
+    assert found[:150].any(axis=1).all()
+    assert model.infer(asked, threads=3, seed=5).tobytes() == found.tobytes()
+    assert model.infer(asked[::-1], threads=2, seed=5)[::-1].tobytes() == found.tobytes()
+    assert model.infer([asked[7]], seed=5).tobytes() == found[7].tobytes()
+    assert model.infer([text.split() for text in asked[:9]], seed=5).tobytes() == found[:9].tobytes()
+    assert model.infer(asked[7:8], seed=6).tobytes() != found[7].tobytes()
+    assert model.infer(asked[7:8], seed=5, epochs=9).tobytes() != found[7].tobytes()
+    model.save(tmp_path / "m")
+    assert em.load_model(tmp_path / "m").infer(asked, seed=5).tobytes() == found.tobytes()
+
+
+@EVERY
+def test_inference_changes_nothing_else(kind, more):
+    model = kind(**{**SMALL, **more, "epochs": 3, "dim": 16}).train(em.Corpus(list(texts())), threads=1)
+    before = [model.vectors.matrix.tobytes(), *(table.tobytes() for table in model.tables.values())]
+    model.infer(list(texts(20)))
+    assert before == [model.vectors.matrix.tobytes(), *(table.tobytes() for table in model.tables.values())]
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_documents_that_share_a_tag_share_a_row_in_any_order(threads, shuffle, tmp_path):
+    """Each tag has its own word, and each row must go where its own words are."""
+    path = tmp_path / "d.jsonl"
+    rng = np.random.default_rng(1)
+    tags = rng.permutation(np.repeat([f"tag{i}" for i in range(9)], 30)).tolist()
+    path.write_text("".join(json.dumps({"text": f"own{t} " * 20, "tag": t}) + "\n" for t in tags))
+    made = em.ParagraphDBOW(dim=16, min_count=1, sample=0, epochs=30, rate=0.1, shuffle=shuffle)
+    model = made.train(em.Corpus(path, text_column="text", tag_column="tag"), threads=threads)
+    assert model.documents.words == list(dict.fromkeys(tags))
+    scores = model.documents.matrix @ model.vectors[[f"own{t}" for t in model.documents.words]].T
+    assert (scores.argmax(axis=1) == np.arange(9)).all()
+
+
+def parts(source, how="auto", **columns):
+    encoded = em.Corpus(source, **columns).encode()
+    found = documents_of(encoded, how)
+    return np.diff(found.borders).tolist(), found.rows.tolist(), found.tags
+
+
+def test_what_a_document_is(tmp_path):
+    (tmp_path / "t.txt").write_text("a b\nc\n\nd e f\n\n\ng\n")
+    assert parts(tmp_path / "t.txt") == ([2, 1, 0, 3, 0, 0, 1], list(range(7)), None)
+    assert parts(tmp_path / "t.txt", "lines") == parts(tmp_path / "t.txt")
+    assert parts(tmp_path / "t.txt", "blocks") == ([3, 3, 1], [0, 1, 2], None)
+    assert parts(["a b\nc", "d", ""]) == ([3, 1, 0], [0, 1, 2], None)
+    assert parts(["a b\nc", "d", ""], "lines") == ([2, 1, 1, 0], [0, 1, 2, 3], None)
+    assert parts([["a", "b"], ["c"]]) == ([2, 1], [0, 1], None)
+    (tmp_path / "t.csv").write_text('text,tag\n"a b\nc",y\nd,x\ne,y\n')
+    lengths, rows, tags = parts(tmp_path / "t.csv", text_column="text", tag_column="tag")
+    assert (lengths, rows, tags.to_pylist()) == ([3, 1, 1], [0, 1, 0], ["y", "x"])
+    lengths, rows, tags = parts(tmp_path / "t.csv", "lines", text_column="text", tag_column="tag")
+    assert (lengths, rows, tags.to_pylist()) == ([2, 1, 1, 1], [0, 0, 1, 0], ["y", "x"])
+
+
+def test_a_document_without_a_tag_is_refused(tmp_path):
+    (tmp_path / "t.jsonl").write_text('{"text": "a", "tag": "x"}\n{"text": "b", "tag": null}\n')
+    with pytest.raises(CorpusError, match="document 1 has no tag"):
+        parts(tmp_path / "t.jsonl", text_column="text", tag_column="tag")
+
+
+@EVERY
+def test_documents_without_a_known_word_are_zeros(kind, more):
+    model = kind(**{**SMALL, **more, "min_count": 2, "epochs": 2}).train(em.Corpus(["a b a b", "", "once", "a b"]))
+    rows = model.documents.matrix
+    assert rows[[0, 3]].any(axis=1).all()
+    assert not rows[[1, 2]].any()
+
+
+@EVERY
+@pytest.mark.parametrize("given", [["a"], ["a a a"], [["a", "b"]], ["x y " * 30_000], ["日本 a", "café \U0001f600 a"]])
+def test_the_smallest_and_the_longest(kind, more, given):
+    model = kind(dim=3, min_count=1, epochs=2, **more).train(em.Corpus(given), threads=2)
+    assert np.isfinite(model.documents.matrix).all()
+    assert model.documents.matrix.any(axis=1).all()
+    assert np.isfinite(model.infer(given)).all()
+
+
+@EVERY
+def test_one_thread_and_a_seed_settle_every_byte(kind, more):
+    made = kind(**{**SMALL, **more, "epochs": 2, "shuffle": True})
+    one, again = (made.train(em.Corpus(list(texts())), threads=1).documents.matrix.tobytes() for _ in range(2))
+    assert one == again
+    assert made.train(em.Corpus(list(texts())), threads=1, seed=2).documents.matrix.tobytes() != one
+
+
+def test_threads_cut_at_documents():
+    corpus = em.Corpus(["w " * 10 + "\n" + "w " * 10] * 10)
+    task = prepare("paragraph-dbow", em.ParagraphDBOW(min_count=1), corpus, threads=3)
+    assert task.shares(documents_of(task.encoded).borders) == [0, 66, 133, 200]
+    task = prepare("paragraph-dbow", em.ParagraphDBOW(min_count=1), em.Corpus(["w " * 10] * 1000), threads=3)
+    assert task.shares(documents_of(task.encoded).borders) == [0, 3330, 6670, 10_000]
+
+
+def test_a_large_table_lies_in_a_file_and_gives_the_same(monkeypatch, tmp_path):
+    made = em.ParagraphDBOW(**{**SMALL, "epochs": 2})
+    expected = made.train(em.Corpus(list(texts())), threads=1).documents.matrix
+    monkeypatch.setattr(training, "LARGE", 1000)
+    model = made.train(em.Corpus(list(texts())), threads=1)
+    base = model.documents.matrix
+    while not isinstance(base, np.memmap):
+        base = base.base
+    np.testing.assert_array_equal(model.documents.matrix, expected)
+    model.save(tmp_path / "m")
+    np.testing.assert_array_equal(em.load_model(tmp_path / "m").documents.matrix, expected)
+
+
+def test_no_room_for_a_large_table_is_told(monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(training, "LARGE", 1000)
+    monkeypatch.setattr(training.os, "posix_fallocate", full)
+    with pytest.raises(OutputError, match=r"no room for a table of 240 documents, 15,360 bytes in .*No space left"):
+        em.ParagraphDBOW(**SMALL).train(em.Corpus(list(texts())))
+
+
+def tagged(tmp_path, tags):
+    path = tmp_path / "d.csv"
+    path.write_text("text,tag\n" + "".join(f"a b {tag},{tag}\n" for tag in tags))
+    return em.Corpus(path, text_column="text", tag_column="tag")
+
+
+def test_tags_are_saved_and_loaded(tmp_path):
+    model = em.ParagraphDM(**{**SMALL, "epochs": 2}).train(tagged(tmp_path, ["x", "new york", "é"]))
+    model.save(tmp_path / "m")
+    loaded = em.load_model(tmp_path / "m")
+    assert loaded.documents.words == ["x", "new york", "é"]
+    np.testing.assert_array_equal(loaded.documents.matrix, model.documents.matrix)
+    assert em.load(tmp_path / "m", table="documents").words == ["x", "new york", "é"]
+
+
+def test_broken_tags_are_told(tmp_path):
+    model = em.ParagraphDM(**{**SMALL, "epochs": 2}).train(tagged(tmp_path, ["x", "y"]))
+    model.save(tmp_path / "m")
+    (tmp_path / "m" / document_vectors.TAGS).write_bytes(b"no")
+    with pytest.raises(FormatError, match=r"documents\.arrow is not a readable file of tags"):
+        em.load_model(tmp_path / "m")
+    (tmp_path / "m" / document_vectors.TAGS).unlink()
+    em.ParagraphDM(**{**SMALL, "epochs": 2}).train(tagged(tmp_path, ["x", "y", "z"])).save(tmp_path / "o")
+    (tmp_path / "o" / document_vectors.TAGS).rename(tmp_path / "m" / document_vectors.TAGS)
+    with pytest.raises(FormatError, match="3 tags of type large_string, not 2"):
+        em.load_model(tmp_path / "m")
+
+
+def test_broken_models_are_told():
+    model = em.ParagraphDM(**{**SMALL, "epochs": 1}).train(em.Corpus(["a b a"]))
+    model.tables["output"] = model.tables["output"][:1]
+    with pytest.raises(FormatError, match=r"its table 'output' is \(1, 8\) float32, not float32 \(2, 8\)"):
+        model.infer(["a"])
+    model = em.ParagraphDM(**{**SMALL, "epochs": 1}).train(em.Corpus(["a b a"]))
+    model.settings["strange"] = 1
+    with pytest.raises(FormatError, match="unexpected keyword argument 'strange'"):
+        model.infer(["a"])
+    model = em.ParagraphDM(**{**SMALL, "epochs": 1}).train(em.Corpus(["a b a"]))
+    del model.record["text"]
+    with pytest.raises(FormatError, match="does not say how text was read"):
+        model.infer(["a"])
+
+
+def test_models_without_documents_say_so():
+    model = em.SkipGram(dim=4, min_count=1).train(em.Corpus(["a b"]))
+    with pytest.raises(SettingError, match="a skipgram model has no vectors of documents"):
+        _ = model.documents
+    with pytest.raises(SettingError, match="a skipgram model finds no vectors for documents"):
+        model.infer(["a"])
+
+
+def test_bad_arguments_of_inference():
+    model = em.ParagraphDBOW(**{**SMALL, "epochs": 1}).train(em.Corpus(["a b a"]))
+    for bad, told in [("a b", "texts must be a list of texts"), (3, "texts must be a list of texts")]:
+        with pytest.raises(SettingError, match=told):
+            model.infer(bad)
+    for more in ({"epochs": 0}, {"epochs": -1}, {"threads": 0}, {"seed": -1}, {"epochs": 1.5}):
+        with pytest.raises(SettingError, match=next(iter(more))):
+            model.infer(["a"], **more)
+    with pytest.raises(CorpusError):
+        model.infer(["a", None])
+    with pytest.raises(CorpusError):
+        model.infer(["a \ud800"])
+    assert model.infer([]).shape == (0, 8)
+    assert not model.infer(["", " ,"]).any()
+
+
+def test_text_is_cut_as_in_the_training():
+    corpus = em.Corpus(["The End. the end"] * 9, tokenizer="whitespace", case="keep")
+    model = em.ParagraphDBOW(**{**SMALL, "epochs": 2}).train(corpus)
+    assert sorted(model.vectors.words) == ["End.", "The", "end", "the"]
+    assert not model.infer(["END, THE."]).any()
+    assert model.infer(["End."]).any()
+
+
+def test_settings_that_do_not_go_together():
+    with pytest.raises(SettingError, match="shrink_window is for train_words"):
+        em.ParagraphDBOW(shrink_window=False)
+    assert em.ParagraphDM(combine="concat").shrinks is False
+    assert em.ParagraphDM(combine="concat", shrink_window=True).shrinks is True
+    assert em.ParagraphDM().shrinks is True
+
+
+def test_two_models_side_by_side():
+    corpus = em.Corpus(list(texts()))
+    first, second = (kind(**{**SMALL, "epochs": 2}).train(corpus) for kind in (em.ParagraphDBOW, em.ParagraphDM))
+    both = em.concatenate(first, second)
+    assert both.documents.words == first.documents.words
+    np.testing.assert_array_equal(both.documents.matrix[:, :8], first.documents.matrix)
+    np.testing.assert_array_equal(both.documents.matrix[:, 8:], second.documents.matrix)
+    found = both.infer(text for text in texts(9))
+    np.testing.assert_array_equal(found[:, :8], first.infer(list(texts(9))))
+    np.testing.assert_array_equal(found[:, 8:], second.infer(list(texts(9))))
+    other = em.ParagraphDM(**{**SMALL, "epochs": 1}).train(em.Corpus(["a b"]))
+    with pytest.raises(SettingError, match="different documents, 240 and 1"):
+        _ = em.concatenate(first, other).documents
+    with pytest.raises(SettingError, match="nothing to concatenate"):
+        em.concatenate()
+    lines = em.ParagraphDM(**{**SMALL, "epochs": 1, "documents": "lines"}).train(corpus)
+    with pytest.raises(SettingError, match="the models differ in documents: auto, lines"):
+        em.concatenate(first, lines).infer(corpus)
