@@ -174,7 +174,7 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
     compositional: bool = option(
         False,
         "The vector of an n-gram is the sum of rows of all n-grams within it (SCNE, Kim et al. 2019), so that any "
-        "string has one. Wants a tenth of the rate.",
+        "string has one. Wants about a quarter of the rate.",
     )
     tokenizer: ClassVar[str] = "codepoints"
     composer = staticmethod(ngram_vectors.composer)
