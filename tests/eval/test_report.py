@@ -106,8 +106,8 @@ def test_everything_has_its_place(made):
     vectors, judged = [one.vectors for one in made[2]], made[2]
     headings = re.findall(r"<h2[^>]*>(.*?)</h2>", page(made))
     assert headings == [
-        "Vectors", "Similarity", "Accuracy", "Categories", "Clusters", "Paired tests", "Plain facts", "Neighbours", "Maps",
-        "In detail", "To do it again",
+        "Vectors", "Similarity", "Accuracy", "Categories", "Clusters", "Paired tests", "Plain facts", "Neighbours",
+        "Maps", "In detail", "To do it again",
     ]  # fmt: skip
     texts = " ".join(Page(page(made)).texts)
     for one in [outcome.result() for each in judged for outcome in each.outcomes]:
