@@ -45,11 +45,18 @@ def checked(out: str, force: bool) -> Save:
 
     if not out:
         raise SettingError("--out must be the name of a folder or file, not ''")
-    if Path(out).suffix.lower() in formats.endings() and not Path(out).is_dir():
+    if is_vector_file(out):
         formats.check(out, force=force)
         return lambda place, model, force: model.vectors.save(place, force=force)
     check_target(out, force=force)
     return lambda place, model, force: model.save(place, force=force)
+
+
+def is_vector_file(out: str) -> bool:
+    """Whether vectors alone are saved there, and no whole model."""
+    from embeddings import formats
+
+    return Path(out).suffix.lower() in formats.endings() and not Path(out).is_dir()
 
 
 def save(write: Save, model: "Model", out: str, force: bool) -> None:

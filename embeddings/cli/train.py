@@ -8,7 +8,7 @@ import click
 from embeddings.cli import reading
 from embeddings.cli.config import read_config
 from embeddings.cli.installed import Installed
-from embeddings.cli.saving import check_apart, checked, save
+from embeddings.cli.saving import check_apart, checked, is_vector_file, save
 from embeddings.cli.shared import INTERRUPTED
 from embeddings.errors import SettingError
 
@@ -92,6 +92,8 @@ def train_into(
     from embeddings.training.task import Interrupted
 
     write = checked(out, force)
+    if not quiet and hasattr(settings, "inferrer") and is_vector_file(out):
+        say(f"{out} will hold vectors of words; a folder keeps those of documents, and finds others")
     text = Corpus(*corpus, vocabulary=vocab, **settings_of_corpus)
     check_apart(out, text)
     with Reading(quiet) as read:

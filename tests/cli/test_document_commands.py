@@ -112,3 +112,9 @@ def test_what_cannot_be_done_is_told(models: tuple[Path, Path], table: Path, tmp
         assert (done.returncode, done.stdout) == (code, "")
         assert told in done.stderr.splitlines()[-1], done.stderr
         assert not out.exists()
+
+
+def test_a_vector_file_is_said_to_hold_no_documents(table: Path, tmp_path: Path) -> None:
+    done = run("train", "paragraph-dbow", table, "-o", tmp_path / "v.bin", *COLUMNS, *SMALL[:-1])
+    assert f"{tmp_path / 'v.bin'} will hold vectors of words; a folder keeps those of documents" in done.stderr
+    assert "documents" not in run("train", "paragraph-dbow", table, "-o", tmp_path / "m", *COLUMNS, *SMALL[:-1]).stderr
