@@ -9,6 +9,8 @@ from subword_models import TOLERANCE, UNSEEN, WORDS, model, naive_vector
 
 import embeddings as em
 from embeddings.errors import EmbeddingsError, FormatError, RegistryError, SettingError
+from embeddings.eval import Suite, compare
+from embeddings.eval.report import Judged, write_report
 from embeddings.model import Model
 from embeddings.operations.compose import extended
 from embeddings.subword_vectors import Subwords, composer
@@ -199,3 +201,20 @@ def test_evaluation_says_how_many_pairs_have_composed_words(tmp_path):
     assert found.value == pytest.approx(spearmanr(cosines, [1, 9, 2, 1.5, 3]).statistic)
     with pytest.raises(SettingError, match="not composed here"):
         em.evaluate(Vectors(["river", "q"], np.eye(2)), similarity=path, compose=True)
+    with pytest.raises(SettingError, match="compose is of use only with similarity"):
+        em.evaluate(made, facts=True, compose=True)
+    assert "have their vectors composed" in found.protocol
+    assert "composed" not in plain.protocol
+
+
+def test_composed_words_count_in_paired_tests_and_reports(tmp_path):
+    made, path = model(["river", "banana", "king"], dim=30, buckets=1000), tmp_path / "pairs.tsv"
+    path.write_text("".join(f"river\trivers{i}\t{i}\n" for i in range(12)))
+    suite = Suite.read(similarity=path, compose=True)
+    other = model(["river", "banana", "king"], dim=20, buckets=900)
+    judged = [suite.judge(one, name) for one, name in ((made, "a"), (other, "b"))]
+    assert [(one.items, one.measure) for one in compare(judged)] == [(12, "spearman"), (12, "pearson")]
+    write_report(tmp_path / "r.html", suite, [Judged.of("a", made, judged[0])])
+    page = (tmp_path / "r.html").read_text()
+    assert "12 of 12, 12 composed" in page
+    assert '"compose": true' in page

@@ -1,6 +1,7 @@
 """Judging composed phrases, against the same measures taken the slow way."""
 
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,10 @@ import embeddings as em
 from embeddings.composition.composer import Composer
 from embeddings.composition.split import TEST
 from embeddings.errors import FormatError, SettingError
+from embeddings.eval import Suite, compare
 from embeddings.eval.composition.held_out import mean_interval, median_interval, ranks_of
 from embeddings.eval.composition.ratings import read_ratings
+from embeddings.eval.report import Judged, write_report
 
 HEADING = "participant type ver s1lemma1 s1lemma2 s2lemma1 s2lemma2 rating\n"
 
@@ -193,6 +196,36 @@ def test_types_without_functions_are_composed_like_any(model, ratings, tmp_path)
     results = em.evaluate(model, phrases=tmp_path / "rated.txt")
     strange = [r for r in results if r.section == "strange" and r.method == "tensor-indexing"]
     assert strange[0].value is not None
+
+
+def test_pairs_of_phrases_are_compared_and_what_has_no_test_is_not(model, ratings):
+    suite = Suite.read(phrases=[ratings, "held-out"])
+    other = em.TensorIndexing(fewest=50, fit_epochs=1).fit(
+        *world(types=("adjective-noun", "verb-object"))[:2], threads=1, seed=5
+    )
+    judged = [suite.judge(one, name) for one, name in ((model, "a"), (other, "b"))]
+    found = compare(judged)
+    assert {(one.set, one.measure, one.test) for one in found} == {("rated", "spearman", "paired bootstrap over pairs")}
+    assert {one.method for one in found} == set(Composer.of(model).known_functions())
+    values = {
+        (one.section, one.method): one for one in em.evaluate(other, phrases=ratings) if one.measure == "spearman"
+    }
+    for one in found:
+        if one.method != "own":
+            assert one.value_second == pytest.approx(values[one.section, one.method].value)
+
+
+def test_a_report_shows_every_measure_of_phrases(model, ratings, tmp_path):
+    suite = Suite.read(phrases=[ratings, "held-out"])
+    judged = Judged.of("m", model, suite.judge(model, "m"))
+    write_report(tmp_path / "r.html", suite, [judged])
+    page = (tmp_path / "r.html").read_text()
+    shown = re.sub("<[^>]*>", " ", page.split("<script")[0])
+    for result in (outcome.result() for outcome in judged.outcomes):
+        assert result.protocol
+        assert result.value is None or f"{result.value:.4f}" in shown, result
+    assert "reciprocal-rank-by-distance" in shown
+    assert "phrases: held-out" in page
 
 
 @pytest.mark.measure
