@@ -6,7 +6,7 @@ import naive
 import numpy as np
 import pytest
 from compiled import choices, filled, lines_of, source
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
@@ -66,6 +66,7 @@ def test_shares_together_are_the_corpus(lengths, shares):
     assert [centre for centre, _ in found] == list(range(count))
 
 
+@settings(deadline=None)
 @given(
     lengths=st.lists(st.integers(0, 60), min_size=1, max_size=12),
     window=st.integers(1, 7),
