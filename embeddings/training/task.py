@@ -16,7 +16,6 @@ from embeddings.kernels.bundle import Bundle
 from embeddings.kernels.noise import alias_table
 from embeddings.model import Model
 from embeddings.settings import (
-    DISTANT,
     ContextWindow,
     Dimension,
     NegativeSampling,
@@ -200,7 +199,7 @@ def source_of(settings: WindowSettings, vocabulary: Vocabulary, ids: np.ndarray,
         noise=alias_table(vocabulary.noise_weights(settings.noise_exponent)),
         window=settings.window,
         shrink=settings.shrink_window,
-        sharing=DISTANT if settings.negative_sharing == "distant" else 1,
+        sharing=settings.together,
     )
 
 
