@@ -1,5 +1,6 @@
 """Where text comes from: files, folders, standard input, Python iterables, and the built-in sample."""
 
+import inspect
 import os
 import sys
 from collections.abc import Iterable, Iterator
@@ -74,6 +75,8 @@ def unreadable(name: str, error: OSError) -> CorpusError:
 def resolve(source: Any) -> list[Source]:
     """What one argument of `Corpus` stands for; a folder stands for the files in it, a pattern for what matches.
 
+    A generator function stands for what it yields when it is called.
+
     Raises:
         CorpusError: nothing is there, a folder holds no files or leads back into itself, or it is not a
         source.
@@ -84,6 +87,8 @@ def resolve(source: Any) -> list[Source]:
         raise CorpusError("a corpus is a path, '-' or an iterable of strings or token lists, not ''")
     if isinstance(source, str | os.PathLike):
         return [File(path) for path in files(Path(source))]
+    if inspect.isgeneratorfunction(source):
+        return [Items(source())]
     if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray):
         return [Items(source)]
     raise CorpusError(f"a corpus is a path, '-' or an iterable of strings or token lists, not {source!r}")
