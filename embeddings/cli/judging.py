@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from embeddings.cli import shared
 from embeddings.settings import flag
 
 DEFAULTS: dict[str, Any] = {"similarity": ("wordsim353", "simlex999"), "analogy": ("google-analogies",)}
@@ -76,7 +77,7 @@ def settings(given: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
     Raises:
         UsageError: a setting of a kind of set of which there is none.
     """
-    chosen = {name: value for name, value in given.items() if value is not None and value not in ((), False)}
+    chosen = {name: value for name, value in given.items() if shared.is_given(value)}
     if not any(name in chosen for name in given if name not in NEEDS):
         chosen |= known
     for name, kind in NEEDS.items():

@@ -73,6 +73,11 @@ def print_rows(rows: Iterable[dict[str, Any]], as_json: bool = False) -> None:
         click.echo("\t".join(shown(value) for value in row.values()))
 
 
+def is_given(value: Any) -> bool:
+    """Whether an option was given: 0 is a value, while None, False and no values at all are none."""
+    return value is not None and value is not False and value != ()
+
+
 def shown(value: Any) -> str:
     """A value as people read it."""
     if value is None:
