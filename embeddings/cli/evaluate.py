@@ -48,9 +48,10 @@ def command(
     google-phrases (analogy, for vectors of phrases such as new_york), google-categories (categories), ud-ewt (tagging).
     Or any file in these forms, analogies also as those of MSR and BATS; of several columns, the rating is the one with
     that heading, or the first number after the two words. `seen` of `total` says how many pairs, questions, words or
-    documents had vectors; analogies are counted over the full vocabulary and over its 30,000 most frequent words. `low` to `high` is a 95 % interval: how much of the value is chance in which items the set holds. It is
-    the bootstrap's over pairs, sentences or words, or Wilson's; the `protocol` in JSON says which, and how unknown
-    words, ties and duplicates are treated. Lines come as soon as a set is done.
+    documents had vectors; analogies are counted over the full vocabulary and over its 30,000 most frequent words. `low`
+    to `high` is a 95 % interval: how much of the value is chance in which items the set holds, by the bootstrap over
+    pairs, sentences or words, or Wilson's. The `protocol` in JSON says which, and how unknown words, ties and
+    duplicates are treated. Lines come as soon as a set is done.
     """
     from embeddings.eval import suite
     from embeddings.files import check_output
