@@ -88,7 +88,8 @@ class Cosines:
     def block(self, method: str) -> Block:
         """What the block's words score by."""
         if method == "3cosmul":  # twice equation 4: no order changes
-            return Block(1 / (self.more + 2 * MULTIPLICATIVE_EPSILON), self.more, self.more, self.start)
+            inverse = self.more + 2 * MULTIPLICATIVE_EPSILON
+            return Block(np.reciprocal(inverse, out=inverse), self.more, self.more, self.start)
         if method == "3cosadd":  # in the order of the cosine with b - a + c
             return Block(self.cosines, self.cosines, self.cosines, self.start)
         return Block(self.cosines, self.cosines, self.inverse, self.start)  # |b - a| times the cosine
