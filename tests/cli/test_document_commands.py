@@ -55,6 +55,15 @@ def test_neighbours_of_documents(models: tuple[Path, Path]) -> None:
     assert "no vector for 'sea'" in run("neighbours", models[1], "--documents", "sea").stderr
 
 
+@pytest.mark.parametrize("kind", ["exact", "lsh", "faiss"])
+def test_an_index_of_documents(models: tuple[Path, Path], tmp_path: Path, kind: str) -> None:
+    asked = ["neighbours", models[1], "--documents", "sea/0", "--top", 3]
+    ok("index", kind, models[1], "--documents", "-o", tmp_path / "i", *(["--rerank", 150] if kind == "lsh" else []))
+    assert ok(*asked, "--index", tmp_path / "i") == ok(*asked)
+    ok("index", kind, models[1], "-o", tmp_path / "words")
+    assert "was built from other vectors" in run(*asked, "--index", tmp_path / "words").stderr
+
+
 @pytest.mark.parametrize("ending", [".parquet", ".npy", ".kv", ".bin", ".txt", ".arrow"])
 def test_inferred_in_every_format_are_those_of_python(
     models: tuple[Path, Path], table: Path, tmp_path: Path, ending: str
