@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from glob import glob, has_magic
@@ -53,7 +53,7 @@ class File:
 
 @dataclass(frozen=True)
 class Items:
-    """A Python iterable of strings, each a document, or of token lists, each a sentence."""
+    """A Python iterable of strings, each a document, of token lists, each a sentence, or of mappings, each a row."""
 
     items: Iterable[Any]
 
@@ -85,8 +85,21 @@ def resolve(source: Any) -> list[Source]:
     if isinstance(source, str | os.PathLike):
         return [File(path) for path in files(Path(source))]
     if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray):
+        if why := unfit(source):
+            raise CorpusError(f"{type(source).__name__} is no list of texts: {why}")
         return [Items(source)]
     raise CorpusError(f"a corpus is a path, '-' or an iterable of strings or token lists, not {source!r}")
+
+
+def unfit(source: Iterable[Any]) -> str | None:
+    """Why what can be iterated over does not give texts in an order of its own; None if it may."""
+    if isinstance(source, Mapping):
+        return "a mapping gives its keys; give its values, or a list of mappings with text_column"
+    if isinstance(source, set | frozenset):
+        return "a set has no order; give a sorted list"
+    if hasattr(source, "columns"):
+        return "a frame gives the names of its columns; give one column, or its rows as mappings with text_column"
+    return None
 
 
 def files(path: Path) -> list[Path]:

@@ -208,8 +208,12 @@ def as_list(texts: Iterable[Any]) -> list[Any]:
     Raises:
         SettingError: they are one text, or no texts at all.
     """
+    from embeddings.corpora.sources import unfit
+
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
         raise SettingError(f"texts must be a list of texts, or a Corpus, not {texts!r:.80}")
+    if why := unfit(texts):
+        raise SettingError(f"texts must be a list of texts, or a Corpus, not a {type(texts).__name__}: {why}")
     return list(texts)
 
 

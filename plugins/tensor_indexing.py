@@ -30,7 +30,7 @@ OfBase = left_open("OfBase", WindowSettings, "that of --base")
 
 
 @dataclass(frozen=True, kw_only=True)
-class TensorIndexing(CompositionSettings, OfBase):  # type: ignore[misc]  # it is made when this is read
+class TensorIndexing(CompositionSettings, OfBase):  # type: ignore[misc, valid-type]  # a made one
     """Tensor indexing: learns words and phrases together, then what a phrase of any two words means.
 
     The phrases are words of the corpus that join two others, such as red_car. For each type of phrase it fits

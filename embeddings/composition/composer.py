@@ -135,11 +135,11 @@ class Composer:
         A text has its words parted by a space, or if there is none by the joiner.
         """
         made = np.zeros((len(texts), self.vectors.dim), np.float32)
-        places: defaultdict[str, list[tuple[int, int, int]]] = defaultdict(list)
+        places: defaultdict[str, list[list[int]]] = defaultdict(list)
         for place, text in enumerate(texts):
             words = text.split() if len(text.split()) > 1 else text.split(self.joiner)
             if len(words) == 2 and all(word in self.vectors for word in words):
-                places[self.type_of(*words)].append((place, *map(self.vectors.index, words)))
+                places[self.type_of(*words)].append([place, *map(self.vectors.index, words)])
         for type, known in places.items():
             of, first, second = np.array(known).T
             made[of] = self.rows(self.vectors.matrix[first], self.vectors.matrix[second], type=type)

@@ -198,6 +198,12 @@ def test_tags_are_saved_and_loaded(tmp_path):
     assert em.load(tmp_path / "m", table="documents").words == ["x", "new york", "é"]
 
 
+def test_tags_of_texts_in_memory():
+    rows = [{"text": f"a b {tag}", "tag": tag} for tag in ("x", "y", "x")]
+    corpus = em.Corpus(rows, text_column="text", tag_column="tag")
+    assert em.ParagraphDM(**{**SMALL, "epochs": 2}).train(corpus).documents.words == ["x", "y"]
+
+
 def test_broken_tags_are_told(tmp_path):
     model = em.ParagraphDM(**{**SMALL, "epochs": 2}).train(tagged(tmp_path, ["x", "y"]))
     model.save(tmp_path / "m")
@@ -248,14 +254,20 @@ def test_models_without_documents_say_so():
 
 def test_bad_arguments_of_inference():
     model = em.ParagraphDBOW(**{**SMALL, "epochs": 1}).train(em.Corpus(["a b a"]))
-    for bad, told in [("a b", "texts must be a list of texts"), (3, "texts must be a list of texts")]:
+    for bad, told in [
+        ("a b", "texts must be a list of texts"),
+        (3, "texts must be a list of texts"),
+        ({"text": "a"}, "not a dict: a mapping gives its keys"),
+        ({"a"}, "not a set: a set has no order"),
+    ]:
         with pytest.raises(SettingError, match=told):
             model.infer(bad)
     for more in ({"epochs": 0}, {"epochs": -1}, {"threads": 0}, {"seed": -1}, {"epochs": 1.5}):
         with pytest.raises(SettingError, match=next(iter(more))):
             model.infer(["a"], **more)
-    with pytest.raises(CorpusError):
-        model.infer(["a", None])
+    for bad in (["a", None], [{"text": "a"}]):
+        with pytest.raises(CorpusError):
+            model.infer(bad)
     with pytest.raises(CorpusError):
         model.infer(["a \ud800"])
     assert model.infer([]).shape == (0, 8)
