@@ -78,9 +78,9 @@ def resolve(source: Any) -> list[Source]:
         CorpusError: nothing is there, a folder holds no files or leads back into itself, or it is not a
         source.
     """
-    if source == STANDARD_INPUT and isinstance(source, str):
+    if isinstance(source, str) and source == STANDARD_INPUT:  # the order matters: frames and arrays compare by element
         return [File(None)]
-    if source == "":
+    if isinstance(source, str) and not source:
         raise CorpusError("a corpus is a path, '-' or an iterable of strings or token lists, not ''")
     if isinstance(source, str | os.PathLike):
         return [File(path) for path in files(Path(source))]

@@ -80,8 +80,8 @@ def check_room(size: int, base: int) -> None:
 
 
 def fits(size: int, base: int) -> bool:
-    """Whether two of so many words, and up to REACH of so many connecting words between, make a number of 63 bits."""
-    return sum(base**n for n in range(REACH + 1)) * size**2 <= int(np.iinfo(np.int64).max)
+    """Whether two of so many words, with up to REACH of so many connecting words between, are a number of 63 bits."""
+    return int(sum(base**n for n in range(REACH + 1))) * size**2 < 1 << 63
 
 
 def sorted_runs(tokens: Tokens, links: NDArray[np.int32], chunk: int) -> Iterator[Run]:

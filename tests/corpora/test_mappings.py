@@ -86,3 +86,5 @@ def test_a_frame_of_pandas_is_refused_and_its_parts_are_read():
         em.Corpus(frame)
     with encode(frame["text"]) as one, encode(frame.to_dict("records"), text_column="text") as other:
         assert decoded(one) == decoded(other) == [["a", "b"], ["c"]]
+    with encode(np.array(["a b", "c"])) as array:
+        assert decoded(array) == [["a", "b"], ["c"]]
