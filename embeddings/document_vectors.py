@@ -217,13 +217,11 @@ def as_list(texts: Iterable[Any]) -> list[Any]:
     return list(texts)
 
 
-def infer_corpus(models: Concatenated, corpus: "Corpus", **how: Any) -> Vectors:
-    """What models find for the documents of a corpus; as words their tags, or numbers from "0" on.
-
-    Arguments and errors are those of `Model.infer`; and
+def names_in(models: Concatenated, corpus: "Corpus") -> list[str]:
+    """What the documents of a corpus are called that models find vectors for: their tags, or numbers from "0" on.
 
     Raises:
-        CorpusError: a document has no tag and others have, or two have the same.
+        CorpusError: a document has no tag and others have, or two have the same; or as `Corpus.encode`.
     """
     from embeddings.training.documents import documents_of as documents_in
 
@@ -232,5 +230,4 @@ def infer_corpus(models: Concatenated, corpus: "Corpus", **how: Any) -> Vectors:
         counts = np.bincount(found.rows)
         twice = str(found.tags[int(counts.argmax())])
         raise CorpusError(f"{counts.max()} documents have the tag {twice!r}, and each needs one of its own")
-    names = numbered(found.count) if found.tags is None else found.tags.to_pylist()
-    return Vectors(names, models.infer(corpus, **how))
+    return numbered(found.count) if found.tags is None else list(found.tags.to_pylist())

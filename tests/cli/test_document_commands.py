@@ -90,6 +90,42 @@ def test_lines_of_a_text_are_numbered_and_outputs_are_kept(models: tuple[Path, P
     assert (done.returncode, "exists" in done.stderr) == (1, True)
 
 
+def test_a_tag_that_the_format_cannot_hold_is_told_before_anything_is_inferred(
+    models: tuple[Path, Path], tmp_path: Path
+) -> None:
+    (tmp_path / "d.csv").write_text("tag,text\nNew York,sea1 sea2\n")
+    done = run("infer", models[0], tmp_path / "d.csv", "-o", tmp_path / "v.bin", *COLUMNS)
+    assert done.returncode == 1
+    assert "format cannot hold the word 'New York', which holds white space" in done.stderr.splitlines()[-1]
+    assert "inferr" not in done.stderr.replace(done.stderr.splitlines()[-1], "")
+    assert not (tmp_path / "v.bin").exists()
+    ok("infer", models[0], tmp_path / "d.csv", "-o", tmp_path / "v.parquet", *COLUMNS)
+
+
+def test_what_was_inferred_is_not_lost_where_it_cannot_be_written(
+    models: tuple[Path, Path], table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from click.testing import CliRunner
+
+    from embeddings import document_vectors
+    from embeddings.cli import main
+
+    out, infer = tmp_path / "v.npy", document_vectors.Concatenated.infer
+
+    def in_the_way(*given: object, **more: object) -> np.ndarray:
+        out.write_text("from elsewhere")
+        return infer(*given, **more)
+
+    monkeypatch.setattr(document_vectors.Concatenated, "infer", in_the_way)
+    done = CliRunner().invoke(main, ["infer", *map(str, [models[0], table, "-o", out, *COLUMNS])])
+    assert done.exit_code == 1
+    assert (
+        f"exists; choose another name, or --force to replace it; what was learned is saved in {tmp_path}" in done.stderr
+    )
+    assert out.read_text() == "from elsewhere"
+    assert len(em.load(tmp_path / "v.1.npy")) == 150
+
+
 def test_export_of_documents(models: tuple[Path, Path], tmp_path: Path) -> None:
     ok("export", models[0], tmp_path / "d.parquet", "--table", "documents")
     found, expected = em.load(tmp_path / "d.parquet"), em.load_model(models[0]).documents
