@@ -32,10 +32,11 @@ class Corpus:
     sources: paths of files, plain or compressed by gzip, bzip2, zstd or xz (told by content), of folders of such
     files (all within, by name, hidden ones skipped), or patterns ("texts/*.gz"); "-" for standard input; the
     built-in name "sample", unless a path is called so; or Python iterables, of strings (each a document, its
-    lines sentences) or of token lists (each a sentence and a document, its tokens taken as they are, whatever
-    tokenizer and case say). Several are read one after another. tokenizer: "words", "whitespace", another
-    that is installed ("characters"), or a callable from a line to its tokens. case: "lower" or "keep". encoding_errors:
-    "strict", "replace" or "ignore", for what is not UTF-8.
+    lines sentences), of token lists (each a sentence and a document, its tokens taken as they are, whatever
+    tokenizer and case say), or with a text_column of mappings (each a row, as of a table).
+    Several are read one after another. tokenizer: "words", "whitespace", another that is installed ("characters"), or a
+    callable from a line to its tokens. case: "lower" or "keep". encoding_errors: "strict", "replace" or "ignore", for
+    what is not UTF-8.
 
     A file may be a table too: Parquet or Arrow, told by content, or .jsonl, .ndjson, .csv, .tsv. Each row is a
     document, the lines of its text_column sentences; without a text_column the only column of strings is taken.

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.document_vectors import as_list, reading_of
+from embeddings.document_vectors import as_list
 from embeddings.errors import FormatError, NoWordsError, SettingError
 from embeddings.kernels.block import new_block
 from embeddings.kernels.bundle import Bundle
@@ -16,8 +17,9 @@ from embeddings.kernels.inference import Inference, new_state
 from embeddings.kernels.random import keys
 from embeddings.kernels.rows import padded
 from embeddings.settings import check_value
+from embeddings.text_record import check_read_alike, reading_of
 from embeddings.training import hogwild
-from embeddings.training.documents import Documents, documents_of
+from embeddings.training.documents import Documents, documents_of, of_lines
 from embeddings.training.tables import zeros
 from embeddings.training.task import run_settings, source_of
 
@@ -65,15 +67,25 @@ class Frozen:
         )
         threads, seed = run_settings(threads, seed)
         if isinstance(texts, Corpus):
-            encoded = texts.encode()
+            try:
+                encoded = texts.encode()
+            except NoWordsError as none:
+                count = none.sentences if of_lines(self.settings.documents, none.items) else none.documents
+                return np.zeros((count, self.settings.dim), np.float32)
+            check_read_alike(self.model, encoded)
             documents = documents_of(encoded, self.settings.documents)
             return self.of_documents(encoded, documents, epochs, seed, threads, report)
         listed = as_list(texts)
         try:
-            with Corpus(listed, **reading_of(self.model)).encode() as encoded:
+            with Corpus(listed, **self.reading).encode() as encoded:
                 return self.of_documents(encoded, documents_of(encoded, "blocks"), epochs, seed, threads, report)
         except NoWordsError:
             return np.zeros((len(listed), self.settings.dim), np.float32)
+
+    @cached_property
+    def reading(self) -> dict[str, Any]:
+        """How texts become words, as settings of a `Corpus`."""
+        return reading_of(self.model)
 
     def of_documents(
         self,
@@ -154,12 +166,16 @@ def settings_of(trainer: type, model: "Model") -> Any:
     """The settings that a model was trained with.
 
     Raises:
-        FormatError: they are not those of its trainer.
+        FormatError: they are not those of its trainer, or of vectors of another dim.
     """
     try:
-        return trainer(**model.settings)
+        made: Any = trainer(**model.settings)
     except (TypeError, SettingError) as error:
         raise FormatError(f"the {model.name} model is broken: {error}") from None
+    if made.dim != model.vectors.dim:  # kernels take rows to be as long as the settings say
+        told = f"its settings say dim {made.dim}, and its vectors have {model.vectors.dim}"
+        raise FormatError(f"the {model.name} model is broken: {told}")
+    return made
 
 
 def frozen_rows(model: "Model", table: str, shape: tuple[int, ...]) -> np.ndarray:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from embeddings import registry, tensors
-from embeddings.document_vectors import TABLE, TAGS, Infer, documents_of, installed_inferrer, load_tags, save_tags
+from embeddings.document_vectors import TABLE, Infer, documents_of, installed_inferrer, load_beside, save_beside
 from embeddings.errors import EmbeddingsError, FormatError, OutputError, SettingError
 from embeddings.files import check_output, replacing
 from embeddings.jsonable import plain
@@ -43,6 +43,7 @@ class Model:
         composer: makes, of this model, a function from texts to vectors, for words or whatever else it composes. A
             trainer has it as an attribute `composer`, where a model that was saved finds it again.
         tags: of the rows of a table "documents", a pyarrow array of strings; None where they are numbered.
+        phrases: those that were joined in the corpus, as `EncodedCorpus.phrases`; None without any.
 
     Raises:
         SettingError: words and vocabulary differ, or a table is called "vectors".
@@ -60,9 +61,11 @@ class Model:
         packages: Mapping[str, str] | None = None,
         composer: Callable[["Model"], Compose] | None = None,
         tags: Any = None,
+        phrases: Any = None,
     ) -> None:
         self.name = name
         self.tags = tags
+        self.phrases = phrases
         self.composer = composer
         self.vectors = vectors
         self.vocabulary = vocabulary
@@ -147,7 +150,9 @@ class Model:
         return f"<Model {self.name}: {len(self.vectors)} words, {self.vectors.dim} components>"
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write the folder: model.json, vocabulary.arrow, tensors.safetensors and, with tags, documents.arrow.
+        """Write the folder: model.json, vocabulary.arrow, tensors.safetensors; documents.arrow and phrases.arrow.
+
+        The last two only of a model that has tags and phrases.
 
         All of it or nothing.
 
@@ -162,8 +167,7 @@ class Model:
             (folder / RECORD).write_text(self.described(), encoding="utf-8")
             self.vocabulary.save(folder / VOCABULARY)
             tensors.save({MAIN: self.vectors.matrix, **self.tables}, folder / TENSORS)
-            if self.tags is not None:
-                save_tags(self.tags, folder / TAGS)
+            save_beside(self, folder)
 
     def export(
         self, path: str | os.PathLike[str], format: str | None = None, *, force: bool = False, **options: Any
@@ -207,9 +211,9 @@ class Model:
         except SettingError as error:
             raise FormatError(f"{folder}: {VOCABULARY} and {TENSORS} do not fit: {error}") from None
         name, composer = description.pop("model"), installed_composer if description.pop("composes") else None
-        tags = load_tags(folder / TAGS, tables.get(TABLE))
+        beside = load_beside(folder, tables.get(TABLE))
         return cls(
-            name, vectors=vectors, vocabulary=vocabulary, tables=tables, composer=composer, tags=tags, **description
+            name, vectors=vectors, vocabulary=vocabulary, tables=tables, composer=composer, **beside, **description
         )
 
 

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from embeddings.corpora import Corpus
     from embeddings.corpora.ngrams import Ngrams
 
+PER_LENGTH = (3000, 20000)  # n-grams of one character, and of each further length
+
 
 class Tables(NamedTuple):
     """Vectors of n-grams, and of those they predict to their right and to their left; each (n-grams, padded dim)."""
@@ -165,10 +167,10 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
         "as in the original program: no better, and a little slower.",
     )
     max_n: int = option(4, "Characters of the longest n-gram.", least=1, most=16)
-    per_length: str = option(
-        "3000,20000",
+    per_length: str | None = option(
+        None,
         "How many n-grams of 1, 2, ... characters, the most frequent; the last number is for all further lengths. "
-        "'all' takes every one that occurs --min-count times.",
+        "'all' takes every one that occurs --min-count times.  [default: 3000,20000]",
     )
     cross_lines: bool = option(False, "Let n-grams reach over the ends of lines, but not of documents.")
     compositional: bool = option(
@@ -183,6 +185,8 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
         super().__post_init__()
         if self.limits is not None and len(self.limits) > self.max_n:
             raise SettingError(f"per_length has {len(self.limits)} numbers, and max_n is {self.max_n}")
+        if self.limits is not None and not any(self.limits):
+            raise SettingError(f"per_length must let in one n-gram at least, not {self.per_length!r}")
 
     @property
     def limits(self) -> list[int] | None:
@@ -191,6 +195,8 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
         Raises:
             SettingError: per_length says neither.
         """
+        if self.per_length is None:
+            return list(PER_LENGTH[: self.max_n])
         if self.per_length == "all":
             return None
         numbers = [number.strip() for number in self.per_length.split(",")]
@@ -209,6 +215,8 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
         from embeddings.corpora.ngrams import frequent_ngrams
 
         task = prepare("sembei", self, corpus, threads=threads, seed=seed, report=report)  # type: ignore[arg-type]
+        if self.compositional:
+            check_characters(task.encoded.vocabulary.words)
         ngrams = frequent_ngrams(
             task.encoded,
             max_n=self.max_n,
@@ -255,3 +263,14 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
             found["ngrams"] = found[VECTORS]
             found[VECTORS] = ngram_vectors.Composition(words, found["ngrams"])(words)
         return found
+
+
+def check_characters(tokens: Sequence[str]) -> None:
+    """Refuse tokens of several code points, at each of which the parts of a string would begin.
+
+    Raises:
+        SettingError: naming one.
+    """
+    longer = next((token for token in tokens if len(token) > 1), None)
+    if longer is not None:
+        raise SettingError(f"compositional sums n-grams of single code points, and {longer!r} is one token of several")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,9 +14,8 @@ from embeddings.errors import OutputError, SettingError
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus
-    from embeddings.model import Model
 
-Save = Callable[[str, "Model", bool], None]  # the place, the model, and whether what is there is replaced
+Save = Callable[[str, Any, bool], Any]  # the place, what is saved, and whether what is there is replaced
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
@@ -59,20 +58,20 @@ def is_vector_file(out: str) -> bool:
     return Path(out).suffix.lower() in formats.endings() and not Path(out).is_dir()
 
 
-def save(write: Save, model: "Model", out: str, force: bool) -> None:
-    """Write a model at `out`; if that fails now, somewhere else.
+def save(write: Save, model: Any, out: str, force: bool) -> Any:
+    """Write a model or vectors at `out`; if that fails now, somewhere else; gives what `write` gives.
 
     Raises:
         OutputError: it could not be saved in `out`; the message says where it is instead.
     """
     with uninterrupted():
         try:
-            write(out, model, force)
+            return write(out, model, force)
         except Exception as error:  # whatever it is, hours of work must not be lost
             raise OutputError(f"{error}; {rescued(write, model, out)}") from error
 
 
-def rescued(write: Save, model: "Model", out: str) -> str:
+def rescued(write: Save, model: Any, out: str) -> str:
     """Where a model was saved that could not be saved in `out`."""
     for place in places(Path(out)):
         try:

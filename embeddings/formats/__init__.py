@@ -6,9 +6,12 @@ imported, so a format imports whatever is heavy inside its functions.
 
 import inspect
 import os
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
 
 from embeddings import registry
 from embeddings.errors import FormatError, SettingError
@@ -165,6 +168,13 @@ def check(
     """Refuse beforehand what `write` would refuse whatever the vectors; it raises the same."""
     for target in plan(path, format=format, counts=counts, options=options or {})[1]:
         check_output(target, force=force)
+
+
+def check_words(words: list[str], path: str | os.PathLike[str], *, format: str | None = None) -> None:
+    """Refuse beforehand what `write` would refuse of words, whatever their vectors; it raises the same."""
+    with tempfile.TemporaryDirectory(prefix="embeddings-") as folder:
+        small = Vectors(words, np.zeros((len(words), 1), np.float32))
+        write(small, Path(folder, "words").with_suffix(Path(path).suffix), format=format)
 
 
 def plan(

@@ -50,7 +50,7 @@ def documents_of(encoded: "EncodedCorpus", how: How = "auto") -> Documents:
         CorpusError: some documents have a tag, and one has none.
     """
     lines, starts = np.asarray(encoded.sentences), np.asarray(encoded.documents)
-    by_line = how == "lines" or (how == "auto" and not encoded.meta["items"])
+    by_line = of_lines(how, encoded.meta["items"])
     borders = lines if by_line else lines[starts]
     count = len(borders) - 1
     if encoded.tags is None:
@@ -63,6 +63,11 @@ def documents_of(encoded: "EncodedCorpus", how: How = "auto") -> Documents:
     return Documents(
         borders, np.repeat(rows, np.diff(starts)) if by_line else rows, len(found.dictionary), found.dictionary
     )
+
+
+def of_lines(how: How, items: bool) -> bool:
+    """Whether documents are lines; `items` tells that of a corpus any came as rows or items."""
+    return how == "lines" or (how == "auto" and not items)
 
 
 def document_table(documents: Documents, ids: np.ndarray, vocabulary: int, dim: int, seed: int) -> np.ndarray:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from embeddings.cores import available_threads as available_threads
-from embeddings.document_vectors import PHRASES, TEXT
 from embeddings.errors import EmbeddingsError
 from embeddings.kernels.block import SIZE, Source, keep_thresholds, new_block
 from embeddings.kernels.bundle import Bundle
@@ -23,6 +22,7 @@ from embeddings.settings import (
     VocabularyChoice,
     check_value,
 )
+from embeddings.text_record import PHRASES, TEXT
 from embeddings.training import hogwild
 from embeddings.training.progress import Report, Tally
 from embeddings.training.tables import VECTORS, Arrays, all_trimmed, finite
@@ -187,6 +187,7 @@ class Task:
             record=record,
             composer=getattr(type(self.settings), "composer", None) if composes else None,
             tags=self.tags,
+            phrases=self.encoded.phrases,
         )
 
 
