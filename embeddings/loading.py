@@ -17,7 +17,7 @@ MAIN, DOCUMENTS = "vectors", "documents"
 def load(
     path: str | os.PathLike[str], *, allow_pickle: bool = False, errors: str = "strict", table: str = MAIN
 ) -> Vectors:
-    """The vectors of a saved model (memory-mapped), or of a file or folder in any installed format, also compressed text.
+    """The vectors of a saved model (memory-mapped), or of a file or folder in any installed format.
 
     They compose vectors for other words where their model does.
 

@@ -1,4 +1,4 @@
-"""Vectors in fewer bits: float16, or 8 bits and a scale for each vector; and how far these are from what they stand for.
+"""Vectors in fewer bits: float16, or 8 bits and a scale for each vector; and how far off these are.
 
 As int8 a vector is integers from -127 to 127 times a scale of its own, its largest component over 127, so that no
 component is off by more than half the scale, 0.4 % of the largest.

@@ -1,6 +1,6 @@
-"""One safetensors file: the tensors vectors (words, dim), words and, where they are known, counts (words,) int64.
+r"""One safetensors file: the tensors vectors (words, dim), words and, where they are known, counts (words,) int64.
 
-The words are the bytes of a text in UTF-8, a word a line: `bytes(words).decode().split("\\n")`. Vectors are float32,
+The words are the bytes of a text in UTF-8, a word a line: `bytes(words).decode().split("\n")`. Vectors are float32,
 which is mapped into memory, float16, or int8 with a further tensor scales (words,), by which they are multiplied.
 """
 
@@ -75,7 +75,7 @@ def matrix_of(path: Path, found: Mapping[str, np.ndarray]) -> np.ndarray:
         with np.errstate(over="ignore", invalid="ignore"):  # becomes infinity, which is refused by name
             return restored(matrix, scales.astype(np.float32))
     if matrix.dtype.kind != "f":
-        raise FormatError(f"{path}: the tensor {VECTORS} must be of floats, or of int8 with {SCALES}; not {matrix.dtype}")
+        raise FormatError(f"{path}: the tensor {VECTORS} must be floats, or int8 with {SCALES}; not {matrix.dtype}")
     with np.errstate(over="ignore"):
         return matrix.astype(np.float32, copy=False)
 
