@@ -132,7 +132,7 @@ def write(
     chosen = by_name(name)
     if counts and vectors.counts is None:
         raise SettingError("counts are asked for, and these vectors have none")
-    held = vectors if counts is not False else Vectors(vectors.words, vectors.matrix)
+    held = vectors if counts is not False else Vectors(vectors.names, vectors.matrix)
     with placing(name, targets, force=force) as fresh:
         chosen.write(held, fresh[0], **options)
         if counts and not holds_counts(chosen):

@@ -62,16 +62,15 @@ def read_rows(path: Path) -> dict[int, int]:
             data, strict_map_key=False, max_array_len=0, max_str_len=0, max_bin_len=0, max_ext_len=0
         )
     except Exception as error:  # whatever a broken map leads to
-        raise FormatError(f"{path} is truncated or broken: {type(error).__name__} {str(error):.100}") from None
+        raise FormatError(f"{path} is truncated or broken: {type(error).__name__} {error!s:.100}") from None
     if not isinstance(found, dict) or not all(type(part) is int for pair in found.items() for part in pair):
         raise FormatError(f"{path} is broken: it must map numbers to numbers")
     return found
 
 
-def rows_of(words: Sequence[str], rows: dict[int, int]) -> np.ndarray:
-    """The row of each string in a table, int64 (strings,), -1 where it has none."""
+def rows_of(words: Sequence[str], rows: dict[int, int]) -> list[int]:
+    """The row of each string in a table, -1 where it has none."""
     named = symbols()
     hashed = keys(words).tolist()
     numbers = [named.get(word, code) for word, code in zip(words, hashed, strict=True)]
-    found = [rows.get(number, rows.get(code, -1)) for number, code in zip(numbers, hashed, strict=True)]
-    return np.array(found, dtype=object)
+    return [rows.get(number, rows.get(code, -1)) for number, code in zip(numbers, hashed, strict=True)]

@@ -28,6 +28,8 @@ ENDINGS: tuple[str, ...] = ()
 FOLDER = True
 VOCABULARY, STRINGS, ROWS, DATA, MODE = "vocab", "strings.json", "key2row", "vectors", "vectors.cfg"
 LANGUAGE = re.compile("[a-z]{2,3}")
+EXPANDS = 100
+ALWAYS = 1 << 28
 NONE = re.compile("(?!)")
 CONFIG = """[nlp]
 lang = "{language}"
@@ -117,7 +119,7 @@ def write_tokenizer(words: list[str], path: Path) -> None:
 
 
 def punctuation() -> str:
-    """All punctuation and symbols (Unicode general categories P and S) but the underscore, for brackets of a pattern."""
+    """All punctuation and symbols (Unicode general categories P and S) but the underscore, for a pattern's brackets."""
 
     def apart(code: int) -> bool:
         return category(chr(code))[0] in "PS" and code != ord("_")
@@ -145,10 +147,22 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
         raise FormatError(f"{place / ROWS}: {words[wrong]!r:.80} has the row {rows[wrong]} of {len(matrix)}")
     if table and not known:
         raise FormatError(f"{place / ROWS} and {STRINGS} do not fit: no string has a vector")
-    order = sorted(known, key=lambda number: int(rows[number]))
-    chosen = np.array([rows[number] for number in order], dtype=np.int64)
-    whole = np.array_equal(chosen, np.arange(len(matrix)))
-    return checked(place, [words[number] for number in order], matrix if whole else matrix[chosen])
+    order = sorted(known, key=rows.__getitem__)
+    return checked(place, [words[number] for number in order], taken(place, matrix, [rows[number] for number in order]))
+
+
+def taken(path: Path, matrix: np.ndarray, rows: list[int]) -> np.ndarray:
+    """Rows of a matrix; the matrix itself if they are just its own.
+
+    Raises:
+        FormatError: so many words share rows that they take a hundred times the memory of the files.
+    """
+    if rows == list(range(len(matrix))):
+        return matrix
+    size, needed = sum((path / name).stat().st_size for name in (DATA, ROWS, STRINGS)), len(rows) * matrix.shape[1] * 4
+    if needed > max(ALWAYS, EXPANDS * size):
+        raise FormatError(f"{path} is broken: {size} bytes say that they expand to {needed}")
+    return matrix[np.array(rows, dtype=np.int64)]
 
 
 def check_mode(path: Path) -> None:
