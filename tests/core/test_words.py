@@ -16,7 +16,9 @@ texts = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=5), 
 
 
 @settings(deadline=None)
-@given(listed=texts, asked=st.lists(st.text(max_size=5), max_size=40), kind=st.sampled_from([pa.string, pa.large_string]))
+@given(
+    listed=texts, asked=st.lists(st.text(max_size=5), max_size=40), kind=st.sampled_from([pa.string, pa.large_string])
+)
 def test_a_column_and_a_list_find_the_same(listed, asked, kind):
     column = Words(pa.array(listed, kind()), distinct=True)
     for word in [*asked, *listed, *asked]:

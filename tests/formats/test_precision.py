@@ -1,4 +1,4 @@
-"""float16 and 8 bits: beside an obvious quantisation, with the error that is stated; in tables and on the command line."""
+"""float16 and 8 bits: beside an obvious quantisation, with the stated error; in tables and on the command line."""
 
 import numpy as np
 import pandas as pd
@@ -115,4 +115,6 @@ def test_the_command_line_tells_the_error(tmp_path, random):
         assert done.exit_code == 0
         assert done.stdout == ""
         assert done.stderr.endswith(f"{told}the lowest cosine with a vector {found.cosine:.6f}\n")
-        assert found.error == pytest.approx(np.abs(load(tmp_path / f"{dtype}.safetensors").matrix - random.matrix).max())
+        assert found.error == pytest.approx(
+            np.abs(load(tmp_path / f"{dtype}.safetensors").matrix - random.matrix).max()
+        )

@@ -1,4 +1,4 @@
-"""Vectors, words and counts in one safetensors file: exact, mapped, read by the library; what does not fit is refused."""
+"""Vectors, words and counts in one safetensors file: exact, mapped, read by the library; the rest is refused."""
 
 import json
 
@@ -77,7 +77,10 @@ BROKEN = {
     "no words": ({"vectors": GOOD["vectors"]}, "needs the tensors vectors and words, and has 'vectors'"),
     "no tensors": ({}, "needs the tensors vectors and words, and has none|no safetensors"),
     "other tensors": ({str(i): TEXT for i in range(12)}, "and has '0', '1', '10'.* and others"),
-    "one dimension": (GOOD | {"vectors": np.ones(3, np.float32)}, r"must be \(words, dim\) with dim at least 1, not \(3,\)"),
+    "one dimension": (
+        GOOD | {"vectors": np.ones(3, np.float32)},
+        r"must be \(words, dim\) with dim at least 1, not \(3,\)",
+    ),
     "no components": (GOOD | {"vectors": np.ones((2, 0), np.float32)}, "with dim at least 1"),
     "integers": (GOOD | {"vectors": np.ones((2, 3), np.int32)}, "must be floats, or int8 with scales; not int32"),
     "int8 alone": (BYTES, "must be floats, or int8 with scales; not int8"),
@@ -122,7 +125,8 @@ def header(**entries):
         header(vectors={"dtype": "F32", "shape": [10**9, 300], "data_offsets": [0, 1200 * 10**9]}),
         header(vectors={"dtype": "F32", "shape": [0, 2**62], "data_offsets": [0, 0]}),
         header(vectors={"dtype": "F32", "shape": [2**62, 2**62, 0], "data_offsets": [0, 0]}),
-        header(**{str(i): {"dtype": "U8", "shape": [1], "data_offsets": [i, i + 1]} for i in range(70_000)}) + b"x" * 70_000,
+        header(**{str(i): {"dtype": "U8", "shape": [1], "data_offsets": [i, i + 1]} for i in range(70_000)})
+        + b"x" * 70_000,
         (10**8).to_bytes(8, "little") + b'{"',
     ],
     ids=["truncated", "wide", "wider", "many", "header"],
