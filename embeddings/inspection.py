@@ -103,6 +103,8 @@ def vector_facts(path: Path, name: str, *, full: bool, allow_pickle: bool) -> di
     format = formats.by_name(name)
     describe = getattr(format, "describe", None)
     facts: dict[str, Any] = describe(path) if describe else {}
+    if "what" in facts:
+        return facts
     if "columns" in facts:
         columns = set(facts["columns"])
         return {"what": "vocabulary" if {"word", "count"} <= columns else "table without vectors"} | facts

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.option(
     "--dtype",
     type=click.Choice(["float32", "float16", "int8"]),
-    help="Of safetensors, parquet and arrow; all but int8 also of npy, huggingface and sentence-transformers. The "
+    help="Of safetensors, parquet and arrow; float32 and float16 also of npy, huggingface and sentence-transformers. The "
     "largest error is told.  [default: float32]",
 )
 @click.option("--language", metavar="CODE", help="Of spacy, such as en; xx is that of many.  [default: xx]")

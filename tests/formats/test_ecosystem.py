@@ -196,7 +196,6 @@ WRITE_SPACY = """
 import json, sys
 import numpy as np
 import spacy
-from spacy.cli.init_pipeline import init_vectors_cli
 nlp = spacy.blank("en")
 for place, word in enumerate(["the", "agent", "king", "unseen"]):
     nlp.vocab.set_vector(word, np.full(3, place, "f4"))

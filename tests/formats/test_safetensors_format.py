@@ -142,6 +142,7 @@ def test_info_of_tensors_without_vectors(tmp_path):
     save_file({"a": np.ones((2, 3), np.float32)}, tmp_path / "t")
     facts = describe(tmp_path / "t")
     assert (facts["what"], facts["format"], facts["tensors"]) == ("tensors", "safetensors", {"a": [2, 3]})
+    assert describe(tmp_path / "t", full=True) == facts
 
 
 @pytest.mark.parametrize("word", ["", "a\nb"])
