@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 @click.option(
     "--dtype",
     type=click.Choice(["float32", "float16", "int8"]),
-    help="Of safetensors, parquet and arrow; float32 and float16 also of npy, huggingface and sentence-transformers. The "
-    "largest error is told.  [default: float32]",
+    help="Of safetensors, parquet and arrow; float16 also of npy, huggingface and sentence-transformers. The largest "
+    "error is told.  [default: float32]",
 )
 @click.option("--language", metavar="CODE", help="Of spacy, such as en; xx is that of many.  [default: xx]")
 @shared.force
