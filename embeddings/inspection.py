@@ -60,12 +60,12 @@ def folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, Any]:
         record = read_record(path)
         kept = ("kind", "rows", "dim", "bytes", "build_seconds", "settings", "vectors")
         return {"what": "saved index", **{key: record.get(key) for key in kept}}
-    if (path / META).is_file():
-        meta = read_meta(path)
-        return {"what": "encoded corpus", **{key: value for key, value in meta.items() if key != "files"}}
     if not (path / RECORD).is_file() and (name := formats.sniff(path)):
         size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
         return told(path, name, {"size": size}, full=full, allow_pickle=allow_pickle)
+    if (path / META).is_file():
+        meta = read_meta(path)
+        return {"what": "encoded corpus", **{key: value for key, value in meta.items() if key != "files"}}
     description, tables = read_description(path), tensors.load(path / TENSORS)
     words, total = vocabulary_facts(path / VOCABULARY)
     main = tables.get(MAIN)

@@ -151,7 +151,7 @@ def dim_of(path: Path) -> int:
     """
     with opened(path) as stream:
         line = stream.readline(LONGEST_LINE)
-    if not line.strip():
+    if not line.strip(b"\r\n"):
         raise FormatError(f"{path} is empty" if not line else f"{path}, line 1: no vector")
     if len(line) == LONGEST_LINE:
         raise FormatError(f"{path}, line 1: longer than {LONGEST_LINE} bytes")

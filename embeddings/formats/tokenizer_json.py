@@ -97,6 +97,8 @@ def read(path: Path, rows: int, errors: str) -> tuple[list[str], str | None]:
             raise FormatError(
                 f"{path}: the token {word[:80]!r} has the number {number!r:.40}, and there are {rows} vectors"
             )
+        if (other := words[number]) is not None:
+            raise FormatError(f"{path}: the tokens {other[:80]!r} and {word[:80]!r} have the same number {number}")
         words[number] = word
     found = [word for word in words if word is not None]
     if len(found) < rows:

@@ -14,7 +14,7 @@ from embeddings.formats.precision import quantised, restored, rounding
 from embeddings.loading import load
 from embeddings.vectors import Vectors
 
-moderate = st.floats(-1e30, 1e30, width=32).filter(lambda value: value == 0 or abs(value) > 1e-30)
+moderate = st.floats(-(2.0**100), 2.0**100, width=32).filter(lambda value: value == 0 or abs(value) > 1e-30)
 matrices = arrays.arrays(np.float32, st.tuples(st.integers(0, 6), st.integers(1, 5)), elements=moderate)
 
 

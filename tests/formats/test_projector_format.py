@@ -48,10 +48,10 @@ def test_facts(tmp_path, small):
 NUMBERS, WORDS = b"1\t2\n3\t4\n", b"a\nb\n"
 BROKEN = {
     "fewer words": (NUMBERS, b"a\n", "vectors.tsv has 2 vectors, and metadata.tsv 1 words"),
-    "more words": (NUMBERS, b"a\nb\nc\n", "vectors.tsv has 2 vectors, and metadata.tsv 3 words"),
+    "more words": (b"1.25\t2\n3\t4.25\n", b"a\nb\nc\n", "vectors.tsv has 2 vectors, and metadata.tsv 3 words"),
     "many words": (NUMBERS, b"a\n" * 100, "is truncated: 8 bytes cannot hold 100 vectors of 2 components"),
     "no words": (NUMBERS, b"", "vectors.tsv has 2 vectors, and metadata.tsv 0 words"),
-    "a short line": (b"1\t2\n3\n", WORDS, "vectors.tsv is broken: CSV parse error: Expected 2 columns, got 1"),
+    "a short line": (b"1.25\t2.5\n3\n", WORDS, "vectors.tsv is broken: CSV parse error: Expected 2 columns, got 1"),
     "a long line": (b"1\t2\n3\t4\t5\n", WORDS, "is broken: CSV parse error: Expected 2 columns, got 3"),
     "no number": (b"1\t2\n3\tx\n", WORDS, "is broken: .*conversion error to float: invalid value 'x'"),
     "an empty field": (b"1\t2\n3\t\n", WORDS, "is broken: .*conversion error to float: invalid value ''"),

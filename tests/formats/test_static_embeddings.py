@@ -106,12 +106,18 @@ BROKEN = {
     "no model": ({"model": []}, "is no tokenizer: it has no model"),
     "no vocabulary": ({"model": {}}, "is no tokenizer with a vocabulary: that is NoneType"),
     "a vocabulary of numbers": ({"model": {"vocab": [1, 2]}}, "is no tokenizer with a vocabulary: that is list"),
-    "a number too high": ({"model": {"vocab": VOCAB | {"x": 4}}}, "the token 'x' has the number 4 among 4 vectors"),
-    "a negative number": ({"model": {"vocab": VOCAB | {"x": -1}}}, "the token 'x' has the number -1 among 4 vectors"),
-    "a number that is none": ({"model": {"vocab": VOCAB | {"x": 1.0}}}, "the token 'x' has the number 1.0 among"),
-    "true": ({"model": {"vocab": VOCAB | {"x": True}}}, "the token 'x' has the number True among"),
+    "a number too high": (
+        {"model": {"vocab": VOCAB | {"x": 4}}},
+        "the token 'x' has the number 4, and there are 4 vectors",
+    ),
+    "a negative number": (
+        {"model": {"vocab": VOCAB | {"x": -1}}},
+        "the token 'x' has the number -1, and there are 4 vectors",
+    ),
+    "a number that is none": ({"model": {"vocab": VOCAB | {"x": 1.0}}}, "the token 'x' has the number 1.0, and"),
+    "true": ({"model": {"vocab": VOCAB | {"x": True}}}, "the token 'x' has the number True, and"),
     "too few": ({"model": {"vocab": {"a": 0, "b": 2, "c": 3}}}, "no token has the number 1, and there are 4 vectors"),
-    "one twice": ({"model": {"vocab": VOCAB | {"x": 0}}}, None),
+    "one twice": ({"model": {"vocab": VOCAB | {"x": 0}}}, "the tokens 'the' and 'x' have the same number 0"),
     "added": ({"model": {"vocab": VOCAB}, "added_tokens": [3]}, "its added tokens are no list of tokens"),
     "half a character": (
         {"model": {"vocab": {"\ud800": 0, "b": 1, "c": 2, "d": 3}}},
@@ -124,9 +130,6 @@ BROKEN = {
 def test_broken_tokenizers(tmp_path, place, content, message):
     data = content if isinstance(content, bytes) else json.dumps(content).encode()
     (place / "tokenizer.json").write_bytes(data)
-    if message is None:
-        assert load(tmp_path / "v").words[0] in ("the", "x")
-        return
     with pytest.raises(FormatError, match=message) as caught:
         load(tmp_path / "v")
     assert "\n" not in str(caught.value)
@@ -145,7 +148,7 @@ TABLE = np.ones((4, 2), np.float32)
         ),
         ({"embeddings": TABLE[0]}, r"'embeddings' must be \(tokens, dim\) floats, not \(2,\) float32"),
         ({"embeddings": TABLE.astype("i4")}, r"must be \(tokens, dim\) floats, not \(4, 2\) int32"),
-        ({"embeddings": TABLE[:3]}, "has the number 3 among 3 vectors"),
+        ({"embeddings": TABLE[:3]}, "has the number 3, and there are 3 vectors"),
         ({"embeddings": TABLE * np.nan}, "the vector of 'the' holds NaN"),
         ({"embeddings": TABLE * 0, "counts": np.ones(4, "i8")}, r"counts must be \(3,\) int64, not \(4,\) int64"),
     ],
