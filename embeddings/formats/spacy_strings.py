@@ -74,3 +74,9 @@ def rows_of(words: Sequence[str], rows: dict[int, int]) -> list[int]:
     hashed = keys(words).tolist()
     numbers = [named.get(word, code) for word, code in zip(words, hashed, strict=True)]
     return [rows.get(number, rows.get(code, -1)) for number, code in zip(numbers, hashed, strict=True)]
+
+
+def unlisted(words: Sequence[str], rows: dict[int, int]) -> list[str]:
+    """The symbols that have a row in a table and are not among its strings, where spaCy does not put them."""
+    listed = set(words)
+    return [name for name, number in symbols().items() if number in rows and name not in listed]

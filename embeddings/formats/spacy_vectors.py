@@ -1,8 +1,8 @@
 """A pipeline of spaCy that holds vectors and nothing else: `spacy.load(path)`; `spacy train --paths.vectors path`.
 
 Its folder vocab is also what `Vocab.from_disk` and `Vectors.from_disk` take, and such folders are read too. The
-tokenizer cuts at white space and, if no word holds any, at punctuation and symbols. Words are looked up as they stand:
-`token.lower_` where the vectors are of words in lower case.
+tokenizer cuts at white space and, if no word holds any, at punctuation and symbols. Tokens are looked up in lower case
+if all words are (spaCy 3.6 and newer), else as they stand.
 """
 
 import json
@@ -19,8 +19,8 @@ from embeddings.errors import FormatError, SettingError
 from embeddings.formats.npy import read_header, read_matrix
 from embeddings.formats.shared import check_policy, check_writable, checked, encoded_words
 from embeddings.formats.sources import opened
-from embeddings.formats.spacy_strings import read_rows, rows_of, write_rows
-from embeddings.formats.tokenizer_json import check_unicode, only_words, parsed
+from embeddings.formats.spacy_strings import read_rows, rows_of, unlisted, write_rows
+from embeddings.formats.tokenizer_json import all_lower, check_unicode, only_words, parsed
 from embeddings.vectors import Vectors
 
 SUMMARY = "a folder that spacy.load and spacy train take, with vectors"
@@ -31,6 +31,7 @@ LANGUAGE = re.compile("[a-z]{2,3}")
 EXPANDS = 100
 ALWAYS = 1 << 28
 NONE = re.compile("(?!)")
+ORTH, LOWER = 65, 66  # which form of a token is looked up, as spaCy numbers them
 CONFIG = """[nlp]
 lang = "{language}"
 pipeline = []
@@ -75,7 +76,7 @@ def write(vectors: Vectors, path: Path, *, language: str = "xx") -> None:
     place = path / VOCABULARY
     place.mkdir()
     put(place / STRINGS, words)
-    put(place / MODE, {"mode": "default"})
+    put(place / MODE, {"mode": "default", "attr": LOWER if all_lower(words) else ORTH})
     write_rows(words, place / ROWS)
     with (place / DATA).open("wb") as stream:
         np.lib.format.write_array(stream, np.ascontiguousarray(vectors.matrix, "<f4"), allow_pickle=False)
@@ -140,6 +141,7 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
     check_mode(place / MODE)
     matrix, table = read_matrix(place / DATA), read_rows(place / ROWS)
     words = strings(place / STRINGS, errors)
+    words += unlisted(words, table)
     rows = rows_of(words, table)
     known = [number for number, row in enumerate(rows) if row != -1]
     wrong = next((number for number in known if not 0 <= rows[number] < len(matrix)), None)

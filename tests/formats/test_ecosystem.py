@@ -134,11 +134,8 @@ print(json.dumps([row.tolist() for row in model.encode(["King", "the king nobody
 
 
 @needs("model2vec")
-@pytest.mark.parametrize("form", ["huggingface", "sentence-transformers"])
-def test_model2vec_loads_the_folder(tmp_path, vectors, ask, form):
-    if form == "sentence-transformers":
-        pytest.skip("model2vec wants a config.json beside the modules")
-    vectors.save(tmp_path / "v", form)
+def test_model2vec_loads_the_folder(tmp_path, vectors, ask):
+    vectors.save(tmp_path / "v", "huggingface")
     found = ask(STATIC, tmp_path / "v")
     np.testing.assert_allclose(found, [vectors["king"], mean(vectors, "the", "king")], atol=1e-6)
 
@@ -173,7 +170,8 @@ blank = spacy.blank("en")
 blank.vocab.vectors.from_disk(sys.argv[1] + "/vocab")
 again = {word: blank.vocab[word].vector.tolist() for word in sys.argv[2:]}
 tokens = [token.text for token in nlp("the king's, (new_york) 日本! don't")]
-print(json.dumps([found, again, tokens, nlp.lang, IDS, nlp.vocab.strings["日本"]]))
+cased = [token.vector.tolist() for token in nlp("The KING")]
+print(json.dumps([found, again, cased, tokens, nlp.lang, IDS, nlp.vocab.strings["日本"]]))
 """
 
 
@@ -182,11 +180,12 @@ def test_spacy_loads_the_folder(tmp_path, vectors, ask):
     from embeddings.formats.spacy_strings import keys, symbols
 
     vectors.save(tmp_path / "v", "spacy", language="en")
-    found, again, tokens, language, ids, number = ask(SPACY, tmp_path / "v", *vectors.words, "nobody")
+    found, again, cased, tokens, language, ids, number = ask(SPACY, tmp_path / "v", *vectors.words, "nobody")
     assert language == "en"
     for word in vectors:
         assert found[word] == again[word] == vectors[word].tolist()
     assert not any(found["nobody"])
+    assert cased == [vectors["the"].tolist(), vectors["king"].tolist()]
     assert tokens == ["the", "king", "'", "s", ",", "(", "new_york", ")", "日本", "!", "don", "'", "t"]
     assert number == keys(["日本"])[0]
     assert symbols() == {name: number for name, number in ids.items() if name}
@@ -225,7 +224,7 @@ print(json.dumps([nlp.vocab["king"].vector.tolist(), nlp.vocab.vectors.shape]))
 
 @needs("spacy")
 def test_spacy_train_takes_it_for_its_vectors(tmp_path, vectors, ask):
-    vectors.save(tmp_path / "v", "spacy")
+    vectors.save(tmp_path / "v", "spacy", language="de")
     assert ask(TRAIN_CONFIG, tmp_path / "v") == [vectors["king"].tolist(), [len(vectors), 6]]
 
 

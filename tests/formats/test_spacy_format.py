@@ -56,6 +56,10 @@ def vocab(tmp_path, small):
 def test_what_is_in_the_files(vocab, small):
     assert json.loads((vocab / "strings.json").read_text()) == small.words
     assert np.array_equal(np.load(vocab / "vectors"), small.matrix)
+    assert json.loads((vocab / "vectors.cfg").read_text())["attr"] == symbols()["ORTH"]
+    small.subset(3).save(vocab.parent, "spacy", force=True)
+    assert json.loads((vocab / "vectors.cfg").read_text())["attr"] == symbols()["LOWER"]
+    small.save(vocab.parent, "spacy", force=True)
     rows = msgpack.unpackb((vocab / "key2row").read_bytes(), strict_map_key=False)
     hashed = {code: row for row, code in enumerate(keys(small.words).tolist())}
     assert rows == hashed | {symbols()["agent"]: 1, symbols()["NOUN"]: 3}
@@ -79,6 +83,11 @@ def test_strings_without_vectors_and_words_that_share_a_row(vocab, small):
     again = load(vocab)
     assert again.words == ["an", "the", "agent", "日本", "NOUN"]
     assert np.array_equal(again.matrix, small.matrix[[0, 0, 1, 2, 3]])
+
+
+def test_symbols_need_not_be_listed(vocab, small):
+    (vocab / "strings.json").write_text(json.dumps(["the", "日本"]))
+    assert load(vocab).words == small.words
 
 
 def table(**rows):
