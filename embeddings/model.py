@@ -75,7 +75,7 @@ class Model:
         self.packages: dict[str, str] = dict(installed() if packages is None else packages)
         if MAIN in self.tables:
             raise SettingError(f"a table may not be called {MAIN!r}, which is the name of the vectors themselves")
-        if list(vectors.words) != list(vocabulary.words):
+        if vectors.names is not vocabulary.names and list(vectors.words) != list(vocabulary.words):
             raise SettingError(f"the words of {len(vectors)} vectors are not the vocabulary's {len(vocabulary)}")
         if composer is not None:
             vectors.compose = self.compose
@@ -207,7 +207,7 @@ class Model:
         if matrix is None or matrix.ndim != 2 or matrix.dtype != np.float32:
             raise FormatError(f"{folder / TENSORS} holds no float32 matrix called {MAIN!r}")
         try:
-            vectors = Vectors(list(vocabulary.words), matrix, counts=vocabulary.counts)
+            vectors = Vectors(vocabulary.names, matrix, counts=vocabulary.counts)
         except SettingError as error:
             raise FormatError(f"{folder}: {VOCABULARY} and {TENSORS} do not fit: {error}") from None
         name, composer = description.pop("model"), installed_composer if description.pop("composes") else None
