@@ -19,6 +19,7 @@ from embeddings.corpora.tokenizers import Runs, Tokenizer, check_case
 from embeddings.corpora.tokenizers import resolve as resolve_tokenizer
 from embeddings.corpora.utf8 import check_policy
 from embeddings.errors import CorpusError, SettingError
+from embeddings.logs import log
 from embeddings.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -123,6 +124,7 @@ class Corpus:
             with made, made_in(home) as scratch:
                 remap(made, self.vocabulary, scratch)
             made = EncodedCorpus(scratch, temporary=True)
+        log.info("%r: %s words, %s different", self, made.meta["tokens"], made.meta["types"])
         if made.finalizer is not None:
             self.kept, self.kept_identity = made, state
         return made
@@ -131,6 +133,7 @@ class Corpus:
         """The corpus with all its words, from the cache or written now."""
         if home and name:
             if found := cached.find(home / name):
+                log.debug("%r is in the cache, %s", self, found.folder)
                 return found
             limit(home)  # hours of work come before it is asked again
         with made_in(home) as scratch:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from embeddings.errors import SettingError
+from embeddings.manners import Guest
 from embeddings.neighbours import row_blocks, unit, unit_rows
 from embeddings.vocabulary import UnknownWordError
 
@@ -18,9 +19,10 @@ if TYPE_CHECKING:
 Query = str | np.ndarray | Sequence[str | np.ndarray]
 Neighbours = list[tuple[str, float]]
 Compose = Callable[[Sequence[str]], np.ndarray]
+COMPLETED = 50_000  # words, the most frequent, that an editor offers after vectors["
 
 
-class Vectors:
+class Vectors(Guest):
     """Words in order of frequency, one row of a float32 matrix each.
 
     Arguments:
@@ -32,6 +34,8 @@ class Vectors:
     Raises:
         SettingError: a word stands twice, or the shapes do not fit together.
     """
+
+    MADE = ("units", "fingerprint")
 
     def __init__(
         self,
@@ -108,6 +112,9 @@ class Vectors:
 
     def __contains__(self, word: object) -> bool:
         return word in self._index
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return self.words[:COMPLETED]
 
     def __repr__(self) -> str:
         return f"<Vectors: {len(self)} words, {self.dim} components>"

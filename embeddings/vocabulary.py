@@ -1,7 +1,7 @@
 """The words of a corpus with their counts, in frequency order, and what training draws from the counts."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -77,6 +77,9 @@ class Vocabulary:
 
     def __len__(self) -> int:
         return len(self.column)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.words)
 
     def __contains__(self, word: object) -> bool:
         return word in self.ids
