@@ -49,7 +49,7 @@ def replacing(path: str | os.PathLike[str], *, force: bool = False, folder: bool
         yield fresh
         flush(fresh)
         swap(fresh, target, scratch / "old")
-        log.info("wrote %s", target)
+        log.debug("wrote %s", target)
     except OSError as error:
         raise OutputError(f"{target} cannot be written: {error.strerror or error}") from error
     finally:
@@ -80,7 +80,7 @@ def replacing_all(paths: Sequence[Path], *, force: bool = False) -> Iterator[lis
             flush(Path(scratch))
             for path, target in reversed(list(zip(fresh, targets, strict=True))):
                 path.replace(target)
-            log.info("wrote %s", ", ".join(map(str, targets)))
+            log.debug("wrote %s", ", ".join(map(str, targets)))
     except OSError as error:
         raise OutputError(f"{targets[0]} cannot be written: {error.strerror or error}") from error
 

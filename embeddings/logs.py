@@ -1,6 +1,6 @@
-"""What the library logs, as `embeddings` of `logging`; nothing is shown unless a program asks for it.
+"""What the library logs, as `embeddings` of `logging`: INFO on what is read and trained, DEBUG on what is written.
 
-logging.basicConfig(level=logging.INFO)
+Nothing is shown unless a program asks for it, as by `logging.basicConfig(level=logging.INFO)`.
 """
 
 import logging
