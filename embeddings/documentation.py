@@ -29,7 +29,7 @@ HEAD = "Every public name. These pages are made from the docstrings: `python -m 
 
 
 def public() -> dict[str, Any]:
-    """Every public name with what it stands for, ours alone: first what `import embeddings as em` gives as `em.NAME`."""
+    """Every public name of ours with what it stands for; first what `import embeddings as em` gives as `em.NAME`."""
     found = {name: getattr(embeddings, name) for name in embeddings.HOMES}
     for name, offers in registry.available("trainer").items():
         if registry.package(offers[0]) == PACKAGE:
