@@ -30,6 +30,12 @@ if TYPE_CHECKING:
 class Corpus:
     """Text to learn from.
 
+    >>> import embeddings as em
+    >>> em.Corpus(["The cat sat.", "It did so again."]).encode()
+    <EncodedCorpus of 7 tokens, 7 types, 2 sentences, 2 documents>
+    >>> em.Corpus(["New York is a city"], phrases=em.PhraseList(["new york"])).encode().vocabulary.words
+    ['a', 'city', 'is', 'new_york']
+
     sources: paths of files, plain or compressed by gzip, bzip2, zstd or xz (told by content), of folders of such
     files (all within, by name, hidden ones skipped), or patterns ("texts/*.gz"); "-" for standard input; the
     built-in name "sample", unless a path is called so; or Python iterables, of strings (each a document, its

@@ -21,6 +21,12 @@ BESIDE = {
     "check_trainer": "embeddings.testing",
     "check_index": "embeddings.testing",
     "option": "embeddings.settings",
+    "Aligned": "embeddings.operations.align",
+    "Concatenated": "embeddings.document_vectors",
+    "EncodedCorpus": "embeddings.corpora",
+    "Index": "embeddings.indexes",
+    "Phrase": "embeddings.corpora.phrases",
+    "Result": "embeddings.eval.results",
     "TrainingError": "embeddings.training.task",
     "UnknownWordError": "embeddings.vocabulary",
 }

@@ -25,6 +25,15 @@ COMPLETED = 50_000  # words, the most frequent, that an editor offers after vect
 class Vectors(Guest):
     """Words in order of frequency, one row of a float32 matrix each.
 
+    >>> import numpy as np, embeddings as em
+    >>> vectors = em.Vectors(["king", "queen", "river"], np.array([[1, 0], [0.75, 0.25], [0, 1]]))
+    >>> vectors
+    <Vectors: 3 words, 2 components>
+    >>> vectors["queen"].tolist(), "road" in vectors, list(vectors)
+    ([0.75, 0.25], False, ['king', 'queen', 'river'])
+    >>> [(word, round(cosine, 3)) for word, cosine in vectors.most_similar("king", top=1)]
+    [('queen', 0.949)]
+
     Arguments:
         words: no two alike.
         matrix: (words, dim); kept as it is when it is float32 already, memory-mapped ones too.

@@ -24,6 +24,11 @@ class UnknownWordError(EmbeddingsError, KeyError):
 class Vocabulary:
     """Words, most frequent first; equal counts by word, in code point order.
 
+    >>> import embeddings as em
+    >>> vocabulary = em.Vocabulary.from_counts({"cat": 2, "the": 5, "a": 2})
+    >>> list(vocabulary), vocabulary.index("cat"), vocabulary.total
+    (['the', 'a', 'cat'], 2, 9)
+
     words: distinct strings, or a pyarrow string array of them, which becomes a list only when `words` is
     asked for. counts: occurrences of each. total: tokens of the corpus, out of the vocabulary ones included;
     the sum of the counts if not given.

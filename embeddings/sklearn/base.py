@@ -70,7 +70,7 @@ class TextVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """
         for name in ("trainer", "settings"):
             if getattr(self, name) is not None:
-                raise SettingError(f"{name} says how to learn {given}, and {given} are given: leave out one of the two")
+                raise SettingError(f"{name} is for a training, and {given} given: leave out one of the two")
 
     def _reading(self, tokenizer: Any, case: str) -> dict[str, Any]:
         """How texts become words, as settings of a `Corpus`: these, unless told otherwise."""

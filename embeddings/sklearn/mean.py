@@ -28,6 +28,17 @@ CONSTANT = 1e-3
 class MeanVectorizer(TextVectorizer):
     """Learns vectors of words from texts, or takes ready ones, and gives each text the mean of those of its words.
 
+    >>> import embeddings as em
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> texts, labels = ["a good film", "a bad film", "a good book", "a bad book"] * 9, [1, 0, 1, 0] * 9
+    >>> means = em.MeanVectorizer("cbow", {"dim": 8, "min_count": 1}, weighting="sif", remove_components=1)
+    >>> means.fit_transform(texts).shape
+    (36, 8)
+    >>> line = make_pipeline(means, LogisticRegression(C=100)).fit(texts, labels)
+    >>> line.set_params(meanvectorizer__settings__dim=16).fit(texts, labels)[0].transform(texts).shape
+    (36, 16)
+
     Words without a vector are left out; a text without a word that has one is zeros. With `threads=1` an integer
     `random_state` settles every byte of the vectors.
 
@@ -115,7 +126,7 @@ class MeanVectorizer(TextVectorizer):
         self._check()
         given = loaded(self.vectors)
         if given is not None:
-            self._refuse_training("vectors")
+            self._refuse_training("vectors are")
         trainer = self._trainer("skipgram") if given is None else None
         self._text = self._reading_for(given, trainer)
         corpus = Corpus(texts, **self._text)

@@ -22,6 +22,12 @@ EPOCHS = {"least": 1, "most": 1_000_000}  # as those of a training
 class ParagraphVectorizer(TextVectorizer):
     """Learns a model of documents from texts, or takes a ready one, and gives each text the vector it infers for it.
 
+    >>> import embeddings as em
+    >>> texts = ["a good film", "a bad film", "a good book", "a bad book"] * 9
+    >>> made = em.ParagraphVectorizer("paragraph-dm", {"dim": 8, "min_count": 1}).fit(texts)
+    >>> made.transform(["a film about a book"]).shape
+    (1, 8)
+
     The texts of `fit` get inferred vectors too; those of the training are `model_.documents`. A text and the seed
     settle every byte of an inferred vector, and `threads=1` those of the model.
 
@@ -97,7 +103,7 @@ class ParagraphVectorizer(TextVectorizer):
             SettingError: it is none, or one without documents; or a parameter is for a training.
             FormatError: as `embeddings.load_model`.
         """
-        self._refuse_training("a model")
+        self._refuse_training("a model is")
         for name in ("tokenizer", "case"):
             if getattr(self, name) is not None:
                 raise SettingError(f"a model is given, which has its own {name}: leave it out")

@@ -259,7 +259,7 @@ def test_parameters_are_refused_by_fit(given, kind, told, tmp_path, monkeypatch)
 
 def test_what_is_given_is_not_trained(vectors):
     for more in ({"trainer": "cbow"}, {"settings": {"dim": 3}}):
-        with pytest.raises(SettingError, match="says how to learn vectors, and vectors are given"):
+        with pytest.raises(SettingError, match="is for a training, and vectors are given"):
             em.MeanVectorizer(vectors=vectors, **more).fit(["w1"])
 
 
