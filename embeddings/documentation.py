@@ -13,8 +13,7 @@ from typing import Any
 import embeddings
 from embeddings import errors, registry
 from embeddings.errors import EmbeddingsError
-from embeddings.markdown import cell, docstring, plain, row, signature
-from embeddings.settings import kinds, without_none
+from embeddings.markdown import annotations, cell, docstring, plain, row, signature
 
 PACKAGE = "embeddings-toolkit"
 BESIDE = {
@@ -87,11 +86,11 @@ def settings_table(thing: type) -> list[str]:
     """The fields of a dataclass, with their help and bounds where they have such."""
     if not dataclasses.is_dataclass(thing):
         return []
-    types, rows = kinds(thing), []
+    types, rows = annotations(thing), []
     for field in dataclasses.fields(thing):
         default = "" if field.default is dataclasses.MISSING else f"`{field.default!r}`"
         help, bounds = plain(field.metadata.get("help", "")), bounds_of(field.metadata)
-        rows.append(row([f"`{field.name}`", f"`{type_name(types[field.name])}`", default, " ".join([help, bounds])]))
+        rows.append(row([f"`{field.name}`", f"`{types[field.name]}`", default, f"{help} {bounds}"]))
     head = [row(["field", "type", "default", ""]), "|---|---|---|---|"]
     return ["\n".join([*head, *rows])] if rows else []
 
@@ -101,16 +100,6 @@ def bounds_of(metadata: typing.Mapping[str, Any]) -> str:
     told = {"least": "at least", "above": "above", "most": "at most"}
     parts = [f"{words} {metadata[name]:,}" for name, words in told.items() if metadata.get(name) is not None]
     return f"({', '.join(parts)})" if parts else ""
-
-
-def type_name(kind: Any) -> str:
-    """A type as its annotation is written."""
-    inner, optional = without_none(kind)
-    if typing.get_origin(inner) is typing.Literal:
-        name = " | ".join(map(repr, typing.get_args(inner)))
-    else:
-        name = getattr(inner, "__name__", str(inner))
-    return name + " | None" * optional
 
 
 def members_of(thing: type) -> dict[str, Any]:

@@ -114,3 +114,15 @@ class Unquoted(ast.NodeTransformer):
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         """What is in a Literal stays."""
         return node if isinstance(node.value, ast.Name) and node.value.id == "Literal" else self.generic_visit(node)
+
+
+def annotations(thing: type) -> dict[str, str]:
+    """The types of the fields of a class and of those above it, as they are written."""
+    found: dict[str, str] = {}
+    for one in reversed(thing.__mro__):
+        if one.__module__.startswith("embeddings"):
+            tree = ast.parse(textwrap.dedent(inspect.getsource(one))).body[0]
+            for node in ast.walk(tree):
+                if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                    found[node.target.id] = annotation(node.annotation)
+    return found

@@ -85,7 +85,7 @@ def test_settings_as_a_table():
     table = documentation.settings_table(em.SkipGram)[0]
     assert "| `dim` | `int` | `100` | Components of a vector. (at least 1, at most 65,536) |" in table
     assert "| `max_vocab` | `int \\| None` | `None` |" in table
-    assert "| `negative_sharing` | `'distant' \\| 'window'` | `'distant'` |" in table
+    assert "| `negative_sharing` | `Literal['distant', 'window']` | `'distant'` |" in table
 
 
 def with_examples(root):
