@@ -342,3 +342,8 @@ def test_pickled_once_fitted(vectors):
 def test_not_imported_before_it_is_used(python):
     code = "import sys, embeddings, embeddings.cli; embeddings.Vectors; print('sklearn' in sys.modules)"
     assert python("-c", code).stdout.strip() == "False"
+
+
+def test_shown_in_a_notebook(vectors):
+    text = em.MeanVectorizer(vectors=vectors, weighting="sif")._repr_html_()
+    assert "Vectors: 30 words, 7 components" in text
