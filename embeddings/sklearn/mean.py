@@ -131,11 +131,12 @@ class MeanVectorizer(TextVectorizer):
         self._text = self._reading_for(given, trainer)
         corpus = Corpus(texts, **self._text)
         with corpus.encode() as encoded:
-            source = given if trainer is None else trainer.train(corpus, threads=self.threads, seed=seed)
+            source: Any = given if trainer is None else trainer.train(corpus, threads=self.threads, seed=seed)
             bags, counted = Bags.of(encoded), encoded.vocabulary
         self.model_ = source if isinstance(source, Model) else None
         self.vectors_: Vectors = source.vectors if isinstance(source, Model) else source
         self.frequencies_ = None if self.weighting == "mean" else self._frequencies(source, counted)
+        self._sif, self._constant = self.weighting == "sif", CONSTANT if self.constant is None else self.constant
         self.components_ = np.zeros((0, self.vectors_.dim))
         if self.remove_components:
             self.components_ = common_components(self._means(bags), self.remove_components)
@@ -178,9 +179,8 @@ class MeanVectorizer(TextVectorizer):
         matrix, known = look_up(self.vectors_, bags.words)
         weights = known
         if self.frequencies_ is not None:
-            constant = CONSTANT if self.constant is None else self.constant
-            weights = known * weights_of(bags.words, self.frequencies_, self.weighting == "sif", constant)
-        divisors = bags.totals(known if self.weighting == "sif" else weights)
+            weights = known * weights_of(bags.words, self.frequencies_, self._sif, self._constant)
+        divisors = bags.totals(known if self._sif else weights)
         return np.asarray(bags.sums(matrix, weights) / np.where(divisors > 0, divisors, 1)[:, None])
 
     def _rows(self, bags: Bags) -> np.ndarray:
