@@ -79,7 +79,7 @@ def class_head(thing: type, name: str) -> str:
         return ""
     if issubclass(thing, BaseException):
         return f"Is a {', a '.join(f'`{base.__name__}`' for base in thing.__bases__)}."
-    return signature(vars(thing).get("__init__", thing.__init__), name)  # type: ignore[misc]
+    return signature(vars(thing).get("__init__", thing.__init__), name)
 
 
 def settings_table(thing: type) -> list[str]:

@@ -60,7 +60,8 @@ class TextVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         if isinstance(chosen, type) or not is_dataclass(chosen) or not hasattr(chosen, "train"):
             raise SettingError(f"trainer must be the name of one, or one such as em.SkipGram(dim=50), not {chosen!r}")
         check_settings(type(chosen).__name__, [field.name for field in fields(chosen)], settings)
-        return replace(chosen, **settings)
+        made: Any = chosen  # an object, as the line above has seen
+        return replace(made, **settings)
 
     def _refuse_training(self, given: str) -> None:
         """Refuse what says how to train, where nothing is trained.
