@@ -15,7 +15,7 @@ from embeddings.kernels.bundle import Bundle
 from embeddings.kernels.inference import Inference, new_state
 from embeddings.kernels.random import keys
 from embeddings.kernels.rows import padded
-from embeddings.settings import DISTANT, check_value
+from embeddings.settings import check_value
 from embeddings.training import hogwild
 from embeddings.training.documents import Documents, documents_of
 from embeddings.training.tables import zeros
@@ -36,7 +36,7 @@ class Frozen:
 
     `kernel(goal, source, block, tables, bundle, how, rng)` is as `embeddings.plugins.paragraph_dbow.infer`;
     `tables(row)` are given the thread's row, (1, padded dim); `noise` words are drawn for a centre; `shrink` and
-    `shared` are as in `embeddings.training.documents.windows`.
+    `sharing` are as in `embeddings.training.documents.windows`.
     """
 
     model: "Model"
@@ -46,7 +46,7 @@ class Frozen:
     bundle: Callable[[], Bundle]
     noise: int
     shrink: bool
-    shared: bool
+    sharing: int
 
     def __call__(
         self,
@@ -90,12 +90,12 @@ class Frozen:
 
         settings, places = self.settings, new_ids(encoded.vocabulary, self.model.vocabulary)
         found = np.zeros((len(documents.rows), settings.dim), np.float32)
-        key, sharing = keys(seed, 1)[0], DISTANT if self.shared else 1
+        key = keys(seed, 1)[0]
         blank = source_of(settings, self.model.vocabulary, np.empty(0, np.int32), np.zeros(1, np.int64))
         for first, last in parts(documents.borders):
             borders = documents.borders[first : last + 1]
             ids = places[encoded.ids[borders[0] : borders[-1]]]
-            source = blank._replace(ids=ids, lines=borders - borders[0], shrink=self.shrink, sharing=sharing)
+            source = blank._replace(ids=ids, lines=borders - borders[0], shrink=self.shrink, sharing=self.sharing)
 
             def work(begin: int, end: int, scratch: "Scratch", source: Any = source, first: int = first) -> None:
                 part = source._replace(lines=source.lines[begin : end + 1])

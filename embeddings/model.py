@@ -92,6 +92,8 @@ class Model(Guest):
             FormatError: a table or setting that composing needs is missing or broken.
         """
         if second is None and not choice:
+            if isinstance(texts, str | bytes):
+                raise SettingError(f"compose takes a list of texts, such as [{texts!r}], not {texts!r}")
             return self._compose(texts)
         phrase: Callable[..., np.ndarray] | None = getattr(self._compose, "compose", None)
         if phrase is None or second is None:

@@ -182,6 +182,11 @@ class NegativeSampling(Settings):
         "in common, which is fast, or anew for each window.",
     )
 
+    @property
+    def together(self) -> int:
+        """How many windows share a draw of noise words."""
+        return DISTANT if self.negative_sharing == "distant" else 1
+
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentChoice(Settings):

@@ -58,7 +58,7 @@ def learn_both(block: Block, tables: Tables, bundle: Bundle, rate: float) -> Non
     weights[0] = 1
     part = Bundle(
         bundle.read, bundle.moved, targets, weights, bundle.scores,
-        bundle.context, bundle.rows, bundle.old, bundle.factor, bundle.tally,
+        bundle.context, bundle.rows, bundle.old, bundle.factor, bundle.tally, bundle.centres,
     )  # fmt: skip
     skipgram.learn_block(block, skipgram.Tables(tables.words, tables.output), part, rate)
 
@@ -180,15 +180,10 @@ class ParagraphDBOW(DocumentChoice, WindowSettings):
                 documents,
                 noise=self.negatives if self.train_words else drawn,
                 shrink=self.shrink_window,
-                shared=self.shares,
+                sharing=self.together,
             ),
             learned=lambda: self.learned(table, words, output),
         )
-
-    @property
-    def shares(self) -> bool:
-        """Whether words that lie apart share noise words."""
-        return self.negative_sharing == "distant"
 
     def bundle(self) -> Bundle:
         """A thread's scratch."""
@@ -219,5 +214,5 @@ def inferrer(model: Model) -> Frozen:
         bundle=made.bundle,
         noise=drawn,
         shrink=made.shrink_window,
-        shared=made.shares,
+        sharing=made.together,
     )

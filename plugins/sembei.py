@@ -25,7 +25,7 @@ from embeddings.kernels.noise import alias_table
 from embeddings.kernels.rows import address, padded, prefetch, share, total
 from embeddings.kernels.trie import Parts
 from embeddings.model import Model
-from embeddings.settings import DISTANT, Dimension, NegativeSampling, Schedule, VocabularyChoice, option
+from embeddings.settings import Dimension, NegativeSampling, Schedule, VocabularyChoice, option
 from embeddings.training.progress import Report
 from embeddings.training.tables import VECTORS, Arrays, all_trimmed, initial, zeros
 from embeddings.training.task import Task, prepare
@@ -243,7 +243,7 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
             table=ngrams.table,
             keep=keep_thresholds(vocabulary.keep_probabilities(self.sample)),
             noise=alias_table(vocabulary.noise_weights(self.noise_exponent)),
-            sharing=DISTANT if self.negative_sharing == "distant" else 1,
+            sharing=self.together,
             both=self.sample_side == "both",
         )
 

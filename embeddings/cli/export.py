@@ -65,6 +65,8 @@ def command(
         loaded = load(vectors, allow_pickle=allow_pickle, errors=encoding_errors, table=table)
         loaded = loaded if words is None else chosen(loaded, words)
         written = formats.write(loaded, out, format=name, force=force, counts=counts, **options)
+        if loaded.compose is not None and table == "vectors":
+            click.echo("only words with a vector of their own are written: what composes others stays behind", err=True)
     files = " and ".join(map(str, written))
     click.echo(f"{len(loaded)} vectors of {loaded.dim} components written to {files}", err=True)
 

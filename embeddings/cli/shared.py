@@ -46,7 +46,8 @@ def tell_composed(vectors: "Vectors", words: Iterable[str]) -> None:
     """Say which words have no vector of their own, where one is composed for them."""
     unseen = [word for word in dict.fromkeys(words) if word not in vectors]
     if vectors.compose is not None and unseen:
-        click.echo(f"composed, not among the {len(vectors)} words: {', '.join(unseen)}", err=True)
+        named = [f"{word} ({word.lower()!r} is)" if word.lower() in vectors else word for word in unseen]
+        click.echo(f"composed, not among the {len(vectors)} words: {', '.join(named)}", err=True)
 
 
 def load_whole(path: str, allow_pickle: bool, encoding_errors: str) -> "Model | Vectors":

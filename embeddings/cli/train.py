@@ -92,8 +92,11 @@ def train_into(
     from embeddings.training.task import Interrupted
 
     write = checked(out, force)
-    if not quiet and hasattr(settings, "inferrer") and is_vector_file(out):
-        say(f"{out} will hold vectors of words; a folder keeps those of documents, and finds others")
+    if not quiet and is_vector_file(out):
+        if hasattr(settings, "inferrer"):
+            say(f"{out} will hold vectors of words; a folder keeps those of documents, and finds others")
+        elif hasattr(settings, "composer"):
+            say(f"{out} will hold vectors of words; a folder keeps what gives vectors to others")
     text = Corpus(*corpus, vocabulary=vocab, **settings_of_corpus)
     check_apart(out, text)
     with Reading(quiet) as read:

@@ -25,23 +25,24 @@ def give_all(bundle: Bundle, m: int, width: int, factor: float) -> None:
 
 
 @piece
-def set_side_by_side(bundle: Bundle, slots: int, width: int) -> None:
-    """Let the rows of `context` go in side by side, zeros where an address is 0."""
-    hidden, gradient = address(bundle.rows, HIDDEN), address(bundle.rows, GRADIENT)
-    bundle.rows[:] = 0
+def set_side_by_side(bundle: Bundle, hidden: int, gradient: int, slots: int, width: int) -> None:
+    """Make a row of those of `context` side by side, zeros where an address is 0; and one of zeros for its gradient."""
+    bundle.rows[hidden], bundle.rows[gradient] = 0, 0
+    goal = address(bundle.rows, hidden)
     for slot in range(slots):
         if bundle.context[slot] != 0:
-            copy(bundle.scores, hidden + slot * width * bundle.rows.itemsize, bundle.context[slot], width)
-    bundle.read[0], bundle.moved[0] = hidden, gradient
+            copy(bundle.scores, goal + slot * width * bundle.rows.itemsize, bundle.context[slot], width)
 
 
 @piece
-def give_part(bundle: Bundle, slot: int, width: int) -> None:
-    """Add its part of the gradient, the whole of it, to the row of `context` in a slot. `read[0]` is used up."""
-    if bundle.context[slot] != 0:
-        bundle.read[0], bundle.factor[0] = bundle.context[slot], 1
-        part = address(bundle.rows, GRADIENT) + slot * width * bundle.rows.itemsize
-        share(bundle.factor, part, bundle.read, 1, width)
+def give_parts(bundle: Bundle, gradient: int, slots: int, width: int) -> None:
+    """Add to each row of `context` its part of a gradient, the whole of it. `read[0]` is used up."""
+    bundle.factor[0] = 1
+    for slot in range(slots):
+        if bundle.context[slot] != 0:
+            bundle.read[0] = bundle.context[slot]
+            part = address(bundle.rows, gradient) + slot * width * bundle.rows.itemsize
+            share(bundle.factor, part, bundle.read, 1, width)
 
 
 @piece

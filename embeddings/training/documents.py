@@ -13,7 +13,6 @@ from embeddings.errors import CorpusError, OutputError
 from embeddings.kernels.block import new_block
 from embeddings.kernels.documents import mark_known
 from embeddings.kernels.rows import padded
-from embeddings.settings import DISTANT
 from embeddings.training.tables import initial, zeros
 from embeddings.training.worker import Reader
 
@@ -80,12 +79,11 @@ def document_table(documents: Documents, ids: np.ndarray, vocabulary: int, dim: 
     return table
 
 
-def windows(task: "Task", documents: Documents, *, noise: int, shrink: bool, shared: bool) -> Reader:
+def windows(task: "Task", documents: Documents, *, noise: int, shrink: bool, sharing: int) -> Reader:
     """What threads read: words in windows that do not leave their document, with `noise` words for each.
 
-    `shrink` tells whether the reach of windows is drawn, `shared` whether those that lie apart share noise words.
+    `shrink` tells whether the reach of windows is drawn, `sharing` how many that lie apart share noise words.
     """
-    sharing = DISTANT if shared else 1
     source = task.source()._replace(lines=documents.borders, rows=documents.rows, shrink=shrink, sharing=sharing)
     return Reader(source, lambda: new_block(source.window, noise, documents=True))
 

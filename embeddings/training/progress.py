@@ -16,7 +16,7 @@ class Progress:
 
     `loss` is the mean, over the pairs of input and positive in one window of 64 since the last report, of the
     negative-sampling loss (natural logarithms); None where there was none yet. `rate` falls block by block, of some
-    8,000 words each. `seconds` have passed.
+    8,000 words each or, where a model says so, fewer. `seconds` have passed.
     """
 
     words: int

@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from embeddings.cores import memory
+from embeddings.errors import SettingError
 from embeddings.kernels.bundle import aligned
 from embeddings.kernels.rows import padded
 
@@ -16,7 +18,7 @@ def initial(rows: int, dim: int, seed: int, table: np.ndarray | None = None) -> 
 
     word2vec begins with half of it; the whole gives CBOW better vectors in few epochs. A table of zeros may be given.
     """
-    table = aligned(rows, padded(dim)) if table is None else table
+    table = zeros(rows, dim) if table is None else table
     rng = np.random.default_rng(seed)
     for start in range(0, rows, 65536):  # a block at a time, so that no second table is ever in memory
         part = table[start : start + 65536, :dim]
@@ -25,7 +27,17 @@ def initial(rows: int, dim: int, seed: int, table: np.ndarray | None = None) -> 
 
 
 def zeros(rows: int, dim: int) -> np.ndarray:
-    """Rows of zeros; float32 (rows, padded dim)."""
+    """Rows of zeros; float32 (rows, padded dim).
+
+    Raises:
+        SettingError: the machine has less memory than they take.
+    """
+    size, room = 4 * rows * padded(dim), memory()
+    if room is not None and size > room:  # else the system might say so by ending the process, hours later
+        raise SettingError(
+            f"a table of {rows:,} rows of {dim} numbers takes {size / 1e9:,.1f} GB, and this machine has "
+            f"{room / 1e9:,.1f}; fewer words, components, buckets or a smaller window make it smaller"
+        )
     return aligned(rows, padded(dim))
 
 

@@ -17,7 +17,6 @@ from embeddings.kernels.noise import alias_table
 from embeddings.logs import log
 from embeddings.model import Model
 from embeddings.settings import (
-    DISTANT,
     ContextWindow,
     Dimension,
     NegativeSampling,
@@ -202,7 +201,7 @@ def source_of(settings: WindowSettings, vocabulary: Vocabulary, ids: np.ndarray,
         noise=alias_table(vocabulary.noise_weights(settings.noise_exponent)),
         window=settings.window,
         shrink=settings.shrink_window,
-        sharing=DISTANT if settings.negative_sharing == "distant" else 1,
+        sharing=settings.together,
     )
 
 

@@ -45,7 +45,7 @@ def test_links_lead_somewhere():
             assert link in made
 
 
-def sample(a: "str | None", b: int = 3, *rest: float, c: "list[int]", d: str = "x", **more: object) -> "dict[str, int]":
+def sample(a: "str | None", b: int = 3, *rest: float, c: "list[int]", **more: object) -> "dict[str, int]":
     """What comes back, in *stars* and a_b and <c>.
 
         code()
@@ -61,7 +61,7 @@ def sample(a: "str | None", b: int = 3, *rest: float, c: "list[int]", d: str = "
 
 
 def test_signatures_as_they_are_written():
-    line = "f(a: str | None, b: int = 3, *rest: float, c: list[int], d: str = 'x', **more: object) -> dict[str, int]"
+    line = "f(a: str | None, b: int = 3, *rest: float, c: list[int], **more: object) -> dict[str, int]"
     assert markdown.signature(sample, "f") == f"```python\n{line}\n```"
     assert markdown.signature(sample, "f" * 30).splitlines()[1:3] == ["f" * 30 + "(", "    a: str | None,"]
     assert "'3cosadd'" in markdown.signature(em.Vectors.analogy, "analogy")
@@ -82,7 +82,7 @@ def test_docstrings_as_markdown():
 
 def test_settings_as_a_table():
     assert option.__name__ in documentation.public()
-    table = documentation.settings_table(em.SkipGram)[0]
+    table = documentation.settings_table(em.CBOW)[0]
     assert "| `dim` | `int` | `100` | Components of a vector. (at least 1, at most 65,536) |" in table
     assert "| `max_vocab` | `int \\| None` | `None` |" in table
     assert "| `negative_sharing` | `Literal['distant', 'window']` | `'distant'` |" in table
