@@ -106,6 +106,7 @@ BELOW = [
 ]
 
 
+@pytest.mark.slow
 @parametrize_with_checks(BELOW)
 def test_below_numbers(estimator, check):
     check(estimator)
