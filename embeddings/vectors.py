@@ -32,7 +32,7 @@ class Vectors(Guest):
     >>> vectors["queen"].tolist(), "road" in vectors, list(vectors)
     ([0.75, 0.25], False, ['king', 'queen', 'river'])
     >>> [(word, round(cosine, 3)) for word, cosine in vectors.most_similar("king", top=1)]
-    [('queen', 0.948)]
+    [('queen', 0.949)]
 
     Arguments:
         words: no two alike.
