@@ -19,6 +19,7 @@ from embeddings.corpora.tokenizers import Runs, Tokenizer, check_case
 from embeddings.corpora.tokenizers import resolve as resolve_tokenizer
 from embeddings.corpora.utf8 import check_policy
 from embeddings.errors import CorpusError, SettingError
+from embeddings.logs import log
 from embeddings.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -28,6 +29,12 @@ if TYPE_CHECKING:
 
 class Corpus:
     """Text to learn from.
+
+    >>> import embeddings as em
+    >>> em.Corpus(["The cat sat.", "It did so again."]).encode()
+    <EncodedCorpus of 7 tokens, 7 types, 2 sentences, 2 documents>
+    >>> em.Corpus(["New York is a city"], phrases=em.PhraseList(["new york"])).encode().vocabulary.words
+    ['a', 'city', 'is', 'new_york']
 
     sources: paths of files, plain or compressed by gzip, bzip2, zstd or xz (told by content), of folders of such
     files (all within, by name, hidden ones skipped), or patterns ("texts/*.gz"); "-" for standard input; the
@@ -124,6 +131,7 @@ class Corpus:
             with made, made_in(home) as scratch:
                 remap(made, self.vocabulary, scratch)
             made = EncodedCorpus(scratch, temporary=True)
+        log.info("%r: %s words, %s different", self, made.meta["tokens"], made.meta["types"])
         if made.finalizer is not None:
             self.kept, self.kept_identity = made, state
         return made
@@ -132,6 +140,7 @@ class Corpus:
         """The corpus with all its words, from the cache or written now."""
         if home and name:
             if found := cached.find(home / name):
+                log.debug("%r is in the cache, %s", self, found.folder)
                 return found
             limit(home)  # hours of work come before it is asked again
         with made_in(home) as scratch:

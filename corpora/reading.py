@@ -11,7 +11,7 @@ import numpy as np
 from embeddings.corpora.compression import Opened, compression, decompressed
 from embeddings.corpora.forms import Form, Peeked, tell
 from embeddings.corpora.rows import Columns, Rows, Tags, Text, gathered, one_text, texts
-from embeddings.corpora.sources import File, Items, Source
+from embeddings.corpora.sources import File, Items, Source, Texts
 from embeddings.corpora.utf8 import Utf8, blocks, utf8
 from embeddings.errors import CorpusError
 
@@ -189,7 +189,8 @@ class Reader:
             self.rows = None if self.rows is None else self.rows - 1
             if strings is None:
                 strings = isinstance(item, str)
-                refuse_path(item)
+                if not isinstance(source.items, Texts):
+                    refuse_path(item)
             checked = document(number, item) if strings else sentence(number, item)
             waiting.append((number, checked))
             size += len(checked) + 1

@@ -64,6 +64,10 @@ class Items:
         return f"an iterable ({type(self.items).__name__})"
 
 
+class Texts(list[Any]):
+    """Texts or token lists for `Corpus` that are known to be such, so that none is taken for the name of a file."""
+
+
 Source = File | Items
 
 

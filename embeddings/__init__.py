@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from embeddings.plugins.structured import DirectionalSkipGram as DirectionalSkipGram
     from embeddings.plugins.structured import StructuredSkipGram as StructuredSkipGram
     from embeddings.plugins.tensor_indexing import TensorIndexing as TensorIndexing
+    from embeddings.sklearn import MeanVectorizer as MeanVectorizer
+    from embeddings.sklearn import ParagraphVectorizer as ParagraphVectorizer
+    from embeddings.training.display import ProgressDisplay as ProgressDisplay
     from embeddings.training.progress import Progress as Progress
     from embeddings.training.run import train as train
     from embeddings.training.task import Interrupted as Interrupted
@@ -46,10 +49,13 @@ HOMES = {
     "Corpus": "embeddings.corpora",
     "EmbeddingsError": "embeddings.errors",
     "Interrupted": "embeddings.training.task",
+    "MeanVectorizer": "embeddings.sklearn",
     "Model": "embeddings.model",
+    "ParagraphVectorizer": "embeddings.sklearn",
     "PhraseList": "embeddings.corpora.phrases",
     "Phrases": "embeddings.corpora.phrases",
     "Progress": "embeddings.training.progress",
+    "ProgressDisplay": "embeddings.training.display",
     "Vectors": "embeddings.vectors",
     "Vocabulary": "embeddings.vocabulary",
     "concatenate": "embeddings.document_vectors",

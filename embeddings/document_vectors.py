@@ -183,6 +183,12 @@ class Concatenated:
 def concatenate(*models: "Model") -> Concatenated:
     """Models side by side as one representation of documents, such as paragraph-dbow and paragraph-dm.
 
+    >>> import embeddings as em
+    >>> texts, small = ["a b c", "b c d"], {"dim": 4, "min_count": 1, "threads": 1}
+    >>> both = em.concatenate(*(em.train(name, texts, **small) for name in ("paragraph-dbow", "paragraph-dm")))
+    >>> both.infer(["a d"]).shape
+    (1, 8)
+
     Raises:
         SettingError: there is none.
     """

@@ -61,6 +61,7 @@ class Frozen:
     ) -> np.ndarray:
         """The vectors, (documents, dim) float32; see `embeddings.model.Model.infer`."""
         from embeddings.corpora import Corpus
+        from embeddings.corpora.sources import Texts
 
         epochs = check_value(
             "epochs", self.settings.epochs if epochs is None else epochs, int, {"least": 1, "most": 1_000_000}
@@ -77,7 +78,7 @@ class Frozen:
             return self.of_documents(encoded, documents, epochs, seed, threads, report)
         listed = as_list(texts)
         try:
-            with Corpus(listed, **self.reading).encode() as encoded:
+            with Corpus(Texts(listed), **self.reading).encode() as encoded:
                 return self.of_documents(encoded, documents_of(encoded, "blocks"), epochs, seed, threads, report)
         except NoWordsError:
             return np.zeros((len(listed), self.settings.dim), np.float32)

@@ -16,6 +16,7 @@ from embeddings.document_vectors import TABLE, Infer, documents_of, installed_in
 from embeddings.errors import EmbeddingsError, FormatError, OutputError, SettingError
 from embeddings.files import check_output, replacing
 from embeddings.jsonable import plain
+from embeddings.manners import Guest
 from embeddings.vectors import Compose, Vectors
 from embeddings.vocabulary import Vocabulary
 
@@ -29,7 +30,7 @@ PACKAGES = ("embeddings-toolkit", "numpy", "numba", "pyarrow")
 NAMED = {"model": str, "composes": bool, "settings": dict, "packages": dict, "record": dict}
 
 
-class Model:
+class Model(Guest):
     """What a trainer returns.
 
     Arguments:
@@ -48,6 +49,8 @@ class Model:
     Raises:
         SettingError: words and vocabulary differ, or a table is called "vectors".
     """
+
+    MADE = ("_compose", "_infer", "documents")
 
     def __init__(
         self,
@@ -145,6 +148,10 @@ class Model:
     @cached_property
     def _infer(self) -> Infer:
         return installed_inferrer(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled; how to compose is found again by the trainer's name, as in a saved model."""
+        return super().__getstate__() | ({} if self.composer is None else {"composer": installed_composer})
 
     def __repr__(self) -> str:
         return f"<Model {self.name}: {len(self.vectors)} words, {self.vectors.dim} components>"

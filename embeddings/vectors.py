@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from embeddings.errors import SettingError
+from embeddings.manners import Guest
 from embeddings.neighbours import row_blocks, unit, unit_rows
 from embeddings.vocabulary import UnknownWordError
 from embeddings.words import Words
@@ -19,10 +20,20 @@ if TYPE_CHECKING:
 Query = str | np.ndarray | Sequence[str | np.ndarray]
 Neighbours = list[tuple[str, float]]
 Compose = Callable[[Sequence[str]], np.ndarray]
+COMPLETED = 50_000  # words, the most frequent, that an editor offers after vectors["
 
 
-class Vectors:
+class Vectors(Guest):
     """Words in order of frequency, one row of a float32 matrix each.
+
+    >>> import numpy as np, embeddings as em
+    >>> vectors = em.Vectors(["king", "queen", "river"], np.array([[1, 0], [0.75, 0.25], [0, 1]]))
+    >>> vectors
+    <Vectors: 3 words, 2 components>
+    >>> vectors["queen"].tolist(), "road" in vectors, list(vectors)
+    ([0.75, 0.25], False, ['king', 'queen', 'river'])
+    >>> [(word, round(cosine, 3)) for word, cosine in vectors.most_similar("king", top=1)]
+    [('queen', 0.949)]
 
     Arguments:
         words: no two alike; or `Words`, which may be of a pyarrow array.
@@ -33,6 +44,8 @@ class Vectors:
     Raises:
         SettingError: a word stands twice, or the shapes do not fit together.
     """
+
+    MADE = ("units", "fingerprint")
 
     def __init__(
         self,
@@ -110,6 +123,9 @@ class Vectors:
 
     def __contains__(self, word: object) -> bool:
         return self.names.find(word) is not None
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return self.words[:COMPLETED]
 
     def __repr__(self) -> str:
         return f"<Vectors: {len(self)} words, {self.dim} components>"

@@ -1,7 +1,7 @@
 """The words of a corpus with their counts, in frequency order, and what training draws from the counts."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,11 @@ class UnknownWordError(EmbeddingsError, KeyError):
 
 class Vocabulary:
     """Words, most frequent first; equal counts by word, in code point order.
+
+    >>> import embeddings as em
+    >>> vocabulary = em.Vocabulary.from_counts({"cat": 2, "the": 5, "a": 2})
+    >>> list(vocabulary), vocabulary.index("cat"), vocabulary.total
+    (['the', 'a', 'cat'], 2, 9)
 
     words: distinct strings, or a pyarrow string array of them, which becomes a list only when `words` is
     asked for. counts: occurrences of each. total: tokens of the corpus, out of the vocabulary ones included;
@@ -82,6 +87,9 @@ class Vocabulary:
 
     def __len__(self) -> int:
         return len(self.column)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.words)
 
     def __contains__(self, word: object) -> bool:
         return self.names.find(word) is not None

@@ -17,6 +17,7 @@ from embeddings.eval.outcomes import Counted, Outcome, Shares
 from embeddings.eval.results import Key
 from embeddings.eval.windows import STOPPED, Windows, learn, whitened
 from embeddings.model import Model
+from embeddings.operations.bags import Bags
 from embeddings.vectors import Vectors
 
 PROTOCOL = (
@@ -36,12 +37,9 @@ CROSS = (
 
 
 @dataclass(frozen=True)
-class Labelled:
-    """Documents as `ids` of `words`, with where each starts in them (documents + 1,), and their labels."""
+class Labelled(Bags):
+    """Documents with their labels."""
 
-    words: list[str]
-    ids: NDArray[np.int32]
-    starts: NDArray[np.int64]
     labels: list[str]
 
     def same(self) -> list[bytes]:
@@ -50,13 +48,9 @@ class Labelled:
 
     def means(self, vectors: Vectors) -> tuple[np.ndarray, NDArray[np.int64]]:
         """The mean vector (documents, dim) float32 of the words that have one, and how many do (documents,)."""
-        from scipy.sparse import csr_array
-
         matrix, known = look_up(vectors, self.words)
-        shape = len(self.labels), len(self.words)
-        chosen = csr_array((known[self.ids].astype(np.float32), self.ids, self.starts), shape=shape)
-        counts = np.asarray(chosen.sum(axis=1, dtype=np.float64)).astype(np.int64)
-        return np.asarray(chosen @ matrix / np.maximum(counts, 1)[:, None], dtype=np.float32), counts
+        sums, counts = self.sums(matrix, known), self.totals(known)
+        return np.asarray(sums / np.maximum(counts, 1)[:, None], dtype=np.float32), counts.astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -126,8 +120,8 @@ def of_corpus(encoded: EncodedCorpus, source: str) -> Labelled:
     labels = encoded.tags.to_pylist()
     if None in labels:
         raise CorpusError(f"{source}: document {labels.index(None) + 1} has no label")
-    starts = encoded.sentences[encoded.documents]
-    return Labelled(list(encoded.vocabulary.words), np.array(encoded.ids), np.array(starts), labels)
+    bags = Bags.of(encoded)
+    return Labelled(bags.words, bags.ids, bags.starts, labels)
 
 
 def joined(first: Labelled, second: Labelled) -> Labelled:

@@ -40,7 +40,28 @@ class Progress:
     @property
     def seconds_left(self) -> float:
         """Seconds to the end at the pace so far."""
-        return (self.total - self.words) / self.words_per_second if self.words else float("inf")
+        speed = self.words_per_second
+        return (self.total - self.words) / speed if speed else float("inf")
+
+    @property
+    def details(self) -> str:
+        """Time left, speed, loss, rate and epoch, in a line."""
+        loss = "-" if self.loss is None else f"{self.loss:.4f}"
+        return (
+            f"{clock(self.seconds_left)} left  {self.words_per_second / 1e6:.2f} M words/s  loss {loss}  "
+            f"rate {self.rate:.5f}  epoch {self.epoch}/{self.epochs}"
+        )
+
+    def __str__(self) -> str:
+        return f"{100 * self.share:3.0f} %  {self.details}"
+
+
+def clock(seconds: float) -> str:
+    """Seconds as hours, minutes and seconds."""
+    if seconds == float("inf"):
+        return "-"
+    hours, rest = divmod(round(seconds), 3600)
+    return f"{hours}:{rest // 60:02}:{rest % 60:02}" if hours else f"{rest // 60}:{rest % 60:02}"
 
 
 Report = Callable[[Progress], None]

@@ -25,6 +25,13 @@ def train(
 
     The corpus is a `Corpus`, or what one is made of: a path, a built-in name, an iterable of texts or token lists.
 
+    >>> import embeddings as em
+    >>> model = em.train("skipgram", ["the cat sat", "the dog sat"], dim=4, min_count=1, threads=1)
+    >>> model
+    <Model skipgram: 4 words, 4 components>
+    >>> model.vectors.words
+    ['sat', 'the', 'cat', 'dog']
+
     Raises:
         RegistryError: no such trainer.
         SettingError: it has no such setting, or a value is out of range.

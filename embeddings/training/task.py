@@ -13,6 +13,7 @@ from embeddings.errors import EmbeddingsError
 from embeddings.kernels.block import SIZE, Source, keep_thresholds, new_block
 from embeddings.kernels.bundle import Bundle
 from embeddings.kernels.noise import alias_table
+from embeddings.logs import log
 from embeddings.model import Model
 from embeddings.settings import (
     ContextWindow,
@@ -164,6 +165,7 @@ class Task:
             if not finite(array):
                 raise overflow(name, tally)
         progress = tally.progress()
+        log.info("trained %s: %s of %s words, %.1f s", self.trainer, progress.words, progress.total, progress.seconds)
         record = {
             "seed": self.seed,
             "threads": self.threads,
@@ -227,6 +229,8 @@ def prepare(
     threads, seed = run_settings(threads, seed)
     encoded = corpus.encode()
     vocabulary = encoded.select(min_count=settings.min_count, max_vocab=settings.max_vocab)
+    told = trainer, len(encoded.ids), settings.epochs, len(vocabulary), threads, seed
+    log.info("training %s: %s words x %s epochs, vocabulary of %s, threads %s, seed %s", *told)
     return Task(trainer, settings, encoded, vocabulary, threads, seed, report)
 
 
