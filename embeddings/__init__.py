@@ -36,20 +36,30 @@ if TYPE_CHECKING:
     from embeddings.plugins.structured import DirectionalSkipGram as DirectionalSkipGram
     from embeddings.plugins.structured import StructuredSkipGram as StructuredSkipGram
     from embeddings.plugins.tensor_indexing import TensorIndexing as TensorIndexing
+    from embeddings.training.callbacks import Callback as Callback
+    from embeddings.training.checkpoints import Checkpoints as Checkpoints
+    from embeddings.training.conduct import Conduct as Conduct
+    from embeddings.training.early_stopping import EarlyStopping as EarlyStopping
+    from embeddings.training.outcome import Interrupted as Interrupted
     from embeddings.training.progress import Progress as Progress
     from embeddings.training.run import train as train
-    from embeddings.training.task import Interrupted as Interrupted
+    from embeddings.training.run_log import RunLog as RunLog
     from embeddings.vectors import Vectors as Vectors
     from embeddings.vocabulary import Vocabulary as Vocabulary
 
 HOMES = {
+    "Callback": "embeddings.training.callbacks",
+    "Checkpoints": "embeddings.training.checkpoints",
+    "Conduct": "embeddings.training.conduct",
     "Corpus": "embeddings.corpora",
+    "EarlyStopping": "embeddings.training.early_stopping",
     "EmbeddingsError": "embeddings.errors",
-    "Interrupted": "embeddings.training.task",
+    "Interrupted": "embeddings.training.outcome",
     "Model": "embeddings.model",
     "PhraseList": "embeddings.corpora.phrases",
     "Phrases": "embeddings.corpora.phrases",
     "Progress": "embeddings.training.progress",
+    "RunLog": "embeddings.training.run_log",
     "Vectors": "embeddings.vectors",
     "Vocabulary": "embeddings.vocabulary",
     "concatenate": "embeddings.document_vectors",

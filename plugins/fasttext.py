@@ -17,6 +17,7 @@ from embeddings.model import Model
 from embeddings.plugins import cbow, skipgram
 from embeddings.settings import option
 from embeddings.subwords import MOST_BUCKETS, MOST_N, check_ngrams, default_buckets, subwords
+from embeddings.training.conduct import Conduct
 from embeddings.training.progress import Report
 from embeddings.training.tables import Arrays, initial, trimmed, zeros
 from embeddings.training.task import Task, WindowSettings, prepare
@@ -27,6 +28,14 @@ if TYPE_CHECKING:
 HIDDEN, GRADIENT, WEIGHTS = 0, 1, 2  # of `Bundle.rows`
 SKIPGRAM, CBOW, WEIGHTED = 0, 1, 2  # of `Tables.architecture`
 SIZE = 512  # words of a block: composed rows are as old as a block at most
+
+
+class Learned(NamedTuple):
+    """What words are made of, words to predict (vocabulary, padded dim), and weights of positions, as `Tables`."""
+
+    made: Made
+    output: np.ndarray
+    positions: np.ndarray
 
 
 class Tables(NamedTuple):
@@ -128,14 +137,20 @@ class FastText(WindowSettings):
             raise SettingError(f"position_weights are for the architecture cbow, not {self.architecture}")
 
     def train(
-        self, corpus: "Corpus", *, threads: int | None = None, seed: int = 1, report: Report | None = None
+        self,
+        corpus: "Corpus",
+        *,
+        threads: int | None = None,
+        seed: int = 1,
+        report: Report | None = None,
+        conduct: Conduct | None = None,
     ) -> Model:
         """The model learned from the corpus; see `embeddings.training.task.prepare` and `Task.run` for errors.
 
         Its vectors are the means of what words are made of: of the tables "words" (vocabulary, dim) and "ngrams"
         (buckets, dim). Position weights are its table "positions" (2 x window, dim).
         """
-        task = prepare("fasttext", self, corpus, threads=threads, seed=seed, report=report)
+        task = prepare("fasttext", self, corpus, threads=threads, seed=seed, report=report, conduct=conduct)
         made, output = self.made(task), zeros(len(task.vocabulary), self.dim)
         positions = zeros(2 * self.window, self.dim)
         positions[:, : self.dim] = 1
@@ -148,10 +163,10 @@ class FastText(WindowSettings):
         size, most = max(SIZE, 4 * self.window + 2), 1 + int(np.diff(made.offsets).max())
         return task.run(
             learn_block,
-            None,
+            Learned(made, output, positions),
             lambda: new_bundle(inputs, 1 + self.negatives, width, contexts=contexts, rows=3),
             own=lambda: Tables(made, new_composed(size, len(made.words), most, width), output, positions, architecture),
-            learned=lambda: self.learned(task, made, output, positions),
+            learned=lambda tables: self.learned(task, tables),
             reader=task.windows(size=size),
         )
 
@@ -163,10 +178,10 @@ class FastText(WindowSettings):
         own = initial(len(words), self.dim, task.seed)
         return Made(own, initial(buckets, self.dim, task.seed + 2**32), offsets, rows)
 
-    def learned(self, task: Task, made: Made, output: np.ndarray, positions: np.ndarray) -> Arrays:
+    def learned(self, task: Task, tables: Learned) -> Arrays:
         """The tables as they are kept, and the vectors."""
-        own, ngrams = trimmed(made.words, self.dim), trimmed(made.ngrams, self.dim)
+        own, ngrams = trimmed(tables.made.words, self.dim), trimmed(tables.made.ngrams, self.dim)
         how = subword_vectors.Subwords(ngrams, self.min_n, self.max_n)
         found = {"vectors": how.with_own(task.vocabulary.words, own), "words": own, "ngrams": ngrams}
-        found["output"] = trimmed(output, self.dim)
-        return found | ({"positions": trimmed(positions, self.dim)} if self.position_weights else {})
+        found["output"] = trimmed(tables.output, self.dim)
+        return found | ({"positions": trimmed(tables.positions, self.dim)} if self.position_weights else {})

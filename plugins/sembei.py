@@ -26,6 +26,7 @@ from embeddings.kernels.rows import address, padded, prefetch, share, total
 from embeddings.kernels.trie import Parts
 from embeddings.model import Model
 from embeddings.settings import DISTANT, Dimension, NegativeSampling, Schedule, VocabularyChoice, option
+from embeddings.training.conduct import Conduct
 from embeddings.training.progress import Report
 from embeddings.training.tables import VECTORS, Arrays, all_trimmed, initial, zeros
 from embeddings.training.task import Task, prepare
@@ -199,7 +200,13 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
         return [int(number) for number in numbers]
 
     def train(
-        self, corpus: "Corpus", *, threads: int | None = None, seed: int = 1, report: Report | None = None
+        self,
+        corpus: "Corpus",
+        *,
+        threads: int | None = None,
+        seed: int = 1,
+        report: Report | None = None,
+        conduct: Conduct | None = None,
     ) -> Model:
         """The model learned from the corpus; see `prepare`, `Task.run` and `frequent_ngrams` for errors.
 
@@ -208,7 +215,7 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
         """
         from embeddings.corpora.ngrams import frequent_ngrams
 
-        task = prepare("sembei", self, corpus, threads=threads, seed=seed, report=report)  # type: ignore[arg-type]
+        task = prepare("sembei", self, corpus, threads=threads, seed=seed, report=report, conduct=conduct)  # type: ignore[arg-type]
         ngrams = frequent_ngrams(
             task.encoded,
             max_n=self.max_n,
@@ -226,7 +233,7 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
             SummedTables(*tables, parts) if self.compositional else tables,
             lambda: scratch(longest, self.negatives, width, most=most),
             reader=Reader(self.source(task, ngrams), lambda: new_lattice(longest, self.negatives), fill_lattice),
-            learned=lambda: self.learned(task, tables),
+            learned=lambda tables: self.learned(task, tables),
             composes=self.compositional,
         )
 
@@ -247,7 +254,7 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
             both=self.sample_side == "both",
         )
 
-    def learned(self, task: Task, tables: Tables) -> Arrays:
+    def learned(self, task: Task, tables: Tables | SummedTables) -> Arrays:
         """The tables as they are kept, and the vectors."""
         found = all_trimmed(tables, self.dim)
         if self.compositional:

@@ -17,6 +17,7 @@ from embeddings.composition.tables import tables_of, without_functions
 from embeddings.errors import RegistryError, SettingError
 from embeddings.model import Model
 from embeddings.settings import option
+from embeddings.training.conduct import Conduct, arguments
 from embeddings.training.progress import Report
 from embeddings.training.task import Interrupted, WindowSettings, run_settings
 from embeddings.vectors import Vectors
@@ -58,13 +59,21 @@ class TensorIndexing(CompositionSettings, WindowSettings):
             raise SettingError(f"base: {error}") from error
 
     def train(
-        self, corpus: "Corpus", *, threads: int | None = None, seed: int = 1, report: Report | None = None
+        self,
+        corpus: "Corpus",
+        *,
+        threads: int | None = None,
+        seed: int = 1,
+        report: Report | None = None,
+        conduct: Conduct | None = None,
     ) -> Model:
         """The model learned from a corpus whose phrases are words of it.
 
         Raises:
             CorpusError: the corpus is broken, or has too few phrases.
-            TrainingError, Interrupted: as the trainer of words; what is interrupted later is a model of words alone.
+            SettingError: something is asked for that the trainer of words does not know.
+            TrainingError, Interrupted: as the trainer of words; what is interrupted later is a model of words alone,
+                and the last checkpoint is one of its training.
         """
         threads, seed = run_settings(threads, seed)
         self.check_dim(self.dim)
@@ -73,7 +82,8 @@ class TensorIndexing(CompositionSettings, WindowSettings):
         found = find(vocabulary, self, **known)
         check_enough(found, self, seed)
         words = self.base_class(**{field.name: getattr(self, field.name) for field in fields(WindowSettings)})
-        learned: Model = words.train(corpus, threads=threads, seed=seed, report=report)
+        how = arguments(words, self.base, conduct)
+        learned: Model = words.train(corpus, threads=threads, seed=seed, report=report, **how)
         try:
             return self.fitted(learned, found, asdict(self), joiner=known["joiner"], threads=threads, seed=seed)
         except KeyboardInterrupt:
