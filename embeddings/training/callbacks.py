@@ -76,7 +76,7 @@ class Callback:
         return model
 
     def state(self) -> dict[str, Any]:
-        """What a checkpoint holds of it: arrays, and what JSON can hold, by name."""
+        """What a checkpoint holds of it: arrays, and what JSON can hold, by name; nothing that changes later."""
         return {}
 
     def restore(self, state: dict[str, Any]) -> None:

@@ -87,7 +87,7 @@ class EarlyStopping(Callback):
 
     def state(self) -> dict[str, Any]:
         """What was judged so far, and the best tables."""
-        said = {"patience": self.patience, "scores": self.scores, "best": self.best, "record": self.record}
+        said = {"patience": self.patience, "scores": list(self.scores), "best": self.best, "record": self.record}
         return said | {PREFIX + name: table for name, table in self.kept.items()}
 
     def restore(self, state: dict[str, Any]) -> None:

@@ -22,7 +22,7 @@ from embeddings.training.callbacks import Begin, Moment, listens
 from embeddings.training.checkpoints import CheckpointError, Keeper, check_same
 from embeddings.training.outcome import Interrupted, model_of, overflow
 from embeddings.training.progress import Tally
-from embeddings.training.state import put_back, remembering, taken
+from embeddings.training.state import memories, put_back, remembering, taken
 from embeddings.training.tables import Arrays, copied, parameters
 from embeddings.training.worker import LearnBlock, Reader, Worker
 
@@ -57,6 +57,7 @@ class Run:
         ]
         self.own = [learner.own() for _ in self.workers]
         self.told = 0  # epochs whose end the callbacks know of
+        self.memory: list[dict[str, Any]] | None = None  # what they knew before, while they are told of one
         self.stopped = self.due = False
         self.named = self.name() if self.conduct.checkpoints or self.callbacks else {}
         self.keeper: Keeper | None = None
@@ -119,8 +120,9 @@ class Run:
         hogwild.run(work, self.task.threads, self.report)
         if min(worker.epochs for worker in self.workers) >= until:
             if waits:
+                self.memory = memories(self.callbacks)
                 self.tell_epoch(until)
-            self.told = until
+            self.told, self.memory = until, None
         if self.due and self.tally.done < self.tally.total:
             self.keep()
 

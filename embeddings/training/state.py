@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from embeddings.errors import FormatError
+from embeddings.errors import EmbeddingsError, FormatError
 from embeddings.training.callbacks import Callback
 from embeddings.training.checkpoints import State
 from embeddings.training.tables import fill_in, parameters
@@ -20,8 +20,7 @@ def taken(run: "Run", named: dict[str, Any]) -> State:
     for number, worker in enumerate(run.workers):
         arrays |= {f"thread.{number}.{name}": array for name, array in worker.arrays().items()}
     told = []
-    for number, callback in enumerate(remembering(run.callbacks)):
-        state = callback.state()
+    for number, state in enumerate(memories(run.callbacks) if run.memory is None else run.memory):
         arrays |= {f"callback.{number}.{name}": part for name, part in state.items() if isinstance(part, np.ndarray)}
         told.append({name: part for name, part in state.items() if not isinstance(part, np.ndarray)})
     facts = {
@@ -39,6 +38,7 @@ def put_back(run: "Run", state: State) -> None:
 
     Raises:
         FormatError: the state is not whole, or does not fit.
+        SettingError: a callback cannot go on from what it was.
     """
     arrays, facts = state.arrays, state.facts
     try:
@@ -50,6 +50,8 @@ def put_back(run: "Run", state: State) -> None:
         run.told, run.stopped = facts["told"], facts["stopped"]
         for number, callback in enumerate(remembering(run.callbacks)):
             callback.restore(facts["callbacks"][number] | under(arrays, f"callback.{number}."))
+    except EmbeddingsError:
+        raise
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise FormatError(f"the checkpoint is not whole: {type(error).__name__}: {error}") from None
 
@@ -62,3 +64,8 @@ def under(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray
 def remembering(callbacks: Sequence[Callback]) -> list[Callback]:
     """Those that have a state."""
     return [callback for callback in callbacks if type(callback).state is not Callback.state]
+
+
+def memories(callbacks: Sequence[Callback]) -> list[dict[str, Any]]:
+    """The states of those that have one."""
+    return [callback.state() for callback in remembering(callbacks)]
