@@ -29,7 +29,8 @@ def test_intervals(text, seconds, words):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "60", "5000000", "0s", "0.0Mw", "-3s", "3 s", "3d", "5mw", "5MW", "1e3s", "s", "١s", "nans", None, 60]
+    "text",
+    ["", "60", "5000000", "0s", "0.0Mw", "-3s", "3 s", "3d", "5mw", "5MW", "1e3s", "s", "\u0661s", "nans", None, 60],
 )
 def test_what_is_no_interval(text):
     with pytest.raises(SettingError, match=r"written every auto, a time such as 30s, 10m or 1h, or words .*, not "):
@@ -109,7 +110,7 @@ def test_a_place_that_cannot_be_written_is_told_before_the_corpus_is_read(tmp_pa
 
     (tmp_path / "file").write_text("")
     for path in (tmp_path / "no" / "c", tmp_path / "file"):
-        with pytest.raises(OutputError, match="is not a folder|exists"):
+        with pytest.raises(OutputError, match=r"is not a folder|exists"):
             em.train("skipgram", em.Corpus(never()), checkpoints=em.Checkpoints(path))
 
 
@@ -206,7 +207,7 @@ def test_a_damaged_one_that_is_removed_leaves_the_one_before(tmp_path):
     bad = made.folder / "words-000000000009999"
     shutil.copytree(good, bad)
     cut(bad)
-    with pytest.raises(CheckpointError, match="truncated.*; remove it to go on from the one before$"):
+    with pytest.raises(CheckpointError, match=r"truncated.*; remove it to go on from the one before$"):
         learn("skipgram", planted(), {}, checkpoints=made, resume=True)
     shutil.rmtree(bad)
     assert learn("skipgram", planted(), {}, checkpoints=made, resume=True).record["words"] == 4800

@@ -1,4 +1,4 @@
-"""Real processes killed at random moments: no finished checkpoint is lost, and the last run ends with the same bytes."""
+"""Real processes killed at random moments: no finished checkpoint is lost, and the end is the same to the last bit."""
 
 import random
 import signal

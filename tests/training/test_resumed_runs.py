@@ -19,11 +19,10 @@ def test_halted_again_and_again_it_ends_with_the_same_bytes(trainer, settings, t
     monkeypatch.setattr(order, "TOGETHER", 3)
     text = corpus(trainer)
     whole = learn(trainer, text, settings)
-    checkpoints, halts = em.Checkpoints(tmp_path / "c"), 0
-    for looks in [1, 2, 3, 5, 4, 2, 7, 3, 4]:
+    checkpoints = em.Checkpoints(tmp_path / "c")
+    for number, looks in enumerate([1, 2, 3, 5, 4, 2, 7, 3, 4]):
         with interrupted_after(looks), pytest.raises(em.Interrupted):
-            learn(trainer, text, settings, checkpoints=checkpoints, resume=halts > 0)
-        halts += 1
+            learn(trainer, text, settings, checkpoints=checkpoints, resume=number > 0)
     again = learn(trainer, text, settings, checkpoints=checkpoints, resume=True)
     assert arrays(again) == arrays(whole)
     for name in ("words", "of_words", "bundles", "loss_by_epoch"):
