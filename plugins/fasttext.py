@@ -1,7 +1,7 @@
 """fastText (Bojanowski et al. 2017): words made of their n-grams; and position weights (Mikolov et al. 2018)."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from embeddings.plugins import cbow, skipgram
 from embeddings.settings import option
 from embeddings.subwords import MOST_BUCKETS, MOST_N, check_ngrams, default_buckets, subwords
 from embeddings.training.conduct import Conduct
+from embeddings.training.continuing import rows_of
 from embeddings.training.progress import Report
 from embeddings.training.tables import Arrays, initial, trimmed, zeros
 from embeddings.training.task import Task, WindowSettings, prepare
@@ -129,6 +130,7 @@ class FastText(WindowSettings):
         False, "Learn a weight for each number of a context by where the context stands; for cbow."
     )
     composer = staticmethod(subword_vectors.composer)
+    rows: ClassVar[str] = "parts"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -173,7 +175,8 @@ class FastText(WindowSettings):
     def made(self, task: Task) -> Made:
         """What the words of a vocabulary are made of, as training starts."""
         words, lengths = task.vocabulary.words, {"min_n": self.min_n, "max_n": self.max_n}
-        buckets = 0 if self.max_n == 0 else self.buckets or default_buckets(words, **lengths)
+        known = rows_of(task.conduct.continued, "ngrams")
+        buckets = 0 if self.max_n == 0 else self.buckets or known or default_buckets(words, **lengths)
         offsets, rows = subwords(words, **lengths, buckets=buckets)
         own = initial(len(words), self.dim, task.seed)
         return Made(own, initial(buckets, self.dim, task.seed + 2**32), offsets, rows)

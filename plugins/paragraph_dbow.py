@@ -59,7 +59,7 @@ def learn_both(block: Block, tables: Tables, bundle: Bundle, rate: float) -> Non
     weights[0] = 1
     part = Bundle(
         bundle.read, bundle.moved, targets, weights, bundle.scores,
-        bundle.context, bundle.rows, bundle.old, bundle.factor, bundle.tally,
+        bundle.context, bundle.rows, bundle.old, bundle.factor, bundle.tally, bundle.frozen, bundle.still,
     )  # fmt: skip
     skipgram.learn_block(block, skipgram.Tables(tables.words, tables.output), part, rate)
 
@@ -191,6 +191,11 @@ class ParagraphDBOW(DocumentChoice, WindowSettings):
             ),
             learned=self.learned,
         )
+
+    @property
+    def rows(self) -> str:
+        """What the rows of the table of words are."""
+        return "vectors" if self.train_words else "outputs"
 
     @property
     def shares(self) -> bool:

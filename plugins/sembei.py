@@ -178,12 +178,18 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
         "string has one. Wants about a quarter of the rate.",
     )
     tokenizer: ClassVar[str] = "codepoints"
+    continues: ClassVar[bool] = False
     composer = staticmethod(ngram_vectors.composer)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.limits is not None and len(self.limits) > self.max_n:
             raise SettingError(f"per_length has {len(self.limits)} numbers, and max_n is {self.max_n}")
+
+    @property
+    def rows(self) -> str:
+        """What the rows of the table of words are."""
+        return "sums" if self.compositional else "vectors"
 
     @property
     def limits(self) -> list[int] | None:

@@ -13,15 +13,19 @@ from math import isfinite
 from threading import Event
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from embeddings.errors import FormatError
 from embeddings.jsonable import plain
-from embeddings.kernels.bundle import Bundle
+from embeddings.kernels.bundle import Bundle, freeze
 from embeddings.model import Model, installed
 from embeddings.training import hogwild
 from embeddings.training.callbacks import Begin, Moment, listens
 from embeddings.training.checkpoints import CheckpointError, Keeper, check_same
+from embeddings.training.continuing import put
 from embeddings.training.outcome import Interrupted, model_of, overflow
 from embeddings.training.progress import Tally
+from embeddings.training.start import WORDS
 from embeddings.training.state import memories, put_back, remembering, taken
 from embeddings.training.tables import Arrays, copied, parameters
 from embeddings.training.worker import LearnBlock, Reader, Worker
@@ -48,12 +52,14 @@ class Run:
     def __init__(self, task: "Task", learner: Learner) -> None:
         self.task, self.learner, self.conduct = task, learner, task.conduct
         self.callbacks = list(task.conduct.callbacks)
+        self.begun: dict[str, Any] = {}  # what it started from, for the record
+        self.frozen = self.start()
         Worker(task, learner.reader, Tally(1, task.settings, 1), 0, learner.bundle()).compile(
             learner.learn_block, learner.own()
         )
         self.tally = Tally(task.threads, task.settings, task.corpus_words)
         self.workers = [
-            Worker(task, learner.reader, self.tally, thread, learner.bundle()) for thread in range(task.threads)
+            Worker(task, learner.reader, self.tally, thread, self.bundle()) for thread in range(task.threads)
         ]
         self.own = [learner.own() for _ in self.workers]
         self.told = 0  # epochs whose end the callbacks know of
@@ -61,6 +67,24 @@ class Run:
         self.stopped = self.due = False
         self.named = self.name() if self.conduct.checkpoints or self.callbacks else {}
         self.keeper: Keeper | None = None
+
+    def start(self) -> np.ndarray | None:
+        """Put what is given into the tables; gives the rows of words that are not to move, if any."""
+        task, tables = self.task, self.learner.tables
+        words = len(task.vocabulary)
+        if self.conduct.continued is not None:
+            old = put(self.conduct.continued, task, tables)
+            self.begun = {"notes": [f"{old:,} words went on from the model, {words - old:,} are new"]}
+        if self.conduct.init is None:
+            return None
+        given = self.conduct.init.put(task, tables)
+        self.begun = {"notes": [f"{int(given.sum()):,} of {words:,} words started from the given vectors"]}
+        return given if self.conduct.init.freeze else None
+
+    def bundle(self) -> Bundle:
+        """A thread's scratch."""
+        made = self.learner.bundle()
+        return made if self.frozen is None else freeze(made, parameters(self.learner.tables)[WORDS], self.frozen)
 
     def model(self) -> Model:
         """The model, from first word to last.
@@ -173,7 +197,9 @@ class Run:
 
     def made(self, tables: Any) -> Model:
         """The model of tables, which are spoilt."""
-        return model_of(self.task, self.learner.learned(tables), self.tally, self.learner.composes)
+        model = model_of(self.task, self.learner.learned(tables), self.tally, self.learner.composes)
+        model.record |= self.begun
+        return model
 
     def name(self) -> dict[str, Any]:
         """What tells this run from others: a checkpoint is good for no run that differs in any of it."""
@@ -187,6 +213,7 @@ class Run:
             "threads": task.threads,
             "corpus": task.encoded.fingerprint,
             "vocabulary": counts.hexdigest()[:32],
+            **self.conduct.named,
             "callbacks": [type(callback).__name__ for callback in remembering(self.callbacks)],
             "packages": installed(),
         }

@@ -21,6 +21,7 @@ from embeddings.settings import (
     check_value,
 )
 from embeddings.training.conduct import Conduct
+from embeddings.training.continuing import grown_corpus
 from embeddings.training.loop import Learner, Run
 from embeddings.training.outcome import Interrupted as Interrupted
 from embeddings.training.outcome import TrainingError as TrainingError
@@ -153,15 +154,17 @@ def prepare(
     """A run that is ready to start: the corpus read and its vocabulary chosen.
 
     Raises:
-        SettingError: threads or seed are out of range.
+        SettingError: threads or seed are out of range, or the trainer cannot do what is asked for.
+        FormatError: what to start from cannot be read, or does not fit.
         CorpusError: the corpus is broken, or no word of it is frequent enough.
         OutputError: there are checkpoints already, or none can be written.
     """
     threads, seed = run_settings(threads, seed)
     conduct = conduct or Conduct()
-    if conduct.checkpoints is not None:
-        conduct.checkpoints.check(resume=conduct.resume)
+    conduct.check(trainer, settings)
     encoded = corpus.encode()
+    if conduct.continued is not None:
+        encoded = grown_corpus(conduct.continued, encoded, settings)
     vocabulary = encoded.select(min_count=settings.min_count, max_vocab=settings.max_vocab)
     return Task(trainer, settings, encoded, vocabulary, threads, seed, report, conduct)
 

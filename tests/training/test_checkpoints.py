@@ -30,7 +30,7 @@ def test_intervals(text, seconds, words):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "60", "5000000", "0s", "0.0Mw", "-3s", "3 s", "3d", "5mw", "5MW", "1e3s", "s", "\u0661s", "nans", None, 60],
+    ["", "60", "5000000", "0s", "0.0Mw", "-3s", "3 s", "3d", "5mw", "5MW", "1e3s", "s", "\u0661s", None, 60],
 )
 def test_what_is_no_interval(text):
     with pytest.raises(SettingError, match=r"written every auto, a time such as 30s, 10m or 1h, or words .*, not "):
