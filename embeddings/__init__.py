@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from embeddings.loading import load_model as load_model
     from embeddings.model import Model as Model
     from embeddings.operations.align import align as align
+    from embeddings.operations.lookup import lookup as lookup
     from embeddings.operations.merge import merge as merge
     from embeddings.plugins.cbow import CBOW as CBOW
     from embeddings.plugins.continuous_window import ContinuousWindow as ContinuousWindow
@@ -39,11 +40,13 @@ if TYPE_CHECKING:
     from embeddings.training.callbacks import Callback as Callback
     from embeddings.training.checkpoints import Checkpoints as Checkpoints
     from embeddings.training.conduct import Conduct as Conduct
+    from embeddings.training.continuing import continue_training as continue_training
     from embeddings.training.early_stopping import EarlyStopping as EarlyStopping
     from embeddings.training.outcome import Interrupted as Interrupted
     from embeddings.training.progress import Progress as Progress
     from embeddings.training.run import train as train
     from embeddings.training.run_log import RunLog as RunLog
+    from embeddings.training.start import Init as Init
     from embeddings.vectors import Vectors as Vectors
     from embeddings.vocabulary import Vocabulary as Vocabulary
 
@@ -54,6 +57,7 @@ HOMES = {
     "Corpus": "embeddings.corpora",
     "EarlyStopping": "embeddings.training.early_stopping",
     "EmbeddingsError": "embeddings.errors",
+    "Init": "embeddings.training.start",
     "Interrupted": "embeddings.training.outcome",
     "Model": "embeddings.model",
     "PhraseList": "embeddings.corpora.phrases",
@@ -62,6 +66,7 @@ HOMES = {
     "RunLog": "embeddings.training.run_log",
     "Vectors": "embeddings.vectors",
     "Vocabulary": "embeddings.vocabulary",
+    "continue_training": "embeddings.training.continuing",
     "concatenate": "embeddings.document_vectors",
     "align": "embeddings.operations.align",
     "build_index": "embeddings.indexes",
@@ -69,6 +74,7 @@ HOMES = {
     "load": "embeddings.loading",
     "load_index": "embeddings.indexes",
     "load_model": "embeddings.loading",
+    "lookup": "embeddings.operations.lookup",
     "merge": "embeddings.operations.merge",
     "train": "embeddings.training.run",
 }

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 NEVER = "never"
 SAVED = "saved.json"  # beside checkpoints: which output an interrupted run has saved
-NAMES = ("checkpoint_every", "resume", "log", "stop_similarity", "stop_analogy", "patience")
+NAMES = ("checkpoint_every", "resume", "log", "stop_similarity", "stop_analogy", "stop_patience")
 
 
 def options() -> list[click.Parameter]:
@@ -42,14 +42,15 @@ def options() -> list[click.Parameter]:
         ),
         click.Option(["--stop-analogy"], metavar="SET", help="The same by an analogy set; of both, by the mean."),
         click.Option(
-            ["--patience"], type=click.IntRange(1), help="Epochs without gain after which it ends.  [default: 2]"
+            ["--stop-patience"], type=click.IntRange(1), help="Epochs without gain after which it ends.  [default: 2]"
         ),
     ]
 
 
 def conduct_of(
-    out: str, trainer: Any, say: Callable[[str], None], *, force: bool, checkpoint_every: str, resume: bool, **more: Any
-) -> "Conduct":
+    out: str, trainer: Any, say: Callable[[str], None], *, start: dict[str, Any], force: bool, checkpoint_every: str,
+    resume: bool, **more: Any,
+) -> "Conduct":  # fmt: skip
     """What the options ask for; checked, before hours of work.
 
     Raises:
@@ -68,16 +69,17 @@ def conduct_of(
     elif resume:
         raise click.UsageError(f"--resume goes on from checkpoints: leave out --checkpoint-every {NEVER}")
     callbacks = told_by(say, resume) if resume else []
-    conduct = Conduct(checkpoints=checkpoints, resume=resume, callbacks=[*callbacks, *asked(resume, force, **more)])
-    arguments(trainer, str(click.get_current_context().info_name), conduct)
-    if checkpoints is not None:
-        checkpoints.check(resume=resume)
+    callbacks += asked(resume, force, **more)
+    conduct = Conduct(**start, checkpoints=checkpoints, resume=resume, callbacks=callbacks)
+    name = str(click.get_current_context().info_name)
+    arguments(trainer, name, conduct)
+    conduct.check(name, trainer)
     return conduct
 
 
 def asked(
     resume: bool, force: bool, *, log: str | None, stop_similarity: str | None, stop_analogy: str | None,
-    patience: int | None,
+    stop_patience: int | None,
 ) -> "list[Callback]":  # fmt: skip
     """The callbacks of the options."""
     from embeddings.training.early_stopping import EarlyStopping
@@ -86,9 +88,9 @@ def asked(
     found: list[Callback] = []
     if stop_similarity is not None or stop_analogy is not None:
         sets = {"similarity": stop_similarity or (), "analogy": stop_analogy or ()}
-        found.append(EarlyStopping(**sets, patience=patience or 2))
-    elif patience is not None:
-        raise click.UsageError("--patience is of use only with --stop-similarity or --stop-analogy")
+        found.append(EarlyStopping(**sets, patience=stop_patience or 2))
+    elif stop_patience is not None:
+        raise click.UsageError("--stop-patience is of use only with --stop-similarity or --stop-analogy")
     if log is not None:
         found.append(RunLog(log, append=resume, force=force))
     return found

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from embeddings.cli import carrying, reading
+from embeddings.cli import carrying, reading, starting
 from embeddings.cli.config import read_config
 from embeddings.cli.installed import Installed
 from embeddings.cli.saving import check_apart, checked, is_vector_file, save
@@ -24,7 +24,7 @@ def made(name: str, trainer: type) -> click.Command:
 
     def run(**given: Any) -> None:
         others = {name: given.pop(name) for name in [str(parameter.name) for parameter in shared] if name in given}
-        check_vocab(others["vocab"])
+        check_vocab(others["vocab"], others["continued"])
         try:
             settings = trainer(**given)
         except SettingError as error:
@@ -34,8 +34,10 @@ def made(name: str, trainer: type) -> click.Command:
     return click.Command(name, params=[*shared, *options(trainer)], callback=run, help=inspect.getdoc(trainer))
 
 
-def check_vocab(vocab: str | None) -> None:
+def check_vocab(vocab: str | None, continued: Any) -> None:
     """Refuse settings that choose words where all of a vocabulary are trained."""
+    if vocab is not None and continued is not None:
+        raise click.UsageError("--continue trains the vocabulary of the model, grown: leave out --vocab")
     context = click.get_current_context()
     for name in ("min_count", "max_vocab"):
         given = context.get_parameter_source(name)
@@ -65,6 +67,7 @@ def common(tokenizer: str) -> list[click.Parameter]:
             help="With --threads 1 it settles every byte.",
             **known,
         ),
+        *starting.options(),
         *carrying.options(),
         *reading.options(tokenizer),
         *reading.phrases(),
@@ -97,6 +100,7 @@ def train_into(
     from embeddings.training.outcome import Interrupted
 
     how = {name: others.pop(name) for name in carrying.NAMES}
+    how["start"] = starting.start_of(**{name: others.pop(name) for name in starting.NAMES})
     force_out = force or (how["resume"] and carrying.was_saved(out))
     write = checked(out, force_out)
     if not quiet and hasattr(settings, "inferrer") and is_vector_file(out):
@@ -138,4 +142,12 @@ def say(text: str) -> None:
     click.echo(text, err=True)
 
 
-command = Installed("train", "trainer", made, help="Learn vectors from text with one of the installed trainers.")
+class Trainers(Installed):
+    """The trainers; with --continue the model itself says which it is."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """The arguments, a trainer's name in front."""
+        return super().parse_args(ctx, starting.with_trainer(args))
+
+
+command = Trainers("train", "trainer", made, help="Learn vectors from text with one of the installed trainers.")

@@ -174,7 +174,7 @@ def put_rows(name: str, table: np.ndarray, kept: np.ndarray, goal: Any, source: 
     fits = len(kept) == (rows if of is None else of) and len(flat) == rows * slots and kept.ndim in (2, 3)
     if not fits or (of is not None and rows <= int(np.max(goal))):
         raise FormatError(f"the model's table {name!r} of shape {kept.shape} does not fit this run: other settings?")
-    flat.reshape(rows, slots, -1)[goal, :, :dim] = kept.reshape(len(kept), slots, dim)[source]
+    flat.reshape(rows, slots, padded(dim))[goal, :, :dim] = kept.reshape(len(kept), slots, dim)[source]
 
 
 def put_nothing(model: "Model", table: np.ndarray, words: int) -> None:

@@ -93,7 +93,7 @@ def test_without_a_checkpoint_that_is_said(text, tmp_path):
     [
         (["--checkpoint-every", "60"], 2, "a time such as 30s, 10m or 1h, or words such as"),
         (["--checkpoint-every", "never", "--resume"], 2, "--resume goes on from checkpoints: leave out"),
-        (["--patience", "3"], 2, "--patience is of use only with --stop-similarity or --stop-analogy"),
+        (["--stop-patience", "3"], 2, "--stop-patience is of use only with --stop-similarity or --stop-analogy"),
         (["--stop-similarity", "missing"], 1, "no test set 'missing'"),
         (["--log", "text.txt"], 2, "--log text.txt is a part of the corpus"),
         (["--log", "no/where.jsonl"], 1, "is not a folder"),
@@ -128,7 +128,7 @@ def test_a_log_and_its_curve(text, tmp_path):
 
 def test_early_stopping(text, tmp_path):
     (tmp_path / "pairs.txt").write_text("king queen 9\ndog cat 8\nking bone 1\nland bone 3\n")
-    given = ["--stop-similarity", tmp_path / "pairs.txt", "--patience", "1", "--rate", "0.0001", "--epochs", "50"]
+    given = ["--stop-similarity", tmp_path / "pairs.txt", "--stop-patience", "1", "--rate", "0.0001", "--epochs", "50"]
     ok("train", "skipgram", text, "-o", tmp_path / "v", "--dim", "10", "--threads", "1", *given)
     record = em.load_model(tmp_path / "v").record
     told = record["early_stopping"]
