@@ -87,9 +87,8 @@ class StructuredSkipGram(WholeWindow, WindowSettings):
         """The model learned from the corpus; see `embeddings.training.task.prepare` and `Task.run` for errors."""
         places = np.array([at for at in range(-self.window, self.window + 1) if at != 0])
         reach = np.stack([places, places], axis=1)
-        return learned_in_slots(
-            "structured-skipgram", self, reach, corpus, threads=threads, seed=seed, report=report, conduct=conduct
-        )
+        how = {"threads": threads, "seed": seed, "report": report, "conduct": conduct}
+        return learned_in_slots("structured-skipgram", self, reach, corpus, how)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,6 +106,5 @@ class DirectionalSkipGram(WindowSettings):
     ) -> Model:
         """The model learned from the corpus; see `embeddings.training.task.prepare` and `Task.run` for errors."""
         reach = np.array([[-self.window, -1], [1, self.window]])
-        return learned_in_slots(
-            "directional-skipgram", self, reach, corpus, threads=threads, seed=seed, report=report, conduct=conduct
-        )
+        how = {"threads": threads, "seed": seed, "report": report, "conduct": conduct}
+        return learned_in_slots("directional-skipgram", self, reach, corpus, how)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from embeddings.errors import EmbeddingsError, FormatError
 from embeddings.training.callbacks import Callback
 from embeddings.training.checkpoints import State
 from embeddings.training.tables import fill_in, parameters
+from embeddings.training.worker import whole
 
 if TYPE_CHECKING:
     from embeddings.training.loop import Run
@@ -29,6 +31,7 @@ def taken(run: "Run", named: dict[str, Any]) -> State:
         "told": run.told,
         "stopped": run.stopped,
         "callbacks": told,
+        "sum": checksum(arrays),
     }
     return State(named, facts, arrays)
 
@@ -44,16 +47,26 @@ def put_back(run: "Run", state: State) -> None:
     try:
         for name, table in parameters(run.learner.tables).items():
             fill_in(table, arrays[f"table.{name}"])
+        if facts["sum"] != checksum(arrays):
+            raise ValueError("its bytes are not those that were written")
         for number, worker in enumerate(run.workers):
             worker.restore(facts["workers"][number], under(arrays, f"thread.{number}."))
         run.tally.restore(facts["tally"])
-        run.told, run.stopped = facts["told"], facts["stopped"]
+        run.told, run.stopped = whole(facts["told"]), facts["stopped"] is True
         for number, callback in enumerate(remembering(run.callbacks)):
             callback.restore(facts["callbacks"][number] | under(arrays, f"callback.{number}."))
     except EmbeddingsError:
         raise
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise FormatError(f"the checkpoint is not whole: {type(error).__name__}: {error}") from None
+
+
+def checksum(arrays: Mapping[str, np.ndarray]) -> int:
+    """A sum over the bytes of what kernels go on from: a wrong place there would be a wrong address."""
+    found = 0
+    for name in sorted(name for name in arrays if name.startswith("thread.")):
+        found = crc32(np.ascontiguousarray(arrays[name]).data.cast("B") if arrays[name].size else b"", found)
+    return found
 
 
 def under(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:

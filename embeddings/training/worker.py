@@ -116,10 +116,21 @@ class Worker:
 
     def restore(self, state: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         """Be where a worker was."""
-        self.epochs = state["epochs"]
+        self.epochs = whole(state["epochs"])
         if self.order is not None:
             self.order.bit_generator.state = state["order"]
         if state["piece"] is not None:
-            self.open(state["piece"])
+            self.open(whole(state["piece"]))
         for name, array in self.arrays().items():
             fill_in(array, arrays[name])
+
+
+def whole(value: Any) -> int:
+    """A number of what was read, from 0 up.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if type(value) is not int or value < 0:
+        raise ValueError(f"{value!r} stands where a number belongs")
+    return value

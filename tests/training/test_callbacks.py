@@ -228,7 +228,7 @@ def test_a_log_goes_on(tmp_path):
     learn("cbow", planted(), {}, checkpoints=made, callbacks=[em.RunLog(path, append=True)], resume=True)
     lines = path.read_text().splitlines()
     found = [json.loads(line)["event"] for line in lines if "cut sho" not in line]
-    assert found == ["begin", "checkpoint", "interrupted", "begin", "progress", "end"]
+    assert found == ["begin", "progress", "checkpoint", "interrupted", "begin", "progress", "end"]
     assert len(lines) == len(found) + 1
     assert losses(path)[0] == "words"
 

@@ -120,7 +120,7 @@ def test_a_place_that_cannot_be_written_is_told_before_the_corpus_is_read(tmp_pa
         ({"dim": 9}, "dim was 8, and is 9$"),
         ({"seed": 4}, "seed was 3, and is 4$"),
         ({"threads": 2}, "threads was 1, and is 2$"),
-        ({"rate": 0.1, "window": 3}, "window was 5, and is 3; rate was 0.025, and is 0.1$"),
+        ({"rate": 0.1, "window": 3}, "rate was 0.025, and is 0.1; window was 5, and is 3$"),
         ({"trainer": "cbow"}, "trainer was skipgram, and is cbow; "),
         ({"corpus": [["a", "b"]] * 9}, "corpus was [0-9a-f]+, and is [0-9a-f]+; vocabulary was "),
         ({"callbacks": [em.EarlyStopping(score=lambda model: 1.0)]}, "callbacks was .., and is .'EarlyStopping'.$"),
@@ -157,6 +157,12 @@ def without(name):
     return change
 
 
+def flipped(path):
+    arrays = {key: np.array(array) for key, array in tensors.load(path / TENSORS).items()}
+    arrays["thread.0.block.words"][7] += 1 << 20
+    tensors.save(arrays, path / TENSORS)
+
+
 def of_another_shape(path):
     arrays = {key: np.array(array) for key, array in tensors.load(path / TENSORS).items()}
     arrays["table.words"] = arrays["table.words"][:3]
@@ -189,7 +195,8 @@ def told_otherwise(*keys, value):
         (told_otherwise("facts", "workers", value=[]), "is damaged: the checkpoint is not whole"),
         (told_otherwise("facts", "workers", value=[{"epochs": "x", "piece": 0}]), "is damaged: the checkpoint is not"),
         (without("table.words"), "is damaged: the checkpoint is not whole: KeyError"),
-        (without("random"), "is damaged: the checkpoint is not whole: KeyError"),
+        (without("random"), "is damaged: the checkpoint is not whole: ValueError"),
+        (flipped, "is damaged: the checkpoint is not whole: ValueError: its bytes are not those that were written"),
         (of_another_shape, r"is damaged: the checkpoint is not whole: ValueError: float32 \(3, 16\) stands where"),
     ],
 )

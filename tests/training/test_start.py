@@ -166,7 +166,7 @@ BROKEN = em.Vectors(["w1", "w2"], np.array([[0.0] * 8, [np.nan] * 8]))
         ("cbow", {}, em.Init(given(dim=9)), "have 9 components: dim must be that too"),
         ("cbow", {}, em.Init(given(["x", "y"])), "none of the 50 words of the corpus has a vector to start from"),
         ("cbow", {}, em.Init(BROKEN), "the vector to start 'w2' from holds NaN or infinity"),
-        ("fasttext", {"buckets": 9}, em.Init(given(), freeze=True), "fasttext has no rows of words that could be frozen"),
+        ("fasttext", {"buckets": 9}, em.Init(given(), freeze=True), "no rows of words that could be frozen"),
         ("paragraph-dbow", {}, em.Init(given(), freeze=True), "no rows of words that could be frozen"),
         ("sembei", {"compositional": True}, em.Init(given()), "sembei cannot start from vectors: .* sums of rows"),
         ("cbow", {}, "v.bin", r"init must be embeddings\.Init, not 'v\.bin'"),
