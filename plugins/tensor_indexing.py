@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -38,6 +38,7 @@ class TensorIndexing(CompositionSettings, WindowSettings):
     z_i = x'W_i y + (Mx)_i + (Ny)_i, W_i of low rank, where x, y and z are the vectors of the words and of the phrase.
     """
 
+    continues: ClassVar[bool] = False
     base: str = option("skipgram", "Trainer that learns the vectors of words and phrases, by the settings it shares.")
 
     def __post_init__(self) -> None:
@@ -76,6 +77,8 @@ class TensorIndexing(CompositionSettings, WindowSettings):
                 and the last checkpoint is one of its training.
         """
         threads, seed = run_settings(threads, seed)
+        if conduct is not None:
+            conduct.check(NAME, self)
         self.check_dim(self.dim)
         vocabulary = corpus.encode().select(min_count=self.min_count, max_vocab=self.max_vocab)
         known = known_phrases(corpus)

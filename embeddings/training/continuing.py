@@ -65,7 +65,7 @@ def check(model: "Model", trainer: str, settings: Any) -> None:
     if model.name != trainer:
         raise SettingError(f"a {model.name} model cannot be gone on with by {trainer}")
     if not getattr(settings, "continues", True):
-        raise SettingError(f"{trainer} cannot go on with a model: its vocabulary is found in one text")
+        raise SettingError(f"{trainer} cannot go on with a model: what it learns is found in one text")
     for name in SHAPING:
         before, now = model.settings.get(name), getattr(settings, name, None)
         if before != now:
