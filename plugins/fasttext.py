@@ -130,7 +130,7 @@ class FastText(WindowSettings):
         False, "Learn a weight for each number of a context by where the context stands; for cbow."
     )
     composer = staticmethod(subword_vectors.composer)
-    rows: ClassVar[str] = "parts"
+    word_rows: ClassVar[str] = "parts"
 
     def __post_init__(self) -> None:
         super().__post_init__()

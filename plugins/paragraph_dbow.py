@@ -193,7 +193,7 @@ class ParagraphDBOW(DocumentChoice, WindowSettings):
         )
 
     @property
-    def rows(self) -> str:
+    def word_rows(self) -> str:
         """What the rows of the table of words are."""
         return "vectors" if self.train_words else "outputs"
 

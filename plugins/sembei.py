@@ -187,7 +187,7 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
             raise SettingError(f"per_length has {len(self.limits)} numbers, and max_n is {self.max_n}")
 
     @property
-    def rows(self) -> str:
+    def word_rows(self) -> str:
         """What the rows of the table of words are."""
         return "sums" if self.compositional else "vectors"
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 WORDS = "words"  # the table that is started from
 Duplicates = Literal["most-frequent", "average", "exact"]
-ROWS = {  # what the rows of that table are, as a trainer's `rows` tells: whether they may be given, and frozen
+ROWS = {  # what the rows of that table are, as a trainer's `word_rows` tells: whether they may be given, and frozen
     "vectors": (True, True),
     "outputs": (True, False),
     "parts": (True, False),
@@ -82,7 +82,7 @@ class Init:
             SettingError: saying why.
             FormatError: they cannot be read.
         """
-        starts, freezes = ROWS[getattr(settings, "rows", "vectors")]
+        starts, freezes = ROWS[getattr(settings, "word_rows", "vectors")]
         if not starts:
             raise SettingError(f"{trainer} cannot start from vectors: its own are sums of rows of their parts")
         if self.freeze and not freezes:
