@@ -87,8 +87,9 @@ def asked(
 
     found: list[Callback] = []
     if stop_similarity is not None or stop_analogy is not None:
-        sets = {"similarity": stop_similarity or (), "analogy": stop_analogy or ()}
-        found.append(EarlyStopping(**sets, patience=stop_patience or 2))
+        found.append(
+            EarlyStopping(similarity=stop_similarity or (), analogy=stop_analogy or (), patience=stop_patience or 2)
+        )
     elif stop_patience is not None:
         raise click.UsageError("--stop-patience is of use only with --stop-similarity or --stop-analogy")
     if log is not None:

@@ -67,17 +67,15 @@ def unknown(vectors: Vectors) -> np.ndarray:
     """The vector of the unknown word (dim,)."""
     for name in NAMES:
         if name in vectors:
-            return vectors.matrix[vectors.index(name)]
-    mean: np.ndarray = np.mean(vectors.matrix[-RARE:], axis=0, dtype=np.float64)
-    return mean
+            return np.asarray(vectors.matrix[vectors.index(name)])
+    return np.asarray(np.mean(vectors.matrix[-RARE:], axis=0, dtype=np.float64))
 
 
 def around(found: np.ndarray, known: np.ndarray, place: int, window: int) -> np.ndarray:
     """The mean of the known words around a place (dim,); zeros where there is none."""
     part = slice(max(0, place - window), place + window + 1)
     near = found[part][known[part]]
-    mean: np.ndarray = np.mean(near, axis=0, dtype=np.float64) if len(near) else np.zeros(found.shape[1])
-    return mean
+    return np.asarray(np.mean(near, axis=0, dtype=np.float64)) if len(near) else np.zeros(found.shape[1])
 
 
 def hashed(word: str, dim: int, seed: int) -> np.ndarray:

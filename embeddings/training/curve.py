@@ -23,8 +23,8 @@ def losses(path: str | os.PathLike[str]) -> tuple[str, Points]:
     if place.is_dir():
         found = read_description(place)["record"].get("loss_by_epoch")
         values = found if isinstance(found, list) else []
-        points = [(number, value) for number, value in enumerate(values, 1) if is_number(value)]
-        return "epochs", checked(place, [(float(number), float(value)) for number, value in points])
+        points = [(float(number), float(value)) for number, value in enumerate(values, 1) if is_number(value)]
+        return "epochs", checked(place, points)
     return "words", checked(place, logged(place))
 
 
@@ -32,7 +32,8 @@ def logged(path: Path) -> Points:
     """The losses of a log; of parts that were learned twice, after a crash, the last."""
     points: Points = []
     for line in lines(path):
-        words, loss = line.get("words"), line.get("loss")
+        words: Any = line.get("words")
+        loss: Any = line.get("loss")
         if line.get("event") == "begin" and is_number(words):
             points = [point for point in points if point[0] <= words]
         elif line.get("event") == "progress" and is_number(words) and is_number(loss):

@@ -181,8 +181,9 @@ class Run:
             return
         progress = self.tally.progress()
         path = self.keeper.write(taken(self, self.named), progress)
-        for callback in self.callbacks if path else []:
-            callback.checkpoint(path, progress)
+        if path is not None:
+            for callback in self.callbacks:
+                callback.checkpoint(path, progress)
 
     def interrupted(self) -> None:
         """Keep what there is."""

@@ -5,7 +5,7 @@ its `state`: how often it has read its share, the piece it is in, the random sta
 its block (words of an unfinished line are held there), its random numbers, and what a bundle carries on.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from threading import Event
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -55,7 +55,7 @@ class Worker:
         self.number = 0  # of the piece, in its epoch
         self.piece: Piece | None = None
         self.pieces: Iterator[Piece] = iter(())
-        self.drawn: dict[str, Any] | None = None  # what the order of this epoch came from
+        self.drawn: Mapping[str, Any] | None = None  # what the order of this epoch came from
 
     def compile(self, learn_block: LearnBlock, tables: Any) -> None:
         """Learn from nothing, so that compiling the kernels is over before the clock starts."""
