@@ -178,6 +178,8 @@ class Reader:
         elif named is not None:
             raise CorpusError(f"{source.name} has no column {named!r}")
         else:
+            if start and isinstance(start[0], str) and not isinstance(source.items, Texts):
+                refuse_path(start[0])
             yield from self.listed(chain(start, items))
 
     def listed(self, items: Iterable[Any]) -> Iterator[Block]:
@@ -189,8 +191,6 @@ class Reader:
             self.rows = None if self.rows is None else self.rows - 1
             if strings is None:
                 strings = isinstance(item, str)
-                if not isinstance(source.items, Texts):
-                    refuse_path(item)
             checked = document(number, item) if strings else sentence(number, item)
             waiting.append((number, checked))
             size += len(checked) + 1

@@ -121,7 +121,7 @@ def decided(units: np.ndarray, rows: np.ndarray, leaders: Leaders, method: str, 
 def every_near(units: np.ndarray, question: np.ndarray, barred: np.ndarray, method: str, limit: int) -> np.ndarray:
     """The rows that rounding cannot tell from the best, however many they are."""
     table, scores = Cosines(units, question, [method]), np.empty(limit)
-    shift = table.asked(np.arange(3)[None], [barred]).shifts[0]
+    shift = table.asked(np.arange(3)[None], [barred.tolist()]).shifts[0]
     for part in candidates(3, [limit]):
         table.take(part)
         block = table.block(method)

@@ -119,7 +119,9 @@ def ratios(hits: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 def quotients(above: np.ndarray, below: np.ndarray) -> np.ndarray:
     """One over the other, NaN where that is 0."""
-    return np.divide(above, below, out=np.full(len(below), np.nan), where=below > 0)
+    found = np.full(len(below), np.nan)
+    np.divide(above, below, out=found, where=below > 0)
+    return found
 
 
 def ratio_interval(hits: np.ndarray, sizes: np.ndarray) -> Interval:

@@ -1,6 +1,7 @@
 """What became of each item of a test set: from this come a value with its interval, and paired tests."""
 
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -62,7 +63,7 @@ class Shares(Outcome):
         """The items that the value is over, (items,) bool."""
         return np.asarray(self.members if self.every else self.members & self.seen)
 
-    def section(self, name: str | None, members: np.ndarray, *, detail: bool = False) -> "Shares":
+    def section(self, name: str | None, members: np.ndarray, *, detail: bool = False) -> Self:
         """The same for some of the items."""
         return replace(self, key=replace(self.key, section=name, detail=detail), members=self.members & members)
 

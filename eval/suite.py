@@ -142,7 +142,7 @@ def listed(tests: TestSets) -> list[str | os.PathLike[str]]:
     return [tests] if isinstance(tests, str | os.PathLike) else list(tests)
 
 
-def check_limits(restrict: int | Sequence[int | None] | None) -> list[int | None]:
+def check_limits(restrict: object) -> list[int | None]:
     """The restrictions as a list, each once.
 
     Raises:
@@ -152,7 +152,7 @@ def check_limits(restrict: int | Sequence[int | None] | None) -> list[int | None
     if not limits:
         raise SettingError("restrict needs a number of words, or None for all")
     for limit in limits:
-        if limit is not None and (not isinstance(limit, Integral) or isinstance(limit, bool)):
+        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, Integral)):
             raise SettingError(f"restrict must be a whole number, or None for all, not {limit!r}")
         if limit is not None and limit < 1:
             raise SettingError(f"restrict must be at least 1, not {limit}")

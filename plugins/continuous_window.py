@@ -14,6 +14,7 @@ from embeddings.kernels.together import choose, gradient_row, hidden_bundle, lea
 from embeddings.kernels.window import ask_context, in_slots
 from embeddings.model import Model
 from embeddings.settings import WholeWindow, option
+from embeddings.training.conduct import Conduct
 from embeddings.training.progress import Report
 from embeddings.training.tables import initial, trimmed, zeros
 from embeddings.training.task import WindowSettings, prepare
@@ -65,13 +66,19 @@ class ContinuousWindow(WholeWindow, WindowSettings):
     rate: float = option(0.05, "Learning rate at the start; it falls linearly over all epochs.", above=0, most=100)
 
     def train(
-        self, corpus: "Corpus", *, threads: int | None = None, seed: int = 1, report: Report | None = None
+        self,
+        corpus: "Corpus",
+        *,
+        threads: int | None = None,
+        seed: int = 1,
+        report: Report | None = None,
+        conduct: Conduct | None = None,
     ) -> Model:
         """The model learned from the corpus; see `embeddings.training.task.prepare` and `Task.run` for errors.
 
         Its table "output" is (vocabulary, 2 x window, dim).
         """
-        task = prepare("continuous-window", self, corpus, threads=threads, seed=seed, report=report)
+        task = prepare("continuous-window", self, corpus, threads=threads, seed=seed, report=report, conduct=conduct)
         size, slots, width = len(task.vocabulary), 2 * self.window, padded(self.dim)
         output = zeros(size * slots, self.dim).reshape(size, slots * width)
         tables = Tables(initial(size, self.dim, seed), output, self.window, self.together)
@@ -79,5 +86,8 @@ class ContinuousWindow(WholeWindow, WindowSettings):
             learn_block,
             tables,
             lambda: hidden_bundle(self.together, self.negatives, slots * width, contexts=slots),
-            learned=lambda: {"vectors": trimmed(tables.words, self.dim), "output": trimmed(output, self.dim, slots)},
+            learned=lambda tables: {
+                "vectors": trimmed(tables.words, self.dim),
+                "output": trimmed(tables.output, self.dim, slots),
+            },
         )

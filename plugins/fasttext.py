@@ -1,7 +1,7 @@
 """fastText (Bojanowski et al. 2017): words made of their n-grams; and position weights (Mikolov et al. 2018)."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from embeddings.model import Model
 from embeddings.plugins import cbow, skipgram
 from embeddings.settings import option
 from embeddings.subwords import MOST_BUCKETS, MOST_N, check_ngrams, default_buckets, ngram_hashes, rows_of
+from embeddings.training import continuing
+from embeddings.training.conduct import Conduct
 from embeddings.training.progress import Report
 from embeddings.training.tables import Arrays, initial, trimmed, zeros
 from embeddings.training.task import Task, WindowSettings, prepare
@@ -28,6 +30,14 @@ if TYPE_CHECKING:
 WEIGHTS = 2  # of `Bundle.rows`, behind a hidden row and its gradient
 SKIPGRAM, CBOW, WEIGHTED = 0, 1, 2  # of `Tables.architecture`
 SIZE = 512  # words of a block: composed rows are as old as a block at most
+
+
+class Learned(NamedTuple):
+    """What words are made of, words to predict (vocabulary, padded dim), and weights of positions, as `Tables`."""
+
+    made: Made
+    output: np.ndarray
+    positions: np.ndarray
 
 
 class Tables(NamedTuple):
@@ -121,6 +131,7 @@ class FastText(WindowSettings):
         False, "Learn a weight for each number of a context by where the context stands; for cbow."
     )
     composer = staticmethod(subword_vectors.composer)
+    word_rows: ClassVar[str] = "parts"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -133,14 +144,20 @@ class FastText(WindowSettings):
             raise SettingError(f"position_weights are for the architecture cbow, not {self.architecture}")
 
     def train(
-        self, corpus: "Corpus", *, threads: int | None = None, seed: int = 1, report: Report | None = None
+        self,
+        corpus: "Corpus",
+        *,
+        threads: int | None = None,
+        seed: int = 1,
+        report: Report | None = None,
+        conduct: Conduct | None = None,
     ) -> Model:
         """The model learned from the corpus; see `embeddings.training.task.prepare` and `Task.run` for errors.
 
         Its vectors are the means of what words are made of: of the tables "words" (vocabulary, dim) and "ngrams"
         (buckets, dim). Position weights are its table "positions" (2 x window, dim).
         """
-        task = prepare("fasttext", self, corpus, threads=threads, seed=seed, report=report)
+        task = prepare("fasttext", self, corpus, threads=threads, seed=seed, report=report, conduct=conduct)
         made, output = self.made(task), zeros(len(task.vocabulary), self.dim)
         positions = zeros(2 * self.window, self.dim)
         positions[:, : self.dim] = 1
@@ -150,10 +167,10 @@ class FastText(WindowSettings):
         fixed = output, positions, architecture
         return task.run(
             learn_block,
-            None,
+            Learned(made, output, positions),
             lambda: self.bundle(architecture),
             own=lambda: Tables(made, new_composed(size, len(made.words), most, padded(self.dim)), *fixed),
-            learned=lambda: self.learned(task, made, output, positions),
+            learned=lambda tables: self.learned(task, tables),
             reader=reader,
         )
 
@@ -165,16 +182,16 @@ class FastText(WindowSettings):
 
     def made(self, task: Task) -> Made:
         """What the words of a vocabulary are made of, as training starts."""
-        words = task.vocabulary.words
+        words, known = task.vocabulary.words, continuing.rows_of(task.conduct.continued, "ngrams")
         offsets, hashes = ngram_hashes(words, self.min_n, self.max_n)
-        buckets = 0 if self.max_n == 0 else self.buckets or default_buckets(hashes)
+        buckets = 0 if self.max_n == 0 else self.buckets or known or default_buckets(hashes)
         own = initial(len(words), self.dim, task.seed)
         return Made(own, initial(buckets, self.dim, task.seed + 2**32), offsets, rows_of(hashes, buckets))
 
-    def learned(self, task: Task, made: Made, output: np.ndarray, positions: np.ndarray) -> Arrays:
+    def learned(self, task: Task, tables: Learned) -> Arrays:
         """The tables as they are kept, and the vectors."""
-        own, ngrams = trimmed(made.words, self.dim), trimmed(made.ngrams, self.dim)
+        own, ngrams = trimmed(tables.made.words, self.dim), trimmed(tables.made.ngrams, self.dim)
         how = subword_vectors.Subwords(ngrams, self.min_n, self.max_n)
         found = {"vectors": how.with_own(task.vocabulary.words, own), "words": own, "ngrams": ngrams}
-        found["output"] = trimmed(output, self.dim)
-        return found | ({"positions": trimmed(positions, self.dim)} if self.position_weights else {})
+        found["output"] = trimmed(tables.output, self.dim)
+        return found | ({"positions": trimmed(tables.positions, self.dim)} if self.position_weights else {})

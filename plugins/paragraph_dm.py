@@ -16,6 +16,7 @@ from embeddings.kernels.together import choose, find_together, gradient_row, hid
 from embeddings.kernels.window import ask_ahead, ask_context, centre_and_noise, contexts, in_slots
 from embeddings.model import Model
 from embeddings.settings import DISTANT, DocumentChoice, option
+from embeddings.training.conduct import Conduct
 from embeddings.training.documents import document_table, documents_of, windows
 from embeddings.training.progress import Report
 from embeddings.training.tables import VECTORS, Arrays, initial, trimmed, zeros
@@ -161,14 +162,20 @@ class ParagraphDM(DocumentChoice, WindowSettings):
         return 1 + 2 * self.window if self.combine == "concat" else 1
 
     def train(
-        self, corpus: "Corpus", *, threads: int | None = None, seed: int = 1, report: Report | None = None
+        self,
+        corpus: "Corpus",
+        *,
+        threads: int | None = None,
+        seed: int = 1,
+        report: Report | None = None,
+        conduct: Conduct | None = None,
     ) -> Model:
         """The model learned from the corpus; see `embeddings.training.task.prepare` and `Task.run` for errors.
 
         Its table "documents" is (documents, dim), or a row for each tag; "output" is (vocabulary, dim), for concat
         (vocabulary, 1 + 2 x window, dim), and there is a table "nothing" (1, dim), which stands where there is no word.
         """
-        task = prepare("paragraph-dm", self, corpus, threads=threads, seed=seed, report=report)
+        task = prepare("paragraph-dm", self, corpus, threads=threads, seed=seed, report=report, conduct=conduct)
         documents = documents_of(task.encoded, self.documents)
         task = replace(task, tags=documents.tags)
         size, slots = len(task.vocabulary), self.slots
@@ -184,7 +191,7 @@ class ParagraphDM(DocumentChoice, WindowSettings):
             tables,
             self.bundle,
             reader=windows(task, documents, noise=self.negatives, shrink=self.shrinks, sharing=self.together),
-            learned=lambda: self.learned(tables, size),
+            learned=lambda tables: self.learned(tables, size),
         )
 
     def bundle(self) -> Bundle:

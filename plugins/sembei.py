@@ -26,6 +26,7 @@ from embeddings.kernels.rows import address, padded, prefetch, share, total
 from embeddings.kernels.trie import Parts
 from embeddings.model import Model
 from embeddings.settings import Dimension, NegativeSampling, Schedule, VocabularyChoice, option
+from embeddings.training.conduct import Conduct
 from embeddings.training.progress import Report
 from embeddings.training.tables import VECTORS, Arrays, all_trimmed, initial, zeros
 from embeddings.training.task import Task, prepare
@@ -179,6 +180,7 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
         "string has one. Wants about a quarter of the rate.",
     )
     tokenizer: ClassVar[str] = "codepoints"
+    continues: ClassVar[bool] = False
     composer = staticmethod(ngram_vectors.composer)
 
     def __post_init__(self) -> None:
@@ -187,6 +189,11 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
             raise SettingError(f"per_length has {len(self.limits)} numbers, and max_n is {self.max_n}")
         if self.limits is not None and not any(self.limits):
             raise SettingError(f"per_length must let in one n-gram at least, not {self.per_length!r}")
+
+    @property
+    def word_rows(self) -> str:
+        """What the rows of the table of words are."""
+        return "sums" if self.compositional else "vectors"
 
     @property
     def limits(self) -> list[int] | None:
@@ -205,7 +212,13 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
         return [int(number) for number in numbers]
 
     def train(
-        self, corpus: "Corpus", *, threads: int | None = None, seed: int = 1, report: Report | None = None
+        self,
+        corpus: "Corpus",
+        *,
+        threads: int | None = None,
+        seed: int = 1,
+        report: Report | None = None,
+        conduct: Conduct | None = None,
     ) -> Model:
         """The model learned from the corpus; see `prepare`, `Task.run` and `frequent_ngrams` for errors.
 
@@ -214,7 +227,7 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
         """
         from embeddings.corpora.ngrams import frequent_ngrams
 
-        task = prepare("sembei", self, corpus, threads=threads, seed=seed, report=report)  # type: ignore[arg-type]
+        task = prepare("sembei", self, corpus, threads=threads, seed=seed, report=report, conduct=conduct)  # type: ignore[arg-type]
         if self.compositional:
             check_characters(task.encoded.vocabulary.words)
         ngrams = frequent_ngrams(
@@ -234,7 +247,7 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
             SummedTables(*tables, parts) if self.compositional else tables,
             lambda: scratch(longest, self.negatives, width, most=most),
             reader=Reader(self.source(task, ngrams), lambda: new_lattice(longest, self.negatives), fill_lattice),
-            learned=lambda: self.learned(task, tables),
+            learned=lambda tables: self.learned(task, tables),
             composes=self.compositional,
         )
 
@@ -255,7 +268,7 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
             both=self.sample_side == "both",
         )
 
-    def learned(self, task: Task, tables: Tables) -> Arrays:
+    def learned(self, task: Task, tables: Tables | SummedTables) -> Arrays:
         """The tables as they are kept, and the vectors."""
         found = all_trimmed(tables, self.dim)
         if self.compositional:

@@ -4,7 +4,7 @@ import os
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from embeddings.composition.tables import tables_of, without_functions
 from embeddings.errors import RegistryError, SettingError
 from embeddings.model import Model
 from embeddings.settings import left_open, option
+from embeddings.training.conduct import Conduct, arguments
 from embeddings.training.progress import Report
 from embeddings.training.task import Interrupted, WindowSettings, run_settings
 from embeddings.vectors import Vectors
@@ -37,6 +38,7 @@ class TensorIndexing(CompositionSettings, OfBase):  # type: ignore[misc, valid-t
     z_i = x'W_i y + (Mx)_i + (Ny)_i, W_i of low rank, where x, y and z are the vectors of the words and of the phrase.
     """
 
+    continues: ClassVar[bool] = False
     base: str = option("skipgram", "Trainer that learns the vectors of words and phrases, by the settings it shares.")
 
     def __post_init__(self) -> None:
@@ -65,15 +67,25 @@ class TensorIndexing(CompositionSettings, OfBase):  # type: ignore[misc, valid-t
             raise SettingError(f"base: {error}") from error
 
     def train(
-        self, corpus: "Corpus", *, threads: int | None = None, seed: int = 1, report: Report | None = None
+        self,
+        corpus: "Corpus",
+        *,
+        threads: int | None = None,
+        seed: int = 1,
+        report: Report | None = None,
+        conduct: Conduct | None = None,
     ) -> Model:
         """The model learned from a corpus whose phrases are words of it.
 
         Raises:
             CorpusError: the corpus is broken, or has too few phrases.
-            TrainingError, Interrupted: as the trainer of words; what is interrupted later is a model of words alone.
+            SettingError: something is asked for that the trainer of words does not know.
+            TrainingError, Interrupted: as the trainer of words; what is interrupted later is a model of words alone,
+                and the last checkpoint is one of its training.
         """
         threads, seed = run_settings(threads, seed)
+        if conduct is not None:
+            conduct.check(NAME, self)
         self.check_dim(self.words.dim)
         vocabulary = corpus.encode().select(min_count=self.words.min_count, max_vocab=self.words.max_vocab)
         known = known_phrases(corpus)
@@ -81,7 +93,8 @@ class TensorIndexing(CompositionSettings, OfBase):  # type: ignore[misc, valid-t
             known["given"] = None
         found = find(vocabulary, self, **known)
         check_enough(found, self, seed)
-        learned: Model = self.words.train(corpus, threads=threads, seed=seed, report=report)
+        how = arguments(self.words, self.base, conduct)
+        learned: Model = self.words.train(corpus, threads=threads, seed=seed, report=report, **how)
         try:
             return self.fitted(learned, found, asdict(self), joiner=known["joiner"], threads=threads, seed=seed)
         except KeyboardInterrupt:

@@ -21,7 +21,7 @@ NEEDS = {
 }
 
 
-class Words(click.ParamType):
+class Words(click.ParamType):  # type: ignore[type-arg]  # generic in some versions of click
     """A whole number of at least 1, or `all`, which stays a text."""
 
     name = "words"

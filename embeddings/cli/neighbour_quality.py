@@ -76,7 +76,8 @@ def judge(
 ) -> None:
     """Compare indexes on each of VECTORS, and print a line for each."""
     from embeddings.eval.neighbours import GRIDS, compare
-    from embeddings.eval.neighbours.picture import check_picture, draw
+    from embeddings.eval.neighbours.picture import draw
+    from embeddings.pictures import check_picture
 
     if plot and len(given["vectors"]) > 1:
         raise click.UsageError("--plot draws one VECTORS at a time")

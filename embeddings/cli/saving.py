@@ -19,17 +19,19 @@ Save = Callable[[str, Any, bool], Any]  # the place, what is saved, and whether 
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
-def check_apart(out: str, corpus: "Corpus") -> None:
+def check_apart(out: str | None, corpus: "Corpus", option: str = "--out") -> None:
     """Refuse an output that is a part of the corpus, or would become one.
 
     Raises:
         SettingError: it is a file of the corpus or lies in a folder that was given as one.
     """
+    if out is None:
+        return
     target = Path(out).resolve()
     for path in corpus.paths:
         given = path.resolve()
         if target == given or given in target.parents:
-            raise SettingError(f"--out {out} is a part of the corpus {path}; choose another place")
+            raise SettingError(f"{option} {out} is a part of the corpus {path}; choose another place")
 
 
 def checked(out: str, force: bool) -> Save:

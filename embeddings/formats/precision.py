@@ -73,7 +73,8 @@ def quantised(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def restored(rows: np.ndarray, scales: np.ndarray) -> np.ndarray:
     """The vectors that int8 rows and their scales stand for, float32 of the same shape."""
-    return np.multiply(rows, scales[:, None], dtype=np.float32)
+    made: np.ndarray = np.multiply(rows, scales[:, None], dtype=np.float32)
+    return made
 
 
 def rounding(vectors: Vectors, dtype: str) -> Rounding:

@@ -108,7 +108,7 @@ def write_tokenizer(words: list[str], path: Path) -> None:
     import msgpack
 
     found = f"[{punctuation()}]" if only_words(words) else None
-    rules = {
+    rules: dict[str, Any] = {
         "prefix_search": found and f"^{found}",
         "suffix_search": found and f"{found}$",
         "infix_finditer": found,

@@ -48,7 +48,7 @@ class Scratch(NamedTuple):
     heap: Heap
     seen: np.ndarray  # (rows,) int32: the last query that met a row
     rows: np.ndarray  # (rows,) int32
-    count: np.ndarray  # (1,) int32: the queries so far, of which each has the next number
+    asked: np.ndarray  # (1,) int32: the queries so far, of which each has the next number
 
 
 def new_scratch(dim: int, tables: int, bits: int, probes: int, rows: int) -> Scratch:
@@ -82,13 +82,13 @@ def search(
     bits = scratch.margins.shape[0]
     for q in range(queries.shape[0]):
         project(queries[q], scratch.query, planes, scratch.products)
-        n, scratch.count[0] = 0, scratch.count[0] + 1
+        n, scratch.asked[0] = 0, scratch.asked[0] + 1
         for t in range(tables.starts.shape[0]):
             start, stop = t * bits, (t + 1) * bits
             products, offsets = scratch.products[start:stop], planes.offsets[start:stop]
             sort_margins(products, offsets, scratch)
             n = gather(
-                tables.starts[t], tables.members[t], packed(products, offsets), probes, scratch.count[0], n, scratch
+                tables.starts[t], tables.members[t], packed(products, offsets), probes, scratch.asked[0], n, scratch
             )
         rank_exactly(units, queries[q], scratch.rows[:n], found.ids[q], found.similarities[q])
         found.looked[q] = n
@@ -148,6 +148,6 @@ class Desk(threading.local):
 
     def scratch(self, queries: int, rows: int) -> Scratch:
         """Scratch for so many queries, of which only the first so many rows are candidates."""
-        if self.kept is None or int(self.kept.count[0]) + queries > MOST_QUERIES:
+        if self.kept is None or int(self.kept.asked[0]) + queries > MOST_QUERIES:
             self.kept = new_scratch(*self.shape)
         return self.kept._replace(seen=self.kept.seen[:rows])

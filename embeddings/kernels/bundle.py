@@ -11,13 +11,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from embeddings.kernels.compile import piece
+from embeddings.kernels.compile import aside, piece
 from embeddings.kernels.logistic import loss, to_steps
 from embeddings.kernels.products import COLUMNS, TARGETS
 from embeddings.kernels.rows import PADDING, address, copy, pitch, score, total, update
 
 SAMPLED = 64  # one bundle in so many is tallied for the loss
 LOSS, PAIRS, NEXT, STEPS = range(4)  # of `Bundle.tally`
+TABLE, BYTES, AWAY = range(3)  # of `Bundle.still`
+AHEAD = 8  # numbers of it before the row at `AWAY`: a cache line
+NONE_FROZEN = np.zeros(0, np.bool_)
 
 
 class Bundle(NamedTuple):
@@ -29,6 +32,8 @@ class Bundle(NamedTuple):
     `context` (contexts,) are addresses of rows that make up a hidden one; `centres` (inputs,) are the places in a block
     of the words that hidden rows predict.
     `tally` sums the loss of sampled bundles and the pairs of input and positive in them, and counts all bundles.
+    `frozen` (rows,) tells which rows of one table are not to move, if any; `still` says where that table begins and how
+    many bytes a row has, and holds a row that takes their steps and is never read.
     """
 
     read: np.ndarray
@@ -42,6 +47,8 @@ class Bundle(NamedTuple):
     factor: np.ndarray
     tally: np.ndarray
     centres: np.ndarray
+    frozen: np.ndarray
+    still: np.ndarray
 
 
 def aligned(rows: int, width: int, dtype: type = np.float32) -> np.ndarray:
@@ -71,6 +78,8 @@ def new_bundle(
         factor=np.ones(1, dtype),
         tally=np.zeros(4),
         centres=np.zeros(inputs, np.int64),
+        frozen=NONE_FROZEN,
+        still=np.zeros(3, np.int64),
     )
 
 
@@ -83,6 +92,7 @@ def learn(bundle: Bundle, m: int, p: int, n: int, width: int, rate: float) -> No
     find_steps(bundle, m, p, n, width, rate)
     if n > TARGETS:
         keep_old(bundle, m, width)
+    hold_still(bundle, bundle.moved, m)
     update(bundle.scores, bundle.read, bundle.moved, m, bundle.targets, n, width)
 
 
@@ -135,3 +145,28 @@ def keep_old(bundle: Bundle, m: int, width: int) -> None:
     for i in range(m):
         copy(bundle.scores, address(bundle.old, i), bundle.read[i], width)
         bundle.read[i] = address(bundle.old, i)
+
+
+@piece
+def hold_still(bundle: Bundle, rows: np.ndarray, m: int) -> None:
+    """Let the frozen ones of m rows that are about to be moved stay as they are."""
+    if bundle.frozen.shape[0] > 0:
+        send_away(bundle.frozen, bundle.still, rows, m)
+
+
+@aside
+def send_away(frozen: np.ndarray, still: np.ndarray, rows: np.ndarray, m: int) -> None:
+    """Write the address of the row that takes their steps in the place of those of frozen rows."""
+    for j in range(m):
+        row = (rows[j] - still[TABLE]) // still[BYTES]
+        if 0 <= row < frozen.shape[0] and frozen[row]:
+            rows[j] = still[AWAY]
+
+
+def freeze(bundle: Bundle, table: np.ndarray, frozen: np.ndarray) -> Bundle:
+    """The bundle for steps that leave those rows of a table where they are that are `frozen` (rows,)."""
+    words = table.shape[1] * table.itemsize // 8
+    still = aligned(1, AHEAD + words, np.int64).reshape(-1)
+    still[TABLE], still[BYTES] = table.ctypes.data, table.strides[0]
+    still[AWAY] = still.ctypes.data + AHEAD * 8
+    return bundle._replace(frozen=frozen, still=still)

@@ -1,6 +1,6 @@
 """Hidden rows made of several rows, and their gradient's way back: as a mean or sum, or side by side."""
 
-from embeddings.kernels.bundle import Bundle
+from embeddings.kernels.bundle import Bundle, hold_still
 from embeddings.kernels.compile import piece
 from embeddings.kernels.rows import address, copy, share, total
 
@@ -21,6 +21,7 @@ def combine(bundle: Bundle, m: int, width: int, factor: float) -> None:
 def give_all(bundle: Bundle, m: int, width: int, factor: float) -> None:
     """Add the gradient of the hidden row times a factor to each of the m rows of `context`."""
     bundle.factor[0] = factor
+    hold_still(bundle, bundle.context, m)
     share(bundle.factor, address(bundle.rows, GRADIENT), bundle.context, m, width)
 
 
@@ -42,6 +43,7 @@ def give_parts(bundle: Bundle, gradient: int, slots: int, width: int) -> None:
         if bundle.context[slot] != 0:
             bundle.read[0] = bundle.context[slot]
             part = address(bundle.rows, gradient) + slot * width * bundle.rows.itemsize
+            hold_still(bundle, bundle.read, 1)
             share(bundle.factor, part, bundle.read, 1, width)
 
 

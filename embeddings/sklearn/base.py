@@ -8,11 +8,11 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 
-from embeddings.text_record import PHRASES, reading_of
 from embeddings.errors import SettingError
 from embeddings.model import Model
 from embeddings.registry import check_settings
 from embeddings.settings import check_value
+from embeddings.text_record import PHRASES, reading_of
 from embeddings.training.run import make
 
 NESTED = "settings__"  # before the name of one setting of the trainer, in searches over parameters

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -126,3 +127,20 @@ class Tally:
         """The mean loss of each epoch begun; None where no window was tallied."""
         epochs = [np.sum(parts, axis=0) for parts in zip_longest(*self.sums, fillvalue=np.zeros(2))]
         return [float(loss / pairs) if pairs > 0 else None for loss, pairs in epochs]
+
+    def state(self) -> dict[str, Any]:
+        """What was counted, as JSON holds it; floats are exact there."""
+        return {
+            "seconds": perf_counter() - self.started,
+            "words": self.words.tolist(),
+            "steps": self.steps.tolist(),
+            "all": self._all.tolist(),
+            "sums": [[sums.tolist() for sums in epochs] for epochs in self.sums],
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on counting from there; the time between is not counted."""
+        self.started = perf_counter() - state["seconds"]
+        self.words[:], self.steps[:], self._all[:] = state["words"], state["steps"], state["all"]
+        self.sums = [[np.array(sums) for sums in epochs] for epochs in state["sums"]]
+        self._told = self._all.sum(axis=0)

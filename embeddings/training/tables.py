@@ -62,6 +62,54 @@ def all_trimmed(tables: Any, dim: int) -> Arrays:
     return {VECTORS if name == "words" else name: array for name, array in found.items()}
 
 
+def parameters(tables: Any) -> Arrays:
+    """The arrays of a NamedTuple, and of those within it, that are learned: those of floats, each once, by name.
+
+    Raises:
+        ValueError: two have the same name.
+    """
+    found: Arrays = {}
+    for name, value in tables._asdict().items():
+        inner = parameters(value) if hasattr(value, "_asdict") else {name: value} if is_learned(value) else {}
+        for one, array in inner.items():
+            if any(array is other for other in found.values()):
+                continue
+            if one in found:
+                raise ValueError(f"two tables are called {one!r}")
+            found[one] = array
+    return found
+
+
+def is_learned(value: Any) -> bool:
+    """Whether it is an array of floats."""
+    return isinstance(value, np.ndarray) and value.dtype.kind == "f"
+
+
+def copied(tables: Any, known: dict[int, np.ndarray] | None = None) -> Any:
+    """A NamedTuple with copies of what is learned; an array that stands in it twice does so in the copy."""
+    known = {} if known is None else known
+    values = []
+    for value in tables:
+        if is_learned(value):
+            if id(value) not in known:
+                known[id(value)] = np.array(value, subok=False)
+            values.append(known[id(value)])
+        else:
+            values.append(copied(value, known) if hasattr(value, "_asdict") else value)
+    return type(tables)(*values)
+
+
+def fill_in(table: np.ndarray, saved: np.ndarray) -> None:
+    """Copy what was saved of an array into it.
+
+    Raises:
+        ValueError: they are of different shapes or types.
+    """
+    if table.shape != saved.shape or table.dtype != saved.dtype:
+        raise ValueError(f"{saved.dtype} {saved.shape} stands where {table.dtype} {table.shape} belongs")
+    table[...] = saved
+
+
 def finite(array: np.ndarray) -> bool:
     """Whether no number is NaN or infinite."""
     flat = array.reshape(-1)

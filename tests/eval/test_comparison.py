@@ -167,8 +167,6 @@ def test_what_counts_of_questions(questions):
     large = answered(questions, members=~small).result()
     drawn = question_shares(right[~small].astype(float), pairs[~small])
     assert (large.low, large.high) == pytest.approx(interval(drawn))
-        interval(question_shares(right[~small].astype(float), pairs[~small]))
-    )
     seen = np.random.default_rng(5).random(len(pairs)) < 0.7
     found = answered(questions).compare(answered(questions, 2, seen=seen))
     drawn = question_shares(right[seen].astype(float) - other[seen], pairs[seen])
