@@ -79,7 +79,8 @@ def class_head(thing: type, name: str) -> str:
         return ""
     if issubclass(thing, BaseException):
         return f"Is a {', a '.join(f'`{base.__name__}`' for base in thing.__bases__)}."
-    return signature(vars(thing).get("__init__", thing.__init__), name)
+    made = vars(thing).get("__init__", thing.__init__)
+    return f"```python\n{name}()\n```" if made is object.__init__ else signature(made, name)
 
 
 def settings_table(thing: type) -> list[str]:

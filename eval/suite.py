@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from numbers import Integral
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from embeddings.composition.composer import Composer
 from embeddings.errors import SettingError
@@ -148,12 +148,23 @@ def check_limits(restrict: object) -> list[int | None]:
     Raises:
         SettingError: there is none, or one is no whole number of at least 1.
     """
-    limits = list(restrict) if isinstance(restrict, Iterable) and not isinstance(restrict, str) else [restrict]
+    limits: list[Any] = list(restrict) if isinstance(restrict, Iterable) and not isinstance(restrict, str) else [restrict]
     if not limits:
         raise SettingError("restrict needs a number of words, or None for all")
     for limit in limits:
-        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, Integral)):
-            raise SettingError(f"restrict must be a whole number, or None for all, not {limit!r}")
-        if limit is not None and limit < 1:
-            raise SettingError(f"restrict must be at least 1, not {limit}")
+        check_limit(limit)
     return list(dict.fromkeys(None if limit is None else int(limit) for limit in limits))
+
+
+def check_limit(limit: object) -> None:
+    """Refuse a restriction that is neither None nor a whole number of at least 1.
+
+    Raises:
+        SettingError: saying so.
+    """
+    if limit is None:
+        return
+    if isinstance(limit, bool) or not isinstance(limit, Integral):
+        raise SettingError(f"restrict must be a whole number, or None for all, not {limit!r}")
+    if limit < 1:
+        raise SettingError(f"restrict must be at least 1, not {limit}")
