@@ -148,7 +148,9 @@ def check_limits(restrict: object) -> list[int | None]:
     Raises:
         SettingError: there is none, or one is no whole number of at least 1.
     """
-    limits: list[Any] = list(restrict) if isinstance(restrict, Iterable) and not isinstance(restrict, str) else [restrict]
+    limits: list[Any] = (
+        list(restrict) if isinstance(restrict, Iterable) and not isinstance(restrict, str) else [restrict]
+    )
     if not limits:
         raise SettingError("restrict needs a number of words, or None for all")
     for limit in limits:
