@@ -1,9 +1,12 @@
 """Docstrings and signatures, as they stand in the source, as Markdown."""
 
 import ast
+import dataclasses
 import inspect
 import re
 import textwrap
+import types
+import typing
 from collections.abc import Iterator
 from typing import Any
 
@@ -120,9 +123,22 @@ def annotations(thing: type) -> dict[str, str]:
     """The types of the fields of a class and of those above it, as they are written."""
     found: dict[str, str] = {}
     for one in reversed(thing.__mro__):
+        if dataclasses.is_dataclass(one) and one.__module__ == "types":  # it has no source
+            found |= {name: " | ".join(map(told, parts(kind))) for name, kind in inspect.get_annotations(one).items()}
         if one.__module__.startswith("embeddings"):
             tree = ast.parse(textwrap.dedent(inspect.getsource(one))).body[0]
             for node in ast.walk(tree):
                 if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
                     found[node.target.id] = annotation(node.annotation)
     return found
+
+
+def parts(kind: Any) -> tuple[Any, ...]:
+    """The types of a union."""
+    union = typing.get_origin(kind) in (typing.Union, types.UnionType)
+    return typing.get_args(kind) if union else (kind,)
+
+
+def told(kind: Any) -> str:
+    """A type as it is written."""
+    return "None" if kind is type(None) else inspect.formatannotation(kind)
