@@ -68,7 +68,7 @@ class Asked:
     def of(cls, given: dict[str, Any], own: dict[str, Any]) -> "Asked":
         """What was given, and defaults where it was not."""
         defaults = {"queries": 1000, "top": 10, "seed": 1}
-        known = {name: own[name] if own[name] is not None else defaults.get(name) for name in OWN}
+        known: dict[str, Any] = {name: defaults.get(name) if own[name] is None else own[name] for name in OWN}
         return cls(vectors=given["vectors"], force=given["force"], **known)
 
     def check(self) -> None:

@@ -70,7 +70,7 @@ def family(line: str) -> str:
     if path is not None:
         return str(path)
     name, settings = parsed(line)
-    searches = getattr(registry.load("index", name), "SEARCH", frozenset())
+    searches: frozenset[str] = getattr(registry.load("index", name), "SEARCH", frozenset())
     built = [f"{key}={shown(value)}" for key, value in settings.items() if key not in searches]
     return f"{name}:{','.join(built)}" if built else name
 
