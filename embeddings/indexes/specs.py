@@ -74,8 +74,9 @@ def check_line(text: str) -> None:
     if path is None:
         registry.configured("index", *parsed(text))
     else:
-        name = read_record(path)["kind"]
-        parsed(f"{name}:{rest}" if rest else name, shown=text)
+        record = read_record(path)
+        name, settings = parsed(f"{record['kind']}:{rest}" if rest else record["kind"], shown=text)
+        registry.configured("index", name, record["settings"] | settings)
 
 
 def parsed(text: str, shown: str | None = None) -> tuple[str, dict[str, Any]]:
