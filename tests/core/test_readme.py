@@ -2,11 +2,18 @@
 
 import re
 
+import numpy as np
 import pytest
+from drawn import drawn_points
 
 from embeddings import registry
 from embeddings.cli import reference
+from embeddings.eval.neighbours.picture import families
+from embeddings.eval.neighbours.record import Record
+from embeddings.eval.neighbours.table import markdown
 
+FACTORIES = ("Flat", "HNSW", "IVF", "LSH", "PQ")
+RULE_OF_THUMB = "lsh:mode=tables,bits=8,tables=4,probes=1,orthogonal=false"
 OFFERED = registry.available
 
 
@@ -60,6 +67,35 @@ def test_comparison_is_what_the_benchmark_wrote(root, readme):
     written = (root / "eval" / "results" / "results.md").read_text(encoding="utf-8").strip()
     assert written in between(readme, "comparison", "end of comparison")
     assert (root / "eval" / "results" / "results.png").is_file()
+
+
+def test_figures_of_neighbours_are_what_was_written(root, readme):
+    """The README holds the tables, these hold the figures, and so does the picture."""
+    folder = root / "eval" / "results"
+    record = Record.read(folder / "neighbours.json")
+    written = (folder / "neighbours.md").read_text(encoding="utf-8")
+    assert written == markdown(record)
+    assert between(readme, "neighbours figures", "end of neighbours figures").strip() == written.strip()
+    (judged,) = [one for one in record.judged if one.grid == "speed"]
+    points = drawn_points(folder / "neighbours.svg")
+    for name, found in families(judged.found).items():
+        found = sorted(found, key=lambda one: one.per_second)
+        x, y = np.array(points[name]).T
+        assert len(x) == len(found)
+        if len(x) > 1:
+            assert np.corrcoef(x, np.log([one.per_second for one in found]))[0, 1] > 0.999999
+            assert np.corrcoef(y, [one.recall for one in found])[0, 1] < -0.999999
+
+
+def test_figures_of_neighbours_are_of_every_kind(root, readme):
+    record = Record.read(root / "eval" / "results" / "neighbours.json")
+    table = between(readme, "neighbours figures", "end of neighbours figures")
+    for kind in ("exact", "lsh:bits=", "lsh:mode=tables", *(f"faiss:factory={kind}" for kind in FACTORIES)):
+        assert f"| `{kind}" in table
+    ranked = {one.vectors: one.found for one in record.judged if one.grid == "rank"}
+    assert list(ranked) == ["wikipedia-skipgram.bin", "random:10000x128"]
+    (best,) = [one for one in ranked["random:10000x128"] if one.index == RULE_OF_THUMB]
+    assert 15 <= best.rank <= 30
 
 
 def test_every_command_it_shows_exists(readme):
