@@ -29,9 +29,19 @@ def words(text):
     return text.split()
 
 
-def test_command_reference_is_that_of_the_commands(readme, monkeypatch):
+def test_command_reference_is_that_of_the_commands(root, monkeypatch):
+    """`python -m embeddings.cli.reference .` writes it, and the table of the README."""
     monkeypatch.setattr(registry, "available", ours)
-    assert words(between(readme, "command reference", "end of command reference")) == words(reference.reference())
+    assert words((root / reference.PAGE).read_text(encoding="utf-8")) == words(reference.reference())
+
+
+def test_every_command_has_a_row(readme, root, monkeypatch):
+    monkeypatch.setattr(registry, "available", ours)
+    assert reference.inserted(readme) == readme
+    anchors = re.findall(r"^## `([a-z -]+)`$", (root / reference.PAGE).read_text(encoding="utf-8"), re.M)
+    linked = re.findall(rf"\({reference.PAGE}#([a-z-]+)\)", reference.table())
+    assert len(linked) > 10
+    assert set(linked) <= {anchor.replace(" ", "-") for anchor in anchors}
 
 
 def test_plugin_is_the_one_that_is_tested(root, readme):
