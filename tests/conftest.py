@@ -6,8 +6,22 @@ import sys
 from pathlib import Path
 
 import pytest
+import readers
 
 ROOT = Path(__file__).parents[1]
+
+
+def pytest_addoption(parser):
+    parser.addoption("--readers", type=Path, help="write there who has read which format; see tests/readers.py")
+
+
+def pytest_configure(config):
+    if config.getoption("readers"):
+        config.pluginmanager.register(readers.Readers(config.getoption("readers")))
+
+
+def pytest_runtest_setup(item):
+    readers.note(item)
 
 
 @pytest.fixture(scope="session")

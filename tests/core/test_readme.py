@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+import readers
 from drawn import drawn_points
 
 from embeddings import registry
@@ -36,9 +37,19 @@ def words(text):
     return text.split()
 
 
-def test_command_reference_is_that_of_the_commands(readme, monkeypatch):
+def test_command_reference_is_that_of_the_commands(root, monkeypatch):
+    """`python -m embeddings.cli.reference .` writes it, and the table of the README."""
     monkeypatch.setattr(registry, "available", ours)
-    assert words(between(readme, "command reference", "end of command reference")) == words(reference.reference())
+    assert words((root / reference.PAGE).read_text(encoding="utf-8")) == words(reference.reference())
+
+
+def test_every_command_has_a_row(readme, root, monkeypatch):
+    monkeypatch.setattr(registry, "available", ours)
+    assert reference.inserted(readme) == readme
+    anchors = re.findall(r"^## `([a-z -]+)`$", (root / reference.PAGE).read_text(encoding="utf-8"), re.M)
+    linked = re.findall(rf"\({reference.PAGE}#([a-z-]+)\)", reference.table())
+    assert len(linked) > 10
+    assert set(linked) <= {anchor.replace(" ", "-") for anchor in anchors}
 
 
 def test_plugin_is_the_one_that_is_tested(root, readme):
@@ -123,3 +134,25 @@ def test_scikit_learn_runs_as_written(readme):
 def test_links_to_files_lead_somewhere(root, readme):
     for link in re.findall(r"\]\(([^)#]+)\)", readme):
         assert link.startswith("http") or (root / link).exists(), link
+
+
+READERS = re.compile(r"^\| `([a-z0-9-]+)` \| ([a-z0-9-]+) \| [0-9][^|]* \| (.+) \| `(\w+\.py)::(\w+)` \|$", re.M)
+
+
+def test_every_format_has_been_read_by_another_library(root):
+    """`pytest --readers docs/formats.md` writes the page from tests that passed; each mark has its row in it."""
+    page = (root / "docs" / "formats.md").read_text(encoding="utf-8")
+    read, written = (set(READERS.findall(part)) for part in page.split("## What they write"))
+    assert {form for form, *_ in read} == set(ours("format"))
+    marks = set()
+    for path in (root / "tests" / "formats").glob("test_*.py"):
+        text = path.read_text(encoding="utf-8")
+        marks |= {(kind, *re.findall(r'"([^"]*)"', said)) for kind, said in readers.MARKS.findall(text)}
+        rows = [row for row in read | written if row[3] == path.name]
+        assert all(f"\ndef {test}(" in text for *_, test in rows)
+    assert marks == {("reads", *row[:3]) for row in read} | {("writes", *row[:3]) for row in written}
+
+
+def test_every_format_has_a_row(readme):
+    rows = set(re.findall(r"^\| `([a-z0-9-]+)` \|", readme.split("### Formats\n")[1].split("\n### ")[0], re.M))
+    assert rows == set(ours("format"))

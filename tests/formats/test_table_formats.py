@@ -54,6 +54,9 @@ def test_round_trip_is_exact(folder, ending, data):
     assert counts is None or not names or np.array_equal(again.counts, counts)
 
 
+@pytest.mark.reads("parquet", "pyarrow", "`read_table`: a column of lists of fixed size")
+@pytest.mark.reads("arrow", "pandas", "`read_feather`: columns, words, counts, every component")
+@pytest.mark.reads("parquet", "pandas", "`read_parquet`: columns, words, counts, every component")
 def test_what_pandas_and_pyarrow_see(tmp_path, small):
     import pandas as pd
 
@@ -87,6 +90,8 @@ def test_half_precision(tmp_path, small, ending):
         Vectors(["a", "b"], np.array([[1.0], [70000]])).save(path, dtype="float16", force=True)
 
 
+@pytest.mark.writes("arrow", "pyarrow", "tables with other names and types of columns")
+@pytest.mark.writes("parquet", "pyarrow", "tables with other names and types of columns")
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_tables_of_others(tmp_path, small, ending):
     """Lists of float64, in several chunks, with further columns and no counts, as other tools write them."""
@@ -98,6 +103,7 @@ def test_tables_of_others(tmp_path, small, ending):
     assert again.counts is None
 
 
+@pytest.mark.writes("parquet", "pandas", "`to_parquet`: words and vectors")
 def test_parquet_made_by_pandas(tmp_path, small):
     import pandas as pd
 
