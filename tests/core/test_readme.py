@@ -1,6 +1,8 @@
 """The README keeps its word: its reference, its code and its commands are those of the package."""
 
+import csv
 import re
+from statistics import fmean
 
 import numpy as np
 import pytest
@@ -107,6 +109,26 @@ def test_figures_of_neighbours_are_of_every_kind(root, readme):
     assert list(ranked) == ["wikipedia-skipgram.bin", "random:10000x128"]
     (best,) = [one for one in ranked["random:10000x128"] if one.index == RULE_OF_THUMB]
     assert 15 <= best.rank <= 30
+
+
+def test_comparison_of_structured_models_is_what_the_benchmark_wrote(root, readme):
+    written = (root / "eval" / "results" / "structured" / "results.md").read_text(encoding="utf-8").strip()
+    assert written in between(readme, "structured comparison", "end of structured comparison")
+
+
+def test_tagging_is_what_evaluate_printed(root, readme):
+    found = {}
+    with (root / "eval" / "results" / "structured" / "tagging.tsv").open(encoding="utf-8", newline="") as file:
+        for line in csv.DictReader(file, delimiter="\t"):
+            name, window, seed = line["vectors"].rsplit("-", 2)
+            if line["section"] == "all":
+                found.setdefault((name, window), {})[seed] = float(line["value"])
+    shown = dict(re.findall(r"^\| `([a-z-]+)` (\|.*) \|$", between(readme, "tagging", "end of tagging"), re.M))
+    assert {(name, window) for name in shown for window in ("w2", "w5")} == set(found)
+    for name, told in shown.items():
+        values = [sorted(found[name, window].values()) for window in ("w2", "w5")]
+        cells = [f"| {fmean(three):.3f} ({three[0]:.3f} to {three[-1]:.3f})" for three in values]
+        assert told == " ".join(cells)
 
 
 def test_every_command_it_shows_exists(readme):
