@@ -16,6 +16,7 @@ from embeddings.errors import FormatError
 from embeddings.formats.shared import Rows, check_writable, encoded_words, is_number, written_blocks
 from embeddings.formats.sources import SNIFFED, compressed, plain, start_of
 from embeddings.vectors import Vectors
+from embeddings.vocabulary import numbers
 
 BOM = b"\xef\xbb\xbf"
 
@@ -116,7 +117,7 @@ def read_fast(path: Path, layout: Layout) -> tuple[list[bytes], np.ndarray] | No
                     return None
                 place = rows.add(batch.column(0).to_pylist())
                 for column in range(layout.dim):
-                    place[:, column] = batch.column(column + 1)
+                    place[:, column] = numbers(batch.column(column + 1))
                 if batch.num_columns > layout.dim + 1 and any(batch.column(layout.dim + 1).to_pylist()):
                     return None
     except (pa.ArrowException, ValueError):
