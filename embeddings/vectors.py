@@ -207,6 +207,9 @@ class Vectors(Guest):
             SettingError: naming the first word that has one.
         """
         for part in row_blocks(*self.matrix.shape):
+            flat = self.matrix[part].ravel()
+            if np.isfinite(np.dot(flat, flat)):  # several times faster; large ones overflow, and are looked at
+                continue
             good = np.isfinite(self.matrix[part]).all(axis=1)
             if not good.all():
                 word = self.words[part.start + int(good.argmin())]

@@ -246,18 +246,18 @@ def columns(table: Any) -> tuple[Any, NDArray[np.int64]]:
         raise ValueError("a word or count is missing")
     if pyarrow.compute.count_distinct(words).as_py() != len(words):
         raise ValueError("a word occurs twice")
-    return words, numbers(counts, np.int64)
+    return words, numbers(counts)
 
 
-def numbers(array: Any, dtype: Any) -> NDArray[Any]:
-    """The values of a pyarrow array of this type without nulls, not copied.
+def numbers(array: Any) -> NDArray[Any]:
+    """The values of a pyarrow array of numbers without nulls, not copied, read-only.
 
     Its own `to_numpy` imports pandas, where that is installed, which takes longer than all else.
     """
-    data = array.buffers()[1]
+    dtype = np.dtype(array.type.to_pandas_dtype())
     if not len(array):
         return np.empty(0, dtype)
-    return np.frombuffer(data, dtype, len(array), array.offset * np.dtype(dtype).itemsize)
+    return np.frombuffer(array.buffers()[1], dtype, len(array), array.offset * dtype.itemsize)
 
 
 def total_of(table: Any) -> int:

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 import readers
+from hypothesis import settings
 
 ROOT = Path(__file__).parents[1]
+settings.register_profile("ours", deadline=None)  # no test depends on the speed of a machine
+settings.load_profile("ours")
 
 
 def pytest_addoption(parser):

@@ -15,7 +15,7 @@ class LongLineError(ValueError):
 
 
 def read_columns(stream: BinaryIO, kinds: list[Any], *, delimiter: str, longest: int) -> Iterator[Any]:
-    """Tables with columns of these types, a few MB of lines each; nothing is quoted or null.
+    """Record batches with columns of these types, a few MB of lines at most; nothing is quoted or null.
 
     Raises:
         pyarrow.ArrowException: a line has another number of fields, or one is not of its type.
@@ -29,7 +29,7 @@ def read_columns(stream: BinaryIO, kinds: list[Any], *, delimiter: str, longest:
     convert = csv.ConvertOptions(column_types=dict(zip(names, kinds, strict=True)), null_values=[], check_utf8=False)
     for lines in whole_lines(stream, longest):
         read = csv.ReadOptions(column_names=names, block_size=max(1 << 20, min(2 * longest, len(lines))))
-        yield csv.read_csv(pa.BufferReader(lines), read, parse, convert)
+        yield from csv.read_csv(pa.BufferReader(lines), read, parse, convert).to_batches()
 
 
 def whole_lines(stream: BinaryIO, longest: int) -> Iterator[bytes]:

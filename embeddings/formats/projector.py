@@ -16,6 +16,7 @@ from embeddings.formats.shared import check_policy, check_writable, checked, dec
 from embeddings.formats.sources import opened
 from embeddings.formats.text import spelled
 from embeddings.vectors import Vectors
+from embeddings.vocabulary import numbers
 
 SUMMARY = "the TensorBoard projector's pair vectors.tsv and metadata.tsv, in a folder"
 ENDINGS: tuple[str, ...] = ()
@@ -132,10 +133,10 @@ def read_matrix(path: Path, rows: int) -> np.ndarray:
     matrix, start = np.empty((rows, dim), np.float32), 0
     try:
         with opened(path) as stream:
-            for table in read_columns(stream, [pa.float32()] * dim, delimiter="\t", longest=LONGEST_LINE):
-                end = start + table.num_rows
+            for batch in read_columns(stream, [pa.float32()] * dim, delimiter="\t", longest=LONGEST_LINE):
+                end = start + batch.num_rows
                 for column in range(dim if end <= rows else 0):
-                    matrix[start:end, column] = table.column(column)
+                    matrix[start:end, column] = numbers(batch.column(column))
                 start = end
     except (pa.ArrowException, OSError, LongLineError) as error:
         raise FormatError(f"{path} is broken: {' '.join(str(error).split()):.200}") from None

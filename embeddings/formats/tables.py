@@ -12,6 +12,7 @@ import numpy as np
 from embeddings.errors import FormatError, SettingError
 from embeddings.formats.precision import packed, restored
 from embeddings.vectors import Vectors
+from embeddings.vocabulary import numbers
 
 WORD, COUNT, VECTOR, SCALE = "word", "count", "vector", "scale"
 
@@ -130,7 +131,7 @@ def counts_of(table: Any) -> np.ndarray | None:
     if COUNT not in table.schema.names or table.column(COUNT).null_count == table.num_rows:
         return None
     try:
-        counts: np.ndarray = column(table, COUNT).cast(pa.int64()).to_numpy(zero_copy_only=False)
+        counts: np.ndarray = numbers(column(table, COUNT).cast(pa.int64()))
     except pa.ArrowInvalid as error:
         raise FormatError(f"the column {COUNT} does not fit 64 bits: {error}") from None
     return counts
@@ -146,7 +147,7 @@ def matrix_of(table: Any) -> np.ndarray:
     if not is_packed(table.schema):
         return rows
     with np.errstate(over="ignore"):
-        return restored(rows, column(table, SCALE).to_numpy(zero_copy_only=False).astype(np.float32))
+        return restored(rows, numbers(column(table, SCALE)).astype(np.float32))
 
 
 def rows_of(lists: Any) -> np.ndarray:
@@ -163,12 +164,12 @@ def rows_of(lists: Any) -> np.ndarray:
     if pa.types.is_fixed_size_list(lists.type):
         dim = lists.type.list_size
     else:
-        sizes = np.diff(lists.offsets.to_numpy())
+        sizes = np.diff(numbers(lists.offsets))
         dim = int(sizes[0]) if len(sizes) else 0
         if (sizes != dim).any():
             raise FormatError(f"vectors of {dim} and of {int(sizes[sizes != dim][0])} components")
     if dim < 1:
         raise FormatError("vectors of no components")
     with np.errstate(over="ignore"):  # becomes infinity, which is refused by name
-        flat = flat.to_numpy(zero_copy_only=False).astype(np.float32, copy=False)
+        flat = numbers(flat).astype(np.float32, copy=False)
     return np.asarray(flat.reshape(len(lists), dim))

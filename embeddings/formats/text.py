@@ -16,6 +16,7 @@ from embeddings.formats.columns import read_columns
 from embeddings.formats.shared import Rows, check_writable, encoded_words, is_number, written_blocks
 from embeddings.formats.sources import SNIFFED, compressed, plain, start_of
 from embeddings.vectors import Vectors
+from embeddings.vocabulary import numbers
 
 BOM = b"\xef\xbb\xbf"
 
@@ -110,20 +111,20 @@ def read_fast(path: Path, layout: Layout) -> tuple[list[bytes], np.ndarray] | No
     if not layout.skip and start_of(path, len(BOM)) == BOM:  # Arrow passes over it; it is part of the first word
         return None
     try:
-        for table in tables(path, layout):
-            if layout.words is not None and len(rows.words) + table.num_rows > layout.words:
+        for batch in batches(path, layout):
+            if layout.words is not None and len(rows.words) + batch.num_rows > layout.words:
                 return None
-            place = rows.add(table.column(0).to_pylist())
+            place = rows.add(batch.column(0).to_pylist())
             for column in range(layout.dim):
-                place[:, column] = table.column(column + 1)
-            if table.num_columns > layout.dim + 1 and any(table.column(layout.dim + 1).to_pylist()):
+                place[:, column] = numbers(batch.column(column + 1))
+            if batch.num_columns > layout.dim + 1 and any(batch.column(layout.dim + 1).to_pylist()):
                 return None
     except (pa.ArrowException, ValueError):
         return None
     return (rows.words, rows.whole()) if layout.words in (None, len(rows.words)) else None
 
 
-def tables(path: Path, layout: Layout) -> Iterator[Any]:
+def batches(path: Path, layout: Layout) -> Iterator[Any]:
     """The lines as Arrow reads them: a column of words, then columns of float32.
 
     A last, empty column is where each line ends in a space.

@@ -5,6 +5,7 @@ gensim writes. Numbers are little-endian. No word may hold a space or a newline,
 """
 
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -61,50 +62,55 @@ def read_rows(path: Path, header: Header) -> tuple[list[bytes], np.ndarray]:
     Raises:
         FormatError: the file ends too soon or too late.
     """
-    rows = Rows(path, header.dim, None if compressed(path) else header.words)
-    with plain(path) as stream:
+    rows, width = Rows(path, header.dim, None if compressed(path) else header.words), header.dim * 4
+    buffer, held = bytearray(max(BLOCK, 2 * (width + LONGEST_WORD))), 0
+    with plain(path) as stream, memoryview(buffer) as view:
         stream.read(header.end)
-        data, size = b"", max(BLOCK, 2 * (header.dim * 4 + LONGEST_WORD))
         while (missing := header.words - len(rows.words)) > 0:
-            more = stream.read(size)
-            data += more
-            words, starts, end = scan(data, missing, header.dim * 4)
-            if not words and (not more or len(data) >= size):
+            more = stream.readinto(view[held:])
+            words, starts, end = scan(buffer, held + more, missing, width)
+            if not words and not (more and held + more < len(buffer)):
                 raise FormatError(f"{path} is truncated: it ends within word {len(rows.words) + 1} of {header.words}")
-            rows.add(words)[:] = gather(data, starts, header.dim)
-            data = data[end:]
-        rest = (data + stream.read(BLOCK)).lstrip(b"\r\n")
+            gather(view, starts, rows.add(words))
+            held += more - end
+            view[:held] = view[end : end + held]
+        rest = (bytes(view[:held]) + stream.read(BLOCK)).lstrip(b"\r\n")
         if rest or stream.read(1):
             told = f"{len(rest)} bytes or more" if len(rest) >= BLOCK else f"{len(rest)} bytes"
             raise FormatError(f"{path}: {told} follow the last of {header.words} vectors")
     return rows.words, rows.whole()
 
 
-def scan(data: bytes, count: int, width: int) -> tuple[list[bytes], list[int], int]:
-    """The whole words of some bytes, at most `count`; where each one's vector starts, and where the last ends."""
-    words, starts, start, size = list[bytes](), list[int](), 0, len(data)
+def scan(data: bytes | bytearray, size: int, count: int, width: int) -> tuple[list[bytes], list[int], int]:
+    """The whole words of the first `size` bytes, at most `count`; where each one's vector starts, the last ends."""
+    words, starts, start = list[bytes](), list[int](), 0
     while len(words) < count:
-        space = data.find(b" ", start)
+        space = data.find(b" ", start, size)
         if space < 0 or space + 1 + width > size:
             break
-        words.append(data[start:space].lstrip(b"\n"))
+        words.append(bytes(data[start:space]).lstrip(b"\n"))
         starts.append(space + 1)
         start = space + 1 + width
     return words, starts, start
 
 
-def gather(data: bytes, starts: list[int], dim: int) -> np.ndarray:
-    """The vectors that start at the given bytes, copied into one matrix (words, dim)."""
+def gather(view: memoryview, starts: list[int], place: np.ndarray) -> None:
+    """Copy the vectors that start at these bytes to their places, (words, dim) float32."""
     if not starts:
-        return np.empty((0, dim), dtype="<f4")
-    windows = np.lib.stride_tricks.sliding_window_view(np.frombuffer(data, dtype=np.uint8), dim * 4)
-    return windows[starts].view("<f4")
+        return
+    width = place.shape[1] * 4
+    with memoryview(place).cast("B") as room:
+        for end, start in zip(range(width, len(room) + 1, width), starts, strict=True):
+            room[end - width : end] = view[start : start + width]
+    if sys.byteorder == "big":
+        place.byteswap(inplace=True)
 
 
 def describe(path: Path) -> dict[str, Any]:
     """What the header and the first words say."""
     header, start = read_header(path, least_row=4), start_of(path)
-    words, _, _ = scan(start[header.end :], header.words, header.dim * 4)
+    data = start[header.end :]
+    words, _, _ = scan(data, len(data), header.words, header.dim * 4)
     return {
         "words": header.words,
         "dim": header.dim,

@@ -176,5 +176,5 @@ def test_every_format_has_been_read_by_another_library(root):
 
 
 def test_every_format_has_a_row(readme):
-    rows = set(re.findall(r"^\| `([a-z0-9-]+)` \|", readme.split("### Formats\n")[1].split("\n### ")[0], re.M))
+    rows = set(re.findall(r"^\| `([a-z0-9-]+)` \|", readme.split("## Formats\n")[1].split("\n### ")[0], re.M))
     assert rows == set(ours("format"))
