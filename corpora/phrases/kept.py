@@ -49,10 +49,11 @@ def load_table(path: Path) -> Any:
         with pyarrow.memory_map(str(path)) as source:
             table = pyarrow.ipc.open_file(source).read_all()
         table.validate(full=True)
-    except (OSError, pyarrow.ArrowException) as error:
+        names = table.column_names
+    except (OSError, pyarrow.ArrowException, UnicodeDecodeError) as error:
         raise FormatError(f"{path} is not a readable file of phrases: {' '.join(str(error).split())}") from error
-    if table.schema.types != table_of(PhraseList([])).schema.types or table.column_names != [WORDS, STEP]:
-        raise FormatError(f"{path} holds {', '.join(table.column_names) or 'no columns'}, not the words of phrases")
+    if table.schema.types != table_of(PhraseList([])).schema.types or names != [WORDS, STEP]:
+        raise FormatError(f"{path} holds {', '.join(names) or 'no columns'}, not the words of phrases")
     return table
 
 

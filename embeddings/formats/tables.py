@@ -15,6 +15,7 @@ from embeddings.vectors import Vectors
 from embeddings.vocabulary import numbers
 
 WORD, COUNT, VECTOR, SCALE = "word", "count", "vector", "scale"
+FLOATS = {"halffloat": "float16", "float": "float32", "double": "float64"}  # what Arrow calls them
 
 
 def to_table(vectors: Vectors, *, dtype: str = "float32") -> Any:
@@ -101,6 +102,16 @@ def from_table(table: Any) -> Vectors:
     except SettingError as error:
         raise FormatError(str(error)) from None
     return vectors
+
+
+def described(schema: Any, rows: int | None) -> dict[str, Any]:
+    """What a schema says of vectors; of a table without them its columns."""
+    found = {"words": rows, "counts": COUNT in schema.names}
+    if VECTOR not in schema.names:
+        return found | {"columns": {field.name: str(field.type) for field in schema}}
+    kind = schema.field(VECTOR).type
+    each = str(getattr(kind, "value_type", kind))
+    return found | {"dim": getattr(kind, "list_size", None), "dtype": FLOATS.get(each, each)}
 
 
 def column(table: Any, name: str) -> Any:

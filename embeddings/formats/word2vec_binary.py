@@ -20,7 +20,8 @@ from embeddings.vectors import Vectors
 SUMMARY = "word2vec binary: a header line, then words and float32"
 ENDINGS = (".bin",)
 REFUSED = re.compile("[ \n]")
-BLOCK = 1 << 20
+BLOCK = 1 << 18
+SPACE = ord(" ")
 LONGEST_WORD = 1 << 16
 
 
@@ -68,10 +69,11 @@ def read_rows(path: Path, header: Header) -> tuple[list[bytes], np.ndarray]:
         stream.read(header.end)
         while (missing := header.words - len(rows.words)) > 0:
             more = stream.readinto(view[held:])
-            words, starts, end = scan(buffer, held + more, missing, width)
+            words, ends = scan(buffer, held + more, missing, width)
             if not words and not (more and held + more < len(buffer)):
                 raise FormatError(f"{path} is truncated: it ends within word {len(rows.words) + 1} of {header.words}")
-            gather(view, starts, rows.add(words))
+            gather(buffer, ends - width, rows.add(words))
+            end = int(ends[-1]) if words else 0
             held += more - end
             view[:held] = view[end : end + held]
         rest = (bytes(view[:held]) + stream.read(BLOCK)).lstrip(b"\r\n")
@@ -81,27 +83,24 @@ def read_rows(path: Path, header: Header) -> tuple[list[bytes], np.ndarray]:
     return rows.words, rows.whole()
 
 
-def scan(data: bytes | bytearray, size: int, count: int, width: int) -> tuple[list[bytes], list[int], int]:
-    """The whole words of the first `size` bytes, at most `count`; where each one's vector starts, the last ends."""
-    words, starts, start = list[bytes](), list[int](), 0
-    while len(words) < count:
-        space = data.find(b" ", start, size)
-        if space < 0 or space + 1 + width > size:
-            break
-        words.append(bytes(data[start:space]).lstrip(b"\n"))
-        starts.append(space + 1)
-        start = space + 1 + width
-    return words, starts, start
+def scan(data: bytes | bytearray, size: int, count: int, width: int) -> tuple[list[bytes], np.ndarray]:
+    """The whole words of the first `size` bytes, at most `count`, and where the vector of each ends.
+
+    An expression finds all of them at once; what is left over at the end matches its second branch, with no word.
+    """
+    words = re.compile(rb"(\n*[^ ]*) (?s:.{%d})|(?s:.+)" % width).findall(data, 0, size)
+    ends = np.cumsum(np.fromiter(map(len, words), np.int64, len(words)) + (1 + width))
+    start = int(ends[-1]) - 1 - width if words else 0
+    if words and not words[-1] and not (start + 1 + width <= size and data[start] == SPACE):
+        count = min(count, len(words) - 1)
+    return [word.lstrip(b"\n") for word in words[:count]], ends[:count]
 
 
-def gather(view: memoryview, starts: list[int], place: np.ndarray) -> None:
+def gather(data: bytearray, starts: np.ndarray, place: np.ndarray) -> None:
     """Copy the vectors that start at these bytes to their places, (words, dim) float32."""
-    if not starts:
-        return
-    width = place.shape[1] * 4
-    with memoryview(place).cast("B") as room:
-        for end, start in zip(range(width, len(room) + 1, width), starts, strict=True):
-            room[end - width : end] = view[start : start + width]
+    vector = np.dtype((np.void, place.shape[1] * 4))
+    at_each_byte = np.ndarray(len(data) - vector.itemsize + 1, vector, data, strides=(1,))
+    place.view(vector)[:, 0] = at_each_byte[starts]
     if sys.byteorder == "big":
         place.byteswap(inplace=True)
 
@@ -110,7 +109,7 @@ def describe(path: Path) -> dict[str, Any]:
     """What the header and the first words say."""
     header, start = read_header(path, least_row=4), start_of(path)
     data = start[header.end :]
-    words, _, _ = scan(data, len(data), header.words, header.dim * 4)
+    words, _ = scan(data, len(data), header.words, header.dim * 4)
     return {
         "words": header.words,
         "dim": header.dim,

@@ -11,6 +11,7 @@ from hypothesis.extra import numpy as arrays
 from pyarrow import parquet
 
 from embeddings.errors import FormatError
+from embeddings.inspection import describe
 from embeddings.loading import load
 from embeddings.vectors import Vectors
 
@@ -197,3 +198,21 @@ def test_parquet_that_expands_without_end_is_refused(tmp_path):
     parquet.write_table(many, tmp_path / "w.parquet", compression="zstd")
     with pytest.raises(FormatError, match=r"w\.parquet is broken: \d+ bytes say that they expand to 83886"):
         load(tmp_path / "w.parquet")
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_names_of_columns_that_are_no_text(tmp_path, small, ending):
+    path = tmp_path / f"v{ending}"
+    small.save(path)
+    path.write_bytes(path.read_bytes().replace(b"count", b"co\xffnt"))
+    for ask in (load, describe):
+        with pytest.raises(FormatError, match="truncated or broken"):
+            ask(path)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_info_of_a_column_vector_that_holds_none(tmp_path, ending):
+    path = put(pa.table({"word": ["a"], "vector": [1]}), tmp_path / f"v{ending}")
+    assert describe(path)["dtype"] == "int64"
+    small = put(pa.table({"word": ["a"], "vector": pa.array([[1.0]], pa.list_(pa.float16()))}), tmp_path / f"w{ending}")
+    assert describe(small)["dtype"] == "float16"
