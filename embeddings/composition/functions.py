@@ -1,10 +1,10 @@
 """Functions of two word vectors, from the additive to the full tensor, by name.
 
 Rows stand for words: x, y are (phrases, dim), and what a function gives is of that shape too. A function whose
-parameters are learned gives the gradient of its squared error as well.
+parameters are learned gives their gradient as well, for any loss of what it gives.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 import numpy as np
@@ -13,6 +13,7 @@ from embeddings.errors import SettingError
 from embeddings.neighbours import row_blocks
 
 Parameters = dict[str, np.ndarray]
+Slope = Callable[[np.ndarray], np.ndarray]  # of each phrase's loss, by its composed vector; e for the squared error
 
 
 class Function(Protocol):
@@ -27,9 +28,9 @@ class Learned(Function, Protocol):
     """A function that is learned step by step."""
 
     def gradient(
-        self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray, z: np.ndarray
+        self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray, slope: Slope
     ) -> tuple[np.ndarray, Parameters]:
-        """The errors e = prediction - z, (phrases, dim), and the gradient of half their mean squared length."""
+        """The composed vectors, (phrases, dim), and the gradient of the mean loss of which `slope` gives the slope."""
         ...
 
 
@@ -73,15 +74,16 @@ class TensorIndexing:
         return np.asarray(joined(a, b) + identity(parameters["identity"], x, y))
 
     def gradient(
-        self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray, z: np.ndarray
+        self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray, slope: Slope
     ) -> tuple[np.ndarray, Parameters]:
         """The gradient: dM = e x', dN = e y', dU_i = e_i (V_i y) x', dV_i = e_i (U_i x) y', all means over phrases."""
         a, b = through(parameters["left"], x), through(parameters["right"], y)
-        error = joined(a, b) + identity(parameters["identity"], x, y) - z
+        made = joined(a, b) + identity(parameters["identity"], x, y)
+        error = slope(made)
         a[0] = b[0] = 1
         a *= error
         b *= error
-        return error, {"left": back(b, x), "right": back(a, y)}
+        return made, {"left": back(b, x), "right": back(a, y)}
 
 
 class FullTensor:
@@ -93,12 +95,13 @@ class FullTensor:
         return np.asarray(linear + products(x, y) @ parameters["tensor"].T)
 
     def gradient(
-        self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray, z: np.ndarray
+        self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray, slope: Slope
     ) -> tuple[np.ndarray, Parameters]:
         """dT_i = e_i x y', the mean over phrases; the rest as in tensor indexing."""
-        error = self.predict(parameters, x, y) - z
+        made = self.predict(parameters, x, y)
+        error = slope(made)
         tensor = error.T @ products(x, y) / len(x)
-        return error, {"left": back(error[None], x), "right": back(error[None], y), "tensor": tensor}
+        return made, {"left": back(error[None], x), "right": back(error[None], y), "tensor": tensor}
 
 
 def through(matrices: np.ndarray, rows: np.ndarray) -> np.ndarray:
