@@ -19,6 +19,7 @@ from embeddings.corpora.tokenizers import Runs, Tokenizer, check_case
 from embeddings.corpora.tokenizers import resolve as resolve_tokenizer
 from embeddings.corpora.utf8 import check_policy
 from embeddings.errors import CorpusError, SettingError
+from embeddings.logs import log
 from embeddings.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -29,13 +30,20 @@ if TYPE_CHECKING:
 class Corpus:
     """Text to learn from.
 
+    >>> import embeddings as em
+    >>> em.Corpus(["The cat sat.", "It did so again."]).encode()
+    <EncodedCorpus of 7 tokens, 7 types, 2 sentences, 2 documents>
+    >>> em.Corpus(["New York is a city"], phrases=em.PhraseList(["new york"])).encode().vocabulary.words
+    ['a', 'city', 'is', 'new_york']
+
     sources: paths of files, plain or compressed by gzip, bzip2, zstd or xz (told by content), of folders of such
     files (all within, by name, hidden ones skipped), or patterns ("texts/*.gz"); "-" for standard input; the
     built-in name "sample", unless a path is called so; or Python iterables, of strings (each a document, its
-    lines sentences) or of token lists (each a sentence and a document, its tokens taken as they are, whatever
-    tokenizer and case say). Several are read one after another. tokenizer: "words", "whitespace", another
-    that is installed ("characters"), or a callable from a line to its tokens. case: "lower" or "keep". encoding_errors:
-    "strict", "replace" or "ignore", for what is not UTF-8.
+    lines sentences), of token lists (each a sentence and a document, its tokens taken as they are, whatever
+    tokenizer and case say), or with a text_column of mappings (each a row, as of a table).
+    Several are read one after another. tokenizer: "words", "whitespace", another that is installed ("characters"), or a
+    callable from a line to its tokens. case: "lower" or "keep". encoding_errors: "strict", "replace" or "ignore", for
+    what is not UTF-8.
 
     A file may be a table too: Parquet or Arrow, told by content, or .jsonl, .ndjson, .csv, .tsv. Each row is a
     document, the lines of its text_column sentences; without a text_column the only column of strings is taken.
@@ -123,6 +131,7 @@ class Corpus:
             with made, made_in(home) as scratch:
                 remap(made, self.vocabulary, scratch)
             made = EncodedCorpus(scratch, temporary=True)
+        log.info("%r: %s words, %s different", self, made.meta["tokens"], made.meta["types"])
         if made.finalizer is not None:
             self.kept, self.kept_identity = made, state
         return made
@@ -131,6 +140,7 @@ class Corpus:
         """The corpus with all its words, from the cache or written now."""
         if home and name:
             if found := cached.find(home / name):
+                log.debug("%r is in the cache, %s", self, found.folder)
                 return found
             limit(home)  # hours of work come before it is asked again
         with made_in(home) as scratch:

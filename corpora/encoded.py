@@ -24,6 +24,8 @@ SENTENCES = "sentences.npy"
 DOCUMENTS = "documents.npy"
 VOCABULARY = "vocabulary.arrow"
 TAGS = "tags.arrow"  # only where documents have tags
+PHRASES = "phrases.arrow"  # only where phrases were joined
+OPTIONAL = (TAGS, PHRASES)
 COUNTS = ("tokens", "types", "sentences", "documents", "decoding_errors", "short", "known")
 
 
@@ -72,6 +74,13 @@ class EncodedCorpus:
         path = self.folder / TAGS
         return load_tags(path, self.meta["documents"]) if TAGS in self.meta["files"] else None
 
+    @cached_property
+    def phrases(self) -> Any:
+        """The phrases that are tokens here, a pyarrow table as `phrases.kept` has it; None if none were joined."""
+        from embeddings.corpora.phrases.kept import load_table
+
+        return load_table(self.folder / PHRASES) if PHRASES in self.meta["files"] else None
+
     def select(self, *, min_count: int = 1, max_vocab: int | None = None) -> Vocabulary:
         """The words to train: those that occur often enough; all, if the corpus was given its vocabulary.
 
@@ -118,7 +127,7 @@ def read_meta(folder: Path) -> dict[str, Any]:
     """
     try:
         meta = json.loads((folder / META).read_text("utf-8"))
-        names = {IDS, SENTENCES, DOCUMENTS, VOCABULARY, *({TAGS} & set(meta["files"]))}
+        names = {IDS, SENTENCES, DOCUMENTS, VOCABULARY, *(set(OPTIONAL) & set(meta["files"]))}
         sizes = {name: (folder / name).stat().st_size for name in names}
         whole = meta["format"] == FORMAT and meta["files"] == sizes and isinstance(meta["fingerprint"], str)
         whole = whole and all(isinstance(meta[name], int) for name in COUNTS)

@@ -107,7 +107,8 @@ class Encoder:
             OutputError: it cannot be written.
         """
         if not self.ids.count:
-            raise NoWordsError(f"no words found in {', '.join(record['sources'])}")
+            size = {"sentences": self.sentences.count - 1, "documents": max(self.documents.count, 1)}
+            raise NoWordsError(f"no words found in {', '.join(record['sources'])}", **size, items=self.items)
         if not self.documents.count:
             self.documents.append(np.zeros(1))
         self.documents.append(np.array([self.sentences.count - 1]))

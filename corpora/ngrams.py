@@ -113,6 +113,8 @@ def check(encoded: EncodedCorpus, max_n: int, min_count: int, per_length: Sequen
         raise SettingError(f"min_count must be at least 1, not {min_count}")
     if per_length is not None and (not per_length or min(per_length) < 0 or len(per_length) > max_n):
         raise SettingError(f"per_length must be one to max_n = {max_n} numbers from 0 up, not {list(per_length)}")
+    if per_length is not None and not any(per_length):
+        raise SettingError(f"per_length must let in one n-gram at least, not {list(per_length)}")
     if room < 1:
         raise SettingError(f"room must be at least 1, not {room}")
     if encoded.meta["given"]:

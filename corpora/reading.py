@@ -1,8 +1,8 @@
 """Sources as blocks for the encoder: valid UTF-8 with the ends of files and items, or lists of tokens."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from embeddings.corpora.compression import Opened, compression, decompressed
 from embeddings.corpora.forms import Form, Peeked, tell
 from embeddings.corpora.rows import Columns, Rows, Tags, Text, gathered, one_text, texts
-from embeddings.corpora.sources import File, Items, Source
+from embeddings.corpora.sources import File, Items, Source, Texts
 from embeddings.corpora.utf8 import Utf8, blocks, utf8
 from embeddings.errors import CorpusError
 
@@ -162,17 +162,35 @@ class Reader:
                     return
 
     def items(self, source: Items) -> Iterator[Block]:
-        """The documents or sentences of an iterable, many to a block."""
-        if self.columns.text is not None or self.columns.tag is not None:
-            raise CorpusError(f"{source.name} has no column {self.columns.text or self.columns.tag!r}")
+        """What an iterable holds: mappings are rows of a table, others documents or sentences."""
+        items = iter(source.items)
+        start = list(islice(items, 1))
+        named = self.columns.text or self.columns.tag
+        if start and isinstance(start[0], Mapping) and named is None:
+            told = kind(start[0])
+            raise CorpusError(f"item 1 is {told}; allowed are strings, lists of strings, or mappings with text_column")
+        if start and isinstance(start[0], Mapping):
+            from embeddings.corpora.mapping_rows import mapping_rows
+
+            decoder = Utf8(self.encoding_errors, source.name)
+            yield from self.table(mapping_rows(chain(start, items), source.name, self.columns, decoder, self.size))
+            self.errors += decoder.errors
+        elif named is not None:
+            raise CorpusError(f"{source.name} has no column {named!r}")
+        else:
+            if start and isinstance(start[0], str) and not isinstance(source.items, Texts):
+                refuse_path(start[0])
+            yield from self.listed(chain(start, items))
+
+    def listed(self, items: Iterable[Any]) -> Iterator[Block]:
+        """Strings or token lists, many to a block."""
         strings: bool | None = None
         waiting: list[tuple[int, Any]] = []
         size = 0
-        for number, item in enumerate(islice(source.items, self.rows), 1):
+        for number, item in enumerate(islice(items, self.rows), 1):
             self.rows = None if self.rows is None else self.rows - 1
             if strings is None:
                 strings = isinstance(item, str)
-                refuse_path(item)
             checked = document(number, item) if strings else sentence(number, item)
             waiting.append((number, checked))
             size += len(checked) + 1
@@ -247,11 +265,11 @@ def sentence(number: int, item: Any) -> list[str]:
     """The item as a list of tokens.
 
     Raises:
-        CorpusError: it is not an iterable of strings; the message has its number and type.
+        CorpusError: it is not an iterable of strings in an order; the message has its number and type.
     """
     if isinstance(item, str) and number > 1:
         raise CorpusError(f"item {number} is a string, but the first item is a list of tokens")
-    if isinstance(item, str | bytes) or not isinstance(item, Iterable):
+    if isinstance(item, str | bytes | Mapping | set | frozenset) or not isinstance(item, Iterable):
         raise CorpusError(f"item {number} is {kind(item)}; allowed are strings, or lists of strings")
     tokens = list(item)
     for token in tokens:

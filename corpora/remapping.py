@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.columns import BLOCK, Column, writing
-from embeddings.corpora.encoded import DOCUMENTS, IDS, META, SENTENCES, TAGS, VOCABULARY, EncodedCorpus
+from embeddings.corpora.encoded import DOCUMENTS, IDS, META, OPTIONAL, SENTENCES, VOCABULARY, EncodedCorpus
 from embeddings.errors import CorpusError
 from embeddings.vocabulary import Vocabulary, strings
 
@@ -19,7 +19,7 @@ from embeddings.vocabulary import Vocabulary, strings
 def remap(encoded: EncodedCorpus, vocabulary: Vocabulary, folder: Path) -> None:
     """Write the corpus to `folder` with ids that are places in `vocabulary`; other words have its length as id.
 
-    Sentences, documents and tags are the same files where the file system can give them a second name.
+    Sentences, documents, tags and phrases are the same files where the file system can give them a second name.
 
     Raises:
         CorpusError: no word of the corpus is in the vocabulary.
@@ -34,7 +34,7 @@ def remap(encoded: EncodedCorpus, vocabulary: Vocabulary, folder: Path) -> None:
     ids.close()
     if not known:
         raise CorpusError(f"no word of the corpus is among the {len(vocabulary)} of the vocabulary")
-    files = [SENTENCES, DOCUMENTS] + [TAGS] * (TAGS in encoded.meta["files"])
+    files = [SENTENCES, DOCUMENTS, *(name for name in OPTIONAL if name in encoded.meta["files"])]
     with writing(folder / META):
         for name in files:
             second(encoded.folder / name, folder / name)

@@ -1,8 +1,9 @@
 """Where text comes from: files, folders, standard input, Python iterables, and the built-in sample."""
 
+import inspect
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from glob import glob, has_magic
@@ -53,7 +54,7 @@ class File:
 
 @dataclass(frozen=True)
 class Items:
-    """A Python iterable of strings, each a document, or of token lists, each a sentence."""
+    """A Python iterable of strings, each a document, of token lists, each a sentence, or of mappings, each a row."""
 
     items: Iterable[Any]
 
@@ -61,6 +62,10 @@ class Items:
     def name(self) -> str:
         """What messages call it."""
         return f"an iterable ({type(self.items).__name__})"
+
+
+class Texts(list[Any]):
+    """Texts or token lists for `Corpus` that are known to be such, so that none is taken for the name of a file."""
 
 
 Source = File | Items
@@ -74,19 +79,36 @@ def unreadable(name: str, error: OSError) -> CorpusError:
 def resolve(source: Any) -> list[Source]:
     """What one argument of `Corpus` stands for; a folder stands for the files in it, a pattern for what matches.
 
+    A generator function stands for what it yields when it is called.
+
     Raises:
         CorpusError: nothing is there, a folder holds no files or leads back into itself, or it is not a
         source.
     """
-    if source == STANDARD_INPUT and isinstance(source, str):
+    if isinstance(source, str) and source == STANDARD_INPUT:  # the order matters: frames and arrays compare by element
         return [File(None)]
-    if source == "":
+    if isinstance(source, str) and not source:
         raise CorpusError("a corpus is a path, '-' or an iterable of strings or token lists, not ''")
     if isinstance(source, str | os.PathLike):
         return [File(path) for path in files(Path(source))]
+    if inspect.isgeneratorfunction(source):
+        return [Items(source())]
     if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray):
+        if why := unfit(source):
+            raise CorpusError(f"{type(source).__name__} is no list of texts: {why}")
         return [Items(source)]
     raise CorpusError(f"a corpus is a path, '-' or an iterable of strings or token lists, not {source!r}")
+
+
+def unfit(source: Iterable[Any]) -> str | None:
+    """Why what can be iterated over does not give texts in an order of its own; None if it may."""
+    if isinstance(source, Mapping):
+        return "a mapping gives its keys; give its values, or a list of mappings with text_column"
+    if isinstance(source, set | frozenset):
+        return "a set has no order; give a sorted list"
+    if hasattr(source, "columns"):
+        return "a frame gives the names of its columns; give one column, or its rows as mappings with text_column"
+    return None
 
 
 def files(path: Path) -> list[Path]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from embeddings.loading import load_model as load_model
     from embeddings.model import Model as Model
     from embeddings.operations.align import align as align
+    from embeddings.operations.lookup import lookup as lookup
     from embeddings.operations.merge import merge as merge
     from embeddings.plugins.cbow import CBOW as CBOW
     from embeddings.plugins.continuous_window import ContinuousWindow as ContinuousWindow
@@ -36,22 +37,42 @@ if TYPE_CHECKING:
     from embeddings.plugins.structured import DirectionalSkipGram as DirectionalSkipGram
     from embeddings.plugins.structured import StructuredSkipGram as StructuredSkipGram
     from embeddings.plugins.tensor_indexing import TensorIndexing as TensorIndexing
+    from embeddings.sklearn import MeanVectorizer as MeanVectorizer
+    from embeddings.sklearn import ParagraphVectorizer as ParagraphVectorizer
+    from embeddings.training.callbacks import Callback as Callback
+    from embeddings.training.checkpoints import Checkpoints as Checkpoints
+    from embeddings.training.conduct import Conduct as Conduct
+    from embeddings.training.continuing import continue_training as continue_training
+    from embeddings.training.display import ProgressDisplay as ProgressDisplay
+    from embeddings.training.early_stopping import EarlyStopping as EarlyStopping
+    from embeddings.training.outcome import Interrupted as Interrupted
     from embeddings.training.progress import Progress as Progress
     from embeddings.training.run import train as train
-    from embeddings.training.task import Interrupted as Interrupted
+    from embeddings.training.run_log import RunLog as RunLog
+    from embeddings.training.start import Init as Init
     from embeddings.vectors import Vectors as Vectors
     from embeddings.vocabulary import Vocabulary as Vocabulary
 
 HOMES = {
+    "Callback": "embeddings.training.callbacks",
+    "Checkpoints": "embeddings.training.checkpoints",
+    "Conduct": "embeddings.training.conduct",
     "Corpus": "embeddings.corpora",
+    "EarlyStopping": "embeddings.training.early_stopping",
     "EmbeddingsError": "embeddings.errors",
-    "Interrupted": "embeddings.training.task",
+    "Init": "embeddings.training.start",
+    "Interrupted": "embeddings.training.outcome",
+    "MeanVectorizer": "embeddings.sklearn",
     "Model": "embeddings.model",
+    "ParagraphVectorizer": "embeddings.sklearn",
     "PhraseList": "embeddings.corpora.phrases",
     "Phrases": "embeddings.corpora.phrases",
     "Progress": "embeddings.training.progress",
+    "ProgressDisplay": "embeddings.training.display",
+    "RunLog": "embeddings.training.run_log",
     "Vectors": "embeddings.vectors",
     "Vocabulary": "embeddings.vocabulary",
+    "continue_training": "embeddings.training.continuing",
     "concatenate": "embeddings.document_vectors",
     "align": "embeddings.operations.align",
     "build_index": "embeddings.indexes",
@@ -59,6 +80,7 @@ HOMES = {
     "load": "embeddings.loading",
     "load_index": "embeddings.indexes",
     "load_model": "embeddings.loading",
+    "lookup": "embeddings.operations.lookup",
     "merge": "embeddings.operations.merge",
     "train": "embeddings.training.run",
 }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from embeddings.errors import CorpusError, FormatError, RegistryError, SettingError
+from embeddings.text_record import PHRASES, reading_of
 from embeddings.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
 
 TABLE = "documents"
 TAGS = "documents.arrow"  # of a saved model whose documents have tags
-TEXT = ("tokenizer", "case", "encoding_errors")  # settings of a corpus that say how a text becomes words
-PHRASES = "phrases"  # one more: what became a token in spite of its parts
+JOINED = "phrases.arrow"  # of one of a corpus with phrases
 Infer = Callable[..., np.ndarray]
 
 
@@ -70,6 +70,28 @@ def load_tags(path: Path, table: np.ndarray | None) -> Any:
     if tags.null_count:
         raise FormatError(f"{path} is broken: a tag is missing")
     return tags
+
+
+def save_beside(model: "Model", folder: Path) -> None:
+    """Write what only some models have: the tags of documents, and the phrases of their text."""
+    from embeddings.corpora.phrases.kept import save_table
+
+    if model.tags is not None:
+        save_tags(model.tags, folder / TAGS)
+    if model.phrases is not None:
+        save_table(model.phrases, folder / JOINED)
+
+
+def load_beside(folder: Path, table: np.ndarray | None) -> dict[str, Any]:
+    """The tags and the phrases of a saved model whose vectors of documents are `table`; None where it has none.
+
+    Raises:
+        FormatError: a file is broken, or there are not as many tags as the table has rows.
+    """
+    from embeddings.corpora.phrases.kept import load_table
+
+    phrases = load_table(folder / JOINED) if (folder / JOINED).exists() else None
+    return {"tags": load_tags(folder / TAGS, table), "phrases": phrases}
 
 
 def installed_inferrer(model: "Model") -> Infer:
@@ -141,7 +163,8 @@ class Concatenated:
 
         self.check_alike(("documents",))
         read = [reading_of(model) for model in self.models]
-        if any(one != read[0] for one in read):
+        told = [{**one, PHRASES: getattr(one.get(PHRASES), "identity", None)} for one in read]
+        if any(one != told[0] for one in told):
             raise SettingError(f"the models were trained on texts that were read in different ways: {read}")
         return Corpus(*sources, **read[0], **columns)
 
@@ -159,6 +182,12 @@ class Concatenated:
 
 def concatenate(*models: "Model") -> Concatenated:
     """Models side by side as one representation of documents, such as paragraph-dbow and paragraph-dm.
+
+    >>> import embeddings as em
+    >>> texts, small = ["a b c", "b c d"], {"dim": 4, "min_count": 1, "threads": 1}
+    >>> both = em.concatenate(*(em.train(name, texts, **small) for name in ("paragraph-dbow", "paragraph-dm")))
+    >>> both.infer(["a d"]).shape
+    (1, 8)
 
     Raises:
         SettingError: there is none.
@@ -185,33 +214,20 @@ def as_list(texts: Iterable[Any]) -> list[Any]:
     Raises:
         SettingError: they are one text, or no texts at all.
     """
+    from embeddings.corpora.sources import unfit
+
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
         raise SettingError(f"texts must be a list of texts, or a Corpus, not {texts!r:.80}")
+    if why := unfit(texts):
+        raise SettingError(f"texts must be a list of texts, or a Corpus, not a {type(texts).__name__}: {why}")
     return list(texts)
 
 
-def reading_of(model: "Model") -> dict[str, Any]:
-    """How the corpus that a model was trained on was read, as settings of a `Corpus`.
+def names_in(models: Concatenated, corpus: "Corpus") -> list[str]:
+    """What the documents of a corpus are called that models find vectors for: their tags, or numbers from "0" on.
 
     Raises:
-        FormatError: its record does not say.
-        SettingError: phrases were joined, which a model does not keep.
-    """
-    text = model.record.get("text")
-    if not isinstance(text, dict) or not all(isinstance(text.get(name), str) for name in TEXT):
-        raise FormatError(f"the {model.name} model is broken: its record does not say how text was read")
-    if text.get(PHRASES) is not None:
-        raise SettingError(f"the {model.name} model was trained on joined phrases: give a Corpus with the same phrases")
-    return {name: text[name] for name in TEXT}
-
-
-def infer_corpus(models: Concatenated, corpus: "Corpus", **how: Any) -> Vectors:
-    """What models find for the documents of a corpus; as words their tags, or numbers from "0" on.
-
-    Arguments and errors are those of `Model.infer`; and
-
-    Raises:
-        CorpusError: a document has no tag and others have, or two have the same.
+        CorpusError: a document has no tag and others have, or two have the same; or as `Corpus.encode`.
     """
     from embeddings.training.documents import documents_of as documents_in
 
@@ -220,5 +236,4 @@ def infer_corpus(models: Concatenated, corpus: "Corpus", **how: Any) -> Vectors:
         counts = np.bincount(found.rows)
         twice = str(found.tags[int(counts.argmax())])
         raise CorpusError(f"{counts.max()} documents have the tag {twice!r}, and each needs one of its own")
-    names = numbered(found.count) if found.tags is None else found.tags.to_pylist()
-    return Vectors(names, models.infer(corpus, **how))
+    return numbered(found.count) if found.tags is None else list(found.tags.to_pylist())

@@ -10,7 +10,11 @@ class CorpusError(EmbeddingsError):
 
 
 class NoWordsError(CorpusError):
-    """There is no word in a corpus at all."""
+    """There is no word in a corpus at all: in so many sentences and documents; `items` if these came as items."""
+
+    def __init__(self, message: str, *, sentences: int = 0, documents: int = 0, items: bool = False) -> None:
+        super().__init__(message)
+        self.sentences, self.documents, self.items = sentences, documents, items
 
 
 class FormatError(EmbeddingsError):

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from embeddings.errors import OutputError
+from embeddings.logs import log
 
 
 def check_output(path: str | os.PathLike[str], *, force: bool = False) -> Path:
@@ -48,6 +49,7 @@ def replacing(path: str | os.PathLike[str], *, force: bool = False, folder: bool
         yield fresh
         flush(fresh)
         swap(fresh, target, scratch / "old")
+        log.debug("wrote %s", target)
     except OSError as error:
         raise OutputError(f"{target} cannot be written: {error.strerror or error}") from error
     finally:
@@ -78,6 +80,7 @@ def replacing_all(paths: Sequence[Path], *, force: bool = False) -> Iterator[lis
             flush(Path(scratch))
             for path, target in reversed(list(zip(fresh, targets, strict=True))):
                 path.replace(target)
+            log.debug("wrote %s", ", ".join(map(str, targets)))
     except OSError as error:
         raise OutputError(f"{targets[0]} cannot be written: {error.strerror or error}") from error
 

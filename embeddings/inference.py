@@ -2,22 +2,24 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.document_vectors import as_list, reading_of
+from embeddings.document_vectors import as_list
 from embeddings.errors import FormatError, NoWordsError, SettingError
 from embeddings.kernels.block import new_block
 from embeddings.kernels.bundle import Bundle
 from embeddings.kernels.inference import Inference, new_state
 from embeddings.kernels.random import keys
 from embeddings.kernels.rows import padded
-from embeddings.settings import DISTANT, check_value
+from embeddings.settings import check_value
+from embeddings.text_record import check_read_alike, reading_of
 from embeddings.training import hogwild
-from embeddings.training.documents import Documents, documents_of
+from embeddings.training.documents import Documents, documents_of, of_lines
 from embeddings.training.tables import zeros
 from embeddings.training.task import run_settings, source_of
 
@@ -36,7 +38,7 @@ class Frozen:
 
     `kernel(goal, source, block, tables, bundle, how, rng)` is as `embeddings.plugins.paragraph_dbow.infer`;
     `tables(row)` are given the thread's row, (1, padded dim); `noise` words are drawn for a centre; `shrink` and
-    `shared` are as in `embeddings.training.documents.windows`.
+    `sharing` are as in `embeddings.training.documents.windows`.
     """
 
     model: "Model"
@@ -46,7 +48,7 @@ class Frozen:
     bundle: Callable[[], Bundle]
     noise: int
     shrink: bool
-    shared: bool
+    sharing: int
 
     def __call__(
         self,
@@ -59,21 +61,32 @@ class Frozen:
     ) -> np.ndarray:
         """The vectors, (documents, dim) float32; see `embeddings.model.Model.infer`."""
         from embeddings.corpora import Corpus
+        from embeddings.corpora.sources import Texts
 
         epochs = check_value(
             "epochs", self.settings.epochs if epochs is None else epochs, int, {"least": 1, "most": 1_000_000}
         )
         threads, seed = run_settings(threads, seed)
         if isinstance(texts, Corpus):
-            encoded = texts.encode()
+            try:
+                encoded = texts.encode()
+            except NoWordsError as none:
+                count = none.sentences if of_lines(self.settings.documents, none.items) else none.documents
+                return np.zeros((count, self.settings.dim), np.float32)
+            check_read_alike(self.model, encoded)
             documents = documents_of(encoded, self.settings.documents)
             return self.of_documents(encoded, documents, epochs, seed, threads, report)
         listed = as_list(texts)
         try:
-            with Corpus(listed, **reading_of(self.model)).encode() as encoded:
+            with Corpus(Texts(listed), **self.reading).encode() as encoded:
                 return self.of_documents(encoded, documents_of(encoded, "blocks"), epochs, seed, threads, report)
         except NoWordsError:
             return np.zeros((len(listed), self.settings.dim), np.float32)
+
+    @cached_property
+    def reading(self) -> dict[str, Any]:
+        """How texts become words, as settings of a `Corpus`."""
+        return reading_of(self.model)
 
     def of_documents(
         self,
@@ -89,12 +102,12 @@ class Frozen:
 
         settings, places = self.settings, new_ids(encoded.vocabulary, self.model.vocabulary)
         found = np.zeros((len(documents.rows), settings.dim), np.float32)
-        key, sharing = keys(seed, 1)[0], DISTANT if self.shared else 1
+        key = keys(seed, 1)[0]
         blank = source_of(settings, self.model.vocabulary, np.empty(0, np.int32), np.zeros(1, np.int64))
         for first, last in parts(documents.borders):
             borders = documents.borders[first : last + 1]
             ids = places[encoded.ids[borders[0] : borders[-1]]]
-            source = blank._replace(ids=ids, lines=borders - borders[0], shrink=self.shrink, sharing=sharing)
+            source = blank._replace(ids=ids, lines=borders - borders[0], shrink=self.shrink, sharing=self.sharing)
 
             def work(begin: int, end: int, scratch: "Scratch", source: Any = source, first: int = first) -> None:
                 part = source._replace(lines=source.lines[begin : end + 1])
@@ -154,12 +167,16 @@ def settings_of(trainer: type, model: "Model") -> Any:
     """The settings that a model was trained with.
 
     Raises:
-        FormatError: they are not those of its trainer.
+        FormatError: they are not those of its trainer, or of vectors of another dim.
     """
     try:
-        return trainer(**model.settings)
+        made: Any = trainer(**model.settings)
     except (TypeError, SettingError) as error:
         raise FormatError(f"the {model.name} model is broken: {error}") from None
+    if made.dim != model.vectors.dim:  # kernels take rows to be as long as the settings say
+        told = f"its settings say dim {made.dim}, and its vectors have {model.vectors.dim}"
+        raise FormatError(f"the {model.name} model is broken: {told}")
+    return made
 
 
 def frozen_rows(model: "Model", table: str, shape: tuple[int, ...]) -> np.ndarray:

@@ -16,8 +16,8 @@ CONTROLS = set(range(32)) - set(b"\t\n\v\f\r\x1b")
 def describe(path: str | os.PathLike[str], *, full: bool = False, allow_pickle: bool = False) -> dict[str, Any]:
     """Facts by name: "what" it is, and what can be said of such a thing; values that JSON can hold.
 
-    A saved model, an encoded corpus, a file of vectors in any installed format, a vocabulary, a text, compressed or
-    not, or an unknown file. No pickle is run.
+    A saved model, an encoded corpus, vectors in any installed format, a vocabulary, a text, compressed or not, or an
+    unknown file. No pickle is run.
 
     Arguments:
         full: read all of it: count the lines of a text, check every vector of a file, so that words are counted
@@ -30,18 +30,23 @@ def describe(path: str | os.PathLike[str], *, full: bool = False, allow_pickle: 
     """
     place = Path(path)
     if place.is_dir():
-        return folder(place)
+        return folder(place, full=full, allow_pickle=allow_pickle)
     start = start_of(place)
     facts = {"size": place.stat().st_size, "compression": compressed(place)}
     name = formats.sniff(place)
     if name is None or (name == "glove" and not whole_line(start)):
         return other_facts(place, start, facts, full=full)
-    found = vector_facts(place, name, full=full, allow_pickle=allow_pickle)
+    return told(place, name, facts, full=full, allow_pickle=allow_pickle)
+
+
+def told(path: Path, name: str, facts: dict[str, Any], *, full: bool, allow_pickle: bool) -> dict[str, Any]:
+    """What is known of a file or folder of a format, and what the format says of it."""
+    found = vector_facts(path, name, full=full, allow_pickle=allow_pickle)
     return {"what": found.pop("what", "vectors"), "format": name} | facts | found
 
 
-def folder(path: Path) -> dict[str, Any]:
-    """A saved model, a saved index or an encoded corpus.
+def folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, Any]:
+    """A saved model, a saved index, an encoded corpus, or vectors in a format that is a folder.
 
     Raises:
         FormatError: it is none of them.
@@ -49,12 +54,15 @@ def folder(path: Path) -> dict[str, Any]:
     from embeddings.corpora.encoded import META, read_meta
     from embeddings.indexes.saved import RECORD as INDEX
     from embeddings.indexes.saved import read_record
-    from embeddings.model import MAIN, TENSORS, VOCABULARY, read_description
+    from embeddings.model import MAIN, RECORD, TENSORS, VOCABULARY, read_description
 
     if (path / INDEX).is_file():
         record = read_record(path)
         kept = ("kind", "rows", "dim", "bytes", "build_seconds", "settings", "vectors")
         return {"what": "saved index", **{key: record.get(key) for key in kept}}
+    if not (path / RECORD).is_file() and (name := formats.sniff(path)):
+        size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+        return told(path, name, {"size": size}, full=full, allow_pickle=allow_pickle)
     if (path / META).is_file():
         meta = read_meta(path)
         return {"what": "encoded corpus", **{key: value for key, value in meta.items() if key != "files"}}
@@ -95,6 +103,8 @@ def vector_facts(path: Path, name: str, *, full: bool, allow_pickle: bool) -> di
     format = formats.by_name(name)
     describe = getattr(format, "describe", None)
     facts: dict[str, Any] = describe(path) if describe else {}
+    if "what" in facts:
+        return facts
     if "columns" in facts:
         columns = set(facts["columns"])
         return {"what": "vocabulary" if {"word", "count"} <= columns else "table without vectors"} | facts

@@ -17,12 +17,12 @@ MAIN, DOCUMENTS = "vectors", "documents"
 def load(
     path: str | os.PathLike[str], *, allow_pickle: bool = False, errors: str = "strict", table: str = MAIN
 ) -> Vectors:
-    """The vectors of a saved model (memory-mapped), or of a file in any installed format, compressed text included.
+    """The vectors of a saved model (memory-mapped), or of a file or folder in any installed format.
 
     They compose vectors for other words where their model does.
 
     Arguments:
-        path: a folder written by `Model.save`, or a file.
+        path: a folder written by `Model.save`, or a file or folder of another tool.
         allow_pickle: read gensim's own files, which are pickles and can run any code.
         errors: what becomes of words that are not UTF-8: strict refuses, replace or ignore the bad bytes.
         table: another table of a model with a row for each word, such as "output"; or "documents", with their tags.
@@ -35,7 +35,7 @@ def load(
         if not holds_model(path):
             raise SettingError(f"{path} has no table {table!r}: only a saved model has tables beside its vectors")
         return table_of(load_model(path, allow_pickle=allow_pickle, errors=errors), table, path)
-    if Path(path).is_dir():
+    if is_model_folder(path):
         return load_model(path).vectors
     vectors: Vectors = format_of(path).read(Path(path), allow_pickle=allow_pickle, errors=errors)
     return vectors
@@ -52,7 +52,7 @@ def load_model(path: str | os.PathLike[str], *, allow_pickle: bool = False, erro
     """
     from embeddings.model import Model
 
-    if Path(path).is_dir():
+    if is_model_folder(path):
         return Model.load(path)
     if not holds_model(path):
         raise SettingError(f"{path} holds vectors and no whole model")
@@ -72,16 +72,24 @@ def load_whole(
 
 
 def holds_model(path: str | os.PathLike[str]) -> bool:
-    """Whether a path is that of a whole model: a folder, or a file in a format that holds one.
+    """Whether a path is that of a whole model: a saved one, or a file in a format that holds one.
 
     Raises:
         FormatError: it is missing, or in no known format.
     """
-    return Path(path).is_dir() or hasattr(format_of(path), "read_model")
+    return is_model_folder(path) or hasattr(format_of(path), "read_model")
+
+
+def is_model_folder(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is a folder, and of no installed format, so that it is a saved model if anything."""
+    from embeddings.model import RECORD
+
+    place = Path(path)
+    return place.is_dir() and ((place / RECORD).is_file() or formats.sniff(place) is None)
 
 
 def format_of(path: str | os.PathLike[str]) -> Any:
-    """The format of a file.
+    """The format of a file or folder.
 
     Raises:
         FormatError: it is missing, or in no known format.

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from embeddings import registry, tensors
-from embeddings.document_vectors import TABLE, TAGS, Infer, documents_of, installed_inferrer, load_tags, save_tags
+from embeddings.document_vectors import TABLE, Infer, documents_of, installed_inferrer, load_beside, save_beside
 from embeddings.errors import EmbeddingsError, FormatError, OutputError, SettingError
 from embeddings.files import check_output, replacing
 from embeddings.jsonable import plain
+from embeddings.manners import Guest
 from embeddings.vectors import Compose, Vectors
 from embeddings.vocabulary import Vocabulary
 
@@ -29,7 +30,7 @@ PACKAGES = ("embeddings-toolkit", "numpy", "numba", "pyarrow")
 NAMED = {"model": str, "composes": bool, "settings": dict, "packages": dict, "record": dict}
 
 
-class Model:
+class Model(Guest):
     """What a trainer returns.
 
     Arguments:
@@ -43,10 +44,13 @@ class Model:
         composer: makes, of this model, a function from texts to vectors, for words or whatever else it composes. A
             trainer has it as an attribute `composer`, where a model that was saved finds it again.
         tags: of the rows of a table "documents", a pyarrow array of strings; None where they are numbered.
+        phrases: those that were joined in the corpus, as `EncodedCorpus.phrases`; None without any.
 
     Raises:
         SettingError: words and vocabulary differ, or a table is called "vectors".
     """
+
+    MADE = ("_compose", "_infer", "documents")
 
     def __init__(
         self,
@@ -60,9 +64,11 @@ class Model:
         packages: Mapping[str, str] | None = None,
         composer: Callable[["Model"], Compose] | None = None,
         tags: Any = None,
+        phrases: Any = None,
     ) -> None:
         self.name = name
         self.tags = tags
+        self.phrases = phrases
         self.composer = composer
         self.vectors = vectors
         self.vocabulary = vocabulary
@@ -72,7 +78,7 @@ class Model:
         self.packages: dict[str, str] = dict(installed() if packages is None else packages)
         if MAIN in self.tables:
             raise SettingError(f"a table may not be called {MAIN!r}, which is the name of the vectors themselves")
-        if list(vectors.words) != list(vocabulary.words):
+        if vectors.names is not vocabulary.names and list(vectors.words) != list(vocabulary.words):
             raise SettingError(f"the words of {len(vectors)} vectors are not the vocabulary's {len(vocabulary)}")
         if composer is not None:
             vectors.compose = self.compose
@@ -89,6 +95,8 @@ class Model:
             FormatError: a table or setting that composing needs is missing or broken.
         """
         if second is None and not choice:
+            if isinstance(texts, str | bytes):
+                raise SettingError(f"compose takes a list of texts, such as [{texts!r}], not {texts!r}")
             return self._compose(texts)
         phrase: Callable[..., np.ndarray] | None = getattr(self._compose, "compose", None)
         if phrase is None or second is None:
@@ -141,11 +149,17 @@ class Model:
     def _infer(self) -> Infer:
         return installed_inferrer(self)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled; how to compose is found again by the trainer's name, as in a saved model."""
+        return super().__getstate__() | ({} if self.composer is None else {"composer": installed_composer})
+
     def __repr__(self) -> str:
         return f"<Model {self.name}: {len(self.vectors)} words, {self.vectors.dim} components>"
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write the folder: model.json, vocabulary.arrow, tensors.safetensors and, with tags, documents.arrow.
+        """Write the folder: model.json, vocabulary.arrow, tensors.safetensors; documents.arrow and phrases.arrow.
+
+        The last two only of a model that has tags and phrases.
 
         All of it or nothing.
 
@@ -160,8 +174,7 @@ class Model:
             (folder / RECORD).write_text(self.described(), encoding="utf-8")
             self.vocabulary.save(folder / VOCABULARY)
             tensors.save({MAIN: self.vectors.matrix, **self.tables}, folder / TENSORS)
-            if self.tags is not None:
-                save_tags(self.tags, folder / TAGS)
+            save_beside(self, folder)
 
     def export(
         self, path: str | os.PathLike[str], format: str | None = None, *, force: bool = False, **options: Any
@@ -201,13 +214,13 @@ class Model:
         if matrix is None or matrix.ndim != 2 or matrix.dtype != np.float32:
             raise FormatError(f"{folder / TENSORS} holds no float32 matrix called {MAIN!r}")
         try:
-            vectors = Vectors(list(vocabulary.words), matrix, counts=vocabulary.counts)
+            vectors = Vectors(vocabulary.names, matrix, counts=vocabulary.counts)
         except SettingError as error:
             raise FormatError(f"{folder}: {VOCABULARY} and {TENSORS} do not fit: {error}") from None
         name, composer = description.pop("model"), installed_composer if description.pop("composes") else None
-        tags = load_tags(folder / TAGS, tables.get(TABLE))
+        beside = load_beside(folder, tables.get(TABLE))
         return cls(
-            name, vectors=vectors, vocabulary=vocabulary, tables=tables, composer=composer, tags=tags, **description
+            name, vectors=vectors, vocabulary=vocabulary, tables=tables, composer=composer, **beside, **description
         )
 
 

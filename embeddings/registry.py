@@ -2,7 +2,7 @@
 
 import dataclasses
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
@@ -77,10 +77,18 @@ def configured(kind: str, name: str, settings: Mapping[str, Any]) -> Any:
         SettingError: it has no such setting, or a value is out of range.
     """
     plugin = load(kind, name)
-    known = [field.name for field in dataclasses.fields(plugin)]
+    check_settings(name, [field.name for field in dataclasses.fields(plugin)], settings)
+    return plugin(**settings)
+
+
+def check_settings(name: str, known: Sequence[str], settings: Iterable[str]) -> None:
+    """Refuse settings that a plugin of this name does not have.
+
+    Raises:
+        SettingError: naming the first, with the nearest spelling and those there are.
+    """
     for setting in settings:
         if setting not in known:
             close = difflib.get_close_matches(setting, known, n=1)
             hint = f"; did you mean {close[0]}?" if close else ""
             raise SettingError(f"{name} has no setting {setting!r}{hint}; it has: {', '.join(sorted(known)) or 'none'}")
-    return plugin(**settings)

@@ -40,6 +40,16 @@ def kinds(trainer: type) -> dict[str, Any]:
     return {field.name: hints[field.name] for field in dataclasses.fields(trainer)}
 
 
+def left_open(name: str, settings: type, told: str) -> Any:
+    """A class of settings with the same fields, each None until it is set; `told` is the default that help names."""
+    fields = []
+    for field in dataclasses.fields(settings):
+        metadata = {**field.metadata, "help": f"{field.metadata['help']}  [default: {told}]"}
+        hint = kinds(settings)[field.name]
+        fields.append((field.name, hint | None, dataclasses.field(default=None, metadata=metadata)))
+    return dataclasses.make_dataclass(name, fields, bases=(Settings,), frozen=True, kw_only=True)
+
+
 def without_none(kind: Any) -> tuple[Any, bool]:
     """The type itself and whether None is allowed beside it."""
     if isinstance(kind, types.UnionType) or typing.get_origin(kind) is typing.Union:
@@ -181,6 +191,11 @@ class NegativeSampling(Settings):
         "All contexts of a window share its noise words. Draw them once for 8 windows that lie apart and have no word "
         "in common, which is fast, or anew for each window.",
     )
+
+    @property
+    def together(self) -> int:
+        """How many windows share a draw of noise words."""
+        return DISTANT if self.negative_sharing == "distant" else 1
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from embeddings.subwords import Word, check_ngrams, subwords
 if TYPE_CHECKING:
     from embeddings.model import Model
 
-BLOCK = 1 << 15  # words whose n-grams are in memory at a time
+BLOCK = 1 << 22  # n-grams that are in memory at a time, at least one word's
 
 
 @dataclass(frozen=True)
@@ -35,14 +35,23 @@ class Subwords:
 
     def __call__(self, words: Sequence[Word]) -> np.ndarray:
         """The vectors (words, dim), float32, of words as if none were in the vocabulary."""
-        return self.mean(words, np.zeros((len(words), self.ngrams.shape[1]), np.float32), 0)
+        return self.means(words, np.zeros((len(words), self.ngrams.shape[1]), np.float32), 0)
 
     def with_own(self, words: Sequence[Word], own: np.ndarray) -> np.ndarray:
         """The vectors (words, dim) of the vocabulary: means of each word's own row (words, dim) and its n-grams'."""
-        vectors = np.array(own, np.float32, order="C", subok=False)
-        for start in range(0, len(words), BLOCK):
-            self.mean(words[start : start + BLOCK], vectors[start : start + BLOCK], 1)
-        return vectors
+        return self.means(words, np.array(own, np.float32, order="C", subok=False), 1)
+
+    def means(self, words: Sequence[Word], sums: np.ndarray, terms: int) -> np.ndarray:
+        """As `mean`, some words at a time."""
+        lengths = self.max_n - min(self.min_n, self.max_n) + 1
+        ends = np.cumsum([(len(word) + 2) * lengths for word in words])  # at most so many n-grams
+        start = 0
+        while start < len(words):
+            held = ends[start - 1] if start else 0
+            stop = max(start + 1, int(np.searchsorted(ends, held + BLOCK, side="right")))
+            self.mean(words[start:stop], sums[start:stop], terms)
+            start = stop
+        return sums
 
     def mean(self, words: Sequence[Word], sums: np.ndarray, terms: int) -> np.ndarray:
         """`sums` (words, dim), of so many terms each, turned into the mean of these and the rows of the n-grams."""

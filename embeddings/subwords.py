@@ -36,23 +36,24 @@ def subwords(words: Sequence[Word], *, min_n: int, max_n: int, buckets: int) -> 
     """
     check_ngrams(min_n, max_n, buckets)
     offsets, codes = ngram_hashes(words, min_n, max_n)
-    codes %= np.uint32(max(buckets, 1))
-    return offsets, codes.view(np.int32)
+    return offsets, rows_of(codes, buckets)
 
 
-def default_buckets(words: Sequence[Word], *, min_n: int, max_n: int) -> int:
-    """As many buckets as the n-grams of a vocabulary would fill of fastText's 2,000,000.
+def rows_of(hashes: np.ndarray, buckets: int) -> np.ndarray:
+    """The bucket of each hash, int32, in the memory of the hashes."""
+    hashes %= np.uint32(max(buckets, 1))
+    return hashes.view(np.int32)
+
+
+def default_buckets(hashes: np.ndarray) -> int:
+    """As many buckets as the n-grams of a vocabulary, of these hashes, would fill of fastText's 2,000,000.
 
     The rest of these is never trained, yet stored: a vocabulary of 20,000 words fills a sixteenth. While there are
     fewer different n-grams than buckets this is close to their number, so that on average another one shares an
     n-gram's bucket; large vocabularies come near 2,000,000, where fastText's own have several to a bucket.
-
-    Raises:
-        SettingError: as `subwords`.
     """
-    _, filled = subwords(words, min_n=min_n, max_n=max_n, buckets=FASTTEXT_BUCKETS)
     seen = np.zeros(FASTTEXT_BUCKETS, np.bool_)
-    seen[filled] = True
+    seen[hashes % np.uint32(FASTTEXT_BUCKETS)] = True
     return max(1, int(seen.sum()))
 
 

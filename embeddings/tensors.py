@@ -60,11 +60,12 @@ def load(path: Path) -> dict[str, np.ndarray]:
             if size < 8 or length > min(size - 8, HEADER_LIMIT):
                 raise FormatError(f"{path} is truncated, or no safetensors file: its header is cut short")
             header = parse(path, stream.read(length))
+        data = np.memmap(path, np.uint8, "r")
     except OSError as error:
         raise FormatError(f"{path} cannot be read: {error.strerror or error}") from error
     start = 8 + length
     check_extents(path, header, size - start)
-    return {name: mapped(path, start, entry) for name, entry in header.items()}
+    return {name: viewed(data[start:], entry) for name, entry in header.items()}
 
 
 def parse(path: Path, text: bytes) -> dict[str, Any]:
@@ -94,7 +95,10 @@ def well_formed(entry: Any) -> bool:
     offsets: Any = entry.get("data_offsets")
     if not is_sizes(shape) or not is_sizes(offsets) or len(offsets) != 2:
         return False
-    return bool(offsets[1] - offsets[0] == prod(shape) * np.dtype(DTYPES[entry["dtype"]]).itemsize)
+    width = np.dtype(DTYPES[entry["dtype"]]).itemsize
+    if prod(max(size, 1) for size in shape) * width >= 2**63:  # numpy makes no such array, not even an empty one
+        return False
+    return bool(offsets[1] - offsets[0] == prod(shape) * width)
 
 
 def is_sizes(value: Any) -> bool:
@@ -119,12 +123,10 @@ def check_extents(path: Path, header: Mapping[str, Any], available: int) -> None
         raise FormatError(f"{path} is truncated or overlong: {end} bytes of tensors expected, {available} found")
 
 
-def mapped(path: Path, start: int, entry: Mapping[str, Any]) -> np.ndarray:
-    """One array as a read-only view of the file; an empty one stands by itself."""
+def viewed(data: np.ndarray, entry: Mapping[str, Any]) -> np.ndarray:
+    """One array as a read-only view of the mapped data; an empty one stands by itself."""
     dtype, shape = np.dtype(DTYPES[entry["dtype"]]), tuple(entry["shape"])
     if 0 in shape:
         return np.empty(shape, dtype=dtype)
-    offset = start + entry["data_offsets"][0]
-    if not shape:
-        return np.fromfile(path, dtype=dtype, count=1, offset=offset).reshape(())
-    return np.memmap(path, dtype=dtype, mode="r", offset=offset, shape=shape)
+    first, last = entry["data_offsets"]
+    return data[first:last].view(dtype).reshape(shape)

@@ -20,6 +20,10 @@ from embeddings.errors import SettingError
 from embeddings.indexes.contract import check_index as check_index
 from embeddings.model import Model
 from embeddings.settings import kinds, without_none
+from embeddings.training.callbacks import Callback, Moment
+from embeddings.training.checkpoints import Checkpoints
+from embeddings.training.conduct import Conduct, takes_conduct
+from embeddings.training.outcome import Interrupted
 from embeddings.training.progress import Progress
 
 SYNONYMS = ("cat", "kitty")
@@ -38,8 +42,9 @@ def check_trainer(trainer: type, **settings: Any) -> None:
     It must be a frozen, keyword-only dataclass whose fields have defaults, help and bounds that are kept. Trained
     on a planted corpus it must give finite float32 vectors of all words in order of frequency, the same bytes
     again for one thread and the same seed, with the planted synonyms as nearest neighbours; report how far it is;
-    and be equal when saved and loaded, and in what it composes, if it does. `settings` are the trainer's own, for a
-    default that does not fit so small a corpus.
+    and be equal when saved and loaded, and in what it composes, if it does. If its `train` takes `conduct`, a run that
+    was interrupted must go on from its checkpoint to the same bytes. `settings` are the trainer's own, for a default
+    that does not fit so small a corpus.
 
     Raises:
         AssertionError: saying what is wrong.
@@ -59,6 +64,8 @@ def check_trainer(trainer: type, **settings: Any) -> None:
     check_composing(trainer, model)
     check_vectors(made, made.train(planted(), threads=2, seed=7), threads=2)
     check_stopped(made)
+    if takes_conduct(made):
+        check_resumed(made, model)
 
 
 def planted() -> Corpus:
@@ -221,3 +228,30 @@ def check_stopped(made: Any) -> None:
     except Stopped:
         return
     raise AssertionError("what report raises must stop the training and reach the caller")
+
+
+class Interrupting(Callback):
+    """Interrupts a run at the end of its second epoch, as Ctrl-C does."""
+
+    def epoch(self, moment: Moment) -> None:
+        """Interrupt."""
+        if moment.epoch == 2:
+            raise KeyboardInterrupt
+
+
+def check_resumed(made: Any, model: Model) -> None:
+    """Assert that an interrupted run goes on from its checkpoint to the same bytes."""
+    with tempfile.TemporaryDirectory() as folder:
+        checkpoints = Checkpoints(Path(folder) / "checkpoints")
+        try:
+            made.train(
+                planted(), threads=1, seed=7, conduct=Conduct(checkpoints=checkpoints, callbacks=[Interrupting()])
+            )
+            raise AssertionError("callbacks must be told of the end of each epoch")
+        except Interrupted:
+            assert checkpoints.found(), "an interrupted run must write a checkpoint"
+        again = made.train(planted(), threads=1, seed=7, conduct=Conduct(checkpoints=checkpoints, resume=True))
+    for name, table in {"vectors": model.vectors.matrix, **model.tables}.items():
+        found = again.vectors.matrix if name == "vectors" else again.tables[name]
+        same = found.tobytes() == table.tobytes()
+        assert same, f"a run that goes on from a checkpoint must give the same {name} to the last bit"

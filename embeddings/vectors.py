@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from embeddings.errors import SettingError
+from embeddings.manners import Guest
 from embeddings.neighbours import row_blocks, unit, unit_rows
 from embeddings.vocabulary import UnknownWordError
+from embeddings.words import Words
 
 if TYPE_CHECKING:
     from embeddings.indexes import Index
@@ -18,13 +20,23 @@ if TYPE_CHECKING:
 Query = str | np.ndarray | Sequence[str | np.ndarray]
 Neighbours = list[tuple[str, float]]
 Compose = Callable[[Sequence[str]], np.ndarray]
+COMPLETED = 50_000  # words, the most frequent, that an editor offers after vectors["
 
 
-class Vectors:
+class Vectors(Guest):
     """Words in order of frequency, one row of a float32 matrix each.
 
+    >>> import numpy as np, embeddings as em
+    >>> vectors = em.Vectors(["king", "queen", "river"], np.array([[1, 0], [0.75, 0.25], [0, 1]]))
+    >>> vectors
+    <Vectors: 3 words, 2 components>
+    >>> vectors["queen"].tolist(), "road" in vectors, list(vectors)
+    ([0.75, 0.25], False, ['king', 'queen', 'river'])
+    >>> [(word, round(cosine, 3)) for word, cosine in vectors.most_similar("king", top=1)]
+    [('queen', 0.949)]
+
     Arguments:
-        words: no two alike.
+        words: no two alike; or `Words`, which may be of a pyarrow array.
         matrix: (words, dim); kept as it is when it is float32 already, memory-mapped ones too.
         counts: (words,) how often each occurs, if that is known.
         compose: gives vectors (n, dim) for n texts that are not among `words`, zeros for one of which nothing is known.
@@ -33,31 +45,29 @@ class Vectors:
         SettingError: a word stands twice, or the shapes do not fit together.
     """
 
+    MADE = ("units", "fingerprint")
+
     def __init__(
         self,
-        words: Iterable[str],
+        words: Iterable[str] | Words,
         matrix: np.ndarray,
         *,
         counts: Sequence[int] | np.ndarray | None = None,
         compose: Compose | None = None,
     ) -> None:
-        self.words: list[str] = words if isinstance(words, list) else list(words)
+        self.names = words if isinstance(words, Words) else Words(words)
         self.matrix: np.ndarray = np.asarray(matrix, dtype=np.float32)
         self.counts: np.ndarray | None = None if counts is None else np.asarray(counts, dtype=np.int64)
         self.compose = compose
-        self._index = {word: index for index, word in enumerate(self.words)}
         self._check()
 
     def _check(self) -> None:
         if self.matrix.ndim != 2 or self.matrix.shape[1] < 1:
             raise SettingError(f"the matrix must be (words, dim) with dim at least 1, not {self.matrix.shape}")
-        if len(self.words) != len(self.matrix):
-            raise SettingError(f"{len(self.words)} words but {len(self.matrix)} rows of the matrix")
-        if self.counts is not None and self.counts.shape != (len(self.words),):
-            raise SettingError(f"{len(self.words)} words but counts of shape {self.counts.shape}")
-        if len(self._index) != len(self.words):
-            twice = next(word for index, word in enumerate(self.words) if self._index[word] != index)
-            raise SettingError(f"the word {twice!r} stands twice")
+        if len(self) != len(self.matrix):
+            raise SettingError(f"{len(self)} words but {len(self.matrix)} rows of the matrix")
+        if self.counts is not None and self.counts.shape != (len(self),):
+            raise SettingError(f"{len(self)} words but counts of shape {self.counts.shape}")
 
     @classmethod
     def from_numpy(cls, words: Iterable[str], matrix: np.ndarray) -> "Vectors":
@@ -100,14 +110,22 @@ class Vectors:
 
         return from_table(table)
 
+    @property
+    def words(self) -> list[str]:
+        """All words, the most frequent first."""
+        return self.names.listed
+
     def __len__(self) -> int:
-        return len(self.words)
+        return len(self.names)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.words)
 
     def __contains__(self, word: object) -> bool:
-        return word in self._index
+        return self.names.find(word) is not None
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return self.words[:COMPLETED]
 
     def __repr__(self) -> str:
         return f"<Vectors: {len(self)} words, {self.dim} components>"
@@ -123,15 +141,15 @@ class Vectors:
         Raises:
             UnknownWordError: it has none; the message names the nearest spellings.
         """
-        try:
-            return self._index[word]
-        except KeyError:
-            raise UnknownWordError(self._unknown(word)) from None
+        row = self.names.find(word)
+        if row is None:
+            raise UnknownWordError(self._unknown(word))
+        return row
 
     def _unknown(self, word: str) -> str:
         from embeddings.spelling import close_matches
 
-        close = close_matches(word, self.words, self._index)
+        close = close_matches(word, self.words, self.names.rows)
         hint = f"; close: {', '.join(close)}" if close else ""
         return f"no vector for {word!r} among {len(self)} words{hint}"
 
@@ -154,7 +172,7 @@ class Vectors:
     def _vector(self, word: str) -> np.ndarray:
         if not isinstance(word, str):
             raise SettingError(f"a word is a text, not {word!r}")
-        if word not in self._index and self.compose is not None:
+        if self.compose is not None and word not in self:
             from embeddings.operations.compose import composed
 
             return composed(self, word)

@@ -1,7 +1,7 @@
 """The words of a corpus with their counts, in frequency order, and what training draws from the counts."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from embeddings.errors import CorpusError, EmbeddingsError, FormatError, SettingError
 from embeddings.files import replacing
+from embeddings.words import Words
 
 TOTAL = b"total"
 
@@ -23,6 +24,11 @@ class UnknownWordError(EmbeddingsError, KeyError):
 
 class Vocabulary:
     """Words, most frequent first; equal counts by word, in code point order.
+
+    >>> import embeddings as em
+    >>> vocabulary = em.Vocabulary.from_counts({"cat": 2, "the": 5, "a": 2})
+    >>> list(vocabulary), vocabulary.index("cat"), vocabulary.total
+    (['the', 'a', 'cat'], 2, 9)
 
     words: distinct strings, or a pyarrow string array of them, which becomes a list only when `words` is
     asked for. counts: occurrences of each. total: tokens of the corpus, out of the vocabulary ones included;
@@ -65,21 +71,28 @@ class Vocabulary:
         return made
 
     @cached_property
+    def names(self) -> Words:
+        """The words as vectors of them take them, so that lists and dictionaries of them are made once."""
+        return Words(self.column, distinct=True)
+
+    @property
     def words(self) -> Sequence[str]:
         """The words, most frequent first."""
-        words: list[str] = self.column if isinstance(self.column, list) else self.column.to_pylist()
-        return words
+        return self.names.listed
 
-    @cached_property
+    @property
     def ids(self) -> dict[str, int]:
         """The place of each word."""
-        return {word: i for i, word in enumerate(self.words)}
+        return self.names.rows
 
     def __len__(self) -> int:
         return len(self.column)
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.words)
+
     def __contains__(self, word: object) -> bool:
-        return word in self.ids
+        return self.names.find(word) is not None
 
     def __repr__(self) -> str:
         return f"<Vocabulary of {len(self)} words, {self.tokens} of {self.total} tokens>"
@@ -90,10 +103,10 @@ class Vocabulary:
         Raises:
             UnknownWordError: it is not in the vocabulary (a KeyError too).
         """
-        try:
-            return self.ids[word]
-        except KeyError:
-            raise UnknownWordError(f"{word!r} is not among the {len(self)} words of the vocabulary") from None
+        row = self.names.find(word)
+        if row is None:
+            raise UnknownWordError(f"{word!r} is not among the {len(self)} words of the vocabulary")
+        return row
 
     def merge(self, other: "Vocabulary") -> "Vocabulary":
         """The words of both, counts and totals added."""

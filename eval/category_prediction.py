@@ -1,6 +1,5 @@
 """Categories of nouns told from their vectors (Oshikiri 2017), by a linear classifier and cross-validation."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -8,35 +7,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.eval.categories import Categories
-from embeddings.eval.comparison import WORDS, Comparison, bootstrap_p, made
+from embeddings.eval.comparison import WORDS, Comparison, from_resamples, made
+from embeddings.eval.folds import FOLDS, folds
 from embeddings.eval.intervals import FEWEST, Interval, percentiles, weights
-from embeddings.eval.matching import look_up
+from embeddings.eval.matching import Folded, found_or_composed
 from embeddings.eval.outcomes import Outcome, Shares
 from embeddings.eval.results import Key, Result
-from embeddings.eval.windows import Windows, learn, whitened
+from embeddings.eval.windows import STOPPED, Windows, learn, whitened
 from embeddings.vectors import Vectors
 
-FOLDS = 5
-SEED = 1
 UNKNOWN = -1
 METHOD = f"{FOLDS} folds"
 PROTOCOL = (
     "each fifth of the words, drawn once with every category in proportion, is told by logistic regression (L2 "
-    "penalty, C = 1) from vectors of the others, whitened over these; a word is looked up as it stands, then in lower "
-    "case; one of two categories stands twice, in the same fifth; F1 is over all words, and one without a vector is "
-    "told no category; macro: the mean of the categories' own; accuracy is over words with vectors; interval: "
-    "bootstrap over words (accuracy: Wilson's)"
+    "penalty, C = 1) from vectors of the others, whitened over these; case does not count, and of words alike but for "
+    "case the most frequent is taken; a vector that can be composed is; one of two categories stands twice, in the "
+    "same fifth; F1 is over all words, and one without a vector is told no category; macro: the mean of the "
+    "categories' own; accuracy is over words with vectors; interval: bootstrap over words (accuracy: Wilson's)"
 )
 
 
-def prediction(vectors: Vectors, test: Categories, *, name: str) -> list[Outcome]:
-    """Which words are told their category: F1 of each (section), of all (micro), its mean (macro), and accuracy."""
+def prediction(vectors: Vectors, test: Categories, folded: Folded, *, name: str) -> list[Outcome]:
+    """Which words are told their category: F1 of each (section), of all (micro), its mean (macro), and accuracy.
+
+    Raises:
+        SettingError: a vector holds NaN or infinity; the word is named.
+    """
     kinds, asked = np.unique(test.categories, return_inverse=True)
-    matrix, seen = look_up(vectors, test.words)
+    matrix, seen = found_or_composed(vectors, test.words, folded.find(test.words))
     reason = None if seen.any() else "no word has a vector"
-    told = predicted(matrix, seen, asked, folds(test.words, asked))
+    told, converged = predicted(matrix, seen, asked, folds([word.upper() for word in test.words], asked))
     is_asked, is_told = (side[:, None] == np.arange(len(kinds)) for side in (asked, told))
-    score = partial(FScores, vectors=name, seen=seen, protocol=PROTOCOL, reason=reason)
+    note = None if converged else STOPPED
+    score = partial(FScores, vectors=name, seen=seen, protocol=PROTOCOL, reason=reason, note=note)
     found: list[Outcome] = []
     for place, kind in enumerate(kinds):
         key, column = Key(test.name, "f1", section=str(kind), method=METHOD, detail=True), slice(place, place + 1)
@@ -46,33 +49,27 @@ def prediction(vectors: Vectors, test: Categories, *, name: str) -> list[Outcome
     macro = score(key=Key(test.name, "macro-f1", method=METHOD), asked=is_asked, told=is_told)
     accuracy = Shares(
         vectors=name, key=Key(test.name, "accuracy", method=METHOD), right=asked == told, seen=seen,
-        members=whole[:, 0], protocol=PROTOCOL, reason=reason,
+        members=whole[:, 0], protocol=PROTOCOL, reason=reason, note=note,
     )  # fmt: skip
     return [*found, micro, macro, accuracy]
 
 
 def predicted(
     matrix: np.ndarray, seen: NDArray[np.bool_], asked: NDArray[np.int64], fold: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """The category that each word is told (words,), by a classifier of the other folds; UNKNOWN without a vector."""
-    told = np.full(len(asked), UNKNOWN)
+) -> tuple[NDArray[np.int64], bool]:
+    """The category that each word is told (words,), by a classifier of the other folds; UNKNOWN without a vector.
+
+    And whether all classifiers converged.
+    """
+    told, converged = np.full(len(asked), UNKNOWN), True
     for number in range(FOLDS):
         train, test = np.flatnonzero((fold != number) & seen), np.flatnonzero((fold == number) & seen)
         if len(train) and len(test):
             table = whitened(matrix, np.bincount(train, minlength=len(asked)))
             classifier = learn(Windows(table, train[:, None]), asked[train], int(asked.max()) + 1)
             told[test] = classifier.predict(Windows(table, test[:, None]))
-    return told
-
-
-def folds(words: Sequence[str], asked: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The fold of each word (words,): every category dealt out in turn, in an order that is always the same."""
-    order = np.random.default_rng(SEED).permutation(len(asked))
-    order = order[np.argsort(asked[order], kind="stable")]
-    fold = np.empty(len(asked), np.int64)
-    fold[order] = np.arange(len(asked)) % FOLDS
-    _, first, place = np.unique(words, return_index=True, return_inverse=True)
-    return np.asarray(fold[first][place])
+            converged &= classifier.converged
+    return told, converged
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +119,7 @@ class FScores(Outcome):
         """A paired test on all items; None where either has no value."""
         if not isinstance(other, FScores) or self.reason or other.reason:
             return None
-        drawn = self.resampled() - other.resampled()
-        values, items = (self.value, other.value), int(self.asked.any(axis=1).sum())
-        more = {"items": items, "p": bootstrap_p(drawn), "test": WORDS}
-        return made(self.key, self.vectors, other.vectors, values, percentiles(drawn), **more)
+        items = int(self.asked.any(axis=1).sum())
+        interval, p = from_resamples(self.resampled() - other.resampled(), items)
+        values = self.value, other.value
+        return made(self.key, self.vectors, other.vectors, values, interval, items=items, p=p, test=WORDS)

@@ -1,11 +1,11 @@
 """Whether two files of vectors differ: paired tests on the items that both have, of one test set.
 
-Shares of independent items (analogy questions, documents) are compared by McNemar's exact test, which is the sign
-test over the items that one gets right and the other does not; the interval of the difference is Agresti and Min's
-(2005). Where items stand in sentences, and for correlations, sentences or pairs are drawn again, 1,000 times, the same
-for both, and the difference taken each time: its percentiles are the interval, and p is twice the share of resamples on
-the rarer side of zero, the resamples and the value itself counted (so never below 2/1001). No p is corrected for how
-many are looked at, and questions made of the same word pairs are less independent than McNemar's test takes them to be.
+Shares of independent items (documents, words) are compared by McNemar's exact test, which is the sign test over the
+items that one gets right and the other does not; the interval of the difference is Agresti and Min's (2005). Where
+items stand in sentences, where questions are made of pairs of words, and for correlations, the sentences or pairs are
+drawn again, 1,000 times, the same for both, and the difference taken each time: its percentiles are the interval, and p
+is twice the share of resamples on the rarer side of zero, the resamples and the value itself counted (so never below
+2/1001). Of fewer than ten there is neither. No p is corrected for how many are looked at.
 """
 
 from dataclasses import asdict, dataclass
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.eval.intervals import Interval, Z, correlations, percentiles, ratios
+from embeddings.eval.intervals import FEWEST, Interval, Z, correlations, percentiles, ratios
 from embeddings.eval.results import Key
 
 MCNEMAR = "McNemar, exact"
@@ -31,8 +31,9 @@ class Comparison:
         set: what is measured, as in `Result`, with `measure`, `section`, `restrict`, `method`, `detail`.
         first: the name of the first vectors, `second` of the others.
         items: how many both have; `value_first` and `value_second` are over these.
-        difference: the first value minus the second; `low` to `high` is its 95 % interval.
-        p: the chance of a difference as large, on either side, if there were none; two-sided.
+        difference: the first value minus the second; `low` to `high` is its 95 % interval, None where too few items
+            are drawn again to tell.
+        p: the chance of a difference as large, on either side, if there were none; two-sided; None as above.
         test: how it was found.
     """
 
@@ -83,11 +84,10 @@ def compare_clusters(
     key: Key, first: str, second: str, hits: np.ndarray, others: np.ndarray, sizes: np.ndarray
 ) -> Comparison:
     """The same where items stand in clusters, from (clusters,) how many are right and how many there are."""
-    drawn = ratios(hits - others, sizes)
-    items = int(sizes.sum())
+    items, clusters = int(sizes.sum()), int((sizes > 0).sum())
+    interval, p = from_resamples(ratios(hits - others, sizes), clusters)
     values = hits.sum() / items, others.sum() / items
-    more = {"items": items, "p": bootstrap_p(drawn), "test": SENTENCES}
-    return made(key, first, second, values, percentiles(drawn), **more)
+    return made(key, first, second, values, interval, items=items, p=p, test=SENTENCES)
 
 
 def compare_correlations(
@@ -97,10 +97,15 @@ def compare_correlations(
     if any((side == side[0]).all() for side in (scores, others, ratings)):
         return None
     drawn = correlations(scores, ratings, ranked=ranked) - correlations(others, ratings, ranked=ranked)
+    interval, p = from_resamples(drawn, len(ratings))
     whole = np.ones((1, len(ratings)))
     values = [correlations(side, ratings, ranked=ranked, drawn=[whole])[0] for side in (scores, others)]
-    more = {"items": len(ratings), "p": bootstrap_p(drawn), "test": PAIRS}
-    return made(key, first, second, (values[0], values[1]), percentiles(drawn), **more)
+    return made(key, first, second, (values[0], values[1]), interval, items=len(ratings), p=p, test=PAIRS)
+
+
+def from_resamples(drawn: np.ndarray, count: int) -> tuple[Interval, float | None]:
+    """The interval of a difference and its p, from its resamples; None and None where fewer than ten are drawn from."""
+    return (percentiles(drawn), bootstrap_p(drawn)) if count >= FEWEST else ((None, None), None)
 
 
 def bootstrap_p(drawn: np.ndarray) -> float | None:

@@ -1,6 +1,7 @@
 """Sentences with a tag for each word: CoNLL-U, or two columns of word and tag."""
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from embeddings.eval.datasets import SHIPPED_TAGGING, lines, shipped
 
 FIELDS = 10  # of a line of CoNLL-U
 FORM, UPOS = 1, 3
+ID = re.compile(r"\d+([-.]\d+)?")  # of a word, of several at once, of one that was left out
 HINT = "a name, a folder of a treebank, or TRAIN,TEST"
 
 
@@ -125,7 +127,9 @@ def tokens(path: Path) -> Iterator[tuple[str, str]]:
                 f"{path}, line {number}: the ten columns of CoNLL-U, or a word and its tag with a tab between them, "
                 f"are needed, not {line!r:.80}"
             )
-        elif columns == 2 or fields[0].isdigit():
+        elif columns == FIELDS and not ID.fullmatch(fields[0]):
+            raise FormatError(f"{path}, line {number}: {fields[0]!r:.80} is no id of a word")
+        elif columns == 2 or fields[0].isdecimal():
             word, tag = fields if columns == 2 else (fields[FORM], fields[UPOS])
             if not word.strip() or tag.strip() in ("", "_"):
                 raise FormatError(f"{path}, line {number}: a word and its tag are needed, not {line!r:.80}")

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -10,14 +11,15 @@ from numpy.typing import NDArray
 from embeddings.corpora import Corpus, EncodedCorpus
 from embeddings.document_vectors import TABLE, concatenate
 from embeddings.errors import CorpusError, SettingError
+from embeddings.eval.folds import FOLDS, folds
 from embeddings.eval.matching import look_up
 from embeddings.eval.outcomes import Counted, Outcome, Shares
 from embeddings.eval.results import Key
-from embeddings.eval.windows import Windows, learn, whitened
+from embeddings.eval.windows import STOPPED, Windows, learn, whitened
 from embeddings.model import Model
+from embeddings.operations.bags import Bags
 from embeddings.vectors import Vectors
 
-FOLDS = 5
 PROTOCOL = (
     "logistic regression (L2 penalty, C = 1) on {what}, whitened over the documents learned from; the value is over "
     "all documents; of labels that tie the first by name; {split}; interval: Wilson's"
@@ -28,27 +30,27 @@ MEANS = (
 )
 INFERRED = "the vectors that the model infers for documents, with the seed 1 and as many epochs as it was trained"
 SPLIT = "learned from one file and judged by another"
-CROSS = "one file: each fifth of it, taken in turn, is judged by what is learned from the rest"
+CROSS = (
+    "one file: each fifth of it, drawn once with every label in proportion, is judged by what is learned from the "
+    "others; documents of the same words are in the same fifth"
+)
 
 
 @dataclass(frozen=True)
-class Labelled:
-    """Documents as `ids` of `words`, with where each starts in them (documents + 1,), and their labels."""
+class Labelled(Bags):
+    """Documents with their labels."""
 
-    words: list[str]
-    ids: NDArray[np.int32]
-    starts: NDArray[np.int64]
     labels: list[str]
+
+    def same(self) -> list[bytes]:
+        """Something for each document that is equal for equal words in equal order."""
+        return [self.ids[start:stop].tobytes() for start, stop in pairwise(self.starts)]
 
     def means(self, vectors: Vectors) -> tuple[np.ndarray, NDArray[np.int64]]:
         """The mean vector (documents, dim) float32 of the words that have one, and how many do (documents,)."""
-        from scipy.sparse import csr_array
-
         matrix, known = look_up(vectors, self.words)
-        shape = len(self.labels), len(self.words)
-        chosen = csr_array((known[self.ids].astype(np.float32), self.ids, self.starts), shape=shape)
-        counts = np.asarray(chosen.sum(axis=1, dtype=np.float64)).astype(np.int64)
-        return np.asarray(chosen @ matrix / np.maximum(counts, 1)[:, None], dtype=np.float32), counts
+        sums, counts = self.sums(matrix, known), self.totals(known)
+        return np.asarray(sums / np.maximum(counts, 1)[:, None], dtype=np.float32), counts.astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ class DocumentSet:
 
 
 def read_documents(name: str | os.PathLike[str], text_column: str, label_column: str) -> DocumentSet:
-    """Labelled documents: "TRAIN,TEST", or one file, of which every fifth document is judged in turn.
+    """Labelled documents: "TRAIN,TEST", or one file, of which a fifth after another is judged.
 
     Each is a table as `Corpus` reads it, or a folder or pattern of such.
 
@@ -88,7 +90,7 @@ def read_documents(name: str | os.PathLike[str], text_column: str, label_column:
     if Path(name).exists() or len(parts) == 1:
         parts = [str(name)]
         documents = read_labelled(str(name), text_column, label_column)
-        fold = np.arange(len(documents.labels)) % FOLDS
+        fold = folds(documents.same(), np.unique(documents.labels, return_inverse=True)[1])
         rounds = [(np.flatnonzero(fold != one), np.flatnonzero(fold == one)) for one in range(FOLDS)]
         split = CROSS
     elif len(parts) == 2:
@@ -98,7 +100,8 @@ def read_documents(name: str | os.PathLike[str], text_column: str, label_column:
     else:
         raise SettingError(f"documents are a file, or TRAIN,TEST, not {str(name)!r}")
     if min(len(judged) for _, judged in rounds) == 0:
-        raise CorpusError(f"{name} holds {len(documents.labels)} documents, and {FOLDS} are needed")
+        found = len(set(documents.same()))
+        raise CorpusError(f"{name} holds {found} different documents, and {FOLDS} are needed")
     return DocumentSet(Path(parts[-1]).name.split(".")[0], documents, rounds, split, tuple(parts), text_column)
 
 
@@ -117,8 +120,8 @@ def of_corpus(encoded: EncodedCorpus, source: str) -> Labelled:
     labels = encoded.tags.to_pylist()
     if None in labels:
         raise CorpusError(f"{source}: document {labels.index(None) + 1} has no label")
-    starts = encoded.sentences[encoded.documents]
-    return Labelled(list(encoded.vocabulary.words), np.array(encoded.ids), np.array(starts), labels)
+    bags = Bags.of(encoded)
+    return Labelled(bags.words, bags.ids, bags.starts, labels)
 
 
 def joined(first: Labelled, second: Labelled) -> Labelled:
@@ -140,22 +143,23 @@ def classification(source: Vectors | Model, test: DocumentSet, *, name: str) -> 
         means = test.inferred(source)
     known = np.asarray(means.any(axis=1) if infers else counts > 0)
     kinds, label = np.unique(test.documents.labels, return_inverse=True)
-    right, judged = np.zeros(len(label), dtype=bool), np.zeros(len(label), dtype=bool)
+    right, judged, converged = np.zeros(len(label), dtype=bool), np.zeros(len(label), dtype=bool), True
     reason = None if known.any() else "no word of the documents has a vector"
     for learned, asked in test.rounds:
         judged[asked] = True
         if reason is None:
-            right[asked] = told(means, known, label, learned, asked) == label[asked]
-    key, protocol = Key(test.name, "accuracy"), PROTOCOL.format(what=INFERRED if infers else MEANS, split=test.split)
+            found, ended = told(means, known, label, learned, asked)
+            right[asked], converged = found == label[asked], converged and ended
     whole = Shares(
         vectors=name,
-        key=key,
+        key=Key(test.name, "accuracy"),
         right=right,
         seen=known,
         members=judged,
         every=True,
-        protocol=protocol,
+        protocol=PROTOCOL.format(what=INFERRED if infers else MEANS, split=test.split),
         reason=reason,
+        note=None if converged else STOPPED,
     )
     lengths = np.diff(test.documents.starts)
     words = Counted.share(name, Key(test.name, "words with vectors"), counts[judged].sum(), lengths[judged].sum())
@@ -165,10 +169,10 @@ def classification(source: Vectors | Model, test: DocumentSet, *, name: str) -> 
 
 def told(
     means: np.ndarray, known: np.ndarray, label: NDArray[np.int64], learned: NDArray[np.int64], asked: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """The labels that are found for the documents asked for."""
+) -> tuple[NDArray[np.int64], bool]:
+    """The labels that are found for the documents asked for, and whether the classifier converged."""
     weights = np.zeros(len(means))
     weights[learned] = known[learned]
     table = whitened(means, weights) * known[:, None].astype(np.float32)
     classifier = learn(Windows(table, learned[:, None]), label[learned], int(label.max()) + 1)
-    return classifier.predict(Windows(table, asked[:, None]))
+    return classifier.predict(Windows(table, asked[:, None])), classifier.converged

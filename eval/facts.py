@@ -1,32 +1,40 @@
 """Plain facts of vectors: lengths, how evenly they fill their space, and hubs among neighbours.
 
 They are of all words (hubs: of the most frequent), not of a sample of items, so that no interval goes with them.
+Vectors are read twice, in blocks that the processor's cache holds.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from embeddings.eval.outcomes import Counted, Outcome
 from embeddings.eval.results import Key
-from embeddings.neighbours import row_blocks
+from embeddings.indexes.exact import ExactSearch
+from embeddings.neighbours import unit
 from embeddings.vectors import Vectors
 
 SET = "facts"
 NEIGHBOURS = 10
 HUB_WORDS = 10_000
+CACHED = 1 << 20  # bytes of a block in float64
+LARGEST = 600.0  # exponent of which a sum of as many as there may be words does not overflow
+LEAST = 1e-12  # share of the second moment below which a covariance is rounding
+HUBS = ("hubness", "words that are no neighbours", "neighbour most often")
+OF_HUBS = f"among the first {HUB_WORDS:,} words, those with zero vectors left out"
 PROTOCOLS = {
     "mean length": "of the vectors as they are",
     "spread of lengths": "standard deviation over mean",
     "zero vectors": "the share of words whose vector is zero",
-    "mean cosine": "over all pairs of words; 0 where directions are even",
+    "mean cosine": "over all pairs of words whose vectors are not zero; 0 where directions are even",
     "isotropy": "least over largest partition function, sum of exp(v a), over principal axes a and their opposites, of "
     "vectors with mean length 1; 1 where even (Mu and Viswanath, 2018, equation 6)",
     "effective dimensions": "(sum of eigenvalues)^2 / sum of their squares, of the covariance",
-    "hubness": f"skewness of how often a word is among the {NEIGHBOURS} nearest of others by cosine, among the first "
-    f"{HUB_WORDS:,} words; near 0 without hubs (Radovanović et al., 2010)",
-    "words that are no neighbours": f"the share of words that are among the {NEIGHBOURS} nearest of none, of the same",
-    "neighbour most often": "how often the commonest neighbour is, of the same",
+    "hubness": f"skewness of how often a word is among the {NEIGHBOURS} nearest of others by cosine, a tie to the more "
+    f"frequent word, {OF_HUBS}; near 0 without hubs (Radovanović et al., 2010)",
+    "words that are no neighbours": f"the share of words that are among the {NEIGHBOURS} nearest of none, {OF_HUBS}",
+    "neighbour most often": f"how often the commonest neighbour is one, {OF_HUBS}",
 }
 
 
@@ -36,16 +44,19 @@ def facts(vectors: Vectors, *, name: str) -> list[Outcome]:
     Raises:
         SettingError: a vector holds NaN or infinity.
     """
-    units = vectors.units
-    found = {**of_lengths(vectors), **of_directions(vectors, units)}
-    if len(vectors) > NEIGHBOURS:
-        found |= of_hubs(units[:HUB_WORDS])
+    moments = Moments.of(vectors.matrix)
+    if not np.isfinite(moments.lengths).all():
+        vectors.check_finite()
+    chosen = np.flatnonzero(moments.lengths[:HUB_WORDS])
+    found = {**of_lengths(moments.lengths), **of_directions(vectors.matrix, moments)}
+    if len(chosen) > NEIGHBOURS:
+        found |= of_hubs(unit(vectors.matrix[chosen]))
     return [
         Counted(
             vectors=name,
-            key=Key(SET, measure, restrict=HUB_WORDS if measure in list(PROTOCOLS)[-3:] else None),
+            key=Key(SET, measure, restrict=HUB_WORDS if measure in HUBS else None),
             value=value,
-            covered=min(HUB_WORDS, len(vectors)) if measure in list(PROTOCOLS)[-3:] else len(vectors),
+            covered=len(chosen) if measure in HUBS else len(vectors),
             total=len(vectors),
             protocol=PROTOCOLS[measure],
         )
@@ -54,75 +65,93 @@ def facts(vectors: Vectors, *, name: str) -> list[Outcome]:
     ]
 
 
-def lengths_of(matrix: np.ndarray) -> np.ndarray:
-    """The length of each row (words,) float64."""
-    found = np.empty(len(matrix))
-    for part in row_blocks(*matrix.shape, itemsize=8):
-        found[part] = np.linalg.norm(matrix[part].astype(np.float64), axis=1)
-    return found
+@dataclass(frozen=True)
+class Moments:
+    """Lengths of rows (words,), the sums of rows and of unit rows (dim,), and that of outer products (dim, dim)."""
+
+    lengths: np.ndarray
+    rows: np.ndarray
+    units: np.ndarray
+    products: np.ndarray
+
+    @classmethod
+    def of(cls, matrix: np.ndarray) -> "Moments":
+        """Those of all rows."""
+        dim = matrix.shape[1]
+        found = cls(np.zeros(len(matrix)), np.zeros(dim), np.zeros(dim), np.zeros((dim, dim)))
+        with np.errstate(invalid="ignore"):  # what is not finite shows in the lengths
+            for part, wide in blocks(matrix):
+                lengths = np.sqrt(np.einsum("ij,ij->i", wide, wide))
+                found.lengths[part] = lengths
+                found.rows[:] += wide.sum(axis=0)
+                found.units[:] += np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0) @ wide
+                found.products[:] += wide.T @ wide
+        return found
 
 
-def of_lengths(vectors: Vectors) -> dict[str, float]:
+def blocks(matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+    """The rows in float64, some at a time, in an array that the next ones will stand in."""
+    step = max(1, CACHED // (8 * matrix.shape[1]))
+    room = np.empty((min(step, len(matrix)), matrix.shape[1]))
+    for start in range(0, len(matrix), step):
+        part = slice(start, min(start + step, len(matrix)))
+        wide = room[: part.stop - part.start]
+        wide[:] = matrix[part]
+        yield part, wide
+
+
+def of_lengths(lengths: np.ndarray) -> dict[str, float]:
     """What the lengths of vectors say."""
-    lengths = lengths_of(vectors.matrix)
     mean = float(lengths.mean()) if len(lengths) else 0.0
     spread = float(lengths.std() / mean) if mean else 0.0
     zero = float((lengths == 0).mean()) if len(lengths) else 0.0
     return {"mean length": mean, "spread of lengths": spread, "zero vectors": zero}
 
 
-def of_directions(vectors: Vectors, units: np.ndarray) -> dict[str, float]:
+def of_directions(matrix: np.ndarray, moments: Moments) -> dict[str, float]:
     """What their directions say."""
-    count = int(units.any(axis=1).sum())
+    count = int((moments.lengths > 0).sum())
     if count < 2:
         return {}
-    total = sum(units[part].sum(axis=0, dtype=np.float64) for part in row_blocks(*units.shape))
-    cosine = float((total @ total - count) / (count * (count - 1)))
-    moment = second_moment(vectors.matrix)
-    mean = vectors.matrix.mean(axis=0, dtype=np.float64)
-    scale = lengths_of(vectors.matrix).mean()
-    eigenvalues = np.clip(np.linalg.eigvalsh(moment / scale**2 - np.outer(mean, mean) / scale**2), 0, None)
-    squares = float((eigenvalues**2).sum())
-    axes = np.linalg.eigh(moment / scale**2)[1]
-    dimensions = float(eigenvalues.sum() ** 2 / squares) if squares else np.nan
+    scale, mean = float(moments.lengths.mean()), moments.rows / len(matrix)
+    products = moments.products / len(matrix) / scale**2
+    covariance = products - np.outer(mean, mean) / scale**2
+    varied = np.trace(covariance) > LEAST * np.trace(products)
+    axes = np.linalg.eigh(products)[1]
+    sums = log_sums(matrix, axes / scale, float(moments.lengths.max()) / scale)
     return {
-        "mean cosine": cosine,
-        "isotropy": isotropy(vectors.matrix, axes, scale),
-        "effective dimensions": dimensions,
+        "mean cosine": float((moments.units @ moments.units - count) / (count * (count - 1))),
+        "isotropy": float(np.exp(sums.min() - sums.max())),
+        "effective dimensions": float(np.trace(covariance) ** 2 / (covariance**2).sum()) if varied else np.nan,
     }
 
 
-def second_moment(matrix: np.ndarray) -> np.ndarray:
-    """The mean of the outer products of rows, (dim, dim) float64."""
-    found = np.zeros((matrix.shape[1], matrix.shape[1]))
-    for wide in blocks(matrix):
-        found += wide.T @ wide
-    return found / len(matrix)
+def log_sums(matrix: np.ndarray, axes: np.ndarray, highest: float) -> np.ndarray:
+    """The logarithm of the sum of exp(v a) over rows v, and of exp(-v a), for each axis a, a column; (2, axes).
 
-
-def blocks(matrix: np.ndarray) -> Iterator[np.ndarray]:
-    """The rows in float64, some at a time."""
-    for part in row_blocks(*matrix.shape, itemsize=8):
-        yield matrix[part].astype(np.float64)
-
-
-def isotropy(matrix: np.ndarray, axes: np.ndarray, scale: float) -> float:
-    """The least over the largest of the partition functions of axes and their opposites."""
-    sums = np.zeros((2, axes.shape[1]))
-    highest = max(float(np.abs(wide @ axes).max()) for wide in blocks(matrix)) / scale
-    for wide in blocks(matrix):
-        along = wide @ axes / scale
-        sums[0] += np.exp(along - highest).sum(axis=0)
-        sums[1] += np.exp(-along - highest).sum(axis=0)
-    return float(sums.min() / sums.max())
+    No product is above `highest`.
+    """
+    tops = np.full((2, axes.shape[1]), 0.0 if highest <= LARGEST else -np.inf)
+    sums, room = np.zeros(tops.shape), np.empty((0, 0))
+    for _, wide in blocks(matrix):
+        room = room if len(room) == len(wide) else np.empty((len(wide), axes.shape[1]))
+        along = np.matmul(wide, axes, out=room)
+        if highest <= LARGEST:
+            np.exp(along, out=along)
+            sums[0] += along.sum(axis=0)
+            sums[1] += np.reciprocal(along, out=along).sum(axis=0)
+            continue
+        for side, signed in enumerate((along, -along)):
+            top = np.maximum(tops[side], signed.max(axis=0))
+            sums[side] *= np.exp(tops[side] - top)
+            sums[side] += np.exp(signed - top).sum(axis=0)
+            tops[side] = top
+    return tops + np.log(sums)
 
 
 def occurrences_of(units: np.ndarray) -> np.ndarray:
     """How often each word is among the nearest of another, (words,)."""
-    import faiss
-
-    units = np.ascontiguousarray(units)
-    _, nearest = faiss.knn(units, units, NEIGHBOURS + 1, metric=faiss.METRIC_INNER_PRODUCT)
+    nearest = ExactSearch(units.astype(np.float32)).search(units, NEIGHBOURS + 1, None).ids
     itself = nearest == np.arange(len(units))[:, None]
     itself[:, -1] |= ~itself.any(axis=1)  # it may fall out where many are equal
     return np.bincount(nearest[~itself], minlength=len(units))
@@ -130,12 +159,11 @@ def occurrences_of(units: np.ndarray) -> np.ndarray:
 
 def of_hubs(units: np.ndarray) -> dict[str, float]:
     """How evenly words are neighbours of others."""
-    from scipy.stats import skew
-
     occurrences = occurrences_of(units)
-    even = occurrences.std() == 0
+    apart = occurrences - occurrences.mean()
+    spread = float((apart**2).mean())
     return {
-        "hubness": 0.0 if even else float(skew(occurrences)),
+        "hubness": float((apart**3).mean() / spread**1.5) if spread else 0.0,
         "words that are no neighbours": float((occurrences == 0).mean()),
         "neighbour most often": float(occurrences.max()),
     }

@@ -1,9 +1,8 @@
 """95 % intervals: how far a value may lie from that of other test items of the same kind.
 
-They say what chance there is in which items a set holds, and nothing of other seeds or corpora. Accuracies have
-Wilson's interval, which holds for few items and for values near 0 and 1 too. Correlations have percentiles of the
-bootstrap over pairs: 1,000 resamples, seed 1. Items count as independent, which analogy questions made from the
-same word pairs are not, so theirs are rather too narrow.
+They say what chance there is in which items a set holds, and nothing of other seeds or corpora. Shares of independent
+items have Wilson's interval, which holds for few items and for values near 0 and 1 too. Correlations, and shares of
+items that stand in clusters, have percentiles of the bootstrap over pairs or clusters: 1,000 resamples, seed 1.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -19,7 +18,7 @@ Z = 1.959963984540054  # the normal distribution's 97.5 % point
 RESAMPLES = 1000
 SEED = 1
 FEWEST = 10
-KEPT = 8192  # clusters at most whose resamples are kept
+KEPT = 8192  # items at most whose resamples are kept; of more the normal distribution serves as well
 
 Interval = tuple[float, float] | tuple[None, None]
 
@@ -32,11 +31,33 @@ def wilson(hits: int, total: int) -> tuple[float, float]:
     return (0.0 if hits == 0 else low), (1.0 if hits == total else high)
 
 
+def mean_interval(values: np.ndarray) -> Interval:
+    """The interval of a mean of many values, by the normal distribution; none for a single value."""
+    if len(values) < 2:
+        return None, None
+    reach = Z * float(values.std(ddof=1)) / sqrt(len(values))
+    return float(values.mean()) - reach, float(values.mean()) + reach
+
+
 def weights(items: int) -> Iterator[np.ndarray]:
     """How often each item is drawn in each resample, (resamples, items) float64, some resamples at a time."""
+    parts = kept(items) if items <= KEPT else resamples(items)
+    yield from (part.astype(np.float64) for part in parts)
+
+
+def resamples(items: int) -> Iterator[np.ndarray]:
+    """The same as whole numbers: so many items are drawn with replacement for each."""
     rng = np.random.default_rng(SEED)
     for part in row_blocks(RESAMPLES, items, itemsize=40):
-        yield rng.multinomial(items, np.full(items, 1 / items), size=part.stop - part.start).astype(np.float64)
+        rows = part.stop - part.start
+        drawn = rng.integers(items, size=(rows, items)) + items * np.arange(rows)[:, None]
+        yield np.bincount(drawn.ravel(), minlength=rows * items).reshape(rows, items)
+
+
+@lru_cache(maxsize=8)
+def kept(items: int) -> list[np.ndarray]:
+    """The same, of at most `KEPT` items, for the next time: a set has several measures and judges several vectors."""
+    return [part.astype(np.uint16) for part in resamples(items)]
 
 
 def pearson_weighted(x: np.ndarray, y: np.ndarray, w: np.ndarray) -> np.ndarray:
@@ -82,19 +103,25 @@ def bootstrap(x: np.ndarray, y: np.ndarray, *, ranked: bool) -> Interval:
     return (None, None) if low is None or high is None else (float(np.clip(low, -1, 1)), float(np.clip(high, -1, 1)))
 
 
+def mean_bootstrap(values: np.ndarray) -> Interval:
+    """The interval of a mean of values (items,): the bootstrap's, or where they are very many the normal one."""
+    if len(values) > KEPT:
+        return mean_interval(values)
+    return percentiles(np.concatenate([w @ values / len(values) for w in weights(len(values))]))
+
+
 def ratios(hits: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """The sum of `hits` over that of `sizes`, both (clusters,), in each resample of clusters; NaN where that is 0."""
     both = np.stack([hits, sizes], axis=1).astype(np.float64)
-    drawn = resamples(len(sizes)) if len(sizes) <= KEPT else weights(len(sizes))
-    sums = np.concatenate([w @ both for w in drawn])
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.where(sums[:, 1] > 0, sums[:, 0] / sums[:, 1], np.nan))
+    sums = np.concatenate([w @ both for w in weights(len(sizes))])
+    return quotients(sums[:, 0], sums[:, 1])
 
 
-@lru_cache(maxsize=1)
-def resamples(items: int) -> list[np.ndarray]:
-    """`weights`, kept for the next time."""
-    return list(weights(items))
+def quotients(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """One over the other, NaN where that is 0."""
+    found = np.full(len(below), np.nan)
+    np.divide(above, below, out=found, where=below > 0)
+    return found
 
 
 def ratio_interval(hits: np.ndarray, sizes: np.ndarray) -> Interval:

@@ -70,12 +70,20 @@ def look_up(vectors: Vectors, words: Iterable[str]) -> tuple[np.ndarray, np.ndar
     """
     listed = list(words)
     rows = np.array([row_of(vectors, word) for word in listed], dtype=np.int64)
-    matrix, composed = rows_or_composed(vectors, listed, rows, compose=vectors.compose is not None)
-    known = (rows >= 0) | composed
+    return found_or_composed(vectors, listed, rows)
+
+
+def found_or_composed(vectors: Vectors, words: Sequence[str], rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same of words at these rows, -1 for one that is not there; it is composed by vectors that compose.
+
+    Raises:
+        SettingError: as `look_up`.
+    """
+    matrix, composed = rows_or_composed(vectors, words, rows, compose=vectors.compose is not None)
     if not np.isfinite(matrix).all():
-        word = listed[int(np.isfinite(matrix).all(axis=1).argmin())]
+        word = words[int(np.isfinite(matrix).all(axis=1).argmin())]
         raise SettingError(f"the vector of {word!r} holds NaN or infinity")
-    return matrix, known
+    return matrix, (rows >= 0) | composed
 
 
 def row_of(vectors: Vectors, word: str) -> int:

@@ -1,6 +1,7 @@
 """What became of each item of a test set: from this come a value with its interval, and paired tests."""
 
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -11,12 +12,13 @@ from embeddings.eval.results import Key, Result
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What all have: of which vectors, by what measure; how it was come by; why there is no value, if so."""
+    """What all have: of which vectors, by what measure; how it was come by; why there is no value; what went amiss."""
 
     vectors: str
     key: Key
     protocol: str
     reason: str | None = None
+    note: str | None = None
 
     def result(self) -> Result:
         """The value with its interval."""
@@ -31,7 +33,7 @@ class Outcome:
         low, high = interval
         return Result.of(
             self.key, vectors=self.vectors, value=value, low=low, high=high, seen=seen, total=total, composed=composed,
-            reason=self.reason, protocol=self.protocol,
+            reason=self.reason, protocol=self.protocol, note=self.note,
         )  # fmt: skip
 
 
@@ -61,21 +63,24 @@ class Shares(Outcome):
         """The items that the value is over, (items,) bool."""
         return np.asarray(self.members if self.every else self.members & self.seen)
 
-    def section(self, name: str | None, members: np.ndarray, *, detail: bool = False) -> "Shares":
+    def section(self, name: str | None, members: np.ndarray, *, detail: bool = False) -> Self:
         """The same for some of the items."""
         return replace(self, key=replace(self.key, section=name, detail=detail), members=self.members & members)
 
     def result(self) -> Result:
-        """The share with its interval: Wilson's, or the bootstrap's over clusters."""
+        """The share with its interval."""
         seen, total = int((self.seen & self.members).sum()), int(self.members.sum())
         counted = self.counted
         if self.reason or not counted.any():
             return replace(self, reason=self.reason or self.absent).made(None, (None, None), seen, total)
+        return self.made(float(self.right[counted].mean()), self.interval(counted), seen, total)
+
+    def interval(self, counted: np.ndarray) -> Interval:
+        """Wilson's, or the bootstrap's over clusters, unless all are alike, of which a resample can tell nothing."""
         hits, items = int(self.right[counted].sum()), int(counted.sum())
-        interval: Interval = wilson(hits, items)
-        if self.clusters is not None and 0 < hits < items:  # of all alike a resample can tell nothing
-            interval = ratio_interval(self.per_cluster(self.right & counted), self.per_cluster(counted))
-        return self.made(hits / items, interval, seen, total)
+        if self.clusters is None or hits in (0, items):
+            return wilson(hits, items)
+        return ratio_interval(self.per_cluster(self.right & counted), self.per_cluster(counted))
 
     def per_cluster(self, chosen: np.ndarray) -> np.ndarray:
         """How many of the chosen items stand in each cluster."""
@@ -86,13 +91,14 @@ class Shares(Outcome):
         if not isinstance(other, Shares):
             return None
         both = self.counted & other.counted
-        if self.reason or other.reason or not both.any():
-            return None
-        first, second = self.right & both, other.right & both
+        return None if self.reason or other.reason or not both.any() else self.compare_on(both, other)
+
+    def compare_on(self, both: np.ndarray, other: "Shares") -> Comparison:
+        """A paired test on some of the items."""
         names = self.key, self.vectors, other.vectors
         if self.clusters is None:
-            return compare_shares(*names, first[both], second[both])
-        return compare_clusters(*names, *map(self.per_cluster, (first, second, both)))
+            return compare_shares(*names, self.right[both], other.right[both])
+        return compare_clusters(*names, *map(self.per_cluster, (self.right & both, other.right & both, both)))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from itertools import permutations
 from pathlib import Path
 
+import numpy as np
+
 from embeddings.errors import FormatError
 from embeddings.eval.datasets import label, lines, locate
 
@@ -44,6 +46,15 @@ class Questions:
         self.questions.append(three)
         self.answers.append(answers)
         self.section_of.append(self.current)
+
+    def pairs(self) -> np.ndarray:
+        """The numbers of the two pairs that each question is made of, (questions, 2); case does not count."""
+        number: dict[tuple[str, str], int] = {}
+        found = np.empty((len(self.questions), 2), np.int64)
+        for place, ((a, b, c), answers) in enumerate(zip(self.questions, self.answers, strict=True)):
+            for side, pair in enumerate(((a.upper(), b.upper()), (c.upper(), answers[0].upper()))):
+                found[place, side] = number.setdefault(pair, len(number))
+        return found
 
 
 def read_questions(name: str | os.PathLike[str]) -> Questions:

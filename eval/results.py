@@ -39,6 +39,7 @@ class Result:
         reason: why there is no value.
         composed: of the pairs seen, those with a word outside the vocabulary, whose vector was composed.
         protocol: how it was come by: unknown words, ties, duplicates, the interval.
+        note: what went otherwise than it should.
     """
 
     vectors: str
@@ -56,6 +57,7 @@ class Result:
     reason: str | None = None
     composed: int = 0
     protocol: str | None = None
+    note: str | None = None
 
     @classmethod
     def of(cls, key: Key, **more: Any) -> "Result":

@@ -1,10 +1,11 @@
 """Everything that vectors are judged by in one run: read and checked once, before any vectors are."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
 from embeddings.composition.composer import Composer
 from embeddings.errors import SettingError
@@ -104,23 +105,27 @@ class Suite:
             SettingError: unseen words are to be composed by vectors that compose nothing, or held-out phrases are asked
                 for of what was fitted to none.
         """
+        return list(self.outcomes(source, name))
+
+    def outcomes(self, source: "Vectors | Model", name: str) -> Iterator[Outcome]:
+        """The same, one set after another as they are done."""
         vectors = source if isinstance(source, Vectors) else source.vectors
         folded = Folded(vectors.words if self.matched else ())
-        found: list[Outcome] = []
         for pairs in self.pairs:
-            found += similarity(vectors, pairs, folded, name=name, compose=self.compose)
+            yield from similarity(vectors, pairs, folded, name=name, compose=self.compose)
         for questions in self.questions:
-            found += analogy(vectors, questions, folded, name=name, restrict=self.limits, methods=self.methods)
+            yield from analogy(vectors, questions, folded, name=name, restrict=self.limits, methods=self.methods)
         for phrases in self.phrases:
-            found += composition(Composer.of(source), phrases, name=name)
+            yield from composition(Composer.of(source), phrases, name=name)
         for words in self.categories:
-            found += prediction(vectors, words, name=name)
-            found += categorisation(vectors, words, folded, name=name)
+            yield from prediction(vectors, words, folded, name=name)
+            yield from categorisation(vectors, words, folded, name=name)
         for tagged in self.tagging:
-            found += tagging(vectors, tagged, name=name, window=self.window)
+            yield from tagging(vectors, tagged, name=name, window=self.window)
         for documents in self.documents:
-            found += classification(source, documents, name=name)
-        return found + (facts(vectors, name=name) if self.facts else [])
+            yield from classification(source, documents, name=name)
+        if self.facts:
+            yield from facts(vectors, name=name)
 
 
 def compare(judged: Sequence[Sequence[Outcome]]) -> list[Comparison]:
@@ -137,16 +142,31 @@ def listed(tests: TestSets) -> list[str | os.PathLike[str]]:
     return [tests] if isinstance(tests, str | os.PathLike) else list(tests)
 
 
-def check_limits(restrict: int | Sequence[int | None] | None) -> list[int | None]:
-    """The restrictions as a list.
+def check_limits(restrict: object) -> list[int | None]:
+    """The restrictions as a list, each once.
 
     Raises:
-        SettingError: there is none, or one is below 1.
+        SettingError: there is none, or one is no whole number of at least 1.
     """
-    limits = [restrict] if restrict is None or isinstance(restrict, int) else list(restrict)
+    limits: list[Any] = (
+        list(restrict) if isinstance(restrict, Iterable) and not isinstance(restrict, str) else [restrict]
+    )
     if not limits:
         raise SettingError("restrict needs a number of words, or None for all")
     for limit in limits:
-        if limit is not None and limit < 1:
-            raise SettingError(f"restrict must be at least 1, not {limit}")
-    return limits
+        check_limit(limit)
+    return list(dict.fromkeys(None if limit is None else int(limit) for limit in limits))
+
+
+def check_limit(limit: object) -> None:
+    """Refuse a restriction that is neither None nor a whole number of at least 1.
+
+    Raises:
+        SettingError: saying so.
+    """
+    if limit is None:
+        return
+    if isinstance(limit, bool) or not isinstance(limit, Integral):
+        raise SettingError(f"restrict must be a whole number, or None for all, not {limit!r}")
+    if limit < 1:
+        raise SettingError(f"restrict must be at least 1, not {limit}")

@@ -16,7 +16,7 @@ from embeddings.eval.conllu import Tagged, TaggingSet
 from embeddings.eval.matching import look_up
 from embeddings.eval.outcomes import Shares
 from embeddings.eval.results import Key
-from embeddings.eval.windows import Windows, learn, whitened
+from embeddings.eval.windows import STOPPED, Windows, learn, whitened
 from embeddings.vectors import Vectors
 
 WINDOW = 2
@@ -59,14 +59,16 @@ def tagging(vectors: Vectors, test: TaggingSet, *, name: str, window: int = WIND
     seen = words.known[words.rows(test.test)]
     key = Key(test.name, "accuracy", method=f"window {window}")
     reason = words.reason(test)
+    note = None
     if reason is None:
         classifier = learn(words.windows(test.train, window), learned, len(known))
         right = classifier.predict(words.windows(test.test, window)) == asked
+        note = None if classifier.converged else STOPPED
     else:
         right = np.zeros(len(asked), dtype=bool)
     whole = Shares(
         vectors=name, key=key, right=right, seen=seen, members=np.ones(len(asked), dtype=bool), every=True,
-        clusters=test.test.sentence_of, protocol=PROTOCOL.format(window=window), reason=reason,
+        clusters=test.test.sentence_of, protocol=PROTOCOL.format(window=window), reason=reason, note=note,
     )  # fmt: skip
     told = np.array(test.test.tags)
     sections = {tag: told == tag for tag in tags}

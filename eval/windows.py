@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 PENALTY = 1.0  # scikit-learn's 1/C
 TOLERANCE = 1e-4  # largest component of the gradient of the mean loss at the end
+NEARLY = 1e-3  # the same where the search ends for another reason, and is taken for done
 ITERATIONS = 1000
+STOPPED = "a classifier was stopped before it converged, so that this may be low"
 
 
 @dataclass(frozen=True)
@@ -36,10 +38,14 @@ class Windows:
 
 @dataclass(frozen=True)
 class Classifier:
-    """A linear classifier of windows: `weights` (positions, width, classes) and `bias` (classes,)."""
+    """A linear classifier of windows: `weights` (positions, width, classes) and `bias` (classes,).
+
+    `converged` says whether it fits as well as can be, or was stopped before.
+    """
 
     weights: np.ndarray
     bias: np.ndarray
+    converged: bool = True
 
     def predict(self, windows: Windows) -> NDArray[np.int64]:
         """The class of each window (items,); a tie goes to the lowest."""
@@ -62,7 +68,8 @@ def learn(windows: Windows, classes: NDArray[np.int64], count: int) -> Classifie
     with threadpool_limits(1):
         found = minimize(objective, np.zeros(objective.size), jac=True, method="L-BFGS-B", options=options)
     weights, bias = objective.split(found.x)
-    return Classifier(weights, bias)
+    near = float(np.abs(found.jac).max()) <= NEARLY  # where float32 sees no way on
+    return Classifier(weights, bias, bool(found.success) or near)
 
 
 class Objective:

@@ -13,6 +13,7 @@ from embeddings.kernels.rows import padded
 from embeddings.kernels.window import ask_ahead, centre_and_noise, contexts
 from embeddings.model import Model
 from embeddings.settings import option
+from embeddings.training.conduct import Conduct
 from embeddings.training.progress import Report
 from embeddings.training.tables import initial, zeros
 from embeddings.training.task import WindowSettings, prepare
@@ -59,10 +60,16 @@ class CBOW(WindowSettings):
     )
 
     def train(
-        self, corpus: "Corpus", *, threads: int | None = None, seed: int = 1, report: Report | None = None
+        self,
+        corpus: "Corpus",
+        *,
+        threads: int | None = None,
+        seed: int = 1,
+        report: Report | None = None,
+        conduct: Conduct | None = None,
     ) -> Model:
         """The model learned from the corpus; see `embeddings.training.task.prepare` and `Task.run` for errors."""
-        task = prepare("cbow", self, corpus, threads=threads, seed=seed, report=report)
+        task = prepare("cbow", self, corpus, threads=threads, seed=seed, report=report, conduct=conduct)
         size, width = len(task.vocabulary), padded(self.dim)
         tables = Tables(
             words=initial(size, self.dim, seed),

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from embeddings.kernels.block import FIRST, LAST, Block
-from embeddings.kernels.bundle import Bundle, learn, new_bundle
-from embeddings.kernels.compile import hot
-from embeddings.kernels.hidden import give_part, set_side_by_side
+from embeddings.kernels.bundle import Bundle
+from embeddings.kernels.compile import hot, piece
+from embeddings.kernels.hidden import give_parts, set_side_by_side
 from embeddings.kernels.rows import padded
-from embeddings.kernels.window import ask_ahead, centre_and_noise, in_slots
+from embeddings.kernels.together import choose, gradient_row, hidden_bundle, learn_together
+from embeddings.kernels.window import ask_context, in_slots
 from embeddings.model import Model
 from embeddings.settings import WholeWindow, option
+from embeddings.training.conduct import Conduct
 from embeddings.training.progress import Report
 from embeddings.training.tables import initial, trimmed, zeros
 from embeddings.training.task import WindowSettings, prepare
@@ -27,6 +29,7 @@ class Tables(NamedTuple):
     words: np.ndarray
     output: np.ndarray
     window: int
+    together: int
 
 
 @hot
@@ -35,18 +38,25 @@ def learn_block(block: Block, tables: Tables, bundle: Bundle, rate: float) -> No
 
     Each context gets its own part of the gradient, the whole of it.
     """
-    width, last, slots = tables.words.shape[1], block.place[LAST], 2 * tables.window
+    width, last, window = tables.words.shape[1], block.place[LAST], tables.window
     for i in range(block.place[FIRST], last):
-        ask_ahead(block, tables.words, tables.output, bundle.targets.shape[0] - 1, i, last)
-        if block.stop[i] - block.start[i] < 2:
-            continue
-        bundle.context[:] = 0
-        in_slots(block, tables.words, bundle, i, tables.window, 0)
-        set_side_by_side(bundle, slots, width)
-        n = centre_and_noise(block, tables.output, bundle, i)
-        learn(bundle, 1, 1, n, slots * width, rate)
-        for slot in range(slots):
-            give_part(bundle, slot, width)
+        m = choose(block, bundle, i, 2 * window + 1, tables.together, False)
+        for k in range(m):
+            places(block, tables, bundle, k)
+            set_side_by_side(bundle, k, gradient_row(bundle, k), 2 * window, width)
+        if m > 0:
+            learn_together(block, tables.output, bundle, m, 2 * window * width, rate)
+        for k in range(m):
+            places(block, tables, bundle, k)
+            give_parts(bundle, gradient_row(bundle, k), 2 * window, width)
+
+
+@piece
+def places(block: Block, tables: Tables, bundle: Bundle, k: int) -> None:
+    """Write the rows of the contexts of the k-th centre to `context`, each in its place, 0 where there is none."""
+    bundle.context[:] = 0
+    in_slots(block, tables.words, bundle, bundle.centres[k], tables.window, 0)
+    ask_context(block, tables.words, bundle.centres[k], block.place[LAST])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,19 +66,28 @@ class ContinuousWindow(WholeWindow, WindowSettings):
     rate: float = option(0.05, "Learning rate at the start; it falls linearly over all epochs.", above=0, most=100)
 
     def train(
-        self, corpus: "Corpus", *, threads: int | None = None, seed: int = 1, report: Report | None = None
+        self,
+        corpus: "Corpus",
+        *,
+        threads: int | None = None,
+        seed: int = 1,
+        report: Report | None = None,
+        conduct: Conduct | None = None,
     ) -> Model:
         """The model learned from the corpus; see `embeddings.training.task.prepare` and `Task.run` for errors.
 
         Its table "output" is (vocabulary, 2 x window, dim).
         """
-        task = prepare("continuous-window", self, corpus, threads=threads, seed=seed, report=report)
+        task = prepare("continuous-window", self, corpus, threads=threads, seed=seed, report=report, conduct=conduct)
         size, slots, width = len(task.vocabulary), 2 * self.window, padded(self.dim)
         output = zeros(size * slots, self.dim).reshape(size, slots * width)
-        tables = Tables(initial(size, self.dim, seed), output, self.window)
+        tables = Tables(initial(size, self.dim, seed), output, self.window, self.together)
         return task.run(
             learn_block,
             tables,
-            lambda: new_bundle(1, 1 + self.negatives, slots * width, contexts=slots, rows=2),
-            learned=lambda: {"vectors": trimmed(tables.words, self.dim), "output": trimmed(output, self.dim, slots)},
+            lambda: hidden_bundle(self.together, self.negatives, slots * width, contexts=slots),
+            learned=lambda tables: {
+                "vectors": trimmed(tables.words, self.dim),
+                "output": trimmed(tables.output, self.dim, slots),
+            },
         )

@@ -1,7 +1,7 @@
 """fastText (Bojanowski et al. 2017): words made of their n-grams; and position weights (Mikolov et al. 2018)."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -11,12 +11,15 @@ from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.bundle import Bundle, learn, new_bundle
 from embeddings.kernels.compile import hot
 from embeddings.kernels.composed import Composed, Made, compose, give_back, new_composed
+from embeddings.kernels.hidden import GRADIENT, HIDDEN
 from embeddings.kernels.rows import address, copy, padded, weigh
-from embeddings.kernels.window import ask_ahead, centre_and_noise
+from embeddings.kernels.window import ask_ahead, centre_and_noise, slot_of
 from embeddings.model import Model
 from embeddings.plugins import cbow, skipgram
 from embeddings.settings import option
-from embeddings.subwords import MOST_BUCKETS, MOST_N, check_ngrams, default_buckets, subwords
+from embeddings.subwords import MOST_BUCKETS, MOST_N, check_ngrams, default_buckets, ngram_hashes, rows_of
+from embeddings.training import continuing
+from embeddings.training.conduct import Conduct
 from embeddings.training.progress import Report
 from embeddings.training.tables import Arrays, initial, trimmed, zeros
 from embeddings.training.task import Task, WindowSettings, prepare
@@ -24,9 +27,17 @@ from embeddings.training.task import Task, WindowSettings, prepare
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus
 
-HIDDEN, GRADIENT, WEIGHTS = 0, 1, 2  # of `Bundle.rows`
+WEIGHTS = 2  # of `Bundle.rows`, behind a hidden row and its gradient
 SKIPGRAM, CBOW, WEIGHTED = 0, 1, 2  # of `Tables.architecture`
 SIZE = 512  # words of a block: composed rows are as old as a block at most
+
+
+class Learned(NamedTuple):
+    """What words are made of, words to predict (vocabulary, padded dim), and weights of positions, as `Tables`."""
+
+    made: Made
+    output: np.ndarray
+    positions: np.ndarray
 
 
 class Tables(NamedTuple):
@@ -76,7 +87,7 @@ def learn_weighted(block: Block, tables: Tables, bundle: Bundle, rate: float) ->
         bundle.factor[0] = 1 / m
         for c in range(block.start[i], block.stop[i]):
             if c != i:
-                position = address(tables.positions, c - i + window - (c > i))
+                position = address(tables.positions, slot_of(c, i, window))
                 weigh(bundle.factor, hidden, address(own.rows, block.inputs[c]), position, width)
         n = centre_and_noise(block, tables.output, bundle, i)
         bundle.read[0], bundle.moved[0] = hidden, gradient
@@ -84,7 +95,7 @@ def learn_weighted(block: Block, tables: Tables, bundle: Bundle, rate: float) ->
         for c in range(block.start[i], block.stop[i]):
             if c != i:
                 position, context = (
-                    address(tables.positions, c - i + window - (c > i)),
+                    address(tables.positions, slot_of(c, i, window)),
                     address(own.rows, block.inputs[c]),
                 )
                 copy(bundle.rows, weights, position, width)
@@ -106,7 +117,7 @@ class FastText(WindowSettings):
         "lie apart: faster, but it costs quality here, where different words have n-grams in common.",
     )
     min_n: int = option(
-        3, "Characters of the shortest n-gram, the borders < and > of a word included.", least=1, most=MOST_N
+        3, "Characters of the shortest n-gram, the borders < and > of a word included.", least=0, most=MOST_N
     )
     max_n: int = option(6, "Characters of the longest n-gram; 0 for words without n-grams.", least=0, most=MOST_N)
     buckets: int | None = option(
@@ -120,53 +131,67 @@ class FastText(WindowSettings):
         False, "Learn a weight for each number of a context by where the context stands; for cbow."
     )
     composer = staticmethod(subword_vectors.composer)
+    word_rows: ClassVar[str] = "parts"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_ngrams(self.min_n, self.max_n, self.buckets or 1)
+        if self.buckets and self.max_n == 0:
+            raise SettingError(
+                f"buckets are for n-grams, of which there are none with max_n 0: leave out {self.buckets}"
+            )
         if self.position_weights and self.architecture != "cbow":
             raise SettingError(f"position_weights are for the architecture cbow, not {self.architecture}")
 
     def train(
-        self, corpus: "Corpus", *, threads: int | None = None, seed: int = 1, report: Report | None = None
+        self,
+        corpus: "Corpus",
+        *,
+        threads: int | None = None,
+        seed: int = 1,
+        report: Report | None = None,
+        conduct: Conduct | None = None,
     ) -> Model:
         """The model learned from the corpus; see `embeddings.training.task.prepare` and `Task.run` for errors.
 
         Its vectors are the means of what words are made of: of the tables "words" (vocabulary, dim) and "ngrams"
         (buckets, dim). Position weights are its table "positions" (2 x window, dim).
         """
-        task = prepare("fasttext", self, corpus, threads=threads, seed=seed, report=report)
+        task = prepare("fasttext", self, corpus, threads=threads, seed=seed, report=report, conduct=conduct)
         made, output = self.made(task), zeros(len(task.vocabulary), self.dim)
         positions = zeros(2 * self.window, self.dim)
         positions[:, : self.dim] = 1
         architecture = WEIGHTED if self.position_weights else CBOW if self.architecture == "cbow" else SKIPGRAM
-        inputs, contexts, width = (
-            (2 * self.window if architecture == SKIPGRAM else 1),
-            2 * self.window,
-            padded(self.dim),
-        )
-        size, most = max(SIZE, 4 * self.window + 2), 1 + int(np.diff(made.offsets).max())
+        reader, most = task.windows(size=SIZE), 1 + int(np.diff(made.offsets).max())
+        size = len(reader.block().words)
+        fixed = output, positions, architecture
         return task.run(
             learn_block,
-            None,
-            lambda: new_bundle(inputs, 1 + self.negatives, width, contexts=contexts, rows=3),
-            own=lambda: Tables(made, new_composed(size, len(made.words), most, width), output, positions, architecture),
-            learned=lambda: self.learned(task, made, output, positions),
-            reader=task.windows(size=size),
+            Learned(made, output, positions),
+            lambda: self.bundle(architecture),
+            own=lambda: Tables(made, new_composed(size, len(made.words), most, padded(self.dim)), *fixed),
+            learned=lambda tables: self.learned(task, tables),
+            reader=reader,
         )
+
+    def bundle(self, architecture: int) -> Bundle:
+        """A thread's scratch."""
+        contexts, width = 2 * self.window, padded(self.dim)
+        inputs = contexts if architecture == SKIPGRAM else 1
+        return new_bundle(inputs, 1 + self.negatives, width, contexts=contexts, rows=3)
 
     def made(self, task: Task) -> Made:
         """What the words of a vocabulary are made of, as training starts."""
-        words, lengths = task.vocabulary.words, {"min_n": self.min_n, "max_n": self.max_n}
-        buckets = 0 if self.max_n == 0 else self.buckets or default_buckets(words, **lengths)
-        offsets, rows = subwords(words, **lengths, buckets=buckets)
+        words, known = task.vocabulary.words, continuing.rows_of(task.conduct.continued, "ngrams")
+        offsets, hashes = ngram_hashes(words, self.min_n, self.max_n)
+        buckets = 0 if self.max_n == 0 else self.buckets or known or default_buckets(hashes)
         own = initial(len(words), self.dim, task.seed)
-        return Made(own, initial(buckets, self.dim, task.seed + 2**32), offsets, rows)
+        return Made(own, initial(buckets, self.dim, task.seed + 2**32), offsets, rows_of(hashes, buckets))
 
-    def learned(self, task: Task, made: Made, output: np.ndarray, positions: np.ndarray) -> Arrays:
+    def learned(self, task: Task, tables: Learned) -> Arrays:
         """The tables as they are kept, and the vectors."""
-        own, ngrams = trimmed(made.words, self.dim), trimmed(made.ngrams, self.dim)
+        own, ngrams = trimmed(tables.made.words, self.dim), trimmed(tables.made.ngrams, self.dim)
         how = subword_vectors.Subwords(ngrams, self.min_n, self.max_n)
         found = {"vectors": how.with_own(task.vocabulary.words, own), "words": own, "ngrams": ngrams}
-        found["output"] = trimmed(output, self.dim)
-        return found | ({"positions": trimmed(positions, self.dim)} if self.position_weights else {})
+        found["output"] = trimmed(tables.output, self.dim)
+        return found | ({"positions": trimmed(tables.positions, self.dim)} if self.position_weights else {})

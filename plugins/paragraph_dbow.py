@@ -15,6 +15,7 @@ from embeddings.kernels.rows import address, padded, prefetch
 from embeddings.model import Model
 from embeddings.plugins import skipgram
 from embeddings.settings import DocumentChoice, option
+from embeddings.training.conduct import Conduct
 from embeddings.training.documents import document_table, documents_of, windows
 from embeddings.training.progress import Report
 from embeddings.training.tables import VECTORS, Arrays, initial, trimmed, zeros
@@ -58,7 +59,8 @@ def learn_both(block: Block, tables: Tables, bundle: Bundle, rate: float) -> Non
     weights[0] = 1
     part = Bundle(
         bundle.read, bundle.moved, targets, weights, bundle.scores,
-        bundle.context, bundle.rows, bundle.old, bundle.factor, bundle.tally,
+        bundle.context, bundle.rows, bundle.old, bundle.factor, bundle.tally, bundle.centres,
+        bundle.frozen, bundle.still,
     )  # fmt: skip
     skipgram.learn_block(block, skipgram.Tables(tables.words, tables.output), part, rate)
 
@@ -157,14 +159,20 @@ class ParagraphDBOW(DocumentChoice, WindowSettings):
             raise SettingError("shrink_window is for train_words: without it there are no windows")
 
     def train(
-        self, corpus: "Corpus", *, threads: int | None = None, seed: int = 1, report: Report | None = None
+        self,
+        corpus: "Corpus",
+        *,
+        threads: int | None = None,
+        seed: int = 1,
+        report: Report | None = None,
+        conduct: Conduct | None = None,
     ) -> Model:
         """The model learned from the corpus; see `embeddings.training.task.prepare` and `Task.run` for errors.
 
         Its table "documents" is (documents, dim), or a row for each tag; with `train_words` there is a table "output"
         (vocabulary, dim), which are the vectors themselves otherwise.
         """
-        task = prepare("paragraph-dbow", self, corpus, threads=threads, seed=seed, report=report)
+        task = prepare("paragraph-dbow", self, corpus, threads=threads, seed=seed, report=report, conduct=conduct)
         documents = documents_of(task.encoded, self.documents)
         task = replace(task, tags=documents.tags)
         size, drawn = len(task.vocabulary), noise_words(self.negatives)
@@ -180,25 +188,25 @@ class ParagraphDBOW(DocumentChoice, WindowSettings):
                 documents,
                 noise=self.negatives if self.train_words else drawn,
                 shrink=self.shrink_window,
-                shared=self.shares,
+                sharing=self.together,
             ),
-            learned=lambda: self.learned(table, words, output),
+            learned=self.learned,
         )
 
     @property
-    def shares(self) -> bool:
-        """Whether words that lie apart share noise words."""
-        return self.negative_sharing == "distant"
+    def word_rows(self) -> str:
+        """What the rows of the table of words are."""
+        return "vectors" if self.train_words else "outputs"
 
     def bundle(self) -> Bundle:
         """A thread's scratch."""
         targets = max(POSITIVES * (1 + noise_words(self.negatives)), 1 + self.negatives)
         return new_bundle(2 * self.window if self.train_words else 1, targets, padded(self.dim))
 
-    def learned(self, documents: np.ndarray, words: np.ndarray, output: np.ndarray) -> Arrays:
+    def learned(self, tables: Tables) -> Arrays:
         """The tables as they are kept."""
-        found = {VECTORS: trimmed(words, self.dim), "documents": trimmed(documents, self.dim)}
-        return found | ({"output": trimmed(output, self.dim)} if self.train_words else {})
+        found = {VECTORS: trimmed(tables.words, self.dim), "documents": trimmed(tables.documents, self.dim)}
+        return found | ({"output": trimmed(tables.output, self.dim)} if self.train_words else {})
 
 
 def inferrer(model: Model) -> Frozen:
@@ -219,5 +227,5 @@ def inferrer(model: Model) -> Frozen:
         bundle=made.bundle,
         noise=drawn,
         shrink=made.shrink_window,
-        shared=made.shares,
+        sharing=made.together,
     )

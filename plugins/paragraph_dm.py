@@ -9,12 +9,14 @@ from embeddings.inference import Frozen, frozen, frozen_rows, settings_of
 from embeddings.kernels.block import FIRST, LAST, Block, Source
 from embeddings.kernels.bundle import Bundle, learn, learn_input, new_bundle
 from embeddings.kernels.compile import hot, piece
-from embeddings.kernels.hidden import combine, give_all, give_last, give_part, set_side_by_side
+from embeddings.kernels.hidden import combine, give_all, give_last, give_parts, set_side_by_side
 from embeddings.kernels.inference import Inference, begin, go_on
 from embeddings.kernels.rows import address, padded
-from embeddings.kernels.window import ask_ahead, centre_and_noise, contexts, in_slots
+from embeddings.kernels.together import choose, find_together, gradient_row, hidden_bundle, learn_together
+from embeddings.kernels.window import ask_ahead, ask_context, centre_and_noise, contexts, in_slots
 from embeddings.model import Model
-from embeddings.settings import DocumentChoice, option
+from embeddings.settings import DISTANT, DocumentChoice, option
+from embeddings.training.conduct import Conduct
 from embeddings.training.documents import document_table, documents_of, windows
 from embeddings.training.progress import Report
 from embeddings.training.tables import VECTORS, Arrays, initial, trimmed, zeros
@@ -30,13 +32,14 @@ class Tables(NamedTuple):
     """Vectors of documents and words (rows, padded dim), and of words to predict (vocabulary, slots * padded dim).
 
     There is one slot, or 1 + 2 window where rows stand side by side: the document's and one for each context. The last
-    row of `words` is then that of no word.
+    row of `words` is then that of no word, and `together` windows are learned at a time.
     """
 
     documents: np.ndarray
     words: np.ndarray
     output: np.ndarray
     combine: int
+    together: int
 
 
 @hot
@@ -73,21 +76,29 @@ def add_up(block: Block, tables: Tables, bundle: Bundle, rate: float, frozen: bo
 @piece
 def concatenate(block: Block, tables: Tables, bundle: Bundle, rate: float, frozen: bool) -> None:
     """The document, then each context in its place, and where there is none the row of no word."""
-    width, last, slots = tables.words.shape[1], block.place[LAST], bundle.context.shape[0]
-    for i in range(block.place[FIRST], last):
-        ask_ahead(block, tables.words, tables.output, 0, i, last)
-        bundle.context[:] = address(tables.words, tables.words.shape[0] - 1)
-        bundle.context[0] = address(tables.documents, block.documents[i])
-        in_slots(block, tables.words, bundle, i, slots // 2, 1)
-        set_side_by_side(bundle, slots, width)
-        n = centre_and_noise(block, tables.output, bundle, i)
-        if frozen:
-            learn_input(bundle, 1, n, slots * width, rate)
-            give_part(bundle, 0, width)
-        else:
-            learn(bundle, 1, 1, n, slots * width, rate)
-            for slot in range(slots):
-                give_part(bundle, slot, width)
+    width, slots = tables.words.shape[1], bundle.context.shape[0]
+    for i in range(block.place[FIRST], block.place[LAST]):
+        m = choose(block, bundle, i, slots, tables.together, True)
+        for k in range(m):
+            places(block, tables, bundle, k)
+            set_side_by_side(bundle, k, gradient_row(bundle, k), slots, width)
+        if m > 0 and frozen:
+            find_together(block, tables.output, bundle, m, slots * width, rate, width)
+        elif m > 0:
+            learn_together(block, tables.output, bundle, m, slots * width, rate)
+        for k in range(m):
+            places(block, tables, bundle, k)
+            give_parts(bundle, gradient_row(bundle, k), 1 if frozen else slots, width)
+
+
+@piece
+def places(block: Block, tables: Tables, bundle: Bundle, k: int) -> None:
+    """Write the rows of the k-th centre's document and contexts to `context`, each in its place."""
+    i, slots = bundle.centres[k], bundle.context.shape[0]
+    bundle.context[:] = address(tables.words, tables.words.shape[0] - 1)
+    bundle.context[0] = address(tables.documents, block.documents[i])
+    in_slots(block, tables.words, bundle, i, slots // 2, 1)
+    ask_context(block, tables.words, i, block.place[LAST])
 
 
 @hot
@@ -136,9 +147,14 @@ class ParagraphDM(DocumentChoice, WindowSettings):
         return self.combine != "concat" if self.shrink_window is None else self.shrink_window
 
     @property
-    def shares(self) -> bool:
-        """Whether windows that lie apart share noise words."""
-        return (self.negative_sharing or ("distant" if self.combine == "concat" else "window")) == "distant"
+    def together(self) -> int:
+        """How many windows share a draw of noise words."""
+        return DISTANT if (self.negative_sharing or self.usual_sharing) == "distant" else 1
+
+    @property
+    def usual_sharing(self) -> str:
+        """How noise words are shared unless it is said."""
+        return "distant" if self.combine == "concat" else "window"
 
     @property
     def slots(self) -> int:
@@ -146,14 +162,20 @@ class ParagraphDM(DocumentChoice, WindowSettings):
         return 1 + 2 * self.window if self.combine == "concat" else 1
 
     def train(
-        self, corpus: "Corpus", *, threads: int | None = None, seed: int = 1, report: Report | None = None
+        self,
+        corpus: "Corpus",
+        *,
+        threads: int | None = None,
+        seed: int = 1,
+        report: Report | None = None,
+        conduct: Conduct | None = None,
     ) -> Model:
         """The model learned from the corpus; see `embeddings.training.task.prepare` and `Task.run` for errors.
 
         Its table "documents" is (documents, dim), or a row for each tag; "output" is (vocabulary, dim), for concat
         (vocabulary, 1 + 2 x window, dim), and there is a table "nothing" (1, dim), which stands where there is no word.
         """
-        task = prepare("paragraph-dm", self, corpus, threads=threads, seed=seed, report=report)
+        task = prepare("paragraph-dm", self, corpus, threads=threads, seed=seed, report=report, conduct=conduct)
         documents = documents_of(task.encoded, self.documents)
         task = replace(task, tags=documents.tags)
         size, slots = len(task.vocabulary), self.slots
@@ -162,18 +184,22 @@ class ParagraphDM(DocumentChoice, WindowSettings):
             initial(size + (slots > 1), self.dim, seed),
             zeros(size * slots, self.dim).reshape(size, -1),
             ("mean", "sum", "concat").index(self.combine),
+            self.together,
         )
         return task.run(
             learn_concatenated if self.combine == "concat" else learn_block,
             tables,
             self.bundle,
-            reader=windows(task, documents, noise=self.negatives, shrink=self.shrinks, shared=self.shares),
-            learned=lambda: self.learned(tables, size),
+            reader=windows(task, documents, noise=self.negatives, shrink=self.shrinks, sharing=self.together),
+            learned=lambda tables: self.learned(tables, size),
         )
 
     def bundle(self) -> Bundle:
         """A thread's scratch."""
-        return new_bundle(1, 1 + self.negatives, self.slots * padded(self.dim), contexts=1 + 2 * self.window, rows=2)
+        width, contexts = self.slots * padded(self.dim), 1 + 2 * self.window
+        if self.combine == "concat":
+            return hidden_bundle(self.together, self.negatives, width, contexts=contexts)
+        return new_bundle(1, 1 + self.negatives, width, contexts=contexts, rows=2)
 
     def learned(self, tables: Tables, size: int) -> Arrays:
         """The tables as they are kept."""
@@ -201,9 +227,9 @@ def inferrer(model: Model) -> Frozen:
         model,
         made,
         kernel=infer,
-        tables=lambda row: Tables(row, rows, output.reshape(len(words), -1), combine),
+        tables=lambda row: Tables(row, rows, output.reshape(len(words), -1), combine, made.together),
         bundle=made.bundle,
         noise=made.negatives,
         shrink=made.shrinks,
-        shared=made.shares,
+        sharing=made.together,
     )

@@ -25,7 +25,8 @@ from embeddings.kernels.noise import alias_table
 from embeddings.kernels.rows import address, padded, prefetch, share, total
 from embeddings.kernels.trie import Parts
 from embeddings.model import Model
-from embeddings.settings import DISTANT, Dimension, NegativeSampling, Schedule, VocabularyChoice, option
+from embeddings.settings import Dimension, NegativeSampling, Schedule, VocabularyChoice, option
+from embeddings.training.conduct import Conduct
 from embeddings.training.progress import Report
 from embeddings.training.tables import VECTORS, Arrays, all_trimmed, initial, zeros
 from embeddings.training.task import Task, prepare
@@ -34,6 +35,8 @@ from embeddings.training.worker import Reader
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus
     from embeddings.corpora.ngrams import Ngrams
+
+PER_LENGTH = (3000, 20000)  # n-grams of one character, and of each further length
 
 
 class Tables(NamedTuple):
@@ -165,10 +168,10 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
         "as in the original program: no better, and a little slower.",
     )
     max_n: int = option(4, "Characters of the longest n-gram.", least=1, most=16)
-    per_length: str = option(
-        "3000,20000",
+    per_length: str | None = option(
+        None,
         "How many n-grams of 1, 2, ... characters, the most frequent; the last number is for all further lengths. "
-        "'all' takes every one that occurs --min-count times.",
+        "'all' takes every one that occurs --min-count times.  [default: 3000,20000]",
     )
     cross_lines: bool = option(False, "Let n-grams reach over the ends of lines, but not of documents.")
     compositional: bool = option(
@@ -177,12 +180,20 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
         "string has one. Wants about a quarter of the rate.",
     )
     tokenizer: ClassVar[str] = "codepoints"
+    continues: ClassVar[bool] = False
     composer = staticmethod(ngram_vectors.composer)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.limits is not None and len(self.limits) > self.max_n:
             raise SettingError(f"per_length has {len(self.limits)} numbers, and max_n is {self.max_n}")
+        if self.limits is not None and not any(self.limits):
+            raise SettingError(f"per_length must let in one n-gram at least, not {self.per_length!r}")
+
+    @property
+    def word_rows(self) -> str:
+        """What the rows of the table of words are."""
+        return "sums" if self.compositional else "vectors"
 
     @property
     def limits(self) -> list[int] | None:
@@ -191,6 +202,8 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
         Raises:
             SettingError: per_length says neither.
         """
+        if self.per_length is None:
+            return list(PER_LENGTH[: self.max_n])
         if self.per_length == "all":
             return None
         numbers = [number.strip() for number in self.per_length.split(",")]
@@ -199,7 +212,13 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
         return [int(number) for number in numbers]
 
     def train(
-        self, corpus: "Corpus", *, threads: int | None = None, seed: int = 1, report: Report | None = None
+        self,
+        corpus: "Corpus",
+        *,
+        threads: int | None = None,
+        seed: int = 1,
+        report: Report | None = None,
+        conduct: Conduct | None = None,
     ) -> Model:
         """The model learned from the corpus; see `prepare`, `Task.run` and `frequent_ngrams` for errors.
 
@@ -208,7 +227,9 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
         """
         from embeddings.corpora.ngrams import frequent_ngrams
 
-        task = prepare("sembei", self, corpus, threads=threads, seed=seed, report=report)  # type: ignore[arg-type]
+        task = prepare("sembei", self, corpus, threads=threads, seed=seed, report=report, conduct=conduct)  # type: ignore[arg-type]
+        if self.compositional:
+            check_characters(task.encoded.vocabulary.words)
         ngrams = frequent_ngrams(
             task.encoded,
             max_n=self.max_n,
@@ -226,7 +247,7 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
             SummedTables(*tables, parts) if self.compositional else tables,
             lambda: scratch(longest, self.negatives, width, most=most),
             reader=Reader(self.source(task, ngrams), lambda: new_lattice(longest, self.negatives), fill_lattice),
-            learned=lambda: self.learned(task, tables),
+            learned=lambda tables: self.learned(task, tables),
             composes=self.compositional,
         )
 
@@ -243,11 +264,11 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
             table=ngrams.table,
             keep=keep_thresholds(vocabulary.keep_probabilities(self.sample)),
             noise=alias_table(vocabulary.noise_weights(self.noise_exponent)),
-            sharing=DISTANT if self.negative_sharing == "distant" else 1,
+            sharing=self.together,
             both=self.sample_side == "both",
         )
 
-    def learned(self, task: Task, tables: Tables) -> Arrays:
+    def learned(self, task: Task, tables: Tables | SummedTables) -> Arrays:
         """The tables as they are kept, and the vectors."""
         found = all_trimmed(tables, self.dim)
         if self.compositional:
@@ -255,3 +276,14 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
             found["ngrams"] = found[VECTORS]
             found[VECTORS] = ngram_vectors.Composition(words, found["ngrams"])(words)
         return found
+
+
+def check_characters(tokens: Sequence[str]) -> None:
+    """Refuse tokens of several code points, at each of which the parts of a string would begin.
+
+    Raises:
+        SettingError: naming one.
+    """
+    longer = next((token for token in tokens if len(token) > 1), None)
+    if longer is not None:
+        raise SettingError(f"compositional sums n-grams of single code points, and {longer!r} is one token of several")

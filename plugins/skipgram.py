@@ -13,6 +13,7 @@ from embeddings.kernels.rows import padded
 from embeddings.kernels.window import ask_ahead, centre_and_noise, contexts
 from embeddings.model import Model
 from embeddings.settings import option
+from embeddings.training.conduct import Conduct
 from embeddings.training.progress import Report
 from embeddings.training.tables import initial, zeros
 from embeddings.training.task import WindowSettings, prepare
@@ -81,10 +82,16 @@ class SkipGram(WindowSettings):
             raise SettingError(f"with noise words for each pair {allowed}, not {words}")
 
     def train(
-        self, corpus: "Corpus", *, threads: int | None = None, seed: int = 1, report: Report | None = None
+        self,
+        corpus: "Corpus",
+        *,
+        threads: int | None = None,
+        seed: int = 1,
+        report: Report | None = None,
+        conduct: Conduct | None = None,
     ) -> Model:
         """The model learned from the corpus; see `embeddings.training.task.prepare` and `Task.run` for errors."""
-        task = prepare("skipgram", self, corpus, threads=threads, seed=seed, report=report)
+        task = prepare("skipgram", self, corpus, threads=threads, seed=seed, report=report, conduct=conduct)
         size = len(task.vocabulary)
         tables = Tables(words=initial(size, self.dim, seed), output=zeros(size, self.dim))
         contexts, width = 2 * self.window, padded(self.dim)

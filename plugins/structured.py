@@ -1,7 +1,7 @@
 """Skip-gram that minds where a context stands: structured skip-gram (Ling et al. 2015), and left and right alone."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from embeddings.kernels.rows import address, padded
 from embeddings.kernels.window import ask_targets, centre_and_noise
 from embeddings.model import Model
 from embeddings.settings import WholeWindow
+from embeddings.training.conduct import Conduct
 from embeddings.training.progress import Report
 from embeddings.training.tables import initial, trimmed, zeros
 from embeddings.training.task import WindowSettings, prepare
@@ -52,10 +53,10 @@ def learn_block(block: Block, tables: Tables, bundle: Bundle, rate: float) -> No
 
 
 def learned_in_slots(
-    name: str, settings: WindowSettings, reach: np.ndarray, corpus: "Corpus", **how: int | Report | None
+    name: str, settings: WindowSettings, reach: np.ndarray, corpus: "Corpus", how: dict[str, Any]
 ) -> Model:
     """The model with these slots learned from the corpus; its table "output" is (vocabulary, slots, dim)."""
-    task = prepare(name, settings, corpus, **how)  # type: ignore[arg-type]
+    task = prepare(name, settings, corpus, **how)
     size, slots, dim = len(task.vocabulary), len(reach), settings.dim
     tables = Tables(initial(size, dim, task.seed), zeros(size * slots, dim), reach)
     inputs = int((reach[:, 1] - reach[:, 0]).max()) + 1
@@ -63,7 +64,10 @@ def learned_in_slots(
         learn_block,
         tables,
         lambda: new_bundle(inputs, 1 + settings.negatives, padded(dim)),
-        learned=lambda: {"vectors": trimmed(tables.words, dim), "output": trimmed(tables.output, dim, slots)},
+        learned=lambda tables: {
+            "vectors": trimmed(tables.words, dim),
+            "output": trimmed(tables.output, dim, slots),
+        },
     )
 
 
@@ -72,12 +76,19 @@ class StructuredSkipGram(WholeWindow, WindowSettings):
     """Structured skip-gram: a word predicts each place around it apart. For syntax; 2 x window output tables."""
 
     def train(
-        self, corpus: "Corpus", *, threads: int | None = None, seed: int = 1, report: Report | None = None
+        self,
+        corpus: "Corpus",
+        *,
+        threads: int | None = None,
+        seed: int = 1,
+        report: Report | None = None,
+        conduct: Conduct | None = None,
     ) -> Model:
         """The model learned from the corpus; see `embeddings.training.task.prepare` and `Task.run` for errors."""
         places = np.array([at for at in range(-self.window, self.window + 1) if at != 0])
         reach = np.stack([places, places], axis=1)
-        return learned_in_slots("structured-skipgram", self, reach, corpus, threads=threads, seed=seed, report=report)
+        how = {"threads": threads, "seed": seed, "report": report, "conduct": conduct}
+        return learned_in_slots("structured-skipgram", self, reach, corpus, how)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,8 +96,15 @@ class DirectionalSkipGram(WindowSettings):
     """Directional skip-gram: a word predicts what stands left of it and what stands right of it apart."""
 
     def train(
-        self, corpus: "Corpus", *, threads: int | None = None, seed: int = 1, report: Report | None = None
+        self,
+        corpus: "Corpus",
+        *,
+        threads: int | None = None,
+        seed: int = 1,
+        report: Report | None = None,
+        conduct: Conduct | None = None,
     ) -> Model:
         """The model learned from the corpus; see `embeddings.training.task.prepare` and `Task.run` for errors."""
         reach = np.array([[-self.window, -1], [1, self.window]])
-        return learned_in_slots("directional-skipgram", self, reach, corpus, threads=threads, seed=seed, report=report)
+        how = {"threads": threads, "seed": seed, "report": report, "conduct": conduct}
+        return learned_in_slots("directional-skipgram", self, reach, corpus, how)

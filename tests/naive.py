@@ -223,18 +223,43 @@ def side_by_side(words, line, i, start, stop, reach):
     return hidden, parts
 
 
-def continuous_window(words, output, places, reach, rate, *, at_once):
-    """As `structured`: contexts side by side go in; `output` is (vocabulary, 2 reach dim)."""
+def sharing_noise(centres, reach, sharing):
+    """Those of a block that share noise words: up to `sharing`, each 2 reach + 1 after the one before."""
+    apart = 2 * reach + 1
+    for base in range(0, len(centres), apart * sharing):
+        part = centres[base : base + apart * sharing]
+        yield from (part[i::apart] for i in range(min(apart, len(part))))
+
+
+def learn_together(output, hidden, gradients, centres, noise, rate, *, at_once):
+    """All hidden rows meet the noise words at once, those apart that are their centre; then each meets its centre."""
+    targets = [output[w] for w in noise]
+    other = np.array([[w != centre for w in noise] for centre in centres])
+    scores = score(hidden, targets)
+    steps = -rate * other * sigmoid(scores)
+    for first in range(0, len(targets), at_once):
+        part = slice(first, first + at_once)
+        update(steps[:, part], hidden, gradients, targets[part])
+    lost = float((softplus(scores) * other).sum())
+    for row, gradient, centre in zip(hidden, gradients, centres, strict=True):
+        lost += learn([row], [gradient], [output[centre]], 1, [1.0], rate, at_once=at_once)
+    return lost
+
+
+def continuous_window(words, output, places, reach, rate, *, sharing, at_once):
+    """Contexts side by side go in, windows that share noise words at once; `output` is (vocabulary, 2 reach dim)."""
     lost = pairs = 0
-    for i, line, start, stop, noise in places:
-        hidden, parts = side_by_side(words, line, i, start, stop, reach)
-        if parts:
-            gradient = np.zeros_like(hidden)
-            targets, weights = window(output, line[i], noise)
-            lost += learn([hidden], [gradient], targets, 1, weights, rate, at_once=at_once)
-            for c, part in parts.items():
-                words[line[c]] += gradient[part]
-            pairs += 1
+    for group in sharing_noise(places, reach, sharing):
+        made = [(place, *side_by_side(words, *place[1::-1], *place[2:4], reach)) for place in group]
+        made = [found for found in made if found[2]]
+        if made:
+            hidden, gradients = [row for _, row, _ in made], [np.zeros_like(row) for _, row, _ in made]
+            centres = [line[i] for (i, line, *_), _, _ in made]
+            lost += learn_together(output, hidden, gradients, centres, group[0][4], rate, at_once=at_once)
+            for ((_, line, *_), _, parts), gradient in zip(made, gradients, strict=True):
+                for c, part in parts.items():
+                    words[line[c]] += gradient[part]
+            pairs += len(made)
     return lost, pairs
 
 
@@ -375,19 +400,34 @@ def dm_hidden(rows, reach, mean):
     return np.sum(rows, axis=0) / (len(rows) if mean else 1)
 
 
-def dm(documents, words, output, owned, rate, *, reach, mean, at_once):
-    """One step for each (document, place); the gradient goes to each row undivided, side by side each its part."""
+def dm(documents, words, output, owned, rate, *, mean, at_once):
+    """One step for each (document, place); the gradient goes to each row undivided."""
     lost = pairs = 0
     for number, place in owned:
-        rows = dm_rows(documents[number], words, place, reach)
-        hidden = dm_hidden(rows, reach, mean)
+        rows = dm_rows(documents[number], words, place, None)
+        hidden = dm_hidden(rows, None, mean)
         gradient = np.zeros_like(hidden)
         targets, weights = window(output, place[1][place[0]], place[4])
         lost += learn([hidden], [gradient], targets, 1, weights, rate, at_once=at_once)
-        for slot, row in enumerate(rows):
-            row += gradient if reach is None else gradient[slot * len(row) : (slot + 1) * len(row)]
+        for row in rows:
+            row += gradient
         pairs += 1
     return lost, pairs
+
+
+def dm_concat(documents, words, output, owned, rate, *, reach, sharing, at_once):
+    """One step for the windows that share noise words; each row takes its part of the gradient."""
+    lost = 0
+    for group in sharing_noise(owned, reach, sharing):
+        rows = [dm_rows(documents[number], words, place, reach) for number, place in group]
+        hidden = [dm_hidden(made, reach, False) for made in rows]
+        gradients = [np.zeros_like(row) for row in hidden]
+        centres = [line[i] for _, (i, line, *_) in group]
+        lost += learn_together(output, hidden, gradients, centres, group[0][1][4], rate, at_once=at_once)
+        for made, gradient in zip(rows, gradients, strict=True):
+            for row, part in zip(made, gradient.reshape(len(made), -1), strict=True):
+                row += part
+    return lost, len(owned)
 
 
 def dm_loss(documents, words, output, owned, *, reach, mean):

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.columns import Column, load_column, writing
-from embeddings.corpora.encoded import DOCUMENTS, IDS, META, SENTENCES, TAGS, VOCABULARY, EncodedCorpus
+from embeddings.corpora.encoded import DOCUMENTS, IDS, META, PHRASES, SENTENCES, TAGS, VOCABULARY, EncodedCorpus
 from embeddings.corpora.phrases import joining
 from embeddings.corpora.phrases.grammar import Grammar, grammar
+from embeddings.corpora.phrases.kept import save_table, table_of
 from embeddings.corpora.phrases.listed import PhraseList, check_joiner
 from embeddings.corpora.phrases.tokens import Tokens
 from embeddings.corpora.remapping import second
@@ -74,6 +75,8 @@ def apply(
     told = {"listed": len(listed), "known": len(known), "occurrences": done.occurrences}
     record = {"phrases": {**told, "joiner": joiner, "words": words}}
     longest = max((len(phrase.words) for phrase in known), default=1)
+    with writing(folder / PHRASES):
+        save_table(table_of(known), folder / PHRASES)
     finish(encoded, folder, vocabulary, done, {**record, "short": encoded.short * longest})
 
 
@@ -135,7 +138,7 @@ def finish(encoded: EncodedCorpus, folder: Path, vocabulary: Vocabulary, done: J
         for name in same:
             second(encoded.folder / name, folder / name)
         vocabulary.save(folder / VOCABULARY)
-        names = [IDS, SENTENCES, VOCABULARY, *same]
+        names = [IDS, SENTENCES, VOCABULARY, PHRASES, *same]
         content = [encoded.fingerprint, done.ids.digest.hexdigest(), done.sentences.digest.hexdigest()]
         whole = sha256(json.dumps([*content, list(vocabulary.words)]).encode())
         new = {

@@ -8,7 +8,7 @@ from embeddings.errors import FormatError, SettingError
 ENGLISH = frozenset(
     ["a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with", "without"]
 )
-MOST = 10_000
+MOST = 1000  # with so many, pairs of some thousand different words can be told apart; see `pairs`
 
 
 def connecting(source: str | None) -> frozenset[str]:
@@ -16,7 +16,7 @@ def connecting(source: str | None) -> frozenset[str]:
 
     Raises:
         FormatError: the file cannot be read or is not UTF-8.
-        SettingError: there is no such file, or it holds no words or more than 10,000.
+        SettingError: there is no such file, or it holds no words or more than 1,000.
     """
     if source is None:
         return frozenset()

@@ -16,10 +16,11 @@ from embeddings.corpora.phrases.applying import tokens_of
 from embeddings.corpora.phrases.connectors import connecting
 from embeddings.corpora.phrases.listed import LONGEST, PASSES, Phrase, PhraseList
 from embeddings.corpora.phrases.pairs import Pairs, count_pairs
-from embeddings.corpora.phrases.scores import SCORES, THRESHOLDS, Totals, check_threshold
+from embeddings.corpora.phrases.scores import SCORES, THRESHOLDS, Totals, as_threshold, check_threshold
 from embeddings.corpora.phrases.tokens import BORDER, Tokens
 from embeddings.corpora.phrases.typed import OTHER, TAGS, TYPES, check_types, may_hold, tag_codes, type_of
 from embeddings.corpora.scratch import lent_in
+from embeddings.corpora.tokenizers import lowered
 from embeddings.errors import SettingError
 from embeddings.settings import Settings, option
 
@@ -48,6 +49,11 @@ class Phrases(Settings):
         None,
         "What a score must be above.  [default: 100 for word2phrase, 10 for gensim, 0.5 for npmi, 0 for count]",
     )
+    thresholds: str | None = option(
+        None,
+        "The same for each pass, with commas between, such as 200,100, the recipe of word2phrase; the last is for all "
+        "further passes.",
+    )
     min_count: int = option(5, "Words side by side less often than this are no phrase.", least=1)
     passes: int = option(
         1, "Passes over the corpus: the second makes phrases of phrases, and so on.", least=1, most=PASSES
@@ -66,7 +72,10 @@ class Phrases(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_threshold(self.scoring, self.least_score)
+        for threshold in self.least_scores:
+            check_threshold(self.scoring, threshold)
+        if len(self.least_scores) > self.passes:
+            raise SettingError(f"thresholds are {len(self.least_scores)}, and passes {self.passes}")
         connecting(self.connectors)
         if self.types is None:
             if self.lexicon is not None:
@@ -77,14 +86,23 @@ class Phrases(Settings):
         self.tags()
 
     @property
-    def least_score(self) -> float:
-        """The threshold, or the one that is usual for the score."""
-        return THRESHOLDS[self.scoring] if self.threshold is None else self.threshold
+    def least_scores(self) -> list[float]:
+        """What a score must be above in each pass, the last in all further ones.
+
+        Raises:
+            SettingError: thresholds are no numbers, or both settings name some.
+        """
+        if self.thresholds is None:
+            return [THRESHOLDS[self.scoring] if self.threshold is None else self.threshold]
+        if self.threshold is not None:
+            raise SettingError("threshold and thresholds say the same: leave one out")
+        return [as_threshold(part.strip(), self.thresholds) for part in self.thresholds.split(",")]
 
     @property
     def identity(self) -> str:
         """Equal for equal settings and equal files."""
-        told = {**asdict(self), "threshold": self.least_score, "connectors": sorted(connecting(self.connectors))}
+        connectors = sorted((word, lowered(word)) for word in connecting(self.connectors))
+        told = {**asdict(self), "threshold": None, "thresholds": self.least_scores, "connectors": connectors}
         tags = sorted(self.tags().items()) if self.types else None
         return sha256(json.dumps([told, tags]).encode()).hexdigest()[:24]
 
@@ -133,12 +151,15 @@ class Search(NamedTuple):
             numbers.astype(float) for numbers in (pairs.counts, counts[pairs.first], counts[pairs.second])
         )
         scores = SCORES[settings.scoring](both, first, second, totals)
-        chosen = np.flatnonzero((scores > settings.least_score) & self.wanted(pairs, connectors))
+        least = settings.least_scores[: self.step][-1]
+        chosen = np.flatnonzero((scores > least) & self.wanted(pairs, connectors))
         return self.phrases(pairs, chosen, scores[chosen], connectors)
 
     def connectors(self) -> list[int]:
         """The ids of the connecting words that the corpus has, the most frequent first."""
         words = connecting(self.settings.connectors)
+        if self.encoded.meta["settings"].get("case") == "lower":
+            words |= frozenset(map(lowered, words))  # lists of tokens are not lower-cased
         return sorted(self.encoded.vocabulary.ids[word] for word in words if word in self.encoded.vocabulary)
 
     def links(self, connectors: list[int]) -> NDArray[np.int32]:

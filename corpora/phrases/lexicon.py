@@ -4,6 +4,7 @@ import os
 from functools import cache
 from pathlib import Path
 
+from embeddings.corpora.tokenizers import lowered
 from embeddings.errors import FormatError
 
 ENGLISH = Path(__file__).parent / "english-tags.tsv"
@@ -33,6 +34,8 @@ def english() -> Lexicon:
 def read(path: str | os.PathLike[str]) -> Lexicon:
     """The tag of each word of a file of lines `word TAB tag`, universal tags or those of the Penn Treebank.
 
+    A word has its tag in lower case too, as most text is read, unless that has one of its own.
+
     Raises:
         FormatError: the file cannot be read, is not UTF-8 or holds no words, or a line is not a word and a tag.
     """
@@ -53,4 +56,9 @@ def read(path: str | os.PathLike[str]) -> Lexicon:
             found[word] = tag
     if not found:
         raise FormatError(f"{path} holds no words")
-    return found
+    return {lowered(word): tag for word, tag in found.items()} | found
+
+
+def tag_of(word: str, lexicon: Lexicon) -> str | None:
+    """The tag of a word as it stands, or else in lower case; None if it has none."""
+    return lexicon.get(word) or lexicon.get(lowered(word))

@@ -50,6 +50,8 @@ class PhraseList:
         first: dict[tuple[str, ...], Phrase] = {}
         for given in phrases:
             words = given.split() if isinstance(given, str) else given
+            if not isinstance(words, Phrase | Sequence):
+                raise SettingError(f"a phrase is its words, as a text or in a sequence, and not {given!r:.80}")
             phrase = words if isinstance(words, Phrase) else Phrase(tuple(words))
             check(phrase)
             first.setdefault(phrase.words, phrase)
@@ -76,7 +78,7 @@ class PhraseList:
 
     def cased(self, change: Callable[[str], str]) -> "PhraseList":
         """The phrases with each word changed, such as to lower case."""
-        return PhraseList(replace(phrase, words=tuple(map(change, phrase.words))) for phrase in self.phrases)
+        return type(self)(replace(phrase, words=tuple(map(change, phrase.words))) for phrase in self.phrases)
 
     def apply(self, encoded: "EncodedCorpus", *, joiner: str = JOINER, words: str = "replace") -> "EncodedCorpus":
         """The corpus with phrases as tokens, in a temporary folder; see `applying.apply`.
@@ -109,10 +111,12 @@ def check(phrase: Phrase) -> None:
     """Refuse what is no phrase.
 
     Raises:
-        SettingError: it has fewer than two words or more than LONGEST, or one that is empty.
+        SettingError: it has fewer than two words or more than LONGEST, or one that is empty or no valid Unicode.
     """
     if not 2 <= len(phrase.words) <= LONGEST or not all(isinstance(word, str) and word for word in phrase.words):
         raise SettingError(f"a phrase has 2 to {LONGEST} words, none of them empty, and is not {phrase.words!r:.80}")
+    if not all(map(is_unicode, phrase.words)):
+        raise SettingError(f"the words of a phrase must be valid Unicode, and are not: {phrase.words!r:.80}")
     if not 1 <= phrase.step <= PASSES:
         raise SettingError(f"the pass of a phrase is from 1 to {PASSES}, not {phrase.step}")
 
@@ -121,11 +125,23 @@ def check_joiner(joiner: str) -> str:
     """The joiner itself.
 
     Raises:
-        SettingError: it is empty, or holds a letter, digit or white space, by which words could not be told apart.
+        SettingError: it is empty, no valid Unicode, or holds a letter, digit or white space, by which words could not
+            be told apart.
     """
     if not isinstance(joiner, str) or not joiner or any(mark.isalnum() or mark.isspace() for mark in joiner):
         raise SettingError(f"joiner must be marks that are neither letter, digit nor white space, not {joiner!r}")
+    if not is_unicode(joiner):
+        raise SettingError(f"joiner must be valid Unicode (UTF-8), not {joiner!r}")
     return joiner
+
+
+def is_unicode(text: str) -> bool:
+    """Whether a text can be written as UTF-8: surrogates cannot, which stand for bytes that were none."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def line(phrase: Phrase) -> str:

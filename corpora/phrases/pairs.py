@@ -53,8 +53,7 @@ def count_pairs(
         OutputError: the disk is full.
     """
     size, base = tokens.size, int(links.max(initial=0))
-    if sum(base**n for n in range(REACH + 1)) * size**2 > np.iinfo(np.int64).max:
-        raise CorpusError(f"{size} different words with {base} connecting words are too many; lower --max-types")
+    check_room(size, base)
     runs = spilled(sorted_runs(tokens, links, chunk), scratch)
     kept: list[Run] = []
     distinct = 0
@@ -66,6 +65,23 @@ def count_pairs(
     rest, second = np.divmod(keys, size)
     between, first = np.divmod(rest, size)
     return Pairs(first, second, between, counts.astype(np.int64), distinct)
+
+
+def check_room(size: int, base: int) -> None:
+    """Refuse so many words and connecting words that a pair with what is between is no number of 63 bits.
+
+    Raises:
+        CorpusError: saying how many connecting words there may be.
+    """
+    if not fits(size, base):
+        fewer = next((most for most in reversed(range(base)) if fits(size, most)), None)
+        way = "lower --max-types" if fewer is None else f"name {fewer} connecting words at most, or lower --max-types"
+        raise CorpusError(f"{size:,} different words with {base:,} connecting words are too many to tell apart; {way}")
+
+
+def fits(size: int, base: int) -> bool:
+    """Whether two of so many words, with up to REACH of so many connecting words between, are a number of 63 bits."""
+    return int(sum(base**n for n in range(REACH + 1))) * size**2 < 1 << 63
 
 
 def sorted_runs(tokens: Tokens, links: NDArray[np.int32], chunk: int) -> Iterator[Run]:

@@ -39,7 +39,7 @@ class Phrasing:
     @property
     def identity(self) -> str:
         """Equal for what gives equal corpora."""
-        return f"{self.source.identity} {self.joiner} {self.words}"
+        return f"{self.source.identity} {self.joiner} {self.words} kept"  # as they were not in earlier versions
 
     def write(self, encoded: "EncodedCorpus", folder: Path) -> None:
         """Write the corpus with phrases as tokens to a folder.

@@ -62,3 +62,15 @@ def check_threshold(scoring: str, threshold: float) -> None:
     if not least <= threshold <= most:
         allowed = "from -1 to 1" if scoring == "npmi" else "0 or more"
         raise SettingError(f"threshold must be {allowed} for the score {scoring}, not {threshold}")
+
+
+def as_threshold(text: str, whole: str) -> float:
+    """The number that one of several thresholds is.
+
+    Raises:
+        SettingError: it is none.
+    """
+    try:
+        return float(text)
+    except ValueError:
+        raise SettingError(f"thresholds must be numbers with commas between, not {whole!r:.80}") from None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.phrases.lexicon import Lexicon, english
+from embeddings.corpora.phrases.lexicon import Lexicon, english, tag_of
 from embeddings.corpora.phrases.listed import JOINER, PhraseList, check_joiner
 from embeddings.errors import SettingError
 
@@ -48,20 +48,20 @@ def check_types(types: str) -> tuple[str, ...]:
 
 def type_of(words: Sequence[str], lexicon: Lexicon) -> str:
     """The type of a phrase of these words by their tags; "other" if it is none of `TYPES`."""
-    ends = lexicon.get(words[0]), lexicon.get(words[-1])
+    ends = tag_of(words[0], lexicon), tag_of(words[-1], lexicon)
     found = (name for name, tags in TYPES.items() if tags == ends and may_hold(name, words[1:-1], lexicon))
     return next(found, OTHER)
 
 
 def may_hold(name: str, inner: Sequence[str], lexicon: Lexicon) -> bool:
     """Whether a phrase of this type may have these words between its two."""
-    return all(lexicon.get(word, OTHER) == BETWEEN.get(name) for word in inner)
+    return all((tag_of(word, lexicon) or OTHER) == BETWEEN.get(name) for word in inner)
 
 
 def tag_codes(words: Sequence[str], lexicon: Lexicon) -> NDArray[np.int8]:
     """For each word the place of its tag among `TAGS`, -1 for another or none (words,)."""
     codes = {tag: code for code, tag in enumerate(TAGS)}
-    return np.array([codes.get(lexicon.get(word, ""), -1) for word in words], np.int8)
+    return np.array([codes.get(tag_of(word, lexicon) or "", -1) for word in words], np.int8)
 
 
 def triples(

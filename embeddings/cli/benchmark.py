@@ -59,6 +59,7 @@ def parameters() -> list[click.Parameter]:
             multiple=True,
             help="gensim or fasttext; may be repeated.  [default: all that are installed and have the model]",
         ),
+        click.Option(["--keep"], is_flag=True, help="Keep the vectors of each run, as OUT/vectors/*.bin."),
         click.Option(["--json", "as_json"], is_flag=True, help="Print the table as JSON."),
         click.Option(["--force"], is_flag=True, help="Replace results that exist."),
         click.Option(["--quiet"], is_flag=True, help="Say nothing but errors."),
@@ -74,6 +75,7 @@ def command_line(
     threads: tuple[int, ...],
     seeds: int,
     peer: tuple[str, ...],
+    keep: bool,
     as_json: bool,
     force: bool,
     quiet: bool,
@@ -98,7 +100,7 @@ def command_line(
         raise click.UsageError(str(error)) from error
     folder = Path(out)
     with Reading(quiet) as read:
-        race = Race(asked, tools, folder, repeats=seeds, force=force, say=read.say)
+        race = Race(asked, tools, folder, repeats=seeds, force=force, keep=keep, say=read.say)
         race.check()
         encoded = Corpus(*corpus).encode(report=read)
     read.tell(encoded)

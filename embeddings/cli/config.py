@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-NOT_SETTINGS = {"config", "corpus", "help"}
+NOT_SETTINGS = {"config", "corpus", "help", "continued"}
 
 
 def read_config(ctx: click.Context, parameter: click.Parameter, path: str | None) -> None:

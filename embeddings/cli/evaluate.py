@@ -3,6 +3,7 @@
 import dataclasses
 import shlex
 import sys
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,9 +11,9 @@ import click
 from embeddings.cli import judging, neighbour_quality, shared
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from embeddings.eval import Comparison, Result
+    from embeddings.eval import Comparison, Result, Suite
     from embeddings.eval.outcomes import Outcome
     from embeddings.model import Model
     from embeddings.vectors import Vectors
@@ -48,9 +49,9 @@ def command(
     Or any file in these forms, analogies also as those of MSR and BATS; of several columns, the rating is the one with
     that heading, or the first number after the two words. `seen` of `total` says how many pairs, questions, words or
     documents had vectors; analogies are counted over the full vocabulary and over its 30,000 most frequent words. `low`
-    to `high` is a 95 % interval: how much of the value is chance in which items the set holds (bootstrap for
-    correlations and tags, else Wilson's). The `protocol` in JSON says how unknown words, ties and duplicates are
-    treated.
+    to `high` is a 95 % interval: how much of the value is chance in which items the set holds, by the bootstrap over
+    pairs, sentences or words, or Wilson's. The `protocol` in JSON says which, and how unknown words, ties and
+    duplicates are treated. Lines come as soon as a set is done.
     """
     from embeddings.eval import suite
     from embeddings.files import check_output
@@ -60,19 +61,18 @@ def command(
         check_output(report, force=force)
     known = judging.DEFAULTS if report is None else judging.FOR_REPORTS
     read = suite.Suite.read(**judging.settings(settings, known))
-    kept: list[Vectors | Model] = []
-    judged: list[list[Outcome]] = []
-    for path in vectors:
-        loaded = shared.load_whole(path, allow_pickle, encoding_errors)
-        judged.append(read.judge(loaded, path))
-        kept += [loaded] if report is not None else []
+    shared.check_paths(vectors)
+    run = Run(read, vectors, lambda path: shared.load_whole(path, allow_pickle, encoding_errors), report is not None)
+    if compare:
+        run.print_comparisons(sections, as_json)
+    else:
+        run.print_values(sections, as_json)
     if report is not None:
         from embeddings.eval.report import Judged, write_report
 
         called = shlex.join(["embeddings", *sys.argv[1:]])
-        found = [Judged.of(*one) for one in zip(vectors, kept, judged, strict=True)]
+        found = [Judged.of(*one) for one in zip(vectors, run.kept, run.judged, strict=True)]
         write_report(report, read, found, words=words, command=called, force=force)
-    show(suite.compare(judged) if compare else results(judged), sections, as_json, composed=read.compose)
 
 
 def check(vectors: tuple[str, ...], compare: bool, report: str | None, words: tuple[str, ...], force: bool) -> None:
@@ -87,15 +87,62 @@ def check(vectors: tuple[str, ...], compare: bool, report: str | None, words: tu
         raise click.UsageError(f"{'--word' if words else '--force'} is of use only with --report")
 
 
-def results(judged: "list[list[Outcome]]") -> "list[Result]":
-    """The values of all vectors, one after another."""
-    return [outcome.result() for outcomes in judged for outcome in outcomes]
+class Run:
+    """Vectors judged one after another; whatever is found is printed, also where what follows fails.
+
+    `judged` holds what was found so far, `kept` the vectors, if they are to be kept.
+    """
+
+    def __init__(
+        self, read: "Suite", paths: "Sequence[str]", load: "Callable[[str], Model | Vectors]", keep: bool
+    ) -> None:
+        self.read, self.paths, self.load, self.keep = read, paths, load, keep
+        self.kept: list[Vectors | Model] = []
+        self.judged: list[list[Outcome]] = []
+        self.told: set[tuple[str, str]] = set()
+
+    def outcomes(self) -> "Iterator[Outcome]":
+        """What becomes of every set, as soon as it is done."""
+        for path in self.paths:
+            loaded = self.load(path)
+            self.judged.append([])
+            for outcome in self.read.outcomes(loaded, path):
+                self.judged[-1].append(outcome)
+                self.tell(outcome)
+                yield outcome
+            self.kept += [loaded] if self.keep else []
+
+    def tell(self, outcome: "Outcome") -> None:
+        """Say what went otherwise than it should, once."""
+        note = f"{outcome.vectors}, {outcome.key.set}", str(outcome.note)
+        if outcome.note is not None and note not in self.told:
+            self.told.add(note)
+            click.echo(": ".join(note), err=True)
+
+    def print_values(self, sections: bool, as_json: bool) -> None:
+        """Print the values, each as soon as it is there."""
+        show((outcome.result() for outcome in self.outcomes()), sections, as_json, composed=self.read.compose)
+
+    def print_comparisons(self, sections: bool, as_json: bool) -> None:
+        """Print paired tests of what there is in the end."""
+        from embeddings.eval import suite
+
+        whole = False
+        try:
+            deque(self.outcomes(), maxlen=0)
+            whole = True
+        finally:
+            found = suite.compare(self.judged)
+            if found or whole:
+                show(found, sections, as_json, composed=False)
+        if not found:
+            click.echo("nothing to compare: no set has a value for two of VECTORS on items that both have", err=True)
 
 
-def show(found: "Sequence[Result | Comparison]", sections: bool, as_json: bool, *, composed: bool) -> None:
+def show(found: "Iterable[Result | Comparison]", sections: bool, as_json: bool, *, composed: bool) -> None:
     """Print values or paired tests; of values also over how many composed pairs, if there may be any."""
     if as_json:
-        shared.print_json([dataclasses.asdict(one) for one in found])
+        shared.print_rows((dataclasses.asdict(one) for one in found), as_json=True)
     else:
         shared.print_rows(row(one, composed) for one in found if sections or not one.detail)
 

@@ -29,8 +29,12 @@ if TYPE_CHECKING:
 )
 @click.option("--words", metavar="N|FILE", help="Only the first N words, or those of a file, one to a line.")
 @click.option(
-    "--dtype", type=click.Choice(["float32", "float16"]), help="Of npy, parquet and arrow.  [default: float32]"
+    "--dtype",
+    type=click.Choice(["float32", "float16", "int8"]),
+    help="Of safetensors, parquet and arrow; float16 also of npy, huggingface and sentence-transformers. The largest "
+    "error is told.  [default: float32]",
 )
+@click.option("--language", metavar="CODE", help="Of spacy, such as en; xx is that of many.  [default: xx]")
 @shared.force
 @shared.reading
 def command(
@@ -41,20 +45,24 @@ def command(
     table: str,
     words: str | None,
     dtype: str | None,
+    language: str | None,
     force: bool,
     allow_pickle: bool,
     encoding_errors: str,
 ) -> None:
-    """Write VECTORS to the file OUT.
+    """Write VECTORS to the file or folder OUT.
 
     The ending of OUT chooses the format: .bin word2vec-binary, .txt and .vec word2vec-text, .glove glove, .kv gensim,
-    .npy npy (and the words in a .txt beside it), .parquet parquet, .arrow and .feather arrow; other packages may add
-    formats. With --format fasttext a whole model is written, as a .bin that fastText and gensim load.
+    .npy npy (and the words in a .txt beside it), .parquet parquet, .arrow and .feather arrow, .safetensors
+    safetensors; other packages may add formats. With --format fasttext a whole model is written, as a .bin that
+    fastText and gensim load; with huggingface, sentence-transformers, spacy or projector (TensorBoard's) a folder that
+    these load.
     """
     from embeddings import formats
     from embeddings.loading import holds_model, load, load_model
 
-    options = {} if dtype is None else {"dtype": dtype}
+    settings = {"dtype": dtype, "language": language}
+    options = {name: value for name, value in settings.items() if value is not None}
     formats.check(out, format=name, force=force, counts=counts, options=options)
     whole = words is None and table == "vectors" and formats.takes_models(name or formats.for_path(out))
     if whole and holds_model(vectors):
@@ -65,8 +73,21 @@ def command(
         loaded = load(vectors, allow_pickle=allow_pickle, errors=encoding_errors, table=table)
         loaded = loaded if words is None else chosen(loaded, words)
         written = formats.write(loaded, out, format=name, force=force, counts=counts, **options)
+        if loaded.compose is not None and table == "vectors":
+            click.echo("only words with a vector of their own are written: what composes others stays behind", err=True)
     files = " and ".join(map(str, written))
     click.echo(f"{len(loaded)} vectors of {loaded.dim} components written to {files}", err=True)
+    if dtype not in (None, "float32"):
+        tell_rounding(loaded, dtype)
+
+
+def tell_rounding(vectors: "Vectors", dtype: str) -> None:
+    """Say how far what was written may be from the vectors."""
+    from embeddings.formats.precision import rounding
+
+    found = rounding(vectors, dtype)
+    told = f"the largest error of a component is {found.error:.3g}, the lowest cosine with a vector {found.cosine:.6f}"
+    click.echo(f"as {dtype} {told}", err=True)
 
 
 def chosen(vectors: "Vectors", words: str) -> "Vectors":

@@ -53,7 +53,9 @@ class Fitting(Bar):
     show_default=True,
     help="Settles which phrases are held out, and with --threads 1 every byte.",
 )
-@click.option("--joiner", default="_", show_default=True, help="What joins the two words of a phrase in its token.")
+@click.option(
+    "--joiner", help="What joins the two words of a phrase in its token.  [default: as VECTORS were trained, else _]"
+)
 @click.option("--quiet", is_flag=True, help="Say nothing but errors.")
 @shared.reading
 def command(
@@ -63,7 +65,7 @@ def command(
     force: bool,
     threads: int | None,
     seed: int,
-    joiner: str,
+    joiner: str | None,
     quiet: bool,
     allow_pickle: bool,
     encoding_errors: str,

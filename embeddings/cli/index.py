@@ -17,9 +17,12 @@ def made(name: str, kind: type) -> click.Command:
     @click.command(name, help=inspect.getdoc(kind))
     @click.argument("vectors")
     @click.option("-o", "--out", required=True, help="Where to save: a folder.")
+    @click.option("--documents", is_flag=True, help="Of the vectors of documents of a saved model, not of its words.")
     @shared.force
     @shared.reading
-    def run(vectors: str, out: str, force: bool, allow_pickle: bool, encoding_errors: str, **given: Any) -> None:
+    def run(
+        vectors: str, out: str, documents: bool, force: bool, allow_pickle: bool, encoding_errors: str, **given: Any
+    ) -> None:
         from embeddings.indexes.saved import check_target
 
         try:
@@ -27,7 +30,8 @@ def made(name: str, kind: type) -> click.Command:
         except SettingError as error:
             raise click.UsageError(str(error)) from error
         check_target(out, force=force)
-        build_into(name, shared.load(vectors, allow_pickle, encoding_errors), given, out, force)
+        table = "documents" if documents else "vectors"
+        build_into(name, shared.load(vectors, allow_pickle, encoding_errors, table), given, out, force)
 
     run.params += options(kind)
     return run

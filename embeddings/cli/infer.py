@@ -26,8 +26,9 @@ def run(
     """Find vectors and write them."""
     from embeddings import formats
     from embeddings.cli.progress import Inferring, Reading
-    from embeddings.cli.saving import check_apart
-    from embeddings.document_vectors import infer_corpus, load_side_by_side
+    from embeddings.cli.saving import check_apart, save
+    from embeddings.document_vectors import load_side_by_side, names_in
+    from embeddings.vectors import Vectors
 
     formats.check(out, format=name, force=force)
     models = load_side_by_side([model, *beside])
@@ -36,9 +37,11 @@ def run(
     with Reading(quiet) as read:
         encoded = text.encode(report=read)
     read.tell(encoded)
+    names = names_in(models, text)
+    formats.check_words(names, out, format=name)
     with Inferring(quiet) as bar:
-        found = infer_corpus(models, text, epochs=epochs, seed=seed, threads=threads, report=bar)
-    written = formats.write(found, out, format=name, force=force)
+        found = Vectors(names, models.infer(text, epochs=epochs, seed=seed, threads=threads, report=bar))
+    written = save(lambda place, made, force: formats.write(made, place, format=name, force=force), found, out, force)
     bar.say(f"{len(found):,} vectors of {found.dim} components written to {' and '.join(map(str, written))}")
 
 

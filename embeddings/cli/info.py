@@ -11,13 +11,23 @@ from embeddings.cli import shared
 @click.argument("path")
 @click.option("--full", is_flag=True, help="Read all of it: count the lines of a text, check every vector.")
 @click.option("--allow-pickle", is_flag=True, help="With --full, read gensim's own files, which can run code.")
+@click.option(
+    "--curve",
+    metavar="FILE",
+    help="Draw the loss of a saved model by epochs, or of the log of a run, to a picture (.png, .svg or .pdf) instead.",
+)
 @shared.as_json
-def command(path: str, full: bool, allow_pickle: bool, as_json: bool) -> None:
+def command(path: str, full: bool, allow_pickle: bool, curve: str | None, as_json: bool) -> None:
     """Print what a file or folder holds, and how a saved model was made.
 
     Of a model folder, an encoded corpus, vectors in any format, a vocabulary, a text, compressed or not, or any other
     file. Only its first bytes are read unless --full is given, and no pickle is ever run without --allow-pickle.
     """
+    if curve is not None:
+        from embeddings.training.curve import draw_curve
+
+        draw_curve(path, curve)
+        return
     from embeddings.inspection import describe
 
     facts = describe(path, full=full, allow_pickle=allow_pickle)

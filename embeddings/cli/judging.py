@@ -5,18 +5,31 @@ from typing import Any
 
 import click
 
+from embeddings.cli import shared
 from embeddings.settings import flag
 
 DEFAULTS: dict[str, Any] = {"similarity": ("wordsim353", "simlex999"), "analogy": ("google-analogies",)}
 FOR_REPORTS: dict[str, Any] = DEFAULTS | {"categories": ("google-categories",), "facts": True}
-
+ALL = "all"  # words
 NEEDS = {
     "compose": "similarity",
     "method": "analogy",
+    "restrict": "analogy",
     "window": "tagging",
     "text_column": "documents",
     "label_column": "documents",
 }
+
+
+class Words(click.ParamType):  # type: ignore[type-arg]  # generic in some versions of click
+    """A whole number of at least 1, or `all`, which stays a text."""
+
+    name = "words"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number, or `all`."""
+        return ALL if value == ALL else click.IntRange(min=1).convert(value, param, ctx)
+
 
 SETS = (
     click.option("--similarity", multiple=True, metavar="NAME|FILE", help="Word similarity set; may be repeated."),
@@ -59,6 +72,14 @@ SETS = (
         help="How analogies are answered: by adding and subtracting cosines, multiplying and dividing, or by the "
         "direction of differences; may be repeated.  [default: 3cosadd]",
     ),
+    click.option(
+        "--restrict",
+        type=Words(),
+        multiple=True,
+        metavar="WORDS|all",
+        help="Analogies among only the first so many words, the most frequent, or all; may be repeated; those that "
+        "make no difference are passed over.  [default: all and 30000]",
+    ),
     click.option("--window", type=int, help="Words on either side that tell a word's part of speech.  [default: 2]"),
 )
 
@@ -76,10 +97,12 @@ def settings(given: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
     Raises:
         UsageError: a setting of a kind of set of which there is none.
     """
-    chosen = {name: value for name, value in given.items() if value is not None and value not in ((), False)}
+    chosen = {name: value for name, value in given.items() if shared.is_given(value)}
     if not any(name in chosen for name in given if name not in NEEDS):
         chosen |= known
     for name, kind in NEEDS.items():
         if name in chosen and kind not in chosen:
             raise click.UsageError(f"{flag(name)} is of use only with {flag(kind)}")
+    if "restrict" in chosen:
+        chosen["restrict"] = [None if words == ALL else words for words in chosen["restrict"]]
     return chosen

@@ -45,7 +45,7 @@ def instead(command: Callable[..., Any]) -> Callable[..., Any]:
             check_alone(given)
             return judge(given, **own)
         for name, value in own.items():
-            if value not in (None, ()):
+            if shared.is_given(value):
                 raise click.UsageError(f"--{'index' if name == 'indexes' else name} goes with --neighbours only")
         return command(**given)
 
@@ -59,7 +59,7 @@ def check_alone(given: dict[str, Any]) -> None:
         UsageError: naming one.
     """
     for name, value in given.items():
-        if name not in COMMON and value not in (None, (), False):
+        if name not in COMMON and shared.is_given(value):
             option = flag("word" if name == "words" else name)
             raise click.UsageError(f"{option} does not go with --neighbours")
 
@@ -76,7 +76,8 @@ def judge(
 ) -> None:
     """Compare indexes on each of VECTORS, and print a line for each."""
     from embeddings.eval.neighbours import GRIDS, compare
-    from embeddings.eval.neighbours.picture import check_picture, draw
+    from embeddings.eval.neighbours.picture import draw
+    from embeddings.pictures import check_picture
 
     if plot and len(given["vectors"]) > 1:
         raise click.UsageError("--plot draws one VECTORS at a time")

@@ -107,13 +107,7 @@ class Training(Bar):
 
     def __call__(self, progress: "Progress") -> None:
         """What a trainer reports."""
-        loss = "-" if progress.loss is None else f"{progress.loss:.4f}"
-        left = progress.seconds_left
-        details = (
-            f"{clock(left)} left  {progress.words_per_second / 1e6:.2f} M words/s  loss {loss}  "
-            f"rate {progress.rate:.5f}  epoch {progress.epoch}/{progress.epochs}"
-        )
-        self.update(progress.words, progress.total, details)
+        self.update(progress.words, progress.total, progress.details)
 
     def tell(self, model: "Model", out: str) -> None:
         """What was learned."""
@@ -147,11 +141,3 @@ def columns_of(taken: dict[str, str]) -> dict[str, str]:
 def counted(number: int, thing: str) -> str:
     """A number of things."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
-
-
-def clock(seconds: float) -> str:
-    """Seconds as hours, minutes and seconds."""
-    if seconds == float("inf"):
-        return "-"
-    hours, rest = divmod(round(seconds), 3600)
-    return f"{hours}:{rest // 60:02}:{rest % 60:02}" if hours else f"{rest // 60}:{rest % 60:02}"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,23 +14,24 @@ from embeddings.errors import OutputError, SettingError
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus
-    from embeddings.model import Model
 
-Save = Callable[[str, "Model", bool], None]  # the place, the model, and whether what is there is replaced
+Save = Callable[[str, Any, bool], Any]  # the place, what is saved, and whether what is there is replaced
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
-def check_apart(out: str, corpus: "Corpus") -> None:
+def check_apart(out: str | None, corpus: "Corpus", option: str = "--out") -> None:
     """Refuse an output that is a part of the corpus, or would become one.
 
     Raises:
         SettingError: it is a file of the corpus or lies in a folder that was given as one.
     """
+    if out is None:
+        return
     target = Path(out).resolve()
     for path in corpus.paths:
         given = path.resolve()
         if target == given or given in target.parents:
-            raise SettingError(f"--out {out} is a part of the corpus {path}; choose another place")
+            raise SettingError(f"{option} {out} is a part of the corpus {path}; choose another place")
 
 
 def checked(out: str, force: bool) -> Save:
@@ -59,20 +60,20 @@ def is_vector_file(out: str) -> bool:
     return Path(out).suffix.lower() in formats.endings() and not Path(out).is_dir()
 
 
-def save(write: Save, model: "Model", out: str, force: bool) -> None:
-    """Write a model at `out`; if that fails now, somewhere else.
+def save(write: Save, model: Any, out: str, force: bool) -> Any:
+    """Write a model or vectors at `out`; if that fails now, somewhere else; gives what `write` gives.
 
     Raises:
         OutputError: it could not be saved in `out`; the message says where it is instead.
     """
     with uninterrupted():
         try:
-            write(out, model, force)
+            return write(out, model, force)
         except Exception as error:  # whatever it is, hours of work must not be lost
             raise OutputError(f"{error}; {rescued(write, model, out)}") from error
 
 
-def rescued(write: Save, model: "Model", out: str) -> str:
+def rescued(write: Save, model: Any, out: str) -> str:
     """Where a model was saved that could not be saved in `out`."""
     for place in places(Path(out)):
         try:

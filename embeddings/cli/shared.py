@@ -46,7 +46,8 @@ def tell_composed(vectors: "Vectors", words: Iterable[str]) -> None:
     """Say which words have no vector of their own, where one is composed for them."""
     unseen = [word for word in dict.fromkeys(words) if word not in vectors]
     if vectors.compose is not None and unseen:
-        click.echo(f"composed, not among the {len(vectors)} words: {', '.join(unseen)}", err=True)
+        named = [f"{word} ({word.lower()!r} is)" if word.lower() in vectors else word for word in unseen]
+        click.echo(f"composed, not among the {len(vectors)} words: {', '.join(named)}", err=True)
 
 
 def load_whole(path: str, allow_pickle: bool, encoding_errors: str) -> "Model | Vectors":
@@ -62,15 +63,44 @@ def print_json(value: Any) -> None:
 
 
 def print_rows(rows: Iterable[dict[str, Any]], as_json: bool = False) -> None:
-    """Rows as JSON, or as a line of names and tab-separated lines."""
-    listed = list(rows)
+    """Rows as JSON, or as a line of names and tab-separated lines, each as soon as it is there."""
     if as_json:
-        print_json(listed)
+        print_json_rows(rows)
         return
-    for number, row in enumerate(listed):
+    for number, row in enumerate(rows):
         if number == 0:
             click.echo("\t".join(row))
         click.echo("\t".join(shown(value) for value in row.values()))
+
+
+def print_json_rows(rows: Iterable[dict[str, Any]]) -> None:
+    """Rows as one JSON list; if something fails on the way, those that there are."""
+    listed: list[dict[str, Any]] = []
+    try:
+        for row in rows:
+            listed.append(row)
+    except BaseException:  # an interrupt too
+        if listed:
+            print_json(listed)
+        raise
+    print_json(listed)
+
+
+def check_paths(paths: Iterable[str]) -> None:
+    """Refuse paths of vectors of which one is missing or in no known format, before there is work on any.
+
+    Raises:
+        FormatError: naming the path.
+    """
+    from embeddings.loading import holds_model
+
+    for path in paths:
+        holds_model(path)
+
+
+def is_given(value: Any) -> bool:
+    """Whether an option was given: 0 is a value, while None, False and no values at all are none."""
+    return value is not None and value is not False and value != ()
 
 
 def shown(value: Any) -> str:

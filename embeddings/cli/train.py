@@ -1,16 +1,19 @@
 """`embeddings train`: a command for each installed trainer, made from its settings."""
 
 import inspect
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from embeddings.cli import reading
+from embeddings.cli import carrying, reading, starting
 from embeddings.cli.config import read_config
 from embeddings.cli.installed import Installed
 from embeddings.cli.saving import check_apart, checked, is_vector_file, save
 from embeddings.cli.shared import INTERRUPTED
 from embeddings.errors import SettingError
+
+if TYPE_CHECKING:
+    from embeddings.training.conduct import Conduct
 
 
 def made(name: str, trainer: type) -> click.Command:
@@ -21,7 +24,7 @@ def made(name: str, trainer: type) -> click.Command:
 
     def run(**given: Any) -> None:
         others = {name: given.pop(name) for name in [str(parameter.name) for parameter in shared] if name in given}
-        check_vocab(others["vocab"])
+        check_vocab(others["vocab"], others["continued"])
         try:
             settings = trainer(**given)
         except SettingError as error:
@@ -31,8 +34,10 @@ def made(name: str, trainer: type) -> click.Command:
     return click.Command(name, params=[*shared, *options(trainer)], callback=run, help=inspect.getdoc(trainer))
 
 
-def check_vocab(vocab: str | None) -> None:
+def check_vocab(vocab: str | None, continued: Any) -> None:
     """Refuse settings that choose words where all of a vocabulary are trained."""
+    if vocab is not None and continued is not None:
+        raise click.UsageError("--continue trains the vocabulary of the model, grown: leave out --vocab")
     context = click.get_current_context()
     for name in ("min_count", "max_vocab"):
         given = context.get_parameter_source(name)
@@ -62,6 +67,8 @@ def common(tokenizer: str) -> list[click.Parameter]:
             help="With --threads 1 it settles every byte.",
             **known,
         ),
+        *starting.options(),
+        *carrying.options(),
         *reading.options(tokenizer),
         *reading.phrases(),
         click.Option(
@@ -84,33 +91,60 @@ def train_into(
     seed: int,
     quiet: bool,
     vocab: str | None,
-    **settings_of_corpus: Any,
+    **others: Any,
 ) -> None:
     """Train and save; what an interrupted run has learned is saved too."""
     from embeddings.cli.progress import Reading, Training
     from embeddings.corpora import Corpus
-    from embeddings.training.task import Interrupted
+    from embeddings.training.conduct import arguments
+    from embeddings.training.outcome import Interrupted
 
-    write = checked(out, force)
-    if not quiet and hasattr(settings, "inferrer") and is_vector_file(out):
-        say(f"{out} will hold vectors of words; a folder keeps those of documents, and finds others")
-    text = Corpus(*corpus, vocabulary=vocab, **settings_of_corpus)
-    check_apart(out, text)
+    how = {name: others.pop(name) for name in carrying.NAMES}
+    how["start"] = starting.start_of(**{name: others.pop(name) for name in starting.NAMES})
+    force_out = force or (how["resume"] and carrying.was_saved(out))
+    write = checked(out, force_out)
+    if not quiet:
+        tell_left_behind(settings, out)
+    text = Corpus(*corpus, vocabulary=vocab, **others)
+    for name, path in (("--out", out), ("--log", how["log"])):
+        check_apart(path, text, name)
+    bar = Training(quiet)
+    conduct = carrying.conduct_of(out, settings, bar.say, force=force, **how)
     with Reading(quiet) as read:
         encoded = text.encode(report=read)
     read.tell(encoded)
+    run = {"threads": threads, "seed": seed, "report": bar, **arguments(settings, out, conduct)}
     try:
-        with Training(quiet) as bar:
-            model = settings.train(text, threads=threads, seed=seed, report=bar)
+        with bar:
+            model = settings.train(text, **run)
     except Interrupted as stopped:
-        save(write, stopped.model, out, force)
-        done = stopped.model.record
-        say(f"interrupted after {done['words']:,} of {done['of_words']:,} words; what was learned is saved in {out}")
+        save(write, stopped.model, out, force_out)
+        tell_interrupted(stopped.model.record, conduct, out)
         raise click.exceptions.Exit(INTERRUPTED) from None
-    save(write, model, out, force)
+    save(write, model, out, force_out)
+    carrying.finished(conduct.checkpoints, out)
     for note in model.record.get("notes", []):
         bar.say(str(note))
     bar.tell(model, out)
+
+
+def tell_left_behind(settings: Any, out: str) -> None:
+    """Say what a file of vectors will not hold."""
+    if not is_vector_file(out):
+        return
+    if hasattr(settings, "inferrer"):
+        say(f"{out} will hold vectors of words; a folder keeps those of documents, and finds others")
+    elif hasattr(settings, "composer"):
+        say(f"{out} will hold vectors of words; a folder keeps what gives vectors to others")
+
+
+def tell_interrupted(record: dict[str, Any], conduct: "Conduct", out: str) -> None:
+    """Say what became of a run that was interrupted, and how to go on with it."""
+    told = f"interrupted after {record['words']:,} of {record['of_words']:,} words; what was learned is saved in {out}"
+    if conduct.checkpoints is not None and conduct.checkpoints.found():
+        carrying.note_saved(conduct.checkpoints, out)
+        told += "; the same command with --resume goes on from there"
+    say(told)
 
 
 def say(text: str) -> None:
@@ -118,4 +152,12 @@ def say(text: str) -> None:
     click.echo(text, err=True)
 
 
-command = Installed("train", "trainer", made, help="Learn vectors from text with one of the installed trainers.")
+class Trainers(Installed):
+    """The trainers; with --continue the model itself says which it is."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """The arguments, a trainer's name in front."""
+        return super().parse_args(ctx, starting.with_trainer(args))
+
+
+command = Trainers("train", "trainer", made, help="Learn vectors from text with one of the installed trainers.")

@@ -1,8 +1,10 @@
 """Vectors that can be composed: what a fitted model, or any vectors, give for two words."""
 
 import os
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,7 +12,7 @@ from embeddings.composition.functions import OWN, UNFITTED, Parameters, composed
 from embeddings.composition.phrases import ANY
 from embeddings.composition.settings import JOINER
 from embeddings.composition.tables import EXAMPLES, FIRST, PHRASE, SECOND, TYPE, check_examples, functions_of
-from embeddings.errors import SettingError
+from embeddings.errors import FormatError, SettingError
 from embeddings.vectors import Neighbours, Vectors
 from embeddings.vocabulary import UnknownWordError
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from embeddings.model import Model
 
 DEFAULT = "tensor-indexing"
+SPEECH = "parts-of-speech"  # the table of `Examples.speech`
 
 
 class Composer:
@@ -29,6 +32,7 @@ class Composer:
         types: the names that the first column of `examples` numbers.
         examples: (examples, 5) int32: type, rows of first word, second word and phrase, part (see `split`).
         joiner: stands between the words in the token of a phrase.
+        speech: the part of speech of each word, as `Examples.speech`, which tells the types of other phrases.
     """
 
     def __init__(
@@ -39,12 +43,14 @@ class Composer:
         types: Sequence[str] = (),
         examples: np.ndarray | None = None,
         joiner: str = JOINER,
+        speech: np.ndarray | None = None,
     ) -> None:
         self.vectors = vectors
         self.functions = functions or {}
         self.types = list(types)
         self.examples = np.empty((0, 5), np.int32) if examples is None else np.asarray(examples)
         self.joiner = joiner
+        self.speech = speech
 
     @classmethod
     def of(cls, source: "Model | Vectors | str | os.PathLike[str]") -> "Composer":
@@ -64,8 +70,8 @@ class Composer:
         types, table = source.record.get("types", []), source.tables.get(EXAMPLES)
         functions = functions_of(source.tables, source.vectors.dim)
         check_examples(table, types, len(source.vectors))
-        joiner = str(source.record.get("joiner", JOINER))
-        return cls(source.vectors, functions, types=types, examples=table, joiner=joiner)
+        speech, joiner = speech_of(source), joiner_of(source.record)
+        return cls(source.vectors, functions, types=types, examples=table, joiner=joiner, speech=speech)
 
     @property
     def known_types(self) -> list[str]:
@@ -84,19 +90,36 @@ class Composer:
             )
         return [*UNFITTED, *self.functions.get(type, {}), OWN]
 
+    @cached_property
+    def places(self) -> dict[tuple[int, int], int]:
+        """Which example each pair of rows of words is; the first of several."""
+        pairs = self.examples[:, [FIRST, SECOND]].tolist()
+        return {(first, second): len(pairs) - 1 - back for back, (first, second) in enumerate(reversed(pairs))}
+
     def listed(self, first: str, second: str) -> np.ndarray | None:
         """The example of two words, or None; the first of several."""
         if first not in self.vectors or second not in self.vectors:
             return None
-        rows = self.vectors.index(first), self.vectors.index(second)
-        found = np.flatnonzero((self.examples[:, [FIRST, SECOND]] == rows).all(axis=1))
-        return np.asarray(self.examples[found[0]]) if len(found) else None
+        place = self.places.get((self.vectors.index(first), self.vectors.index(second)))
+        return None if place is None else np.asarray(self.examples[place])
 
     def type_of(self, first: str, second: str) -> str:
-        """The type that the phrase was listed with, if it has functions; else `ANY`."""
+        """The type that the phrase was listed with, or that its words' parts of speech make; `ANY` if it is neither.
+
+        `ANY` too if there are no functions for that type.
+        """
         example = self.listed(first, second)
-        name = ANY if example is None else self.types[example[TYPE]]
+        name = self.told(first, second) if example is None else self.types[example[TYPE]]
         return name if name in self.functions else ANY
+
+    def told(self, first: str, second: str) -> str:
+        """The type of a phrase by the parts of speech of its words; `ANY` if it has none."""
+        from embeddings.corpora.phrases.typed import TAGS, TYPES
+
+        if self.speech is None or first not in self.vectors or second not in self.vectors:
+            return ANY
+        codes = [self.speech[self.vectors.index(word)] for word in (first, second)]
+        return next((name for name, tags in TYPES.items() if [TAGS.index(tag) for tag in tags] == codes), ANY)
 
     def own(self, first: str, second: str) -> int:
         """The row of the phrase itself: as it was listed, or else of the words with the joiner between; -1 for none."""
@@ -112,17 +135,21 @@ class Composer:
         A text has its words parted by a space, or if there is none by the joiner.
         """
         made = np.zeros((len(texts), self.vectors.dim), np.float32)
-        for row, text in enumerate(texts):
+        places: defaultdict[str, list[list[int]]] = defaultdict(list)
+        for place, text in enumerate(texts):
             words = text.split() if len(text.split()) > 1 else text.split(self.joiner)
             if len(words) == 2 and all(word in self.vectors for word in words):
-                made[row] = self.compose(words[0], words[1])
+                places[self.type_of(*words)].append([place, *map(self.vectors.index, words)])
+        for type, known in places.items():
+            of, first, second = np.array(known).T
+            made[of] = self.rows(self.vectors.matrix[first], self.vectors.matrix[second], type=type)
         return made
 
     def compose(self, first: str, second: str, *, type: str | None = None, function: str | None = None) -> np.ndarray:
         """The vector (dim,) float32 of a phrase.
 
         Arguments:
-            type: whose functions are used; the type that the phrase was listed with, or else "any", if not given.
+            type: whose functions are used; if not given, those of `type_of`.
             function: one of `known_functions`; tensor indexing if not given.
 
         Raises:
@@ -178,3 +205,24 @@ class Composer:
         if name not in known:
             raise SettingError(f"there is no function {name!r} for the type {type!r}; there are {', '.join(known)}")
         return name
+
+
+def joiner_of(record: Mapping[str, Any]) -> str:
+    """What stands between the words of a phrase in a model with this record: as it was fitted, or its corpus read."""
+    text = record.get("text")
+    phrases = text.get("phrases") if isinstance(text, Mapping) else None
+    read = phrases.get("joiner") if isinstance(phrases, Mapping) else None
+    return next((known for known in (record.get("joiner"), read) if isinstance(known, str) and known), JOINER)
+
+
+def speech_of(model: "Model") -> np.ndarray | None:
+    """The parts of speech of a model's words, (words,) int8; None if it does not know any.
+
+    Raises:
+        FormatError: they are not of that shape.
+    """
+    found = model.tables.get(SPEECH)
+    if found is not None and (found.shape != (len(model.vectors),) or found.dtype != np.int8):
+        kind = f"{found.shape} {found.dtype}"
+        raise FormatError(f"the model is broken: its table {SPEECH!r} is {kind}, not one int8 for each word")
+    return found

@@ -68,10 +68,9 @@ def notes(found: Examples, few: dict[str, int], fewest: int) -> list[str]:
         f"phrases left out, as they or their words have no vector or their words make a commoner one: {found.left_out}"
     ]
     left *= found.left_out > 0
-    return left + [
-        f"{type}: {number} phrases, and {fewest} are needed (fewest): no functions of its own"
-        for type, number in few.items()
-    ]
+    wants = {type: f"and {fewest} are needed (fewest)" for type in few}
+    wants |= {type: "none of which is held out to stop by" for type, number in few.items() if number >= fewest}
+    return left + [f"{type}: {number} phrases, {wants[type]}: no functions of its own" for type, number in few.items()]
 
 
 def check_enough(
@@ -88,6 +87,9 @@ def check_enough(
     if counts[ANY] < fewest:
         lost = f"; {found.left_out} more are left out, most for want of a vector" if found.left_out else ""
         raise CorpusError(f"there are {counts[ANY]} phrases to learn from, and {fewest} are needed (fewest){lost}")
+    if counts[ANY] and ANY not in enough:  # none at all is what fewest=0 lets in
+        share = settings.held_out
+        raise CorpusError(f"of {counts[ANY]} phrases a share of {share} held out leaves none to learn from or stop by")
     return parts, enough, {type: count for type, count in counts.items() if type not in enough}
 
 

@@ -6,13 +6,17 @@ imported, so a format imports whatever is heavy inside its functions.
 
 import inspect
 import os
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+
 from embeddings import registry
-from embeddings.errors import FormatError, SettingError
-from embeddings.files import check_output, replacing_all
+from embeddings.errors import FormatError, OutputError, SettingError
+from embeddings.files import check_output, replacing, replacing_all
 from embeddings.formats.sources import start_of as start_of
 from embeddings.vectors import Vectors
 
@@ -27,6 +31,9 @@ class Format(Protocol):
     `write` puts beside the one it is given; keywords of `write`, each a setting such as `dtype`, with its default;
     `describe(path) -> dict`, cheap facts of a file for `embeddings info`; and where a file holds a whole model,
     `read_model`, as `read`, and `write_model(model, path)`.
+
+    A format that is a folder says so by `FOLDER = True`, and offers `sniff_folder(path)`, how sure it is of a folder,
+    in place of `sniff`; `write` is given an empty folder to fill. It has no endings: it is asked for by its name.
     """
 
     SUMMARY: str
@@ -49,8 +56,18 @@ def names() -> Mapping[str, tuple[str, ...]]:
 
 def usable() -> list[tuple[str, Format]]:
     """The formats that load and offer what a format must; a stranger's that does not spoils nothing."""
-    needed = ("SUMMARY", "ENDINGS", "sniff", "read", "write")
-    return [(name, found) for name, found in registry.loaded("format") if all(hasattr(found, part) for part in needed)]
+    return [(name, found) for name, found in registry.loaded("format") if offers_all(found)]
+
+
+def offers_all(found: Any) -> bool:
+    """Whether a plugin offers what a format must."""
+    sniffs = "sniff_folder" if is_folder(found) else "sniff"
+    return all(hasattr(found, part) for part in ("SUMMARY", "ENDINGS", "read", "write", sniffs))
+
+
+def is_folder(format: Any) -> bool:
+    """Whether what a format reads and writes is a folder."""
+    return bool(getattr(format, "FOLDER", False))
 
 
 def by_name(name: str) -> Format:
@@ -97,7 +114,7 @@ def write(
     counts: bool | None = None,
     **options: Any,
 ) -> list[Path]:
-    """Write vectors to a file in a format given by name or by the ending of the path; all of it or nothing.
+    """Write vectors to a file or folder in a format given by name or by the ending of the path; all of it or nothing.
 
     Arguments:
         counts: True to write counts in any case: in the file where the format holds them, else as lines "word
@@ -105,20 +122,21 @@ def write(
         options: of the format, such as `dtype`.
 
     Returns:
-        The files written.
+        The files written, or the folder.
 
     Raises:
         FormatError: an unknown ending, or the format cannot hold a word (it is named).
         SettingError: the format has no such option, or counts are asked for and not known.
         RegistryError: an unknown format.
-        OutputError: a file exists (unless `force`), is a folder, or cannot be written.
+        OutputError: it exists (unless `force`), is a file for a folder or the other way round, or cannot be written; no
+            folder is replaced but one of the same format.
     """
     name, targets = plan(path, format=format, counts=counts, options=options)
     chosen = by_name(name)
     if counts and vectors.counts is None:
         raise SettingError("counts are asked for, and these vectors have none")
-    held = vectors if counts is not False else Vectors(vectors.words, vectors.matrix)
-    with replacing_all(targets, force=force) as fresh:
+    held = vectors if counts is not False else Vectors(vectors.names, vectors.matrix)
+    with placing(name, targets, force=force) as fresh:
         chosen.write(held, fresh[0], **options)
         if counts and not holds_counts(chosen):
             write_counts(vectors, fresh[-1], name)
@@ -144,7 +162,7 @@ def write_model(
     if counts is False:
         raise SettingError(f"the {name} format always holds the counts of a model")
     chosen: Any = by_name(name)
-    with replacing_all(targets, force=force) as fresh:
+    with placing(name, targets, force=force) as fresh:
         chosen.write_model(model, fresh[0], **options)
     return targets
 
@@ -163,8 +181,43 @@ def check(
     options: Mapping[str, Any] | None = None,
 ) -> None:
     """Refuse beforehand what `write` would refuse whatever the vectors; it raises the same."""
-    for target in plan(path, format=format, counts=counts, options=options or {})[1]:
+    name, targets = plan(path, format=format, counts=counts, options=options or {})
+    check_targets(name, targets, force=force)
+
+
+def check_targets(name: str, targets: list[Path], *, force: bool) -> None:
+    """Refuse what cannot be written or must not be replaced.
+
+    Raises:
+        OutputError: as `write`.
+    """
+    for target in targets:
         check_output(target, force=force)
+        if not is_folder(by_name(name)):
+            continue
+        if target.exists() and not target.is_dir():
+            raise OutputError(f"{target} is a file, and the {name} format is a folder")
+        if target.is_dir() and any(target.iterdir()) and sniff(target) != name:
+            raise OutputError(f"{target} is a folder but not of the {name} format, and is not replaced")
+
+
+@contextmanager
+def placing(name: str, targets: list[Path], *, force: bool) -> Iterator[list[Path]]:
+    """Temporary paths, files or one folder, that all take their places when the block ends well."""
+    check_targets(name, targets, force=force)
+    if not is_folder(by_name(name)):
+        with replacing_all(targets, force=force) as fresh:
+            yield fresh
+        return
+    with replacing(targets[0], force=force, folder=True) as folder:
+        yield [folder]
+
+
+def check_words(words: list[str], path: str | os.PathLike[str], *, format: str | None = None) -> None:
+    """Refuse beforehand what `write` would refuse of words, whatever their vectors; it raises the same."""
+    with tempfile.TemporaryDirectory(prefix="embeddings-") as folder:
+        small = Vectors(words, np.zeros((len(words), 1), np.float32))
+        write(small, Path(folder, "words").with_suffix(Path(path).suffix), format=format)
 
 
 def plan(
@@ -177,6 +230,8 @@ def plan(
         if option not in inspect.signature(chosen.write).parameters:
             raise SettingError(f"the {name} format has no {option}; leave it out")
     targets = [target, *(target.with_suffix(ending) for ending in getattr(chosen, "BESIDE", ()))]
+    if counts and is_folder(chosen) and not holds_counts(chosen):
+        raise SettingError(f"the {name} format holds no counts; leave them out")
     if counts and not holds_counts(chosen):
         targets.append(target.with_name(target.name + ".vocab"))
     return name, targets
@@ -198,12 +253,29 @@ def write_counts(vectors: Vectors, path: Path, form: str) -> None:
 
 
 def sniff(path: Path) -> str | None:
-    """The name of the format that a file's content shows; None where no format knows it.
+    """The name of the format that the content of a file or folder shows; None where no format knows it.
 
     Raises:
         FormatError: it cannot be read, or its compressed data are broken.
     """
-    start = start_of(path)
-    sure = [(format.sniff(start), name) for name, format in usable()]
+    sure = sniffed_folder(path) if path.is_dir() else sniffed(start_of(path))
     best, name = max(sure, key=lambda pair: pair[0], default=(0.0, ""))
     return name if best > 0 else None
+
+
+def sniffed(start: bytes) -> list[tuple[float, str]]:
+    """How sure each format of files is of one that begins so."""
+    return [(format.sniff(start), name) for name, format in usable() if not is_folder(format)]
+
+
+def sniffed_folder(path: Path) -> list[tuple[float, str]]:
+    """How sure each format of folders is of one.
+
+    Raises:
+        FormatError: it may not be looked into.
+    """
+    folders: list[tuple[str, Any]] = [(name, format) for name, format in usable() if is_folder(format)]
+    try:
+        return [(format.sniff_folder(path), name) for name, format in folders]
+    except OSError as error:
+        raise FormatError(f"{path} cannot be read: {error.strerror or error}") from error

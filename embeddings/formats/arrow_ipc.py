@@ -31,7 +31,7 @@ def write(vectors: Vectors, path: Path, *, dtype: str = "float32") -> None:
 
     Raises:
         FormatError: a word is no valid Unicode, or a vector holds a NaN or what float16 cannot hold.
-        SettingError: `dtype` is neither float32 nor float16.
+        SettingError: `dtype` is not float32, float16 or int8.
     """
     import pyarrow as pa
 

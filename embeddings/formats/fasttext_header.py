@@ -20,6 +20,7 @@ LONGEST = SIGN.size + ARGUMENTS.size + SIZES.size + PRUNED.size
 CBOW, SKIPGRAM, SUPERVISED = 1, 2, 3
 MODELS = {CBOW: "cbow", SKIPGRAM: "skipgram", SUPERVISED: "supervised"}
 LOSSES = {1: "hierarchical softmax", 2: "negative sampling", 3: "softmax", 4: "one against all"}
+NEGATIVE_SAMPLING = LOSSES[2]
 QUANTISED = "a quantised fastText model (.ftz) is not read; use the .bin that it was made from"
 
 

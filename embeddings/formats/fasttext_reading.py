@@ -88,6 +88,7 @@ class Parts:
         while len(words) < number:
             more = self.stream.read(BLOCK)
             self.ahead += more
+            self.promise(len(self.ahead), f"{number} words")
             end = scan(self.ahead, number, words, counts, kinds)
             self.use(end)
             seen.update(words[len(seen) :])

@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from embeddings.errors import FormatError
-from embeddings.formats.fasttext_header import CBOW, SKIPGRAM, Header
+from embeddings.formats.fasttext_header import CBOW, NEGATIVE_SAMPLING, SKIPGRAM, Header
 from embeddings.formats.fasttext_reading import ENTRY, SHAPE
 from embeddings.formats.shared import check_writable, encoded_words
 from embeddings.model import Model
@@ -47,7 +47,9 @@ def write_model(model: Model, path: Path) -> None:
     vectors, known = model.vectors, model.tables
     size, shape = len(vectors), (len(vectors), vectors.dim)
     output = known.get("output")
-    tables = Tables(vectors.matrix, np.empty((0, vectors.dim), np.float32), output if fits(output, shape) else None)
+    if not fits(output, shape) or model.record.get("loss", NEGATIVE_SAMPLING) != NEGATIVE_SAMPLING:
+        output = None  # of another loss its rows are not those of words
+    tables = Tables(vectors.matrix, np.empty((0, vectors.dim), np.float32), output)
     lengths = {}
     if model.composer is not None:
         own = known.get("words")

@@ -12,7 +12,8 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from embeddings.errors import FormatError
-from embeddings.formats.shared import check_policy, checked, decode, encoded_words, narrowed
+from embeddings.formats.precision import narrowed
+from embeddings.formats.shared import check_policy, checked, decode, encoded_words
 from embeddings.formats.sources import opened
 from embeddings.vectors import Vectors
 

@@ -10,7 +10,7 @@ import numpy as np
 from embeddings.errors import FormatError
 from embeddings.formats.shared import Rows, checked
 from embeddings.formats.sources import opened
-from embeddings.formats.tables import COUNT, VECTOR, WORD, check_schema, column, counts_of, matrix_of, to_table
+from embeddings.formats.tables import COUNT, SCALE, VECTOR, WORD, check_schema, column, counts_of, matrix_of, to_table
 from embeddings.vectors import Vectors
 
 SUMMARY = "Parquet: columns word, count and vector"
@@ -33,7 +33,7 @@ def write(vectors: Vectors, path: Path, *, dtype: str = "float32") -> None:
 
     Raises:
         FormatError: a word is no valid Unicode, or a vector holds a NaN or what float16 cannot hold.
-        SettingError: `dtype` is neither float32 nor float16.
+        SettingError: `dtype` is not float32, float16 or int8.
     """
     from pyarrow import parquet
 
@@ -64,9 +64,9 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
 def read_batches(path: Path, file: Any) -> tuple[list[str], np.ndarray, np.ndarray | None]:
     """The words, their vectors (words, dim), and counts if they are known."""
     rows, counts = None, list[np.ndarray | None]()
-    names = [name for name in (WORD, COUNT, VECTOR) if name in file.schema_arrow.names]
+    names = [name for name in (WORD, COUNT, VECTOR, SCALE) if name in file.schema_arrow.names]
     for batch in file.iter_batches(batch_size=BATCH, columns=names):
-        part = matrix_of(column(batch, VECTOR))
+        part = matrix_of(batch)
         rows = rows or Rows(path, part.shape[1], None)
         if part.shape[1] != rows.matrix.shape[1]:
             raise FormatError(f"vectors of {rows.matrix.shape[1]} and of {part.shape[1]} components")

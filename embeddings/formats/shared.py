@@ -98,27 +98,6 @@ def written_blocks(vectors: Vectors, width: int) -> Iterator[np.ndarray]:
         yield np.ascontiguousarray(vectors.matrix[part])
 
 
-def narrowed(vectors: Vectors, dtype: str) -> np.ndarray:
-    """The matrix as float32 or float16.
-
-    Raises:
-        SettingError: another dtype.
-        FormatError: a number is NaN or infinite, or too large for a float16; the word is named.
-    """
-    if dtype not in ("float32", "float16"):
-        raise SettingError(f"dtype must be float32 or float16, not {dtype!r}")
-    check_writable(vectors)
-    if dtype == "float32":
-        return np.ascontiguousarray(vectors.matrix)
-    with np.errstate(over="ignore"):
-        narrow = vectors.matrix.astype(np.float16)
-    whole = np.isfinite(narrow).all(axis=1)
-    if not whole.all():
-        word = vectors.words[int(whole.argmin())]
-        raise FormatError(f"nothing is written: the vector of {word!r} holds a number beyond float16's 65504")
-    return narrow
-
-
 def named(word: bytes | str) -> str:
     """A word for a message."""
     return word if isinstance(word, str) else word.decode("utf-8", "replace")

@@ -1,5 +1,7 @@
 """Vectors as Arrow tables: columns word (string), count (int64, where counts are known) and vector (a list of floats).
 
+Vectors in 8 bits are lists of int8 and a column scale, of floats: a vector is the list times the scale.
+
 What Parquet, Arrow IPC, pandas and polars hand over goes through the same checks.
 """
 
@@ -8,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from embeddings.errors import FormatError, SettingError
-from embeddings.formats.shared import narrowed
+from embeddings.formats.precision import packed, restored
 from embeddings.vectors import Vectors
 
-WORD, COUNT, VECTOR = "word", "count", "vector"
+WORD, COUNT, VECTOR, SCALE = "word", "count", "vector", "scale"
 
 
 def to_table(vectors: Vectors, *, dtype: str = "float32") -> Any:
@@ -22,7 +24,7 @@ def to_table(vectors: Vectors, *, dtype: str = "float32") -> Any:
     """
     import pyarrow as pa
 
-    matrix = narrowed(vectors, dtype)
+    matrix, scales = packed(vectors, dtype)
     try:
         words = pa.array(vectors.words, pa.string())
     except UnicodeEncodeError as error:
@@ -33,6 +35,8 @@ def to_table(vectors: Vectors, *, dtype: str = "float32") -> Any:
     if vectors.counts is not None:
         columns[COUNT] = pa.array(vectors.counts)
     columns[VECTOR] = pa.FixedSizeListArray.from_arrays(pa.array(matrix.ravel()), vectors.dim)
+    if scales is not None:
+        columns[SCALE] = pa.array(scales)
     return pa.table(columns)
 
 
@@ -54,10 +58,18 @@ def check_schema(schema: Any) -> None:
     if not text:
         raise FormatError(f"the column {WORD} must be of strings, not {word}")
     listed = kinds.is_fixed_size_list(vector) or kinds.is_list(vector) or kinds.is_large_list(vector)
-    if not listed or not kinds.is_floating(vector.value_type):
+    if not listed or not (kinds.is_floating(vector.value_type) or is_packed(schema)):
         raise FormatError(f"the column {VECTOR} must be of lists of floats, not {vector}")
     if count is not None and not kinds.is_integer(count):
         raise FormatError(f"the column {COUNT} must be of integers, not {count}")
+
+
+def is_packed(schema: Any) -> bool:
+    """Whether the vectors are lists of int8, and a column of floats holds their scales."""
+    import pyarrow as pa
+
+    scale = schema.field(SCALE).type if SCALE in schema.names else None
+    return bool(schema.field(VECTOR).type.value_type == pa.int8() and scale is not None and pa.types.is_floating(scale))
 
 
 def unique(names: list[str]) -> bool:
@@ -78,7 +90,7 @@ def from_table(table: Any) -> Vectors:
     try:
         table.validate(full=True)
         words = column(table, WORD).to_pylist()
-        matrix = matrix_of(column(table, VECTOR))
+        matrix = matrix_of(table)
         counts = counts_of(table)
     except (pa.ArrowException, UnicodeDecodeError) as error:
         raise FormatError(f"it is broken: {' '.join(str(error).split()):.200}") from error
@@ -124,8 +136,21 @@ def counts_of(table: Any) -> np.ndarray | None:
     return counts
 
 
-def matrix_of(lists: Any) -> np.ndarray:
-    """The matrix of a column of lists, (words, dim) float32.
+def matrix_of(table: Any) -> np.ndarray:
+    """The matrix of the vectors of a table or record batch, (words, dim) float32.
+
+    Raises:
+        FormatError: lists of different lengths or none, or nulls.
+    """
+    rows = rows_of(column(table, VECTOR))
+    if not is_packed(table.schema):
+        return rows
+    with np.errstate(over="ignore"):
+        return restored(rows, column(table, SCALE).to_numpy(zero_copy_only=False).astype(np.float32))
+
+
+def rows_of(lists: Any) -> np.ndarray:
+    """The numbers of a column of lists, (words, dim) float32.
 
     Raises:
         FormatError: lists of different lengths or none, or a null within one.

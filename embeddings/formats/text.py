@@ -50,16 +50,23 @@ def write_lines(vectors: Vectors, stream: BinaryIO, *, refused: re.Pattern[str],
     Raises:
         FormatError: the format cannot hold a word, or a vector holds a NaN.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     check_writable(vectors)
     words = encoded_words(vectors, refused=refused, form=form)
     for block in written_blocks(vectors, 64):
-        offsets = np.arange(0, block.size + 1, block.shape[1], dtype=np.int64)
-        fields = pa.LargeListArray.from_arrays(offsets, shortest(block.ravel()).cast(pa.large_string()))
-        numbers = pc.binary_join(fields, pa.scalar(" ", pa.large_string())).cast(pa.large_binary())
-        stream.write(b"".join(b"%b %b\n" % (next(words), row) for row in numbers.to_pylist()))
+        stream.write(b"".join(b"%b %b\n" % (next(words), row) for row in spelled(block, " ")))
+
+
+def spelled(block: np.ndarray, separator: str) -> list[bytes]:
+    """Each row of a matrix as its numbers, parted by the separator."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    offsets = np.arange(0, block.size + 1, block.shape[1], dtype=np.int64)
+    fields = pa.LargeListArray.from_arrays(offsets, shortest(block.ravel()).cast(pa.large_string()))
+    rows: list[bytes] = (
+        pc.binary_join(fields, pa.scalar(separator, pa.large_string())).cast(pa.large_binary()).to_pylist()
+    )
+    return rows
 
 
 def shortest(values: np.ndarray) -> Any:
@@ -124,22 +131,28 @@ def open_table(path: Path, layout: Layout) -> Iterator[Any]:
     A last, empty column is where each line ends in a space.
     """
     import pyarrow as pa
-    from pyarrow import csv
 
     with plain(path) as stream:
         first = b"".join(stream.readline(layout.longest) for _ in range(layout.skip + 1))
     kinds = [pa.binary()] + [pa.float32()] * layout.dim
     kinds += [pa.binary()] if first.endswith((b" \n", b" \r\n")) else []
-    names = [str(column) for column in range(len(kinds))]
     with plain(path) as stream:
         source = pa.PythonFile(stream, mode="r") if compressed(path) else pa.OSFile(str(path))
-        with csv.open_csv(
-            source,
-            csv.ReadOptions(skip_rows=layout.skip, column_names=names, block_size=max(1 << 20, 4 * len(first))),
-            csv.ParseOptions(delimiter=" ", quote_char=False, double_quote=False, ignore_empty_lines=False),
-            csv.ConvertOptions(column_types=dict(zip(names, kinds, strict=True)), null_values=[], check_utf8=False),
-        ) as batches:
+        with open_columns(source, kinds, delimiter=" ", skip=layout.skip, longest=len(first)) as batches:
             yield batches
+
+
+def open_columns(source: Any, kinds: list[Any], *, delimiter: str, longest: int, skip: int = 0) -> Any:
+    """Arrow's reader of columns of these types, in lines of which the first is so long; nothing is quoted or null."""
+    from pyarrow import csv
+
+    names = [str(column) for column in range(len(kinds))]
+    return csv.open_csv(
+        source,
+        csv.ReadOptions(skip_rows=skip, column_names=names, block_size=max(1 << 20, 4 * longest)),
+        csv.ParseOptions(delimiter=delimiter, quote_char=False, double_quote=False, ignore_empty_lines=False),
+        csv.ConvertOptions(column_types=dict(zip(names, kinds, strict=True)), null_values=[], check_utf8=False),
+    )
 
 
 def read_slowly(path: Path, layout: Layout) -> tuple[list[bytes], np.ndarray]:

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 def build_index(vectors: "Vectors", kind: str = "lsh", **settings: Any) -> Index:
     """An index of an installed kind: `exact`, `lsh`, `faiss`, or another package's; `settings` are the kind's own.
 
+    >>> import numpy as np, embeddings as em
+    >>> vectors = em.Vectors(["a", "b", "c"], np.array([[1, 0], [1, 0.1], [0, 1]]))
+    >>> index = em.build_index(vectors, "lsh", bits=16)
+    >>> vectors.most_similar("a", top=1, index=index)[0][0]
+    'b'
+
     Raises:
         RegistryError: no such kind.
         SettingError: it has no such setting, a value is out of range or does not fit the vectors, or these hold NaN.

@@ -114,15 +114,28 @@ class FaissSearch:
         if restrict is not None:
             raise SettingError("an index of FAISS cannot restrict candidates: index fewer vectors, or search exactly")
         wanted = min(len(self.units), max(top, self.kind.rerank))
-        before = looked_at()
+        before = compared()
         _, ids = self.index.search(np.ascontiguousarray(queries, dtype=np.float32), wanted)
-        counted = looked_at() - before
+        looked = np.full(len(queries), self.looked(wanted, (compared() - before) // len(queries)))
         cosines = np.full(ids.shape, -np.inf)
         owners, places = np.nonzero(ids >= 0)
         cosines[owners, places] = pair_cosines(self.units, ids[owners, places], queries, owners)
         order = np.lexsort((ids, -cosines), axis=1)[:, :top]
-        looked = np.full(len(queries), counted // len(queries) or len(self.units))  # other kinds look at all rows
         return Found(np.take_along_axis(ids, order, 1), np.take_along_axis(cosines, order, 1), looked)
+
+    def looked(self, wanted: int, counted: int) -> int:
+        """How many rows were compared exactly for a query: by FAISS, where it holds rows as they are, else here.
+
+        -1 where what FAISS holds is not known.
+        """
+        import faiss
+
+        if type(self.index) is faiss.IndexFlat or isinstance(self.index, faiss.IndexFlatIP | faiss.IndexFlatL2):
+            return len(self.units)
+        if type(self.index) in (faiss.IndexIVFFlat, faiss.IndexHNSWFlat):
+            return counted
+        codes = faiss.IndexFlatCodes, faiss.IndexIVFPQ, faiss.IndexIVFScalarQuantizer, faiss.IndexHNSWPQ
+        return wanted if isinstance(self.index, codes) else -1
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The index as FAISS writes it."""
@@ -131,7 +144,7 @@ class FaissSearch:
         return {"faiss": faiss.serialize_index(self.index)}
 
 
-def looked_at() -> int:
+def compared() -> int:
     """How many rows IVF and HNSW indexes have looked at since FAISS was loaded, as it counts them."""
     from faiss import cvar
 

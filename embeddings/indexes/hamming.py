@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from embeddings.indexes.hyperplanes import WORD, Planes, packed, project
-from embeddings.indexes.ranking import Lists, clear, finish, insert, rank_exactly
+from embeddings.indexes.ranking import Lists, clear, cosine, finish, insert, rank_exactly
 from embeddings.kernels.bits import popcount
 from embeddings.kernels.compile import aside, hot, piece
 
@@ -60,10 +60,9 @@ def search(
 
     As many rows are candidates as `scratch` has distances for.
 
-    At least `exactly` rows are compared exactly. If it is 0, rows are in order of their distances, and similarities
-    are what these stand for, cos(pi distance / bits).
+    At least `exactly` rows are compared exactly. If it is 0, rows are in order of their distances, and only those that
+    are given have their cosines taken.
     """
-    bits = planes.offsets.shape[0]
     for q in range(queries.shape[0]):
         sign(queries[q], planes, scratch)
         measure(signatures, scratch)
@@ -73,7 +72,8 @@ def search(
             found.looked[q] = n
         else:
             n = nearest(scratch, found.ids.shape[1])
-            rank_by_distance(scratch, n, np.pi / bits, found.ids[q], found.similarities[q])
+            rank_by_distance(scratch, n, found.ids[q], found.similarities[q])
+            take_cosines(units, queries[q], found.ids[q], found.similarities[q])
             found.looked[q] = 0
 
 
@@ -139,10 +139,18 @@ def furthest(scratch: Scratch, wanted: int) -> int:
 
 
 @aside
-def rank_by_distance(scratch: Scratch, n: int, angle: float, ids: np.ndarray, similarities: np.ndarray) -> None:
-    """The best of the first n rows listed, by what their distances stand for."""
+def rank_by_distance(scratch: Scratch, n: int, ids: np.ndarray, similarities: np.ndarray) -> None:
+    """The first n rows listed in order of their distances, which come back as less than nothing."""
     clear(ids, similarities)
     for i in range(n):
         row = scratch.rows[i]
-        insert(ids, similarities, row, np.cos(angle * scratch.distances[row]))
+        insert(ids, similarities, row, -np.float64(scratch.distances[row]))
     finish(ids, similarities)
+
+
+@aside
+def take_cosines(units: np.ndarray, query: np.ndarray, ids: np.ndarray, similarities: np.ndarray) -> None:
+    """The cosines of rows that were found, in whatever order they are."""
+    for i in range(ids.shape[0]):
+        if ids[i] >= 0:
+            similarities[i] = cosine(units[ids[i]], query)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from embeddings.kernels.compile import aside, hot, piece
-from embeddings.neighbours import row_blocks
+from embeddings.neighbours import row_blocks, unit
 
 WORD = 64
 BLOCK = 1 << 20  # products that are taken at once
@@ -31,7 +31,7 @@ def random_planes(units: np.ndarray, bits: int, *, orthogonal: bool, centre: boo
         batches = [orthogonal_rows(rng, dim) for _ in range(-(-bits // dim))]
         normals = np.concatenate(batches)[:bits].astype(np.float32, order="C")
     else:
-        normals = rng.standard_normal((bits, dim)).astype(np.float32)
+        normals = unit(rng.standard_normal((bits, dim))).astype(np.float32)  # so that a product is a distance
     mean = mean_row(units) if centre else np.zeros(dim)
     return Planes(normals, (normals.astype(np.float64) @ mean).astype(np.float32))
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Index:
     """Finds the rows of `vectors` nearest to queries by cosine, with an engine of an installed kind.
 
-    Made by `build` or `load`; `seconds` is how long building took.
+    Made by `build` or `load`; `seconds` is how long building took, when it was built.
     """
 
     def __init__(self, name: str, kind: Kind, vectors: "Vectors", engine: Engine, seconds: float) -> None:
@@ -90,7 +90,8 @@ class Index:
     def with_search(self, name: str, settings: Mapping[str, Any]) -> "Index | None":
         """The same index under other settings, if these are of the same kind and change nothing that was built.
 
-        A kind names the settings that matter in searches alone in a class attribute `SEARCH`.
+        A kind names the settings that matter in searches alone in a class attribute `SEARCH`. One that goes back to
+        None needs building: what there is may hold the value of before.
 
         Raises:
             SettingError: as `build`.
@@ -100,7 +101,7 @@ class Index:
         kind: Kind = registry.configured("index", name, settings)
         asked = asdict(kind)  # type: ignore[call-overload]
         changed = {key for key, value in self.settings.items() if asked[key] != value}
-        if not changed <= getattr(kind, "SEARCH", frozenset()):
+        if not changed <= getattr(kind, "SEARCH", frozenset()) or any(asked[key] is None for key in changed):
             return None
         engine = kind.restore(self.vectors.units, self.engine.arrays())
         return Index(name, kind, self.vectors, engine, self.seconds)

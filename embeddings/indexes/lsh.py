@@ -167,18 +167,18 @@ class TableSearch:
 
     def __init__(self, kind: LSH, units: np.ndarray, planes: Planes, buckets: tables.Tables) -> None:
         self.kind, self.units, self.planes, self.buckets = kind, units, planes, buckets
+        bits = kind.value("bits")
+        self.probes = min(kind.value("probes"), 1 << bits)
+        self.desk = tables.Desk(units.shape[1], len(buckets.starts), bits, self.probes, len(units))
 
     def search(self, queries: np.ndarray, top: int, restrict: int | None) -> Found:
         """See `embeddings.indexes.protocol.Engine`."""
         rows = len(self.units) if restrict is None else restrict
-        bits = self.kind.value("bits")
-        probes = min(self.kind.value("probes"), 1 << bits)
         found = new_lists(len(queries), top)
 
         def work(part: slice) -> None:
-            scratch = tables.new_scratch(self.units.shape[1], len(self.buckets.starts), bits, probes, rows)
-            lists = part_of(found, part)
-            tables.search(self.units, queries[part], self.planes, self.buckets, probes, lists, scratch)
+            scratch, lists = self.desk.scratch(part.stop - part.start, rows), part_of(found, part)
+            tables.search(self.units, queries[part], self.planes, self.buckets, self.probes, lists, scratch)
 
         spread(len(queries), work)
         return Found(*found)

@@ -7,10 +7,11 @@ import numpy as np
 
 
 class Found(NamedTuple):
-    """The nearest rows to each query, best first.
+    """The nearest rows to each query, best first as far as the index can tell.
 
     `ids` (queries, k) int64 and `similarities` (queries, k) float64 are -1 and -inf where an index found fewer than
-    k. `looked` (queries,) int64 says how many rows were compared exactly; -1 where that is not known.
+    k. `looked` (queries,) int64 says how many rows were compared exactly to find them; -1 where that is not
+    known.
     """
 
     ids: np.ndarray

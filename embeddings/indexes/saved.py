@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from embeddings import registry, tensors
@@ -17,7 +16,9 @@ if TYPE_CHECKING:
 
 FORMAT_VERSION = 1
 RECORD, TENSORS = "index.json", "tensors.safetensors"
-NAMED: dict[str, type] = {"kind": str, "settings": dict, "rows": int, "dim": int, "vectors": str, "checksum": str}
+NAMED: dict[str, type] = {
+    "kind": str, "settings": dict, "rows": int, "dim": int, "build_seconds": float, "vectors": str, "checksum": str,
+}  # fmt: skip
 
 
 def check_target(path: str | os.PathLike[str], *, force: bool) -> Path:
@@ -58,7 +59,7 @@ def load(path: str | os.PathLike[str], vectors: "Vectors") -> Index:
         RegistryError: its kind is not installed.
         FormatError: a part is missing, truncated, changed, of an unknown version, or does not fit.
     """
-    folder, start = Path(path), perf_counter()
+    folder = Path(path)
     record = read_record(folder)
     shape = (record["rows"], record["dim"])
     if shape != vectors.matrix.shape or record["vectors"] != vectors.fingerprint:
@@ -74,7 +75,7 @@ def load(path: str | os.PathLike[str], vectors: "Vectors") -> Index:
         engine = kind.restore(vectors.units, tensors.load(folder / TENSORS))
     except FormatError as error:
         raise FormatError(f"{folder} is broken: {error}") from error
-    return Index(record["kind"], kind, vectors, engine, perf_counter() - start)
+    return Index(record["kind"], kind, vectors, engine, record["build_seconds"])
 
 
 def kind_of(folder: Path, record: dict[str, Any]) -> Any:

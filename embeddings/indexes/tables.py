@@ -6,6 +6,7 @@ to be: the ones across the hyperplanes that the query lies close to, in order of
 al. 2007).
 """
 
+import threading
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,8 @@ from embeddings.indexes.hyperplanes import Planes, packed, project
 from embeddings.indexes.probing import Heap, flipped, new_heap, next_set, start_sets
 from embeddings.indexes.ranking import Lists, rank_exactly
 from embeddings.kernels.compile import hot, piece
+
+MOST_QUERIES = 2**31 - 2  # that scratch can tell apart
 
 
 class Tables(NamedTuple):
@@ -45,10 +48,11 @@ class Scratch(NamedTuple):
     heap: Heap
     seen: np.ndarray  # (rows,) int32: the last query that met a row
     rows: np.ndarray  # (rows,) int32
+    asked: np.ndarray  # (1,) int32: the queries so far, of which each has the next number
 
 
 def new_scratch(dim: int, tables: int, bits: int, probes: int, rows: int) -> Scratch:
-    """Scratch for a search; good for so many queries as an int32 counts."""
+    """Scratch for searches; good for so many queries as an int32 counts."""
     return Scratch(
         np.empty(dim, np.float32),
         np.empty(tables * bits, np.float32),
@@ -57,6 +61,7 @@ def new_scratch(dim: int, tables: int, bits: int, probes: int, rows: int) -> Scr
         new_heap(probes),
         np.full(rows, -1, np.int32),
         np.empty(rows, np.int32),
+        np.zeros(1, np.int32),
     )
 
 
@@ -77,12 +82,14 @@ def search(
     bits = scratch.margins.shape[0]
     for q in range(queries.shape[0]):
         project(queries[q], scratch.query, planes, scratch.products)
-        n = 0
+        n, scratch.asked[0] = 0, scratch.asked[0] + 1
         for t in range(tables.starts.shape[0]):
             start, stop = t * bits, (t + 1) * bits
             products, offsets = scratch.products[start:stop], planes.offsets[start:stop]
             sort_margins(products, offsets, scratch)
-            n = gather(tables.starts[t], tables.members[t], packed(products, offsets), probes, q, n, scratch)
+            n = gather(
+                tables.starts[t], tables.members[t], packed(products, offsets), probes, scratch.asked[0], n, scratch
+            )
         rank_exactly(units, queries[q], scratch.rows[:n], found.ids[q], found.similarities[q])
         found.looked[q] = n
 
@@ -126,3 +133,21 @@ def add_bucket(starts: np.ndarray, members: np.ndarray, code: int, query: int, n
             scratch.rows[n] = row
             n += 1
     return n
+
+
+class Desk(threading.local):
+    """A thread's own scratch, since to make it takes as long as a search does.
+
+    Arguments:
+        dim: and the rest are those of `new_scratch`.
+    """
+
+    def __init__(self, dim: int, tables: int, bits: int, probes: int, rows: int) -> None:
+        self.shape = dim, tables, bits, probes, rows
+        self.kept: Scratch | None = None
+
+    def scratch(self, queries: int, rows: int) -> Scratch:
+        """Scratch for so many queries, of which only the first so many rows are candidates."""
+        if self.kept is None or int(self.kept.asked[0]) + queries > MOST_QUERIES:
+            self.kept = new_scratch(*self.shape)
+        return self.kept._replace(seen=self.kept.seen[:rows])

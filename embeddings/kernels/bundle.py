@@ -11,13 +11,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from embeddings.kernels.compile import piece
+from embeddings.kernels.compile import aside, piece
 from embeddings.kernels.logistic import loss, to_steps
 from embeddings.kernels.products import COLUMNS, TARGETS
-from embeddings.kernels.rows import PADDING, address, copy, score, total, update
+from embeddings.kernels.rows import PADDING, address, copy, pitch, score, total, update
 
 SAMPLED = 64  # one bundle in so many is tallied for the loss
 LOSS, PAIRS, NEXT, STEPS = range(4)  # of `Bundle.tally`
+TABLE, BYTES, AWAY = range(3)  # of `Bundle.still`
+AHEAD = 8  # numbers of it before the row at `AWAY`: a cache line
+NONE_FROZEN = np.zeros(0, np.bool_)
 
 
 class Bundle(NamedTuple):
@@ -26,8 +29,11 @@ class Bundle(NamedTuple):
     `read` (inputs,), `moved` (inputs,) and `targets` (targets,) are addresses of rows; `weights` (targets,) is W,
     one for each target; `scores` is S and then G; `rows` (rows, width) are for hidden rows and their gradients;
     `old` keeps inputs as they were when targets are too many for one pass; `factor` (1,) is what sums are scaled by.
-    `context` (contexts,) are addresses of rows that make up a hidden one.
+    `context` (contexts,) are addresses of rows that make up a hidden one; `centres` (inputs,) are the places in a block
+    of the words that hidden rows predict.
     `tally` sums the loss of sampled bundles and the pairs of input and positive in them, and counts all bundles.
+    `frozen` (rows,) tells which rows of one table are not to move, if any; `still` says where that table begins and how
+    many bytes a row has, and holds a row that takes their steps and is never read.
     """
 
     read: np.ndarray
@@ -40,6 +46,9 @@ class Bundle(NamedTuple):
     old: np.ndarray
     factor: np.ndarray
     tally: np.ndarray
+    centres: np.ndarray
+    frozen: np.ndarray
+    still: np.ndarray
 
 
 def aligned(rows: int, width: int, dtype: type = np.float32) -> np.ndarray:
@@ -68,6 +77,9 @@ def new_bundle(
         old=aligned(inputs if targets > TARGETS else 0, width, dtype),
         factor=np.ones(1, dtype),
         tally=np.zeros(4),
+        centres=np.zeros(inputs, np.int64),
+        frozen=NONE_FROZEN,
+        still=np.zeros(3, np.int64),
     )
 
 
@@ -80,6 +92,7 @@ def learn(bundle: Bundle, m: int, p: int, n: int, width: int, rate: float) -> No
     find_steps(bundle, m, p, n, width, rate)
     if n > TARGETS:
         keep_old(bundle, m, width)
+    hold_still(bundle, bundle.moved, m)
     update(bundle.scores, bundle.read, bundle.moved, m, bundle.targets, n, width)
 
 
@@ -87,23 +100,43 @@ def learn(bundle: Bundle, m: int, p: int, n: int, width: int, rate: float) -> No
 def learn_input(bundle: Bundle, p: int, n: int, width: int, rate: float) -> None:
     """Move a single input as `learn` does, and no target. `read[0]` and `factor` are used up."""
     find_steps(bundle, 1, p, n, width, rate)
+    add_steps(bundle, 0, n, width)
+
+
+@piece
+def add_steps(bundle: Bundle, i: int, n: int, width: int) -> None:
+    """Move input i by the steps that n targets give it. `read[0]` and `factor` are used up."""
     for j in range(n):
-        bundle.factor[0], bundle.read[0] = bundle.scores[j], bundle.targets[j]
-        total(bundle.factor, bundle.moved[0], bundle.read, 1, width)
+        bundle.factor[0], bundle.read[0] = bundle.scores[i * pitch(n) + j], bundle.targets[j]
+        total(bundle.factor, bundle.moved[i], bundle.read, 1, width)
 
 
 @piece
 def find_steps(bundle: Bundle, m: int, p: int, n: int, width: int, rate: float) -> None:
-    """Put G in the place of S, and tally the loss of sampled bundles."""
-    scores, weights, tally = bundle.scores, bundle.weights, bundle.tally
-    score(scores, bundle.read, m, bundle.targets, n, width)
+    """Put G into `scores`, and tally the loss of sampled bundles."""
+    score(bundle.scores, bundle.read, m, bundle.targets, n, width)
+    if is_sampled(bundle):
+        tally_loss(bundle, m, p, n)
+    to_steps(bundle.scores, m, p, n, bundle.weights, rate)
+
+
+@piece
+def is_sampled(bundle: Bundle) -> bool:
+    """Count a bundle; whether it is one of those that are tallied."""
+    tally = bundle.tally
     tally[STEPS] += 1
     tally[NEXT] -= 1
     if tally[NEXT] < 0:
         tally[NEXT] += SAMPLED
-        tally[LOSS] += loss(scores, m, p, n, weights)
-        tally[PAIRS] += m * p
-    to_steps(scores, m, p, n, weights, rate)
+        return True
+    return False
+
+
+@piece
+def tally_loss(bundle: Bundle, m: int, p: int, n: int) -> None:
+    """Add the loss of S and its positive pairs to the tally."""
+    bundle.tally[LOSS] += loss(bundle.scores, m, p, n, bundle.weights)
+    bundle.tally[PAIRS] += m * p
 
 
 @piece
@@ -112,3 +145,28 @@ def keep_old(bundle: Bundle, m: int, width: int) -> None:
     for i in range(m):
         copy(bundle.scores, address(bundle.old, i), bundle.read[i], width)
         bundle.read[i] = address(bundle.old, i)
+
+
+@piece
+def hold_still(bundle: Bundle, rows: np.ndarray, m: int) -> None:
+    """Let the frozen ones of m rows that are about to be moved stay as they are."""
+    if bundle.frozen.shape[0] > 0:
+        send_away(bundle.frozen, bundle.still, rows, m)
+
+
+@aside
+def send_away(frozen: np.ndarray, still: np.ndarray, rows: np.ndarray, m: int) -> None:
+    """Write the address of the row that takes their steps in the place of those of frozen rows."""
+    for j in range(m):
+        row = (rows[j] - still[TABLE]) // still[BYTES]
+        if 0 <= row < frozen.shape[0] and frozen[row]:
+            rows[j] = still[AWAY]
+
+
+def freeze(bundle: Bundle, table: np.ndarray, frozen: np.ndarray) -> Bundle:
+    """The bundle for steps that leave those rows of a table where they are that are `frozen` (rows,)."""
+    words = table.shape[1] * table.itemsize // 8
+    still = aligned(1, AHEAD + words, np.int64).reshape(-1)
+    still[TABLE], still[BYTES] = table.ctypes.data, table.strides[0]
+    still[AWAY] = still.ctypes.data + AHEAD * 8
+    return bundle._replace(frozen=frozen, still=still)

@@ -1,6 +1,6 @@
 """Hidden rows made of several rows, and their gradient's way back: as a mean or sum, or side by side."""
 
-from embeddings.kernels.bundle import Bundle
+from embeddings.kernels.bundle import Bundle, hold_still
 from embeddings.kernels.compile import piece
 from embeddings.kernels.rows import address, copy, share, total
 
@@ -21,27 +21,30 @@ def combine(bundle: Bundle, m: int, width: int, factor: float) -> None:
 def give_all(bundle: Bundle, m: int, width: int, factor: float) -> None:
     """Add the gradient of the hidden row times a factor to each of the m rows of `context`."""
     bundle.factor[0] = factor
+    hold_still(bundle, bundle.context, m)
     share(bundle.factor, address(bundle.rows, GRADIENT), bundle.context, m, width)
 
 
 @piece
-def set_side_by_side(bundle: Bundle, slots: int, width: int) -> None:
-    """Let the rows of `context` go in side by side, zeros where an address is 0."""
-    hidden, gradient = address(bundle.rows, HIDDEN), address(bundle.rows, GRADIENT)
-    bundle.rows[:] = 0
+def set_side_by_side(bundle: Bundle, hidden: int, gradient: int, slots: int, width: int) -> None:
+    """Make a row of those of `context` side by side, zeros where an address is 0; and one of zeros for its gradient."""
+    bundle.rows[hidden], bundle.rows[gradient] = 0, 0
+    goal = address(bundle.rows, hidden)
     for slot in range(slots):
         if bundle.context[slot] != 0:
-            copy(bundle.scores, hidden + slot * width * bundle.rows.itemsize, bundle.context[slot], width)
-    bundle.read[0], bundle.moved[0] = hidden, gradient
+            copy(bundle.scores, goal + slot * width * bundle.rows.itemsize, bundle.context[slot], width)
 
 
 @piece
-def give_part(bundle: Bundle, slot: int, width: int) -> None:
-    """Add its part of the gradient, the whole of it, to the row of `context` in a slot. `read[0]` is used up."""
-    if bundle.context[slot] != 0:
-        bundle.read[0], bundle.factor[0] = bundle.context[slot], 1
-        part = address(bundle.rows, GRADIENT) + slot * width * bundle.rows.itemsize
-        share(bundle.factor, part, bundle.read, 1, width)
+def give_parts(bundle: Bundle, gradient: int, slots: int, width: int) -> None:
+    """Add to each row of `context` its part of a gradient, the whole of it. `read[0]` is used up."""
+    bundle.factor[0] = 1
+    for slot in range(slots):
+        if bundle.context[slot] != 0:
+            bundle.read[0] = bundle.context[slot]
+            part = address(bundle.rows, gradient) + slot * width * bundle.rows.itemsize
+            hold_still(bundle, bundle.read, 1)
+            share(bundle.factor, part, bundle.read, 1, width)
 
 
 @piece

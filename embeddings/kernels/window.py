@@ -24,6 +24,12 @@ def contexts(block: Block, table: np.ndarray, rows: np.ndarray, i: int) -> int:
 
 
 @piece
+def slot_of(c: int, i: int, window: int) -> int:
+    """Where c stands around i: 0 for the furthest on the left, `2 window - 1` for the furthest on the right."""
+    return c - i + window - (c > i)
+
+
+@piece
 def in_slots(block: Block, table: np.ndarray, bundle: Bundle, i: int, window: int, first: int) -> None:
     """Write the addresses of the rows of centre i's contexts to `context`, each in its slot by where it stands.
 
@@ -31,7 +37,7 @@ def in_slots(block: Block, table: np.ndarray, bundle: Bundle, i: int, window: in
     """
     for c in range(block.start[i], block.stop[i]):
         if c != i:
-            bundle.context[first + c - i + window - (c > i)] = address(table, block.inputs[c])
+            bundle.context[first + slot_of(c, i, window)] = address(table, block.inputs[c])
 
 
 @piece
@@ -57,8 +63,14 @@ def centre_and_noise(
 def ask_ahead(block: Block, inputs: np.ndarray, outputs: np.ndarray, noise: int, i: int, last: int) -> None:
     """Fetch into the cache the centre after i with its first noise rows, and a context of later ones."""
     ask_targets(block, outputs, noise, i, last)
+    ask_context(block, inputs, i, last)
+
+
+@piece
+def ask_context(block: Block, table: np.ndarray, i: int, last: int) -> None:
+    """Fetch into the cache a context of centres after i."""
     if i + AHEAD < last:
-        prefetch(address(inputs, block.inputs[i + AHEAD]), inputs.shape[1] * inputs.itemsize)
+        prefetch(address(table, block.inputs[i + AHEAD]), table.shape[1] * table.itemsize)
 
 
 @piece

@@ -31,6 +31,12 @@ class Aligned:
 def align(vectors: Vectors, onto: Vectors, *, words: Iterable[str] | None = None) -> Aligned:
     """Turn `vectors` (rotation and reflection, no scaling) so that shared words come nearest to `onto`.
 
+    >>> import numpy as np, embeddings as em
+    >>> first, second = em.Vectors(["a", "b"], np.eye(2)), em.Vectors(["b", "a"], np.eye(2))
+    >>> found = em.align(first, onto=second)
+    >>> found.vectors["a"].round(6).tolist(), round(found.residual, 6)
+    ([0.0, 1.0], 0.0)
+
     Orthogonal Procrustes (Schoenemann, 1966): with A and B the vectors of the shared words, the orthogonal W that
     makes |A W - B| least is U V' for the singular value decomposition U S V' of A' B. Vectors count as they are,
     long ones more; align `normalised()` ones for all words to count alike.

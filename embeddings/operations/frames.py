@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from embeddings.errors import EmbeddingsError, SettingError
-from embeddings.formats.tables import COUNT, VECTOR, WORD
+from embeddings.formats.precision import restored
+from embeddings.formats.tables import COUNT, SCALE, VECTOR, WORD
 from embeddings.vectors import Vectors
 
 
@@ -47,10 +48,7 @@ def from_pandas(frame: Any) -> Vectors:
     pandas()
     if WORD in frame.columns and VECTOR in frame.columns:
         words, counts = frame[WORD].tolist(), frame[COUNT] if COUNT in frame.columns else None
-        try:
-            matrix = np.stack([np.asarray(row, dtype=np.float32) for row in frame[VECTOR]])
-        except (ValueError, TypeError) as error:
-            raise SettingError(f"the column {VECTOR!r} must hold vectors of one length: {error}") from None
+        matrix = stacked(frame)
     else:
         words, matrix, counts = frame.index.tolist(), numbers(frame), None
     wrong = next((word for word in words if not isinstance(word, str)), None)
@@ -63,6 +61,21 @@ def from_pandas(frame: Any) -> Vectors:
     vectors = Vectors(words, matrix, counts=None if counts is None else counts.to_numpy())
     vectors.check_finite()
     return vectors
+
+
+def stacked(frame: Any) -> np.ndarray:
+    """The column of vectors as a matrix, float32; lists of int8 are multiplied by their scale.
+
+    Raises:
+        SettingError: they are no vectors of one length.
+    """
+    try:
+        rows = np.stack([np.asarray(row) for row in frame[VECTOR]])
+        if rows.dtype == np.int8 and SCALE in frame.columns:
+            return restored(rows, frame[SCALE].to_numpy(dtype=np.float32))
+        return rows.astype(np.float32)
+    except (ValueError, TypeError) as error:
+        raise SettingError(f"the column {VECTOR!r} must hold vectors of one length: {error}") from None
 
 
 def numbers(frame: Any) -> np.ndarray:

@@ -13,6 +13,11 @@ How = Literal["first", "mean", "concat"]
 def merge(first: Vectors, second: Vectors, how: How = "first") -> Vectors:
     """The words of two sets of vectors as one.
 
+    >>> import numpy as np, embeddings as em
+    >>> first, second = em.Vectors(["a", "b"], np.eye(2)), em.Vectors(["b", "c"], np.eye(2))
+    >>> em.merge(first, second).words, em.merge(first, second, how="concat")["b"].tolist()
+    (['a', 'b', 'c'], [0.0, 1.0, 1.0, 0.0])
+
     Arguments:
         how: "first": words of either; what both have, the first gives. "mean": words of either; the mean of what
             both have. "concat": words of both, their vectors side by side. The first two mean something for

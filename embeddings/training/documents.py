@@ -13,7 +13,6 @@ from embeddings.errors import CorpusError, OutputError
 from embeddings.kernels.block import new_block
 from embeddings.kernels.documents import mark_known
 from embeddings.kernels.rows import padded
-from embeddings.settings import DISTANT
 from embeddings.training.tables import initial, zeros
 from embeddings.training.worker import Reader
 
@@ -51,7 +50,7 @@ def documents_of(encoded: "EncodedCorpus", how: How = "auto") -> Documents:
         CorpusError: some documents have a tag, and one has none.
     """
     lines, starts = np.asarray(encoded.sentences), np.asarray(encoded.documents)
-    by_line = how == "lines" or (how == "auto" and not encoded.meta["items"])
+    by_line = of_lines(how, encoded.meta["items"])
     borders = lines if by_line else lines[starts]
     count = len(borders) - 1
     if encoded.tags is None:
@@ -64,6 +63,11 @@ def documents_of(encoded: "EncodedCorpus", how: How = "auto") -> Documents:
     return Documents(
         borders, np.repeat(rows, np.diff(starts)) if by_line else rows, len(found.dictionary), found.dictionary
     )
+
+
+def of_lines(how: How, items: bool) -> bool:
+    """Whether documents are lines; `items` tells that of a corpus any came as rows or items."""
+    return how == "lines" or (how == "auto" and not items)
 
 
 def document_table(documents: Documents, ids: np.ndarray, vocabulary: int, dim: int, seed: int) -> np.ndarray:
@@ -80,12 +84,11 @@ def document_table(documents: Documents, ids: np.ndarray, vocabulary: int, dim: 
     return table
 
 
-def windows(task: "Task", documents: Documents, *, noise: int, shrink: bool, shared: bool) -> Reader:
+def windows(task: "Task", documents: Documents, *, noise: int, shrink: bool, sharing: int) -> Reader:
     """What threads read: words in windows that do not leave their document, with `noise` words for each.
 
-    `shrink` tells whether the reach of windows is drawn, `shared` whether those that lie apart share noise words.
+    `shrink` tells whether the reach of windows is drawn, `sharing` how many that lie apart share noise words.
     """
-    sharing = DISTANT if shared else 1
     source = task.source()._replace(lines=documents.borders, rows=documents.rows, shrink=shrink, sharing=sharing)
     return Reader(source, lambda: new_block(source.window, noise, documents=True))
 

@@ -8,27 +8,40 @@ depends on the seed alone.
 
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from threading import Event
 
 Work = Callable[[int, Event], None]
 INTERVAL = 0.1  # seconds between reports
 
 
-def run(work: Work, threads: int, report: Callable[[], None]) -> None:
-    """Run `work(thread, stop)` on each thread, reporting now and then; `stop` is set when it should return early.
+def run(work: Work, threads: int, report: Callable[[], object]) -> None:
+    """Run `work(thread, halt)` on each thread, reporting now and then; `halt` is set when it should return early.
+
+    That is when `report` gives true, and when something goes wrong.
 
     Raises:
-        KeyboardInterrupt: when the user interrupts, after all threads have stopped.
-        Exception: the first that a thread raises, or `report`, after all threads have stopped.
+        KeyboardInterrupt: when the user interrupts, after all threads have returned.
+        Exception: the first that a thread raises, or `report`, after all threads have returned.
     """
-    stop = Event()
+    halt = Event()
+    running: set[Future[None]] = set()
     with ThreadPoolExecutor(threads, thread_name_prefix="trainer") as pool:
-        running: set[Future[None]] = {pool.submit(work, thread, stop) for thread in range(threads)}
         try:
+            running |= {pool.submit(work, thread, halt) for thread in range(threads)}
             while running:
                 done, running = wait(running, timeout=INTERVAL, return_when=FIRST_EXCEPTION)
                 for future in done:
                     future.result()
-                report()
+                if report():
+                    halt.set()
         finally:
-            stop.set()
+            halt.set()
+            settle(running)
+
+
+def settle(running: set[Future[None]]) -> None:
+    """Wait until all threads have returned, which takes them a block: an interrupt more changes nothing."""
+    while running:
+        with suppress(KeyboardInterrupt):
+            running = wait(running).not_done

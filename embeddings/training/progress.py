@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ class Progress:
 
     `loss` is the mean, over the pairs of input and positive in one window of 64 since the last report, of the
     negative-sampling loss (natural logarithms); None where there was none yet. `rate` falls block by block, of some
-    8,000 words each. `seconds` have passed.
+    8,000 words each or, where a model says so, fewer. `seconds` have passed.
     """
 
     words: int
@@ -40,7 +41,28 @@ class Progress:
     @property
     def seconds_left(self) -> float:
         """Seconds to the end at the pace so far."""
-        return (self.total - self.words) / self.words_per_second if self.words else float("inf")
+        speed = self.words_per_second
+        return (self.total - self.words) / speed if speed else float("inf")
+
+    @property
+    def details(self) -> str:
+        """Time left, speed, loss, rate and epoch, in a line."""
+        loss = "-" if self.loss is None else f"{self.loss:.4f}"
+        return (
+            f"{clock(self.seconds_left)} left  {self.words_per_second / 1e6:.2f} M words/s  loss {loss}  "
+            f"rate {self.rate:.5f}  epoch {self.epoch}/{self.epochs}"
+        )
+
+    def __str__(self) -> str:
+        return f"{100 * self.share:3.0f} %  {self.details}"
+
+
+def clock(seconds: float) -> str:
+    """Seconds as hours, minutes and seconds."""
+    if seconds == float("inf"):
+        return "-"
+    hours, rest = divmod(round(seconds), 3600)
+    return f"{hours}:{rest // 60:02}:{rest % 60:02}" if hours else f"{rest // 60}:{rest % 60:02}"
 
 
 Report = Callable[[Progress], None]
@@ -105,3 +127,20 @@ class Tally:
         """The mean loss of each epoch begun; None where no window was tallied."""
         epochs = [np.sum(parts, axis=0) for parts in zip_longest(*self.sums, fillvalue=np.zeros(2))]
         return [float(loss / pairs) if pairs > 0 else None for loss, pairs in epochs]
+
+    def state(self) -> dict[str, Any]:
+        """What was counted, as JSON holds it; floats are exact there."""
+        return {
+            "seconds": perf_counter() - self.started,
+            "words": self.words.tolist(),
+            "steps": self.steps.tolist(),
+            "all": self._all.tolist(),
+            "sums": [[sums.tolist() for sums in epochs] for epochs in self.sums],
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on counting from there; the time between is not counted."""
+        self.started = perf_counter() - state["seconds"]
+        self.words[:], self.steps[:], self._all[:] = state["words"], state["steps"], state["all"]
+        self.sums = [[np.array(sums) for sums in epochs] for epochs in state["sums"]]
+        self._told = self._all.sum(axis=0)

@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from embeddings.cores import memory
+from embeddings.errors import SettingError
 from embeddings.kernels.bundle import aligned
 from embeddings.kernels.rows import padded
 
@@ -16,7 +18,7 @@ def initial(rows: int, dim: int, seed: int, table: np.ndarray | None = None) -> 
 
     word2vec begins with half of it; the whole gives CBOW better vectors in few epochs. A table of zeros may be given.
     """
-    table = aligned(rows, padded(dim)) if table is None else table
+    table = zeros(rows, dim) if table is None else table
     rng = np.random.default_rng(seed)
     for start in range(0, rows, 65536):  # a block at a time, so that no second table is ever in memory
         part = table[start : start + 65536, :dim]
@@ -25,7 +27,17 @@ def initial(rows: int, dim: int, seed: int, table: np.ndarray | None = None) -> 
 
 
 def zeros(rows: int, dim: int) -> np.ndarray:
-    """Rows of zeros; float32 (rows, padded dim)."""
+    """Rows of zeros; float32 (rows, padded dim).
+
+    Raises:
+        SettingError: the machine has less memory than they take.
+    """
+    size, room = 4 * rows * padded(dim), memory()
+    if room is not None and size > room:  # else the system might say so by ending the process, hours later
+        raise SettingError(
+            f"a table of {rows:,} rows of {dim} numbers takes {size / 1e9:,.1f} GB, and this machine has "
+            f"{room / 1e9:,.1f}; fewer words, components, buckets or a smaller window make it smaller"
+        )
     return aligned(rows, padded(dim))
 
 
@@ -48,6 +60,54 @@ def all_trimmed(tables: Any, dim: int) -> Arrays:
     """The arrays of a NamedTuple, `trimmed`, by the names they are kept by: "words" become the vectors."""
     found = {name: trimmed(array, dim) for name, array in tables._asdict().items() if isinstance(array, np.ndarray)}
     return {VECTORS if name == "words" else name: array for name, array in found.items()}
+
+
+def parameters(tables: Any) -> Arrays:
+    """The arrays of a NamedTuple, and of those within it, that are learned: those of floats, each once, by name.
+
+    Raises:
+        ValueError: two have the same name.
+    """
+    found: Arrays = {}
+    for name, value in tables._asdict().items():
+        inner = parameters(value) if hasattr(value, "_asdict") else {name: value} if is_learned(value) else {}
+        for one, array in inner.items():
+            if any(array is other for other in found.values()):
+                continue
+            if one in found:
+                raise ValueError(f"two tables are called {one!r}")
+            found[one] = array
+    return found
+
+
+def is_learned(value: Any) -> bool:
+    """Whether it is an array of floats."""
+    return isinstance(value, np.ndarray) and value.dtype.kind == "f"
+
+
+def copied(tables: Any, known: dict[int, np.ndarray] | None = None) -> Any:
+    """A NamedTuple with copies of what is learned; an array that stands in it twice does so in the copy."""
+    known = {} if known is None else known
+    values = []
+    for value in tables:
+        if is_learned(value):
+            if id(value) not in known:
+                known[id(value)] = np.array(value, subok=False)
+            values.append(known[id(value)])
+        else:
+            values.append(copied(value, known) if hasattr(value, "_asdict") else value)
+    return type(tables)(*values)
+
+
+def fill_in(table: np.ndarray, saved: np.ndarray) -> None:
+    """Copy what was saved of an array into it.
+
+    Raises:
+        ValueError: they are of different shapes or types.
+    """
+    if table.shape != saved.shape or table.dtype != saved.dtype:
+        raise ValueError(f"{saved.dtype} {saved.shape} stands where {table.dtype} {table.shape} belongs")
+    table[...] = saved
 
 
 def finite(array: np.ndarray) -> bool:

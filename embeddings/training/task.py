@@ -1,22 +1,18 @@
-"""What stands between a trainer's settings and its kernel: the corpus read, the threads run, the model made."""
+"""What stands between a trainer's settings and its kernel: the corpus read, and a run made ready."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from math import isfinite
-from threading import Event
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from embeddings.cores import available_threads as available_threads
-from embeddings.document_vectors import PHRASES, TEXT
-from embeddings.errors import EmbeddingsError
 from embeddings.kernels.block import SIZE, Source, keep_thresholds, new_block
 from embeddings.kernels.bundle import Bundle
 from embeddings.kernels.noise import alias_table
+from embeddings.logs import log
 from embeddings.model import Model
 from embeddings.settings import (
-    DISTANT,
     ContextWindow,
     Dimension,
     NegativeSampling,
@@ -24,29 +20,20 @@ from embeddings.settings import (
     VocabularyChoice,
     check_value,
 )
-from embeddings.training import hogwild
-from embeddings.training.progress import Report, Tally
-from embeddings.training.tables import VECTORS, Arrays, all_trimmed, finite
-from embeddings.training.worker import LearnBlock, Reader, Worker
-from embeddings.vectors import Vectors
+from embeddings.training.conduct import Conduct
+from embeddings.training.continuing import grown_corpus
+from embeddings.training.loop import Learner, Run
+from embeddings.training.outcome import Interrupted as Interrupted
+from embeddings.training.outcome import TrainingError as TrainingError
+from embeddings.training.progress import Report
+from embeddings.training.tables import Arrays, all_trimmed
+from embeddings.training.worker import LearnBlock, Reader
 from embeddings.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus, EncodedCorpus
 
 MOST_THREADS = 1024
-
-
-class TrainingError(EmbeddingsError):
-    """Training went wrong."""
-
-
-class Interrupted(KeyboardInterrupt):
-    """The user stopped a training run; `model` holds what was learned until then."""
-
-    def __init__(self, model: Model) -> None:
-        super().__init__("training was interrupted; what was learned until then is in `.model` of this exception")
-        self.model = model
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +55,7 @@ class Task:
     threads: int
     seed: int
     report: Report | None
+    conduct: Conduct = field(default_factory=Conduct)
     tags: Any = None
 
     def run(
@@ -78,53 +66,38 @@ class Task:
         *,
         reader: Reader | None = None,
         own: Callable[[], Any] | None = None,
-        learned: Callable[[], Arrays] | None = None,
+        learned: Callable[[Any], Arrays] | None = None,
         composes: bool = True,
     ) -> Model:
         """Learn with all threads; `bundle` makes a thread's scratch.
 
         Arguments:
             learn_block: the model's kernel, called with a block, tables, a bundle and the rate.
-            tables: a NamedTuple; its arrays are (rows, padded dim) unless `learned` is given.
+            tables: a NamedTuple of all that is learned: its arrays of floats, and those of NamedTuples in it. They are
+                (rows, padded dim) unless `learned` is given. Checkpoints hold these, and nothing else of a model.
             reader: what is read; `windows()` if not given.
-            own: makes what one thread gets as tables, where that is more than `tables`.
-            learned: gives the arrays that are kept, by name, with `dim` components: "vectors" are those of the
-                words. The arrays of `tables` if not given.
+            own: makes what one thread gets as tables, where that is not `tables`: with scratch of its own, from which
+                nothing is carried from block to block.
+            learned: gives, of such tables, the arrays that are kept, by name, with `dim` components: "vectors" are
+                those of the words. It may use their memory. The arrays of `tables` if not given.
             composes: whether the model composes, if its trainer has a `composer`.
 
         Raises:
             TrainingError: a vector or the loss overflowed.
             Interrupted: the user interrupted; what was learned is in it.
+            CheckpointError: the checkpoint to go on from is damaged, or that of another run.
+            OutputError: there are checkpoints already, or none can be written.
         """
-        reader = reader or self.windows()
-        shares = self.shares(reader.source.lines)
-        own = own or (lambda: tables)
-        learned = learned or (lambda: all_trimmed(tables, self.settings.dim))
-        Worker(self, reader, Tally(1, self.settings, 1), 0, bundle()).compile(learn_block, own())
-        tally = Tally(self.threads, self.settings, self.corpus_words)
-
-        def work(thread: int, stop: Event) -> None:
-            worker, mine = (
-                Worker(self, reader, tally, thread, bundle()),
-                own(),
-            )
-            for _ in range(self.settings.epochs):
-                if stop.is_set():
-                    break
-                worker.read(shares[thread], shares[thread + 1], learn_block, mine, stop)
-
-        def report() -> None:
-            progress = tally.progress()
-            if progress.loss is not None and not isfinite(progress.loss):
-                raise overflow("loss", tally)
-            if self.report:
-                self.report(progress)
-
-        try:
-            hogwild.run(work, self.threads, report)
-        except KeyboardInterrupt:
-            raise Interrupted(self.model(learned(), tally, composes)) from None
-        return self.model(learned(), tally, composes)
+        learner = Learner(
+            learn_block,
+            tables,
+            bundle,
+            reader or self.windows(),
+            own or (lambda: tables),
+            learned or (lambda tables: all_trimmed(tables, self.settings.dim)),
+            composes,
+        )
+        return Run(self, learner).model()
 
     @property
     def corpus_words(self) -> int:
@@ -142,11 +115,6 @@ class Task:
             self.settings, self.vocabulary, np.asarray(self.encoded.ids), np.asarray(self.encoded.sentences)
         )
 
-    def text(self) -> dict[str, Any]:
-        """How texts became words."""
-        meta = self.encoded.meta
-        return {**{name: meta["settings"].get(name) for name in TEXT}, PHRASES: meta.get(PHRASES)}
-
     def shares(self, lines: np.ndarray) -> list[int]:
         """Where each thread's share of the ids begins, and the end: at the nearest of these borders, if near."""
         words = self.corpus_words
@@ -159,37 +127,6 @@ class Task:
                 cuts[k] = border
         return cuts
 
-    def model(self, arrays: Arrays, tally: Tally, composes: bool = True) -> Model:
-        """What was learned so far."""
-        for name, array in arrays.items():
-            if not finite(array):
-                raise overflow(name, tally)
-        progress = tally.progress()
-        record = {
-            "seed": self.seed,
-            "threads": self.threads,
-            "corpus": self.encoded.fingerprint,
-            "text": self.text(),
-            "words": progress.words,
-            "of_words": progress.total,
-            "seconds": round(progress.seconds, 3),
-            "words_per_second": round(progress.words_per_second),
-            "bundles": int(tally.steps.sum()),
-            "loss_by_epoch": tally.losses(),
-        }
-        tables = {name: array for name, array in arrays.items() if name != VECTORS}
-        vectors = Vectors(list(self.vocabulary.words), arrays[VECTORS], counts=self.vocabulary.counts)
-        return Model(
-            self.trainer,
-            vectors=vectors,
-            vocabulary=self.vocabulary,
-            settings=asdict(self.settings),
-            tables=tables,
-            record=record,
-            composer=getattr(type(self.settings), "composer", None) if composes else None,
-            tags=self.tags,
-        )
-
 
 def source_of(settings: WindowSettings, vocabulary: Vocabulary, ids: np.ndarray, lines: np.ndarray) -> Source:
     """What is read of ids and borders of lines by these settings."""
@@ -200,13 +137,8 @@ def source_of(settings: WindowSettings, vocabulary: Vocabulary, ids: np.ndarray,
         noise=alias_table(vocabulary.noise_weights(settings.noise_exponent)),
         window=settings.window,
         shrink=settings.shrink_window,
-        sharing=DISTANT if settings.negative_sharing == "distant" else 1,
+        sharing=settings.together,
     )
-
-
-def overflow(what: str, tally: Tally) -> TrainingError:
-    """The error for numbers that grew beyond all bounds."""
-    return TrainingError(f"the {what} overflowed after {tally.done:,} words; a lower rate will help")
 
 
 def prepare(
@@ -217,17 +149,26 @@ def prepare(
     threads: int | None = None,
     seed: int = 1,
     report: Report | None = None,
+    conduct: Conduct | None = None,
 ) -> Task:
     """A run that is ready to start: the corpus read and its vocabulary chosen.
 
     Raises:
-        SettingError: threads or seed are out of range.
+        SettingError: threads or seed are out of range, or the trainer cannot do what is asked for.
+        FormatError: what to start from cannot be read, or does not fit.
         CorpusError: the corpus is broken, or no word of it is frequent enough.
+        OutputError: there are checkpoints already, or none can be written.
     """
     threads, seed = run_settings(threads, seed)
+    conduct = conduct or Conduct()
+    conduct.check(trainer, settings)
     encoded = corpus.encode()
+    if conduct.continued is not None:
+        encoded = grown_corpus(conduct.continued, encoded, settings)
     vocabulary = encoded.select(min_count=settings.min_count, max_vocab=settings.max_vocab)
-    return Task(trainer, settings, encoded, vocabulary, threads, seed, report)
+    told = trainer, len(encoded.ids), settings.epochs, len(vocabulary), threads, seed
+    log.info("training %s: %s words x %s epochs, vocabulary of %s, threads %s, seed %s", *told)
+    return Task(trainer, settings, encoded, vocabulary, threads, seed, report, conduct)
 
 
 def run_settings(threads: int | None, seed: int) -> tuple[int, int]:

@@ -1,6 +1,12 @@
-"""One thread of a run: its random numbers, its block and its bundle."""
+"""One thread of a run: its random numbers, its block, its bundle, and where it is in its share of the corpus.
 
-from collections.abc import Callable
+It can halt at the end of any block, and goes on from there as if nothing had been. What decides what it does next is
+its `state`: how often it has read its share, the piece it is in, the random state that the order of pieces came from,
+its block (words of an unfinished line are held there), its random numbers, and what a bundle carries on.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from threading import Event
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,11 +17,13 @@ from embeddings.kernels.bundle import LOSS, NEXT, PAIRS, SAMPLED, STEPS, Bundle
 from embeddings.kernels.random import keys
 from embeddings.training.order import Piece, shuffled
 from embeddings.training.progress import Tally
+from embeddings.training.tables import fill_in
 
 if TYPE_CHECKING:
     from embeddings.training.task import Task
 
 LearnBlock = Callable[[Any, Any, Bundle, float], None]
+CARRIED = ("weights", "factor", "tally")  # of a bundle, from block to block
 
 
 class Reader(NamedTuple):
@@ -23,7 +31,8 @@ class Reader(NamedTuple):
 
     `source` has the fields `ids` and `lines` of `embeddings.kernels.block.Source`, and `block()` makes a block with the
     field `place` of `embeddings.kernels.block.Block`. `fill(block, source, rng)` gives how many ids it read; at the end
-    of a share it reads none and leaves `place[FIRST] == place[LAST]`.
+    of a share it reads none and leaves `place[FIRST] == place[LAST]`. All that it goes on from is in the arrays of the
+    block and in `rng`.
     """
 
     source: Any
@@ -41,6 +50,12 @@ class Worker:
         self.random = np.array([key, 0], np.uint64)
         self.order = np.random.default_rng(key) if task.settings.shuffle else None
         bundle.tally[NEXT] = float(key % SAMPLED)  # windows are tallied from a random one on
+        self.share = tuple(task.shares(self.source.lines)[thread : thread + 2])
+        self.epochs = 0  # read to their end
+        self.number = 0  # of the piece, in its epoch
+        self.piece: Piece | None = None
+        self.pieces: Iterator[Piece] = iter(())
+        self.drawn: Mapping[str, Any] | None = None  # what the order of this epoch came from
 
     def compile(self, learn_block: LearnBlock, tables: Any) -> None:
         """Learn from nothing, so that compiling the kernels is over before the clock starts."""
@@ -48,24 +63,74 @@ class Worker:
         self.fill(self.block, self.source, self.random)
         learn_block(self.block, tables, self.bundle, 0.0)
 
-    def read(self, begin: int, end: int, learn_block: LearnBlock, tables: Any, stop: Event) -> None:
-        """Learn from `ids[begin:end]` once, in a random order if the settings say so, unless told to stop."""
-        self.tally.begin_epoch(self.thread)
-        whole = Piece(self.source, begin, end)
-        for piece in [whole] if self.order is None else shuffled(*whole, self.order):
-            self.read_piece(piece, learn_block, tables, stop)
+    def go_on(self, epochs: int, learn_block: LearnBlock, tables: Any, halt: Event) -> None:
+        """Learn from where it is until the share was read so many times, unless told to halt."""
+        while self.epochs < epochs and not halt.is_set():
+            if self.piece is None:
+                self.tally.begin_epoch(self.thread)
+                self.open(0)
+            while self.piece is not None and self.read_piece(self.piece, learn_block, tables, halt):
+                self.turn()
+            if self.piece is None:
+                self.epochs += 1
 
-    def read_piece(self, piece: Piece, learn_block: LearnBlock, tables: Any, stop: Event) -> None:
-        """Learn from a piece once, unless told to stop."""
+    def open(self, number: int) -> None:
+        """Begin with a piece of an epoch, the first or the one that it was in; in a random order if asked for."""
+        whole = Piece(self.source, *self.share)
+        if self.order is not None:
+            self.drawn = self.order.bit_generator.state
+        pieces = iter([whole]) if self.order is None else shuffled(*whole, self.order)
+        self.pieces, self.number = islice(pieces, number, None), number - 1
+        self.turn()
+
+    def turn(self) -> None:
+        """Begin with the next piece, if there is one."""
+        self.piece, self.number = next(self.pieces, None), self.number + 1
+        if self.piece is not None:
+            rewind(self.block, *self.piece)
+
+    def read_piece(self, piece: Piece, learn_block: LearnBlock, tables: Any, halt: Event) -> bool:
+        """Learn from the rest of a piece; whether its end was reached, not told to halt before."""
         block, bundle, tally = self.block, self.bundle, self.tally
-        rewind(block, *piece)
-        while not stop.is_set():
+        while not halt.is_set():
             read = self.fill(block, piece.source, self.random)
             if read == 0 and block.place[FIRST] == block.place[LAST]:
-                return
+                return True
             rate = tally.rate
             tally.words[self.thread] += read
             learn_block(block, tables, bundle, rate)
             tally.add(self.thread, bundle.tally[LOSS], bundle.tally[PAIRS])
             tally.steps[self.thread] = bundle.tally[STEPS]
             bundle.tally[LOSS] = bundle.tally[PAIRS] = 0
+        return False
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The arrays of its state, themselves."""
+        block = {f"block.{name}": array for name, array in self.block._asdict().items()}
+        return {"random": self.random, **block, **{name: getattr(self.bundle, name) for name in CARRIED}}
+
+    def state(self) -> dict[str, Any]:
+        """The rest of its state, as JSON holds it."""
+        order = None if self.order is None else self.order.bit_generator.state if self.piece is None else self.drawn
+        return {"epochs": self.epochs, "piece": None if self.piece is None else self.number, "order": order}
+
+    def restore(self, state: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        """Be where a worker was."""
+        self.epochs = whole(state["epochs"])
+        if self.order is not None:
+            self.order.bit_generator.state = state["order"]
+        if state["piece"] is not None:
+            self.open(whole(state["piece"]))
+        for name, array in self.arrays().items():
+            fill_in(array, arrays[name])
+
+
+def whole(value: Any) -> int:
+    """A number of what was read, from 0 up.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if type(value) is not int or value < 0:
+        raise ValueError(f"{value!r} stands where a number belongs")
+    return value

@@ -22,6 +22,11 @@ class Shape:
         return float(self.settings["rate"] / 10_000 if least is None else least)
 
     @property
+    def name(self) -> str:
+        """The shape in the name of a file."""
+        return f"{self.trainer}-dim{self.settings['dim']}-negatives{self.settings['negatives']}-threads{self.threads}"
+
+    @property
     def label(self) -> str:
         """The shape in a few words, for progress."""
         return f"{self.trainer} dim {self.settings['dim']} negatives {self.settings['negatives']}"
@@ -61,8 +66,8 @@ def shapes(
         RegistryError: no such trainer.
         SettingError: a trainer has no such setting, or a value is out of range.
     """
+    from embeddings.cores import available_threads
     from embeddings.training.run import make
-    from embeddings.training.task import available_threads
 
     found = []
     for name, length, noise, cores in product(trainers, dim, negatives, threads or [available_threads()]):

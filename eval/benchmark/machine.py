@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from embeddings.cores import available_threads, memory
 from embeddings.eval.benchmark.tools import Tool
 
 if TYPE_CHECKING:
@@ -19,14 +20,12 @@ LIBRARIES = ("numpy", "numba", "llvmlite", "scipy", "pyarrow")
 
 def facts(tools: Sequence[Tool], encoded: "EncodedCorpus") -> dict[str, Any]:
     """Processor, cores, memory (bytes), system, versions, date, and the corpus by its numbers."""
-    from embeddings.training.task import available_threads
-
     return {
         "date": datetime.now(UTC).date().isoformat(),
         "processor": processor(),
         "cores": os.cpu_count(),
         "cores_available": available_threads(),
-        "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "memory": memory(),
         "system": platform.platform(),
         "python": platform.python_version(),
         "packages": {name: found for name in LIBRARIES if (found := installed(name))},

@@ -85,6 +85,7 @@ def gensim(job: Job, clock: Clock) -> None:
 def fasttext(job: Job, clock: Clock) -> None:
     """Run fastText, which counts and trains in one call: training is that call less one that trains for no epoch."""
     import fasttext
+    import numpy as np
     from fasttext.FastText import EOS, unsupervised_default
 
     from embeddings.vectors import Vectors
@@ -97,9 +98,9 @@ def fasttext(job: Job, clock: Clock) -> None:
         model = fasttext.train_unsupervised(job.text, **settings)
     clock.training.cpu = max(clock.training.cpu - clock.aside.cpu, 0.0)
     clock.training.wall = max(clock.training.wall - clock.aside.wall, 0.0)
-    words, matrix = model.get_words(on_unicode_error="replace"), model.get_input_matrix()
-    rows = [row for row, word in enumerate(words) if word != EOS]  # the end of a line, which fastText counts as a word
-    Vectors([words[row] for row in rows], matrix[rows]).save(job.out, force=True)
+    words = model.get_words(on_unicode_error="replace")
+    words = [word for word in words if word != EOS]  # the end of a line, which fastText counts as a word
+    Vectors(words, np.array([model.get_word_vector(word) for word in words])).save(job.out, force=True)
 
 
 RUNS: dict[str, Callable[[Job, Clock], None]] = {"embeddings": embeddings, "gensim": gensim, "fasttext": fasttext}

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from embeddings.corpora import EncodedCorpus
 
 OUTPUTS = ("results.csv", "results.md", "results.png", "machine.json")
+VECTORS = "vectors"  # the folder of those that are kept
 
 
 class BenchmarkError(EmbeddingsError):
@@ -39,6 +40,7 @@ class Race:
     """Shapes to be run `repeats` times by each tool, seeds from 1 on; results in `folder`.
 
     shapes: `embeddings.eval.benchmark.job.Shape`, their settings those of our trainers. tools: ours first.
+    keep: whether the vectors of each run stay, in the folder "vectors".
     say: is told a line now and then.
     """
 
@@ -47,6 +49,7 @@ class Race:
     folder: Path
     repeats: int = 3
     force: bool = False
+    keep: bool = False
     say: Say = lambda line: None
     rows: list[Row] = field(default_factory=list)
 
@@ -63,6 +66,9 @@ class Race:
             raise OutputError(f"{self.folder} is not a folder")
         for name in OUTPUTS:
             check_output(self.folder / name, force=self.force)
+        kept = self.folder / VECTORS
+        if self.keep and kept.exists() and not (kept.is_dir() and (self.force or not any(kept.iterdir()))):
+            raise OutputError(f"{kept} exists; choose another name" + ", or --force to replace it" * kept.is_dir())
 
     def run(self, encoded: "EncodedCorpus") -> list[Row]:
         """The rows of all runs, as they stand in results.csv; that and the table are written after each run.
@@ -80,7 +86,10 @@ class Race:
             encoded.vocabulary.select(min_count=shape.settings["min_count"], max_vocab=shape.settings.get("max_vocab"))
         machine = facts(self.tools, encoded)
         try:
-            with laid_out(encoded, self.folder) as track:
+            kept = self.folder / VECTORS if self.keep else None
+            if kept is not None:
+                kept.mkdir(exist_ok=True)
+            with laid_out(encoded, self.folder, kept) as track:
                 track.warm_up(self.shapes, self.tools, self.say)
                 self.run_all(track, machine)
         except KeyboardInterrupt:
@@ -105,9 +114,9 @@ class Race:
             self.say(f"[{number}/{len(runs)}] {shape.label}, seed {seed}: {tool.name}")
             row = track.row(shape, seed, tool)
             self.say("    " + told(row))
-            self.keep(row, machine)
+            self.write_down(row, machine)
 
-    def keep(self, row: Row, machine: dict[str, Any]) -> None:
+    def write_down(self, row: Row, machine: dict[str, Any]) -> None:
         """Write down a finished run beside those before it."""
         csv, table = self.folder / "results.csv", self.folder / "results.md"
         if not self.rows:

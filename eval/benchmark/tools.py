@@ -114,16 +114,19 @@ def gensim_settings(shape: Shape) -> dict[str, Any]:
 
 
 def fasttext_settings(shape: Shape) -> dict[str, Any]:
-    """The arguments of `fasttext.train_unsupervised` for a shape, without n-grams.
+    """The arguments of `fasttext.train_unsupervised` for a shape; with n-grams for the trainer fasttext.
 
     fastText keeps a word with chance sqrt(t/f) + t/f as we do, but takes t = 0 to mean that none is kept.
     """
     settings = shape.settings
+    ngrams = {"minn": 0, "maxn": 0}
+    if shape.trainer == "fasttext":
+        buckets = settings["buckets"] or FASTTEXT_BUCKETS
+        ngrams = {"minn": settings["min_n"], "maxn": settings["max_n"], "bucket": buckets}
     return {
-        "model": shape.trainer,
+        **ngrams,
+        "model": settings.get("architecture", shape.trainer),
         "loss": "ns",
-        "minn": 0,
-        "maxn": 0,
         "wordNgrams": 1,
         "dim": settings["dim"],
         "ws": settings["window"],
@@ -137,6 +140,10 @@ def fasttext_settings(shape: Shape) -> dict[str, Any]:
     }
 
 
+BUCKETS = (
+    f"{{}} has {FASTTEXT_BUCKETS:,} rows for n-grams where buckets is not said; embeddings has as many of them as the "
+    "vocabulary's n-grams would fill."
+)
 OURS = Tool(
     "embeddings",
     package="embeddings-toolkit",
@@ -153,8 +160,7 @@ PEERS = (
         trainers=(*MODELS, "fasttext"),
         whole=runner("gensim"),
         notes=(
-            f"gensim's FastText has {FASTTEXT_BUCKETS:,} rows for n-grams where buckets is not said; embeddings has as "
-            "many of them as the vocabulary's n-grams would fill.",
+            BUCKETS.format("gensim's FastText"),
             "gensim's rate falls by the words that each worker read itself, out of all, so with several workers it "
             "stays above the schedule.",
         ),
@@ -163,9 +169,10 @@ PEERS = (
         "fasttext",
         package="fasttext-numpy2",
         module="fasttext",
-        trainers=MODELS,
+        trainers=(*MODELS, "fasttext"),
         whole=runner("fasttext"),
         notes=(
+            BUCKETS.format("fastText"),
             "fastText draws noise words by count to the power 0.5, which cannot be set; the others to the power 0.75.",
             "fastText's rate falls to 0 and not to a ten-thousandth of its start.",
             "fastText 0.9.2 gives a tenth of its vectors a random start for each thread: with fewer than 10 threads "

@@ -24,12 +24,12 @@ Say = Callable[[str], None]
 
 
 @contextmanager
-def laid_out(encoded: "EncodedCorpus", folder: Path) -> Iterator["Track"]:
+def laid_out(encoded: "EncodedCorpus", folder: Path, kept: Path | None = None) -> Iterator["Track"]:
     """The text and a cache of its own in a folder that is gone afterwards; compiled kernels stay where they are."""
     from embeddings.cache import folder as cache_folder
 
     with tempfile.TemporaryDirectory(prefix=".work-", dir=folder) as work:
-        track = Track(Path(work), len(encoded.ids))
+        track = Track(Path(work), len(encoded.ids), kept)
         text.write(encoded, track.text)
         track.cache.mkdir()
         kernels = cache_folder("kernels")
@@ -40,10 +40,11 @@ def laid_out(encoded: "EncodedCorpus", folder: Path) -> Iterator["Track"]:
 
 @dataclass(frozen=True)
 class Track:
-    """Where all run: a folder with the text, and how many words that has."""
+    """Where all run: a folder with the text, how many words that has, and a folder for vectors if they are kept."""
 
     work: Path
     words: int
+    kept: Path | None = None
 
     @property
     def text(self) -> Path:
@@ -78,7 +79,10 @@ class Track:
         out = self.work / "vectors.bin"
         try:
             figures = self.figures(tool, Job(shape, seed, str(self.text), str(out)))
-            return {**row, **figures, **self.quality(out), "error": ""}
+            judged = self.quality(out)
+            if self.kept is not None:
+                out.replace(self.kept / f"{shape.name}-{tool.name}-{seed}.bin")
+            return {**row, **figures, **judged, "error": ""}
         except Failed as error:
             return {**row, "error": str(error)}
         finally:

@@ -12,7 +12,7 @@ from embeddings.composition.phrases import ANY
 from embeddings.composition.split import TEST
 from embeddings.composition.tables import FIRST, PART, PHRASE, SECOND, TYPE
 from embeddings.errors import SettingError
-from embeddings.eval.intervals import Interval, Z
+from embeddings.eval.intervals import Interval, Z, mean_interval
 from embeddings.eval.outcomes import Measured
 from embeddings.eval.results import Key
 from embeddings.neighbours import row_blocks, unit
@@ -114,14 +114,6 @@ def nearer(made: np.ndarray, true: np.ndarray, phrases: np.ndarray) -> np.ndarra
         own = (made[part] * true[part]).sum(axis=1)
         ranks[part] = 1 + (made[part] @ phrases.T > own[:, None] + 1e-12).sum(axis=1)
     return ranks
-
-
-def mean_interval(values: np.ndarray) -> Interval:
-    """The 95 % interval of a mean, by the normal distribution; none for a single value."""
-    if len(values) < 2:
-        return None, None
-    reach = Z * float(values.std(ddof=1)) / sqrt(len(values))
-    return float(values.mean()) - reach, float(values.mean()) + reach
 
 
 def median_interval(values: np.ndarray) -> Interval:

@@ -5,32 +5,17 @@ from pathlib import Path
 
 import numpy as np
 
-from embeddings.errors import SettingError
 from embeddings.eval.neighbours.quality import Quality
-from embeddings.files import check_output, replacing
+from embeddings.pictures import save_picture
 
 MARKS = "osD^vPX*<>"
-DPI = 150
-ENDINGS = (".png", ".svg", ".pdf")
-
-
-def check_picture(path: str | Path) -> None:
-    """Refuse a file that a picture cannot be written to.
-
-    Raises:
-        SettingError: the ending is no picture's.
-        OutputError: it exists or cannot be written.
-    """
-    if Path(path).suffix.lower() not in ENDINGS:
-        raise SettingError(f"a picture must end in {', '.join(ENDINGS)}, not {str(path)!r}")
-    check_output(path)
 
 
 def draw(results: Sequence[Quality], path: str | Path) -> None:
     """A PNG, or what else the ending asks for: a line for each family of indexes; right is faster, up is better.
 
     Raises:
-        SettingError, OutputError: as `check_picture`.
+        SettingError, OutputError: as `save_picture`.
     """
     from matplotlib.figure import Figure
 
@@ -48,9 +33,7 @@ def draw(results: Sequence[Quality], path: str | Path) -> None:
     axes.set_title(f"{first.vectors}: {first.rows:,} rows of {first.dim}, {first.queries:,} queries")
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")
-    check_picture(path)
-    with replacing(path) as fresh:
-        figure.savefig(fresh, dpi=DPI)
+    save_picture(figure, path)
 
 
 def families(results: Sequence[Quality]) -> dict[str, list[Quality]]:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from embeddings.eval.facts import SET as FACTS
 from embeddings.eval.outcomes import Outcome
-from embeddings.eval.report.html import Html, heading, table, tag
 from embeddings.eval.report.record import record
 from embeddings.eval.report.tables import (
     CORRELATIONS,
@@ -27,6 +26,7 @@ from embeddings.eval.report.words import MAPPED, choose, maps, neighbours
 from embeddings.eval.results import Result
 from embeddings.eval.suite import Suite, compare
 from embeddings.files import replacing
+from embeddings.html import Html, heading, table, tag
 from embeddings.vectors import Vectors
 
 if TYPE_CHECKING:

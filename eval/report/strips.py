@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import ceil, floor, log10
 
-from embeddings.eval.report.html import Html, tag
+from embeddings.html import Html, tag
 
 STEPS = (1, 2, 2.5, 5, 10)
 TICKS = 5

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from embeddings.eval.comparison import Comparison
-from embeddings.eval.report.html import NONE, Html, heading, number, place, table, tag, word
 from embeddings.eval.report.strips import Scale
 from embeddings.eval.results import Result
+from embeddings.html import NONE, Html, heading, number, place, table, tag, word
 
 Label = tuple[str, ...]
 Line = TypeVar("Line", Result, Comparison)

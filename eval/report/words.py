@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from embeddings.eval.report.html import NONE, Html, place, table, tag, text, word
+from embeddings.html import NONE, Html, place, table, tag, text, word
 from embeddings.neighbours import unit
 from embeddings.vectors import Vectors
 

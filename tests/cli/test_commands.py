@@ -181,6 +181,7 @@ BAD = [
     (["evaluate", "text.txt", "--similarity", "missing"], 1, "no test set 'missing'"),
     (["evaluate", "text.txt", "--facts", "--compose"], 2, "--compose is of use only with --similarity"),
     (["evaluate", "text.txt", "--window", "1"], 2, "--window is of use only with --tagging"),
+    (["evaluate", "text.txt", "--window", "0"], 2, "--window is of use only with --tagging"),
     (["evaluate", "text.txt", "--categories", "text.txt", "--method", "3cosmul"], 2, "--method is of use only with"),
     (["evaluate", "text.txt", "--documents", "text.txt"], 1, "plain text and has no column 'text'"),
     (

@@ -55,6 +55,15 @@ def test_neighbours_of_documents(models: tuple[Path, Path]) -> None:
     assert "no vector for 'sea'" in run("neighbours", models[1], "--documents", "sea").stderr
 
 
+@pytest.mark.parametrize("kind", ["exact", "lsh", "faiss"])
+def test_an_index_of_documents(models: tuple[Path, Path], tmp_path: Path, kind: str) -> None:
+    asked = ["neighbours", models[1], "--documents", "sea/0", "--top", 3]
+    ok("index", kind, models[1], "--documents", "-o", tmp_path / "i", *(["--rerank", 150] if kind == "lsh" else []))
+    assert ok(*asked, "--index", tmp_path / "i") == ok(*asked)
+    ok("index", kind, models[1], "-o", tmp_path / "words")
+    assert "was built from other vectors" in run(*asked, "--index", tmp_path / "words").stderr
+
+
 @pytest.mark.parametrize("ending", [".parquet", ".npy", ".kv", ".bin", ".txt", ".arrow"])
 def test_inferred_in_every_format_are_those_of_python(
     models: tuple[Path, Path], table: Path, tmp_path: Path, ending: str
@@ -79,6 +88,42 @@ def test_lines_of_a_text_are_numbered_and_outputs_are_kept(models: tuple[Path, P
     assert found.matrix.any(axis=1).tolist() == [True, False, False, True]
     done = run("infer", models[0], tmp_path / "lines", "-o", tmp_path / "v.npy")
     assert (done.returncode, "exists" in done.stderr) == (1, True)
+
+
+def test_a_tag_that_the_format_cannot_hold_is_told_before_anything_is_inferred(
+    models: tuple[Path, Path], tmp_path: Path
+) -> None:
+    (tmp_path / "d.csv").write_text("tag,text\nNew York,sea1 sea2\n")
+    done = run("infer", models[0], tmp_path / "d.csv", "-o", tmp_path / "v.bin", *COLUMNS)
+    assert done.returncode == 1
+    assert "format cannot hold the word 'New York', which holds white space" in done.stderr.splitlines()[-1]
+    assert "inferr" not in done.stderr.replace(done.stderr.splitlines()[-1], "")
+    assert not (tmp_path / "v.bin").exists()
+    ok("infer", models[0], tmp_path / "d.csv", "-o", tmp_path / "v.parquet", *COLUMNS)
+
+
+def test_what_was_inferred_is_not_lost_where_it_cannot_be_written(
+    models: tuple[Path, Path], table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from click.testing import CliRunner
+
+    from embeddings import document_vectors
+    from embeddings.cli import main
+
+    out, infer = tmp_path / "v.npy", document_vectors.Concatenated.infer
+
+    def in_the_way(*given: object, **more: object) -> np.ndarray:
+        out.write_text("from elsewhere")
+        return infer(*given, **more)
+
+    monkeypatch.setattr(document_vectors.Concatenated, "infer", in_the_way)
+    done = CliRunner().invoke(main, ["infer", *map(str, [models[0], table, "-o", out, *COLUMNS])])
+    assert done.exit_code == 1
+    assert (
+        f"exists; choose another name, or --force to replace it; what was learned is saved in {tmp_path}" in done.stderr
+    )
+    assert out.read_text() == "from elsewhere"
+    assert len(em.load(tmp_path / "v.1.npy")) == 150
 
 
 def test_export_of_documents(models: tuple[Path, Path], tmp_path: Path) -> None:

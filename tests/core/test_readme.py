@@ -74,3 +74,16 @@ def test_every_trainer_has_a_row(readme):
     models = readme.split("## Models\n")[1].split("\n## ")[0]
     rows = set(re.findall(r"^\| `([a-z-]+)` \|", models, re.M))
     assert rows == set(ours("trainer"))
+
+
+def test_scikit_learn_runs_as_written(readme):
+    code = re.search(r"<!-- scikit-learn -->\n```python\n(.*?)```", readme, re.S)
+    assert code is not None
+    made = {}
+    exec(compile(code.group(1), "README.md", "exec"), made)
+    assert made["search"].predict(["a bad film", "a good film"]).tolist() == [0, 1]
+
+
+def test_links_to_files_lead_somewhere(root, readme):
+    for link in re.findall(r"\]\(([^)#]+)\)", readme):
+        assert link.startswith("http") or (root / link).exists(), link

@@ -119,8 +119,8 @@ def test_default_buckets_are_as_many_as_are_filled():
     words = ["".join(chr(97 + (i // 26**k) % 26) for k in range(4)) for i in range(5000)]
     ngrams = {ngram for word in words for ngram in naive_ngrams(word.encode(), 3, 6)}
     filled = {naive_hash(ngram) % FASTTEXT_BUCKETS for ngram in ngrams}
-    assert default_buckets(words, min_n=3, max_n=6) == len(filled) <= len(ngrams)
-    assert default_buckets([], min_n=3, max_n=6) == 1
+    assert default_buckets(ngram_hashes(words, 3, 6)[1]) == len(filled) <= len(ngrams)
+    assert default_buckets(ngram_hashes([], 3, 6)[1]) == 1
 
 
 WRONG = {

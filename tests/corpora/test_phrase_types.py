@@ -73,8 +73,22 @@ def test_a_lexicon_is_learned_from_a_treebank(tmp_path):
 
 def test_a_lexicon_may_have_the_tags_of_the_penn_treebank(tmp_path):
     (tmp_path / "tags").write_text("red\tJJ\ncars\tNNS\nwent\tVBD\nthe\tDT\nParis\tPROPN\n")
-    expected = {"red": "ADJ", "cars": "NOUN", "went": "VERB", "the": "DET", "Paris": "PROPN"}
+    expected = {"red": "ADJ", "cars": "NOUN", "went": "VERB", "the": "DET", "Paris": "PROPN", "paris": "PROPN"}
     assert lexicon.read(tmp_path / "tags") == expected
+
+
+def test_case_parts_no_word_from_its_tag(tmp_path):
+    """Neither a capital in the lexicon nor one in the text, but a word that has both forms has both tags."""
+    (tmp_path / "tags").write_text("Red\tADJ\nCar\tNOUN\nBrown\tNOUN\nbrown\tADJ\n")
+    tags = lexicon.read(tmp_path / "tags")
+    for words in ("red car", "Red Car", "red Car", "RED CAR", "brown car"):
+        assert typed.type_of(words.split(), tags) == "adjective-noun"
+    assert typed.type_of(["Brown", "car"], tags) == "noun-noun"
+    assert typed.tag_codes(["RED", "Brown", "brown", "x"], tags).tolist() == [0, 2, 0, -1]
+    shape = {"scoring": "count", "min_count": 1, "types": "adjective-noun", "lexicon": str(tmp_path / "tags")}
+    for case in ("lower", "keep"):
+        with em.Corpus(["Red car"], case=case).encode() as encoded:
+            assert [phrase.type for phrase in Phrases(**shape).find(encoded)] == ["adjective-noun"]
 
 
 @pytest.mark.parametrize(

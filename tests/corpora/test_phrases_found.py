@@ -74,6 +74,14 @@ def test_four_connecting_words_may_stand_in_a_row_and_no_more(tmp_path):
     assert [phrase.words for phrase in found] == [("hill", "king"), ("king", "of", "the", "of", "the", "hill")]
 
 
+@pytest.mark.parametrize(("case", "found"), [("lower", [("king", "of", "spain")]), ("keep", [])])
+def test_connecting_words_are_in_the_case_of_the_text(tmp_path, case, found):
+    (tmp_path / "words").write_text("Of")
+    with encode(["king of Spain"] * 2, case=case) as encoded:
+        phrases = Phrases(scoring="count", min_count=2, connectors=str(tmp_path / "words")).find(encoded)
+    assert [phrase.words for phrase in phrases if len(phrase.words) > 2] == found
+
+
 def test_a_score_must_be_above_the_threshold():
     with encode([["a", "b"], ["a", "b"], ["c"]]) as encoded:
         for threshold, size in ((2.0, 0), (1.999, 1)):
@@ -180,6 +188,21 @@ def test_the_passes_of_word2phrase_are_those_of_the_twin(sample, sentences):
         assert decoded(encoded) == [["_".join(token) for token in tokens] for tokens in joined(sentences, steps)]
 
 
+def test_each_pass_may_have_a_threshold_of_its_own(sample, sentences):
+    """The recipe of word2phrase: 200, then 100; the last is for all further passes."""
+    ours = Phrases(passes=3, thresholds="200, 100").find(sample)
+    steps = []
+    for threshold in (200, 100, 100):
+        tokens = joined(sentences, steps)
+        scored = word2phrase_scores(tokens, 5).items()
+        steps.append({sum(pair, ()) for pair, score in scored if score > threshold} - set().union(*steps))
+    assert [{phrase.words for phrase in ours if phrase.step == step} for step in (1, 2, 3)] == steps
+    assert all(steps[:2])
+    same = Phrases(passes=2, thresholds="150")
+    assert same.find(sample).identity == Phrases(passes=2, threshold=150.0).find(sample).identity
+    assert same.identity != Phrases(passes=2, thresholds="150,100").identity
+
+
 def test_the_best_stand_first_and_words_below_min_count_join_nothing(sample):
     found = Phrases(min_count=20).find(sample)
     ranks = [phrase.score for phrase in found]
@@ -194,6 +217,11 @@ def test_the_best_stand_first_and_words_below_min_count_join_nothing(sample):
     [
         ({"scoring": "npmi", "threshold": 10.0}, "threshold must be from -1 to 1 for the score npmi, not 10.0"),
         ({"threshold": -1.0}, "threshold must be 0 or more for the score word2phrase, not -1.0"),
+        ({"thresholds": "200,-1", "passes": 2}, "threshold must be 0 or more for the score word2phrase, not -1.0"),
+        ({"thresholds": "200,nan", "passes": 2}, "threshold must be 0 or more for the score word2phrase, not nan"),
+        ({"thresholds": "200,", "passes": 2}, "thresholds must be numbers with commas between, not '200,'"),
+        ({"thresholds": "200,100"}, "thresholds are 2, and passes 1"),
+        ({"thresholds": "200", "threshold": 1.0}, "threshold and thresholds say the same: leave one out"),
         ({"min_count": 0}, "min_count must be at least 1, not 0"),
         ({"passes": 0}, "passes must be at least 1 and at most 8, not 0"),
         ({"connectors": "klingon"}, "connectors must be english or a file of words, not 'klingon'"),
@@ -212,6 +240,7 @@ def test_files_of_connecting_words_are_checked(tmp_path):
     for content, kind, message in (
         (b"", SettingError, "holds 0 connecting words"),
         (b"\xff", FormatError, "not UTF-8"),
+        (" ".join(map(str, range(1001))).encode(), SettingError, "holds 1001 connecting words; 1 to 1000 can be used"),
     ):
         (tmp_path / "words").write_bytes(content)
         with pytest.raises(kind, match=message):
@@ -222,5 +251,14 @@ def test_too_many_words_for_a_pair_to_be_a_number_are_told(tmp_path):
     counts = np.broadcast_to(np.int64(1), (1 << 31,))
     tokens = Tokens(np.zeros(0, np.int32), np.zeros(1, np.int64), counts, 0)
     links = np.array([5], np.int32)
-    with pytest.raises(CorpusError, match="2147483648 different words with 5 connecting words are too many"):
+    with pytest.raises(CorpusError, match="2,147,483,648 different words with 5 connecting words are too many to tell"):
         pairs.count_pairs(tokens, links, 1, tmp_path)
+
+
+def test_how_many_connecting_words_there_may_be_is_told():
+    with pytest.raises(CorpusError, match=r"300,000 different words with 1,000 .* name 100 connecting words at most"):
+        pairs.check_room(300_000, 1000)
+    assert pairs.fits(300_000, 100)
+    assert not pairs.fits(300_000, 101)
+    with pytest.raises(CorpusError, match="to tell apart; lower --max-types"):
+        pairs.check_room(1 << 32, 0)

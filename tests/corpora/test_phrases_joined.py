@@ -193,6 +193,7 @@ def test_a_corpus_without_phrases_is_told_or_left(tmp_path):
             {"phrases": "auto", "joiner": ""},
             "joiner must be marks that are neither letter, digit nor white space, not ''",
         ),
+        ({"phrases": "auto", "joiner": "\udcff"}, "joiner must be valid Unicode (UTF-8), not '\\udcff'"),
         ({"phrases": "auto", "phrase_words": "keep"}, "phrase-words must be replace or alternate, not 'keep'"),
         ({"joiner": "+"}, "joiner and phrase-words say how phrases become tokens: name the phrases too"),
         ({"phrases": 7}, "phrases must be Phrases, a PhraseList, a file or 'auto', not 7"),

@@ -67,6 +67,11 @@ def test_what_is_no_phrase_is_refused(tmp_path):
     for words in (["york"], ("a", ""), ["a"] * 33, ("a", 1)):
         with pytest.raises(SettingError, match="a phrase has 2 to 32 words, none of them empty"):
             PhraseList([words])
+    for words in ([5], [None], [b"new york"]):
+        with pytest.raises(SettingError):
+            PhraseList(words)
+    with pytest.raises(SettingError, match="the words of a phrase must be valid Unicode"):
+        PhraseList([("a\ud800", "b")])
     assert list(PhraseList(["new york"])) == [Phrase(("new", "york"))]
     with pytest.raises(SettingError, match="holds white space in a word and cannot stand in a file"):
         PhraseList([("a b", "c")]).save(tmp_path / "f")

@@ -207,3 +207,16 @@ def test_memory_does_not_grow_with_the_corpus(tmp_path):
     finally:
         tracemalloc.stop()
     assert naive_file("a\n" * 3)[0] == [["a"]] * 3
+
+
+def test_a_generator_function_stands_for_what_it_yields():
+    def texts():
+        yield "one two"
+        yield "two three two"
+
+    encoded = Corpus(texts).encode()
+    assert dict(zip(encoded.vocabulary.words, encoded.vocabulary.counts.tolist(), strict=True)) == {
+        "two": 3,
+        "one": 1,
+        "three": 1,
+    }

@@ -14,11 +14,13 @@ from statistics import median
 
 import pytest
 
+import embeddings as em
 from embeddings.eval.benchmark import tools
 from embeddings.eval.pairs import read_pairs
 
-PEERS = [peer for peer in tools.PEERS if peer.installed]
+PEERS = [peer for peer in tools.PEERS if peer.name == "gensim"]  # fastText stops with NaN on texts as small as here
 SMALL = ["--trainer", "cbow", "--dim", "8", "--epochs", "1", "--seeds", "1", "--threads", "2", "--min-count", "2"]
+SMALL += ["--peer", "gensim"]
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +44,7 @@ def benchmark(*args, path=()):
 def results(corpus):
     """A comparison by the real command: its process and the folder it wrote."""
     folder = corpus.parent / "results"
-    done = benchmark(corpus, "-o", folder, *SMALL)
+    done = benchmark(corpus, "-o", folder, *SMALL, "--keep")
     assert done.returncode == 0, done.stderr
     return done, folder
 
@@ -91,8 +93,11 @@ def test_ratios_come_from_the_file(results):
 def test_picture_machine_and_nothing_else(results):
     _, folder = results
     assert sorted(path.name for path in folder.iterdir()) == sorted(
-        ["results.csv", "results.md", "results.png", "machine.json"]
+        ["results.csv", "results.md", "results.png", "machine.json", "vectors"]
     )
+    kept = [f"cbow-dim8-negatives5-threads2-{tool}-1.bin" for tool in ("embeddings", "gensim")]
+    assert sorted(path.name for path in (folder / "vectors").iterdir()) == kept
+    assert em.load(folder / "vectors" / kept[0]).matrix.shape[1] == 8
     assert (folder / "results.png").read_bytes().startswith(b"\x89PNG")
     machine = json.loads((folder / "machine.json").read_text())
     assert machine["cores"] >= 1
@@ -130,7 +135,15 @@ def test_a_broken_peer_is_reported_and_the_rest_goes_on(corpus, tmp_path):
     (tmp_path / "fake").mkdir()
     (tmp_path / "fake" / "fasttext.py").write_text("raise RuntimeError('broken on purpose')\n")
     done = benchmark(
-        corpus, "-o", tmp_path / "results", *SMALL, "--peer", "fasttext", "--json", "--quiet", path=[tmp_path / "fake"]
+        corpus,
+        "-o",
+        tmp_path / "results",
+        *SMALL[:-2],
+        "--peer",
+        "fasttext",
+        "--json",
+        "--quiet",
+        path=[tmp_path / "fake"],
     )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
@@ -146,7 +159,7 @@ def test_a_broken_peer_is_reported_and_the_rest_goes_on(corpus, tmp_path):
 def test_ctrl_c_keeps_what_is_finished_and_leaves_no_process(corpus, tmp_path):
     folder = tmp_path / "results"
     command = [sys.executable, "-m", "embeddings", "benchmark", corpus, "-o", folder, *SMALL, "--seeds", "500"]
-    with subprocess.Popen([*command, "--peer", "gensim"], stderr=subprocess.PIPE, text=True) as running:
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
         try:
             until = time.monotonic() + 120
             while not (folder / "results.md").exists() and time.monotonic() < until:
@@ -171,3 +184,15 @@ def processes():
             yield int(path.parent.name), path.read_text(errors="replace")
         except OSError:
             continue
+
+
+@pytest.mark.slow
+def test_fasttext_itself_with_ngrams(tmp_path):
+    """As a peer of the trainer fasttext: it learns from n-grams, so that its vectors are those of words, not rows."""
+    pytest.importorskip("fasttext", reason="fastText itself is not installed; it comes with the extra fasttext")
+    small = ["--dim", "16", "--epochs", "1", "--seeds", "1", "--threads", "2", "--min-count", "20"]
+    done = benchmark("sample", "-o", tmp_path / "r", "--trainer", "fasttext", "--peer", "fasttext", *small)
+    assert done.returncode == 0, done.stderr
+    ours, theirs = as_text(tmp_path / "r" / "results.csv")
+    assert (theirs["tool"], theirs["error"]) == ("fasttext", "")
+    assert ours["simlex999 seen"] == theirs["simlex999 seen"]

@@ -63,17 +63,6 @@ def test_two_files_are_compared(animals):
     assert found.p < 0.05 < found.low <= found.difference <= found.high
 
 
-@pytest.mark.golden
-def test_mcnemar_equals_scipy(animals):
-    from scipy.stats import binomtest
-
-    suite = Suite.read(categories=animals)
-    a, b = (suite.judge(made(noise), str(noise))[-1] for noise in (0.6, 1.0))
-    gained, lost = int((a.right & ~b.right).sum()), int((b.right & ~a.right).sum())
-    assert gained
-    assert a.compare(b).p == pytest.approx(binomtest(gained, gained + lost, 0.5).pvalue)
-
-
 @pytest.mark.parametrize("words", [["cat1"], ["cat1", "cat2"], ["none"]])
 def test_no_value_has_a_reason(animals, words):
     result = evaluate(Vectors(words, np.ones((len(words), 2))), categories=animals)[-1]

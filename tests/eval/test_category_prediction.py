@@ -6,11 +6,14 @@ import sys
 
 import numpy as np
 import pytest
+from naive_resamples import interval, times_drawn
 
 from embeddings.errors import SettingError
 from embeddings.eval import Suite, compare, evaluate
 from embeddings.eval.categories import read_categories
-from embeddings.eval.category_prediction import FOLDS, folds, predicted, prediction
+from embeddings.eval.category_prediction import predicted, prediction
+from embeddings.eval.folds import FOLDS, folds
+from embeddings.eval.matching import Folded
 from embeddings.vectors import Vectors
 
 KINDS = ("person", "place", "thing")
@@ -85,20 +88,22 @@ def test_a_name_is_never_told_by_what_was_learned_from_itself():
     rng = np.random.default_rng(2)
     asked = rng.integers(0, 2, 100)
     fold = folds([f"w{i}" for i in range(100)], asked)
-    told = predicted(np.eye(100, dtype=np.float32), np.ones(100, bool), asked, fold)
+    told, converged = predicted(np.eye(100, dtype=np.float32), np.ones(100, bool), asked, fold)
+    assert converged
     assert (told == asked).mean() < 0.7
 
 
 def test_interval_by_an_obvious_twin(names, vectors):
-    macro = next(o for o in prediction(vectors, read_categories(names), name="v") if o.key.measure == "macro-f1")
-    drawn = np.random.default_rng(1).multinomial(102, np.full(102, 1 / 102), size=1000)
+    judged = prediction(vectors, read_categories(names), Folded(vectors.words), name="v")
+    macro = next(outcome for outcome in judged if outcome.key.measure == "macro-f1")
+
     values = []
-    for times in drawn:
+    for times in times_drawn(102):
         asked, told = np.repeat(macro.asked, times, axis=0), np.repeat(macro.told, times, axis=0)
         sums = asked.sum(axis=0) + told.sum(axis=0)
         values.append(np.mean(2 * (asked & told).sum(axis=0)[sums > 0] / sums[sums > 0]))
     result = macro.result()
-    assert (result.low, result.high) == pytest.approx(tuple(np.quantile(values, [0.025, 0.975])))
+    assert (result.low, result.high) == pytest.approx(interval(values))
     assert result.low < result.value < result.high
 
 

@@ -14,8 +14,9 @@ from embeddings.composition.composer import Composer
 from embeddings.composition.split import TEST
 from embeddings.errors import FormatError, SettingError
 from embeddings.eval import Suite, compare
-from embeddings.eval.composition.held_out import mean_interval, median_interval, ranks_of
+from embeddings.eval.composition.held_out import median_interval, ranks_of
 from embeddings.eval.composition.ratings import read_ratings
+from embeddings.eval.intervals import mean_interval
 from embeddings.eval.report import Judged, write_report
 
 HEADING = "participant type ver s1lemma1 s1lemma2 s2lemma1 s2lemma2 rating\n"

@@ -75,7 +75,7 @@ def test_decides_as_scikit_learn_does(tmp_path, vectors):
     dense = whitened(means, weights) * known[:, None]
     # two sets of weights are kept here and their difference there, so that the penalty there is half
     theirs = LogisticRegression(C=2, tol=1e-8, max_iter=5000).fit(dense[learned], label[learned]).predict(dense[asked])
-    assert (told(means, known, label, learned, asked) == theirs).mean() >= 0.99
+    assert (told(means, known, label, learned, asked)[0] == theirs).mean() >= 0.99
 
 
 def test_one_file_is_judged_in_fifths(tmp_path, vectors):
@@ -87,6 +87,34 @@ def test_one_file_is_judged_in_fifths(tmp_path, vectors):
     whole = evaluate(vectors, documents=tmp_path / "d.csv")[-2]
     assert (whole.total, whole.seen) == (203, 183)
     assert whole.value > 0.8
+
+
+def test_the_order_of_a_file_decides_nothing(tmp_path, vectors):
+    """Labels in turn, one after another: a fifth that is every fifth would hold one label, learned from the others."""
+    kinds = ("good", "bad", "plain")
+    lines = [f"{kinds[i % 3]},{kinds[i % 3]}{i % 20} {kinds[i % 3]}{i * 7 % 20} x{i}" for i in range(150)]
+    five = [f"k{i % 5},good{i % 5} good{i % 5} y{i}" for i in range(100)]
+    for rows in (lines, sorted(lines), five):
+        (tmp_path / "d.csv").write_text("label,text\n" + "\n".join(rows) + "\n")
+        assert evaluate(vectors, documents=tmp_path / "d.csv")[-2].value > 0.9
+        test = read_documents(tmp_path / "d.csv", "text", "label")
+        for label in set(test.documents.labels):
+            counts = [sum(test.documents.labels[place] == label for place in asked) for _, asked in test.rounds]
+            assert max(counts) - min(counts) <= 1
+
+
+def test_documents_that_stand_twice_are_judged_together(tmp_path):
+    rng = np.random.default_rng(7)
+    texts = [f"a{rng.integers(9)} b{i}" for i in range(30)]
+    places = rng.integers(0, 30, 120)
+    (tmp_path / "d.csv").write_text("label,text\n" + "".join(f"{place % 2},{texts[place]}\n" for place in places))
+    test = read_documents(tmp_path / "d.csv", "text", "label")
+    for learned, asked in test.rounds:
+        assert not set(places[learned]) & set(places[asked])
+        assert len(asked) > 0
+    (tmp_path / "d.csv").write_text("label,text\n" + "x,one two\n" * 9 + "y,three\ny,four\n")
+    with pytest.raises(CorpusError, match="holds 3 different documents, and 5 are needed"):
+        read_documents(tmp_path / "d.csv", "text", "label")
 
 
 def test_json_lines_and_other_names_of_columns(tmp_path, vectors):
@@ -103,7 +131,7 @@ def test_what_is_refused(tmp_path, vectors):
         with pytest.raises(error, match=message):
             evaluate(vectors, documents=more.pop("name", tmp_path / "d.csv"), **more)
 
-    refused("label,text\na,b\n", "holds 1 documents, and 5 are needed")
+    refused("label,text\na,b\n", "holds 1 different documents, and 5 are needed")
     refused("label,text\na,b\n", "no column 'body'", text_column="body")
     refused("stars,text\na,b\n", "no column 'label'")
     refused("label,text\na,b\n", "no file or folder called 'nope'", name="nope")

@@ -55,6 +55,38 @@ def test_each_word_has_as_many_neighbours_where_all_are_equal_too(matrix):
     assert occurrences_of(matrix).sum() == 4000
 
 
+def test_blocks_change_nothing(matrix, monkeypatch):
+    whole = {name: result.value for name, result in found(matrix).items()}
+    monkeypatch.setattr("embeddings.eval.facts.CACHED", 8 * 8 * 7)  # 400 rows are no multiple of 7
+    parts = found(matrix)
+    assert {name: result.value for name, result in parts.items()} == pytest.approx(whole)
+
+
+def test_lengths_that_overflow_an_exponent():
+    rng = np.random.default_rng(1)
+    matrix = 1e-3 * rng.standard_normal((5000, 3)).astype(np.float32)
+    matrix[:3] = np.diag([9e3, 8e3, 7e3])  # some ten thousand times the mean length
+    facts = found(matrix)
+    scaled = matrix.astype(float) / np.linalg.norm(matrix.astype(float), axis=1).mean()
+    tops = [np.logaddexp.reduce(sign * scaled @ axis) for axis in np.linalg.svd(scaled)[2] for sign in (1, -1)]
+    assert facts["isotropy"].value == pytest.approx(np.exp(min(tops) - max(tops)), rel=1e-6)
+    apart = found(np.array([[1, 1e-7], [1, -1e-7], [1e4, 0]] + [[1e-9, 0]] * 3000))
+    assert 0 <= apart["isotropy"].value < 1e-100
+
+
+def test_zero_vectors_are_no_hubs(matrix):
+    """Beside many that are opposite, a zero vector is a neighbour of everything, and has the first words as its own."""
+    some = np.insert(matrix, np.repeat(np.arange(0, 400, 8), 2), 0, axis=0)
+    facts, without = found(some), found(matrix)
+    for name in ("hubness", "words that are no neighbours", "neighbour most often"):
+        assert facts[name].value == without[name].value
+        assert (facts[name].seen, facts[name].total) == (400, 500)
+        assert "zero vectors left out" in facts[name].protocol
+    assert facts["zero vectors"].value == 0.2
+    assert facts["mean cosine"].value == pytest.approx(without["mean cosine"].value)
+    assert "hubness" not in found(np.vstack([np.eye(10), np.zeros((30, 10))]))
+
+
 def test_hubs_are_of_the_first_words_alone(matrix, monkeypatch):
     monkeypatch.setattr("embeddings.eval.facts.HUB_WORDS", 100)
     assert found(matrix)["hubness"].seen == 100

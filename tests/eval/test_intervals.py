@@ -4,9 +4,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naive_resamples import interval, times_drawn
 
 from embeddings.eval import evaluate
-from embeddings.eval.intervals import bootstrap, pearson_weighted, ranks_weighted, weights, wilson
+from embeddings.eval.intervals import (
+    bootstrap,
+    mean_bootstrap,
+    mean_interval,
+    pearson_weighted,
+    ranks_weighted,
+    weights,
+    wilson,
+)
 from embeddings.eval.pairs import read_pairs
 from embeddings.vectors import Vectors
 
@@ -43,10 +52,22 @@ def test_resamples_equal_scipy_on_repeated_items(pairs, seed):
 def test_resamples_are_a_thousand_of_all_items_and_the_same_each_time(monkeypatch):
     drawn = np.concatenate(list(weights(50)))
     assert drawn.shape == (1000, 50)
+    assert np.array_equal(drawn, times_drawn(50))
     assert (drawn.sum(axis=1) == 50).all()
     assert drawn.mean(axis=0) == pytest.approx(np.ones(50), abs=0.15)
     monkeypatch.setattr("embeddings.neighbours.BLOCK_BYTES", 10_000)
+    monkeypatch.setattr("embeddings.eval.intervals.KEPT", 10)
+    assert len(list(weights(50))) > 1
     assert np.array_equal(np.concatenate(list(weights(50))), drawn)
+
+
+def test_means_of_many_values_have_the_normal_interval(monkeypatch):
+    values = np.random.default_rng(8).uniform(0, 1, 3000)
+    drawn = mean_bootstrap(values)
+    assert drawn == pytest.approx(interval([times @ values / 3000 for times in times_drawn(3000)]))
+    monkeypatch.setattr("embeddings.eval.intervals.KEPT", 2999)
+    assert mean_bootstrap(values) == mean_interval(values) == pytest.approx(drawn, abs=0.001)
+    assert mean_bootstrap(np.zeros(4000)) == (0, 0)
 
 
 @pytest.mark.parametrize("ranked", [True, False])

@@ -10,10 +10,10 @@ import pytest
 from embeddings.errors import OutputError
 from embeddings.eval import Suite
 from embeddings.eval.report import Judged, write_report
-from embeddings.eval.report.html import text, word
 from embeddings.eval.report.record import fingerprint
 from embeddings.eval.report.strips import Scale
 from embeddings.eval.report.words import choose, flat, turned
+from embeddings.html import text, word
 from embeddings.neighbours import unit
 from embeddings.vectors import Vectors
 

@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from naive_resamples import interval, times_drawn
 
 from embeddings.errors import FormatError, SettingError
 from embeddings.eval import Suite, compare, evaluate
@@ -140,13 +141,11 @@ def test_value_and_interval_by_an_obvious_twin(files, vectors):
     outcome = Suite.read(tagging=files, window=0).judge(vectors, "v")[-1]
     result, test = outcome.result(), read_tagging(files).test
     groups = [np.flatnonzero(test.sentence_of == sentence) for sentence in range(len(test.ends))]
-    rng = np.random.default_rng(1)
-    drawn = rng.multinomial(len(groups), np.full(len(groups), 1 / len(groups)), size=1000)
     shares = []
-    for times in drawn:
+    for times in times_drawn(len(groups)):
         items = np.concatenate([np.tile(group, count) for group, count in zip(groups, times, strict=True)])
         shares.append(outcome.right[items.astype(int)].mean())
-    assert (result.low, result.high) == pytest.approx(tuple(np.quantile(shares, [0.025, 0.975])))
+    assert (result.low, result.high) == pytest.approx(interval(shares))
     assert result.value == outcome.right.mean()
 
 
@@ -159,10 +158,10 @@ def test_paired_test_tells_more_apart_than_the_intervals_do(files, vectors):
     assert found[None].difference == pytest.approx(judged[0][-1].right.mean() - judged[1][-1].right.mean())
     gained = judged[0][-1].right.astype(float) - judged[1][-1].right
     sentence = np.arange(240) // 3
-    rng, shares = np.random.default_rng(1), []
-    for times in rng.multinomial(80, np.full(80, 1 / 80), size=1000):
+    shares = []
+    for times in times_drawn(80):
         shares.append((times[sentence] * gained).sum() / 240)
-    assert (found[None].low, found[None].high) == pytest.approx(tuple(np.quantile(shares, [0.025, 0.975])))
+    assert (found[None].low, found[None].high) == pytest.approx(interval(shares))
     assert found[None].difference > 0.005
     assert found["words with a vector"].items == judged[1][-1].seen.sum()
     same = compare([judged[0], judged[0]])[-1]
@@ -263,3 +262,14 @@ def test_from_the_command_line(tmp_path, files, vectors):
     ]  # fmt: skip
     done = run("v.bin", "--tagging", files, "--compare")
     assert (done.returncode, done.stderr.strip()) == (2, "Error: --compare needs two VECTORS at least")
+
+
+def test_a_classifier_that_is_stopped_says_so(tmp_path, files, vectors, monkeypatch):
+    assert {one.note for one in evaluate(vectors, tagging=files)} == {None}
+    monkeypatch.setattr("embeddings.eval.windows.ITERATIONS", 2)
+    (note,) = {one.note for one in evaluate(vectors, tagging=files)}
+    assert note == "a classifier was stopped before it converged, so that this may be low"
+    (tmp_path / "names").write_text("".join(f"{word}\t{word[0]}\n" for word in NOUNS + VERBS))
+    assert {one.note for one in evaluate(vectors, categories=tmp_path / "names") if one.method} == {note}
+    (tmp_path / "d.csv").write_text("label,text\n" + "".join(f"{w[0]},{w} {v}\n" for w in NOUNS + VERBS for v in NOUNS))
+    assert evaluate(vectors, documents=tmp_path / "d.csv")[-2].note == note

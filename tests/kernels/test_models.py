@@ -13,11 +13,11 @@ from embeddings.plugins import cbow, skipgram
 VOCABULARY, TOLERANCE = 20, {np.float32: 1e-3, np.float64: 1e-11}
 
 
-def block_and_tables(dtype, negatives, dim=13):
+def block_and_tables(dtype, negatives, dim=13, **more):
     """A block of lines of all lengths over few words, so that rows repeat everywhere; two tables."""
     rng = np.random.default_rng(negatives)
     ids, lines = rng.integers(0, VOCABULARY, 300), lines_of(40, 1, 0, 2, 100, 157)
-    text = source(ids, lines, VOCABULARY, keep=np.linspace(0.5, 1, VOCABULARY), weights=np.arange(1.0, 21))
+    text = source(ids, lines, VOCABULARY, keep=np.linspace(0.5, 1, VOCABULARY), weights=np.arange(1.0, 21), **more)
     block = new_block(5, negatives, 200)
     rewind(block, text, 0, 300)
     fill(block, text, np.array([7, 0], np.uint64))

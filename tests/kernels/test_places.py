@@ -10,6 +10,7 @@ from test_models import TOLERANCE, block_and_tables
 from embeddings.kernels.block import FIRST, HELD, LAST, new_block
 from embeddings.kernels.bundle import LOSS, NEXT, PAIRS, aligned, new_bundle
 from embeddings.kernels.rows import TARGETS, padded
+from embeddings.kernels.together import hidden_bundle
 from embeddings.plugins import continuous_window, structured
 
 EACH = np.array([[at, at] for at in (-5, -4, -3, -2, -1, 1, 2, 3, 4, 5)])
@@ -42,22 +43,25 @@ def test_structured(dtype, reach, negatives):
     words.check(TOLERANCE[dtype])
     output.check(TOLERANCE[dtype])
     assert bundle.tally[PAIRS] == pairs > 500
-    assert bundle.tally[LOSS] == pytest.approx(lost, rel=1e-4)
+    assert bundle.tally[LOSS] == pytest.approx(lost, rel=TOLERANCE[dtype])
 
 
+@pytest.mark.parametrize("sharing", [1, 8])
 @pytest.mark.parametrize("negatives", [1, 5, 20])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_continuous_window(dtype, negatives):
-    block, words, _ = block_and_tables(dtype, negatives)
+def test_continuous_window(dtype, negatives, sharing):
+    block, words, _ = block_and_tables(dtype, negatives, sharing=sharing)
     output, twin = wide(np.random.default_rng(1), 10, dtype)
     table, twin = output.table.reshape(20, -1), twin.reshape(20, -1)
-    bundle = bundle_for(1, negatives, table.shape[1], dtype, contexts=10, rows=2)
-    continuous_window.learn_block(block, continuous_window.Tables(words.table, table, 5), bundle, 0.05)
-    lost, pairs = naive.continuous_window(words.twin, twin, places(block), 5, 0.05, at_once=TARGETS)
+    bundle = hidden_bundle(sharing, negatives, table.shape[1], contexts=10, dtype=dtype)
+    bundle.tally[NEXT] = -1e9
+    continuous_window.learn_block(block, continuous_window.Tables(words.table, table, 5, sharing), bundle, 0.05)
+    how = {"sharing": sharing, "at_once": TARGETS}
+    lost, pairs = naive.continuous_window(words.twin, twin, places(block), 5, 0.05, **how)
     words.check(TOLERANCE[dtype])
     output.check(TOLERANCE[dtype])
     assert bundle.tally[PAIRS] == pairs > 100
-    assert bundle.tally[LOSS] == pytest.approx(lost, rel=1e-4)
+    assert bundle.tally[LOSS] == pytest.approx(lost, rel=TOLERANCE[dtype])
 
 
 def place_and_block(line, i, start, stop, noise):
@@ -111,8 +115,8 @@ def test_continuous_window_steps_are_slopes(place):
         return naive.continuous_window_loss(words, whole, [twin], 5)
 
     slopes = [naive.slope(lost, table[:, :DIM]) for table in (words, output)]
-    bundle = new_bundle(1, 5, whole.shape[1], contexts=10, rows=2, dtype=np.float64)
-    continuous_window.learn_block(block, continuous_window.Tables(words, whole, 5), bundle, RATE)
+    bundle = hidden_bundle(1, 4, whole.shape[1], contexts=10, dtype=np.float64)
+    continuous_window.learn_block(block, continuous_window.Tables(words, whole, 5, 1), bundle, RATE)
     for table, old, slope in zip((words, output), before, slopes, strict=True):
         assert_gradient((table - old) / RATE, slope)
 
@@ -131,3 +135,17 @@ def test_a_neighbour_left_and_one_right_are_told_apart():
         assert left > right + 1
         left, right = (model.vectors["b"] @ output[at["x"], slot] for slot in (0, 1))
         assert right > left + 1
+
+
+@pytest.mark.parametrize("first", [0, 1, 2])
+@pytest.mark.parametrize("sharing", [1, 8])
+def test_windows_that_are_tallied_are_tallied_whole(sharing, first):
+    """Outputs of zeros say nothing: each pair costs log 2, that of the centre and those of its noise words."""
+    block, words, _ = block_and_tables(np.float64, 5, sharing=sharing)
+    bundle = hidden_bundle(sharing, 5, 10 * words.width, contexts=10, dtype=np.float64)
+    bundle.tally[NEXT] = first
+    output = aligned(20, 10 * words.width, np.float64)
+    continuous_window.learn_block(block, continuous_window.Tables(words.table, output, 5, sharing), bundle, 0.0)
+    noise = np.mean([(row != word).sum() for row, word in zip(block.noise, block.words, strict=True)])
+    assert bundle.tally[PAIRS] >= sharing
+    assert bundle.tally[LOSS] / bundle.tally[PAIRS] == pytest.approx((1 + noise) * np.log(2), rel=0.2)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import embeddings as em
+from embeddings import testing
 from embeddings.errors import CorpusError, SettingError
 from embeddings.testing import check_trainer
 from embeddings.vocabulary import UnknownWordError
@@ -43,13 +44,34 @@ def composing(path):
 
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"compositional": True, "rate": 0.05}, {"sample_side": "left"}, {"negative_sharing": "window"},
-     {"negatives": 1}, {"shuffle": True}],
+    [{}, {"sample_side": "left"}, {"negative_sharing": "window"}, {"negatives": 1}, {"shuffle": True}],
     ids=str,
-)  # fmt: skip
+)
 def test_contract(settings):
     """With n-grams of one token, which are the words of the contract's corpus."""
     check_trainer(em.Sembei, max_n=1, per_length="all", **settings)
+
+
+def test_contract_of_the_compositional_one(monkeypatch):
+    """Its tokens are code points, so each word of the contract's corpus becomes one."""
+    lines, known = testing.planted().sources[0].items, {}
+    coded = [[chr(0x4E00 + known.setdefault(word, len(known))) for word in line] for line in lines]
+    monkeypatch.setattr(testing, "planted", lambda: em.Corpus(coded))
+    monkeypatch.setattr(testing, "SYNONYMS", tuple(chr(0x4E00 + known[word]) for word in testing.SYNONYMS))
+    check_trainer(em.Sembei, max_n=1, per_length="all", compositional=True, rate=0.05)
+
+
+@pytest.mark.parametrize("tokenizer", ["words", "characters"])
+def test_the_compositional_one_refuses_tokens_of_several_code_points(tokenizer):
+    corpus = em.Corpus(["new york e\u0301"] * 9, tokenizer=tokenizer)
+    small = {name: value for name, value in SMALL.items() if name not in ("threads", "seed")}
+    with pytest.raises(SettingError, match=r"compositional sums n-grams of single code points, and '.*' is one"):
+        em.Sembei(**small, compositional=True).train(corpus)
+
+
+def test_usual_numbers_are_cut_to_the_longest():
+    assert em.Sembei(max_n=1).limits == [3000]
+    assert em.Sembei(max_n=2).limits == em.Sembei().limits == [3000, 20000]
 
 
 def test_kinds_of_words_lie_together_with_no_segmenter(model):
@@ -136,6 +158,7 @@ def test_many_threads_read_all(path, threads):
     ("wrong", "told"),
     [({"per_length": "3,"}, "per_length must be 'all' or whole numbers"), ({"per_length": "-1"}, "per_length"),
      ({"per_length": "²"}, "per_length"), ({"per_length": "9" * 10}, "per_length"), ({"per_length": ""}, "per_length"),
+     ({"per_length": "0,0"}, "per_length must let in one n-gram at least, not '0,0'"),
      ({"per_length": "1,2,3", "max_n": 2}, "per_length has 3 numbers, and max_n is 2"), ({"max_n": 0}, "max_n"),
      ({"max_n": 17}, "max_n"), ({"sample_side": "right"}, "sample_side")],
 )  # fmt: skip
@@ -150,8 +173,8 @@ def test_a_given_vocabulary_is_refused(path):
     corpus = em.Corpus(path, tokenizer="codepoints", vocabulary=Vocabulary(["猫"], [1]))
     with pytest.raises(SettingError, match="--vocab"):
         em.Sembei(**{k: v for k, v in SMALL.items() if k not in ("threads", "seed")}).train(corpus)
-    with pytest.raises(CorpusError, match="no n-gram occurs 5 times"):
-        em.train("sembei", path, per_length="0", **SMALL)
+    with pytest.raises(CorpusError, match="no n-gram occurs 9 times"):
+        em.train("sembei", ["a b"] * 9, per_length="0,5", **SMALL | {"min_count": 9})
 
 
 def test_command(python, path, tmp_path):

@@ -60,6 +60,44 @@ def test_the_words_are_those_of_the_base_trainer():
         np.testing.assert_array_equal(model.tables[name], fitted.tables[name])
 
 
+@pytest.mark.parametrize("base", ["cbow", "structured-skipgram", "paragraph-dm"])
+def test_what_is_not_set_is_as_the_base_trainer_has_it(base):
+    """Its rate, windows and noise, which are not those of skip-gram."""
+    how = {name: SMALL[name] for name in ("dim", "min_count", "epochs")}
+    model = em.TensorIndexing(**SMALL, base=base).train(corpus(), threads=1, seed=2)
+    expected = em.train(base, corpus(), **how, threads=1, seed=2)
+    assert expected.settings["rate"] == model.record["base"]["settings"]["rate"]
+    np.testing.assert_array_equal(model.vectors.matrix, expected.vectors.matrix)
+    assert (model.settings["rate"], model.settings["dim"]) == (None, 8)
+    slower = em.TensorIndexing(**SMALL, base=base, rate=0.001).train(corpus(), threads=1, seed=2)
+    assert slower.record["base"]["settings"]["rate"] == 0.001
+    assert (slower.vectors.matrix != model.vectors.matrix).any()
+
+
+def test_the_base_trainer_refuses_what_does_not_go_with_it():
+    with pytest.raises(SettingError, match=r"min_rate must be at most rate, 0\.075, not 0\.08"):
+        em.TensorIndexing(base="cbow", min_rate=0.08)
+
+
+def test_documents_of_the_base_keep_their_tags(tmp_path):
+    rows = "".join(f"t{number % 9},{line}\n" for number, line in enumerate(lines()))
+    (tmp_path / "t.csv").write_text("tag,text\n" + rows)
+    columns = {"text_column": "text", "tag_column": "tag"}
+    text = em.Corpus(tmp_path / "t.csv", phrases=listed(), phrase_words="alternate", **columns)
+    model = em.TensorIndexing(**SMALL, base="paragraph-dm").train(text, threads=1)
+    assert model.documents.words == [f"t{i}" for i in range(9)]
+
+
+def test_a_phrase_list_wins_over_that_of_the_corpus(tmp_path):
+    some = [(colour, thing) for colour in COLOURS for thing in THINGS[:3]]
+    (tmp_path / "some.tsv").write_text("".join(f"{first.title()} {second}\n" for first, second in some))
+    how = em.TensorIndexing(**SMALL, phrase_list=str(tmp_path / "some.tsv"))
+    model = how.train(corpus(), threads=1)
+    assert model.record["phrases"] == {"adjective-noun": 12, "any": 12}
+    with pytest.raises(SettingError, match="phrase_list names the phrases to learn from, and others are given"):
+        em.TensorIndexing(fewest=10, phrase_list=str(tmp_path / "some.tsv")).fit(model, listed())
+
+
 def test_another_joiner_and_found_phrases():
     found = Phrases(scoring="count", min_count=3, threshold=3, types="adjective-noun")
     text = em.Corpus(lines(), phrases=found, joiner="~", phrase_words="alternate")
@@ -68,6 +106,8 @@ def test_another_joiner_and_found_phrases():
     assert model.record["joiner"] == "~"
     assert model.record["phrases"]["adjective-noun"] == 32
     np.testing.assert_array_equal(model.compose("red", "car", function="own"), model.vectors["red~car"])
+    base = em.SkipGram(dim=8, min_count=1, epochs=1).train(text, threads=1)
+    assert em.TensorIndexing(fewest=10, fit_epochs=1).fit(base).record["phrases"]["adjective-noun"] == 32
 
 
 def test_a_corpus_without_phrases_is_refused_before_training():
@@ -97,7 +137,7 @@ def test_settings_out_of_range(settings, told):
 def test_rank_and_full_tensor_must_fit_the_vectors():
     with pytest.raises(SettingError, match="rank must be at most the dim of the vectors, 8, not 9"):
         em.TensorIndexing(**SMALL, rank=9).train(corpus())
-    vectors = em.Vectors(["a", "b", "a_b"], np.ones((3, 101), np.float32))
+    vectors = em.Vectors(["a", "b"], np.ones((2, 101), np.float32))
     with pytest.raises(SettingError, match="full_tensor takes vectors of at most 100 components, not 101"):
         em.TensorIndexing(full_tensor=True, fewest=0).fit(vectors)
     assert em.TensorIndexing(rank=101, fewest=0).fit(vectors).record["phrases"] == {}

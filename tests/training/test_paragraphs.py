@@ -3,15 +3,18 @@
 import json
 
 import numpy as np
+import pyarrow
 import pytest
 
 import embeddings as em
 from embeddings import document_vectors
+from embeddings.corpora.phrases import Phrase, PhraseList, kept
 from embeddings.errors import CorpusError, FormatError, OutputError, SettingError
 from embeddings.testing import check_trainer
 from embeddings.training import documents as training
 from embeddings.training.documents import documents_of
 from embeddings.training.task import prepare
+from embeddings.vocabulary import Vocabulary
 
 KINDS = [
     (em.ParagraphDBOW, {}),
@@ -195,6 +198,12 @@ def test_tags_are_saved_and_loaded(tmp_path):
     assert em.load(tmp_path / "m", table="documents").words == ["x", "new york", "é"]
 
 
+def test_tags_of_texts_in_memory():
+    rows = [{"text": f"a b {tag}", "tag": tag} for tag in ("x", "y", "x")]
+    corpus = em.Corpus(rows, text_column="text", tag_column="tag")
+    assert em.ParagraphDM(**{**SMALL, "epochs": 2}).train(corpus).documents.words == ["x", "y"]
+
+
 def test_broken_tags_are_told(tmp_path):
     model = em.ParagraphDM(**{**SMALL, "epochs": 2}).train(tagged(tmp_path, ["x", "y"]))
     model.save(tmp_path / "m")
@@ -223,6 +232,18 @@ def test_broken_models_are_told():
         model.infer(["a"])
 
 
+@EVERY
+@pytest.mark.parametrize("claimed", [4, 9, 40])
+def test_settings_of_another_dim_are_told_and_nothing_is_read_beyond_a_row(kind, more, claimed):
+    """Even if its other tables fit the settings."""
+    model = kind(**{**SMALL, **more, "epochs": 1}).train(em.Corpus(["a b a"]))
+    model.settings["dim"] = claimed
+    for name in {"output", "nothing"} & set(model.tables):
+        model.tables[name] = np.zeros((*model.tables[name].shape[:-1], claimed), np.float32)
+    with pytest.raises(FormatError, match=f"its settings say dim {claimed}, and its vectors have 8"):
+        model.infer(["a"])
+
+
 def test_models_without_documents_say_so():
     model = em.SkipGram(dim=4, min_count=1).train(em.Corpus(["a b"]))
     with pytest.raises(SettingError, match="a skipgram model has no vectors of documents"):
@@ -233,14 +254,20 @@ def test_models_without_documents_say_so():
 
 def test_bad_arguments_of_inference():
     model = em.ParagraphDBOW(**{**SMALL, "epochs": 1}).train(em.Corpus(["a b a"]))
-    for bad, told in [("a b", "texts must be a list of texts"), (3, "texts must be a list of texts")]:
+    for bad, told in [
+        ("a b", "texts must be a list of texts"),
+        (3, "texts must be a list of texts"),
+        ({"text": "a"}, "not a dict: a mapping gives its keys"),
+        ({"a"}, "not a set: a set has no order"),
+    ]:
         with pytest.raises(SettingError, match=told):
             model.infer(bad)
     for more in ({"epochs": 0}, {"epochs": -1}, {"threads": 0}, {"seed": -1}, {"epochs": 1.5}):
         with pytest.raises(SettingError, match=next(iter(more))):
             model.infer(["a"], **more)
-    with pytest.raises(CorpusError):
-        model.infer(["a", None])
+    for bad in (["a", None], [{"text": "a"}]):
+        with pytest.raises(CorpusError):
+            model.infer(bad)
     with pytest.raises(CorpusError):
         model.infer(["a \ud800"])
     assert model.infer([]).shape == (0, 8)
@@ -283,11 +310,85 @@ def test_two_models_side_by_side():
         em.concatenate(first, lines).infer(corpus)
 
 
-def test_phrases_need_a_corpus_that_joins_them(tmp_path):
-    (tmp_path / "p.tsv").write_text("new york\n")
-    given = {"phrases": tmp_path / "p.tsv"}
-    model = em.ParagraphDBOW(**{**SMALL, "epochs": 2}).train(em.Corpus(["new york and new york"] * 5, **given))
-    assert "new_york" in model.vectors
-    with pytest.raises(SettingError, match="trained on joined phrases: give a Corpus with the same phrases"):
+@pytest.mark.parametrize("words", ["replace", "alternate"])
+def test_phrases_of_the_training_are_joined_again(words, tmp_path):
+    """Pass by pass, from a saved model too, whatever the other texts are."""
+    listed = PhraseList([Phrase(("new", "york")), Phrase(("new", "york", "times"), step=2), ("york", "times")])
+    text = ["New York and new york", "the New York Times", "york times", "new times"] * 5
+    corpus = em.Corpus(text, phrases=listed, joiner="+", phrase_words=words)
+    model = em.ParagraphDBOW(**{**SMALL, "epochs": 2}).train(corpus, threads=1)
+    assert {"new+york", "new+york+times", "york+times"} <= set(model.vectors.words)
+    model.save(tmp_path / "m")
+    asked = ["New York", "the New York Times.", "York times", "york", "times new york", "nothing"]
+    joined = [["new+york"], ["the", "new+york+times"], ["york+times"], ["york"], ["times", "new+york"], []]
+    plain = em.load_model(tmp_path / "m")
+    plain.record["text"]["phrases"] = plain.phrases = None
+    expected = plain.infer(joined, seed=3)
+    assert expected[:3].any(axis=1).all()
+    for known in (model, em.load_model(tmp_path / "m")):
+        assert known.infer(asked, seed=3).tobytes() == expected.tobytes()
+        assert known.infer(["york"], seed=3).tobytes() == expected[3].tobytes()
+        assert em.concatenate(known).corpus(asked).settings["phrases"]
+    assert model.infer(em.Corpus(asked, phrases=listed, joiner="+"), seed=3).tobytes() == expected.tobytes()
+
+
+def test_phrases_go_through_the_cache_and_a_given_vocabulary(tmp_path, monkeypatch):
+    monkeypatch.setenv("EMBEDDINGS_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "t").write_text("in new york\n" * 9)
+    for more in ({}, {}, {"vocabulary": Vocabulary(["new_york", "in"], [9, 9])}):
+        corpus = em.Corpus(tmp_path / "t", phrases=PhraseList([("new", "york"), ("no", "where")]), **more)
+        model = em.ParagraphDBOW(**{**SMALL, "epochs": 2}).train(corpus, threads=1)
+        assert model.infer(["new york", "york"]).any(axis=1).tolist() == [True, False]
+        assert model.phrases.to_pylist() == [{"words": ["new", "york"], "pass": 1}]
+
+
+def test_phrases_that_are_broken_or_were_not_kept_are_told(tmp_path):
+    corpus = em.Corpus(["new york"] * 5, phrases=PhraseList([("new", "york")]))
+    model = em.ParagraphDBOW(**{**SMALL, "epochs": 2}).train(corpus)
+    model.save(tmp_path / "m")
+    file = tmp_path / "m" / document_vectors.JOINED
+    file.write_bytes(b"no")
+    with pytest.raises(FormatError, match=r"phrases\.arrow is not a readable file of phrases"):
+        em.load_model(tmp_path / "m")
+    for column in (["new"], ["new", ""], None):
+        words = pyarrow.array([column], pyarrow.large_list(pyarrow.large_string()))
+        kept.save_table(pyarrow.table({"words": words, "pass": pyarrow.array([1], pyarrow.int8())}), file)
+        with pytest.raises(FormatError, match="the phrases of a model are broken: a phrase has 2 to 32 words"):
+            em.load_model(tmp_path / "m").infer(["new york"])
+    kept.save_table(pyarrow.table({"tag": ["x"]}), file)
+    with pytest.raises(FormatError, match="holds tag, not the words of phrases"):
+        em.load_model(tmp_path / "m")
+    file.unlink()
+    with pytest.raises(SettingError, match="does not have the phrases of its training: give a Corpus with them"):
+        em.load_model(tmp_path / "m").infer(["new york"])
+    model.record["text"]["phrases"] = {"joiner": 3}
+    with pytest.raises(FormatError, match="its record does not say how phrases were joined"):
         model.infer(["new york"])
-    assert model.infer(em.Corpus(["new york", "york"], **given)).any(axis=1).tolist() == [True, False]
+
+
+def test_a_corpus_that_is_read_in_another_way_is_refused():
+    made = em.ParagraphDBOW(**{**SMALL, "epochs": 2})
+    text = ["The End of new york"] * 5
+    kept_case = made.train(em.Corpus(text, case="keep"), threads=1)
+    with pytest.raises(SettingError, match="read with case lower, and that of the training with case keep"):
+        kept_case.infer(em.Corpus(text))
+    assert kept_case.infer(em.Corpus(text, case="keep")).tobytes() == kept_case.infer(text).tobytes()
+    plain, phrases = made.train(em.Corpus(text), threads=1), PhraseList([("new", "york")])
+    for more, told in [
+        ({"tokenizer": "whitespace"}, "with tokenizer whitespace, and that of the training with tokenizer words"),
+        ({"phrases": phrases}, "with joiner _, and that of the training with no phrases joined"),
+    ]:
+        with pytest.raises(SettingError, match=told):
+            plain.infer(em.Corpus(text, **more))
+    joined = made.train(em.Corpus(text, phrases=phrases), threads=1)
+    with pytest.raises(SettingError, match="with no phrases joined, and that of the training with joiner _"):
+        joined.infer(em.Corpus(text))
+
+
+def test_texts_without_any_word_are_zeros_however_they_come(tmp_path):
+    (tmp_path / "t").write_text("\n ,\n\n.\n")
+    for documents, lines, items in (("auto", 4, 2), ("lines", 4, 3), ("blocks", 2, 2)):
+        model = em.ParagraphDBOW(**{**SMALL, "epochs": 2, "documents": documents}).train(em.Corpus(["a b"]))
+        assert model.infer(em.Corpus(tmp_path / "t")).shape == (lines, 8)
+        assert model.infer(em.Corpus(["", " ,\n."])).shape == (items, 8)
+        assert model.infer(["", " ,\n."]).shape == (2, 8)

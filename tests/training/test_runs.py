@@ -7,6 +7,7 @@ import pytest
 from naive import Stream, blocks, pairs_of, skipgram, skipgram_loss
 
 import embeddings as em
+from embeddings.errors import SettingError
 from embeddings.kernels.block import FIRST, LAST, SIZE
 from embeddings.kernels.noise import picks
 from embeddings.kernels.products import TARGETS
@@ -219,3 +220,10 @@ def test_what_threads_read_is_as_the_settings_say():
     assert chances[0] < 1
     drawn = np.bincount(picks(source.noise, bits(np.uint64(1), 100_000)), minlength=3) / 100_000
     np.testing.assert_allclose(drawn, np.sqrt(counts) / np.sqrt(counts).sum(), atol=0.01)
+
+
+@pytest.mark.parametrize(("trainer", "window"), [("continuous-window", 1000), ("structured-skipgram", 1000)])
+def test_tables_larger_than_the_memory_are_refused_before_training(trainer, window, monkeypatch):
+    monkeypatch.setattr("embeddings.training.tables.memory", lambda: 2**20)
+    with pytest.raises(SettingError, match=r"^a table of [\d,]+ rows of 8 numbers takes 0\.\d GB, and this"):
+        em.train(trainer, planted(), dim=8, min_count=1, window=window)

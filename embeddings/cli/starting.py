@@ -1,0 +1,84 @@
+"""What a run starts from, as options: given vectors, or a model to go on with."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from embeddings.model import Model
+
+NAMES = ("init", "init_duplicates", "freeze", "continued")
+FLAG = "--continue"
+
+
+def options() -> list[click.Parameter]:
+    """The options of a start."""
+    return [
+        click.Option(
+            ["--init"],
+            metavar="VECTORS",
+            help="Start words from the vectors that they have there, in any format; others at random.",
+        ),
+        click.Option(
+            ["--init-duplicates"],
+            type=click.Choice(["most-frequent", "average", "exact"]),
+            help="Of words there that are one when lower-cased take the most frequent, or the average; or only those "
+            "that are spelled as here.  [default: most-frequent]",
+        ),
+        click.Option(["--freeze"], is_flag=True, help="Leave the vectors of --init as they are; learn the others."),
+        click.Option(
+            [FLAG, "continued"],
+            metavar="MODEL",
+            is_eager=True,
+            callback=take_settings,
+            help="Go on with a model on new text and new words: its settings are the defaults, its words stay, counts "
+            "are added.",
+        ),
+    ]
+
+
+def take_settings(ctx: click.Context, parameter: click.Parameter, path: str | None) -> "Model | None":
+    """The model, whose settings and reading become the defaults of the command; a configuration file wins."""
+    if path is None:
+        return None
+    from embeddings.loading import load_model
+
+    model = load_model(path)
+    if model.name != ctx.info_name:
+        raise click.UsageError(f"{path} is a {model.name} model: train {model.name} goes on with it")
+    text = model.record.get("text")
+    known = {str(option.name) for option in ctx.command.params} - {"continued"}
+    found = {**model.settings, **(text if isinstance(text, dict) else {})}
+    defaults = {name: value for name, value in found.items() if name in known - {"phrases"} and value is not None}
+    ctx.default_map = {**defaults, **(ctx.default_map or {})}
+    return model
+
+
+def start_of(init: str | None, init_duplicates: str | None, freeze: bool, continued: "Model | None") -> dict[str, Any]:
+    """The arguments of `Conduct` that say what a run starts from.
+
+    Raises:
+        UsageError: options that do not go together.
+    """
+    from embeddings.training.start import Init
+
+    if init is None:
+        for name, given in (("--init-duplicates", init_duplicates is not None), ("--freeze", freeze)):
+            if given:
+                raise click.UsageError(f"{name} is of use only with --init")
+        return {"continued": continued}
+    return {"continued": continued, "init": Init(init, init_duplicates or "most-frequent", freeze)}  # type: ignore[arg-type]  # click has checked it
+
+
+def with_trainer(args: list[str]) -> list[str]:
+    """The arguments of `train`, with the name of the model's trainer in front where --continue alone says it."""
+    from embeddings.loading import load_model
+
+    if not args or not args[0].startswith("-"):
+        return args
+    for number, word in enumerate(args):
+        if word.startswith(f"{FLAG}="):
+            return [load_model(word.partition("=")[2]).name, *args]
+        if word == FLAG and number + 1 < len(args):
+            return [load_model(args[number + 1]).name, *args]
+    return args

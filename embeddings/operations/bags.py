@@ -1,0 +1,48 @@
+"""Documents as bags of words, and sums of the vectors of their words."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from embeddings.corpora import EncodedCorpus
+
+
+@dataclass(frozen=True)
+class Bags:
+    """Documents as `ids` of `words`, with where each starts in them (documents + 1,)."""
+
+    words: list[str]
+    ids: NDArray[np.int32]
+    starts: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @classmethod
+    def of(cls, encoded: "EncodedCorpus") -> Self:
+        """The documents of an encoded corpus, which may be closed then."""
+        starts = np.array(encoded.sentences[encoded.documents])
+        return cls(list(encoded.vocabulary.words), np.array(encoded.ids), starts)
+
+    def sums(self, matrix: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """The weighted sum of the vectors of each document's words, float64 (documents, dim).
+
+        Arguments:
+            matrix: a vector for each of `words`, (words, dim).
+            weights: (words,), taken for every occurrence.
+        """
+        return np.asarray(self._chosen(weights) @ matrix)
+
+    def totals(self, weights: np.ndarray) -> NDArray[np.float64]:
+        """The sum of the weights (words,) of each document's words, (documents,)."""
+        return np.asarray(self._chosen(weights).sum(axis=1))
+
+    def _chosen(self, weights: np.ndarray) -> Any:
+        """The weight of each occurrence, sparse (documents, words); float64, in which all sums are."""
+        from scipy.sparse import csr_array
+
+        shape = len(self), len(self.words)
+        return csr_array((weights.astype(np.float64)[self.ids], self.ids, self.starts), shape=shape)

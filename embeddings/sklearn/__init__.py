@@ -1,0 +1,13 @@
+"""scikit-learn estimators that learn vectors from texts, and turn texts into vectors.
+
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from embeddings.sklearn import MeanVectorizer
+
+make_pipeline(MeanVectorizer("cbow", {"dim": 50}), LogisticRegression()).fit(texts, labels)
+"""
+
+from embeddings.sklearn.mean import MeanVectorizer
+from embeddings.sklearn.paragraph import ParagraphVectorizer
+
+__all__ = ["MeanVectorizer", "ParagraphVectorizer"]

@@ -1,0 +1,88 @@
+"""Who is told how a run goes, and may end it.
+
+All calls come from the thread that began the run. `progress` is called while the others learn; in `epoch` and
+`checkpoint` they stand still. What a callback raises ends the run and reaches its caller.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from embeddings.training.progress import Progress
+
+if TYPE_CHECKING:
+    from embeddings.model import Model
+
+
+@dataclass
+class Moment:
+    """The end of an epoch: all threads have read the corpus `epoch` times.
+
+    `loss` is the mean over the epoch, None where no window was tallied. `make` gives `model`.
+    """
+
+    epoch: int
+    progress: Progress
+    loss: float | None
+    make: "Callable[[], Model]"
+    stopped: bool = field(default=False, init=False)
+
+    @cached_property
+    def model(self) -> "Model":
+        """What was learned until now: a copy, made when it is first asked for."""
+        return self.make()
+
+    def stop(self) -> None:
+        """Let the run end here."""
+        self.stopped = True
+
+
+@dataclass(frozen=True)
+class Begin:
+    """What a run is: the name of its trainer, what names it in checkpoints, and how many words are read already."""
+
+    trainer: str
+    run: dict[str, Any]
+    words: int
+    of_words: int
+
+
+class Callback:
+    """What may be told of a run; each method does nothing unless it is overridden.
+
+    Whoever overrides `epoch` makes threads wait for each other at the end of each epoch. A callback that decides by
+    what was before keeps it in `state`: checkpoints hold it, and `restore` gets it when a run goes on.
+    """
+
+    def begin(self, begin: Begin) -> None:
+        """The run begins, or goes on."""
+
+    def progress(self, progress: Progress) -> None:
+        """How far it is, some ten times a second, and the loss since the last time."""
+
+    def epoch(self, moment: Moment) -> None:
+        """An epoch is over."""
+
+    def checkpoint(self, path: Path, progress: Progress) -> None:
+        """A checkpoint was written."""
+
+    def interrupted(self, progress: Progress) -> None:
+        """The user stopped the run."""
+
+    def end(self, model: "Model") -> "Model":
+        """The run is over; what it gives in place of the model learned last, or that itself."""
+        return model
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint holds of it: arrays, and what JSON can hold, by name; nothing that changes later."""
+        return {}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Be as when `state` gave this."""
+
+
+def listens(callback: Callback) -> bool:
+    """Whether it wants to be told of the ends of epochs."""
+    return type(callback).epoch is not Callback.epoch

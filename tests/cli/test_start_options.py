@@ -1,0 +1,66 @@
+"""Starting from vectors, and going on with a model, from the command line."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_commands import SMALL, TEXT, ok, run
+
+import embeddings as em
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "text.txt"
+    path.write_text(TEXT)
+    return path
+
+
+def test_frozen_vectors_stay(text, tmp_path):
+    start = em.Vectors(["King", "king", "queen"], np.random.default_rng(1).normal(size=(3, 10)).astype(np.float32))
+    start.save(tmp_path / "start.txt")
+    given = ["--init", tmp_path / "start.txt", "--freeze", "--init-duplicates", "exact"]
+    done = run("train", "skipgram", text, "-o", tmp_path / "v", *SMALL, *given)
+    assert done.returncode == 0, done.stderr
+    assert "2 of 9 words started from the given vectors" in done.stderr
+    model = em.load(tmp_path / "v")
+    for word in ("king", "queen"):
+        np.testing.assert_allclose(model[word], start[word], rtol=1e-5)
+
+
+@pytest.mark.parametrize("trainer", [["cbow"], []])
+def test_continue_takes_the_settings_of_the_model(text, tmp_path, trainer):
+    ok("train", "cbow", text, "-o", tmp_path / "v", *SMALL, "--window", "3", "--case", "keep")
+    (tmp_path / "more.txt").write_text("the wolf rules the forest\n" * 20)
+    given = ["-o", tmp_path / "w", "--threads", "1", "--epochs", "3"]
+    done = run("train", *trainer, "--continue", tmp_path / "v", tmp_path / "more.txt", *given)
+    assert done.returncode == 0, done.stderr
+    assert "9 words went on from the model, 2 are new" in done.stderr
+    model = em.load_model(tmp_path / "w")
+    assert (model.settings["window"], model.settings["dim"], model.settings["epochs"]) == (3, 10, 3)
+    assert model.vocabulary.counts[model.vocabulary.index("the")] == 440
+    assert {"wolf", "forest", "cat"} <= set(model.vectors.words)
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "told"),
+    [
+        (["cbow", "text.txt", "--freeze"], 2, "--freeze is of use only with --init"),
+        (["cbow", "text.txt", "--init-duplicates", "average"], 2, "--init-duplicates is of use only with --init"),
+        (["cbow", "text.txt", "--init", "missing"], 1, "missing does not exist"),
+        (["cbow", "text.txt", "--init", "m", "--dim", "7"], 2, "the vectors to start from have 10 components"),
+        (["skipgram", "text.txt", "--continue", "m"], 2, "m is a cbow model: train cbow goes on with it"),
+        (["--continue", "m", "text.txt", "--init", "m"], 2, "leave out init"),
+        (["--continue", "m", "text.txt", "--vocab", "m"], 2, "leave out --vocab"),
+        (["--continue", "m", "text.txt", "--dim", "7"], 2, "trained with dim 10, which cannot become 7"),
+        (["--continue", "missing", "text.txt"], 1, "missing"),
+    ],
+    ids=str,
+)
+def test_what_is_asked_for_wrongly(text, tmp_path, given, code, told):
+    ok("train", "cbow", text, "-o", tmp_path / "m", *SMALL)
+    done = run("train", *given, "-o", "w", "--threads", "1", cwd=tmp_path)
+    assert done.returncode == code, done.stderr
+    assert told in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "w").exists()

@@ -1,0 +1,30 @@
+"""Slow, obvious versions of the bootstrap."""
+
+import numpy as np
+
+
+def times_drawn(items):
+    """How often each of so many items is drawn in each of a thousand resamples."""
+    drawn = np.random.default_rng(1).integers(items, size=(1000, items))
+    return np.array([np.bincount(row, minlength=items) for row in drawn])
+
+
+def interval(values):
+    """The middle 95 %."""
+    return tuple(np.quantile(values, [0.025, 0.975]))
+
+
+def p_of(differences):
+    """Twice the rarer side of zero, with the value itself counted."""
+    return min(1, 2 * (min(sum(d <= 0 for d in differences), sum(d >= 0 for d in differences)) + 1) / 1001)
+
+
+def question_shares(gains, pairs):
+    """The mean gain of questions in each resample of pairs: each question is repeated as its pairs are."""
+    used = sorted({pair for both in pairs for pair in both})
+    shares = []
+    for times in times_drawn(len(used)):
+        often = dict(zip(used, times, strict=True))
+        repeated = [gain for gain, (a, b) in zip(gains, pairs, strict=True) for _ in range(often[a] * often[b])]
+        shares.append(np.mean(repeated))
+    return shares

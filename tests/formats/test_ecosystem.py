@@ -1,0 +1,258 @@
+"""What is exported, read by the very libraries it is for, and what they write, read here.
+
+They are installed by the extra `ecosystem`. Each runs in a Python of its own: they warn, and they take seconds.
+"""
+
+import json
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+from embeddings.loading import load
+from embeddings.vectors import Vectors
+
+pytestmark = [pytest.mark.ecosystem, pytest.mark.slow]
+OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": "", "TF_CPP_MIN_LOG_LEVEL": "3"}
+
+
+def needs(*modules):
+    """Left out, saying why, where a library is missing."""
+    missing = [module for module in modules if find_spec(module) is None]
+    return pytest.mark.skipif(bool(missing), reason=f"needs {', '.join(missing)}: pip install '.[ecosystem]'")
+
+
+@pytest.fixture
+def vectors():
+    words = ["the", "king", "queen", "été", "日本", "new_york", "agent", "NOUN".lower()]
+    matrix = np.random.default_rng(1).standard_normal((len(words), 6)).astype("f4")
+    return Vectors(words, matrix, counts=range(len(words), 0, -1))
+
+
+@pytest.fixture
+def ask(python):
+    """Run a program that prints one value in JSON."""
+    return lambda code, *arguments: json.loads(python("-c", code, *arguments, **OFFLINE).stdout.splitlines()[-1])
+
+
+def mean(vectors, *words):
+    return np.mean([vectors[word] for word in words], axis=0)
+
+
+SENTENCES = """
+import json, sys
+from sentence_transformers import SentenceTransformer
+model = SentenceTransformer(sys.argv[1], device="cpu")
+texts = ["King", "the King, the QUEEN!", "Été in 日本", "king nobody", "nobody", "new_york"]
+print(json.dumps([row.tolist() for row in model.encode(texts)]))
+"""
+
+
+@needs("sentence_transformers")
+@pytest.mark.parametrize(("dtype", "close"), [("float32", 1e-6), ("float16", 3e-3)])
+def test_sentence_transformers_means_the_words(tmp_path, vectors, ask, dtype, close):
+    vectors.save(tmp_path / "v", "sentence-transformers", dtype=dtype)
+    found = ask(SENTENCES, tmp_path / "v")
+    expected = [
+        vectors["king"],
+        mean(vectors, "the", "king", "the", "queen"),
+        mean(vectors, "été", "日本") * 2 / 3,
+        vectors["king"] / 2,
+        np.zeros(6),
+        vectors["new_york"],
+    ]
+    np.testing.assert_allclose(found, expected, atol=close)
+
+
+WRITE_SENTENCES = """
+import json, sys
+import numpy as np
+from sentence_transformers import SentenceTransformer
+try:
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+except ImportError:
+    from sentence_transformers.models import StaticEmbedding
+from tokenizers import Tokenizer, models, pre_tokenizers
+tokenizer = Tokenizer(models.WordLevel({"a": 0, "b": 1, "[UNK]": 2}, unk_token="[UNK]"))
+tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+static = StaticEmbedding(tokenizer, embedding_weights=np.arange(6, dtype="f4").reshape(3, 2))
+SentenceTransformer(modules=[static], device="cpu").save(sys.argv[1])
+print(json.dumps(None))
+"""
+
+
+@needs("sentence_transformers")
+def test_what_sentence_transformers_writes(tmp_path, ask):
+    ask(WRITE_SENTENCES, tmp_path / "v")
+    again = load(tmp_path / "v")
+    assert again.words == ["a", "b", "[UNK]"]
+    assert again.matrix.tolist() == [[0, 1], [2, 3], [4, 5]]
+
+
+TOKENS = """
+import json, sys
+from tokenizers import Tokenizer
+tokenizer = Tokenizer.from_file(sys.argv[1] + "/tokenizer.json")
+print(json.dumps([tokenizer.encode(text).tokens for text in sys.argv[2:]]))
+"""
+TEXTS = ["The King's, QUEEN", "Été_x new_york 日本!", "ΣΑΣ", "नमस्ते"]
+
+
+@needs("tokenizers")
+def test_tokenizers_cut_as_the_words_were_cut(tmp_path, ask):
+    from embeddings.corpora.tokenizers import lowered
+    from embeddings.corpora.tokenizers import words as cut
+
+    words = list(dict.fromkeys(lowered(word) for text in TEXTS for word in [*cut(text), "new_york", "été_x"]))
+    Vectors(words, np.ones((len(words), 1))).save(tmp_path / "v", "huggingface")
+    expected = [["the", "king", "s", "queen"], ["été_x", "new_york", "日本"], [lowered("ΣΑΣ")], ["नमस्ते"]]
+    assert ask(TOKENS, tmp_path / "v", *TEXTS) == expected
+    Vectors(["U.S.", "the"], np.ones((2, 1))).save(tmp_path / "w", "huggingface")
+    assert ask(TOKENS, tmp_path / "w", "the U.S. The") == [["the", "U.S.", "[UNK]"]]
+
+
+AUTO = """
+import json, sys
+from transformers import AutoTokenizer
+tokenizer = AutoTokenizer.from_pretrained(sys.argv[1])
+print(json.dumps([tokenizer("King nobody")["input_ids"], tokenizer.unk_token, len(tokenizer)]))
+"""
+
+
+@needs("transformers")
+def test_transformers_load_the_tokenizer(tmp_path, vectors, ask):
+    vectors.save(tmp_path / "v", "huggingface")
+    assert ask(AUTO, tmp_path / "v") == [[1, len(vectors)], "[UNK]", len(vectors) + 1]
+
+
+STATIC = """
+import json, sys
+from model2vec import StaticModel
+model = StaticModel.from_pretrained(sys.argv[1])
+print(json.dumps([row.tolist() for row in model.encode(["King", "the king nobody"])]))
+"""
+
+
+@needs("model2vec")
+def test_model2vec_loads_the_folder(tmp_path, vectors, ask):
+    vectors.save(tmp_path / "v", "huggingface")
+    found = ask(STATIC, tmp_path / "v")
+    np.testing.assert_allclose(found, [vectors["king"], mean(vectors, "the", "king")], atol=1e-6)
+
+
+WRITE_STATIC = """
+import json, sys
+import numpy as np
+from model2vec import StaticModel
+from tokenizers import Tokenizer, models, pre_tokenizers
+tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0, "a": 1, "b": 2}, unk_token="[UNK]"))
+tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+StaticModel(np.arange(6, dtype="f4").reshape(3, 2), tokenizer, config={"normalize": True}).save_pretrained(sys.argv[1])
+print(json.dumps(None))
+"""
+
+
+@needs("model2vec")
+def test_what_model2vec_writes(tmp_path, ask):
+    ask(WRITE_STATIC, tmp_path / "v")
+    again = load(tmp_path / "v")
+    assert again.words == ["[UNK]", "a", "b"]
+    assert again["b"].tolist() == [4, 5]
+
+
+SPACY = """
+import json, sys
+import spacy
+from spacy.symbols import IDS
+nlp = spacy.load(sys.argv[1])
+found = {word: nlp.vocab[word].vector.tolist() for word in sys.argv[2:]}
+blank = spacy.blank("en")
+blank.vocab.vectors.from_disk(sys.argv[1] + "/vocab")
+again = {word: blank.vocab[word].vector.tolist() for word in sys.argv[2:]}
+tokens = [token.text for token in nlp("the king's, (new_york) 日本! don't")]
+cased = [token.vector.tolist() for token in nlp("The KING")]
+print(json.dumps([found, again, cased, tokens, nlp.lang, IDS, nlp.vocab.strings["日本"]]))
+"""
+
+
+@needs("spacy")
+def test_spacy_loads_the_folder(tmp_path, vectors, ask):
+    from embeddings.formats.spacy_strings import keys, symbols
+
+    vectors.save(tmp_path / "v", "spacy", language="en")
+    found, again, cased, tokens, language, ids, number = ask(SPACY, tmp_path / "v", *vectors.words, "nobody")
+    assert language == "en"
+    for word in vectors:
+        assert found[word] == again[word] == vectors[word].tolist()
+    assert not any(found["nobody"])
+    assert cased == [vectors["the"].tolist(), vectors["king"].tolist()]
+    assert tokens == ["the", "king", "'", "s", ",", "(", "new_york", ")", "日本", "!", "don", "'", "t"]
+    assert number == keys(["日本"])[0]
+    assert symbols() == {name: number for name, number in ids.items() if name}
+
+
+WRITE_SPACY = """
+import json, sys
+import numpy as np
+import spacy
+nlp = spacy.blank("en")
+for place, word in enumerate(["the", "agent", "king", "unseen"]):
+    nlp.vocab.set_vector(word, np.full(3, place, "f4"))
+nlp.vocab.strings.add("without")
+nlp.vocab.prune_vectors(3)
+nlp.to_disk(sys.argv[1])
+print(json.dumps({word: nlp.vocab[word].vector.tolist() for word in ["the", "agent", "king", "unseen"]}))
+"""
+
+
+@needs("spacy")
+def test_what_spacy_writes(tmp_path, ask):
+    expected = ask(WRITE_SPACY, tmp_path / "v")
+    again = load(tmp_path / "v")
+    assert {word: again[word].tolist() for word in again} == expected
+
+
+TRAIN_CONFIG = """
+import json, sys
+import spacy
+from spacy.training.initialize import load_vectors_into_model
+nlp = spacy.blank("de")
+load_vectors_into_model(nlp, sys.argv[1])
+print(json.dumps([nlp.vocab["king"].vector.tolist(), nlp.vocab.vectors.shape]))
+"""
+
+
+@needs("spacy")
+def test_spacy_train_takes_it_for_its_vectors(tmp_path, vectors, ask):
+    vectors.save(tmp_path / "v", "spacy", language="de")
+    assert ask(TRAIN_CONFIG, tmp_path / "v") == [vectors["king"].tolist(), [len(vectors), 6]]
+
+
+BOARD = """
+import base64, json, sys
+import numpy as np
+from tensorboard.backend.event_processing.plugin_event_multiplexer import EventMultiplexer
+from tensorboard.plugins.base_plugin import TBContext
+from tensorboard.plugins.projector.projector_plugin import ProjectorPlugin
+from werkzeug.test import Client
+from werkzeug.wrappers import Response
+multiplexer = EventMultiplexer()
+plugin = ProjectorPlugin(TBContext(logdir=sys.argv[1], multiplexer=multiplexer))
+apps = plugin.get_plugin_apps()
+get = lambda route, query: Client(apps[route], Response).get("/" + query)
+runs = get("/runs", "").json
+run = "?run=" + runs[0]
+info = get("/info", run).json["embeddings"][0]
+name = run + "&name=" + info["tensorName"]
+numbers = np.frombuffer(get("/tensor", name).data, "f4").tolist()
+print(json.dumps([runs, info["tensorShape"], numbers, get("/metadata", name).data.decode()]))
+"""
+
+
+@needs("tensorboard")
+def test_tensorboard_serves_the_pair(tmp_path, vectors, ask):
+    vectors.save(tmp_path / "v", "projector")
+    runs, shape, numbers, metadata = ask(BOARD, tmp_path / "v")
+    assert (runs, shape) == (["."], list(vectors.matrix.shape))
+    assert np.array_equal(np.array(numbers, "f4"), vectors.matrix.ravel())
+    assert metadata.splitlines()[:2] == ["word\tcount", "the\t8"]

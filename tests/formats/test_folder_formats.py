@@ -1,0 +1,190 @@
+"""Formats that are folders: round trips of all of them, what is replaced and what is not, `info`, a stranger's."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from embeddings import cli, formats
+from embeddings.errors import FormatError, OutputError, SettingError
+from embeddings.loading import load, load_model
+from embeddings.model import Model
+from embeddings.vectors import Vectors
+from embeddings.vocabulary import Vocabulary
+
+FOLDERS = ["huggingface", "projector", "sentence-transformers", "spacy"]
+COUNTED = FOLDERS[:-1]
+words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\t\n\r"), min_size=1, max_size=6)
+finite = st.floats(width=32, allow_nan=False, allow_infinity=False)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    return tmp_path_factory.mktemp("folders")
+
+
+@pytest.fixture
+def small():
+    return Vectors(["the", "new york", "日本"], np.array([[1, -0.5], [0.25, 8], [0, 1e-7]], "f4"), counts=[9, 5, 5])
+
+
+@pytest.fixture
+def run():
+    def call(*args, code=0):
+        done = CliRunner().invoke(cli.main, list(map(str, args)))
+        assert done.exit_code == code, done.output
+        return done
+
+    return call
+
+
+@pytest.mark.parametrize("form", FOLDERS)
+@settings(max_examples=25, deadline=None)
+@given(names=st.lists(words, unique=True, min_size=1, max_size=8), data=st.data())
+def test_round_trip_is_exact(place, form, names, data):
+    shape = (len(names), data.draw(st.integers(1, 5)))
+    counts = data.draw(st.none() | arrays.arrays(np.int64, shape[0], elements=st.integers(0, 10**18 - 1)))
+    counts = counts if form in COUNTED else None
+    vectors = Vectors(names, data.draw(arrays.arrays(np.float32, shape, elements=finite)), counts=counts)
+    vectors.save(place / form, form, force=True)
+    again = load(place / form)
+    assert formats.sniff(place / form) == form
+    assert again.words == names
+    assert again.matrix.shape == shape
+    assert np.array_equal(again.matrix, vectors.matrix)
+    assert (again.counts is None) == (counts is None)
+    assert counts is None or again.counts.tolist() == counts.tolist()
+
+
+@pytest.mark.parametrize("form", ["huggingface", "sentence-transformers", "spacy"])
+def test_vectors_are_mapped_and_no_vectors_are_some(tmp_path, small, form):
+    small.save(tmp_path / "v", form)
+    base = load(tmp_path / "v").matrix
+    while base is not None and not isinstance(base, np.memmap):
+        base = base.base
+    assert isinstance(base, np.memmap)
+    Vectors([], np.empty((0, 3))).save(tmp_path / "none", form)
+    assert len(load(tmp_path / "none")) == 0
+    assert load(tmp_path / "none").dim == 3
+
+
+@pytest.mark.parametrize("form", FOLDERS)
+def test_only_a_folder_of_the_format_is_replaced_and_only_if_asked(tmp_path, small, form):
+    out = tmp_path / "v"
+    small.save(out, form)
+    with pytest.raises(OutputError, match="v exists"):
+        small.save(out, form)
+    small.subset(2).save(out, form, force=True)
+    assert load(out).words == small.words[:2]
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("years of work")
+    with pytest.raises(OutputError, match=f"is a folder but not of the {form} format, and is not replaced"):
+        small.save(tmp_path / "mine", form, force=True)
+    other = FOLDERS[FOLDERS.index(form) - 1]
+    with pytest.raises(OutputError, match=f"is a folder but not of the {other} format, and is not replaced"):
+        small.save(out, other, force=True)
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(OutputError, match=f"file is a file, and the {form} format is a folder"):
+        small.save(tmp_path / "file", form, force=True)
+    (tmp_path / "empty").mkdir()
+    small.save(tmp_path / "empty", form, force=True)
+    assert load(tmp_path / "empty").words == small.words
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "file", "mine", "v"]
+
+
+@pytest.mark.parametrize("form", FOLDERS)
+def test_what_cannot_be_written_leaves_nothing(tmp_path, form):
+    with pytest.raises(FormatError, match="nothing is written: the vector of 'a' holds NaN"):
+        Vectors(["a"], [[np.nan]]).save(tmp_path / "v", form)
+    with pytest.raises(FormatError, match="cannot hold the word '', which is empty"):
+        Vectors([""], [[1.0]]).save(tmp_path / "v", form)
+    with pytest.raises(FormatError, match=r"cannot hold the word '\\ud800': not valid Unicode"):
+        Vectors(["\ud800"], [[1.0]]).save(tmp_path / "v", form)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_saved_model_is_never_replaced_by_a_folder_of_another_tool(tmp_path, small):
+    Model("skipgram", vectors=small, vocabulary=Vocabulary(small.words, small.counts)).save(tmp_path / "m")
+    with pytest.raises(OutputError, match="is a folder but not of the spacy format"):
+        small.save(tmp_path / "m", "spacy", force=True)
+    assert load_model(tmp_path / "m").name == "skipgram"
+
+
+def test_counts_are_held_or_refused(tmp_path, small, run):
+    small.save(tmp_path / "v.arrow")
+    done = run("export", tmp_path / "v.arrow", tmp_path / "v", "--format", "spacy", "--counts", code=2)
+    assert done.stderr == "Error: the spacy format holds no counts; leave them out\n"
+    run("export", tmp_path / "v.arrow", tmp_path / "v", "--format", "projector", "--counts")
+    assert load(tmp_path / "v").counts.tolist() == [9, 5, 5]
+    run("export", tmp_path / "v.arrow", tmp_path / "v", "--format", "projector", "--no-counts", "--force")
+    assert load(tmp_path / "v").counts is None
+
+
+@pytest.mark.parametrize("form", FOLDERS)
+def test_commands_take_folders(tmp_path, small, run, form):
+    small.save(tmp_path / "v.arrow")
+    done = run("export", tmp_path / "v.arrow", tmp_path / "v", "--format", form)
+    assert done.stderr == f"3 vectors of 2 components written to {tmp_path / 'v'}\n"
+    facts = json.loads(run("info", tmp_path / "v", "--json").stdout)
+    assert (facts["what"], facts["format"], facts["dim"]) == ("vectors", form, 2)
+    assert facts["size"] == sum(file.stat().st_size for file in (tmp_path / "v").rglob("*") if file.is_file())
+    full = json.loads(run("info", tmp_path / "v", "--json", "--full").stdout)
+    assert (full["words"], full["checked"], full["first_words"]) == (3, True, small.words)
+    assert run("neighbours", tmp_path / "v", "the", "--top", "1").stdout.splitlines()[1].split("\t")[0] == "the"
+    done = run("export", tmp_path / "v", tmp_path / "w.bin", "--table", "output", code=2)
+    assert "only a saved model has tables" in done.stderr
+
+
+def test_a_folder_of_nothing_known(tmp_path, run):
+    assert "has no model.json, so it is no saved model" in run("info", tmp_path, code=1).stderr
+    with pytest.raises(FormatError, match=r"has no model\.json, so it is no saved model"):
+        load(tmp_path)
+
+
+def test_a_whole_model_is_written_as_its_vectors(tmp_path, small):
+    model = Model("skipgram", vectors=small, vocabulary=Vocabulary(small.words, small.counts))
+    model.export(tmp_path / "v", "huggingface")
+    assert load(tmp_path / "v").counts.tolist() == [9, 5, 5]
+    with pytest.raises(SettingError, match="holds vectors and no whole model"):
+        load_model(tmp_path / "v")
+
+
+@pytest.mark.parametrize("language", ["english", "", "EN", "e", 'e"n'])
+def test_languages_that_are_none(tmp_path, small, language, run):
+    small.save(tmp_path / "v.arrow")
+    arguments = ["export", tmp_path / "v.arrow", tmp_path / "v", "--format", "spacy", "--language", language]
+    assert "language must be a code such as en, or xx, not" in run(*arguments, code=2).stderr
+    assert not (tmp_path / "v").exists()
+    arguments[-1] = "en"
+    run(*arguments)
+    assert json.loads((tmp_path / "v" / "meta.json").read_text())["lang"] == "en"
+
+
+FOLDER = """
+import embeddings as em
+SUMMARY, ENDINGS, FOLDER = "a file a word", (), True
+def sniff_folder(path): return (path / "words").is_dir()
+def read(path, *, allow_pickle=False, errors="strict"):
+    files = sorted((path / "words").iterdir())
+    return em.Vectors([file.name for file in files], [[float(file.read_text())] for file in files])
+def write(vectors, path):
+    (path / "words").mkdir()
+    for word in vectors:
+        (path / "words" / word).write_text(str(vectors[word][0]))
+"""
+
+
+def test_a_strangers_folder(tmp_path, monkeypatch):
+    info = tmp_path / "lib" / "stranger-1.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[embeddings.formats]\nwords = stranger_folder\n")
+    (tmp_path / "lib" / "stranger_folder.py").write_text(FOLDER)
+    monkeypatch.syspath_prepend(tmp_path / "lib")
+    Vectors(["a", "b"], [[0.5], [2]]).save(tmp_path / "v", "words")
+    assert (tmp_path / "v" / "words" / "b").read_text() == "2.0"
+    assert load(tmp_path / "v")["a"].tolist() == [0.5]

@@ -1,0 +1,120 @@
+"""float16 and 8 bits: beside an obvious quantisation, with the stated error; in tables and on the command line."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from embeddings import cli
+from embeddings.errors import FormatError, SettingError
+from embeddings.formats.precision import quantised, restored, rounding
+from embeddings.loading import load
+from embeddings.vectors import Vectors
+
+moderate = st.floats(-(2.0**100), 2.0**100, width=32).filter(lambda value: value == 0 or abs(value) > 1e-30)
+matrices = arrays.arrays(np.float32, st.tuples(st.integers(0, 6), st.integers(1, 5)), elements=moderate)
+
+
+@settings(deadline=None)
+@given(matrices)
+def test_no_component_is_off_by_more_than_half_a_step(matrix):
+    rows, scales = quantised(matrix)
+    assert rows.dtype == np.int8
+    assert rows.shape == matrix.shape
+    for row, scale, true in zip(rows, scales, matrix.astype(np.float64), strict=True):
+        largest = np.abs(true).max()
+        assert scale == pytest.approx(largest / 127)
+        assert np.abs(row).max() == (127 if largest else 0)
+        assert (np.abs(row * np.float64(scale) - true) <= largest / 254 * 1.00001).all()
+
+
+@settings(deadline=None)
+@given(matrices, st.sampled_from(["int8", "float16"]))
+def test_the_stated_error_is_that_of_what_comes_back(matrix, dtype):
+    if dtype == "float16":
+        matrix = np.clip(matrix, -60000, 60000)
+    vectors = Vectors([str(i) for i in range(len(matrix))], matrix)
+    again = restored(*quantised(matrix)) if dtype == "int8" else matrix.astype(np.float16).astype(np.float32)
+    found = rounding(vectors, dtype)
+    assert found.error == (np.abs(matrix.astype(np.float64) - again).max() if matrix.size else 0)
+    assert -1 <= found.cosine <= 1
+
+
+def test_the_lowest_cosine():
+    vectors = Vectors(["a", "b", "zero"], [[1, 0.001, 0], [1, 1, 1], [0, 0, 0]])
+    one = np.array([1, 0.001]) / np.hypot(1, 0.001)
+    assert rounding(vectors, "int8").cosine == pytest.approx(one[0], abs=1e-12)
+    assert rounding(vectors, "int8").error == pytest.approx(0.001)
+
+
+@pytest.fixture
+def random():
+    rng = np.random.default_rng(5)
+    return Vectors([f"w{i}" for i in range(300)], rng.standard_normal((300, 20)).astype("f4"), counts=range(300, 0, -1))
+
+
+@pytest.mark.parametrize("name", ["v.parquet", "v.arrow", "v.safetensors"])
+def test_eight_bits_come_back_from_every_format_that_has_them(tmp_path, random, name):
+    random.save(tmp_path / name, dtype="int8")
+    again = load(tmp_path / name)
+    assert np.array_equal(again.matrix, restored(*quantised(random.matrix)))
+    assert again.words == random.words
+    assert again.counts.tolist() == random.counts.tolist()
+
+
+@pytest.mark.parametrize(("name", "read"), [("v.parquet", pd.read_parquet), ("v.arrow", pd.read_feather)])
+def test_what_pandas_sees_of_eight_bits(tmp_path, random, name, read):
+    random.save(tmp_path / name, dtype="int8")
+    frame = read(tmp_path / name)
+    assert list(frame.columns) == ["word", "count", "vector", "scale"]
+    assert frame["vector"][0].dtype == np.int8
+    again = np.stack(frame["vector"]) * frame["scale"].to_numpy()[:, None]
+    assert np.array_equal(again.astype("f4"), load(tmp_path / name).matrix)
+    assert np.array_equal(Vectors.from_pandas(frame).matrix, load(tmp_path / name).matrix)
+
+
+def test_int8_without_scales_and_scales_that_are_broken():
+    import pyarrow as pa
+
+    columns = {"word": ["a", "b"], "vector": pa.array([[1, 2], [3, 4]], pa.list_(pa.int8(), 2))}
+    with pytest.raises(FormatError, match="the column vector must be of lists of floats"):
+        Vectors.from_arrow(pa.table(columns))
+    with pytest.raises(FormatError, match="the column vector must be of lists of floats"):
+        Vectors.from_arrow(pa.table(columns | {"scale": [1, 2]}))
+    with pytest.raises(FormatError, match="the column scale holds 1 nulls"):
+        Vectors.from_arrow(pa.table(columns | {"scale": [1.0, None]}))
+    with pytest.raises(FormatError, match="the vector of 'b' holds NaN or infinity"):
+        Vectors.from_arrow(pa.table(columns | {"scale": [1.0, float("inf")]}))
+    assert Vectors.from_arrow(pa.table(columns | {"scale": [0.5, 2.0]})).matrix.tolist() == [[0.5, 1], [6, 8]]
+
+
+def test_a_column_called_scale_means_nothing_to_floats():
+    import pyarrow as pa
+
+    table = pa.table({"word": ["a"], "vector": [[1.0, 2]], "scale": [9.0]})
+    assert Vectors.from_arrow(table).matrix.tolist() == [[1, 2]]
+
+
+def test_formats_without_eight_bits_say_so(tmp_path, random):
+    for name, form in [("v.npy", None), ("v", "huggingface"), ("v", "sentence-transformers")]:
+        with pytest.raises(SettingError, match="dtype must be float32 or float16, not 'int8'"):
+            random.save(tmp_path / name, form, dtype="int8")
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_command_line_tells_the_error(tmp_path, random):
+    random.save(tmp_path / "v.bin")
+    for dtype in ("int8", "float16"):
+        arguments = ["export", tmp_path / "v.bin", tmp_path / f"{dtype}.safetensors", "--dtype", dtype]
+        done = CliRunner().invoke(cli.main, list(map(str, arguments)))
+        found = rounding(random, dtype)
+        told = f"as {dtype} the largest error of a component is {found.error:.3g}, "
+        assert done.exit_code == 0
+        assert done.stdout == ""
+        assert done.stderr.endswith(f"{told}the lowest cosine with a vector {found.cosine:.6f}\n")
+        assert found.error == pytest.approx(
+            np.abs(load(tmp_path / f"{dtype}.safetensors").matrix - random.matrix).max()
+        )

@@ -1,0 +1,152 @@
+"""Vectors, words and counts in one safetensors file: exact, mapped, read by the library; the rest is refused."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from safetensors.numpy import load_file, save_file
+
+from embeddings import formats
+from embeddings.errors import FormatError, SettingError
+from embeddings.inspection import describe
+from embeddings.loading import load
+from embeddings.vectors import Vectors
+
+words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), min_size=1, max_size=6)
+finite = st.floats(width=32, allow_nan=False, allow_infinity=False)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("safetensors")
+
+
+@pytest.fixture
+def small(tmp_path):
+    vectors = Vectors(["the", "new york", "日本"], np.array([[1, -0.5], [0.25, 8], [0, 1e-7]], "f4"), counts=[9, 5, 5])
+    vectors.save(tmp_path / "v.safetensors")
+    return vectors
+
+
+@settings(max_examples=50, deadline=None)
+@given(names=st.lists(words, unique=True, max_size=8), data=st.data())
+def test_round_trip_is_exact_and_the_library_reads_it(folder, names, data):
+    shape = (len(names), data.draw(st.integers(1, 5)))
+    counts = data.draw(st.none() | arrays.arrays(np.int64, shape[0], elements=st.integers(0, 2**63 - 1)))
+    vectors = Vectors(names, data.draw(arrays.arrays(np.float32, shape, elements=finite)), counts=counts)
+    vectors.save(folder / "v.safetensors", force=True)
+    again, tensors = load(folder / "v.safetensors"), load_file(folder / "v.safetensors")
+    assert again.words == names
+    assert again.matrix.tobytes() == vectors.matrix.tobytes() == tensors["vectors"].tobytes()
+    assert again.matrix.shape == shape == tensors["vectors"].shape
+    assert (again.counts is None) == (counts is None)
+    assert counts is None or again.counts.tolist() == counts.tolist() == tensors["counts"].tolist()
+    assert bytes(tensors["words"]).decode().split("\n")[: len(names)] == names
+
+
+def test_it_is_mapped_and_known_by_its_content(tmp_path, small):
+    (tmp_path / "v.safetensors").rename(tmp_path / "v")
+    again = load(tmp_path / "v")
+    assert formats.sniff(tmp_path / "v") == "safetensors"
+    assert isinstance(again.matrix.base, np.memmap)
+    assert not again.matrix.flags.writeable
+
+
+@pytest.mark.parametrize("dtype", ["float16", "int8"])
+def test_fewer_bits(tmp_path, small, dtype):
+    small.save(tmp_path / "w.safetensors", dtype=dtype)
+    again = load(tmp_path / "w.safetensors")
+    assert load_file(tmp_path / "w.safetensors")["vectors"].dtype == dtype
+    assert again.matrix.dtype == np.float32
+    assert np.abs(again.matrix - small.matrix).max() <= (0.001 if dtype == "float16" else 8 / 254)
+    assert describe(tmp_path / "w.safetensors")["dtype"] == dtype
+
+
+def test_an_unknown_type(tmp_path, small):
+    with pytest.raises(SettingError, match="dtype must be float32, float16 or int8, not 'int4'"):
+        small.save(tmp_path / "w.safetensors", dtype="int4")
+
+
+TEXT = np.frombuffer(b"a\nb", np.uint8)
+GOOD = {"vectors": np.ones((2, 3), np.float32), "words": TEXT}
+BYTES = {"vectors": np.ones((2, 3), np.int8), "words": TEXT}
+BROKEN = {
+    "no words": ({"vectors": GOOD["vectors"]}, "needs the tensors vectors and words, and has 'vectors'"),
+    "no tensors": ({}, "needs the tensors vectors and words, and has none|no safetensors"),
+    "other tensors": ({str(i): TEXT for i in range(12)}, "and has '0', '1', '10'.* and others"),
+    "one dimension": (
+        GOOD | {"vectors": np.ones(3, np.float32)},
+        r"must be \(words, dim\) with dim at least 1, not \(3,\)",
+    ),
+    "no components": (GOOD | {"vectors": np.ones((2, 0), np.float32)}, "with dim at least 1"),
+    "integers": (GOOD | {"vectors": np.ones((2, 3), np.int32)}, "must be floats, or int8 with scales; not int32"),
+    "int8 alone": (BYTES, "must be floats, or int8 with scales; not int8"),
+    "other scales": (BYTES | {"scales": np.ones(3, np.float32)}, r"scales must be \(2,\) floats, not \(3,\) float32"),
+    "scales without end": (BYTES | {"scales": np.array([1, np.inf], "f4")}, "the vector of 'b' holds NaN or infinity"),
+    "words of floats": (GOOD | {"words": np.ones(3, np.float32)}, "words must be bytes in a row, uint8, not"),
+    "fewer words": (GOOD | {"words": TEXT[:1]}, "has 1 words and 2 vectors"),
+    "more words": (GOOD | {"words": np.frombuffer(b"a\nb\nc", np.uint8)}, "has 3 words and 2 vectors"),
+    "words without vectors": (GOOD | {"vectors": np.ones((0, 3), np.float32)}, "has 2 words and 0 vectors"),
+    "twice": (GOOD | {"words": np.frombuffer(b"a\na", np.uint8)}, "the word 'a' stands twice"),
+    "not UTF-8": (GOOD | {"words": np.frombuffer(b"a\n\xff", np.uint8)}, "word 2: the word .* is not UTF-8"),
+    "counts": (GOOD | {"counts": np.ones(2, np.float32)}, r"counts must be \(2,\) int64, not \(2,\) float32"),
+    "NaN": (GOOD | {"vectors": np.full((2, 3), np.nan, np.float32)}, "the vector of 'a' holds NaN"),
+}
+
+
+@pytest.mark.parametrize(("content", "message"), BROKEN.values(), ids=BROKEN)
+def test_what_does_not_fit_is_refused_in_a_line(tmp_path, content, message):
+    save_file(content, tmp_path / "v.safetensors")
+    with pytest.raises(FormatError, match=message) as caught:
+        formats.by_name("safetensors").read(tmp_path / "v.safetensors")
+    assert str(tmp_path / "v.safetensors") in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_float64_of_others(tmp_path):
+    save_file(GOOD | {"vectors": np.array([[1.5, 2, 3], [4, 5, 6]])}, tmp_path / "v.safetensors")
+    assert load(tmp_path / "v.safetensors")["a"].tolist() == [1.5, 2, 3]
+    save_file(GOOD | {"vectors": np.array([[1.5, 2, 1e300], [4, 5, 6]])}, tmp_path / "v.safetensors")
+    with pytest.raises(FormatError, match="the vector of 'a' holds NaN or infinity"):
+        load(tmp_path / "v.safetensors")
+
+
+def header(**entries):
+    text = json.dumps(entries).encode()
+    return len(text).to_bytes(8, "little") + text
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        header(vectors={"dtype": "F32", "shape": [10**9, 300], "data_offsets": [0, 1200 * 10**9]}),
+        header(vectors={"dtype": "F32", "shape": [0, 2**62], "data_offsets": [0, 0]}),
+        header(vectors={"dtype": "F32", "shape": [2**62, 2**62, 0], "data_offsets": [0, 0]}),
+        header(**{str(i): {"dtype": "U8", "shape": [1], "data_offsets": [i, i + 1]} for i in range(70_000)})
+        + b"x" * 70_000,
+        (10**8).to_bytes(8, "little") + b'{"',
+    ],
+    ids=["truncated", "wide", "wider", "many", "header"],
+)
+def test_hostile_headers(tmp_path, content):
+    (tmp_path / "v.safetensors").write_bytes(content)
+    with pytest.raises(FormatError) as caught:
+        load(tmp_path / "v.safetensors")
+    assert len(str(caught.value)) < 1000
+
+
+def test_info_of_tensors_without_vectors(tmp_path):
+    save_file({"a": np.ones((2, 3), np.float32)}, tmp_path / "t")
+    facts = describe(tmp_path / "t")
+    assert (facts["what"], facts["format"], facts["tensors"]) == ("tensors", "safetensors", {"a": [2, 3]})
+    assert describe(tmp_path / "t", full=True) == facts
+
+
+@pytest.mark.parametrize("word", ["", "a\nb"])
+def test_words_it_cannot_hold(tmp_path, word):
+    with pytest.raises(FormatError, match="the safetensors format cannot hold the word"):
+        Vectors(["fine", word], np.ones((2, 2))).save(tmp_path / "v.safetensors")
+    assert not list(tmp_path.iterdir())

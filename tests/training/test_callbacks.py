@@ -1,0 +1,298 @@
+"""Who is told of a run, of what and in which order; early stopping gives the best back; logs and curves."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from resuming import arrays, interrupted_after, learn
+
+import embeddings as em
+from embeddings.errors import FormatError, OutputError, SettingError
+from embeddings.testing import planted
+from embeddings.training.curve import draw_curve, losses
+
+
+class Heard(em.Callback):
+    """Writes down what it is told."""
+
+    def __init__(self, name="", heard=None):
+        self.name, self.heard = name, [] if heard is None else heard
+
+    def hear(self, what):
+        self.heard.append(self.name + what)
+
+    def begin(self, begin):
+        self.hear(f"begin {begin.words}")
+
+    def epoch(self, moment):
+        self.hear(f"epoch {moment.epoch}")
+
+    def checkpoint(self, path, progress):
+        self.hear("checkpoint")
+
+    def interrupted(self, progress):
+        self.hear("interrupted")
+
+    def end(self, model):
+        self.hear("end")
+        return model
+
+
+class Stopping(em.Callback):
+    def epoch(self, moment):
+        if moment.epoch == 3:
+            moment.stop()
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_they_are_told_in_order(threads):
+    heard = []
+    learn("cbow", planted(), {"epochs": 3}, threads=threads, callbacks=[Heard("a ", heard), Heard("b ", heard)])
+    events = ["begin 0", "epoch 1", "epoch 2", "epoch 3", "end"]
+    assert heard == [name + event for event in events for name in ("a ", "b ")]
+
+
+def test_of_an_interrupt_and_of_going_on(tmp_path):
+    first, second = Heard(), Heard()
+    made = em.Checkpoints(tmp_path / "c")
+    with interrupted_after(2), pytest.raises(em.Interrupted):
+        learn("cbow", planted(), {}, checkpoints=made, callbacks=[first])
+    learn("cbow", planted(), {}, checkpoints=made, callbacks=[second], resume=True)
+    assert first.heard == ["begin 0", "checkpoint", "interrupted"]
+    assert second.heard == ["begin 2400", "epoch 1", "epoch 2", "end"]
+
+
+def test_of_progress_and_its_loss():
+    told = []
+
+    class Progressing(em.Callback):
+        def progress(self, progress):
+            told.append(progress)
+
+    learn("skipgram", planted(), {"epochs": 30}, callbacks=[Progressing()])
+    assert told[-1].words == told[-1].total == 30 * 2400
+    assert told[-1].loss > 0
+
+
+@pytest.mark.parametrize("trainer", ["skipgram", "fasttext", "paragraph-dbow", "sembei"])
+def test_looking_at_the_model_on_the_way_changes_nothing(trainer):
+    settings = {"epochs": 3, "buckets": 99} if trainer == "fasttext" else {"epochs": 3}
+    settings |= {"max_n": 1, "per_length": "all"} if trainer == "sembei" else {}
+    kept = []
+
+    class Looking(em.Callback):
+        def epoch(self, moment):
+            kept.append((moment.model, arrays(moment.model)))
+
+    whole = learn(trainer, planted(), settings)
+    model = learn(trainer, planted(), settings, callbacks=[Looking()])
+    assert arrays(model) == arrays(whole) == kept[-1][1]
+    assert kept[0][1] != kept[1][1]
+    assert all(arrays(model) == before for model, before in kept), "a model that is kept must not change"
+    assert [model.record["words"] for model, _ in kept] == [2400, 4800, 7200]
+
+
+def test_a_callback_may_end_the_run():
+    model = learn("skipgram", planted(), {"epochs": 9}, callbacks=[Stopping()])
+    assert model.record["words"] == 3 * 2400
+    assert len(model.record["loss_by_epoch"]) == 3
+
+
+def test_what_a_callback_raises_reaches_the_caller():
+    class Wrong(em.Callback):
+        def epoch(self, moment):
+            raise RuntimeError("wrong")
+
+    with pytest.raises(RuntimeError, match="wrong"):
+        learn("skipgram", planted(), {}, callbacks=[Wrong()])
+
+
+def scored(scores, seen=None):
+    """A score that is what a test wants, epoch by epoch; `seen` gets the models."""
+    left = iter(scores)
+
+    def score(model):
+        if seen is not None:
+            seen.append(arrays(model))
+        return next(left)
+
+    return score
+
+
+@pytest.mark.parametrize("patience", [1, 2])
+def test_early_stopping_gives_the_best_back(patience):
+    seen = []
+    stopping = em.EarlyStopping(score=scored([1.0, 3.0, 2.0, 2.5, 9.0], seen), patience=patience)
+    model = learn("fasttext", planted(), {"epochs": 9, "buckets": 99}, callbacks=[stopping])
+    assert len(seen) == 2 + patience
+    assert arrays(model) == seen[1]
+    assert arrays(model) != seen[-1]
+    assert model.record["early_stopping"] == {
+        "scores": [1.0, 3.0, 2.0, 2.5][: 2 + patience], "best_epoch": 2, "patience": patience,
+    }  # fmt: skip
+    assert model.record["words"] == 2 * 2400
+    assert np.isfinite(model.compose(["kitties"])).all()
+
+
+def test_of_equal_scores_the_first_is_the_best_and_a_run_may_end_by_itself():
+    model = learn("cbow", planted(), {}, callbacks=[em.EarlyStopping(score=scored([1.0, 1.0]))])
+    assert model.record["early_stopping"]["best_epoch"] == 1
+
+
+def test_early_stopping_goes_on_from_a_checkpoint(tmp_path):
+    scores = {2400: 1.0, 4800: 3.0, 7200: 2.0, 9600: 2.5}
+
+    def by_words(model):
+        return scores[model.record["words"]]
+
+    whole = learn("cbow", planted(), {"epochs": 9}, callbacks=[em.EarlyStopping(score=by_words)])
+    made = em.Checkpoints(tmp_path / "c")
+
+    class Interrupting(em.Callback):
+        def epoch(self, moment):
+            if moment.epoch == 3:
+                raise KeyboardInterrupt
+
+    callbacks = [em.EarlyStopping(score=by_words), Interrupting()]
+    with pytest.raises(em.Interrupted):
+        learn("cbow", planted(), {"epochs": 9}, callbacks=callbacks, checkpoints=made)
+    other = em.EarlyStopping(score=by_words, patience=3)
+    with pytest.raises(SettingError, match="the run had the patience 2, not 3"):
+        learn("cbow", planted(), {"epochs": 9}, callbacks=[other], checkpoints=made, resume=True)
+    stopping = em.EarlyStopping(score=by_words)
+    model = learn("cbow", planted(), {"epochs": 9}, callbacks=[stopping], checkpoints=made, resume=True)
+    assert arrays(model) == arrays(whole)
+    assert model.record["early_stopping"] == whole.record["early_stopping"]
+
+
+def test_early_stopping_by_sets(tmp_path):
+    pairs, questions = tmp_path / "pairs.txt", tmp_path / "questions.txt"
+    pairs.write_text("cat kitty 9\nthing1 thing2 3\ncat thing3 1\nthing5 kitty 2\n")
+    questions.write_text(": a\nbefore1 after1 before2 after2\n")
+    stopping = em.EarlyStopping(similarity=pairs, analogy=[questions], patience=1)
+    model = learn("skipgram", planted(), {"epochs": 6, "sample": 0.0}, callbacks=[stopping])
+    told = model.record["early_stopping"]
+    results = em.evaluate(model, similarity=pairs)[0], em.evaluate(model, analogy=questions, restrict=None)[-1]
+    best = sum(result.value for result in results) / 2
+    assert told["scores"][told["best_epoch"] - 1] == pytest.approx(best)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({}, "needs similarity or analogy sets, or a score: one of these"),
+        ({"similarity": "wordsim353", "score": len}, "one of these"),
+        ({"similarity": "wordsim353", "patience": 0}, "patience must be at least 1"),
+    ],
+)
+def test_early_stopping_that_is_asked_for_wrongly(given, told):
+    with pytest.raises(SettingError, match=told):
+        em.EarlyStopping(**given)
+
+
+def test_a_set_without_a_known_word_cannot_judge():
+    with pytest.raises(SettingError, match="cannot judge by wordsim353: a correlation needs two pairs"):
+        learn("cbow", planted(), {}, callbacks=[em.EarlyStopping(similarity="wordsim353")])
+
+
+@pytest.mark.parametrize("score", [float("nan"), float("inf")])
+def test_a_score_is_a_number(score):
+    with pytest.raises(SettingError, match=r"must be a finite number, not (nan|inf)"):
+        learn("cbow", planted(), {}, callbacks=[em.EarlyStopping(score=lambda model: score)])
+
+
+def events(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_a_log_is_lines_of_json(tmp_path):
+    path = tmp_path / "run.jsonl"
+    model = learn("skipgram", planted(), {"epochs": 30}, callbacks=[em.RunLog(path)])
+    first, *middle, last = events(path)
+    assert (first["event"], first["trainer"], first["settings"]["dim"], first["seed"]) == ("begin", "skipgram", 8, 3)
+    assert {line["event"] for line in middle} == {"progress"}
+    assert middle[-1]["words"] == middle[-1]["of_words"] == 30 * 2400
+    assert 0 < middle[-1]["loss"] < 10
+    assert last["event"] == "end"
+    assert last["loss_by_epoch"] == model.record["loss_by_epoch"]
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00", line["time"]) for line in events(path))
+
+
+def test_a_log_goes_on(tmp_path):
+    path, made = tmp_path / "run.jsonl", em.Checkpoints(tmp_path / "c")
+    with interrupted_after(2), pytest.raises(em.Interrupted):
+        learn("cbow", planted(), {}, checkpoints=made, callbacks=[em.RunLog(path)])
+    with path.open("a") as stream:
+        stream.write('{"event": "cut sho')
+    learn("cbow", planted(), {}, checkpoints=made, callbacks=[em.RunLog(path, append=True)], resume=True)
+    lines = path.read_text().splitlines()
+    found = [json.loads(line)["event"] for line in lines if "cut sho" not in line]
+    assert found == ["begin", "progress", "checkpoint", "interrupted", "begin", "progress", "end"]
+    assert len(lines) == len(found) + 1
+    assert losses(path)[0] == "words"
+
+
+def test_a_log_that_is_there_is_not_replaced_unasked(tmp_path):
+    (tmp_path / "run.jsonl").write_text("another's")
+    with pytest.raises(OutputError, match=r"run\.jsonl exists; choose another name"):
+        em.RunLog(tmp_path / "run.jsonl")
+    learn("cbow", planted(), {}, callbacks=[em.RunLog(tmp_path / "run.jsonl", force=True)])
+    assert events(tmp_path / "run.jsonl")[0]["event"] == "begin"
+
+
+def test_a_full_disk_ends_the_log_and_not_the_run(tmp_path):
+    log = em.RunLog(tmp_path / "run.jsonl")
+
+    class Full:
+        def write(self, text):
+            raise OSError(28, "No space left on device")
+
+        def close(self):
+            raise OSError(28, "No space left on device")
+
+    class Filling(em.Callback):
+        def begin(self, begin):
+            log.close()
+            log.stream = Full()
+
+    assert learn("cbow", planted(), {}, callbacks=[log, Filling()]).record["words"] == 4800
+
+
+@pytest.mark.parametrize("name", ["loss.png", "loss.svg", "loss.pdf"])
+def test_a_curve_of_a_model_and_of_a_log(tmp_path, name):
+    model = learn("cbow", planted(), {}, callbacks=[em.RunLog(tmp_path / "run.jsonl")])
+    model.save(tmp_path / "v")
+    for source in ("v", "run.jsonl"):
+        draw_curve(tmp_path / source, tmp_path / name, force=source != "v")
+        assert (tmp_path / name).read_bytes()[:4] in (b"\x89PNG", b"<?xm", b"%PDF")
+    assert losses(tmp_path / "v") == ("epochs", list(enumerate(model.record["loss_by_epoch"], 1)))
+
+
+def test_of_what_was_learned_twice_a_curve_shows_the_last(tmp_path):
+    lines = [("begin", 0, None), ("progress", 5, 3), ("progress", 9, 2), ("begin", 5, None), ("progress", 8, 1.5)]
+    text = "\n".join(json.dumps({"event": e, "words": w, "loss": loss}) for e, w, loss in lines)
+    (tmp_path / "log").write_text(text + '\n{"event": "progress", "words": 1, "lo')
+    assert losses(tmp_path / "log") == ("words", [(5.0, 3.0), (8.0, 1.5)])
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (b"", "neither a saved model nor the log of a run"),
+        (b"\xff\xfe{}\n[1]\n{\n" + b"[" * 9999, "neither a saved model nor the log of a run"),
+        (b'{"event": "progress", "words": 1, "loss": NaN}', "knows no loss"),
+        (b'{"event": "progress", "words": 1, "loss": 1' + b"0" * 400 + b"}", "knows no loss"),
+        (b'{"event": "progress", "words": true, "loss": "2"}', "knows no loss"),
+    ],
+)
+def test_what_is_no_log(tmp_path, text, told):
+    (tmp_path / "log").write_bytes(text)
+    with pytest.raises(FormatError, match=told):
+        draw_curve(tmp_path / "log", tmp_path / "loss.png")
+    assert not (tmp_path / "loss.png").exists()
+
+
+def test_a_picture_has_the_ending_of_one(tmp_path):
+    with pytest.raises(SettingError, match=r"a picture must end in \.png, \.svg, \.pdf, not '.*loss\.txt'"):
+        draw_curve(tmp_path, tmp_path / "loss.txt")
