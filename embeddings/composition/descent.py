@@ -3,19 +3,17 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from embeddings.composition.functions import Learned, Parameters
 from embeddings.composition.linear import Part
-from embeddings.composition.loss import Loss
-from embeddings.neighbours import row_blocks, unit
+from embeddings.neighbours import row_blocks
 
 FIRST, SECOND, TINY = 0.9, 0.999, 1e-8  # decay of the moments; no division by zero
 FIXED = "identity"  # a parameter that is given, not learned
-GAIN = 1e-4  # share of the loss by which an epoch must better the best one, or it counts as none
+GAIN = 1e-4  # share of the error by which an epoch must better the best one, or it counts as none
 
 
 @dataclass(frozen=True)
@@ -23,7 +21,6 @@ class Descent:
     """How a function is learned.
 
     Arguments:
-        loss: what is made least.
         rate: at the start.
         epochs: most passes over the phrases.
         batch: phrases at a time.
@@ -31,7 +28,6 @@ class Descent:
         patience: passes in a row without gain after which it ends.
     """
 
-    loss: Loss
     rate: float
     epochs: int
     batch: int
@@ -40,11 +36,10 @@ class Descent:
 
 
 class Epoch(NamedTuple):
-    """A pass: mean squared errors over the targets' mean square, of train (as it went along) and dev; dev's loss; rate."""
+    """A pass: the mean squared errors over the targets' mean square, of train (as it went along) and dev; the rate."""
 
     train: float | None
     dev: float
-    loss: float
     rate: float
 
 
@@ -60,23 +55,22 @@ def descend(
     rng: np.random.Generator,
     watch: Watch | None = None,
 ) -> tuple[Parameters, list[Epoch]]:
-    """The parameters with the least loss on `dev`, and every epoch; the first is the start itself.
+    """The parameters that do best on `dev`, and every epoch; the first is the start itself.
 
     After each epoch that betters the best by less than `GAIN`, the best parameters come back and the rate is halved;
     an epoch that overflows betters nothing.
     """
     learner = Adam({name: array for name, array in start.items() if name != FIXED}, how.penalty)
-    judge = partial(judged, function, part=dev, others=unit(np.concatenate([dev.z, train.z])), loss=how.loss)
     now, best = copied(start), start
-    epochs = [Epoch(None, *judge(best), how.rate)]
-    least, rate, failures = epochs[0].loss, how.rate, 0
+    epochs = [Epoch(None, error_of(function, best, dev), how.rate)]
+    least, rate, failures = epochs[0].dev, how.rate, 0
     while len(epochs) <= how.epochs and failures < how.patience:
         with np.errstate(over="ignore", invalid="ignore"):
-            met = one_pass(function, now, learner, train, how, rate, rng)
-            epochs.append(Epoch(met, *judge(now), rate))
-        gained = epochs[-1].loss < least * (1 - GAIN)
-        if epochs[-1].loss < least:
-            least, best = epochs[-1].loss, copied(now)
+            met = one_pass(function, now, learner, train, how.batch, rate, rng)
+            epochs.append(Epoch(met, error_of(function, now, dev), rate))
+        gained = epochs[-1].dev < least * (1 - GAIN)
+        if epochs[-1].dev < least:
+            least, best = epochs[-1].dev, copied(now)
         if gained:
             failures = 0
         else:
@@ -93,37 +87,25 @@ def copied(parameters: Parameters) -> Parameters:
 
 
 def one_pass(
-    function: Learned,
-    now: Parameters,
-    learner: "Adam",
-    train: Part,
-    how: Descent,
-    rate: float,
-    rng: np.random.Generator,
+    function: Learned, now: Parameters, learner: "Adam", train: Part, batch: int, rate: float, rng: np.random.Generator
 ) -> float:
     """Learn from every phrase once, in a random order; the error as it went along. `now` is changed in place."""
     order, total = rng.permutation(len(train.x)), 0.0
-    for start in range(0, len(order), how.batch):
-        x, y, z = (rows[order[start : start + how.batch]] for rows in train)
-        made, gradient = function.gradient(now, x, y, partial(how.loss.slope, true=z))
-        total += squares(made - z)
+    for start in range(0, len(order), batch):
+        x, y, z = (rows[order[start : start + batch]] for rows in train)
+        error, gradient = function.gradient(now, x, y, z)
+        total += float(np.vdot(error, error))
         learner.step(now, gradient, rate)
     return total / squares(train.z)
 
 
-def judged(
-    function: Learned, parameters: Parameters, part: Part, others: np.ndarray, loss: Loss
-) -> tuple[float, float]:
-    """The squared error over the squared length of the targets, and the mean loss; NaN where they overflow.
-
-    `others` are unit rows of phrases, those of the part the first.
-    """
-    error, total = 0.0, 0.0
+def error_of(function: Learned, parameters: Parameters, part: Part) -> float:
+    """The squared error over the squared length of the targets; NaN where it overflows."""
+    total = 0.0
     for rows in row_blocks(len(part.x), part.x.shape[1] ** 2):
-        made, true = function.predict(parameters, part.x[rows], part.y[rows]), part.z[rows]
-        error += squares((made - true).astype(np.float64))
-        total += loss.of(made, true, others, np.arange(len(part.x))[rows])
-    return error / squares(part.z), total / len(part.x)
+        error = (function.predict(parameters, part.x[rows], part.y[rows]) - part.z[rows]).astype(np.float64)
+        total += float(np.vdot(error, error))
+    return total / squares(part.z)
 
 
 def squares(rows: np.ndarray) -> float:

@@ -1,10 +1,10 @@
 """Functions of two word vectors, from the additive to the full tensor, by name.
 
 Rows stand for words: x, y are (phrases, dim), and what a function gives is of that shape too. A function whose
-parameters are learned gives their gradient as well, for any loss of what it gives.
+parameters are learned gives the gradient of its squared error as well.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Protocol
 
 import numpy as np
@@ -13,7 +13,6 @@ from embeddings.errors import SettingError
 from embeddings.neighbours import row_blocks
 
 Parameters = dict[str, np.ndarray]
-Slope = Callable[[np.ndarray], np.ndarray]  # of each phrase's loss, by its composed vector; e for the squared error
 
 
 class Function(Protocol):
@@ -28,9 +27,9 @@ class Learned(Function, Protocol):
     """A function that is learned step by step."""
 
     def gradient(
-        self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray, slope: Slope
+        self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray, z: np.ndarray
     ) -> tuple[np.ndarray, Parameters]:
-        """The composed vectors, (phrases, dim), and the gradient of the mean loss of which `slope` gives the slope."""
+        """The errors e = prediction - z, (phrases, dim), and the gradient of half their mean squared length."""
         ...
 
 
@@ -74,16 +73,15 @@ class TensorIndexing:
         return np.asarray(joined(a, b) + identity(parameters["identity"], x, y))
 
     def gradient(
-        self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray, slope: Slope
+        self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray, z: np.ndarray
     ) -> tuple[np.ndarray, Parameters]:
         """The gradient: dM = e x', dN = e y', dU_i = e_i (V_i y) x', dV_i = e_i (U_i x) y', all means over phrases."""
         a, b = through(parameters["left"], x), through(parameters["right"], y)
-        made = joined(a, b) + identity(parameters["identity"], x, y)
-        error = slope(made)
+        error = joined(a, b) + identity(parameters["identity"], x, y) - z
         a[0] = b[0] = 1
         a *= error
         b *= error
-        return made, {"left": back(b, x), "right": back(a, y)}
+        return error, {"left": back(b, x), "right": back(a, y)}
 
 
 class FullTensor:
@@ -95,13 +93,12 @@ class FullTensor:
         return np.asarray(linear + products(x, y) @ parameters["tensor"].T)
 
     def gradient(
-        self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray, slope: Slope
+        self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray, z: np.ndarray
     ) -> tuple[np.ndarray, Parameters]:
         """dT_i = e_i x y', the mean over phrases; the rest as in tensor indexing."""
-        made = self.predict(parameters, x, y)
-        error = slope(made)
+        error = self.predict(parameters, x, y) - z
         tensor = error.T @ products(x, y) / len(x)
-        return made, {"left": back(error[None], x), "right": back(error[None], y), "tensor": tensor}
+        return error, {"left": back(error[None], x), "right": back(error[None], y), "tensor": tensor}
 
 
 def through(matrices: np.ndarray, rows: np.ndarray) -> np.ndarray:
