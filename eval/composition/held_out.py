@@ -37,9 +37,9 @@ def held_out(composer: Composer, *, name: str) -> list[Measured]:
     """Eight measures for every type and function, over the test phrases of a fitted model.
 
     The mean "cosine" of composed and true vector; the mean "squared-error", the squared length of their difference;
-    "median-rank", "mean-rank" and the mean "reciprocal-rank" of the true phrase: 1 + how many phrases, of all types and parts, lie
-    nearer by cosine. And both "by-distance", where those are counted whose difference is shorter: the order that goes
-    with the squared error, while a cosine knows nothing of lengths.
+    "median-rank", "mean-rank" and the mean "reciprocal-rank" of the true phrase: 1 + how many phrases, of all types and
+    parts, lie nearer by cosine. And these three "by-distance", where those are counted whose difference is shorter: the
+    order that goes with the squared error, while a cosine knows nothing of lengths.
 
     Raises:
         SettingError: no function was fitted.

@@ -62,6 +62,16 @@ def test_comparison_is_what_the_benchmark_wrote(root, readme):
     assert (root / "eval" / "results" / "results.png").is_file()
 
 
+def test_composition_is_what_the_evaluation_wrote(root, readme):
+    from embeddings.eval.composition.summary import results
+
+    folder, shown = root / "eval" / "results", between(readme, "composition", "end of composition")
+    written = (folder / "composition.md").read_text(encoding="utf-8")
+    assert written == results(folder / "composition.tsv")
+    for file in ("composition.md", "composition-curve.md", "composition-phrases.txt", "composition-neighbours.txt"):
+        assert (folder / file).read_text(encoding="utf-8").strip() in shown, file
+
+
 def test_every_command_it_shows_exists(readme):
     from embeddings.cli import main
 

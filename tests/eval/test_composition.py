@@ -125,6 +125,8 @@ def test_held_out_the_slow_way(model):
             wanted = {
                 "cosine": np.mean(values["cosine"]),
                 "squared-error": np.mean(values["squared-error"]),
+                "mean-rank": np.mean(values["rank"]),
+                "mean-rank-by-distance": np.mean(values["far"]),
                 "median-rank": np.median(values["rank"]),
                 "reciprocal-rank": np.mean(1 / np.array(values["rank"])),
                 "median-rank-by-distance": np.median(values["far"]),
