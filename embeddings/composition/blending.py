@@ -12,8 +12,7 @@ from embeddings.composition.functions import Parameters, TensorIndexing
 from embeddings.composition.linear import Part
 from embeddings.composition.ranks import ranks_of
 
-SHARES = np.linspace(0, 1, 21)
-MARGIN = 0.003  # share of full additive's squared error by which that of the mixture is to be less
+SHARES = np.arange(21) / 20
 
 
 def blended(parameters: Parameters, share: float, scale: float) -> Parameters:
@@ -38,19 +37,22 @@ def best_share(parameters: Parameters, linear: Parameters, scale: float, dev: Pa
     """Of `SHARES` the one with the best mean reciprocal rank of `dev` among all phrases of both parts.
 
     Only those count whose squared error on dev is below that of full additive composition, whose parameters `linear`
-    are, by `MARGIN`; if none is, the one with the least counts.
+    are, by the standard error of the difference, so that with few phrases less is dared (the rule of one standard error:
+    Breiman, Friedman, Olshen and Stone 1984, section 3.4.3); if none is, the one with the least counts.
     """
     function = TensorIndexing()
     made, both = function.predict(parameters, dev.x, dev.y), np.float32(scale) * (dev.x + dev.y)
     mixtures = [np.float32(1 - share) * made + np.float32(share) * both for share in SHARES]
     errors = np.array([squared(mixture, dev.z) for mixture in mixtures])
-    bound = (1 - MARGIN) * squared(function.predict(linear, dev.x, dev.y), dev.z)
-    allowed = np.flatnonzero(errors <= max(bound, np.nanmin(errors)))
+    losses = errors - squared(function.predict(linear, dev.x, dev.y), dev.z)
+    allowed = np.flatnonzero(losses.mean(axis=1) + losses.std(axis=1) / np.sqrt(len(dev.z)) < 0)
+    if not len(allowed):
+        return float(SHARES[np.argmin(errors.mean(axis=1))])
     phrases = np.concatenate([dev.z, train.z])
     gains = [float((1 / ranks_of(mixtures[place], dev.z, phrases)).mean()) for place in allowed]
     return float(SHARES[allowed[int(np.argmax(gains))]])
 
 
-def squared(made: np.ndarray, true: np.ndarray) -> float:
-    """The sum of squared differences."""
-    return float(np.square(made - true, dtype=np.float64).sum())
+def squared(made: np.ndarray, true: np.ndarray) -> np.ndarray:
+    """The squared length of each row's difference, (phrases,) float64."""
+    return np.asarray(np.square(made - true, dtype=np.float64).sum(axis=1))

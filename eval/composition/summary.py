@@ -1,7 +1,7 @@
 """What `embeddings evaluate` tells of several models of composition, as tables in Markdown; and their curves.
 
-    python -m embeddings.eval.composition.summary results RESULTS.tsv
-    python -m embeddings.eval.composition.summary curve MODEL...
+python -m embeddings.eval.composition.summary results RESULTS.tsv
+python -m embeddings.eval.composition.summary curve MODEL...
 """
 
 import csv
