@@ -37,8 +37,8 @@ def best_share(parameters: Parameters, linear: Parameters, scale: float, dev: Pa
     """Of `SHARES` the one with the best mean reciprocal rank of `dev` among all phrases of both parts.
 
     Only those count whose squared error on dev is below that of full additive composition, whose parameters `linear`
-    are, by the standard error of the difference, so that with few phrases less is dared (the rule of one standard error:
-    Breiman, Friedman, Olshen and Stone 1984, section 3.4.3); if none is, the one with the least counts.
+    are, by the standard error of the difference, so that with few phrases less is dared (the rule of one standard
+    error: Breiman, Friedman, Olshen and Stone 1984, section 3.4.3); if none is, the one with the least counts.
     """
     function = TensorIndexing()
     made, both = function.predict(parameters, dev.x, dev.y), np.float32(scale) * (dev.x + dev.y)

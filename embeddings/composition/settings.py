@@ -40,7 +40,7 @@ class CompositionSettings(Settings):
     additive_share: float | None = option(
         None,
         "Share of the additive function that tensor indexing is mixed with when it is learned.  [default: what ranks "
-        "dev's phrases best of 0, 0.05, ... 1 with a squared error below full additive's]",
+        "dev's phrases best of 0, 0.05, ... 1 whose squared error is a standard error below full additive's]",
         least=0,
         most=1,
     )

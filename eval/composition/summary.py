@@ -111,8 +111,8 @@ def markdown(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def main(what: str, *paths: str) -> None:
-    """Print one of the two."""
-    print(results(Path(paths[0])) if what == "results" else curve(paths), end="")
+    """Write one of the two to standard output."""
+    sys.stdout.write(results(Path(paths[0])) if what == "results" else curve(paths))
 
 
 if __name__ == "__main__":

@@ -89,5 +89,5 @@ def test_the_share_is_kept_and_can_be_given():
     np.testing.assert_allclose(b, (a + c) / 2, atol=1e-5)
     both = vectors["w1"] + vectors["w2"]
     assert c @ both / np.linalg.norm(c) / np.linalg.norm(both) == pytest.approx(1, abs=1e-5)
-    with pytest.raises(SettingError, match="additive_share must be at least 0 and at most 1, not 1.5"):
+    with pytest.raises(SettingError, match=r"additive_share must be at least 0 and at most 1, not 1\.5"):
         em.TensorIndexing(additive_share=1.5)
