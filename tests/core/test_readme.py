@@ -131,6 +131,17 @@ def test_tagging_is_what_evaluate_printed(root, readme):
         assert told == " ".join(cells)
 
 
+def test_composition_is_what_the_evaluation_wrote(root):
+    from embeddings.eval.composition.summary import results
+
+    guide = (root / "docs" / "guide" / "composition.md").read_text(encoding="utf-8")
+    folder, shown = root / "eval" / "results", between(guide, "composition", "end of composition")
+    written = (folder / "composition.md").read_text(encoding="utf-8")
+    assert written == results(folder / "composition.tsv")
+    for file in ("composition.md", "composition-curve.md", "composition-phrases.txt", "composition-neighbours.txt"):
+        assert (folder / file).read_text(encoding="utf-8").strip() in shown, file
+
+
 def test_every_command_it_shows_exists(readme):
     from embeddings.cli import main
 
