@@ -31,6 +31,12 @@ def readme(root):
     return (root / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.fixture(scope="module")
+def guide(root):
+    """The pages that hold what is too long for the README."""
+    return "\n".join(path.read_text(encoding="utf-8") for path in sorted((root / "docs" / "guide").iterdir()))
+
+
 def between(text, begin, end):
     return text.split(f"<!-- {begin} -->\n")[1].split(f"<!-- {end} -->\n")[0]
 
@@ -82,13 +88,13 @@ def test_comparison_is_what_the_benchmark_wrote(root, readme):
     assert (root / "eval" / "results" / "results.png").is_file()
 
 
-def test_figures_of_neighbours_are_what_was_written(root, readme):
-    """The README holds the tables, these hold the figures, and so does the picture."""
+def test_figures_of_neighbours_are_what_was_written(root, guide):
+    """The guide holds the tables, these hold the figures, and so does the picture."""
     folder = root / "eval" / "results"
     record = Record.read(folder / "neighbours.json")
     written = (folder / "neighbours.md").read_text(encoding="utf-8")
     assert written == markdown(record)
-    assert between(readme, "neighbours figures", "end of neighbours figures").strip() == written.strip()
+    assert between(guide, "neighbours figures", "end of neighbours figures").strip() == written.strip()
     (judged,) = [one for one in record.judged if one.grid == "speed"]
     points = drawn_points(folder / "neighbours.svg")
     for name, found in families(judged.found).items():
@@ -100,9 +106,9 @@ def test_figures_of_neighbours_are_what_was_written(root, readme):
             assert np.corrcoef(y, [one.recall for one in found])[0, 1] < -0.999999
 
 
-def test_figures_of_neighbours_are_of_every_kind(root, readme):
+def test_figures_of_neighbours_are_of_every_kind(root, guide):
     record = Record.read(root / "eval" / "results" / "neighbours.json")
-    table = between(readme, "neighbours figures", "end of neighbours figures")
+    table = between(guide, "neighbours figures", "end of neighbours figures")
     for kind in ("exact", "lsh:bits=", "lsh:mode=tables", *(f"faiss:factory={kind}" for kind in FACTORIES)):
         assert f"| `{kind}" in table
     ranked = {one.vectors: one.found for one in record.judged if one.grid == "rank"}
@@ -111,9 +117,9 @@ def test_figures_of_neighbours_are_of_every_kind(root, readme):
     assert 15 <= best.rank <= 30
 
 
-def test_comparison_of_structured_models_is_what_the_benchmark_wrote(root, readme):
+def test_comparison_of_structured_models_is_what_the_benchmark_wrote(root, guide):
     written = (root / "eval" / "results" / "structured" / "results.md").read_text(encoding="utf-8").strip()
-    assert written in between(readme, "structured comparison", "end of structured comparison")
+    assert written in between(guide, "structured comparison", "end of structured comparison")
 
 
 def test_tagging_is_what_evaluate_printed(root, readme):
@@ -164,9 +170,11 @@ def test_scikit_learn_runs_as_written(readme):
     assert made["search"].predict(["a bad film", "a good film"]).tolist() == [0, 1]
 
 
-def test_links_to_files_lead_somewhere(root, readme):
-    for link in re.findall(r"\]\(([^)#]+)\)", readme):
-        assert link.startswith("http") or (root / link).exists(), link
+def test_links_to_files_lead_somewhere(root):
+    pages = [root / "README.md", root / "CONTRIBUTING.md", *(root / "docs" / "guide").iterdir()]
+    for page in pages:
+        for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            assert link.startswith("http") or (page.parent / link).exists(), f"{page}: {link}"
 
 
 READERS = re.compile(r"^\| `([a-z0-9-]+)` \| ([a-z0-9-]+) \| [0-9][^|]* \| (.+) \| `(\w+\.py)::(\w+)` \|$", re.M)
