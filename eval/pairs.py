@@ -105,9 +105,15 @@ def bare(heading: str) -> str:
 
 
 def split(line: str, separator: str | None) -> list[str]:
-    """The fields of a line, without spaces around them; quotes count where commas or semicolons separate."""
+    """The fields of a line, without spaces around them; quotes count where commas or semicolons separate.
+
+    None of a line that is beyond what CSV can be.
+    """
     quoted = separator is not None and separator in ",;"
-    fields = next(csv.reader([line], delimiter=str(separator))) if quoted else line.split(separator)
+    try:
+        fields = next(csv.reader([line], delimiter=str(separator))) if quoted else line.split(separator)
+    except csv.Error:  # a field without an end, a return within a line
+        return []
     return [field.strip() for field in fields]
 
 

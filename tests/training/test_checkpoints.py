@@ -15,6 +15,7 @@ from embeddings.testing import planted
 from embeddings.training import checkpoints as module
 from embeddings.training.checkpoints import RECORD, TENSORS, CheckpointError, Keeper
 from embeddings.training.interval import Interval
+from embeddings.training.state import checksum
 
 
 @pytest.mark.parametrize(
@@ -163,6 +164,24 @@ def flipped(path):
     tensors.save(arrays, path / TENSORS)
 
 
+def misplaced(name, number, value):
+    """A wrong number where kernels look at no bounds, under a sum that fits."""
+
+    def change(path):
+        arrays = {key: np.array(array) for key, array in tensors.load(path / TENSORS).items()}
+        arrays[f"thread.0.{name}"].reshape(-1)[number] = value
+        tensors.save(arrays, path / TENSORS)
+        told_otherwise("facts", "sum", value=checksum(arrays))(path)
+
+    return change
+
+
+def nudged(path):
+    arrays = {key: np.array(array) for key, array in tensors.load(path / TENSORS).items()}
+    arrays["table.words"][0, 0] += 1
+    tensors.save(arrays, path / TENSORS)
+
+
 def of_another_shape(path):
     arrays = {key: np.array(array) for key, array in tensors.load(path / TENSORS).items()}
     arrays["table.words"] = arrays["table.words"][:3]
@@ -197,6 +216,17 @@ def told_otherwise(*keys, value):
         (without("table.words"), "is damaged: the checkpoint is not whole: KeyError"),
         (without("random"), "is damaged: the checkpoint is not whole: ValueError"),
         (flipped, "is damaged: the checkpoint is not whole: ValueError: its bytes are not those that were written"),
+        (nudged, "is damaged: the checkpoint is not whole: ValueError: its bytes are not those that were written"),
+        (misplaced("block.words", 3, 1 << 20), "its threads stand where there is no text"),
+        (misplaced("block.words", 3, -1), "its threads stand where there is no text"),
+        (misplaced("block.noise", 9, 1 << 30), "its threads stand where there is no text"),
+        (misplaced("block.start", 5, -7), "its threads stand where there is no text"),
+        (misplaced("block.stop", 5, 1 << 40), "its threads stand where there is no text"),
+        *(
+            (misplaced("block.place", at, value), "its threads stand where there is no text")
+            for at in range(7)
+            for value in (-1, 1 << 40)
+        ),
         (of_another_shape, r"is damaged: the checkpoint is not whole: ValueError: float32 \(3, 16\) stands where"),
     ],
 )
