@@ -9,10 +9,10 @@ from embeddings.inference import Frozen, frozen, frozen_rows, settings_of
 from embeddings.kernels.block import FIRST, LAST, Block, Source
 from embeddings.kernels.bundle import Bundle, learn, learn_input, new_bundle
 from embeddings.kernels.compile import hot, piece
-from embeddings.kernels.hidden import combine, give_all, give_last, give_parts, set_side_by_side
+from embeddings.kernels.hidden import combine, give_all, give_last
 from embeddings.kernels.inference import Inference, begin, go_on
 from embeddings.kernels.rows import address, padded
-from embeddings.kernels.together import choose, find_together, gradient_row, hidden_bundle, learn_together
+from embeddings.kernels.together import bundle_beside, choose, find_together, give_first, learn_together
 from embeddings.kernels.window import ask_ahead, ask_context, centre_and_noise, contexts, in_slots
 from embeddings.model import Model
 from embeddings.settings import DISTANT, DocumentChoice, option
@@ -76,28 +76,25 @@ def add_up(block: Block, tables: Tables, bundle: Bundle, rate: float, frozen: bo
 @piece
 def concatenate(block: Block, tables: Tables, bundle: Bundle, rate: float, frozen: bool) -> None:
     """The document, then each context in its place, and where there is none the row of no word."""
-    width, slots = tables.words.shape[1], bundle.context.shape[0]
+    width, window = tables.words.shape[1], tables.output.shape[1] // tables.words.shape[1] // 2
+    slots = 1 + 2 * window
     for i in range(block.place[FIRST], block.place[LAST]):
         m = choose(block, bundle, i, slots, tables.together, True)
         for k in range(m):
-            places(block, tables, bundle, k)
-            set_side_by_side(bundle, k, gradient_row(bundle, k), slots, width)
+            places(block, tables, bundle, k, window)
         if m > 0 and frozen:
-            find_together(block, tables.output, bundle, m, slots * width, rate, width)
+            find_together(block, tables.output, bundle, m, slots, rate)
+            give_first(bundle, m, block.noise.shape[1], slots, width)
         elif m > 0:
-            learn_together(block, tables.output, bundle, m, slots * width, rate)
-        for k in range(m):
-            places(block, tables, bundle, k)
-            give_parts(bundle, gradient_row(bundle, k), 1 if frozen else slots, width)
+            learn_together(block, tables.output, bundle, m, slots, rate)
 
 
 @piece
-def places(block: Block, tables: Tables, bundle: Bundle, k: int) -> None:
-    """Write the rows of the k-th centre's document and contexts to `context`, each in its place."""
-    i, slots = bundle.centres[k], bundle.context.shape[0]
-    bundle.context[:] = address(tables.words, tables.words.shape[0] - 1)
-    bundle.context[0] = address(tables.documents, block.documents[i])
-    in_slots(block, tables.words, bundle, i, slots // 2, 1)
+def places(block: Block, tables: Tables, bundle: Bundle, k: int, window: int) -> None:
+    """Write the rows of the k-th centre's document and contexts to `read`, each in its place."""
+    i, first = bundle.centres[k], k * (1 + 2 * window)
+    bundle.read[first] = address(tables.documents, block.documents[i])
+    in_slots(block, tables.words, bundle.read, i, window, first + 1, address(tables.words, tables.words.shape[0] - 1))
     ask_context(block, tables.words, i, block.place[LAST])
 
 
@@ -196,10 +193,10 @@ class ParagraphDM(DocumentChoice, WindowSettings):
 
     def bundle(self) -> Bundle:
         """A thread's scratch."""
-        width, contexts = self.slots * padded(self.dim), 1 + 2 * self.window
+        width = padded(self.dim)
         if self.combine == "concat":
-            return hidden_bundle(self.together, self.negatives, width, contexts=contexts)
-        return new_bundle(1, 1 + self.negatives, width, contexts=contexts, rows=2)
+            return bundle_beside(self.together, self.negatives, width, slots=self.slots)
+        return new_bundle(1, 1 + self.negatives, width, contexts=1 + 2 * self.window, rows=2)
 
     def learned(self, tables: Tables, size: int) -> Arrays:
         """The tables as they are kept."""

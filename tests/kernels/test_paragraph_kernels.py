@@ -11,7 +11,7 @@ from embeddings.kernels.block import FIRST, LAST, fill, new_block, rewind
 from embeddings.kernels.bundle import LOSS, NEXT, PAIRS, aligned, new_bundle
 from embeddings.kernels.documents import mark_known
 from embeddings.kernels.rows import TARGETS, padded
-from embeddings.kernels.together import hidden_bundle
+from embeddings.kernels.together import bundle_beside
 from embeddings.plugins import paragraph_dbow as dbow
 from embeddings.plugins import paragraph_dm as dm
 
@@ -117,7 +117,7 @@ def test_dm_concat(dtype, negatives, sharing):
     documents, words, output = tables(dtype, DOCUMENTS, WORDS + 1, WORDS * 11)
     table, twin = output.table.reshape(WORDS, -1), output.twin.reshape(WORDS, -1)
     block = filled(negatives, sharing=sharing)
-    bundle = hidden_bundle(sharing, negatives, table.shape[1], contexts=11, dtype=dtype)
+    bundle = bundle_beside(sharing, negatives, words.width, slots=11, dtype=dtype)
     bundle.tally[NEXT] = -1e9
     dm.learn_concatenated(block, dm.Tables(documents.table, words.table, table, CONCAT, sharing), bundle, 0.05)
     how = {"reach": 5, "sharing": sharing, "at_once": TARGETS}
@@ -198,7 +198,7 @@ def test_dm_steps_are_slopes(combine):
     block.stop[2] = 4
     concat = combine == CONCAT
     bundle = (
-        hidden_bundle(1, 4, output.shape[1], contexts=7, dtype=np.float64)
+        bundle_beside(1, 4, words.shape[1], slots=7, dtype=np.float64)
         if concat
         else new_bundle(1, 5, output.shape[1], contexts=7, rows=2, dtype=np.float64)
     )
