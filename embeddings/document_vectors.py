@@ -88,10 +88,12 @@ def load_beside(folder: Path, table: np.ndarray | None) -> dict[str, Any]:
     Raises:
         FormatError: a file is broken, or there are not as many tags as the table has rows.
     """
-    from embeddings.corpora.phrases.kept import load_table
+    found = {"tags": load_tags(folder / TAGS, table), "phrases": None}
+    if (folder / JOINED).exists():
+        from embeddings.corpora.phrases.kept import load_table
 
-    phrases = load_table(folder / JOINED) if (folder / JOINED).exists() else None
-    return {"tags": load_tags(folder / TAGS, table), "phrases": phrases}
+        found["phrases"] = load_table(folder / JOINED)
+    return found
 
 
 def installed_inferrer(model: "Model") -> Infer:

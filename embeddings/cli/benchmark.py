@@ -13,6 +13,12 @@ from embeddings.cli.shared import INTERRUPTED
 from embeddings.errors import RegistryError, SettingError
 from embeddings.settings import ContextWindow, Dimension, NegativeSampling, Schedule, VocabularyChoice, flag
 
+JUDGES = {
+    "similarity": "A further set of word similarity that judges the vectors, as in `evaluate`; may be repeated.",
+    "analogy": "Further analogies; may be repeated.",
+    "tagging": "Parts of speech, as in `evaluate`; may be repeated.",
+}
+
 
 def taken(owner: type, *names: str) -> list[click.Option]:
     """Options made from settings that all trainers share."""
@@ -59,11 +65,31 @@ def parameters() -> list[click.Parameter]:
             multiple=True,
             help="gensim or fasttext; may be repeated.  [default: all that are installed and have the model]",
         ),
+        *(click.Option([f"--{kind}"], multiple=True, metavar="SET", help=help) for kind, help in JUDGES.items()),
         click.Option(["--keep"], is_flag=True, help="Keep the vectors of each run, as OUT/vectors/*.bin."),
         click.Option(["--json", "as_json"], is_flag=True, help="Print the table as JSON."),
         click.Option(["--force"], is_flag=True, help="Replace results that exist."),
         click.Option(["--quiet"], is_flag=True, help="Say nothing but errors."),
     ]
+
+
+def judged_by(**further: Any) -> list[str]:
+    """Options of `embeddings evaluate`: the sets that always judge, and further ones, which must be there.
+
+    Raises:
+        FormatError: a set is missing or broken.
+        SettingError: its name is unknown.
+    """
+    from embeddings.eval.suite import Suite
+
+    if any(further.values()):
+        Suite.read(**further)
+    listed: dict[str, list[str]] = {
+        "similarity": ["wordsim353", "simlex999"],
+        "analogy": ["google-analogies"],
+        "tagging": [],
+    }
+    return [word for kind, sets in listed.items() for name in (*sets, *further[kind]) for word in (f"--{kind}", name)]
 
 
 def command_line(
@@ -75,6 +101,9 @@ def command_line(
     threads: tuple[int, ...],
     seeds: int,
     peer: tuple[str, ...],
+    similarity: tuple[str, ...],
+    analogy: tuple[str, ...],
+    tagging: tuple[str, ...],
     keep: bool,
     as_json: bool,
     force: bool,
@@ -99,8 +128,9 @@ def command_line(
     except (SettingError, RegistryError) as error:
         raise click.UsageError(str(error)) from error
     folder = Path(out)
+    tests = judged_by(similarity=similarity, analogy=analogy, tagging=tagging)
     with Reading(quiet) as read:
-        race = Race(asked, tools, folder, repeats=seeds, force=force, keep=keep, say=read.say)
+        race = Race(asked, tools, folder, repeats=seeds, force=force, keep=keep, tests=tests, say=read.say)
         race.check()
         encoded = Corpus(*corpus).encode(report=read)
     read.tell(encoded)

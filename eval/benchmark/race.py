@@ -40,7 +40,7 @@ class Race:
     """Shapes to be run `repeats` times by each tool, seeds from 1 on; results in `folder`.
 
     shapes: `embeddings.eval.benchmark.job.Shape`, their settings those of our trainers. tools: ours first.
-    keep: whether the vectors of each run stay, in the folder "vectors".
+    keep: whether the vectors of each run stay, in the folder "vectors". tests: options of `embeddings evaluate`.
     say: is told a line now and then.
     """
 
@@ -50,6 +50,7 @@ class Race:
     repeats: int = 3
     force: bool = False
     keep: bool = False
+    tests: Sequence[str] = ()
     say: Say = lambda line: None
     rows: list[Row] = field(default_factory=list)
 
@@ -89,7 +90,7 @@ class Race:
             kept = self.folder / VECTORS if self.keep else None
             if kept is not None:
                 kept.mkdir(exist_ok=True)
-            with laid_out(encoded, self.folder, kept) as track:
+            with laid_out(encoded, self.folder, kept, self.tests) as track:
                 track.warm_up(self.shapes, self.tools, self.say)
                 self.run_all(track, machine)
         except KeyboardInterrupt:

@@ -24,12 +24,14 @@ Say = Callable[[str], None]
 
 
 @contextmanager
-def laid_out(encoded: "EncodedCorpus", folder: Path, kept: Path | None = None) -> Iterator["Track"]:
+def laid_out(
+    encoded: "EncodedCorpus", folder: Path, kept: Path | None = None, tests: Sequence[str] = ()
+) -> Iterator["Track"]:
     """The text and a cache of its own in a folder that is gone afterwards; compiled kernels stay where they are."""
     from embeddings.cache import folder as cache_folder
 
     with tempfile.TemporaryDirectory(prefix=".work-", dir=folder) as work:
-        track = Track(Path(work), len(encoded.ids), kept)
+        track = Track(Path(work), len(encoded.ids), kept, tests)
         text.write(encoded, track.text)
         track.cache.mkdir()
         kernels = cache_folder("kernels")
@@ -40,11 +42,15 @@ def laid_out(encoded: "EncodedCorpus", folder: Path, kept: Path | None = None) -
 
 @dataclass(frozen=True)
 class Track:
-    """Where all run: a folder with the text, how many words that has, and a folder for vectors if they are kept."""
+    """Where all run: a folder with the text, how many words that has, and a folder for vectors if they are kept.
+
+    `tests` are the options of `embeddings evaluate` that name what vectors are judged by.
+    """
 
     work: Path
     words: int
     kept: Path | None = None
+    tests: Sequence[str] = ()
 
     @property
     def text(self) -> Path:
@@ -111,13 +117,14 @@ class Track:
 
     def quality(self, vectors: Path) -> Row:
         """How good the vectors are by our own `embeddings evaluate`, analogies among the first 30,000 words."""
-        judged = succeeded(self.start([sys.executable, "-m", "embeddings", "evaluate", str(vectors), "--json"]))
+        command = [sys.executable, "-m", "embeddings", "evaluate", str(vectors), "--json", *self.tests]
         found: Row = {}
-        for result in json.loads(judged.output):
-            counts = result["measure"] in rows.MEASURES and result["restrict"] in (None, 30000)
-            if result["set"] in rows.SETS and result["section"] is None and counts:
-                name = result["set"]
-                found |= {name: result["value"], f"{name} seen": result["seen"], f"{name} total": result["total"]}
+        for result in json.loads(succeeded(self.start(command)).output):
+            whole = result["section"] is None
+            if (whole or result["section"] in rows.PARTS) and result["measure"] in rows.MEASURES:
+                name = result["set"] if whole else f"{result['set']} {result['section']}"
+                values = result["value"], result["seen"], result["total"]  # of restrictions the narrowest comes last
+                found |= dict(zip((name, name + rows.SEEN, name + rows.TOTAL), values, strict=True))
         return found
 
 

@@ -160,6 +160,16 @@ def row(tool, seed, cpu, **more):
     return {**shape, "corpus_words": 100, "tool": tool, "version": "1", "seed": seed, **times, "error": "", **more}
 
 
+def test_further_sets_have_columns_of_their_own(tmp_path):
+    judged = {"rare words": 0.4, "rare words seen": 10, "rare words total": 20}
+    runs = [row("embeddings", seed, 1.0, wordsim353=0.5, **judged) for seed in (1, 2)]
+    rows.write(runs, tmp_path / "r.csv")
+    (ours,) = table.summaries(rows.read(tmp_path / "r.csv"))
+    assert ours.scores["rare words"] == (pytest.approx(0.4), 10, 20)
+    assert not {"rare words", "rare words seen"} & set(ours.shape)
+    assert list(ours.scores)[:3] == list(rows.SETS)
+
+
 def test_times_are_medians_and_scores_are_means():
     runs = [row("embeddings", seed, cpu, wordsim353=cpu / 10) for seed, cpu in enumerate([1.0, 2.0, 6.0])]
     runs += [row("gensim", seed, cpu) for seed, cpu in enumerate([30.0, 10.0, 20.0])]
