@@ -1,6 +1,6 @@
 """Paragraph vectors by a distributed bag of words (Le and Mikolov 2014): a document predicts each of its words."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from embeddings.corpora import Corpus
 
 POSITIVES = 4  # words that are scored at once; with 3 noise words for each they are one pass over a row by AVX-512
+
+WINDOW = next(field.default for field in fields(WindowSettings) if field.name == "window")
 
 
 class Tables(NamedTuple):
@@ -157,6 +159,8 @@ class ParagraphDBOW(DocumentChoice, WindowSettings):
         super().__post_init__()
         if not (self.shrink_window or self.train_words):
             raise SettingError("shrink_window is for train_words: without it there are no windows")
+        if self.window != WINDOW and not self.train_words and self.negative_sharing == "window":
+            raise SettingError("window is for train_words, or negative_sharing distant: without them there are none")
 
     def train(
         self,

@@ -39,15 +39,15 @@ def index_of(what: "Index | str | os.PathLike[str] | None", vectors: "Vectors") 
     return build(name, vectors, settings)
 
 
-def parsed(text: str) -> tuple[str, dict[str, Any]]:
-    """The kind and settings of a line; what follows a comma without a name of its own belongs to the value before.
+def parsed(text: str, group: str = "index") -> tuple[str, dict[str, Any]]:
+    """The kind, of that group of plugins, and settings of a line; what follows a comma without a name of its own belongs to the value before.
 
     Raises:
         RegistryError: no such kind.
         SettingError: the line is not of that form.
     """
     name, _, rest = text.partition(":")
-    types = kinds(registry.load("index", name))
+    types = kinds(registry.load(group, name))
     settings: dict[str, str] = {}
     for part in rest.split(",") if rest else []:
         key, equals, value = part.partition("=")

@@ -133,17 +133,26 @@ def owned(block):
     return [(int(block.documents[place[0]]), place) for place in places(block)]
 
 
-def test_noise_keeps_the_balance():
+@pytest.mark.parametrize("negatives", [1, 5, 12])
+def test_noise_keeps_the_balance(negatives):
     """Every pair of document and word is owed `negatives` noise terms that are not the word itself, shared or not."""
-    block, noise, negatives = filled(3), 3, 5
-    for _, words, drawn in groups(block, noise):
-        weights = naive.dbow_weights(words, drawn, negatives)
-        assert len(drawn) == noise * len(words)
-        clean = [w for w, word in zip(weights, drawn, strict=True) if word not in words]
-        assert all(weight == pytest.approx(negatives / noise) for weight in clean)
-        per_pair = sum(weights) / len(words)
-        same = np.mean([word == other for word in drawn for other in words])
-        assert per_pair == pytest.approx(negatives * (1 - same))
+    documents, output = tables(np.float64, DOCUMENTS, WORDS)
+    noise = dbow.noise_words(negatives)
+    block, bundle = filled(noise), bundle_for(4 * (1 + noise), documents.width, np.float64)
+    first, last = block.place[FIRST], block.place[LAST]
+    for words in {1: [3], 2: [3, 3], 4: [1, 3, 1, 2]}.values():
+        p = len(words)
+        block.place[FIRST], block.place[LAST] = first, first + p
+        block.words[first : first + p], block.documents[first : first + p] = words, 0
+        block.noise[first : first + p] = 5
+        block.noise[first, 0] = 3
+        dbow.learn_block(block, dbow_tables(documents, output, output, negatives), bundle, 0.01)
+        positive, weights = bundle.weights[:p], bundle.weights[p : p + p * noise]
+        assert (positive == 1).all()
+        per_word = negatives / noise / p
+        assert weights[0] == pytest.approx(per_word * sum(word != 3 for word in words))
+        assert weights[1:] == pytest.approx(per_word * p)
+    assert last > first + 4
 
 
 def float64(rng, count, width=None):
