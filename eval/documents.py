@@ -105,8 +105,8 @@ class DocumentSet:
         texts = [models.corpus(source, text_column=self.text) for source in self.sources]
         found = np.concatenate([models.infer(text) for text in texts])
         if len(found) != len(self.documents.labels):
-            told = f"{len(found)} to the models, to which each line is one (documents lines)"
-            raise SettingError(f"{', '.join(self.sources)}: {len(self.documents.labels)} documents are labelled, {told}")
+            told = f"{len(self.documents.labels)} documents are labelled, {len(found)} to the models"
+            raise SettingError(f"{', '.join(self.sources)}: {told}, to which each line is one (documents lines)")
         return found
 
 

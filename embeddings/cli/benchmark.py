@@ -54,8 +54,8 @@ def parameters() -> list[click.Parameter]:
         click.Option(
             ["--label-column"],
             metavar="NAME",
-            help="Models of documents are judged by the labels in this column: CORPUS is then TRAIN TEST and any others; "
-            "all are learned, a classifier learns from TRAIN and is judged on TEST.",
+            help="Models of documents are judged by the labels in this column: CORPUS is then TRAIN TEST and any "
+            "others; all are learned, a classifier learns from TRAIN and is judged on TEST.",
         ),
         several(Dimension, "dim"),
         several(NegativeSampling, "negatives"),

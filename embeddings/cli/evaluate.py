@@ -110,9 +110,7 @@ class Run:
     `judged` holds what was found so far, `kept` the vectors, if they are to be kept.
     """
 
-    def __init__(
-        self, read: "Suite", paths: "Sequence[str]", load: "Callable[[str], Represented]", keep: bool
-    ) -> None:
+    def __init__(self, read: "Suite", paths: "Sequence[str]", load: "Callable[[str], Represented]", keep: bool) -> None:
         self.read, self.paths, self.load, self.keep = read, paths, load, keep
         self.kept: list[Represented] = []
         self.judged: list[list[Outcome]] = []

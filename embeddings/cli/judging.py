@@ -63,8 +63,8 @@ SETS = (
     click.option(
         "--trained",
         is_flag=True,
-        help="Documents have the vectors that were learned for them: of the model, or VECTORS themselves. Those of TRAIN "
-        "are the first, numbered from 0, then come those of TEST.",
+        help="Documents have the vectors that were learned for them: of the model, or VECTORS themselves. Those of "
+        "TRAIN are the first, numbered from 0, then come those of TEST.",
     ),
     click.option("--name-column", metavar="NAME", help="The same by the names (tags) of documents in this column."),
     click.option("--facts", is_flag=True, help="Print lengths, evenness of directions, and hubs among neighbours."),

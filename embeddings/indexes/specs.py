@@ -40,7 +40,9 @@ def index_of(what: "Index | str | os.PathLike[str] | None", vectors: "Vectors") 
 
 
 def parsed(text: str, group: str = "index") -> tuple[str, dict[str, Any]]:
-    """The kind, of that group of plugins, and settings of a line; what follows a comma without a name of its own belongs to the value before.
+    """The kind and settings of a line; what follows a comma without a name of its own belongs to the value before.
+
+    The kind is a plugin of that group.
 
     Raises:
         RegistryError: no such kind.

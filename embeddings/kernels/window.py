@@ -30,9 +30,7 @@ def slot_of(c: int, i: int, window: int) -> int:
 
 
 @piece
-def in_slots(
-    block: Block, table: np.ndarray, rows: np.ndarray, i: int, window: int, first: int, none: int
-) -> None:
+def in_slots(block: Block, table: np.ndarray, rows: np.ndarray, i: int, window: int, first: int, none: int) -> None:
     """Write the addresses of the rows of centre i's contexts, each in its slot by where it stands; `none` elsewhere.
 
     Slots begin at `first`: the furthest context on the left, ..., the furthest one on the right, `window` words away.

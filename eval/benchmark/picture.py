@@ -20,7 +20,9 @@ LABELS = {
 
 
 def draw(rows: Sequence[Row], path: Path) -> None:
-    """A PNG: a column for each model, a row for each test set that has values; right is faster, up is better, of errors down.
+    """A PNG: a column for each model, a row for each test set that has values.
+
+    Right is faster; up is better, and of errors down.
 
     Raises:
         OutputError: it cannot be written.

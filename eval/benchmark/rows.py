@@ -48,8 +48,17 @@ def write(rows: Sequence[Row], path: Path) -> None:
     Raises:
         OutputError: it cannot be written.
     """
+    write_cells(rows, columns(rows), path)
+
+
+def write_cells(rows: Sequence[Row], names: Sequence[str], path: Path) -> None:
+    """The cells of these columns.
+
+    Raises:
+        OutputError: as `write`.
+    """
     text = io.StringIO(newline="")
-    out = csv.DictWriter(text, columns(rows), restval="", lineterminator="\n")
+    out = csv.DictWriter(text, names, restval="", lineterminator="\n")
     out.writeheader()
     out.writerows(rows)
     write_text(text.getvalue(), path)

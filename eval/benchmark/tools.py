@@ -89,7 +89,7 @@ def flags(trainer: type, settings: dict[str, Any]) -> list[str]:
 
 
 def gensim_settings(shape: Shape) -> dict[str, Any]:
-    """The arguments of `gensim.models.Word2Vec` for a shape; of `FastText` or `Doc2Vec` for trainers of their models."""
+    """The arguments of `gensim.models.Word2Vec` for a shape, or of `FastText` or `Doc2Vec` for their models."""
     settings = shape.settings
     if shape.documents:
         return {**doc2vec_settings(shape), **common_settings(shape)}

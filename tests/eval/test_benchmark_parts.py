@@ -101,7 +101,8 @@ def test_gensim_gets_our_settings_of_documents(trainer, expected):
 
 def test_trainers_with_settings_of_their_own():
     found = shapes(["paragraph-dm", "paragraph-dm:combine=concat,window=3"], dim=[8], negatives=[2], threads=[1])
-    assert [(one.model, one.settings["window"]) for one in found] == [("paragraph-dm-mean", 5), ("paragraph-dm-concat", 3)]
+    told = [(one.model, one.settings["window"]) for one in found]
+    assert told == [("paragraph-dm-mean", 5), ("paragraph-dm-concat", 3)]
     assert found[1].name == "paragraph-dm-concat-dim8-negatives2-threads1"
     for wrong in ("paragraph-dm:combine", "paragraph-dm:combine=all", "cbow:documents=lines"):
         with pytest.raises(SettingError):
