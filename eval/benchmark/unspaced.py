@@ -1,7 +1,7 @@
 """Text without spaces: n-grams of raw text beside characters, and beside words that a segmenter has cut.
 
-`python -m embeddings.eval.benchmark.unspaced TEXT OUT --similarity FILE --categories FILE` trains on the same plain text
-by each and writes OUT/results.csv and OUT/results.md.
+`python -m embeddings.eval.benchmark.unspaced TEXT OUT --similarity FILE --categories FILE` trains on the same plain
+text by each and writes OUT/results.csv and OUT/results.md.
 """
 
 import argparse
