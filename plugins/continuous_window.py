@@ -9,7 +9,7 @@ from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.bundle import Bundle
 from embeddings.kernels.compile import hot, piece
 from embeddings.kernels.rows import address, padded
-from embeddings.kernels.together import NOTHING, bundle_beside, choose, learn_together
+from embeddings.kernels.together import AT_ONCE, NOTHING, bundle_beside, choose, learn_together
 from embeddings.kernels.window import ask_context, in_slots
 from embeddings.model import Model
 from embeddings.settings import WholeWindow, option
@@ -28,7 +28,7 @@ class Tables(NamedTuple):
     words: np.ndarray
     output: np.ndarray
     window: int
-    together: int
+    at_once: int
 
 
 @hot
@@ -39,7 +39,7 @@ def learn_block(block: Block, tables: Tables, bundle: Bundle, rate: float) -> No
     """
     slots = 2 * tables.window
     for i in range(block.place[FIRST], block.place[LAST]):
-        m = choose(block, bundle, i, slots + 1, tables.together, False)
+        m = choose(block, bundle, i, slots + 1, tables.at_once, False)
         for k in range(m):
             places(block, tables, bundle, k)
         if m > 0:
@@ -76,11 +76,12 @@ class ContinuousWindow(WholeWindow, WindowSettings):
         task = prepare("continuous-window", self, corpus, threads=threads, seed=seed, report=report, conduct=conduct)
         size, slots, width = len(task.vocabulary), 2 * self.window, padded(self.dim)
         output = zeros(size * slots, self.dim).reshape(size, slots * width)
-        tables = Tables(initial(size, self.dim, seed), output, self.window, self.together)
+        at_once = min(self.together, AT_ONCE)
+        tables = Tables(initial(size, self.dim, seed), output, self.window, at_once)
         return task.run(
             learn_block,
             tables,
-            lambda: bundle_beside(self.together, self.negatives, width, slots=slots),
+            lambda: bundle_beside(at_once, self.negatives, width, slots=slots),
             learned=lambda tables: {
                 "vectors": trimmed(tables.words, self.dim),
                 "output": trimmed(tables.output, self.dim, slots),

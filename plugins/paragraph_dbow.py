@@ -11,6 +11,7 @@ from embeddings.kernels.block import FIRST, LAST, Block, Source
 from embeddings.kernels.bundle import Bundle, learn, learn_input, new_bundle
 from embeddings.kernels.compile import hot, piece
 from embeddings.kernels.inference import Inference, begin, go_on
+from embeddings.kernels.noise import noise_words
 from embeddings.kernels.rows import address, padded, prefetch
 from embeddings.model import Model
 from embeddings.plugins import skipgram
@@ -40,11 +41,6 @@ class Tables(NamedTuple):
     output: np.ndarray
     noise: int
     negatives: int
-
-
-def noise_words(negatives: int) -> int:
-    """Noise words that are drawn for each positive: one stands for two at most."""
-    return (negatives + 1) // 2
 
 
 @hot

@@ -232,12 +232,12 @@ def sharing_noise(centres, reach, sharing):
         yield from (part[i::apart] for i in range(min(apart, len(part))))
 
 
-def learn_together(output, windows, centres, noise, rate, *, at_once):
+def learn_together(output, windows, centres, noise, rate, *, at_once, weight=1.0):
     """Windows, each a list of rows, meet the noise words they share, but not their own centre, and each its centre."""
     dim = output.shape[1] // len(windows[0])
     hidden = [joined(rows, dim) for rows in windows]
     targets, own = [output[w] for w in noise], [output[w] for w in centres]
-    other = np.array([[w != centre for w in noise] for centre in centres])
+    other = weight * np.array([[w != centre for w in noise] for centre in centres])
     scores, centred = score(hidden, targets), np.array([x @ c for x, c in zip(hidden, own, strict=True)])
     steps, first_steps = -rate * other * sigmoid(scores), rate * sigmoid(-centred)
     for first in range(0, len(noise), at_once - 1):
@@ -429,13 +429,13 @@ def dm(documents, words, output, owned, rate, *, mean, at_once):
     return lost, pairs
 
 
-def dm_concat(documents, words, output, owned, rate, *, reach, sharing, at_once):
+def dm_concat(documents, words, output, owned, rate, *, reach, sharing, at_once, weight=1.0):
     """One step for the windows that share noise words; each row takes its part of the gradient."""
     lost = 0
     for group in sharing_noise(owned, reach, sharing):
         windows = [dm_rows(documents[number], words, place, reach) for number, place in group]
         centres = [line[i] for _, (i, line, *_) in group]
-        lost += learn_together(output, windows, centres, group[0][1][4], rate, at_once=at_once)
+        lost += learn_together(output, windows, centres, group[0][1][4], rate, at_once=at_once, weight=weight)
     return lost, len(owned)
 
 

@@ -76,8 +76,7 @@ def write_update_block(columns: int, emit: Emitter, *args: Any) -> None:
                 g = emit.spread(steps, place(emit, i, gap, builder.add(j, integer(1 + c))))
                 step = emit.fma(g, other, step)
                 builder.store(emit.fma(g, x, builder.load(total)), total)
-            goal = item(emit, moved, row)
-            emit.store(builder.fadd(emit.load(goal, at), step), goal, at)
+            emit.store(builder.fadd(x, step), item(emit, moved, row), at)
         for target, total in zip(noise, sums, strict=True):
             emit.store(builder.fadd(emit.load(target, along), builder.load(total)), target, along)
 

@@ -4,7 +4,6 @@ Each meets its own centre and the noise words in one step, so that a row of nois
 noise word that is the centre itself counts for nothing, as in word2vec.
 
 A model lets `choose` write centres, the rows of each window to `read`, in their places, and calls `learn_together`.
-Weights of targets stay 1.
 """
 
 import numpy as np
@@ -14,27 +13,33 @@ from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.bundle import Bundle, hold_still, is_sampled, new_bundle, tally_loss
 from embeddings.kernels.compile import piece
 from embeddings.kernels.logistic import to_steps
-from embeddings.kernels.rows import address, pitch, prefetch, total
+from embeddings.kernels.rows import address, pitch, prefetch_long, total
 
+AT_ONCE = 4  # windows that learn together at most; more that share noise would push it too far in one step
 NEVER = -1e30  # a score whose logistic, and loss as noise, is 0
 NOTHING, NOWHERE = 0, 1  # of `Bundle.rows`: zeros that are read where there is no row, and what takes their steps
 
 
-def bundle_beside(together: int, negatives: int, width: int, *, slots: int, dtype: type = np.float32) -> Bundle:
-    """A bundle for so many windows at a time, each of so many rows of `width` numbers."""
-    made = new_bundle(together * slots, negatives + together, width, contexts=1, rows=2, dtype=dtype)
+def bundle_beside(
+    together: int, noise: int, width: int, *, slots: int, weight: float = 1.0, dtype: type = np.float32
+) -> Bundle:
+    """A bundle for so many windows at a time, each of so many rows of `width` numbers; noise words have a weight."""
+    made = new_bundle(together * slots, noise + together, width, contexts=1, rows=2, dtype=dtype)
+    made.weights[1 : 1 + noise] = weight
     return made._replace(centres=np.zeros(together, np.int64))
 
 
 @piece
-def choose(block: Block, bundle: Bundle, i: int, apart: int, together: int, alone: bool) -> int:
-    """Write to `centres` those that share noise words with centre i, if it is the first of them; gives how many.
+def choose(block: Block, bundle: Bundle, i: int, apart: int, at_once: int, alone: bool) -> int:
+    """Write to `centres` those that learn together with centre i, if it is the first of them; gives how many.
+
+    These are a part of those that share noise words with it.
 
     Centres without a context count only if `alone`.
     """
     first, last, m = block.place[FIRST], block.place[LAST], 0
-    if (i - first) // apart % together == 0:
-        for c in range(i, min(i + apart * together, last), apart):
+    if (i - first) // apart % at_once == 0:
+        for c in range(i, min(i + apart * at_once, last), apart):
             if alone or block.stop[c] - block.start[c] > 1:
                 bundle.centres[m] = c
                 m += 1
@@ -102,7 +107,7 @@ def ask_next(block: Block, output: np.ndarray, bundle: Bundle, m: int, k: int) -
     """
     size, first, own = output.shape[1] * output.itemsize, bundle.centres[0] + 1, bundle.centres[k] + 1
     if own < block.place[LAST]:
-        prefetch(address(output, block.words[own]), size)
+        prefetch_long(address(output, block.words[own]), size)
     if first < block.place[LAST]:
         for j in range(k, block.noise.shape[1], m):
-            prefetch(address(output, block.noise[first, j]), size)
+            prefetch_long(address(output, block.noise[first, j]), size)

@@ -118,10 +118,11 @@ def test_dm_concat(dtype, negatives, sharing):
     documents, words, output = tables(dtype, DOCUMENTS, WORDS + 1, WORDS * 11)
     table, twin = output.table.reshape(WORDS, -1), output.twin.reshape(WORDS, -1)
     block = filled(negatives, sharing=sharing)
-    bundle = bundle_beside(sharing, negatives, words.width, slots=11, dtype=dtype)
+    weight = 5 / 3 if sharing > 1 else 1.0
+    bundle = bundle_beside(sharing, negatives, words.width, slots=11, weight=weight, dtype=dtype)
     bundle.tally[NEXT] = -1e9
     dm.learn_concatenated(block, dm.Tables(documents.table, words.table, table, CONCAT, sharing), bundle, 0.01)
-    how = {"reach": 5, "sharing": sharing, "at_once": TARGETS}
+    how = {"reach": 5, "sharing": sharing, "at_once": TARGETS, "weight": weight}
     lost, pairs = naive.dm_concat(documents.twin, words.twin, twin, owned(block), 0.01, **how)
     for made in (documents, words, output):
         made.check(5 * TOLERANCE[dtype])  # a step of float32 for eight windows at once

@@ -315,6 +315,11 @@ def test_settings_that_do_not_go_together():
     assert em.ParagraphDM(combine="concat").shrinks is False
     assert em.ParagraphDM(combine="concat", shrink_window=True).shrinks is True
     assert em.ParagraphDM().shrinks is True
+    for how, noise in ({}, 3), ({"negatives": 1}, 1), ({"negative_sharing": "window"}, 5), ({"combine": "mean"}, 5):
+        made = em.ParagraphDM(**{"combine": "concat", **how})
+        assert made.noise == noise
+        if made.combine == "concat":
+            assert made.bundle().weights[1 : 1 + noise] == pytest.approx(made.negatives / noise)
 
 
 def test_two_models_side_by_side():
