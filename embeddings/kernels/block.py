@@ -89,7 +89,7 @@ def on_the_way(place: np.ndarray, lines: np.ndarray, begin: int, end: int) -> bo
     """Whether a place is one of `ids[begin:end]`, with the line that it is in, or an earlier one that is over."""
     position, stop, line = place[: LINE + 1].tolist()
     inside = begin <= position <= stop == end
-    return inside and (position == end or 1 <= line <= int(np.searchsorted(lines, position, side="right")))
+    return bool(inside and (position == end or 1 <= line <= np.searchsorted(lines, position, side="right")))
 
 
 def within(numbers: np.ndarray, stop: int, start: int = 0) -> bool:

@@ -109,7 +109,7 @@ def check_reading(before: Any, meta: Mapping[str, Any]) -> None:
     joined, joins = before.get(PHRASES), meta.get(PHRASES)
     if joined is not None and joins is None:
         raise SettingError("the model learned from text with phrases as words: name the phrases for this text too")
-    if isinstance(joined, dict) and joined.get("joiner") != joins["joiner"]:
+    if isinstance(joined, dict) and joins is not None and joined.get("joiner") != joins["joiner"]:
         raise SettingError(
             f"the words of the model's phrases are joined by {joined.get('joiner')!r}: join these so too"
         )

@@ -138,7 +138,10 @@ def test_files_of_which_one_cannot_be_renamed_leave_all_the_old_ones(monkeypatch
     for target in targets:
         target.write_text("old")
     done = fails_at(monkeypatch, number, error)
-    with pytest.raises((KeyboardInterrupt, OutputError)), files.replacing_all(targets, force=True) as fresh:
+    with (  # noqa: PT012  # the error comes at the end of the block
+        pytest.raises((KeyboardInterrupt, OutputError)),  # the error comes at the end of the block
+        files.replacing_all(targets, force=True) as fresh,
+    ):
         for path in fresh:
             path.write_text("new")
     assert len(done) >= number

@@ -2,8 +2,8 @@
 
     python tests/hardness/killing.py --kills 20 --threads 1 --epochs 20 sample
 
-prints what became of it: how far each start came, what each kill cost, whether the end has the same bytes, and how alike
-the vectors are: the share of ten nearest neighbours in common, and the correlation of ratings and cosines.
+prints what became of it: how far each start came, what each kill cost, whether the end has the same bytes, and how
+alike the vectors are: the share of ten nearest neighbours in common, and the correlation of ratings and cosines.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What is done to a good file to make a bad one: bytes changed, cut or put in, numbers that lie, nesting, other files."""
+"""What is done to a good file to make a bad one: bytes changed, cut, put in, numbers that lie, nesting, other files."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""Every reader of the package: a good file or folder for it, and what it is read with; a broken one is read or refused."""
+"""Every reader: a good file or folder for it, and what it is read with; a broken one is read or refused."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""A few broken files of each reader and all faults of each writer; many more by the scripts beside and as slow tests."""
+"""A few broken files of each reader and all faults of each writer; more by the scripts beside, and as slow tests."""
 
 import json
 import subprocess

@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import io
+import itertools
 import json
 import lzma
 import os
@@ -53,7 +54,7 @@ def numbers(*sources, size=1 << 18, **how):
 def cut(items, places):
     """A list in parts that begin at these places."""
     bounds = sorted({0, len(items), *(place % (len(items) + 1) for place in places)})
-    return [items[start:stop] for start, stop in zip(bounds, bounds[1:], strict=False)]
+    return [items[start:stop] for start, stop in itertools.pairwise(bounds)]
 
 
 @often
