@@ -6,6 +6,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from embeddings.composition.composer import Composer
+from embeddings.document_vectors import Concatenated
+from embeddings.errors import SettingError
 from embeddings.eval.analogy import analogy
 from embeddings.eval.categories import Categories, read_categories
 from embeddings.eval.categorisation import categorisation
@@ -13,7 +15,7 @@ from embeddings.eval.category_prediction import prediction
 from embeddings.eval.comparison import Comparison
 from embeddings.eval.composition import PhraseSet, composition, read_phrases
 from embeddings.eval.conllu import TaggingSet, read_tagging
-from embeddings.eval.documents import DocumentSet, classification, read_documents
+from embeddings.eval.documents import DocumentSet, Represented, classification, read_documents
 from embeddings.eval.facts import facts
 from embeddings.eval.matching import Folded
 from embeddings.eval.outcomes import Outcome
@@ -65,7 +67,12 @@ class Suite:
             phrases=[read_phrases(test) for test in listed(asked.phrases)],
             categories=[read_categories(test) for test in listed(asked.categories)],
             tagging=[read_tagging(test) for test in listed(asked.tagging)],
-            documents=[read_documents(test, asked.text_column, asked.label_column) for test in listed(asked.documents)],
+            documents=[
+                read_documents(
+                    test, asked.text_column, asked.label_column, trained=asked.trained, name_column=asked.name_column
+                )
+                for test in listed(asked.documents)
+            ],
         )
 
     @property
@@ -73,7 +80,7 @@ class Suite:
         """Whether there are sets of words that are matched without regard to case."""
         return bool(self.pairs or self.questions or self.categories)
 
-    def judge(self, source: "Vectors | Model", name: str) -> list[Outcome]:
+    def judge(self, source: Represented, name: str) -> list[Outcome]:
         """What becomes of every item, in the order of the settings above.
 
         Raises:
@@ -82,8 +89,18 @@ class Suite:
         """
         return list(self.outcomes(source, name))
 
-    def outcomes(self, source: "Vectors | Model", name: str) -> Iterator[Outcome]:
+    def outcomes(self, source: Represented, name: str) -> Iterator[Outcome]:
         """The same, one set after another as they are done."""
+        if isinstance(source, Concatenated):
+            if self.matched or self.phrases or self.tagging or self.facts:
+                raise SettingError("models side by side have vectors of documents alone, and are judged by documents")
+        else:
+            yield from self.of_words(source, name)
+        for documents in self.documents:
+            yield from classification(source, documents, name=name)
+
+    def of_words(self, source: "Vectors | Model", name: str) -> Iterator[Outcome]:
+        """What becomes of sets of words and phrases, and the facts."""
         vectors = source if isinstance(source, Vectors) else source.vectors
         folded = Folded(vectors.words if self.matched else ())
         for pairs in self.pairs:
@@ -97,8 +114,6 @@ class Suite:
             yield from categorisation(vectors, words, folded, name=name)
         for tagged in self.tagging:
             yield from tagging(vectors, tagged, name=name, window=self.window)
-        for documents in self.documents:
-            yield from classification(source, documents, name=name)
         if self.facts:
             yield from facts(vectors, name=name)
 

@@ -35,6 +35,8 @@ class SuiteSettings:
     window: int = WINDOW
     text_column: str = "text"
     label_column: str = "label"
+    trained: bool = False
+    name_column: str | None = None
 
     def __post_init__(self) -> None:
         for kind in KINDS[:-1]:
@@ -46,6 +48,8 @@ class SuiteSettings:
             raise SettingError(f"nothing to evaluate by: name one of {', '.join(KINDS)}")
         if self.compose and not self.similarity:
             raise SettingError("compose is of use only with similarity")
+        if (self.trained or self.name_column is not None) and not self.documents:
+            raise SettingError("trained and name_column are of use only with documents")
 
     @property
     def limits(self) -> list[int | None]:

@@ -57,6 +57,13 @@ def load_table(path: Path) -> Any:
     return table
 
 
+def merged(old: Any, new: Any) -> Any:
+    """The phrases of two tables, or of the one that is there; of those in both, as they stand in the old one."""
+    if old is None or new is None:
+        return new if old is None else old
+    return table_of(PhraseList([*phrases_of(old), *phrases_of(new)]))
+
+
 def phrases_of(table: Any) -> KnownPhrases:
     """The phrases of a table.
 

@@ -36,7 +36,8 @@ class Fitting(Bar):
             curve = record["curve"][type]["tensor-indexing"]
             errors = [dev for _, dev, _ in curve if dev is not None]
             told = f", error of dev {min(errors):.4f} after {len(curve) - 1} passes" if errors else ""
-            self.say(f"{type}: {counted(number, 'phrase')}{told}")
+            share = f", {record['additive_share'][type]:.0%} of it additive"
+            self.say(f"{type}: {counted(number, 'phrase')}{told}{share}")
         self.say(f"fitted in {record['fit_seconds']:.1f} s; saved in {out}")
 
 
@@ -78,7 +79,7 @@ def command(
     `embeddings evaluate --phrases`. `embeddings train tensor-indexing` learns the vectors too.
     """
     from embeddings import registry
-    from embeddings.model import check_target
+    from embeddings.model_files import check_target
 
     try:
         settings = registry.load("trainer", "tensor-indexing")(**given)

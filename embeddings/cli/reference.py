@@ -10,9 +10,8 @@ from pathlib import Path
 import click
 
 from embeddings.cli import main
-from embeddings.markdown import plain, row
+from embeddings.markdown import between, plain, row
 
-BEGIN, END = "<!-- commands -->\n", "<!-- end of commands -->\n"
 PAGE = "docs/commands.md"
 HEAD = "# Commands\n\nThe help of every command, made from it: `python -m embeddings.cli.reference .`\n\n"
 LONGEST = 200
@@ -53,17 +52,11 @@ def table() -> str:
     return "\n".join(rows) + "\n"
 
 
-def inserted(readme: str) -> str:
-    """The README with the table between its marks."""
-    before, rest = readme.split(BEGIN)
-    _, after = rest.split(END)
-    return before + BEGIN + table() + END + after
-
-
 def write(checkout: Path) -> None:
     """Write the reference and the table of a checkout anew."""
     readme = checkout / "README.md"
-    readme.write_text(inserted(readme.read_text(encoding="utf-8")), encoding="utf-8")
+    text = between(readme.read_text(encoding="utf-8"), "commands", table())
+    readme.write_text(text, encoding="utf-8")
     (checkout / PAGE).write_text(reference(), encoding="utf-8")
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from embeddings.composition import products
+from embeddings.composition.blending import best_share, blended, scale_of
 from embeddings.composition.descent import FIXED, Descent, Epoch, descend
 from embeddings.composition.functions import FullTensor, Learned, Parameters, TensorIndexing
 from embeddings.composition.linear import Part, matrices, weights
@@ -17,7 +19,6 @@ from embeddings.composition.split import DEV, TRAIN, split
 from embeddings.errors import CorpusError
 from embeddings.vectors import Vectors
 
-START = 0.003  # standard deviation of U and V at the start; their products then hardly count
 Curve = list[list[float | None]]
 Watch = Callable[[str, int, Epoch], None]  # the type, the number of the pass, and what it gave
 
@@ -44,19 +45,23 @@ def fit(
     settings.check_dim(vectors.dim)
     parts, enough, few = check_enough(found, settings, seed)
     functions: dict[str, dict[str, Parameters]] = {}
-    curves, penalties = {}, {}
+    curves, penalties, shares = {}, {}, {}
+    pooled: dict[str, Parameters] = {}
     for type in enough:
         of = found.of(type)
         train, dev = (part_of(vectors, found.rows[of & (parts == part)]) for part in (TRAIN, DEV))
         told = partial(watch, type) if watch else None
-        learner = Learner(train, dev, settings, seed, told, pooled=functions.get(ANY))
+        learner = Learner(train, dev, settings, seed, told, pooled)
         functions[type] = learner.functions()
+        pooled = pooled or dict(functions[type])
+        functions[type]["tensor-indexing"], shares[type] = mixed(functions[type], train, dev, settings.additive_share)
         curves[type], penalties[type] = learner.curves, learner.penalties
     record = {
         "types": found.types,
         "phrases": {type: int(found.of(type).sum()) for type in enough},
         "curve": curves,
         "ridge_penalty": penalties,
+        "additive_share": shares,
         "notes": notes(found, few, settings.fewest),
     }
     return Fitted(functions, found, parts, record)
@@ -98,6 +103,14 @@ def missing(parts: np.ndarray) -> bool:
     return bool((parts == TRAIN).sum() < 2 or not (parts == DEV).any())
 
 
+def mixed(functions: dict[str, Parameters], train: Part, dev: Part, share: float | None) -> tuple[Parameters, float]:
+    """Tensor indexing with a share of the additive function, and the share: what is given, or what does best on dev."""
+    found, scale = functions["tensor-indexing"], scale_of(train)
+    if share is None:
+        share = best_share(found, functions["full-additive"], scale, dev, train)
+    return single(blended(found, share, scale)), share
+
+
 def part_of(vectors: Vectors, rows: np.ndarray) -> Part:
     """The vectors of examples, (examples, dim) float32 each."""
     return Part(*(np.asarray(vectors.matrix[rows[:, column]]) for column in (1, 2, 3)))
@@ -110,7 +123,7 @@ class Learner:
     mean the same whatever the vectors' length; parameters come back in units of the vectors as they are.
 
     Arguments:
-        pooled: the functions of all types together, from which those of a type start; None where these are learned.
+        pooled: the functions of all types together, from which those of a type start; none where these are learned.
     """
 
     def __init__(
@@ -120,40 +133,55 @@ class Learner:
         settings: CompositionSettings,
         seed: int,
         watch: Callable[[int, Epoch], None] | None,
-        pooled: dict[str, Parameters] | None = None,
+        pooled: dict[str, Parameters],
     ) -> None:
         self.size = float(np.sqrt(np.mean(np.square(train.z, dtype=np.float64)))) or 1.0
         self.train, self.dev = (Part(*(rows / np.float32(self.size) for rows in part)) for part in (train, dev))
-        self.settings, self.watch, self.pooled = settings, watch, pooled or {}
+        self.settings, self.watch, self.pooled = settings, watch, pooled
         self.rng = np.random.default_rng(seed)
         self.curves: dict[str, Curve] = {}
         self.penalties: dict[str, float] = {}
 
     def functions(self) -> dict[str, Parameters]:
         """The parameters of every function; curves and penalties are then known too."""
-        dim = self.train.x.shape[1]
-        rank = self.settings.rank_for(dim)
         linear, self.penalties["full-additive"] = matrices(self.train, self.dev, self.pooled.get("full-additive"))
         made = {"weighted-additive": {"weights": weights(self.train)}, "full-additive": {**linear, FIXED: np.zeros(2)}}
-        small = {name: self.rng.normal(scale=START, size=(1 + rank, dim, dim)) for name in ("left", "right")}
-        reading = np.array([self.settings.identity == name for name in ("elementwise", "literal")]) * self.size
-        made["tensor-indexing"] = self.learn("tensor-indexing", TensorIndexing(), {**small, FIXED: reading})
+        new = self.starts(made["full-additive"]) if not self.pooled else {}
+        made["tensor-indexing"] = self.learn("tensor-indexing", TensorIndexing(), new.get("tensor-indexing", {}))
         if self.settings.full_tensor:
-            none = {"left": small["left"][:1], "right": small["right"][:1], "tensor": np.zeros((dim, dim * dim))}
-            made["full-tensor"] = self.learn("full-tensor", FullTensor(), none)
+            made["full-tensor"] = self.learn("full-tensor", FullTensor(), new.get("full-tensor", {}))
         return {name: single(parameters) for name, parameters in made.items()}
 
+    def starts(self, linear: Parameters) -> dict[str, Parameters]:
+        """Where tensor indexing and the full tensor start: at what products give to the rest of full additive."""
+        dim = self.train.x.shape[1]
+        reading = np.array([self.settings.identity == name for name in ("elementwise", "literal")]) * self.size
+        train, dev = self.rests(TensorIndexing(), {**linear, FIXED: reading})
+        found, self.penalties["products"] = products.ridge(train, dev, self.rng)
+        left, right = products.low_rank(found, self.settings.rank_for(dim))
+        none = np.zeros((1, dim, dim))
+        starts = {
+            "tensor-indexing": {"left": np.vstack([none, left]), "right": np.vstack([none, right]), FIXED: reading}
+        }
+        if self.settings.full_tensor:
+            starts["full-tensor"] = {"left": none, "right": none, "tensor": products.whole(found)}
+        return starts
+
+    def rests(self, function: Learned, parameters: Parameters) -> list[Part]:
+        """Train and dev with what a function leaves of the targets."""
+        return [
+            part._replace(z=part.z - function.predict(parameters, part.x, part.y)) for part in (self.train, self.dev)
+        ]
+
     def learn(self, name: str, function: Learned, new: Parameters) -> Parameters:
-        """The function learned from that of all types, or where there is none from `new` parameters.
+        """The function learned from that of all types, or where there is none from `new` ones.
 
         M and N start where they do best beside the others: by ridge regression to what these leave of the targets.
         """
         pooled = self.pooled.get(name)
         start = scaled(pooled, self.size) if pooled else new
         others = {**start, "left": without_first(start["left"]), "right": without_first(start["right"])}
-        train, dev = (
-            part._replace(z=part.z - function.predict(others, part.x, part.y)) for part in (self.train, self.dev)
-        )
+        train, dev = self.rests(function, others)
         linear, self.penalties[name] = matrices(train, dev, pooled)
         for side, matrix in linear.items():
             start[side] = np.concatenate([matrix, start[side][1:]])

@@ -7,7 +7,7 @@ from embeddings.errors import SettingError
 from embeddings.settings import Settings, option
 
 JOINER = "_"  # between the words of a phrase in its token, unless another is chosen
-USUAL_RANK = 10
+USUAL_RANK = 20
 MOST_TENSOR_DIM = 100  # a full tensor has dim ** 3 numbers
 
 
@@ -36,6 +36,13 @@ class CompositionSettings(Settings):
         "none",
         "What the identity in each W_i adds to component i: nothing, which does best; x_i y_i, as in multiplicative "
         "composition; or, as the formula is written, x'y to every component.",
+    )
+    additive_share: float | None = option(
+        None,
+        "Share of the additive function that tensor indexing is mixed with when it is learned.  [default: what ranks "
+        "dev's phrases best of 0, 0.05, ... 1 whose squared error is a standard error below full additive's]",
+        least=0,
+        most=1,
     )
     penalty: float = option(
         0.1, "Weight of the squared distance of all parameters from where they start.", least=0, most=1e6

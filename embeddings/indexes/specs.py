@@ -79,11 +79,12 @@ def check_line(text: str) -> None:
         registry.configured("index", name, record["settings"] | settings)
 
 
-def parsed(text: str, shown: str | None = None) -> tuple[str, dict[str, Any]]:
+def parsed(text: str, shown: str | None = None, group: str = "index") -> tuple[str, dict[str, Any]]:
     """The kind and settings of a line; what follows a comma without a name of its own belongs to the value before.
 
     Arguments:
         shown: what errors call the line, if not by itself.
+        group: the kind is a plugin of that group.
 
     Raises:
         RegistryError: no such kind.
@@ -91,7 +92,7 @@ def parsed(text: str, shown: str | None = None) -> tuple[str, dict[str, Any]]:
     """
     name, _, rest = text.partition(":")
     shown = shown or text
-    types = kinds(registry.load("index", name))
+    types = kinds(registry.load(group, name))
     settings: dict[str, str] = {}
     for part in rest.split(",") if rest else []:
         key, equals, value = part.partition("=")

@@ -11,6 +11,7 @@ from embeddings.files import replacing
 Row = dict[str, Any]
 
 SETS = {"wordsim353": "WordSim-353", "simlex999": "SimLex-999", "google-analogies": "Google analogies"}
+WRONG = "error of "  # the set of documents that are told
 PARTS = ("semantic", "syntactic")  # of the analogies
 MEASURES = ("spearman", "accuracy")  # of test sets
 SEEN, TOTAL = " seen", " total"  # columns beside that of a set
@@ -35,9 +36,10 @@ def settings_of(rows: Sequence[Row]) -> list[str]:
 
 
 def sets_of(rows: Sequence[Row]) -> list[str]:
-    """The test sets and parts of them that runs were judged by; those that always are come first."""
+    """The test sets and parts of them that runs were judged by; those that always judge words come first."""
     judged = dict.fromkeys(name.removesuffix(SEEN) for row in rows for name in row if name.endswith(SEEN))
-    return list(dict.fromkeys([*SETS, *judged]))
+    of_words = not any(row.get("documents") for row in rows)
+    return list(dict.fromkeys([*(SETS if of_words else ()), *judged]))
 
 
 def write(rows: Sequence[Row], path: Path) -> None:
@@ -46,8 +48,17 @@ def write(rows: Sequence[Row], path: Path) -> None:
     Raises:
         OutputError: it cannot be written.
     """
+    write_cells(rows, columns(rows), path)
+
+
+def write_cells(rows: Sequence[Row], names: Sequence[str], path: Path) -> None:
+    """The cells of these columns.
+
+    Raises:
+        OutputError: as `write`.
+    """
     text = io.StringIO(newline="")
-    out = csv.DictWriter(text, columns(rows), restval="", lineterminator="\n")
+    out = csv.DictWriter(text, names, restval="", lineterminator="\n")
     out.writeheader()
     out.writerows(rows)
     write_text(text.getvalue(), path)

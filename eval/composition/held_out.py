@@ -9,13 +9,14 @@ import numpy as np
 from embeddings.composition.composer import Composer
 from embeddings.composition.functions import OWN
 from embeddings.composition.phrases import ANY
+from embeddings.composition.ranks import distance_ranks, ranks_of
 from embeddings.composition.split import TEST
 from embeddings.composition.tables import FIRST, PART, PHRASE, SECOND, TYPE
 from embeddings.errors import SettingError
 from embeddings.eval.intervals import Interval, Z, mean_interval
 from embeddings.eval.outcomes import Measured
 from embeddings.eval.results import Key
-from embeddings.neighbours import row_blocks, unit
+from embeddings.neighbours import unit
 
 HELD_OUT = "held-out"
 PROTOCOL = (
@@ -33,12 +34,12 @@ class HeldOut:
 
 
 def held_out(composer: Composer, *, name: str) -> list[Measured]:
-    """Six measures for every type and function, over the test phrases of a fitted model.
+    """Eight measures for every type and function, over the test phrases of a fitted model.
 
     The mean "cosine" of composed and true vector; the mean "squared-error", the squared length of their difference;
-    "median-rank" and the mean "reciprocal-rank" of the true phrase: 1 + how many phrases, of all types and parts, lie
-    nearer by cosine. And both "by-distance", where those are counted whose difference is shorter: the order that goes
-    with the squared error, while a cosine knows nothing of lengths.
+    "median-rank", "mean-rank" and the mean "reciprocal-rank" of the true phrase: 1 + how many phrases, of all types and
+    parts, lie nearer by cosine. And these three "by-distance", where those are counted whose difference is shorter: the
+    order that goes with the squared error, while a cosine knows nothing of lengths.
 
     Raises:
         SettingError: no function was fitted.
@@ -90,30 +91,7 @@ def measures(
     for name, ranks in (("", ranks_of(made, true, phrases)), ("-by-distance", distance_ranks(made, true, phrases))):
         yield f"reciprocal-rank{name}", float((1 / ranks).mean()), mean_interval(1 / ranks)
         yield f"median-rank{name}", float(np.median(ranks)), median_interval(ranks)
-
-
-def ranks_of(made: np.ndarray, true: np.ndarray, phrases: np.ndarray) -> np.ndarray:
-    """The rank (n,) of each true vector among all phrases by their cosine with the composed one, 1 for the nearest."""
-    return nearer(unit(made), unit(true), unit(phrases))
-
-
-def distance_ranks(made: np.ndarray, true: np.ndarray, phrases: np.ndarray) -> np.ndarray:
-    """The same by the distance from the composed vector."""
-    made, true, phrases = (rows.astype(np.float64) for rows in (made, true, phrases))
-    size = float(np.sqrt(np.square(phrases).sum(axis=1).max(initial=0))) or 1.0
-    made, true, phrases = made / size, true / size, phrases / size  # so that rounding is below what `nearer` allows
-    halves = [-np.square(rows).sum(axis=1, keepdims=True) / 2 for rows in (true, phrases)]
-    ones = np.ones((len(made), 1))
-    return nearer(np.hstack([made, ones]), np.hstack([true, halves[0]]), np.hstack([phrases, halves[1]]))
-
-
-def nearer(made: np.ndarray, true: np.ndarray, phrases: np.ndarray) -> np.ndarray:
-    """1 + how many rows of `phrases` have a larger product with each composed row than its true one has, (n,)."""
-    ranks = np.empty(len(made))
-    for part in row_blocks(len(made), len(phrases), itemsize=16):
-        own = (made[part] * true[part]).sum(axis=1)
-        ranks[part] = 1 + (made[part] @ phrases.T > own[:, None] + 1e-12).sum(axis=1)
-    return ranks
+        yield f"mean-rank{name}", float(ranks.mean()), mean_interval(ranks)
 
 
 def median_interval(values: np.ndarray) -> Interval:

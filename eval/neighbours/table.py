@@ -1,5 +1,10 @@
-"""What a comparison of indexes found, as Markdown."""
+"""What a comparison of indexes found, as Markdown.
 
+`python -m embeddings.eval.neighbours.table eval/results/neighbours.json README.md` writes it between the two marks in
+that file.
+"""
+
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -7,6 +12,7 @@ from embeddings.eval.benchmark.table import number
 from embeddings.eval.neighbours.picture import families
 from embeddings.eval.neighbours.quality import Quality
 from embeddings.eval.neighbours.record import Judged, Record
+from embeddings.markdown import between
 
 ENOUGH = (0.9, 0.99)  # recall
 SPEED = ("index", "recall", "95 %", "queries/s", "all at once", "rows compared", "s to build", "MB")
@@ -55,7 +61,7 @@ def chosen(found: Sequence[Quality]) -> list[Quality]:
 
 def speed_row(one: Quality, exact: float | None) -> list[str]:
     """The cells of an index."""
-    times = f" ({one.per_second / exact:.2g}x)" if one.per_second and exact else ""
+    times = f" ({float(f'{one.per_second / exact:.2g}'):g}x)" if one.per_second and exact else ""
     return [
         f"`{one.index}`",
         number(one.recall, ".3f"),
@@ -110,3 +116,9 @@ def reading() -> list[str]:
         f"- Of each index that was built stands the fastest setting with a recall of at least {ENOUGH[0]}, and of "
         f"{ENOUGH[1]}; where none has, the one that finds most. All settings are drawn, and are in neighbours.json.",
     ]
+
+
+if __name__ == "__main__":
+    source, target = map(Path, sys.argv[1:])
+    text = target.read_text(encoding="utf-8")
+    target.write_text(between(text, "neighbours figures", markdown(Record.read(source))), encoding="utf-8")

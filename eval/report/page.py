@@ -14,6 +14,7 @@ from embeddings.eval.report.record import record
 from embeddings.eval.report.tables import (
     CORRELATIONS,
     F_SCORES,
+    MEAN,
     MEDIAN,
     RECIPROCAL,
     by_set,
@@ -42,6 +43,7 @@ MEASURES = {
     "Held-out phrases: squared error": ("squared-error",),
     "Held-out phrases: reciprocal rank": RECIPROCAL,
     "Held-out phrases: median rank": MEDIAN,
+    "Held-out phrases: mean rank": MEAN,
     "Words with vectors": ("words with vectors",),
 }
 ABOUT_TESTS = (

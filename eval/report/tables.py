@@ -14,13 +14,14 @@ GREY = 7  # the colour of what is not sure
 CORRELATIONS = ("spearman", "pearson", "spearman-ratings", "spearman-participants")
 RECIPROCAL = ("reciprocal-rank", "reciprocal-rank-by-distance")
 MEDIAN = ("median-rank", "median-rank-by-distance")
+MEAN = ("mean-rank", "mean-rank-by-distance")
 F_SCORES = ("micro-f1", "macro-f1", "f1")
 
 
 def what(one: Line) -> Label:
     """What is measured of a set, in words: its section, which words, by what method and, where in doubt, measure."""
     words = f"first {one.restrict:,} words" if one.restrict else ""
-    measure = one.measure if one.measure in CORRELATIONS + RECIPROCAL + MEDIAN + F_SCORES else ""
+    measure = one.measure if one.measure in CORRELATIONS + RECIPROCAL + MEDIAN + MEAN + F_SCORES else ""
     return tuple(part for part in (one.section or "all", words, one.method or "", measure) if part)
 
 

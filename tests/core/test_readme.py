@@ -53,7 +53,7 @@ def test_command_reference_is_that_of_the_commands(root, monkeypatch):
 
 def test_every_command_has_a_row(readme, root, monkeypatch):
     monkeypatch.setattr(registry, "available", ours)
-    assert reference.inserted(readme) == readme
+    assert between(readme, "commands", "end of commands") == reference.table()
     anchors = re.findall(r"^## `([a-z -]+)`$", (root / reference.PAGE).read_text(encoding="utf-8"), re.M)
     linked = re.findall(rf"\({reference.PAGE}#([a-z-]+)\)", reference.table())
     assert len(linked) > 10
@@ -135,6 +135,17 @@ def test_tagging_is_what_evaluate_printed(root, readme):
         values = [sorted(found[name, window].values()) for window in ("w2", "w5")]
         cells = [f"| {fmean(three):.3f} ({three[0]:.3f} to {three[-1]:.3f})" for three in values]
         assert told == " ".join(cells)
+
+
+def test_composition_is_what_the_evaluation_wrote(root):
+    from embeddings.eval.composition.summary import results
+
+    guide = (root / "docs" / "guide" / "composition.md").read_text(encoding="utf-8")
+    folder, shown = root / "eval" / "results", between(guide, "composition", "end of composition")
+    written = (folder / "composition.md").read_text(encoding="utf-8")
+    assert written == results(folder / "composition.tsv")
+    for file in ("composition.md", "composition-curve.md", "composition-phrases.txt", "composition-neighbours.txt"):
+        assert (folder / file).read_text(encoding="utf-8").strip() in shown, file
 
 
 def test_every_command_it_shows_exists(readme):

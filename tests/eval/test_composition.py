@@ -11,10 +11,11 @@ from scipy.stats import spearmanr
 
 import embeddings as em
 from embeddings.composition.composer import Composer
+from embeddings.composition.ranks import ranks_of
 from embeddings.composition.split import TEST
 from embeddings.errors import FormatError, SettingError
 from embeddings.eval import Suite, compare
-from embeddings.eval.composition.held_out import median_interval, ranks_of
+from embeddings.eval.composition.held_out import median_interval
 from embeddings.eval.composition.ratings import read_ratings
 from embeddings.eval.intervals import mean_interval
 from embeddings.eval.report import Judged, write_report
@@ -124,6 +125,8 @@ def test_held_out_the_slow_way(model):
             wanted = {
                 "cosine": np.mean(values["cosine"]),
                 "squared-error": np.mean(values["squared-error"]),
+                "mean-rank": np.mean(values["rank"]),
+                "mean-rank-by-distance": np.mean(values["far"]),
                 "median-rank": np.median(values["rank"]),
                 "reciprocal-rank": np.mean(1 / np.array(values["rank"])),
                 "median-rank-by-distance": np.median(values["far"]),

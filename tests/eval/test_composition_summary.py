@@ -1,0 +1,69 @@
+"""The tables of several models of composition, by hand."""
+
+import pytest
+from composition.planted import world
+
+import embeddings as em
+from embeddings.errors import FormatError
+from embeddings.eval.composition.summary import curve, main, results
+
+HEAD = "vectors\tset\tsection\twords\tmeasure\tmethod\tvalue\tlow\thigh\tseen\ttotal\n"
+
+
+def lines(model, section, method, measures, set="held-out"):
+    return "".join(
+        f"{model}\t{set}\t{section}\tall\t{name}\t{method}\t{value}\t\t\t9\t9\n" for name, value in measures.items()
+    )
+
+
+@pytest.fixture
+def written(tmp_path):
+    rows = [
+        lines(
+            "a", "red", "additive", {"squared-error": 4, "mean-rank": 10, "median-rank": 2, "mean-rank-by-distance": 1}
+        ),
+        lines("b", "red", "additive", {"squared-error": 6, "mean-rank": 20, "median-rank": 3}),
+        lines("a", "red", "tensor-indexing", {"squared-error": 5, "mean-rank": 11, "median-rank": 2}),
+        lines("b", "red", "tensor-indexing", {"squared-error": 4, "mean-rank": 25, "median-rank": 2}),
+        lines("a", "red", "additive", {"spearman": 0.5, "spearman-ratings": 0.9}, set="rated"),
+        lines("a", "red", "tensor-indexing", {"spearman": 0.6}, set="rated"),
+        lines("b", "red", "tensor-indexing", {"spearman": "none: no pairs"}, set="rated"),
+        lines("a", "all", "tensor-indexing", {"spearman": 0.6}, set="rated"),
+        lines("a", "any", "tensor-indexing", {"squared-error": 5}),
+    ]
+    path = tmp_path / "results.tsv"
+    path.write_text(HEAD + "".join(rows))
+    return path
+
+
+def test_means_and_in_how_many_it_is_better(written):
+    first, second = results(written).strip().split("\n\n")
+    assert first.splitlines()[2:] == [
+        "| red | additive | 5.00 |  | 15.0 | 2.5 |  | 0.500 |",
+        "| red | tensor-indexing | 4.50 |  | 18.0 | 2.0 |  | 0.600 |",
+        "| any | tensor-indexing | 5.00 |  |  |  |  | 0.600 |",
+    ]
+    assert second.splitlines()[0] == (
+        "| type | tensor-indexing against | squared error | mean rank | reciprocal rank | ratings |"
+    )
+    assert second.splitlines()[2] == "| red | additive | better, in 1 of 2 | worse, in 0 of 2 |  | better, in 1 of 1 |"
+
+
+def test_the_curve_says_which_pass_was_taken(tmp_path, capsys):
+    vectors, triples, _ = world()
+    model = em.TensorIndexing(fewest=50, fit_epochs=2, rank=1).fit(vectors, triples, threads=1)
+    model.save(tmp_path / "m")
+    rows = [line.split(" | ") for line in curve([str(tmp_path / "m")]).splitlines()[2:]]
+    for type, passes in model.record["curve"].items():
+        errors = [dev for _, dev, _ in passes["tensor-indexing"]]
+        of = [row for row in rows if row[0] == f"| {type}"]
+        assert [row[1] for row in of] == [str(number) for number in range(len(errors))]
+        assert [place for place, row in enumerate(of) if "taken" in row[-1]] == [errors.index(min(errors))]
+    main("curve", str(tmp_path / "m"))
+    assert capsys.readouterr().out == curve([str(tmp_path / "m")])
+
+
+def test_other_files_are_refused(tmp_path):
+    (tmp_path / "x.tsv").write_text("a\tb\n1\t2\n")
+    with pytest.raises(FormatError, match="holds no results of models of composition"):
+        results(tmp_path / "x.tsv")
