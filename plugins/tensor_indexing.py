@@ -149,6 +149,7 @@ class TensorIndexing(CompositionSettings, OfBase):  # type: ignore[misc, valid-t
         watch: Watch | None = None,
     ) -> Model:
         """The base model with functions."""
+        import scipy.linalg  # noqa: F401  # only what is loaded is limited, and scipy has a BLAS of its own
         from threadpoolctl import threadpool_limits
 
         started = perf_counter()

@@ -41,7 +41,7 @@ def ridge(train: Part, dev: Part, rng: np.random.Generator) -> tuple[Products, f
     x, y = (unscaled(rows, length) for rows, length in zip(train[:2], lengths, strict=True))
     held = kernel(unscaled(dev.x, lengths[0]), unscaled(dev.y, lengths[1]), x, y)
     between = kernel(x, y, x, y)
-    best, least, taken = np.zeros(train.z.shape, np.float32), np.inf, float("inf")
+    best, least, taken = np.zeros(train.z.shape, np.float32), np.inf, float(PENALTIES[0])
     for penalty in PENALTIES:
         weights = solved(between, penalty, train.z)
         error = float(np.square(held @ weights - dev.z, dtype=np.float64).sum())
