@@ -15,6 +15,8 @@ EPOCHS = ["--dim", "10", "--threads", "1", "--epochs", "3000"]
 SIGNALLED = """
 import os, signal
 from embeddings.cli import main, progress
+from embeddings.training import hogwild
+hogwild.INTERVAL = 0.001
 def ended(self, progress):
     if progress.words:
         os.kill(os.getpid(), signal.{name})
