@@ -90,7 +90,7 @@ def shapes(
 
     found: list[Shape] = []
     for trainer, length, noise, cores in product(trainers, dim, negatives, threads or [available_threads()]):
-        name, own = parsed(trainer, "trainer")
+        name, own = parsed(trainer, group="trainer")
         settings = asdict(make(name, {"dim": length, "negatives": noise, **common, **own}))
         shape = Shape(name, settings, cores)
         if shape not in found:

@@ -175,6 +175,6 @@ def test_trained_from_a_corpus_of_joined_words(tmp_path):
     rows = run("compose", tmp_path / "m", "red", "boat", "--type", "adjective-noun").stdout.splitlines()
     assert len(rows) == 11
     told = run("info", tmp_path / "m").stdout
-    assert re.search(r"adjective-noun/tensor-indexing/left\t\[9, 8, 8\]", told)
+    assert re.search(r"adjective-noun/tensor-indexing/left\t9 8 8\b", told)
     rows = run("neighbours", tmp_path / "m", "green door", "--top", "2").stdout.splitlines()
     assert len(rows) == 3

@@ -110,7 +110,7 @@ def test_pickled_and_copied(model, tmp_path):
 
 
 def test_models_of_documents_are_pickled():
-    model = em.ParagraphDBOW(**SMALL).train(em.Corpus(["a b", "b c"]), threads=1)
+    model = em.ParagraphDBOW(**{**SMALL, "window": 5}).train(em.Corpus(["a b", "b c"]), threads=1)
     expected, documents = model.infer(["a c"]), model.documents.matrix
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.infer(["a c"]), expected)
