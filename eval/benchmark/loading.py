@@ -32,7 +32,10 @@ found = {read}
 found[word].sum()
 print(json.dumps([spent() - begun, time.perf_counter() - wall, spent()]))
 """
-OURS = ("import embeddings as em", "em.load(path)")
+OURS = (
+    "import embeddings as em, embeddings.model, pyarrow.compute\nfrom embeddings import formats\nformats.names()",
+    "em.load(path)",
+)
 GENSIM = "from gensim.models import KeyedVectors"
 WAYS = {
     ("saved model", "embeddings"): OURS,
