@@ -6,9 +6,13 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
 
 from embeddings.errors import OutputError
 from embeddings.logs import log
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 def check_output(path: str | os.PathLike[str], *, force: bool = False) -> Path:
@@ -91,6 +95,19 @@ def flush(path: Path) -> None:
     for file in [path] if path.is_file() else [entry for entry in path.rglob("*") if entry.is_file()]:
         with file.open("rb+") as stream:
             os.fsync(stream.fileno())
+
+
+def write_npy(array: "np.ndarray", stream: BinaryIO) -> None:
+    """Write an array as numpy's own format has it, in C order; numpy itself does not notice when a disk gets full.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    from numpy.lib.format import header_data_from_array_1_0, write_array_header_1_0
+
+    whole = array if array.flags.c_contiguous else array.copy(order="C")
+    write_array_header_1_0(stream, header_data_from_array_1_0(whole))
+    stream.write(whole.reshape(-1).view("u1").data)
 
 
 def swap(fresh: Path, target: Path, old: Path) -> None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from embeddings.corpora.columns import writing
 from embeddings.corpora.phrases.tokens import BORDER, Tokens
 from embeddings.errors import CorpusError
+from embeddings.files import write_npy
 from embeddings.kernels.compile import kernel
 
 CHUNK = 1 << 23  # pairs sorted at a time
@@ -112,7 +113,8 @@ def spilled(runs: Iterator[Run], scratch: Path) -> Sequence[Run]:
 def stored(run: Run, paths: Sequence[Path]) -> Any:
     """The run from files that it was written to."""
     for array, path in zip(run, paths, strict=True):
-        np.save(path, array)
+        with path.open("wb") as stream:
+            write_npy(array, stream)
     return tuple(np.load(path, mmap_mode="r") for path in paths)
 
 

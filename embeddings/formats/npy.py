@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from embeddings.errors import FormatError
+from embeddings.files import write_npy
 from embeddings.formats.precision import narrowed
 from embeddings.formats.shared import check_policy, checked, decode, encoded_words
 from embeddings.formats.sources import opened
@@ -40,7 +41,7 @@ def write(vectors: Vectors, path: Path, *, dtype: str = "float32") -> None:
     words = encoded_words(vectors, refused=REFUSED, form="npy")
     path.with_suffix(".txt").write_bytes(b"".join(b"%b\n" % word for word in words))
     with path.open("wb") as stream:
-        np.lib.format.write_array(stream, matrix.astype(matrix.dtype.newbyteorder("<"), copy=False), allow_pickle=False)
+        write_npy(matrix.astype(matrix.dtype.newbyteorder("<"), copy=False), stream)
 
 
 def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Vectors:

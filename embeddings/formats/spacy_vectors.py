@@ -16,6 +16,7 @@ from unicodedata import category
 import numpy as np
 
 from embeddings.errors import FormatError, SettingError
+from embeddings.files import write_npy
 from embeddings.formats.npy import read_header, read_matrix
 from embeddings.formats.shared import check_policy, check_writable, checked, encoded_words
 from embeddings.formats.sources import opened
@@ -79,7 +80,7 @@ def write(vectors: Vectors, path: Path, *, language: str = "xx") -> None:
     put(place / MODE, {"mode": "default", "attr": LOWER if all_lower(words) else ORTH})
     write_rows(words, place / ROWS)
     with (place / DATA).open("wb") as stream:
-        np.lib.format.write_array(stream, np.ascontiguousarray(vectors.matrix, "<f4"), allow_pickle=False)
+        write_npy(np.ascontiguousarray(vectors.matrix, "<f4"), stream)
     put(path / "meta.json", meta(vectors, language))
     (path / "config.cfg").write_text(CONFIG.format(language=language), encoding="utf-8")
     write_tokenizer(words, path / "tokenizer")

@@ -137,6 +137,10 @@ def writers() -> dict[str, tuple[str, Write]]:
 
 
 def write_format(name: str, path: Path, version: int) -> None:
+    if name == "gensim":  # it writes down the time
+        from gensim.utils import SaveLoad
+
+        SaveLoad.add_lifecycle_event = lambda *_, **__: None
     vectors(version).save(path, name, force=True)
 
 

@@ -310,7 +310,7 @@ def of_index(name: str, *, refitted: bool) -> Reader:
     def read(path: Path) -> None:
         if refitted and (path / TENSORS).is_file():
             refit(path / RECORD, checksum(path / TENSORS))
-        em.load_index(path, vectors()).search(vectors().matrix[:5], 3)
+        em.load_index(path, vectors()).search(vectors().matrix[:5], top=3)
 
     return Reader(make, read)
 

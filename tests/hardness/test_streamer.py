@@ -29,7 +29,7 @@ PACKED = {
     "zst": lambda data: pa.compress(data, codec="zstd", asbytes=True),
 }
 MEMBERS = ("plain", "gz", "bz2", "xz")  # of which several in one file are one text
-often = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+often = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.fixture(autouse=True)
