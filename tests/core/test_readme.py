@@ -6,6 +6,7 @@ import pytest
 
 from embeddings import registry
 from embeddings.cli import reference
+from embeddings.eval.benchmark.readme import PLACES, inserted, shown
 
 OFFERED = registry.available
 
@@ -56,10 +57,13 @@ def test_python_runs_as_written(readme, root, monkeypatch, tmp_path):
     assert (tmp_path / "model" / "model.json").is_file()
 
 
-def test_comparison_is_what_the_benchmark_wrote(root, readme):
-    written = (root / "eval" / "results" / "results.md").read_text(encoding="utf-8").strip()
-    assert written in between(readme, "comparison", "end of comparison")
-    assert (root / "eval" / "results" / "results.png").is_file()
+@pytest.mark.parametrize(("name", "folder"), PLACES.items())
+def test_comparisons_are_what_was_written(root, readme, name, folder):
+    assert between(readme, name, f"end of {name}").strip() == shown(root, folder).strip()
+    assert (root / folder / "results.csv").is_file()
+    assert inserted(readme, root) == readme
+
+
 
 
 def test_every_command_it_shows_exists(readme):
