@@ -105,11 +105,11 @@ def gensim_settings(shape: Shape) -> dict[str, Any]:
 
 
 def doc2vec_settings(shape: Shape) -> dict[str, Any]:
-    """The arguments that `gensim.models.Doc2Vec` alone has."""
+    """The arguments of `gensim.models.Doc2Vec` for its models; its `dm_mean` is overwritten by `cbow_mean`."""
     if shape.trainer == "paragraph-dbow":
         return {"dm": 0, "dbow_words": int(shape.settings["train_words"])}
     combine = shape.settings["combine"]
-    return {"dm": 1, "dm_concat": int(combine == "concat"), "dm_mean": int(combine == "mean")}
+    return {"dm": 1, "dm_concat": int(combine == "concat"), "cbow_mean": int(combine == "mean")}
 
 
 def common_settings(shape: Shape) -> dict[str, Any]:

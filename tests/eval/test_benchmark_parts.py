@@ -185,7 +185,9 @@ def test_unknown_peers_and_models_are_refused():
     with pytest.raises(SettingError, match=r"^peer must be one of gensim, fasttext, not 'word2vec'$"):
         tools.chosen(["word2vec"], [made("cbow")])
     other = Shape("glove", {}, 1)
-    with pytest.raises(SettingError, match=r"^gensim has no glove; it has skipgram, cbow, fasttext$"):
+    with pytest.raises(
+        SettingError, match=r"^gensim has no glove; it has skipgram, cbow, fasttext, paragraph-dbow, paragraph-dm$"
+    ):
         tools.chosen(["gensim"], [other])
     assert tools.chosen([], [other]) == [tools.OURS]
 
