@@ -74,11 +74,11 @@ def load_tags(path: Path, table: np.ndarray | None) -> Any:
 
 def save_beside(model: "Model", folder: Path) -> None:
     """Write what only some models have: the tags of documents, and the phrases of their text."""
-    from embeddings.corpora.phrases.kept import save_table
-
     if model.tags is not None:
         save_tags(model.tags, folder / TAGS)
     if model.phrases is not None:
+        from embeddings.corpora.phrases.kept import save_table
+
         save_table(model.phrases, folder / JOINED)
 
 
@@ -88,9 +88,11 @@ def load_beside(folder: Path, table: np.ndarray | None) -> dict[str, Any]:
     Raises:
         FormatError: a file is broken, or there are not as many tags as the table has rows.
     """
-    from embeddings.corpora.phrases.kept import load_table
+    phrases = None
+    if (folder / JOINED).exists():
+        from embeddings.corpora.phrases.kept import load_table  # which brings compiled code along
 
-    phrases = load_table(folder / JOINED) if (folder / JOINED).exists() else None
+        phrases = load_table(folder / JOINED)
     return {"tags": load_tags(folder / TAGS, table), "phrases": phrases}
 
 

@@ -1,6 +1,7 @@
 """A page for each public name, made from its docstrings.
 
-`python -m embeddings.documentation docs` writes them into that folder, and removes pages of names that are gone.
+`python -m embeddings.documentation docs` writes them into that folder, and removes pages of names that are gone. The
+pages of the commands and of who reads which format are made elsewhere, and stay.
 """
 
 import dataclasses
@@ -30,7 +31,10 @@ BESIDE = {
     "UnknownWordError": "embeddings.vocabulary",
 }
 INDEX = "README.md"
-HEAD = "Every public name. These pages are made from the docstrings: `python -m embeddings.documentation docs`."
+OTHERS = ("commands.md", "formats.md")  # made by `embeddings.cli.reference` and by `pytest --readers`
+HEAD = """Every public name. These pages are made from the docstrings: `python -m embeddings.documentation docs`.
+
+Beside them: [the help of every command](commands.md) and [who has read which format](formats.md)."""
 
 
 def public() -> dict[str, Any]:
@@ -152,7 +156,7 @@ def write(folder: Path) -> None:
     for name, text in made.items():
         (folder / name).write_text(text, encoding="utf-8")
     for path in folder.glob("*.md"):
-        if path.name not in made:
+        if path.name not in made and path.name not in OTHERS:
             path.unlink()
 
 

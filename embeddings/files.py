@@ -61,7 +61,9 @@ def replacing_all(paths: Sequence[Path], *, force: bool = False) -> Iterator[lis
     """Temporary paths for several files of one folder, all of which take their places when the block ends well.
 
     All are on the disk before the first is renamed, the last one first: a file that needs others beside it is
-    named first, and stands only where they do.
+    named first, and stands only where they do. Old ones step aside before, the first one first, so that no old file
+    ever stands beside new ones; they come back if anything fails, and lie in the temporary folder, whole, if the
+    process is killed at this very moment.
 
     Raises:
         OutputError: as `check_output` of each, and when writing fails.
@@ -78,8 +80,7 @@ def replacing_all(paths: Sequence[Path], *, force: bool = False) -> Iterator[lis
             fresh = [Path(scratch) / target.name for target in targets]
             yield fresh
             flush(Path(scratch))
-            for path, target in reversed(list(zip(fresh, targets, strict=True))):
-                path.replace(target)
+            swap_all(fresh, targets, Path(scratch) / "old")
             log.debug("wrote %s", ", ".join(map(str, targets)))
     except OSError as error:
         raise OutputError(f"{targets[0]} cannot be written: {error.strerror or error}") from error
@@ -97,9 +98,42 @@ def swap(fresh: Path, target: Path, old: Path) -> None:
     if not target.is_dir() or target.is_symlink():
         fresh.replace(target)
         return
+    if exchanged(fresh, target):
+        return
     target.replace(old)
     try:
         fresh.replace(target)
     except BaseException:  # an interrupt too
         old.replace(target)
         raise
+
+
+def swap_all(fresh: Sequence[Path], targets: Sequence[Path], aside: Path) -> None:
+    """Rename files into place, the last one first; old ones step aside before, and come back if that fails."""
+    if len(targets) == 1:  # in one step
+        fresh[0].replace(targets[0])
+        return
+    aside.mkdir()
+    there = [target for target in targets if target.exists() or target.is_symlink()]
+    try:
+        for target in there:
+            target.replace(aside / target.name)
+        for path, target in reversed(list(zip(fresh, targets, strict=True))):
+            path.replace(target)
+    except BaseException:  # an interrupt too
+        for target in reversed(there):
+            if (aside / target.name).exists():
+                (aside / target.name).replace(target)
+        raise
+
+
+def exchanged(first: Path, second: Path) -> bool:
+    """Give each of two the name of the other in one step, where the system can: then no crash finds neither there."""
+    import ctypes
+
+    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    try:
+        rename = ctypes.CDLL(None).renameat2
+    except (AttributeError, OSError, TypeError):  # not Linux, or an old one
+        return False
+    return bool(rename(here, os.fsencode(first), here, os.fsencode(second), exchange) == 0)

@@ -54,7 +54,7 @@ def folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, Any]:
     from embeddings.corpora.encoded import META, read_meta
     from embeddings.indexes.saved import RECORD as INDEX
     from embeddings.indexes.saved import read_record
-    from embeddings.model import MAIN, RECORD, TENSORS, VOCABULARY, read_description
+    from embeddings.model_files import MAIN, RECORD, TENSORS, VOCABULARY, read_description
 
     if (path / INDEX).is_file():
         record = read_record(path)

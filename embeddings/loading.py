@@ -82,7 +82,7 @@ def holds_model(path: str | os.PathLike[str]) -> bool:
 
 def is_model_folder(path: str | os.PathLike[str]) -> bool:
     """Whether a path is a folder, and of no installed format, so that it is a saved model if anything."""
-    from embeddings.model import RECORD
+    from embeddings.model_files import RECORD
 
     place = Path(path)
     return place.is_dir() and ((place / RECORD).is_file() or formats.sniff(place) is None)

@@ -142,3 +142,11 @@ def parts(kind: Any) -> tuple[Any, ...]:
 def told(kind: Any) -> str:
     """A type as it is written."""
     return "None" if kind is type(None) else inspect.formatannotation(kind)
+
+
+def between(text: str, mark: str, content: str) -> str:
+    """A text with something else between the comments `mark` and `end of mark`."""
+    begin, end = f"<!-- {mark} -->\n", f"<!-- end of {mark} -->\n"
+    before, rest = text.split(begin)
+    _, after = rest.split(end)
+    return f"{before}{begin}{content}{end}{after}"

@@ -13,21 +13,27 @@ import numpy as np
 
 from embeddings import registry, tensors
 from embeddings.document_vectors import TABLE, Infer, documents_of, installed_inferrer, load_beside, save_beside
-from embeddings.errors import EmbeddingsError, FormatError, OutputError, SettingError
-from embeddings.files import check_output, replacing
+from embeddings.errors import FormatError, SettingError
+from embeddings.files import replacing
 from embeddings.jsonable import plain
 from embeddings.manners import Guest
+from embeddings.model_files import (
+    FORMAT_VERSION,
+    MAIN,
+    RECORD,
+    TENSORS,
+    VOCABULARY,
+    check_target,
+    read_description,
+    read_vocabulary,
+)
 from embeddings.vectors import Compose, Vectors
 from embeddings.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus
 
-FORMAT_VERSION = 1
-RECORD, VOCABULARY, TENSORS = "model.json", "vocabulary.arrow", "tensors.safetensors"
-MAIN = "vectors"
 PACKAGES = ("embeddings-toolkit", "numpy", "numba", "pyarrow")
-NAMED = {"model": str, "composes": bool, "settings": dict, "packages": dict, "record": dict}
 
 
 class Model(Guest):
@@ -235,60 +241,6 @@ def installed_composer(model: Model) -> Compose:
     if composer is None:
         raise FormatError(f"model.json is broken: models of the trainer {model.name!r} compose nothing")
     return composer(model)
-
-
-def check_target(path: str | os.PathLike[str], *, force: bool) -> Path:
-    """The path, if a model can be saved there: nothing there yet, or with `force` another saved model.
-
-    Raises:
-        OutputError: as `files.check_output`, and for a folder that holds anything but a saved model.
-    """
-    target = check_output(path, force=force)
-    if target.is_dir() and any(target.iterdir()) and not (target / RECORD).is_file():
-        raise OutputError(f"{target} is a folder but not a saved model, and is not replaced")
-    return target
-
-
-def read_description(folder: Path) -> dict[str, Any]:
-    """What model.json says, without its version.
-
-    Raises:
-        FormatError: it is missing or broken, or of a version that is not known here.
-    """
-    path = folder / RECORD
-    if not path.is_file():
-        what = "has no model.json, so it is no saved model" if folder.is_dir() else "is not a saved model"
-        raise FormatError(f"{folder} {what if folder.exists() else 'does not exist'}")
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise FormatError(f"{path} is broken: {error}") from None
-    if not isinstance(content, dict) or "format_version" not in content:
-        raise FormatError(f"{path} is broken: it names no format_version")
-    if content["format_version"] != FORMAT_VERSION:
-        found = content["format_version"]
-        raise FormatError(f"{path} is of format version {found!r}; this package reads {FORMAT_VERSION}")
-    content.setdefault("composes", False)
-    for key, kind in NAMED.items():
-        if not isinstance(content.get(key), kind):
-            raise FormatError(f"{path} is broken: {key!r} is missing or not a {kind.__name__}")
-    return {key: content[key] for key in NAMED}
-
-
-def read_vocabulary(path: Path) -> Vocabulary:
-    """The vocabulary of a folder.
-
-    Raises:
-        FormatError: it is missing or broken, in whatever way.
-    """
-    if not path.is_file():
-        raise FormatError(f"{path} is missing")
-    try:
-        return Vocabulary.load(path)
-    except FormatError:
-        raise
-    except (EmbeddingsError, OSError, ValueError, LookupError, TypeError) as error:
-        raise FormatError(f"{path} is broken: {error}") from error
 
 
 def installed() -> dict[str, str]:

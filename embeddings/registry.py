@@ -21,8 +21,8 @@ def available(kind: str) -> dict[str, list[EntryPoint]]:
     found: dict[str, list[EntryPoint]] = {}
     for entry in sorted(entry_points(group=KINDS[kind]), key=lambda entry: entry.name):
         offers = found.setdefault(entry.name, [])
-        if (entry.value, package(entry)) not in [(other.value, package(other)) for other in offers]:
-            offers.append(entry)
+        if not any(entry.value == other.value and package(entry) == package(other) for other in offers):
+            offers.append(entry)  # to ask for the package reads all its metadata: only where a name stands twice
     return found
 
 

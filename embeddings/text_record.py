@@ -47,6 +47,30 @@ def reading_of(model: "Model") -> dict[str, Any]:
     return {**read, "phrases": phrases_of(model.phrases), "joiner": text[PHRASES]["joiner"]}
 
 
+def reading_again(model: "Model") -> dict[str, Any]:
+    """Settings of a `Corpus` that go on reading as the text of the training was; none where its record does not say.
+
+    Other than for texts of which each is to mean the same alone, phrases may alternate with their words.
+
+    Raises:
+        FormatError, SettingError: as `reading_of`.
+    """
+    if not isinstance(model.record.get("text"), dict):  # a model of another program
+        return {}
+    read = reading_of(model)
+    return read | ({"phrase_words": joining_of(model)["phrase_words"]} if PHRASES in read else {})
+
+
+def joining_of(model: "Model") -> dict[str, Any]:
+    """How phrases became tokens, as settings of a `Corpus`; none if none were joined.
+
+    Raises:
+        FormatError: as `text_of`.
+    """
+    joined = text_of(model).get(PHRASES)
+    return {"joiner": joined["joiner"], "phrase_words": joined.get("words", "replace")} if joined else {}
+
+
 def check_read_alike(model: "Model", encoded: "EncodedCorpus") -> None:
     """Refuse a corpus whose words are not cut, cased and joined as those that a model was trained on.
 

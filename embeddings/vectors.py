@@ -207,6 +207,10 @@ class Vectors(Guest):
             SettingError: naming the first word that has one.
         """
         for part in row_blocks(*self.matrix.shape):
+            flat = self.matrix[part].ravel()
+            with np.errstate(over="ignore", invalid="ignore"):
+                if np.isfinite(np.dot(flat, flat)):  # far faster; the squares of large ones overflow: look closer
+                    continue
             good = np.isfinite(self.matrix[part]).all(axis=1)
             if not good.all():
                 word = self.words[part.start + int(good.argmin())]

@@ -21,7 +21,7 @@ def read(path: str | os.PathLike[str]) -> Vocabulary:
     Raises:
         FormatError: nothing is there, or it is broken; a line of text is told by its number.
     """
-    from embeddings.model import VOCABULARY, read_vocabulary
+    from embeddings.model_files import VOCABULARY, read_vocabulary
 
     source = Path(path)
     if source.is_dir():

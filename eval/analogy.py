@@ -12,10 +12,8 @@ import numpy as np
 
 from embeddings.errors import SettingError
 from embeddings.eval.answered import Answered
-from embeddings.eval.answering import answer
-from embeddings.eval.leading import METHODS
 from embeddings.eval.matching import Folded
-from embeddings.eval.questions import Questions
+from embeddings.eval.questions import METHODS, Questions
 from embeddings.eval.results import Key
 from embeddings.vectors import Vectors
 
@@ -59,6 +57,8 @@ def analogy(
     all five are forms of a, b and c it counts a miss, and the next candidate is taken here. Of several restrictions
     that leave the same words the first is judged alone.
     """
+    from embeddings.eval.answering import answer  # it loads the compiler
+
     asked = folded.find(word for question in test.questions for word in question).reshape(-1, 3)
     answers, pairs = answer_rows(test, folded), test.pairs()
     limits = different(restrict, len(vectors))

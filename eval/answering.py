@@ -9,8 +9,9 @@ from itertools import chain, product
 
 import numpy as np
 
-from embeddings.eval.leading import CHUNK, MARGIN, METHODS, Asked, Block, Leaders, lead, new_leaders, score_all
+from embeddings.eval.leading import CHUNK, MARGIN, Asked, Block, Leaders, lead, new_leaders, score_all
 from embeddings.eval.matching import Folded
+from embeddings.eval.questions import METHODS
 from embeddings.indexes.spread import spread
 from embeddings.neighbours import MULTIPLICATIVE_EPSILON, exact_cosines, unit
 

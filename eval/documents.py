@@ -1,6 +1,7 @@
-"""How well a document's vector tells its label: the mean of its words', or what a model of documents infers."""
+"""How well a document's vector tells its label: the mean of its words', what a model infers, or what it learned."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora import Corpus, EncodedCorpus
-from embeddings.document_vectors import TABLE, concatenate
+from embeddings.document_vectors import TABLE, Concatenated, concatenate, numbered
 from embeddings.errors import CorpusError, SettingError
 from embeddings.eval.folds import FOLDS, folds
 from embeddings.eval.matching import look_up
@@ -29,6 +30,13 @@ MEANS = (
     "lower case; words without a vector are left out, and a document with none is zeros"
 )
 INFERRED = "the vectors that the model infers for documents, with the seed 1 and as many epochs as it was trained"
+TRAINED = "the vectors of documents of these names that were learned before; a document without one is zeros"
+NONE = {
+    MEANS: "no word of the documents has a vector",
+    INFERRED: "no word of the documents is known to the model",
+    TRAINED: "no document has a vector of its name",
+}
+Represented = Vectors | Model | Concatenated
 SPLIT = "learned from one file and judged by another"
 CROSS = (
     "one file: each fifth of it, drawn once with every label in proportion, is judged by what is learned from the "
@@ -57,7 +65,8 @@ class Labelled(Bags):
 class DocumentSet:
     """Documents, and for each of several rounds which are learned from; the rest of the round's are judged.
 
-    They are the column `text` of `sources`, one after another.
+    They are the column `text` of `sources`, one after another. `names` (documents,) are those that vectors of documents
+    have in what is judged; None where vectors are inferred, or means of those of words.
     """
 
     name: str
@@ -66,22 +75,53 @@ class DocumentSet:
     split: str
     sources: tuple[str, ...]
     text: str
+    names: Sequence[str] | None = None
 
-    def inferred(self, model: Model) -> np.ndarray:
-        """The vectors that a model infers for the documents, (documents, dim).
+    def represented(self, source: Represented) -> tuple[np.ndarray, NDArray[np.bool_], str]:
+        """The vectors of the documents (documents, dim), which of them are known, and a word on what they are.
 
         Raises:
+            SettingError, RegistryError, FormatError: as `Model.infer` and `Model.documents`.
+        """
+        if self.names is not None:
+            trained = source if isinstance(source, Vectors) else source.documents
+            trained.check_finite()
+            places = [trained.index(name) if name in trained else -1 for name in self.names]
+            rows = np.append(trained.matrix, np.zeros((1, trained.dim), np.float32), axis=0)[places]
+            return rows, np.asarray(rows.any(axis=1)), TRAINED
+        if isinstance(source, Concatenated) or (isinstance(source, Model) and TABLE in source.tables):
+            rows = self.inferred(source if isinstance(source, Concatenated) else concatenate(source))
+            return rows, np.asarray(rows.any(axis=1)), INFERRED
+        rows, counts = self.documents.means(source if isinstance(source, Vectors) else source.vectors)
+        return rows, counts > 0, MEANS
+
+    def inferred(self, models: Concatenated) -> np.ndarray:
+        """The vectors that models infer for the documents, (documents, sum of dims).
+
+        Raises:
+            SettingError: to the models a line is a document, and documents here have several.
             SettingError, RegistryError, FormatError: as `Model.infer`.
         """
-        one = concatenate(model)
-        texts = [one.corpus(source, text_column=self.text) for source in self.sources]
-        return np.concatenate([model.infer(text) for text in texts])
+        texts = [models.corpus(source, text_column=self.text) for source in self.sources]
+        found = np.concatenate([models.infer(text) for text in texts])
+        if len(found) != len(self.documents.labels):
+            told = f"{len(self.documents.labels)} documents are labelled, {len(found)} to the models"
+            raise SettingError(f"{', '.join(self.sources)}: {told}, to which each line is one (documents lines)")
+        return found
 
 
-def read_documents(name: str | os.PathLike[str], text_column: str, label_column: str) -> DocumentSet:
+def read_documents(
+    name: str | os.PathLike[str],
+    text_column: str,
+    label_column: str,
+    *,
+    trained: bool = False,
+    name_column: str | None = None,
+) -> DocumentSet:
     """Labelled documents: "TRAIN,TEST", or one file, of which a fifth after another is judged.
 
-    Each is a table as `Corpus` reads it, or a folder or pattern of such.
+    Each is a table as `Corpus` reads it, or a folder or pattern of such. With `trained` their vectors are those that
+    were learned for documents of the same names: of a column, or numbers from 0 on, TRAIN's before TEST's.
 
     Raises:
         CorpusError: it cannot be read, lacks a column, a document has no label, or there are too few.
@@ -102,7 +142,11 @@ def read_documents(name: str | os.PathLike[str], text_column: str, label_column:
     if min(len(judged) for _, judged in rounds) == 0:
         found = len(set(documents.same()))
         raise CorpusError(f"{name} holds {found} different documents, and {FOLDS} are needed")
-    return DocumentSet(Path(parts[-1]).name.split(".")[0], documents, rounds, split, tuple(parts), text_column)
+    names = numbered(len(documents.labels)) if trained else None
+    if name_column is not None:
+        names = [tag for part in parts for tag in read_labelled(part, text_column, name_column).labels]
+    title = Path(parts[-1]).name.split(".")[0]
+    return DocumentSet(title, documents, rounds, split, tuple(parts), text_column, names)
 
 
 def read_labelled(source: str, text_column: str, label_column: str) -> Labelled:
@@ -131,24 +175,20 @@ def joined(first: Labelled, second: Labelled) -> Labelled:
     return Labelled(first.words + second.words, ids, starts, first.labels + second.labels)
 
 
-def classification(source: Vectors | Model, test: DocumentSet, *, name: str) -> list[Outcome]:
+def classification(source: Represented, test: DocumentSet, *, name: str) -> list[Outcome]:
     """Which documents get the right label: by label, and all (section None); and how many words have vectors.
 
     Raises:
-        SettingError, RegistryError, FormatError: as `Model.infer`, for a model that has documents.
+        SettingError, RegistryError, FormatError: as `DocumentSet.represented`.
     """
-    infers = isinstance(source, Model) and TABLE in source.tables
-    means, counts = test.documents.means(source if isinstance(source, Vectors) else source.vectors)
-    if isinstance(source, Model) and infers:
-        means = test.inferred(source)
-    known = np.asarray(means.any(axis=1) if infers else counts > 0)
+    vectors, known, what = test.represented(source)
     kinds, label = np.unique(test.documents.labels, return_inverse=True)
     right, judged, converged = np.zeros(len(label), dtype=bool), np.zeros(len(label), dtype=bool), True
-    reason = None if known.any() else "no word of the documents has a vector"
+    reason = None if known.any() else NONE[what]
     for learned, asked in test.rounds:
         judged[asked] = True
         if reason is None:
-            found, ended = told(means, known, label, learned, asked)
+            found, ended = told(vectors, known, label, learned, asked)
             right[asked], converged = found == label[asked], converged and ended
     whole = Shares(
         vectors=name,
@@ -157,14 +197,18 @@ def classification(source: Vectors | Model, test: DocumentSet, *, name: str) -> 
         seen=known,
         members=judged,
         every=True,
-        protocol=PROTOCOL.format(what=INFERRED if infers else MEANS, split=test.split),
+        protocol=PROTOCOL.format(what=what, split=test.split),
         reason=reason,
         note=None if converged else STOPPED,
     )
+    parts = [whole.section(str(kind), label == place, detail=True) for place, kind in enumerate(kinds)]
+    parts = [part for part in parts if part.members.any()]
+    if what is TRAINED or isinstance(source, Concatenated):
+        return [*parts, whole]
+    _, counts = test.documents.means(source if isinstance(source, Vectors) else source.vectors)
     lengths = np.diff(test.documents.starts)
     words = Counted.share(name, Key(test.name, "words with vectors"), counts[judged].sum(), lengths[judged].sum())
-    parts = [whole.section(str(kind), label == place, detail=True) for place, kind in enumerate(kinds)]
-    return [*(part for part in parts if part.members.any()), whole, words]
+    return [*parts, whole, words]
 
 
 def told(

@@ -4,21 +4,22 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from embeddings.document_vectors import Concatenated
 from embeddings.eval.results import Result
 from embeddings.eval.suite import Suite
 from embeddings.vectors import Vectors
 
 if TYPE_CHECKING:
-    from embeddings.model import Model
+    from embeddings.eval.documents import Represented
 
 
 def evaluate(
-    vectors: "Vectors | Model | str | os.PathLike[str]", *, name: str | None = None, **settings: Any
+    vectors: "Represented | str | os.PathLike[str]", *, name: str | None = None, **settings: Any
 ) -> list[Result]:
     """The results of all sets that are named, by kind, in the order below.
 
     Arguments:
-        vectors: vectors, a model, or the path of either.
+        vectors: vectors, a model, or the path of either; by documents also `embeddings.concatenate(model, other)`.
         name: what the results call the vectors; the path unless given.
         similarity: names of sets ("wordsim353", "simlex999") or paths; one or several.
         analogy: the same ("google-analogies", "google-phrases").
@@ -33,6 +34,8 @@ def evaluate(
         method: how analogies are answered: "3cosadd", "3cosmul" or "pairdirection"; judged once for each of several.
         window: how many words on either side a tagger sees.
         text_column: of the documents; `label_column` of their labels.
+        trained: documents have the vectors that were learned for them, by number; they are not inferred.
+        name_column: the same by the names in that column.
 
     Raises:
         SettingError: nothing is asked for, a restriction below 1, an unknown method, or vectors that cannot compose
@@ -45,10 +48,12 @@ def evaluate(
     return [outcome.result() for outcome in suite.judge(found, name or label)]
 
 
-def resolve(vectors: "Vectors | Model | str | os.PathLike[str]") -> "tuple[Vectors | Model, str]":
+def resolve(vectors: "Represented | str | os.PathLike[str]") -> "tuple[Represented, str]":
     """The vectors or the model, and a name for them."""
     if isinstance(vectors, str | os.PathLike):
         from embeddings.loading import load_whole
 
         return load_whole(vectors), Path(vectors).name
+    if isinstance(vectors, Concatenated):
+        return vectors, " + ".join(model.name for model in vectors.models)
     return vectors, "vectors" if isinstance(vectors, Vectors) else vectors.name

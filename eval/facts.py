@@ -11,7 +11,6 @@ import numpy as np
 
 from embeddings.eval.outcomes import Counted, Outcome
 from embeddings.eval.results import Key
-from embeddings.indexes.exact import ExactSearch
 from embeddings.neighbours import unit
 from embeddings.vectors import Vectors
 
@@ -151,6 +150,8 @@ def log_sums(matrix: np.ndarray, axes: np.ndarray, highest: float) -> np.ndarray
 
 def occurrences_of(units: np.ndarray) -> np.ndarray:
     """How often each word is among the nearest of another, (words,)."""
+    from embeddings.indexes.exact import ExactSearch  # it loads the compiler
+
     nearest = ExactSearch(units.astype(np.float32)).search(units, NEIGHBOURS + 1, None).ids
     itself = nearest == np.arange(len(units))[:, None]
     itself[:, -1] |= ~itself.any(axis=1)  # it may fall out where many are equal

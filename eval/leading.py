@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from embeddings.eval.questions import METHODS
 from embeddings.kernels.compile import aside, hot, piece
 
-METHODS = ("3cosadd", "3cosmul", "pairdirection")
 ADD, MULTIPLY = METHODS.index("3cosadd"), METHODS.index("3cosmul")
 MARGIN = 1e-7  # share of the best
 ROOM = 8  # words that are kept for a question

@@ -11,6 +11,7 @@ import numpy as np
 from embeddings.errors import FormatError
 from embeddings.eval.datasets import label, lines, locate
 
+METHODS = ("3cosadd", "3cosmul", "pairdirection")  # by which they are answered
 SYNTACTIC = "gram"
 ANSWERS = ".answers"
 MOST = 2_000_000  # questions of a set; of BATS, a square of what the file holds

@@ -8,9 +8,8 @@ import numpy as np
 from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.bundle import Bundle
 from embeddings.kernels.compile import hot, piece
-from embeddings.kernels.hidden import give_parts, set_side_by_side
-from embeddings.kernels.rows import padded
-from embeddings.kernels.together import choose, gradient_row, hidden_bundle, learn_together
+from embeddings.kernels.rows import address, padded
+from embeddings.kernels.together import AT_ONCE, NOTHING, bundle_beside, choose, learn_together
 from embeddings.kernels.window import ask_context, in_slots
 from embeddings.model import Model
 from embeddings.settings import WholeWindow, option
@@ -29,7 +28,7 @@ class Tables(NamedTuple):
     words: np.ndarray
     output: np.ndarray
     window: int
-    together: int
+    at_once: int
 
 
 @hot
@@ -38,25 +37,21 @@ def learn_block(block: Block, tables: Tables, bundle: Bundle, rate: float) -> No
 
     Each context gets its own part of the gradient, the whole of it.
     """
-    width, last, window = tables.words.shape[1], block.place[LAST], tables.window
-    for i in range(block.place[FIRST], last):
-        m = choose(block, bundle, i, 2 * window + 1, tables.together, False)
+    slots = 2 * tables.window
+    for i in range(block.place[FIRST], block.place[LAST]):
+        m = choose(block, bundle, i, slots + 1, tables.at_once, False)
         for k in range(m):
             places(block, tables, bundle, k)
-            set_side_by_side(bundle, k, gradient_row(bundle, k), 2 * window, width)
         if m > 0:
-            learn_together(block, tables.output, bundle, m, 2 * window * width, rate)
-        for k in range(m):
-            places(block, tables, bundle, k)
-            give_parts(bundle, gradient_row(bundle, k), 2 * window, width)
+            learn_together(block, tables.output, bundle, m, slots, rate)
 
 
 @piece
 def places(block: Block, tables: Tables, bundle: Bundle, k: int) -> None:
-    """Write the rows of the contexts of the k-th centre to `context`, each in its place, 0 where there is none."""
-    bundle.context[:] = 0
-    in_slots(block, tables.words, bundle, bundle.centres[k], tables.window, 0)
-    ask_context(block, tables.words, bundle.centres[k], block.place[LAST])
+    """Write the rows of the contexts of the k-th centre to `read`, each in its place, zeros where there is none."""
+    i, window = bundle.centres[k], tables.window
+    in_slots(block, tables.words, bundle.read, i, window, 2 * window * k, address(bundle.rows, NOTHING))
+    ask_context(block, tables.words, i, block.place[LAST])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,11 +76,12 @@ class ContinuousWindow(WholeWindow, WindowSettings):
         task = prepare("continuous-window", self, corpus, threads=threads, seed=seed, report=report, conduct=conduct)
         size, slots, width = len(task.vocabulary), 2 * self.window, padded(self.dim)
         output = zeros(size * slots, self.dim).reshape(size, slots * width)
-        tables = Tables(initial(size, self.dim, seed), output, self.window, self.together)
+        at_once = min(self.together, AT_ONCE)
+        tables = Tables(initial(size, self.dim, seed), output, self.window, at_once)
         return task.run(
             learn_block,
             tables,
-            lambda: hidden_bundle(self.together, self.negatives, slots * width, contexts=slots),
+            lambda: bundle_beside(at_once, self.negatives, width, slots=slots),
             learned=lambda tables: {
                 "vectors": trimmed(tables.words, self.dim),
                 "output": trimmed(tables.output, self.dim, slots),

@@ -1,6 +1,6 @@
 """Paragraph vectors by a distributed bag of words (Le and Mikolov 2014): a document predicts each of its words."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ from embeddings.kernels.block import FIRST, LAST, Block, Source
 from embeddings.kernels.bundle import Bundle, learn, learn_input, new_bundle
 from embeddings.kernels.compile import hot, piece
 from embeddings.kernels.inference import Inference, begin, go_on
+from embeddings.kernels.noise import noise_words
 from embeddings.kernels.rows import address, padded, prefetch
 from embeddings.model import Model
 from embeddings.plugins import skipgram
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 POSITIVES = 4  # words that are scored at once; with 3 noise words for each they are one pass over a row by AVX-512
 
+WINDOW = next(field.default for field in fields(WindowSettings) if field.name == "window")
+
 
 class Tables(NamedTuple):
     """Vectors of documents, of words and of the words they predict: (rows, padded dim) each.
@@ -38,11 +41,6 @@ class Tables(NamedTuple):
     output: np.ndarray
     noise: int
     negatives: int
-
-
-def noise_words(negatives: int) -> int:
-    """Noise words that are drawn for each positive: one stands for two at most."""
-    return (negatives + 1) // 2
 
 
 @hot
@@ -157,6 +155,8 @@ class ParagraphDBOW(DocumentChoice, WindowSettings):
         super().__post_init__()
         if not (self.shrink_window or self.train_words):
             raise SettingError("shrink_window is for train_words: without it there are no windows")
+        if self.window != WINDOW and not self.train_words and self.negative_sharing == "window":
+            raise SettingError("window is for train_words, or negative_sharing distant: without them there are none")
 
     def train(
         self,

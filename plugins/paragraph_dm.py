@@ -9,10 +9,11 @@ from embeddings.inference import Frozen, frozen, frozen_rows, settings_of
 from embeddings.kernels.block import FIRST, LAST, Block, Source
 from embeddings.kernels.bundle import Bundle, learn, learn_input, new_bundle
 from embeddings.kernels.compile import hot, piece
-from embeddings.kernels.hidden import combine, give_all, give_last, give_parts, set_side_by_side
+from embeddings.kernels.hidden import combine, give_all, give_last
 from embeddings.kernels.inference import Inference, begin, go_on
+from embeddings.kernels.noise import noise_words
 from embeddings.kernels.rows import address, padded
-from embeddings.kernels.together import choose, find_together, gradient_row, hidden_bundle, learn_together
+from embeddings.kernels.together import AT_ONCE, bundle_beside, choose, find_together, give_first, learn_together
 from embeddings.kernels.window import ask_ahead, ask_context, centre_and_noise, contexts, in_slots
 from embeddings.model import Model
 from embeddings.settings import DISTANT, DocumentChoice, option
@@ -32,14 +33,14 @@ class Tables(NamedTuple):
     """Vectors of documents and words (rows, padded dim), and of words to predict (vocabulary, slots * padded dim).
 
     There is one slot, or 1 + 2 window where rows stand side by side: the document's and one for each context. The last
-    row of `words` is then that of no word, and `together` windows are learned at a time.
+    row of `words` is then that of no word, and `at_once` windows are learned at a time.
     """
 
     documents: np.ndarray
     words: np.ndarray
     output: np.ndarray
     combine: int
-    together: int
+    at_once: int
 
 
 @hot
@@ -76,28 +77,25 @@ def add_up(block: Block, tables: Tables, bundle: Bundle, rate: float, frozen: bo
 @piece
 def concatenate(block: Block, tables: Tables, bundle: Bundle, rate: float, frozen: bool) -> None:
     """The document, then each context in its place, and where there is none the row of no word."""
-    width, slots = tables.words.shape[1], bundle.context.shape[0]
+    width, window = tables.words.shape[1], tables.output.shape[1] // tables.words.shape[1] // 2
+    slots = 1 + 2 * window
     for i in range(block.place[FIRST], block.place[LAST]):
-        m = choose(block, bundle, i, slots, tables.together, True)
+        m = choose(block, bundle, i, slots, tables.at_once, True)
         for k in range(m):
-            places(block, tables, bundle, k)
-            set_side_by_side(bundle, k, gradient_row(bundle, k), slots, width)
+            places(block, tables, bundle, k, window)
         if m > 0 and frozen:
-            find_together(block, tables.output, bundle, m, slots * width, rate, width)
+            find_together(block, tables.output, bundle, m, slots, rate)
+            give_first(bundle, m, block.noise.shape[1], slots, width)
         elif m > 0:
-            learn_together(block, tables.output, bundle, m, slots * width, rate)
-        for k in range(m):
-            places(block, tables, bundle, k)
-            give_parts(bundle, gradient_row(bundle, k), 1 if frozen else slots, width)
+            learn_together(block, tables.output, bundle, m, slots, rate)
 
 
 @piece
-def places(block: Block, tables: Tables, bundle: Bundle, k: int) -> None:
-    """Write the rows of the k-th centre's document and contexts to `context`, each in its place."""
-    i, slots = bundle.centres[k], bundle.context.shape[0]
-    bundle.context[:] = address(tables.words, tables.words.shape[0] - 1)
-    bundle.context[0] = address(tables.documents, block.documents[i])
-    in_slots(block, tables.words, bundle, i, slots // 2, 1)
+def places(block: Block, tables: Tables, bundle: Bundle, k: int, window: int) -> None:
+    """Write the rows of the k-th centre's document and contexts to `read`, each in its place."""
+    i, first = bundle.centres[k], k * (1 + 2 * window)
+    bundle.read[first] = address(tables.documents, block.documents[i])
+    in_slots(block, tables.words, bundle.read, i, window, first + 1, address(tables.words, tables.words.shape[0] - 1))
     ask_context(block, tables.words, i, block.place[LAST])
 
 
@@ -137,7 +135,8 @@ class ParagraphDM(DocumentChoice, WindowSettings):
     negative_sharing: Literal["distant", "window"] | None = option(  # type: ignore[assignment]  # wider, but frozen
         None,
         "Draw noise words once for 8 windows that lie apart and have no word in common, or anew for each window.  "
-        "[default: window for mean and sum; distant for concat, whose long rows are then read faster]",
+        "For concat it is then half as many, with twice the weight.  [default: window for mean and sum; distant for "
+        "concat, whose long rows are then read faster]",
     )
     inferrer = staticmethod(lambda model: inferrer(model))
 
@@ -155,6 +154,17 @@ class ParagraphDM(DocumentChoice, WindowSettings):
     def usual_sharing(self) -> str:
         """How noise words are shared unless it is said."""
         return "distant" if self.combine == "concat" else "window"
+
+    @property
+    def at_once(self) -> int:
+        """How many of them learn together."""
+        return min(self.together, AT_ONCE)
+
+    @property
+    def noise(self) -> int:
+        """Noise words of a window; those that concatenated windows share stand for two of `negatives` at most."""
+        shared = self.combine == "concat" and self.together > 1
+        return noise_words(self.negatives) if shared else self.negatives
 
     @property
     def slots(self) -> int:
@@ -184,22 +194,23 @@ class ParagraphDM(DocumentChoice, WindowSettings):
             initial(size + (slots > 1), self.dim, seed),
             zeros(size * slots, self.dim).reshape(size, -1),
             ("mean", "sum", "concat").index(self.combine),
-            self.together,
+            self.at_once,
         )
         return task.run(
             learn_concatenated if self.combine == "concat" else learn_block,
             tables,
             self.bundle,
-            reader=windows(task, documents, noise=self.negatives, shrink=self.shrinks, sharing=self.together),
+            reader=windows(task, documents, noise=self.noise, shrink=self.shrinks, sharing=self.together),
             learned=lambda tables: self.learned(tables, size),
         )
 
     def bundle(self) -> Bundle:
         """A thread's scratch."""
-        width, contexts = self.slots * padded(self.dim), 1 + 2 * self.window
+        width = padded(self.dim)
         if self.combine == "concat":
-            return hidden_bundle(self.together, self.negatives, width, contexts=contexts)
-        return new_bundle(1, 1 + self.negatives, width, contexts=contexts, rows=2)
+            weight = self.negatives / self.noise
+            return bundle_beside(self.at_once, self.noise, width, slots=self.slots, weight=weight)
+        return new_bundle(1, 1 + self.negatives, width, contexts=1 + 2 * self.window, rows=2)
 
     def learned(self, tables: Tables, size: int) -> Arrays:
         """The tables as they are kept."""
@@ -227,9 +238,9 @@ def inferrer(model: Model) -> Frozen:
         model,
         made,
         kernel=infer,
-        tables=lambda row: Tables(row, rows, output.reshape(len(words), -1), combine, made.together),
+        tables=lambda row: Tables(row, rows, output.reshape(len(words), -1), combine, made.at_once),
         bundle=made.bundle,
-        noise=made.negatives,
+        noise=made.noise,
         shrink=made.shrinks,
         sharing=made.together,
     )

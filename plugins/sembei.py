@@ -20,6 +20,7 @@ from embeddings.kernels.lattice import (
     new_lattice,
     score_against,
     scratch,
+    sound_lattice,
 )
 from embeddings.kernels.noise import alias_table
 from embeddings.kernels.rows import address, padded, prefetch, share, total
@@ -246,7 +247,9 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
             learn_summed if self.compositional else learn_block,
             SummedTables(*tables, parts) if self.compositional else tables,
             lambda: scratch(longest, self.negatives, width, most=most),
-            reader=Reader(self.source(task, ngrams), lambda: new_lattice(longest, self.negatives), fill_lattice),
+            reader=Reader(
+                self.source(task, ngrams), lambda: new_lattice(longest, self.negatives), fill_lattice, sound_lattice
+            ),
             learned=lambda tables: self.learned(task, tables),
             composes=self.compositional,
         )

@@ -6,8 +6,25 @@ import sys
 from pathlib import Path
 
 import pytest
+import readers
+from hypothesis import settings
 
 ROOT = Path(__file__).parents[1]
+settings.register_profile("ours", deadline=None)  # no test depends on the speed of a machine
+settings.load_profile("ours")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--readers", type=Path, help="write there who has read which format; see tests/readers.py")
+
+
+def pytest_configure(config):
+    if config.getoption("readers"):
+        config.pluginmanager.register(readers.Readers(config.getoption("readers")))
+
+
+def pytest_runtest_setup(item):
+    readers.note(item)
 
 
 @pytest.fixture(scope="session")

@@ -212,15 +212,16 @@ def structured(words, output, places, reach, rate, *, at_once):
     return lost, pairs
 
 
-def side_by_side(words, line, i, start, stop, reach):
-    """The contexts of place i one after another, each in its place; zeros where there is none."""
-    dim, hidden = words.shape[1], np.zeros(2 * reach * words.shape[1])
-    parts = {}
-    for c in [c for c in range(start, stop) if c != i]:
-        slot = [*range(-reach, 0), *range(1, reach + 1)].index(c - i)
-        parts[c] = slice(slot * dim, (slot + 1) * dim)
-        hidden[parts[c]] = words[line[c]]
-    return hidden, parts
+def side_by_side(words, place, reach):
+    """The rows of the contexts of a place, each in its slot; None where there is none."""
+    i, line, start, stop, _ = place
+    slots = [c for c in range(i - reach, i + reach + 1) if c != i]
+    return [words[line[c]] if start <= c < stop else None for c in slots]
+
+
+def joined(rows, dim):
+    """Rows one after another, zeros for None."""
+    return np.concatenate([np.zeros(dim) if row is None else row for row in rows])
 
 
 def sharing_noise(centres, reach, sharing):
@@ -231,34 +232,47 @@ def sharing_noise(centres, reach, sharing):
         yield from (part[i::apart] for i in range(min(apart, len(part))))
 
 
-def learn_together(output, hidden, gradients, centres, noise, rate, *, at_once):
-    """All hidden rows meet the noise words at once, those apart that are their centre; then each meets its centre."""
-    targets = [output[w] for w in noise]
-    other = np.array([[w != centre for w in noise] for centre in centres])
-    scores = score(hidden, targets)
-    steps = -rate * other * sigmoid(scores)
-    for first in range(0, len(targets), at_once):
-        part = slice(first, first + at_once)
-        update(steps[:, part], hidden, gradients, targets[part])
-    lost = float((softplus(scores) * other).sum())
-    for row, gradient, centre in zip(hidden, gradients, centres, strict=True):
-        lost += learn([row], [gradient], [output[centre]], 1, [1.0], rate, at_once=at_once)
-    return lost
+def learn_together(output, windows, centres, noise, rate, *, at_once, weight=1.0):
+    """Windows, each a list of rows, meet the noise words they share, but not their own centre, and each its centre."""
+    dim = output.shape[1] // len(windows[0])
+    hidden = [joined(rows, dim) for rows in windows]
+    targets, own = [output[w] for w in noise], [output[w] for w in centres]
+    other = weight * np.array([[w != centre for w in noise] for centre in centres])
+    scores, centred = score(hidden, targets), np.array([x @ c for x, c in zip(hidden, own, strict=True)])
+    steps, first_steps = -rate * other * sigmoid(scores), rate * sigmoid(-centred)
+    for first in range(0, len(noise), at_once - 1):
+        part = slice(first, first + at_once - 1)
+        for slot in range(len(windows[0])):
+            span = slice(slot * dim, (slot + 1) * dim)
+            rows = [window[slot] for window in windows]
+            slot_step(rows, [c[span] for c in own], [t[span] for t in targets[part]], first_steps, steps[:, part])
+        first_steps = np.zeros(len(windows))
+    return float((softplus(scores) * other).sum() + softplus(-centred).sum())
+
+
+def slot_step(rows, own, targets, first_steps, steps):
+    """One slot of all windows: noise meets each row as it then is, and each row what the noise was before."""
+    before, sums = [target.copy() for target in targets], [np.zeros_like(target) for target in targets]
+    for row, centre, g, line in zip(rows, own, first_steps, steps, strict=True):
+        if row is not None:
+            x, step = row.copy(), g * centre
+            centre += g * x
+            for h, old, total in zip(line, before, sums, strict=True):
+                step = step + h * old
+                total += h * x
+            row += step
+    for target, total in zip(targets, sums, strict=True):
+        target += total
 
 
 def continuous_window(words, output, places, reach, rate, *, sharing, at_once):
     """Contexts side by side go in, windows that share noise words at once; `output` is (vocabulary, 2 reach dim)."""
     lost = pairs = 0
     for group in sharing_noise(places, reach, sharing):
-        made = [(place, *side_by_side(words, *place[1::-1], *place[2:4], reach)) for place in group]
-        made = [found for found in made if found[2]]
+        made = [(side_by_side(words, place, reach), place[1][place[0]]) for place in group]
+        made = [(rows, centre) for rows, centre in made if any(row is not None for row in rows)]
         if made:
-            hidden, gradients = [row for _, row, _ in made], [np.zeros_like(row) for _, row, _ in made]
-            centres = [line[i] for (i, line, *_), _, _ in made]
-            lost += learn_together(output, hidden, gradients, centres, group[0][4], rate, at_once=at_once)
-            for ((_, line, *_), _, parts), gradient in zip(made, gradients, strict=True):
-                for c, part in parts.items():
-                    words[line[c]] += gradient[part]
+            lost += learn_together(output, *zip(*made, strict=True), group[0][4], rate, at_once=at_once)
             pairs += len(made)
     return lost, pairs
 
@@ -277,10 +291,10 @@ def continuous_window_loss(words, output, places, reach):
     """The loss of all places at fixed tables."""
     lost = 0.0
     for i, line, start, stop, noise in places:
-        hidden, parts = side_by_side(words, line, i, start, stop, reach)
-        if parts:
+        rows = side_by_side(words, (i, line, start, stop, noise), reach)
+        if any(row is not None for row in rows):
             targets, weights = window(output, line[i], noise)
-            lost += loss_of(score([hidden], targets), 1, weights)
+            lost += loss_of(score([joined(rows, words.shape[1])], targets), 1, weights)
     return lost
 
 
@@ -415,18 +429,13 @@ def dm(documents, words, output, owned, rate, *, mean, at_once):
     return lost, pairs
 
 
-def dm_concat(documents, words, output, owned, rate, *, reach, sharing, at_once):
+def dm_concat(documents, words, output, owned, rate, *, reach, sharing, at_once, weight=1.0):
     """One step for the windows that share noise words; each row takes its part of the gradient."""
     lost = 0
     for group in sharing_noise(owned, reach, sharing):
-        rows = [dm_rows(documents[number], words, place, reach) for number, place in group]
-        hidden = [dm_hidden(made, reach, False) for made in rows]
-        gradients = [np.zeros_like(row) for row in hidden]
+        windows = [dm_rows(documents[number], words, place, reach) for number, place in group]
         centres = [line[i] for _, (i, line, *_) in group]
-        lost += learn_together(output, hidden, gradients, centres, group[0][1][4], rate, at_once=at_once)
-        for made, gradient in zip(rows, gradients, strict=True):
-            for row, part in zip(made, gradient.reshape(len(made), -1), strict=True):
-                row += part
+        lost += learn_together(output, windows, centres, group[0][1][4], rate, at_once=at_once, weight=weight)
     return lost, len(owned)
 
 

@@ -49,11 +49,19 @@ def load_table(path: Path) -> Any:
         with pyarrow.memory_map(str(path)) as source:
             table = pyarrow.ipc.open_file(source).read_all()
         table.validate(full=True)
-    except (OSError, pyarrow.ArrowException) as error:
+        names = table.column_names
+    except (OSError, pyarrow.ArrowException, UnicodeDecodeError) as error:
         raise FormatError(f"{path} is not a readable file of phrases: {' '.join(str(error).split())}") from error
-    if table.schema.types != table_of(PhraseList([])).schema.types or table.column_names != [WORDS, STEP]:
-        raise FormatError(f"{path} holds {', '.join(table.column_names) or 'no columns'}, not the words of phrases")
+    if table.schema.types != table_of(PhraseList([])).schema.types or names != [WORDS, STEP]:
+        raise FormatError(f"{path} holds {', '.join(names) or 'no columns'}, not the words of phrases")
     return table
+
+
+def merged(old: Any, new: Any) -> Any:
+    """The phrases of two tables, or of the one that is there; of those in both, as they stand in the old one."""
+    if old is None or new is None:
+        return new if old is None else old
+    return table_of(PhraseList([*phrases_of(old), *phrases_of(new)]))
 
 
 def phrases_of(table: Any) -> KnownPhrases:

@@ -13,6 +13,16 @@ from embeddings.cli.shared import INTERRUPTED
 from embeddings.errors import RegistryError, SettingError
 from embeddings.settings import ContextWindow, Dimension, NegativeSampling, Schedule, VocabularyChoice, flag
 
+TRAINER = (
+    "A model, or one with settings of its own, such as paragraph-dm:combine=concat,rate=0.025; may be repeated. Models "
+    "of documents are compared apart from others."
+)
+JUDGES = {
+    "similarity": "A further set of word similarity that judges the vectors, as in `evaluate`; may be repeated.",
+    "analogy": "Further analogies; may be repeated.",
+    "tagging": "Parts of speech, as in `evaluate`; may be repeated.",
+}
+
 
 def taken(owner: type, *names: str) -> list[click.Option]:
     """Options made from settings that all trainers share."""
@@ -39,7 +49,14 @@ def parameters() -> list[click.Parameter]:
     return [
         click.Argument(["corpus"], nargs=-1, required=True),
         click.Option(["-o", "--out"], default="benchmark", show_default=True, help="Folder for the results."),
-        click.Option(["--trainer"], multiple=True, default=models, show_default=True, help="A model; may be repeated."),
+        click.Option(["--trainer"], multiple=True, default=models, show_default=True, help=TRAINER),
+        click.Option(["--text-column"], metavar="NAME", help="Column of a table that holds the text."),
+        click.Option(
+            ["--label-column"],
+            metavar="NAME",
+            help="Models of documents are judged by the labels in this column: CORPUS is then TRAIN TEST and any "
+            "others; all are learned, a classifier learns from TRAIN and is judged on TEST.",
+        ),
         several(Dimension, "dim"),
         several(NegativeSampling, "negatives"),
         *taken(ContextWindow, "window"),
@@ -59,11 +76,50 @@ def parameters() -> list[click.Parameter]:
             multiple=True,
             help="gensim or fasttext; may be repeated.  [default: all that are installed and have the model]",
         ),
+        *(click.Option([f"--{kind}"], multiple=True, metavar="SET", help=help) for kind, help in JUDGES.items()),
         click.Option(["--keep"], is_flag=True, help="Keep the vectors of each run, as OUT/vectors/*.bin."),
         click.Option(["--json", "as_json"], is_flag=True, help="Print the table as JSON."),
         click.Option(["--force"], is_flag=True, help="Replace results that exist."),
         click.Option(["--quiet"], is_flag=True, help="Say nothing but errors."),
     ]
+
+
+def judged_by(**further: Any) -> list[str]:
+    """Options of `embeddings evaluate`: the sets that always judge, and further ones, which must be there.
+
+    Raises:
+        FormatError: a set is missing or broken.
+        SettingError: its name is unknown.
+    """
+    from embeddings.eval.suite import Suite
+
+    if any(further.values()):
+        Suite.read(**further)
+    listed: dict[str, list[str]] = {
+        "similarity": ["wordsim353", "simlex999"],
+        "analogy": ["google-analogies"],
+        "tagging": [],
+    }
+    return [word for kind, sets in listed.items() for name in (*sets, *further[kind]) for word in (f"--{kind}", name)]
+
+
+def documents_by(corpus: tuple[str, ...], text_column: str | None, label_column: str | None) -> list[str] | None:
+    """Options of `embeddings evaluate` for vectors that were learned for documents; None where they have no labels.
+
+    Raises:
+        UsageError: there are not two files.
+        CorpusError: they cannot be read, or have no such columns.
+    """
+    if label_column is None:
+        return None
+    from embeddings.eval.suite import Suite
+
+    if len(corpus) < 2:
+        raise click.UsageError("--label-column needs two files at least, TRAIN and TEST")
+    pair, columns = ",".join(corpus[:2]), {"text_column": text_column or "text", "label_column": label_column}
+    Suite.read(documents=pair, trained=True, **columns)
+    given = [word for name, value in columns.items() for word in (flag(name), value)]
+    return ["--documents", pair, "--trained", *given]
 
 
 def command_line(
@@ -75,6 +131,11 @@ def command_line(
     threads: tuple[int, ...],
     seeds: int,
     peer: tuple[str, ...],
+    similarity: tuple[str, ...],
+    analogy: tuple[str, ...],
+    tagging: tuple[str, ...],
+    text_column: str | None,
+    label_column: str | None,
     keep: bool,
     as_json: bool,
     force: bool,
@@ -99,10 +160,15 @@ def command_line(
     except (SettingError, RegistryError) as error:
         raise click.UsageError(str(error)) from error
     folder = Path(out)
+    of_documents, further = asked[0].documents, {"similarity": similarity, "analogy": analogy, "tagging": tagging}
+    if any(further.values()) if of_documents else label_column:
+        raise click.UsageError("models of documents are judged by --label-column, and others by sets of words")
+    tests = documents_by(corpus, text_column, label_column) if of_documents else judged_by(**further)
     with Reading(quiet) as read:
-        race = Race(asked, tools, folder, repeats=seeds, force=force, keep=keep, say=read.say)
+        race = Race(asked, tools, folder, repeats=seeds, force=force, keep=keep, tests=tests, say=read.say)
         race.check()
-        encoded = Corpus(*corpus).encode(report=read)
+        column = text_column or ("text" if label_column else None)
+        encoded = Corpus(*corpus, text_column=column).encode(report=read)
     read.tell(encoded)
     try:
         rows = race.run(encoded)

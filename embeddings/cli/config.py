@@ -17,6 +17,8 @@ def read_config(ctx: click.Context, parameter: click.Parameter, path: str | None
         content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise click.UsageError(f"{path} cannot be read: {error.strerror or error}") from error
+    except RecursionError:
+        raise click.UsageError(f"{path} is not TOML: nested too deep") from None
     except ValueError as error:
         raise click.UsageError(f"{path} is not TOML: {error}") from error
     known = {str(option.name): option for option in ctx.command.params if option.name not in NOT_SETTINGS}
@@ -25,9 +27,9 @@ def read_config(ctx: click.Context, parameter: click.Parameter, path: str | None
         name = key.replace("-", "_")
         if name not in known:
             names = ", ".join(sorted(name.replace("_", "-") for name in known))
-            raise click.UsageError(f"{path}: no setting {key!r}; there are {names}")
+            raise click.UsageError(f"{path}: no setting {key!r:.80}; there are {names}")
         if name in settings:
-            raise click.UsageError(f"{path}: {key!r} is set twice")
+            raise click.UsageError(f"{path}: {key!r:.80} is set twice")
         settings[name] = checked(f"{path}: {key}", value, known[name])
     ctx.default_map = {**(ctx.default_map or {}), **settings}
 
@@ -45,5 +47,5 @@ def checked(what: str, value: Any, option: click.Parameter) -> Any:
     else:
         kinds, wanted = (str,), "a text"
     if not isinstance(value, kinds) or (isinstance(value, bool) and not flag):
-        raise click.UsageError(f"{what} must be {wanted}, not {value!r}")
+        raise click.UsageError(f"{what} must be {wanted}, not {value!r:.80}")
     return value

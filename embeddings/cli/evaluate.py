@@ -4,7 +4,7 @@ import dataclasses
 import shlex
 import sys
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from embeddings.eval import Comparison, Result, Suite
+    from embeddings.eval.documents import Represented
     from embeddings.eval.outcomes import Outcome
     from embeddings.model import Model
     from embeddings.vectors import Vectors
@@ -31,6 +32,12 @@ COMPARISON = (
 @click.option("--sections", is_flag=True, help="Print each section of analogies, tag, category and label, too.")
 @click.option("--compare", is_flag=True, help="Print paired tests of each two of VECTORS instead of their values.")
 @click.option(
+    "--beside",
+    metavar="MODEL",
+    multiple=True,
+    help="Judge each of VECTORS with this model's vectors of documents beside its own, by documents; may be repeated.",
+)
+@click.option(
     "--report", metavar="FILE", help="Write a page of HTML too: tables, plots, paired tests, neighbours and maps."
 )
 @click.option("--word", "words", multiple=True, help="A word whose neighbours the report shows; may be repeated.")
@@ -39,8 +46,8 @@ COMPARISON = (
 @shared.reading
 @neighbour_quality.instead
 def command(
-    vectors: tuple[str, ...], sections: bool, compare: bool, report: str | None, words: tuple[str, ...], force: bool,
-    as_json: bool, allow_pickle: bool, encoding_errors: str, **settings: Any,
+    vectors: tuple[str, ...], sections: bool, compare: bool, beside: tuple[str, ...], report: str | None,
+    words: tuple[str, ...], force: bool, as_json: bool, allow_pickle: bool, encoding_errors: str, **settings: Any,
 ) -> None:  # fmt: skip
     """Print how well VECTORS agree with people's judgements, one or several files side by side.
 
@@ -53,16 +60,23 @@ def command(
     pairs, sentences or words, or Wilson's. The `protocol` in JSON says which, and how unknown words, ties and
     duplicates are treated. Lines come as soon as a set is done.
     """
+    from embeddings.document_vectors import load_side_by_side
     from embeddings.eval import suite
     from embeddings.files import check_output
 
-    check(vectors, compare, report, words, force)
+    check(vectors, compare, beside, report, words, force)
     if report is not None:
         check_output(report, force=force)
     known = judging.DEFAULTS if report is None else judging.FOR_REPORTS
     read = suite.Suite.read(**judging.settings(settings, known))
-    shared.check_paths(vectors)
-    run = Run(read, vectors, lambda path: shared.load_whole(path, allow_pickle, encoding_errors), report is not None)
+    shared.check_paths((*vectors, *beside))
+
+    def load(path: str) -> "Represented":
+        if beside:
+            return load_side_by_side([path, *beside])
+        return shared.load_whole(path, allow_pickle, encoding_errors)
+
+    run = Run(read, vectors, load, report is not None)
     if compare:
         run.print_comparisons(sections, as_json)
     else:
@@ -71,11 +85,15 @@ def command(
         from embeddings.eval.report import Judged, write_report
 
         called = shlex.join(["embeddings", *sys.argv[1:]])
-        found = [Judged.of(*one) for one in zip(vectors, run.kept, run.judged, strict=True)]
+        kept = cast("list[Model | Vectors]", run.kept)  # models side by side were refused
+        found = [Judged.of(*one) for one in zip(vectors, kept, run.judged, strict=True)]
         write_report(report, read, found, words=words, command=called, force=force)
 
 
-def check(vectors: tuple[str, ...], compare: bool, report: str | None, words: tuple[str, ...], force: bool) -> None:
+def check(
+    vectors: tuple[str, ...], compare: bool, beside: tuple[str, ...], report: str | None, words: tuple[str, ...],
+    force: bool,
+) -> None:  # fmt: skip
     """Refuse options that do not go together.
 
     Raises:
@@ -83,6 +101,8 @@ def check(vectors: tuple[str, ...], compare: bool, report: str | None, words: tu
     """
     if compare and len(vectors) < 2:
         raise click.UsageError("--compare needs two VECTORS at least")
+    if beside and report is not None:
+        raise click.UsageError("--report is of vectors of words, which models side by side do not have")
     if report is None and (words or force):
         raise click.UsageError(f"{'--word' if words else '--force'} is of use only with --report")
 
@@ -93,11 +113,9 @@ class Run:
     `judged` holds what was found so far, `kept` the vectors, if they are to be kept.
     """
 
-    def __init__(
-        self, read: "Suite", paths: "Sequence[str]", load: "Callable[[str], Model | Vectors]", keep: bool
-    ) -> None:
+    def __init__(self, read: "Suite", paths: "Sequence[str]", load: "Callable[[str], Represented]", keep: bool) -> None:
         self.read, self.paths, self.load, self.keep = read, paths, load, keep
-        self.kept: list[Vectors | Model] = []
+        self.kept: list[Represented] = []
         self.judged: list[list[Outcome]] = []
         self.told: set[tuple[str, str]] = set()
 

@@ -79,7 +79,7 @@ def command(
     `embeddings evaluate --phrases`. `embeddings train tensor-indexing` learns the vectors too.
     """
     from embeddings import registry
-    from embeddings.model import check_target
+    from embeddings.model_files import check_target
 
     try:
         settings = registry.load("trainer", "tensor-indexing")(**given)

@@ -35,7 +35,7 @@ def command(path: str, full: bool, allow_pickle: bool, curve: str | None, as_jso
         shared.print_json(facts)
         return
     for name, value in flat(facts):
-        click.echo(f"{name}\t{' '.join(map(str, value)) if name == 'first_words' else shared.shown(value)}")
+        click.echo(f"{name}\t{' '.join(map(str, value)) if isinstance(value, list) else shared.shown(value)}")
 
 
 def flat(facts: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:

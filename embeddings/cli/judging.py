@@ -18,6 +18,8 @@ NEEDS = {
     "window": "tagging",
     "text_column": "documents",
     "label_column": "documents",
+    "trained": "documents",
+    "name_column": "documents",
 }
 
 
@@ -58,6 +60,13 @@ SETS = (
     ),
     click.option("--text-column", metavar="NAME", help="Column of documents.  [default: text]"),
     click.option("--label-column", metavar="NAME", help="Column of their labels.  [default: label]"),
+    click.option(
+        "--trained",
+        is_flag=True,
+        help="Documents have the vectors that were learned for them: of the model, or VECTORS themselves. Those of "
+        "TRAIN are the first, numbered from 0, then come those of TEST.",
+    ),
+    click.option("--name-column", metavar="NAME", help="The same by the names (tags) of documents in this column."),
     click.option("--facts", is_flag=True, help="Print lengths, evenness of directions, and hubs among neighbours."),
     click.option(
         "--compose",

@@ -42,7 +42,7 @@ def checked(out: str, force: bool) -> Save:
         OutputError: it exists (unless `force`) or cannot be written.
     """
     from embeddings import formats
-    from embeddings.model import check_target
+    from embeddings.model_files import check_target
 
     if not out:
         raise SettingError("--out must be the name of a folder or file, not ''")

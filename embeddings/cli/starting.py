@@ -42,16 +42,28 @@ def take_settings(ctx: click.Context, parameter: click.Parameter, path: str | No
     if path is None:
         return None
     from embeddings.loading import load_model
+    from embeddings.text_record import joining_of
 
     model = load_model(path)
     if model.name != ctx.info_name:
         raise click.UsageError(f"{path} is a {model.name} model: train {model.name} goes on with it")
     text = model.record.get("text")
-    known = {str(option.name) for option in ctx.command.params} - {"continued"}
-    found = {**model.settings, **(text if isinstance(text, dict) else {})}
-    defaults = {name: value for name, value in found.items() if name in known - {"phrases"} and value is not None}
+    known = {str(option.name) for option in ctx.command.params} - {"continued", "phrases"}
+    found = {**model.settings, **({**text, **joining_of(model)} if isinstance(text, dict) else {})}
+    defaults = {name: value for name, value in found.items() if name in known and value is not None}
     ctx.default_map = {**defaults, **(ctx.default_map or {})}
     return model
+
+
+def phrases_for(phrases: str | None, continued: "Model | None") -> Any:
+    """The phrases of a text: as asked for, or those that a model to go on with has learned.
+
+    Raises:
+        FormatError, SettingError: as `embeddings.text_record.reading_of`.
+    """
+    from embeddings.text_record import reading_again
+
+    return phrases if phrases is not None or continued is None else reading_again(continued).get("phrases")
 
 
 def start_of(init: str | None, init_duplicates: str | None, freeze: bool, continued: "Model | None") -> dict[str, Any]:

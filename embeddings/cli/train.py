@@ -100,6 +100,7 @@ def train_into(
     from embeddings.training.outcome import Interrupted
 
     how = {name: others.pop(name) for name in carrying.NAMES}
+    others["phrases"] = starting.phrases_for(others["phrases"], others["continued"])
     how["start"] = starting.start_of(**{name: others.pop(name) for name in starting.NAMES})
     force_out = force or (how["resume"] and carrying.was_saved(out))
     write = checked(out, force_out)

@@ -181,7 +181,8 @@ class Learner:
         pooled = self.pooled.get(name)
         start = scaled(pooled, self.size) if pooled else new
         others = {**start, "left": without_first(start["left"]), "right": without_first(start["right"])}
-        linear, self.penalties[name] = matrices(*self.rests(function, others), pooled)
+        train, dev = self.rests(function, others)
+        linear, self.penalties[name] = matrices(train, dev, pooled)
         for side, matrix in linear.items():
             start[side] = np.concatenate([matrix, start[side][1:]])
         given = self.settings

@@ -8,11 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from embeddings.errors import FormatError
 from embeddings.formats.sources import opened
-from embeddings.formats.tables import COUNT, VECTOR, check_schema, from_table, to_table
+from embeddings.formats.tables import check_schema, described, from_table, to_table
 from embeddings.vectors import Vectors
 
 SUMMARY = "Arrow IPC (Feather 2): columns word, count and vector"
@@ -75,11 +73,8 @@ def reading(path: Path) -> Iterator[Any]:
 def describe(path: Path) -> dict[str, Any]:
     """What the footer says; of a file without vectors its columns, as of a vocabulary."""
     with reading(path) as batches:
-        schema = batches.schema
-        rows = sum(batches.get_batch(number).num_rows for number in range(min(batches.num_record_batches, 1000)))
-    whole = batches.num_record_batches <= 1000
-    found = {"words": rows if whole else None, "counts": COUNT in schema.names}
-    if VECTOR not in schema.names:
-        return found | {"columns": {field.name: str(field.type) for field in schema}}
-    kind = schema.field(VECTOR).type
-    return found | {"dim": getattr(kind, "list_size", None), "dtype": str(np.dtype(kind.value_type.to_pandas_dtype()))}
+        whole = batches.num_record_batches <= 1000
+        rows = (
+            sum(batches.get_batch(number).num_rows for number in range(batches.num_record_batches)) if whole else None
+        )
+        return described(batches.schema, rows)

@@ -21,15 +21,18 @@ LONGEST_FIRST = 1 << 24
 
 
 def sniff(start: bytes) -> float:
-    """Fairly sure if the first line is a word and numbers, and the second, if it is whole, has as many."""
+    """Fairly sure if the first line is a word and numbers, and the second, if it is whole, has as many.
+
+    A word may hold a NUL, but a file that begins with one is more often something else.
+    """
     lines = start.split(b"\n")
     if len(lines) == 1 and len(start) == SNIFFED:  # a line longer than this; its last number may be cut
         lines = [start.rpartition(b" ")[0], b""]
     dim, second = numbers_at_end(lines[0]), b"".join(lines[1:2])
-    if not dim or b"\0" in lines[0]:
-        return 0
     whole = len(lines) > 2 or len(start) < SNIFFED
-    return 0 if second.strip() and whole and numbers_at_end(second) < dim else 0.7
+    if not dim or (second.strip() and whole and numbers_at_end(second) < dim):
+        return 0
+    return 0.3 if b"\0" in lines[0] else 0.7
 
 
 def numbers_at_end(line: bytes) -> int:

@@ -10,7 +10,18 @@ import numpy as np
 from embeddings.errors import FormatError
 from embeddings.formats.shared import Rows, checked
 from embeddings.formats.sources import opened
-from embeddings.formats.tables import COUNT, SCALE, VECTOR, WORD, check_schema, column, counts_of, matrix_of, to_table
+from embeddings.formats.tables import (
+    COUNT,
+    SCALE,
+    VECTOR,
+    WORD,
+    check_schema,
+    column,
+    counts_of,
+    described,
+    matrix_of,
+    to_table,
+)
 from embeddings.vectors import Vectors
 
 SUMMARY = "Parquet: columns word, count and vector"
@@ -118,9 +129,4 @@ def reading(path: Path) -> Iterator[Any]:
 def describe(path: Path) -> dict[str, Any]:
     """What the footer says; of a file without vectors its columns."""
     with reading(path) as file:
-        schema, rows = file.schema_arrow, file.metadata.num_rows
-    found = {"words": rows, "counts": COUNT in schema.names}
-    if VECTOR not in schema.names:
-        return found | {"columns": {field.name: str(field.type) for field in schema}}
-    kind = schema.field(VECTOR).type
-    return found | {"dim": getattr(kind, "list_size", None), "dtype": str(getattr(kind, "value_type", kind))}
+        return described(file.schema_arrow, file.metadata.num_rows)

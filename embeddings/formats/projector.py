@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from embeddings.errors import FormatError
+from embeddings.formats.columns import LongLineError, read_columns
 from embeddings.formats.shared import check_policy, check_writable, checked, decode, encoded_words, written_blocks
 from embeddings.formats.sources import opened
-from embeddings.formats.text import open_columns, spelled
+from embeddings.formats.text import spelled
 from embeddings.vectors import Vectors
+from embeddings.vocabulary import numbers
 
 SUMMARY = "the TensorBoard projector's pair vectors.tsv and metadata.tsv, in a folder"
 ENDINGS: tuple[str, ...] = ()
@@ -130,13 +132,13 @@ def read_matrix(path: Path, rows: int) -> np.ndarray:
         raise FormatError(f"{path} is truncated: {size} bytes cannot hold {rows} vectors of {dim} components")
     matrix, start = np.empty((rows, dim), np.float32), 0
     try:
-        with open_columns(str(path), [pa.float32()] * dim, delimiter="\t", longest=64 * dim) as batches:
-            for batch in batches:
+        with opened(path) as stream:
+            for batch in read_columns(stream, [pa.float32()] * dim, delimiter="\t", longest=LONGEST_LINE):
                 end = start + batch.num_rows
                 for column in range(dim if end <= rows else 0):
-                    matrix[start:end, column] = batch.column(column)
+                    matrix[start:end, column] = numbers(batch.column(column))
                 start = end
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, LongLineError) as error:
         raise FormatError(f"{path} is broken: {' '.join(str(error).split()):.200}") from None
     if start != rows:
         raise FormatError(f"{path} has {start} vectors, and {METADATA} {rows} words")

@@ -12,8 +12,10 @@ import numpy as np
 from embeddings.errors import FormatError, SettingError
 from embeddings.formats.precision import packed, restored
 from embeddings.vectors import Vectors
+from embeddings.vocabulary import numbers
 
 WORD, COUNT, VECTOR, SCALE = "word", "count", "vector", "scale"
+FLOATS = {"halffloat": "float16", "float": "float32", "double": "float64"}  # what Arrow calls them
 
 
 def to_table(vectors: Vectors, *, dtype: str = "float32") -> Any:
@@ -102,6 +104,16 @@ def from_table(table: Any) -> Vectors:
     return vectors
 
 
+def described(schema: Any, rows: int | None) -> dict[str, Any]:
+    """What a schema says of vectors; of a table without them its columns."""
+    found = {"words": rows, "counts": COUNT in schema.names}
+    if VECTOR not in schema.names:
+        return found | {"columns": {field.name: str(field.type) for field in schema}}
+    kind = schema.field(VECTOR).type
+    each = str(getattr(kind, "value_type", kind))
+    return found | {"dim": getattr(kind, "list_size", None), "dtype": FLOATS.get(each, each)}
+
+
 def column(table: Any, name: str) -> Any:
     """A column in one piece.
 
@@ -130,7 +142,7 @@ def counts_of(table: Any) -> np.ndarray | None:
     if COUNT not in table.schema.names or table.column(COUNT).null_count == table.num_rows:
         return None
     try:
-        counts: np.ndarray = column(table, COUNT).cast(pa.int64()).to_numpy(zero_copy_only=False)
+        counts: np.ndarray = numbers(column(table, COUNT).cast(pa.int64()))
     except pa.ArrowInvalid as error:
         raise FormatError(f"the column {COUNT} does not fit 64 bits: {error}") from None
     return counts
@@ -146,7 +158,7 @@ def matrix_of(table: Any) -> np.ndarray:
     if not is_packed(table.schema):
         return rows
     with np.errstate(over="ignore"):
-        return restored(rows, column(table, SCALE).to_numpy(zero_copy_only=False).astype(np.float32))
+        return restored(rows, numbers(column(table, SCALE)).astype(np.float32))
 
 
 def rows_of(lists: Any) -> np.ndarray:
@@ -163,12 +175,12 @@ def rows_of(lists: Any) -> np.ndarray:
     if pa.types.is_fixed_size_list(lists.type):
         dim = lists.type.list_size
     else:
-        sizes = np.diff(lists.offsets.to_numpy())
+        sizes = np.diff(numbers(lists.offsets))
         dim = int(sizes[0]) if len(sizes) else 0
         if (sizes != dim).any():
             raise FormatError(f"vectors of {dim} and of {int(sizes[sizes != dim][0])} components")
     if dim < 1:
         raise FormatError("vectors of no components")
     with np.errstate(over="ignore"):  # becomes infinity, which is refused by name
-        flat = flat.to_numpy(zero_copy_only=False).astype(np.float32, copy=False)
+        flat = numbers(flat).astype(np.float32, copy=False)
     return np.asarray(flat.reshape(len(lists), dim))

@@ -5,7 +5,6 @@ Arrow's CSV reader takes them where they are as they should be; a slow reader fi
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -13,9 +12,11 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from embeddings.errors import FormatError
+from embeddings.formats.columns import read_columns
 from embeddings.formats.shared import Rows, check_writable, encoded_words, is_number, written_blocks
 from embeddings.formats.sources import SNIFFED, compressed, plain, start_of
 from embeddings.vectors import Vectors
+from embeddings.vocabulary import numbers
 
 BOM = b"\xef\xbb\xbf"
 
@@ -110,23 +111,21 @@ def read_fast(path: Path, layout: Layout) -> tuple[list[bytes], np.ndarray] | No
     if not layout.skip and start_of(path, len(BOM)) == BOM:  # Arrow passes over it; it is part of the first word
         return None
     try:
-        with open_table(path, layout) as batches:
-            for batch in batches:
-                if layout.words is not None and len(rows.words) + batch.num_rows > layout.words:
-                    return None
-                place = rows.add(batch.column(0).to_pylist())
-                for column in range(layout.dim):
-                    place[:, column] = batch.column(column + 1)
-                if batch.num_columns > layout.dim + 1 and any(batch.column(layout.dim + 1).to_pylist()):
-                    return None
+        for batch in batches(path, layout):
+            if layout.words is not None and len(rows.words) + batch.num_rows > layout.words:
+                return None
+            place = rows.add(batch.column(0).to_pylist())
+            for column in range(layout.dim):
+                place[:, column] = numbers(batch.column(column + 1))
+            if batch.num_columns > layout.dim + 1 and any(batch.column(layout.dim + 1).to_pylist()):
+                return None
     except (pa.ArrowException, ValueError):
         return None
     return (rows.words, rows.whole()) if layout.words in (None, len(rows.words)) else None
 
 
-@contextmanager
-def open_table(path: Path, layout: Layout) -> Iterator[Any]:
-    """Arrow's reader of the lines: a column of words, then columns of float32.
+def batches(path: Path, layout: Layout) -> Iterator[Any]:
+    """The lines as Arrow reads them: a column of words, then columns of float32.
 
     A last, empty column is where each line ends in a space.
     """
@@ -137,22 +136,9 @@ def open_table(path: Path, layout: Layout) -> Iterator[Any]:
     kinds = [pa.binary()] + [pa.float32()] * layout.dim
     kinds += [pa.binary()] if first.endswith((b" \n", b" \r\n")) else []
     with plain(path) as stream:
-        source = pa.PythonFile(stream, mode="r") if compressed(path) else pa.OSFile(str(path))
-        with open_columns(source, kinds, delimiter=" ", skip=layout.skip, longest=len(first)) as batches:
-            yield batches
-
-
-def open_columns(source: Any, kinds: list[Any], *, delimiter: str, longest: int, skip: int = 0) -> Any:
-    """Arrow's reader of columns of these types, in lines of which the first is so long; nothing is quoted or null."""
-    from pyarrow import csv
-
-    names = [str(column) for column in range(len(kinds))]
-    return csv.open_csv(
-        source,
-        csv.ReadOptions(skip_rows=skip, column_names=names, block_size=max(1 << 20, 4 * longest)),
-        csv.ParseOptions(delimiter=delimiter, quote_char=False, double_quote=False, ignore_empty_lines=False),
-        csv.ConvertOptions(column_types=dict(zip(names, kinds, strict=True)), null_values=[], check_utf8=False),
-    )
+        for _ in range(layout.skip):
+            stream.readline(layout.longest)
+        yield from read_columns(stream, kinds, delimiter=" ", longest=layout.longest)
 
 
 def read_slowly(path: Path, layout: Layout) -> tuple[list[bytes], np.ndarray]:

@@ -5,6 +5,7 @@ gensim writes. Numbers are little-endian. No word may hold a space or a newline,
 """
 
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,8 @@ from embeddings.vectors import Vectors
 SUMMARY = "word2vec binary: a header line, then words and float32"
 ENDINGS = (".bin",)
 REFUSED = re.compile("[ \n]")
-BLOCK = 1 << 20
+BLOCK = 1 << 18
+SPACE = ord(" ")
 LONGEST_WORD = 1 << 16
 
 
@@ -61,50 +63,53 @@ def read_rows(path: Path, header: Header) -> tuple[list[bytes], np.ndarray]:
     Raises:
         FormatError: the file ends too soon or too late.
     """
-    rows = Rows(path, header.dim, None if compressed(path) else header.words)
-    with plain(path) as stream:
+    rows, width = Rows(path, header.dim, None if compressed(path) else header.words), header.dim * 4
+    buffer, held = bytearray(max(BLOCK, 2 * (width + LONGEST_WORD))), 0
+    with plain(path) as stream, memoryview(buffer) as view:
         stream.read(header.end)
-        data, size = b"", max(BLOCK, 2 * (header.dim * 4 + LONGEST_WORD))
         while (missing := header.words - len(rows.words)) > 0:
-            more = stream.read(size)
-            data += more
-            words, starts, end = scan(data, missing, header.dim * 4)
-            if not words and (not more or len(data) >= size):
+            more = stream.readinto(view[held:])
+            words, ends = scan(buffer, held + more, missing, width)
+            if not words and not (more and held + more < len(buffer)):
                 raise FormatError(f"{path} is truncated: it ends within word {len(rows.words) + 1} of {header.words}")
-            rows.add(words)[:] = gather(data, starts, header.dim)
-            data = data[end:]
-        rest = (data + stream.read(BLOCK)).lstrip(b"\r\n")
+            gather(buffer, ends - width, rows.add(words))
+            end = int(ends[-1]) if words else 0
+            held += more - end
+            view[:held] = view[end : end + held]
+        rest = (bytes(view[:held]) + stream.read(BLOCK)).lstrip(b"\r\n")
         if rest or stream.read(1):
             told = f"{len(rest)} bytes or more" if len(rest) >= BLOCK else f"{len(rest)} bytes"
             raise FormatError(f"{path}: {told} follow the last of {header.words} vectors")
     return rows.words, rows.whole()
 
 
-def scan(data: bytes, count: int, width: int) -> tuple[list[bytes], list[int], int]:
-    """The whole words of some bytes, at most `count`; where each one's vector starts, and where the last ends."""
-    words, starts, start, size = list[bytes](), list[int](), 0, len(data)
-    while len(words) < count:
-        space = data.find(b" ", start)
-        if space < 0 or space + 1 + width > size:
-            break
-        words.append(data[start:space].lstrip(b"\n"))
-        starts.append(space + 1)
-        start = space + 1 + width
-    return words, starts, start
+def scan(data: bytes | bytearray, size: int, count: int, width: int) -> tuple[list[bytes], np.ndarray]:
+    """The whole words of the first `size` bytes, at most `count`, and where the vector of each ends.
+
+    An expression finds all of them at once; what is left over at the end matches its second branch, with no word.
+    """
+    words = re.compile(rb"(\n*[^ ]*) (?s:.{%d})|(?s:.+)" % width).findall(data, 0, size)
+    ends = np.cumsum(np.fromiter(map(len, words), np.int64, len(words)) + (1 + width))
+    start = int(ends[-1]) - 1 - width if words else 0
+    if words and not words[-1] and not (start + 1 + width <= size and data[start] == SPACE):
+        count = min(count, len(words) - 1)
+    return [word.lstrip(b"\n") for word in words[:count]], ends[:count]
 
 
-def gather(data: bytes, starts: list[int], dim: int) -> np.ndarray:
-    """The vectors that start at the given bytes, copied into one matrix (words, dim)."""
-    if not starts:
-        return np.empty((0, dim), dtype="<f4")
-    windows = np.lib.stride_tricks.sliding_window_view(np.frombuffer(data, dtype=np.uint8), dim * 4)
-    return windows[starts].view("<f4")
+def gather(data: bytearray, starts: np.ndarray, place: np.ndarray) -> None:
+    """Copy the vectors that start at these bytes to their places, (words, dim) float32."""
+    vector = np.dtype((np.void, place.shape[1] * 4))
+    at_each_byte = np.ndarray(len(data) - vector.itemsize + 1, vector, data, strides=(1,))
+    place.view(vector)[:, 0] = at_each_byte[starts]
+    if sys.byteorder == "big":
+        place.byteswap(inplace=True)
 
 
 def describe(path: Path) -> dict[str, Any]:
     """What the header and the first words say."""
     header, start = read_header(path, least_row=4), start_of(path)
-    words, _, _ = scan(start[header.end :], header.words, header.dim * 4)
+    data = start[header.end :]
+    words, _ = scan(data, len(data), header.words, header.dim * 4)
     return {
         "words": header.words,
         "dim": header.dim,

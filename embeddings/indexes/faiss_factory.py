@@ -134,7 +134,10 @@ class FaissSearch:
             return len(self.units)
         if type(self.index) in (faiss.IndexIVFFlat, faiss.IndexHNSWFlat):
             return counted
-        codes = faiss.IndexFlatCodes, faiss.IndexIVFPQ, faiss.IndexIVFScalarQuantizer, faiss.IndexHNSWPQ
+        codes = (
+            faiss.IndexFlatCodes, faiss.IndexFastScan, faiss.IndexIVFPQ, faiss.IndexIVFScalarQuantizer,
+            faiss.IndexHNSWPQ,
+        )  # fmt: skip
         return wanted if isinstance(self.index, codes) else -1
 
     def arrays(self) -> dict[str, np.ndarray]:

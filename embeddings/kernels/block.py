@@ -75,6 +75,28 @@ def rewind(block: Block, source: Source, begin: int, end: int) -> None:
     block.place[:] = begin, end, line, 0, 0, 0, 0
 
 
+def sound(block: Block, source: Source, begin: int, end: int) -> bool:
+    """Whether a block that was put back can be gone on from in `ids[begin:end]`: kernels look at no bounds."""
+    size, words = len(block.words), len(source.keep)
+    start, held, first, last = block.place[FROM:].tolist()
+    ordered = 0 <= first <= last <= held <= size and 0 <= start <= last
+    limits = [(block.words, words), (block.inputs, words), (block.start, size), (block.stop, size + 1)]
+    limits += [(block.noise, len(source.noise)), (block.documents, 1 + int(source.rows.max(initial=0)))]
+    return ordered and on_the_way(block.place, source.lines, begin, end) and all(within(*one) for one in limits)
+
+
+def on_the_way(place: np.ndarray, lines: np.ndarray, begin: int, end: int) -> bool:
+    """Whether a place is one of `ids[begin:end]`, with the line that it is in, or an earlier one that is over."""
+    position, stop, line = place[: LINE + 1].tolist()
+    inside = begin <= position <= stop == end
+    return bool(inside and (position == end or 1 <= line <= np.searchsorted(lines, position, side="right")))
+
+
+def within(numbers: np.ndarray, stop: int, start: int = 0) -> bool:
+    """Whether all numbers are from `start` to below `stop`."""
+    return not numbers.size or (int(numbers.min()) >= start and int(numbers.max()) < stop)
+
+
 def keep_thresholds(probabilities: np.ndarray) -> np.ndarray:
     """The largest coin with which a word stays, uint32 (vocabulary,): a chance of 1 keeps it always."""
     return np.round(np.asarray(probabilities, np.float64) * MOST).astype(np.uint32)

@@ -1,8 +1,8 @@
-"""Hidden rows made of several rows, and their gradient's way back: as a mean or sum, or side by side."""
+"""Hidden rows made of several rows, and their gradient's way back, as a mean or a sum."""
 
 from embeddings.kernels.bundle import Bundle, hold_still
 from embeddings.kernels.compile import piece
-from embeddings.kernels.rows import address, copy, share, total
+from embeddings.kernels.rows import address, share, total
 
 HIDDEN, GRADIENT = 0, 1  # of `Bundle.rows`
 
@@ -23,28 +23,6 @@ def give_all(bundle: Bundle, m: int, width: int, factor: float) -> None:
     bundle.factor[0] = factor
     hold_still(bundle, bundle.context, m)
     share(bundle.factor, address(bundle.rows, GRADIENT), bundle.context, m, width)
-
-
-@piece
-def set_side_by_side(bundle: Bundle, hidden: int, gradient: int, slots: int, width: int) -> None:
-    """Make a row of those of `context` side by side, zeros where an address is 0; and one of zeros for its gradient."""
-    bundle.rows[hidden], bundle.rows[gradient] = 0, 0
-    goal = address(bundle.rows, hidden)
-    for slot in range(slots):
-        if bundle.context[slot] != 0:
-            copy(bundle.scores, goal + slot * width * bundle.rows.itemsize, bundle.context[slot], width)
-
-
-@piece
-def give_parts(bundle: Bundle, gradient: int, slots: int, width: int) -> None:
-    """Add to each row of `context` its part of a gradient, the whole of it. `read[0]` is used up."""
-    bundle.factor[0] = 1
-    for slot in range(slots):
-        if bundle.context[slot] != 0:
-            bundle.read[0] = bundle.context[slot]
-            part = address(bundle.rows, gradient) + slot * width * bundle.rows.itemsize
-            hold_still(bundle, bundle.read, 1)
-            share(bundle.factor, part, bundle.read, 1, width)
 
 
 @piece

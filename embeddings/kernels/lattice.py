@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from embeddings.kernels.block import END, FIRST, LAST, LINE, NOISE, POSITION, draw_noise
+from embeddings.kernels.block import END, FIRST, LAST, LINE, NOISE, POSITION, draw_noise, on_the_way, within
 from embeddings.kernels.bundle import Bundle, new_bundle
 from embeddings.kernels.compile import hot, piece
 from embeddings.kernels.random import coin, random
@@ -56,6 +56,16 @@ def new_lattice(longest: int, negatives: int, size: int = SIZE) -> LatticeBlock:
     size = max(min(size, NOISE // noise), longest + 1)
     rows = np.full((longest + size + 1, longest), NONE, np.int32)
     return LatticeBlock(rows, rows.copy(), np.zeros((len(rows), noise), np.int32), np.zeros(7, np.int64))
+
+
+def sound_lattice(block: LatticeBlock, source: LatticeSource, begin: int, end: int) -> bool:
+    """Whether a block that was put back can be gone on from in `ids[begin:end]`: kernels look at no bounds."""
+    longest, words = block.starts.shape[1], len(source.keep)
+    first, last = block.place[FIRST:].tolist()
+    ordered = first == last == 0 or longest == first <= last <= len(block.starts)
+    held = within(block.starts, words, NONE) and within(block.lefts, words, NONE)
+    noise = within(block.noise, len(source.noise))
+    return ordered and held and noise and on_the_way(block.place, source.lines, begin, end)
 
 
 @piece

@@ -56,3 +56,8 @@ def picks(table: np.ndarray, bits: np.ndarray) -> np.ndarray:
     for i in range(bits.shape[0]):
         drawn[i] = pick(table, bits[i])
     return drawn
+
+
+def noise_words(negatives: int) -> int:
+    """Noise words that are drawn for each positive where one stands for two at most; they weigh the more."""
+    return (negatives + 1) // 2

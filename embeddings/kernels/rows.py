@@ -63,20 +63,31 @@ def address(typingctx: Any, table: Any, row: Any) -> Any:
     return types.int64(table, types.int64), codegen
 
 
-@instruction
-def prefetch(typingctx: Any, row: Any, size: Any) -> Any:
-    """Ask for the first `size` bytes of a row that is about to be used; reads nothing."""
+def asking(write: int, near: int) -> Any:
+    """The code generator of an instruction that asks for a row: to be written or not, into which cache (3: first)."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
         function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        write, near, data = ir.Constant(flag, 1), ir.Constant(flag, 3), ir.Constant(flag, 1)
+        how = [ir.Constant(flag, value) for value in (write, near, 1)]
         with cgutils.for_range_slice(builder, integer(0), args[1], integer(LINE), intp=INTEGER) as (at, _):
-            builder.call(function, [builder.inttoptr(builder.add(args[0], at), byte), write, near, data])
+            builder.call(function, [builder.inttoptr(builder.add(args[0], at), byte), *how])
         return context.get_dummy_value()
 
-    return types.void(types.int64, types.int64), codegen
+    return codegen
+
+
+@instruction
+def prefetch(typingctx: Any, row: Any, size: Any) -> Any:
+    """Ask for the first `size` bytes of a row that is about to be used; reads nothing."""
+    return types.void(types.int64, types.int64), asking(1, 3)
+
+
+@instruction
+def prefetch_long(typingctx: Any, row: Any, size: Any) -> Any:
+    """The same for a row so long that it would push what is in use out of the first cache: into the second."""
+    return types.void(types.int64, types.int64), asking(0, 2)
 
 
 @instruction

@@ -1,37 +1,45 @@
-"""Hidden rows of several windows learn together: those that lie apart, have no word in common and share noise words.
+"""Windows whose contexts stand side by side learn together: those apart, with no word in common, that share noise.
 
-The noise words meet all the hidden rows in one product, so that each of their rows is read and written once for all;
-then each hidden row meets its own centre. A noise word that is the centre itself counts for nothing, as in word2vec.
+Each meets its own centre and the noise words in one step, so that a row of noise is read and written once for all. A
+noise word that is the centre itself counts for nothing, as in word2vec.
 
-A model lets `choose` write centres, puts the hidden row of each into the first rows of a bundle and zeros into its
-`gradient_row`, and calls `learn_together`. Weights of targets stay 1.
+A model lets `choose` write centres, the rows of each window to `read`, in their places, and calls `learn_together`.
 """
 
 import numpy as np
 
+from embeddings.kernels.beside import score_beside, update_beside
 from embeddings.kernels.block import FIRST, LAST, Block
-from embeddings.kernels.bundle import Bundle, add_steps, is_sampled, new_bundle, tally_loss
+from embeddings.kernels.bundle import Bundle, hold_still, is_sampled, new_bundle, tally_loss
 from embeddings.kernels.compile import piece
 from embeddings.kernels.logistic import to_steps
-from embeddings.kernels.rows import address, pitch, prefetch, score, update
+from embeddings.kernels.rows import address, pitch, prefetch_long, total
 
+AT_ONCE = 4  # windows that learn together at most; more that share noise would push it too far in one step
 NEVER = -1e30  # a score whose logistic, and loss as noise, is 0
+NOTHING, NOWHERE = 0, 1  # of `Bundle.rows`: zeros that are read where there is no row, and what takes their steps
 
 
-def hidden_bundle(together: int, negatives: int, width: int, *, contexts: int, dtype: type = np.float32) -> Bundle:
-    """A bundle for so many hidden rows at a time, each made of up to so many contexts."""
-    return new_bundle(together, negatives, width, contexts=contexts, rows=2 * together, dtype=dtype)
+def bundle_beside(
+    together: int, noise: int, width: int, *, slots: int, weight: float = 1.0, dtype: type = np.float32
+) -> Bundle:
+    """A bundle for so many windows at a time, each of so many rows of `width` numbers; noise words have a weight."""
+    made = new_bundle(together * slots, noise + together, width, contexts=1, rows=2, dtype=dtype)
+    made.weights[1 : 1 + noise] = weight
+    return made._replace(centres=np.zeros(together, np.int64))
 
 
 @piece
-def choose(block: Block, bundle: Bundle, i: int, apart: int, together: int, alone: bool) -> int:
-    """Write to `centres` those that share noise words with centre i, if it is the first of them; gives how many.
+def choose(block: Block, bundle: Bundle, i: int, apart: int, at_once: int, alone: bool) -> int:
+    """Write to `centres` those that learn together with centre i, if it is the first of them; gives how many.
+
+    These are a part of those that share noise words with it.
 
     Centres without a context count only if `alone`.
     """
     first, last, m = block.place[FIRST], block.place[LAST], 0
-    if (i - first) // apart % together == 0:
-        for c in range(i, min(i + apart * together, last), apart):
+    if (i - first) // apart % at_once == 0:
+        for c in range(i, min(i + apart * at_once, last), apart):
             if alone or block.stop[c] - block.start[c] > 1:
                 bundle.centres[m] = c
                 m += 1
@@ -39,88 +47,67 @@ def choose(block: Block, bundle: Bundle, i: int, apart: int, together: int, alon
 
 
 @piece
-def gradient_row(bundle: Bundle, k: int) -> int:
-    """The row of `rows` for the gradient of hidden row k."""
-    return int(bundle.read.shape[0] + k)
+def learn_together(block: Block, output: np.ndarray, bundle: Bundle, m: int, slots: int, rate: float) -> None:
+    """Move the rows of m windows, their centres and their noise words one step of size `rate`."""
+    noise, width = int(block.noise.shape[1]), output.shape[1] // slots
+    find_together(block, output, bundle, m, slots, rate)
+    nothing, nowhere = address(bundle.rows, NOTHING), address(bundle.rows, NOWHERE)
+    for row in range(m * slots):
+        bundle.moved[row] = nowhere if bundle.read[row] == nothing else bundle.read[row]
+    hold_still(bundle, bundle.moved, m * slots)
+    update_beside(bundle.scores, bundle.read, bundle.moved, m, bundle.targets, noise, slots, width)
 
 
 @piece
-def learn_together(block: Block, output: np.ndarray, bundle: Bundle, m: int, width: int, rate: float) -> None:
-    """Move targets one step of size `rate`, and gather the gradients of m hidden rows."""
-    sampled = is_sampled(bundle)
-    n = score_noise(block, output, bundle, m, width, rate, sampled)
-    update(bundle.scores, bundle.read, bundle.moved, m, bundle.targets, n, width)
-    for k in range(m):
-        score_centre(block, output, bundle, k, width, rate, sampled)
-        update(bundle.scores, bundle.read, bundle.moved, 1, bundle.targets, 1, width)
-        ask_next(block, output, bundle, m, k)
-
-
-@piece
-def find_together(block: Block, output: np.ndarray, bundle: Bundle, m: int, width: int, rate: float, part: int) -> None:
-    """Gather the first `part` numbers of the gradients, and move no target."""
-    sampled = is_sampled(bundle)
-    n = score_noise(block, output, bundle, m, width, rate, sampled)
-    for k in range(m):
-        add_steps(bundle, k, n, part)
-    for k in range(m):
-        score_centre(block, output, bundle, k, width, rate, sampled)
-        add_steps(bundle, 0, 1, part)
-        ask_next(block, output, bundle, m, k)
-
-
-@piece
-def score_noise(
-    block: Block, output: np.ndarray, bundle: Bundle, m: int, width: int, rate: float, sampled: bool
-) -> int:
-    """Put the steps of m hidden rows and the noise words of the first one into `scores`; gives how many those are."""
-    n = int(block.noise.shape[1])
-    for j in range(n):
+def find_together(block: Block, output: np.ndarray, bundle: Bundle, m: int, slots: int, rate: float) -> None:
+    """Put the steps of m windows with their centres and noise words into `scores`."""
+    noise, width = int(block.noise.shape[1]), output.shape[1] // slots
+    for j in range(noise):
         bundle.targets[j] = address(output, block.noise[bundle.centres[0], j])
     for k in range(m):
-        bundle.read[k], bundle.moved[k] = address(bundle.rows, k), address(bundle.rows, gradient_row(bundle, k))
-    score(bundle.scores, bundle.read, m, bundle.targets, n, width)
-    set_own(block, bundle, m, n, NEVER)
-    if sampled:
-        tally_loss(bundle, m, 0, n)
-    to_steps(bundle.scores, m, 0, n, bundle.weights, rate)
-    set_own(block, bundle, m, n, 0)
-    return n
+        bundle.targets[noise + k] = address(output, block.words[bundle.centres[k]])
+    for k in range(m):
+        ask_next(block, output, bundle, m, k)
+        if k % 2 == 0:
+            score_beside(bundle.scores, bundle.read, bundle.targets, noise, k, m, slots, width)
+    set_own(block, bundle, m, noise, NEVER)
+    if is_sampled(bundle):
+        tally_loss(bundle, m, 1, 1 + noise)
+    to_steps(bundle.scores, m, 1, 1 + noise, bundle.weights, rate)
+    set_own(block, bundle, m, noise, 0)
 
 
 @piece
-def set_own(block: Block, bundle: Bundle, m: int, n: int, value: float) -> None:
+def give_first(bundle: Bundle, m: int, noise: int, slots: int, width: int) -> None:
+    """Move the first row of each of m windows by the steps found, and nothing else. `factor` is used up."""
+    gap = pitch(1 + noise)
+    for k in range(m):
+        for j in range(1 + noise):
+            bundle.factor[0] = bundle.scores[k * gap + j]
+            bundle.context[0] = bundle.targets[noise + k if j == 0 else j - 1]
+            total(bundle.factor, bundle.read[k * slots], bundle.context, 1, width)
+
+
+@piece
+def set_own(block: Block, bundle: Bundle, m: int, noise: int, value: float) -> None:
     """Give a value to the scores of noise words that are the centre themselves."""
-    gap = pitch(n)
+    gap = pitch(1 + noise)
     for k in range(m):
         centre = block.words[bundle.centres[k]]
-        for j in range(n):
+        for j in range(noise):
             if block.noise[bundle.centres[0], j] == centre:
-                bundle.scores[k * gap + j] = value
-
-
-@piece
-def score_centre(
-    block: Block, output: np.ndarray, bundle: Bundle, k: int, width: int, rate: float, sampled: bool
-) -> None:
-    """Put the step of hidden row k and its centre into `scores`."""
-    bundle.read[0], bundle.moved[0] = address(bundle.rows, k), address(bundle.rows, gradient_row(bundle, k))
-    bundle.targets[0] = address(output, block.words[bundle.centres[k]])
-    score(bundle.scores, bundle.read, 1, bundle.targets, 1, width)
-    if sampled:
-        tally_loss(bundle, 1, 1, 1)
-    to_steps(bundle.scores, 1, 1, 1, bundle.weights, rate)
+                bundle.scores[k * gap + 1 + j] = value
 
 
 @piece
 def ask_next(block: Block, output: np.ndarray, bundle: Bundle, m: int, k: int) -> None:
     """Fetch what the windows one word further on will need into the cache: the k-th's centre, and a part of the noise.
 
-    Asked for one by one, while others are learned, they do not wait for each other.
+    Asked for one by one, while others are scored, they do not wait for each other.
     """
     size, first, own = output.shape[1] * output.itemsize, bundle.centres[0] + 1, bundle.centres[k] + 1
     if own < block.place[LAST]:
-        prefetch(address(output, block.words[own]), size)
+        prefetch_long(address(output, block.words[own]), size)
     if first < block.place[LAST]:
         for j in range(k, block.noise.shape[1], m):
-            prefetch(address(output, block.noise[first, j]), size)
+            prefetch_long(address(output, block.noise[first, j]), size)

@@ -30,14 +30,15 @@ def slot_of(c: int, i: int, window: int) -> int:
 
 
 @piece
-def in_slots(block: Block, table: np.ndarray, bundle: Bundle, i: int, window: int, first: int) -> None:
-    """Write the addresses of the rows of centre i's contexts to `context`, each in its slot by where it stands.
+def in_slots(block: Block, table: np.ndarray, rows: np.ndarray, i: int, window: int, first: int, none: int) -> None:
+    """Write the addresses of the rows of centre i's contexts, each in its slot by where it stands; `none` elsewhere.
 
     Slots begin at `first`: the furthest context on the left, ..., the furthest one on the right, `window` words away.
     """
+    rows[first : first + 2 * window] = none
     for c in range(block.start[i], block.stop[i]):
         if c != i:
-            bundle.context[first + slot_of(c, i, window)] = address(table, block.inputs[c])
+            rows[first + slot_of(c, i, window)] = address(table, block.inputs[c])
 
 
 @piece

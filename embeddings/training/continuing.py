@@ -15,6 +15,7 @@ import numpy as np
 
 from embeddings.errors import CorpusError, FormatError, SettingError
 from embeddings.kernels.rows import padded
+from embeddings.text_record import PHRASES
 from embeddings.training.tables import parameters
 from embeddings.vocabulary import Vocabulary, strings
 
@@ -48,10 +49,10 @@ def continue_training(
         FormatError: a table of it is missing.
     """
     from embeddings.corpora import Corpus
-    from embeddings.text_record import reading_of
+    from embeddings.text_record import reading_again
     from embeddings.training.run import train
 
-    text = corpus if isinstance(corpus, Corpus) else Corpus(corpus, **reading_of(model))
+    text = corpus if isinstance(corpus, Corpus) else Corpus(corpus, **reading_again(model))
     settings = {**model.settings, **changes}
     return train(model.name, text, threads=threads, seed=seed, report=report, continued=model, **settings)
 
@@ -105,8 +106,20 @@ def check_reading(before: Any, meta: Mapping[str, Any]) -> None:
     for name in READING:
         if name in before and before[name] != meta["settings"].get(name):
             raise SettingError(f"the model learned from text read with {name} {before[name]!r}: read this so too")
-    if before.get("phrases") is not None and meta.get("phrases") is None:
+    joined, joins = before.get(PHRASES), meta.get(PHRASES)
+    if joined is not None and joins is None:
         raise SettingError("the model learned from text with phrases as words: name the phrases for this text too")
+    if isinstance(joined, dict) and joins is not None and joined.get("joiner") != joins["joiner"]:
+        raise SettingError(
+            f"the words of the model's phrases are joined by {joined.get('joiner')!r}: join these so too"
+        )
+
+
+def phrases_after(model: "Model | None", table: Any) -> Any:
+    """The phrases of a model gone on with: those it had, and those of the new text, which has a table of them."""
+    from embeddings.corpora.phrases.kept import merged
+
+    return table if model is None else merged(model.phrases, table)
 
 
 def grown(old: Vocabulary, new: Vocabulary, *, min_count: int, max_vocab: int | None) -> Vocabulary:

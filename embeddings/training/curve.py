@@ -17,7 +17,7 @@ def losses(path: str | os.PathLike[str]) -> tuple[str, Points]:
     Raises:
         FormatError: it is neither, or knows no loss.
     """
-    from embeddings.model import read_description
+    from embeddings.model_files import read_description
 
     place = Path(path)
     if place.is_dir():

@@ -14,7 +14,8 @@ from embeddings.training.tables import VECTORS
 from embeddings.vectors import Vectors
 
 if TYPE_CHECKING:
-    from embeddings.eval.suite import Suite, TestSets
+    from embeddings.eval.suite import Suite
+    from embeddings.eval.suite_settings import TestSets
 
 VALUES = {"spearman", "accuracy"}  # measures whose mean is the score
 PREFIX = "best."

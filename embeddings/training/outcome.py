@@ -7,6 +7,7 @@ from embeddings.errors import EmbeddingsError
 from embeddings.logs import log
 from embeddings.model import Model
 from embeddings.text_record import PHRASES, TEXT
+from embeddings.training.continuing import phrases_after
 from embeddings.training.progress import Tally
 from embeddings.training.tables import VECTORS, Arrays, finite
 from embeddings.vectors import Vectors
@@ -52,7 +53,7 @@ def model_of(task: "Task", arrays: Arrays, tally: Tally, composes: bool) -> Mode
         record=record_of(task, tally),
         composer=getattr(type(task.settings), "composer", None) if composes else None,
         tags=task.tags,
-        phrases=task.encoded.phrases,
+        phrases=phrases_after(task.conduct.continued, task.encoded.phrases),
     )
 
 

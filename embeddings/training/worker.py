@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from embeddings.kernels.block import FIRST, LAST, fill, rewind
+from embeddings.kernels.block import FIRST, LAST, fill, rewind, sound
 from embeddings.kernels.bundle import LOSS, NEXT, PAIRS, SAMPLED, STEPS, Bundle
 from embeddings.kernels.random import keys
 from embeddings.training.order import Piece, shuffled
@@ -32,19 +32,21 @@ class Reader(NamedTuple):
     `source` has the fields `ids` and `lines` of `embeddings.kernels.block.Source`, and `block()` makes a block with the
     field `place` of `embeddings.kernels.block.Block`. `fill(block, source, rng)` gives how many ids it read; at the end
     of a share it reads none and leaves `place[FIRST] == place[LAST]`. All that it goes on from is in the arrays of the
-    block and in `rng`.
+    block and in `rng`. `sound(block, source, begin, end)` tells whether a block that was read from a file, in the midst
+    of `ids[begin:end]`, can be gone on from.
     """
 
     source: Any
     block: Callable[[], Any]
     fill: Callable[[Any, Any, np.ndarray], int] = fill
+    sound: Callable[[Any, Any, int, int], bool] = sound
 
 
 class Worker:
     """What one thread has to itself: its random numbers, its block and its bundle."""
 
     def __init__(self, task: "Task", reader: Reader, tally: Tally, thread: int, bundle: Bundle) -> None:
-        self.source, self.fill, self.block = reader.source, reader.fill, reader.block()
+        self.reader, self.source, self.fill, self.block = reader, reader.source, reader.fill, reader.block()
         self.tally, self.thread, self.bundle = tally, thread, bundle
         key = keys(task.seed, task.threads)[thread]
         self.random = np.array([key, 0], np.uint64)
@@ -115,7 +117,11 @@ class Worker:
         return {"epochs": self.epochs, "piece": None if self.piece is None else self.number, "order": order}
 
     def restore(self, state: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        """Be where a worker was."""
+        """Be where a worker was.
+
+        Raises:
+            KeyError, TypeError, ValueError: this is nowhere.
+        """
         self.epochs = whole(state["epochs"])
         if self.order is not None:
             self.order.bit_generator.state = state["order"]
@@ -123,6 +129,8 @@ class Worker:
             self.open(whole(state["piece"]))
         for name, array in self.arrays().items():
             fill_in(array, arrays[name])
+        if self.piece is not None and not self.reader.sound(self.block, *self.piece):
+            raise ValueError("its threads stand where there is no text")
 
 
 def whole(value: Any) -> int:

@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass
 from itertools import product
 from typing import Any, Self
 
+from embeddings.errors import SettingError
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -22,19 +24,33 @@ class Shape:
         return float(self.settings["rate"] / 10_000 if least is None else least)
 
     @property
+    def documents(self) -> bool:
+        """Whether it is a model of documents."""
+        return "documents" in self.settings
+
+    @property
+    def model(self) -> str:
+        """The trainer, and of a model of documents how it combines them with words."""
+        combine = self.settings.get("combine") if self.documents else None
+        return self.trainer if combine is None else f"{self.trainer}-{combine}"
+
+    @property
     def name(self) -> str:
         """The shape in the name of a file."""
-        return f"{self.trainer}-dim{self.settings['dim']}-negatives{self.settings['negatives']}-threads{self.threads}"
+        return f"{self.model}-dim{self.settings['dim']}-negatives{self.settings['negatives']}-threads{self.threads}"
 
     @property
     def label(self) -> str:
         """The shape in a few words, for progress."""
-        return f"{self.trainer} dim {self.settings['dim']} negatives {self.settings['negatives']}"
+        return f"{self.model} dim {self.settings['dim']} negatives {self.settings['negatives']}"
 
 
 @dataclass(frozen=True)
 class Job:
-    """One run of a shape: from the file `text` (words between spaces) to word2vec binary vectors at `out`."""
+    """One run of a shape: from the file `text` (words between spaces, of documents one a line) to vectors at `out`.
+
+    These are a word2vec binary file; of documents also a saved model's folder, and named by their numbers from 0 on.
+    """
 
     shape: Shape
     seed: int
@@ -62,17 +78,23 @@ def shapes(
 ) -> list[Shape]:
     """A shape for every combination, with all other settings of its trainer; `threads` are all cores if none is given.
 
+    A trainer is a name, or a name with settings of its own, as in "paragraph-dm:combine=concat,rate=0.025".
+
     Raises:
         RegistryError: no such trainer.
-        SettingError: a trainer has no such setting, or a value is out of range.
+        SettingError: a trainer has no such setting, or a value is out of range; or some learn documents, others not.
     """
     from embeddings.cores import available_threads
+    from embeddings.indexes.specs import parsed
     from embeddings.training.run import make
 
-    found = []
-    for name, length, noise, cores in product(trainers, dim, negatives, threads or [available_threads()]):
-        settings = asdict(make(name, {"dim": length, "negatives": noise, **common}))
+    found: list[Shape] = []
+    for trainer, length, noise, cores in product(trainers, dim, negatives, threads or [available_threads()]):
+        name, own = parsed(trainer, "trainer")
+        settings = asdict(make(name, {"dim": length, "negatives": noise, **common, **own}))
         shape = Shape(name, settings, cores)
         if shape not in found:
             found.append(shape)
+    if len({shape.documents for shape in found}) > 1:
+        raise SettingError("models of documents and models of words alone are compared apart: they read other lines")
     return found

@@ -21,14 +21,7 @@ LIBRARIES = ("numpy", "numba", "llvmlite", "scipy", "pyarrow")
 def facts(tools: Sequence[Tool], encoded: "EncodedCorpus") -> dict[str, Any]:
     """Processor, cores, memory (bytes), system, versions, date, and the corpus by its numbers."""
     return {
-        "date": datetime.now(UTC).date().isoformat(),
-        "processor": processor(),
-        "cores": os.cpu_count(),
-        "cores_available": available_threads(),
-        "memory": memory(),
-        "system": platform.platform(),
-        "python": platform.python_version(),
-        "packages": {name: found for name in LIBRARIES if (found := installed(name))},
+        **environment(LIBRARIES),
         "tools": {tool.name: tool.version for tool in tools},
         "corpus": {
             "sources": [Path(name).name for name in encoded.meta["sources"]],
@@ -37,6 +30,20 @@ def facts(tools: Sequence[Tool], encoded: "EncodedCorpus") -> dict[str, Any]:
             "lines": len(encoded.sentences) - 1,
             "fingerprint": encoded.fingerprint,
         },
+    }
+
+
+def environment(packages: Sequence[str]) -> dict[str, Any]:
+    """Processor, cores, memory (bytes), system, date, and the versions of packages that are installed."""
+    return {
+        "date": datetime.now(UTC).date().isoformat(),
+        "processor": processor(),
+        "cores": os.cpu_count(),
+        "cores_available": available_threads(),
+        "memory": memory(),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "packages": {name: found for name in packages if (found := installed(name))},
     }
 
 

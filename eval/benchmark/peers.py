@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from time import perf_counter
+from typing import Any
 
 from embeddings.eval.benchmark.job import Job
 from embeddings.eval.benchmark.tools import fasttext_settings, gensim_settings
@@ -71,15 +72,26 @@ def embeddings(job: Job, clock: Clock) -> None:
 
 def gensim(job: Job, clock: Clock) -> None:
     """Run gensim from a file, its fastest way; training is `train`, after `build_vocab`."""
-    from gensim.models import FastText, Word2Vec
+    from gensim.models import Doc2Vec, FastText, Word2Vec
 
-    kind = FastText if job.shape.trainer == "fasttext" else Word2Vec
+    kind = Doc2Vec if job.shape.documents else FastText if job.shape.trainer == "fasttext" else Word2Vec
     model = kind(**gensim_settings(job.shape), seed=job.seed)
     model.build_vocab(corpus_file=job.text)
     total = {"total_words": model.corpus_total_words, "total_examples": model.corpus_count}
     with clock.training.counted():
         _, clock.words = model.train(corpus_file=job.text, epochs=model.epochs, **total)
-    model.wv.save_word2vec_format(job.out, binary=True)
+    if job.shape.documents:
+        save_documents(model.dv.vectors, job.out)
+    else:
+        model.wv.save_word2vec_format(job.out, binary=True)
+
+
+def save_documents(matrix: Any, out: str) -> None:
+    """Vectors of documents by their numbers."""
+    from embeddings.document_vectors import numbered
+    from embeddings.vectors import Vectors
+
+    Vectors(numbered(len(matrix)), matrix).save(out, "word2vec-binary", force=True)
 
 
 def fasttext(job: Job, clock: Clock) -> None:

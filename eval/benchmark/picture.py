@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from embeddings.eval.benchmark.rows import SETS, Row
+from embeddings.eval.benchmark.job import Shape
+from embeddings.eval.benchmark.rows import SETS, WRONG, Row
 from embeddings.eval.benchmark.table import Summary, summaries
 from embeddings.files import replacing
 
 MARKS = "osD^vPX*"
 DPI = 150
+NONE = (None, None, None)
 LABELS = {
     "wordsim353": "WordSim-353, Spearman",
     "simlex999": "SimLex-999, Spearman",
@@ -18,7 +20,9 @@ LABELS = {
 
 
 def draw(rows: Sequence[Row], path: Path) -> None:
-    """A PNG: a column for each model, a row for each test set that has values; right is faster, up is better.
+    """A PNG: a column for each model, a row for each test set that has values.
+
+    Right is faster; up is better, and of errors down.
 
     Raises:
         OutputError: it cannot be written.
@@ -27,8 +31,9 @@ def draw(rows: Sequence[Row], path: Path) -> None:
     from matplotlib.figure import Figure
 
     found = [one for one in summaries(rows) if speed(one) is not None]
-    models = list(dict.fromkeys(one.shape["trainer"] for one in found))
-    sets = [name for name in SETS if any(one.scores[name][0] is not None for one in found)] or [next(iter(SETS))]
+    models = list(dict.fromkeys(map(model_of, found)))
+    drawn = [name for name in found[0].scores if name in SETS or name.startswith(WRONG)] if found else []
+    sets = [name for name in drawn if any(one.scores[name][0] is not None for one in found)] or [next(iter(SETS))]
     figure = Figure(figsize=(1.5 + 4.5 * len(models), 1.2 + 2.6 * len(sets)), layout="constrained")
     FigureCanvasAgg(figure)
     grid = figure.subplots(len(sets), len(models), squeeze=False, sharex="col", sharey="row")
@@ -36,9 +41,9 @@ def draw(rows: Sequence[Row], path: Path) -> None:
     for column, model in enumerate(models):
         for row, name in enumerate(sets):
             axes = grid[row, column]
-            look.panel(axes, [one for one in found if one.shape["trainer"] == model], name)
+            look.panel(axes, [one for one in found if model_of(one) == model], name)
             axes.set_title(model if row == 0 else "")
-            axes.set_ylabel(LABELS[name] if column == 0 else "")
+            axes.set_ylabel(LABELS.get(name, name) if column == 0 else "")
         grid[-1, column].set_xlabel("words learned in a CPU second")
     handles = look.legend()
     figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 6), frameon=False)
@@ -50,6 +55,11 @@ def speed(one: Summary) -> float | None:
     """Words of the corpus learned in a CPU second of training."""
     words, wall, cpu = one.words_per_second, one.times["training_wall"], one.times["training_cpu"]
     return words * wall / cpu if words and wall and cpu and cpu > 0 else None
+
+
+def model_of(one: Summary) -> str:
+    """The model as a shape has it."""
+    return Shape(one.shape["trainer"], one.shape, 1).model
 
 
 class Look:
@@ -67,12 +77,12 @@ class Look:
         from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter
 
         for tool, colour in self.colours.items():
-            points = [(speed(one), one.scores[name][0], one) for one in found if one.tool == tool]
+            points = [(speed(one), one.scores.get(name, NONE)[0], one) for one in found if one.tool == tool]
             places = [(x, y) for x, y, _ in points if y is not None]
             if places:
                 axes.plot(*zip(*places, strict=True), color=colour, linewidth=1, alpha=0.4)
             for x, y, one in points:
-                if spread := one.spreads[name]:
+                if spread := one.spreads.get(name):
                     axes.plot(x, y, self.marks[self.names[id(one)]], color=colour, markersize=8)
                     axes.vlines(x, *spread, color=colour, linewidth=1)
         axes.set_xscale("log")
@@ -84,7 +94,7 @@ class Look:
         axes.margins(y=0.2)
         axes.grid(alpha=0.3)
         if not axes.lines:
-            axes.text(0.5, 0.5, "no words of the set", transform=axes.transAxes, ha="center")
+            axes.text(0.5, 0.5, "not judged", transform=axes.transAxes, ha="center")
 
     def legend(self) -> list[Any]:
         """A handle for each tool, and for each shape if there are several."""

@@ -40,7 +40,8 @@ class Race:
     """Shapes to be run `repeats` times by each tool, seeds from 1 on; results in `folder`.
 
     shapes: `embeddings.eval.benchmark.job.Shape`, their settings those of our trainers. tools: ours first.
-    keep: whether the vectors of each run stay, in the folder "vectors".
+    keep: whether the vectors of each run stay, in the folder "vectors". tests: options of `embeddings evaluate`; None
+    for no judgement.
     say: is told a line now and then.
     """
 
@@ -50,6 +51,7 @@ class Race:
     repeats: int = 3
     force: bool = False
     keep: bool = False
+    tests: Sequence[str] | None = ()
     say: Say = lambda line: None
     rows: list[Row] = field(default_factory=list)
 
@@ -89,7 +91,8 @@ class Race:
             kept = self.folder / VECTORS if self.keep else None
             if kept is not None:
                 kept.mkdir(exist_ok=True)
-            with laid_out(encoded, self.folder, kept) as track:
+            documents = any(shape.documents for shape in self.shapes)
+            with laid_out(encoded, self.folder, kept, self.tests, documents=documents) as track:
                 track.warm_up(self.shapes, self.tools, self.say)
                 self.run_all(track, machine)
         except KeyboardInterrupt:
@@ -131,6 +134,7 @@ def told(row: Row) -> str:
     """A finished run in a line."""
     if row["error"]:
         return f"failed: {row['error']}"
-    scores = [f"{label} {row[name]:.3f}" for name, label in rows.SETS.items() if row.get(name) is not None]
+    sets = rows.SETS | {name: name for name in rows.sets_of([row]) if name.startswith(rows.WRONG)}
+    scores = [f"{label} {row[name]:.3f}" for name, label in sets.items() if row.get(name) is not None]
     times = f"training {row['training_cpu']:.1f} CPU s, whole {row['whole_cpu']:.1f} CPU s"
     return ", ".join([times, *scores])

@@ -11,24 +11,35 @@ from embeddings.files import replacing
 Row = dict[str, Any]
 
 SETS = {"wordsim353": "WordSim-353", "simlex999": "SimLex-999", "google-analogies": "Google analogies"}
-MEASURES = ("spearman", "accuracy")  # of these sets
+WRONG = "error of "  # the set of documents that are told
+PARTS = ("semantic", "syntactic")  # of the analogies
+MEASURES = ("spearman", "accuracy")  # of test sets
+SEEN, TOTAL = " seen", " total"  # columns beside that of a set
 TIMES = ("training_cpu", "training_wall", "whole_cpu", "whole_wall")  # seconds
 MEMORY = ("peak_memory", "private_memory")  # bytes
-QUALITY = tuple(f"{name}{part}" for name in SETS for part in ("", " seen", " total"))
-FIGURES = (*TIMES, *MEMORY, "words_read", *QUALITY)
+FIGURES = (*TIMES, *MEMORY, "words_read")
 RUN = ("corpus_words", "tool", "version", "seed")  # what tells runs of a shape apart
 WORDS = ("trainer", "tool", "version", "error")  # columns that are text even where they look like numbers
 
 
 def columns(rows: Sequence[Row]) -> list[str]:
     """trainer, the settings of all trainers, threads, then the run, its figures and its error."""
-    settings = dict.fromkeys(name for row in rows for name in row if name not in (*RUN, *FIGURES, "error"))
-    return [*settings, *RUN, *FIGURES, "error"]
+    quality = [f"{name}{part}" for name in sets_of(rows) for part in ("", SEEN, TOTAL)]
+    return [*settings_of(rows), *RUN, *FIGURES, *quality, "error"]
 
 
 def settings_of(rows: Sequence[Row]) -> list[str]:
     """The columns that make a shape."""
-    return [name for name in columns(rows) if name not in (*RUN, *FIGURES, "error")]
+    quality = {f"{name}{part}" for name in sets_of(rows) for part in ("", SEEN, TOTAL)}
+    found = dict.fromkeys(name for row in rows for name in row)
+    return [name for name in found if name not in (*RUN, *FIGURES, "error") and name not in quality]
+
+
+def sets_of(rows: Sequence[Row]) -> list[str]:
+    """The test sets and parts of them that runs were judged by; those that always judge words come first."""
+    judged = dict.fromkeys(name.removesuffix(SEEN) for row in rows for name in row if name.endswith(SEEN))
+    of_words = not any(row.get("documents") for row in rows)
+    return list(dict.fromkeys([*(SETS if of_words else ()), *judged]))
 
 
 def write(rows: Sequence[Row], path: Path) -> None:
@@ -37,8 +48,17 @@ def write(rows: Sequence[Row], path: Path) -> None:
     Raises:
         OutputError: it cannot be written.
     """
+    write_cells(rows, columns(rows), path)
+
+
+def write_cells(rows: Sequence[Row], names: Sequence[str], path: Path) -> None:
+    """The cells of these columns.
+
+    Raises:
+        OutputError: as `write`.
+    """
     text = io.StringIO(newline="")
-    out = csv.DictWriter(text, columns(rows), restval="", lineterminator="\n")
+    out = csv.DictWriter(text, names, restval="", lineterminator="\n")
     out.writeheader()
     out.writerows(rows)
     write_text(text.getvalue(), path)

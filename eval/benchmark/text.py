@@ -21,6 +21,17 @@ def write(encoded: "EncodedCorpus", path: Path, *, longest: int = LONGEST) -> No
             file.write(" ".join([words[i] for i in ids[begin:end].tolist()]) + "\n")
 
 
+def write_documents(encoded: "EncodedCorpus", path: Path) -> int:
+    """Write every document of the corpus as one line, an empty one too; gives how many there are."""
+    from embeddings.training.documents import documents_of
+
+    words, ids, borders = list(encoded.vocabulary.words), encoded.ids, documents_of(encoded).borders.tolist()
+    with path.open("w", encoding="utf-8", newline="\n", buffering=CHUNK) as file:
+        for begin, end in pairwise(borders):
+            file.write(" ".join([words[i] for i in ids[begin:end].tolist()]) + "\n")
+    return len(borders) - 1
+
+
 def cuts(sentences: np.ndarray, longest: int) -> list[int]:
     """Where lines begin, and the end: (S + 1,) bounds of sentences, with cuts in those that are too long."""
     bounds = np.unique(sentences)

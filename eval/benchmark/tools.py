@@ -13,6 +13,7 @@ from embeddings.subwords import FASTTEXT_BUCKETS
 
 Command = Callable[[Job], list[str]]
 MODELS = ("skipgram", "cbow")  # of ours, those that gensim and fastText have too
+OF_DOCUMENTS = ("paragraph-dbow", "paragraph-dm")  # those that gensim has too
 
 
 @dataclass(frozen=True)
@@ -88,19 +89,37 @@ def flags(trainer: type, settings: dict[str, Any]) -> list[str]:
 
 
 def gensim_settings(shape: Shape) -> dict[str, Any]:
-    """The arguments of `gensim.models.Word2Vec` for a shape; those of `FastText` for the trainer fasttext."""
+    """The arguments of `gensim.models.Word2Vec` for a shape, or of `FastText` or `Doc2Vec` for their models."""
     settings = shape.settings
+    if shape.documents:
+        return {**doc2vec_settings(shape), **common_settings(shape)}
     ngrams = {"min_n": settings["min_n"], "max_n": settings["max_n"]} if shape.trainer == "fasttext" else {}
     if ngrams:
         ngrams |= {"bucket": settings["buckets"] or FASTTEXT_BUCKETS}
     return {
         **ngrams,
         "sg": int(settings.get("architecture", shape.trainer) == "skipgram"),
-        "hs": 0,
         "cbow_mean": int(settings.get("combine", "mean") == "mean"),
+        **common_settings(shape),
+    }
+
+
+def doc2vec_settings(shape: Shape) -> dict[str, Any]:
+    """The arguments that `gensim.models.Doc2Vec` alone has."""
+    if shape.trainer == "paragraph-dbow":
+        return {"dm": 0, "dbow_words": int(shape.settings["train_words"])}
+    combine = shape.settings["combine"]
+    return {"dm": 1, "dm_concat": int(combine == "concat"), "dm_mean": int(combine == "mean")}
+
+
+def common_settings(shape: Shape) -> dict[str, Any]:
+    """The arguments that all models of gensim have."""
+    settings = shape.settings
+    return {
+        "hs": 0,
         "vector_size": settings["dim"],
         "window": settings["window"],
-        "shrink_windows": settings["shrink_window"],
+        "shrink_windows": settings["shrink_window"] is not False,
         "negative": settings["negatives"],
         "ns_exponent": settings["noise_exponent"],
         "sample": settings["sample"],
@@ -157,7 +176,7 @@ PEERS = (
         "gensim",
         package="gensim",
         module="gensim",
-        trainers=(*MODELS, "fasttext"),
+        trainers=(*MODELS, "fasttext", *OF_DOCUMENTS),
         whole=runner("gensim"),
         notes=(
             BUCKETS.format("gensim's FastText"),

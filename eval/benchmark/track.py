@@ -24,13 +24,20 @@ Say = Callable[[str], None]
 
 
 @contextmanager
-def laid_out(encoded: "EncodedCorpus", folder: Path, kept: Path | None = None) -> Iterator["Track"]:
+def laid_out(
+    encoded: "EncodedCorpus",
+    folder: Path,
+    kept: Path | None = None,
+    tests: Sequence[str] | None = (),
+    *,
+    documents: bool = False,
+) -> Iterator["Track"]:
     """The text and a cache of its own in a folder that is gone afterwards; compiled kernels stay where they are."""
     from embeddings.cache import folder as cache_folder
 
     with tempfile.TemporaryDirectory(prefix=".work-", dir=folder) as work:
-        track = Track(Path(work), len(encoded.ids), kept)
-        text.write(encoded, track.text)
+        track = Track(Path(work), len(encoded.ids), kept, tests)
+        (text.write_documents if documents else text.write)(encoded, track.text)
         track.cache.mkdir()
         kernels = cache_folder("kernels")
         if kernels is not None:
@@ -40,11 +47,15 @@ def laid_out(encoded: "EncodedCorpus", folder: Path, kept: Path | None = None) -
 
 @dataclass(frozen=True)
 class Track:
-    """Where all run: a folder with the text, how many words that has, and a folder for vectors if they are kept."""
+    """Where all run: a folder with the text, how many words that has, and a folder for vectors if they are kept.
+
+    `tests` are the options of `embeddings evaluate` that name what vectors are judged by; None for nothing.
+    """
 
     work: Path
     words: int
     kept: Path | None = None
+    tests: Sequence[str] | None = ()
 
     @property
     def text(self) -> Path:
@@ -62,31 +73,35 @@ class Track:
 
     def warm_up(self, shapes: Sequence[Shape], tools: Sequence[Tool], say: Say) -> None:
         """Run each tool once on the first lines and forget it: kernels are compiled, libraries are off the disk."""
-        few, out = self.work / "few.txt", self.work / "few.bin"
+        few = self.work / "few.txt"
         text.head(self.text, few)
         for shape in shapes:
             small = Shape(shape.trainer, {**shape.settings, "min_count": 1, "epochs": 1}, shape.threads)
             for tool in tools:
                 if tool.learns(shape):
                     say(f"warming up, not counted: {shape.label}: {tool.name}")
-                    self.start(tool.whole(Job(small, 1, str(few), str(out))))
-                    out.unlink(missing_ok=True)
+                    self.start(tool.whole(Job(small, 1, str(few), str(self.out(shape)))))
+                    remove(self.out(shape))
+
+    def out(self, shape: Shape) -> Path:
+        """Where vectors are saved: a file, or, with those of documents, what the tool makes of it."""
+        return self.work / ("vectors" if shape.documents else "vectors.bin")
 
     def row(self, shape: Shape, seed: int, tool: Tool) -> Row:
         """One run, as a row; its error where it fails."""
         row: Row = {"trainer": shape.trainer, **shape.settings, "threads": shape.threads}
         row |= {"corpus_words": self.words, "tool": tool.name, "version": tool.version, "seed": seed}
-        out = self.work / "vectors.bin"
+        out = self.out(shape)
         try:
             figures = self.figures(tool, Job(shape, seed, str(self.text), str(out)))
-            judged = self.quality(out)
+            judged = {} if self.tests is None else self.quality(out, self.tests)
             if self.kept is not None:
-                out.replace(self.kept / f"{shape.name}-{tool.name}-{seed}.bin")
+                out.replace(self.kept / f"{shape.name}-{tool.name}-{seed}{out.suffix}")
             return {**row, **figures, **judged, "error": ""}
         except Failed as error:
             return {**row, "error": str(error)}
         finally:
-            out.unlink(missing_ok=True)
+            remove(out)
 
     def figures(self, tool: Tool, job: Job) -> Row:
         """What a tool took.
@@ -109,15 +124,18 @@ class Track:
             "words_read": clock["words"],
         }
 
-    def quality(self, vectors: Path) -> Row:
+    def quality(self, vectors: Path, tests: Sequence[str]) -> Row:
         """How good the vectors are by our own `embeddings evaluate`, analogies among the first 30,000 words."""
-        judged = succeeded(self.start([sys.executable, "-m", "embeddings", "evaluate", str(vectors), "--json"]))
+        command = [sys.executable, "-m", "embeddings", "evaluate", str(vectors), "--json", *tests]
         found: Row = {}
-        for result in json.loads(judged.output):
-            counts = result["measure"] in rows.MEASURES and result["restrict"] in (None, 30000)
-            if result["set"] in rows.SETS and result["section"] is None and counts:
-                name = result["set"]
-                found |= {name: result["value"], f"{name} seen": result["seen"], f"{name} total": result["total"]}
+        for result in json.loads(succeeded(self.start(command)).output):
+            whole = result["section"] is None
+            if (whole or result["section"] in rows.PARTS) and result["measure"] in rows.MEASURES:
+                name = result["set"] if whole else f"{result['set']} {result['section']}"
+                values = result["value"], result["seen"], result["total"]  # of restrictions the narrowest comes last
+                if "--documents" in tests and result["value"] is not None:
+                    name, values = rows.WRONG + name, (1 - result["value"], *values[1:])
+                found |= dict(zip((name, name + rows.SEEN, name + rows.TOTAL), values, strict=True))
         return found
 
 
@@ -134,6 +152,13 @@ def succeeded(usage: Usage) -> Usage:
     if usage.code != 0:
         raise Failed(usage.error)
     return usage
+
+
+def remove(path: Path) -> None:
+    """Remove a file or folder, if it is there."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    path.unlink(missing_ok=True)
 
 
 def last_line(usage: Usage) -> dict[str, Any]:

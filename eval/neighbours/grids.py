@@ -10,7 +10,8 @@ PROBES, LISTS, BREADTHS = (1, 4, 16, 64), (1, 2, 4, 8, 16, 32), (16, 32, 64, 128
 def speed(rows: int, dim: int) -> list[str]:
     """Every kind at settings from fast to thorough: how much speed each share of the neighbours costs."""
     hamming = {128: (50, 100, 200, 400, 800), 256: (50, 100, 200, 400, 800), 512: (50, 100, 200, 400)}
-    lists, parts = max(1, min(rows, isqrt(rows))), max(part for part in range(1, dim // 4 + 2) if dim % part == 0)
+    lists = max(1, min(rows, isqrt(rows)))
+    parts = max(part for part in range(1, dim // 2 + 2) if dim % part == 0)
     return [
         "exact",
         *(f"lsh:bits={bits},rerank={rerank}" for bits, reranks in hamming.items() for rerank in reranks),
@@ -19,7 +20,7 @@ def speed(rows: int, dim: int) -> list[str]:
         *(f"faiss:factory=HNSW32,ef_search={breadth}" for breadth in BREADTHS),
         *(f"faiss:factory=IVF{lists},Flat,nprobe={probes}" for probes in LISTS),
         *(f"faiss:factory=LSH256r,rerank={rerank}" for rerank in (0, 100, 400, 800)),
-        *(f"faiss:factory=PQ{parts},rerank={rerank}" for rerank in (0, 100, 400)),
+        *(f"faiss:factory=PQ{parts}x4fs,rerank={rerank}" for rerank in (0, 50, 100, 200)),
     ]
 
 

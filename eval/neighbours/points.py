@@ -31,8 +31,7 @@ def random_points(rows: int, dim: int, *, queries: int, seed: int) -> Points:
     Raises:
         SettingError: fewer than two rows, no component or query, or more than 2^28 numbers.
     """
-    if rows < 2 or dim < 1 or rows * dim > MOST_NUMBERS:
-        raise SettingError(f"random points must be at least 2x1, and at most {MOST_NUMBERS} numbers, not {rows}x{dim}")
+    check_random(rows, dim)
     check_queries(queries)
     rng = np.random.default_rng(seed)
     drawn = rng.standard_normal((rows + queries, dim), dtype=np.float32)
@@ -56,6 +55,16 @@ def named_points(text: str) -> tuple[int, int] | None:
     """The rows and components of a name such as random:10000x128; None for any other name."""
     found = RANDOM.fullmatch(text)
     return (int(found[1]), int(found[2])) if found else None
+
+
+def check_random(rows: int, dim: int) -> None:
+    """Refuse too few random points, or more than memory may hold.
+
+    Raises:
+        SettingError: saying so.
+    """
+    if rows < 2 or dim < 1 or rows * dim > MOST_NUMBERS:
+        raise SettingError(f"random points must be at least 2x1, and at most {MOST_NUMBERS} numbers, not {rows}x{dim}")
 
 
 def check_queries(queries: int) -> None:

@@ -6,17 +6,16 @@ errors. The rank of the best found is 1 if none is nearer; an index that finds n
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from embeddings.errors import SettingError
-from embeddings.eval.intervals import LEVEL, weights
+from embeddings.eval.intervals import mean_bootstrap
 from embeddings.eval.neighbours.points import Points
 from embeddings.indexes import Found, Index, index_of
-from embeddings.indexes.specs import parsed
+from embeddings.indexes.specs import check_line, parsed, saved_part
 from embeddings.neighbours import check_search, pair_cosines, rounding, row_blocks, unit
 from embeddings.vectors import Vectors
 
@@ -28,8 +27,9 @@ class Quality:
     """An index judged by its answers to queries.
 
     `recall` is the mean share of the true `top` neighbours found, `low` to `high` its 95 % interval (bootstrap over
-    queries); `nearest` the share of queries whose best answer is the true nearest; `rank` the mean true rank of the
-    best answer; `looked` the mean number of rows compared exactly. `per_second` is one query at a time, from the
+    queries, of very many the normal one); `nearest` the share of queries whose best answer is the true nearest; `rank`
+    the mean true rank of the best answer; `looked` the mean number of rows compared exactly, None where that is not
+    known. `per_second` is one query at a time, from the
     median time of one; `per_second_many` all at once, the fastest of three. `bytes` beside the vectors themselves.
     `reason` says why an index could not be built; all values are None then.
     """
@@ -68,9 +68,12 @@ def compare(
         report: called with the name of each index before it is built.
 
     Raises:
-        SettingError, RegistryError, FormatError: as `embeddings.indexes.index_of`.
+        SettingError, RegistryError, FormatError: as `embeddings.indexes.index_of`; for names that are wrong before any
+            index is judged.
     """
     check_search(top, None)
+    for name in indexes:
+        check_line(name)
     top = min(top, len(points.vectors) - (points.own is not None))
     truth = true_neighbours(points, top)
     index: Index | None = None
@@ -90,7 +93,7 @@ def compare(
 
 def tuned(index: Index | None, name: str, vectors: Vectors) -> Index:
     """The index of a name: the one there is, if no more than settings of its search differ."""
-    if index is not None and not Path(name).exists():
+    if index is not None and saved_part(name)[0] is None:
         kind, settings = parsed(name)
         again = index.with_search(kind, settings)
         if again is not None:
@@ -117,16 +120,15 @@ def agreement(points: Points, index: Index, truth: Found) -> dict[str, Any]:
     """How far an index agrees with the exact answers."""
     found = answers(points, index, truth.ids.shape[1])
     shares = hits(points, found, truth).mean(axis=1)
-    drawn = np.concatenate([w @ shares / len(shares) for w in weights(len(shares))])
-    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    low, high = mean_bootstrap(shares)
     ranks = true_ranks(points, found.ids[:, 0])
     return {
         "recall": float(shares.mean()),
-        "low": float(low),
-        "high": float(high),
+        "low": low,
+        "high": high,
         "nearest": float((ranks == 1).mean()),
         "rank": float(ranks.mean()),
-        "looked": float(found.looked.mean()),
+        "looked": float(found.looked.mean()) if (found.looked >= 0).all() else None,
     }
 
 

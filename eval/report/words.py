@@ -7,6 +7,7 @@ import numpy as np
 from embeddings.html import NONE, Html, place, table, tag, text, word
 from embeddings.neighbours import unit
 from embeddings.vectors import Vectors
+from embeddings.vocabulary import UnknownWordError
 
 NEIGHBOURS = 8
 RANKS = (100, 200, 400, 800, 1600, 3200)  # of the words whose neighbours are shown unless some are chosen
@@ -34,7 +35,7 @@ def neighbours(vectors: Sequence[Vectors], names: Sequence[str], words: Sequence
     """A table for each word: its nearest by cosine in each vectors; those that all give stand out."""
     parts = []
     for name in words:
-        lists = [one.most_similar(name, top=NEIGHBOURS) if name in one else [] for one in vectors]
+        lists = [nearest(one, name) for one in vectors]
         sets = [{near for near, _ in found} for found in lists]
         shared = set.intersection(*sets) if len(sets) > 1 else set()
         rows: list[list[object]] = [
@@ -43,6 +44,14 @@ def neighbours(vectors: Sequence[Vectors], names: Sequence[str], words: Sequence
         none = "" if any(lists) else tag("p", "has no vector in any")
         parts.append(tag("div", tag("h3", word(name)), none, table([place(one) for one in names], rows)))
     return tag("div", *parts, class_="grid")
+
+
+def nearest(vectors: Vectors, name: str) -> list[tuple[str, float]]:
+    """The nearest to a word, or to what is composed for it; none where there is neither."""
+    try:
+        return vectors.most_similar(name, top=NEIGHBOURS)
+    except UnknownWordError:
+        return []
 
 
 def neighbour(found: list[tuple[str, float]], rank: int, shared: set[str]) -> Html:

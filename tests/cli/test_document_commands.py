@@ -141,6 +141,20 @@ def test_evaluation_infers(models: tuple[Path, Path], table: Path) -> None:
     assert "that the model infers" in ok("evaluate", models[1], "--documents", table, "--json")
 
 
+def test_evaluation_of_what_was_learned_and_of_models_side_by_side(models: tuple[Path, Path], table: Path) -> None:
+    def values(*more: object) -> list[list[str]]:
+        return [line.split("\t") for line in ok("evaluate", models[0], "--documents", table, *more).splitlines()[1:]]
+
+    learned = values("--name-column", "tag")
+    assert [row[4] for row in learned] == ["accuracy"]
+    assert "none: no document has a vector of its name" in values("--trained")[0]
+    both = values("--beside", models[1])
+    assert [(row[0], row[4]) for row in both] == [(str(models[0]), "accuracy")]
+    done = run("evaluate", models[0], "--beside", models[1])
+    assert (done.returncode, "are judged by documents" in done.stderr) == (2, True)
+    assert "--trained is of use only with --documents" in run("evaluate", models[0], "--trained").stderr
+
+
 def test_what_cannot_be_done_is_told(models: tuple[Path, Path], table: Path, tmp_path: Path) -> None:
     out = tmp_path / "v.npy"
     ok("train", "skipgram", table, "-o", tmp_path / "sg", "--text-column", "text", *SMALL)

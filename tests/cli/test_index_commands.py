@@ -6,7 +6,11 @@ import sys
 
 import numpy as np
 import pytest
+from drawn import drawn_points
 
+from embeddings.eval.neighbours.picture import families
+from embeddings.eval.neighbours.record import Record
+from embeddings.eval.neighbours.table import markdown
 from embeddings.vectors import Vectors
 
 
@@ -80,6 +84,49 @@ def test_the_rule_of_thumb_is_a_command(folder):
     assert (folder / "p.png").stat().st_size > 1000
 
 
+def test_results_are_written_as_files(folder):
+    asked = ["evaluate", "v.bin", "random:400x8", "--neighbours", "--queries", 10, "--results"]
+    lines = ok(*asked, "written", cwd=folder).splitlines()
+    record = Record.read(folder / "written" / "neighbours.json")
+    assert [(one.grid, one.vectors) for one in record.judged] == [
+        ("speed", "v.bin"), ("rank", "v.bin"), ("rank", "random:400x8")
+    ]  # fmt: skip
+    assert sum(len(one.found) for one in record.judged) == len(lines) - 1
+    assert (folder / "written" / "neighbours.md").read_text() == markdown(record)
+    drawn = drawn_points(folder / "written" / "neighbours.svg")
+    assert {name: len(drawn[name]) for name in drawn.keys() & families(record.judged[0].found)} == {
+        name: len(found) for name, found in families(record.judged[0].found).items()
+    }
+    done = run(*asked, "written", cwd=folder)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "neighbours.md exists" in done.stderr
+    before = (folder / "written" / "neighbours.json").read_text()
+    ok("evaluate", folder / "v.bin", "--neighbours", "--index", "exact", "--results", "written", "--force", cwd=folder)
+    assert (folder / "written" / "neighbours.json").read_text() != before
+    assert [one.vectors for one in Record.read(folder / "written" / "neighbours.json").judged] == ["v.bin"]
+
+
+def test_what_was_found_is_printed_though_the_rest_fails(folder, tmp_path):
+    """The last index is of other vectors, which only its turn can tell."""
+    asked = ["evaluate", "other.bin", "--neighbours", "--queries", 5, "--index", "exact", "--index", "saved"]
+    done = run(*asked, cwd=folder)
+    assert done.returncode == 2
+    assert "saved was built from other vectors" in done.stderr
+    assert [line.split("\t")[1] for line in done.stdout.splitlines()] == ["index", "exact"]
+    done = run(*asked, "--json", cwd=folder)
+    assert done.returncode == 2
+    assert [row["index"] for row in json.loads(done.stdout)] == ["exact"]
+
+
+def test_a_picture_is_replaced_when_told(folder):
+    asked = ["evaluate", "v.bin", "--neighbours", "--queries", 5, "--index", "saved:rerank=300", "--plot", "again.svg"]
+    ok(*asked, cwd=folder)
+    assert "exists" in run(*asked, cwd=folder).stderr
+    before = (folder / "again.svg").stat().st_mtime_ns
+    ok(*asked, "--force", cwd=folder)
+    assert (folder / "again.svg").stat().st_mtime_ns > before
+
+
 BAD = [
     (["index", "lsh", "v.bin", "-o", "saved"], 1, "saved exists; choose another name, or --force"),
     (["index", "lsh", "v.bin", "-o", "x", "--bits", "0"], 2, "bits must be at least 1"),
@@ -105,6 +152,15 @@ BAD = [
     (["evaluate", "v.bin", "--neighbours", "--plot", "q.doc"], 2, "a picture must end in .png"),
     (["evaluate", "random:1x5", "--neighbours"], 2, "random points must be at least 2x1"),
     (["evaluate", "v.bin", "--neighbours", "--index", "nope"], 2, "no index called 'nope'"),
+    (["evaluate", "v.bin", "--neighbours", "--force"], 2, "--force is of use only with --plot or --results"),
+    (["evaluate", "v.bin", "--neighbours", "--grid", "rank", "--index", "exact"], 2, "--grid is of use only without"),
+    (["evaluate", "v.bin", "--results", "r"], 2, "--results goes with --neighbours only"),
+    (["evaluate", "v.bin", "--neighbours", "--results", "v.bin"], 1, "is not a folder"),
+    (["evaluate", "v.bin", "--neighbours", "--results", "no/r"], 1, "is not a folder"),
+    (["evaluate", "v.bin", "missing", "--neighbours"], 1, "missing does not exist"),
+    (["evaluate", "v.bin", "random:1x5", "--neighbours"], 2, "random points must be at least 2x1"),
+    (["evaluate", "v.bin", "--neighbours", "--index", "exact", "--index", "saved:bits=no"], 2, "not 'no'"),
+    (["neighbours", "v.bin", "w1", "--index", "saved:bits=8"], 2, "bits would need a new index"),
     (["evaluate", "random:10x5"], 1, "random:10x5 does not exist"),
 ]
 

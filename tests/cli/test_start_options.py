@@ -42,6 +42,23 @@ def test_continue_takes_the_settings_of_the_model(text, tmp_path, trainer):
     assert {"wolf", "forest", "cat"} <= set(model.vectors.words)
 
 
+def test_continue_joins_the_phrases_of_the_model(text, tmp_path):
+    (tmp_path / "list").write_text("the king\nno where\n")
+    how = ["--phrases", tmp_path / "list", "--joiner", "+", "--phrase-words", "alternate"]
+    ok("train", "cbow", text, "-o", tmp_path / "v", *SMALL, *how)
+    (tmp_path / "more.txt").write_text("the king and the wolf\n" * 20)
+    given = ["train", "--continue", tmp_path / "v", tmp_path / "more.txt", "--threads", "1"]
+    done = run(*given, "-o", tmp_path / "w")
+    assert done.returncode == 0, done.stderr
+    before, model = em.load_model(tmp_path / "v"), em.load_model(tmp_path / "w")
+    counts = [known.vocabulary.counts[known.vocabulary.index("the+king")] for known in (before, model)]
+    assert counts[1] == counts[0] + 10
+    assert model.record["text"]["phrases"]["joiner"] == "+"
+    done = run(*given, "-o", tmp_path / "x", "--joiner=#")
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "are joined by '+': join these so too" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("given", "code", "told"),
     [

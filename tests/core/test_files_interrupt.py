@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from embeddings import files
+from embeddings.errors import OutputError
 from embeddings.files import flush, replacing
 
 
@@ -34,6 +36,7 @@ def fails_at(monkeypatch, number, error):
 @pytest.mark.parametrize("number", [1, 2])
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, MemoryError])
 def test_an_interrupt_between_the_renames_leaves_the_old_folder(monkeypatch, saved, number, error):
+    monkeypatch.setattr(files, "exchanged", lambda first, second: False)  # where a system cannot do it in one step
     done = fails_at(monkeypatch, number, error())
     with pytest.raises(error), replacing(saved, force=True, folder=True) as fresh:
         (fresh / "new.txt").write_text("new")
@@ -110,3 +113,37 @@ def test_all_is_on_the_disk_before_the_first_rename(monkeypatch, tmp_path, folde
         for path in [fresh / "a", fresh / "b"] if folder else [fresh]:
             path.write_text("x")
     assert seen == [["a", "b"] if folder else ["out"]]
+
+
+def test_a_folder_is_replaced_in_one_step_where_the_system_can(monkeypatch, saved):
+    (saved.parent / "other").mkdir()
+    if not files.exchanged(saved, saved.parent / "other"):
+        pytest.skip("this system cannot")
+    assert files.exchanged(saved, saved.parent / "other")
+    (saved.parent / "other").rmdir()
+    done = fails_at(monkeypatch, 1, KeyboardInterrupt())
+    with replacing(saved, force=True, folder=True) as fresh:
+        (fresh / "new.txt").write_text("new")
+    assert done == []
+    assert [path.name for path in saved.iterdir()] == ["new.txt"]
+    assert list(saved.parent.iterdir()) == [saved]
+    assert not files.exchanged(saved, saved.parent / "missing")
+
+
+@pytest.mark.parametrize("number", range(1, 7))
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(5, "Input/output error")], ids=str)
+def test_files_of_which_one_cannot_be_renamed_leave_all_the_old_ones(monkeypatch, tmp_path, number, error):
+    """Never one of the new beside one of the old."""
+    targets = [tmp_path / name for name in "abc"]
+    for target in targets:
+        target.write_text("old")
+    done = fails_at(monkeypatch, number, error)
+    with (  # noqa: PT012  # the error comes at the end of the block
+        pytest.raises((KeyboardInterrupt, OutputError)),  # the error comes at the end of the block
+        files.replacing_all(targets, force=True) as fresh,
+    ):
+        for path in fresh:
+            path.write_text("new")
+    assert len(done) >= number
+    assert [target.read_text() for target in targets] == ["old"] * 3
+    assert sorted(tmp_path.iterdir()) == targets

@@ -1,12 +1,22 @@
 """The README keeps its word: its reference, its code and its commands are those of the package."""
 
+import csv
 import re
+from statistics import fmean
 
+import numpy as np
 import pytest
+import readers
+from drawn import drawn_points
 
 from embeddings import registry
 from embeddings.cli import reference
+from embeddings.eval.neighbours.picture import families
+from embeddings.eval.neighbours.record import Record
+from embeddings.eval.neighbours.table import markdown
 
+FACTORIES = ("Flat", "HNSW", "IVF", "LSH", "PQ")
+RULE_OF_THUMB = "lsh:mode=tables,bits=8,tables=4,probes=1,orthogonal=false"
 OFFERED = registry.available
 
 
@@ -21,6 +31,12 @@ def readme(root):
     return (root / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.fixture(scope="module")
+def guide(root):
+    """The pages that hold what is too long for the README."""
+    return "\n".join(path.read_text(encoding="utf-8") for path in sorted((root / "docs" / "guide").iterdir()))
+
+
 def between(text, begin, end):
     return text.split(f"<!-- {begin} -->\n")[1].split(f"<!-- {end} -->\n")[0]
 
@@ -29,9 +45,19 @@ def words(text):
     return text.split()
 
 
-def test_command_reference_is_that_of_the_commands(readme, monkeypatch):
+def test_command_reference_is_that_of_the_commands(root, monkeypatch):
+    """`python -m embeddings.cli.reference .` writes it, and the table of the README."""
     monkeypatch.setattr(registry, "available", ours)
-    assert words(between(readme, "command reference", "end of command reference")) == words(reference.reference())
+    assert words((root / reference.PAGE).read_text(encoding="utf-8")) == words(reference.reference())
+
+
+def test_every_command_has_a_row(readme, root, monkeypatch):
+    monkeypatch.setattr(registry, "available", ours)
+    assert between(readme, "commands", "end of commands") == reference.table()
+    anchors = re.findall(r"^## `([a-z -]+)`$", (root / reference.PAGE).read_text(encoding="utf-8"), re.M)
+    linked = re.findall(rf"\({reference.PAGE}#([a-z-]+)\)", reference.table())
+    assert len(linked) > 10
+    assert set(linked) <= {anchor.replace(" ", "-") for anchor in anchors}
 
 
 def test_plugin_is_the_one_that_is_tested(root, readme):
@@ -62,10 +88,60 @@ def test_comparison_is_what_the_benchmark_wrote(root, readme):
     assert (root / "eval" / "results" / "results.png").is_file()
 
 
-def test_composition_is_what_the_evaluation_wrote(root, readme):
+def test_figures_of_neighbours_are_what_was_written(root, guide):
+    """The guide holds the tables, these hold the figures, and so does the picture."""
+    folder = root / "eval" / "results"
+    record = Record.read(folder / "neighbours.json")
+    written = (folder / "neighbours.md").read_text(encoding="utf-8")
+    assert written == markdown(record)
+    assert between(guide, "neighbours figures", "end of neighbours figures").strip() == written.strip()
+    (judged,) = [one for one in record.judged if one.grid == "speed"]
+    points = drawn_points(folder / "neighbours.svg")
+    for name, found in families(judged.found).items():
+        found = sorted(found, key=lambda one: one.per_second)
+        x, y = np.array(points[name]).T
+        assert len(x) == len(found)
+        if len(x) > 1:
+            assert np.corrcoef(x, np.log([one.per_second for one in found]))[0, 1] > 0.999999
+            assert np.corrcoef(y, [one.recall for one in found])[0, 1] < -0.999999
+
+
+def test_figures_of_neighbours_are_of_every_kind(root, guide):
+    record = Record.read(root / "eval" / "results" / "neighbours.json")
+    table = between(guide, "neighbours figures", "end of neighbours figures")
+    for kind in ("exact", "lsh:bits=", "lsh:mode=tables", *(f"faiss:factory={kind}" for kind in FACTORIES)):
+        assert f"| `{kind}" in table
+    ranked = {one.vectors: one.found for one in record.judged if one.grid == "rank"}
+    assert list(ranked) == ["wikipedia-skipgram.bin", "random:10000x128"]
+    (best,) = [one for one in ranked["random:10000x128"] if one.index == RULE_OF_THUMB]
+    assert 15 <= best.rank <= 30
+
+
+def test_comparison_of_structured_models_is_what_the_benchmark_wrote(root, guide):
+    written = (root / "eval" / "results" / "structured" / "results.md").read_text(encoding="utf-8").strip()
+    assert written in between(guide, "structured comparison", "end of structured comparison")
+
+
+def test_tagging_is_what_evaluate_printed(root, readme):
+    found = {}
+    with (root / "eval" / "results" / "structured" / "tagging.tsv").open(encoding="utf-8", newline="") as file:
+        for line in csv.DictReader(file, delimiter="\t"):
+            name, window, seed = line["vectors"].rsplit("-", 2)
+            if line["section"] == "all":
+                found.setdefault((name, window), {})[seed] = float(line["value"])
+    shown = dict(re.findall(r"^\| `([a-z-]+)` (\|.*) \|$", between(readme, "tagging", "end of tagging"), re.M))
+    assert {(name, window) for name in shown for window in ("w2", "w5")} == set(found)
+    for name, told in shown.items():
+        values = [sorted(found[name, window].values()) for window in ("w2", "w5")]
+        cells = [f"| {fmean(three):.3f} ({three[0]:.3f} to {three[-1]:.3f})" for three in values]
+        assert told == " ".join(cells)
+
+
+def test_composition_is_what_the_evaluation_wrote(root):
     from embeddings.eval.composition.summary import results
 
-    folder, shown = root / "eval" / "results", between(readme, "composition", "end of composition")
+    guide = (root / "docs" / "guide" / "composition.md").read_text(encoding="utf-8")
+    folder, shown = root / "eval" / "results", between(guide, "composition", "end of composition")
     written = (folder / "composition.md").read_text(encoding="utf-8")
     assert written == results(folder / "composition.tsv")
     for file in ("composition.md", "composition-curve.md", "composition-phrases.txt", "composition-neighbours.txt"):
@@ -94,6 +170,30 @@ def test_scikit_learn_runs_as_written(readme):
     assert made["search"].predict(["a bad film", "a good film"]).tolist() == [0, 1]
 
 
-def test_links_to_files_lead_somewhere(root, readme):
-    for link in re.findall(r"\]\(([^)#]+)\)", readme):
-        assert link.startswith("http") or (root / link).exists(), link
+def test_links_to_files_lead_somewhere(root):
+    pages = [root / "README.md", root / "CONTRIBUTING.md", *(root / "docs" / "guide").iterdir()]
+    for page in pages:
+        for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            assert link.startswith("http") or (page.parent / link).exists(), f"{page}: {link}"
+
+
+READERS = re.compile(r"^\| `([a-z0-9-]+)` \| ([a-z0-9-]+) \| [0-9][^|]* \| (.+) \| `(\w+\.py)::(\w+)` \|$", re.M)
+
+
+def test_every_format_has_been_read_by_another_library(root):
+    """`pytest --readers docs/formats.md` writes the page from tests that passed; each mark has its row in it."""
+    page = (root / "docs" / "formats.md").read_text(encoding="utf-8")
+    read, written = (set(READERS.findall(part)) for part in page.split("## What they write"))
+    assert {form for form, *_ in read} == set(ours("format"))
+    marks = set()
+    for path in (root / "tests" / "formats").glob("test_*.py"):
+        text = path.read_text(encoding="utf-8")
+        marks |= {(kind, *re.findall(r'"([^"]*)"', said)) for kind, said in readers.MARKS.findall(text)}
+        rows = [row for row in read | written if row[3] == path.name]
+        assert all(f"\ndef {test}(" in text for *_, test in rows)
+    assert marks == {("reads", *row[:3]) for row in read} | {("writes", *row[:3]) for row in written}
+
+
+def test_every_format_has_a_row(readme):
+    rows = set(re.findall(r"^\| `([a-z0-9-]+)` \|", readme.split("## Formats\n")[1].split("\n### ")[0], re.M))
+    assert rows == set(ours("format"))

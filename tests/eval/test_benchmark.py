@@ -115,6 +115,37 @@ def test_results_are_not_overwritten(results, corpus):
     assert (folder / "results.csv").read_bytes() == before
 
 
+@pytest.mark.slow
+def test_models_of_documents_are_judged_by_their_labels(tmp_path):
+    draw, files = random.Random(1), []
+    for name, count in (("train", 60), ("test", 40), ("more", 20)):
+        path = tmp_path / f"{name}.csv"
+        lines = [f"{label},{' '.join(draw.choices([f'{label}{i}' for i in range(9)], k=8))}" for label in "ab" * count]
+        path.write_text("label,text\n" + "\n".join(lines) + "\na,\n")
+        files.append(path)
+    columns = ["--text-column", "text", "--label-column", "label"]
+    shapes = ["--trainer", "paragraph-dbow", "--trainer", "paragraph-dm:combine=concat", "--dim", "8", "--epochs", "20"]
+    shapes += ["--seeds", "1", "--threads", "1", "--min-count", "2", "--sample", "0", "--peer", "gensim"]
+    done = benchmark(*files, "-o", tmp_path / "r", *shapes, *columns, "--keep")
+    assert done.returncode == 0, done.stderr
+    found = as_text(tmp_path / "r" / "results.csv")
+    assert [(line["trainer"], line["tool"]) for line in found] == [
+        (name, tool) for name in ("paragraph-dbow", "paragraph-dm") for tool in ("embeddings", "gensim")
+    ]
+    for line in found:
+        assert line["error"] == ""
+        assert (line["error of test seen"], line["error of test total"]) == ("80", "81")
+    assert float(found[0]["error of test"]) < 0.1
+    assert "error of test (seen of 81)" in done.stdout
+    kept = tmp_path / "r" / "vectors" / "paragraph-dbow-dim8-negatives5-threads1"
+    assert len(em.load(f"{kept}-gensim-1")) == len(em.load_model(f"{kept}-embeddings-1").documents) == 243
+    refused = benchmark(files[0], "-o", tmp_path / "s", *shapes, *columns)
+    assert (refused.returncode, "needs two files at least" in refused.stderr) == (2, True)
+    refused = benchmark(*files, "-o", tmp_path / "s", "--trainer", "cbow", *columns)
+    assert (refused.returncode, "models of documents are judged by --label-column" in refused.stderr) == (2, True)
+    assert not (tmp_path / "s").exists()
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [

@@ -3,6 +3,7 @@
 import os
 import sys
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,6 +14,7 @@ from embeddings.errors import OutputError, SettingError
 from embeddings.eval.benchmark import process, rows, table, text, tools
 from embeddings.eval.benchmark.job import Job, Shape, shapes
 from embeddings.eval.benchmark.race import Race
+from embeddings.training.documents import documents_of
 
 COMMON = {"window": 3, "sample": 1e-4, "min_count": 7, "epochs": 2}
 MACHINE = {
@@ -76,6 +78,57 @@ def test_gensim_gets_our_settings(trainer, sg, rate):
     assert (model.vector_size, model.window, model.negative, model.epochs) == (30, 3, 4, 2)
     assert (model.sample, model.min_count, model.workers, model.ns_exponent) == (1e-4, 7, 3, 0.75)
     assert (model.alpha, model.min_alpha) == (rate, pytest.approx(rate / 10_000))
+
+
+@pytest.mark.parametrize(
+    ("trainer", "expected"),
+    [
+        ("paragraph-dbow", {"dm": False, "dbow_words": 0, "alpha": 0.025}),
+        ("paragraph-dbow:train_words=true", {"dm": False, "dbow_words": 1}),
+        ("paragraph-dm", {"dm": True, "cbow_mean": 1, "dm_concat": 0, "shrink_windows": True, "alpha": 0.05}),
+        ("paragraph-dm:combine=sum,rate=0.02", {"dm": True, "cbow_mean": 0, "dm_concat": 0, "alpha": 0.02}),
+        ("paragraph-dm:combine=concat", {"dm": True, "dm_concat": 1}),
+    ],
+)
+def test_gensim_gets_our_settings_of_documents(trainer, expected):
+    from gensim.models import Doc2Vec
+
+    (shape,) = shapes([trainer], dim=[30], negatives=[4], threads=[3], epochs=2)
+    model = Doc2Vec(**tools.gensim_settings(shape))
+    assert {name: getattr(model, name) for name in expected} == expected
+    assert (model.vector_size, model.window, model.negative, model.epochs, model.hs) == (30, 5, 4, 2, 0)
+
+
+def test_trainers_with_settings_of_their_own():
+    found = shapes(["paragraph-dm", "paragraph-dm:combine=concat,window=3"], dim=[8], negatives=[2], threads=[1])
+    told = [(one.model, one.settings["window"]) for one in found]
+    assert told == [("paragraph-dm-mean", 5), ("paragraph-dm-concat", 3)]
+    assert found[1].name == "paragraph-dm-concat-dim8-negatives2-threads1"
+    for wrong in ("paragraph-dm:combine", "paragraph-dm:combine=all", "cbow:documents=lines"):
+        with pytest.raises(SettingError):
+            shapes([wrong], dim=[8], negatives=[2])
+    with pytest.raises(SettingError, match="are compared apart"):
+        shapes(["cbow", "paragraph-dm"], dim=[8], negatives=[2])
+
+
+def test_each_document_is_a_line(tmp_path):
+    long = "w " * 2500
+    with Corpus(["a b\nc", "", long, ","]).encode() as encoded:
+        assert text.write_documents(encoded, tmp_path / "text.txt") == 4
+    again = Corpus(tmp_path / "text.txt", tokenizer="whitespace", case="keep").encode()
+    assert (tmp_path / "text.txt").read_text() == f"a b c\n\n{long.strip()}\n\n"
+    assert np.diff(documents_of(again).borders).tolist() == [3, 0, 2500, 0]
+
+
+def test_runs_of_documents_are_judged_by_their_errors():
+    judged = {"documents": "auto", "error of test": 0.25, "error of test seen": 4, "error of test total": 4}
+    runs = [row("embeddings", 1, 1.0, **judged), row("gensim", 1, 4.0, **{**judged, "error of test": 0.5})]
+    lines = table.markdown(runs, MACHINE, [tools.OURS]).splitlines()
+    heads = next(line for line in lines if line.startswith("| model"))
+    assert "error of test (seen of 4)" in heads
+    assert "WordSim-353" not in heads
+    assert "| 0.500 (4) |" in next(line for line in lines if "| gensim |" in line)
+    assert any("logistic regression" in line for line in lines)
 
 
 def test_fasttext_gets_our_settings_and_no_ngrams():
@@ -158,6 +211,16 @@ def row(tool, seed, cpu, **more):
     times = dict.fromkeys(rows.TIMES, cpu)
     shape = {"trainer": "cbow", "dim": 10, "negatives": 5, "epochs": 2, "threads": 1}
     return {**shape, "corpus_words": 100, "tool": tool, "version": "1", "seed": seed, **times, "error": "", **more}
+
+
+def test_further_sets_have_columns_of_their_own(tmp_path):
+    judged = {"rare words": 0.4, "rare words seen": 10, "rare words total": 20}
+    runs = [row("embeddings", seed, 1.0, wordsim353=0.5, **judged) for seed in (1, 2)]
+    rows.write(runs, tmp_path / "r.csv")
+    (ours,) = table.summaries(rows.read(tmp_path / "r.csv"))
+    assert ours.scores["rare words"] == (pytest.approx(0.4), 10, 20)
+    assert not {"rare words", "rare words seen"} & set(ours.shape)
+    assert list(ours.scores)[:3] == list(rows.SETS)
 
 
 def test_times_are_medians_and_scores_are_means():

@@ -63,6 +63,10 @@ PUBLISHED = {
     "RG-65": "old;new;1.58\nsmart;intelligent;9.2\n",
     "MTurk-771": "old,new,1.58\nsmart,intelligent,9.2\n",
     "heading of three unknown columns": "first\tsecond\tvalue\nold\tnew\t1.58\nsmart\tintelligent\t9.2\n",
+    "rows numbered by pandas": ",word1,word2,rating\n0,old,new,1.58\n1,smart,intelligent,9.2\n",
+    "words after other columns": "id\tPOS\tterm_1\tterm_2\tmean\n7\tA\told\tnew\t1.58\n8\tA\tsmart\tintelligent\t9.2\n",
+    "rating before the words": "score,w1,w2\n1.58,old,new\n9.2,smart,intelligent\n",
+    "unknown heading before the words": "value,word1,word2\n1.58,old,new\n9.2,smart,intelligent\n",
     "heading between spaces": "a b POS score\nold new A 1.58\nsmart intelligent A 9.2\n",
 }
 
@@ -102,6 +106,12 @@ def test_pairs_between_spaces(tmp_path):
         ("a\tb\tN\t1\nc\td\t2\tN\n", "line 2: the rating 'N' is not a number"),
         ("a\tb\tN\t1\nc\td\tN\n", "line 2: two words and a rating are needed"),
         (b"a b 1\nc \xff 2\n", "line 2: not UTF-8"),
+        ("0,tiger,cat,7.35\n", "line 1: the first column is no word, but '0': call those of the words 'word1' and"),
+        (",tiger,cat,7.35\n", "line 1: the first column is no word, but ''"),
+        (",a,b,rating\n0,tiger,cat,7.35\n", "line 1: the first column is no word, but ''"),
+        (",word1,word2,rating\n0,tiger,,7.35\n", "line 2: two words and a rating are needed"),
+        ("a,b,1\rc,d,2\r", "line 1: new-line character seen in unquoted field"),
+        ("a,b,1\n" + "c" * 140_000 + ",d,2\n", "line 2: field larger than field limit"),
     ],
 )
 def test_broken_pairs(tmp_path, text, message):

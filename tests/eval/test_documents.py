@@ -147,6 +147,61 @@ def test_no_value_has_a_reason(tmp_path):
     assert (results[-1].value, results[-1].seen) == (0, 0)
 
 
+def labelled(path, lines):
+    path.write_text("label,text,id\n" + "".join(f'{label},"{text}",{name}\n' for label, text, name in lines))
+    return path
+
+
+@pytest.fixture
+def learned(tmp_path):
+    """TRAIN and TEST, vectors of their documents that hold nothing but the label, and their names."""
+    lines = [("ab"[number % 2], f"plain {number}", f"doc-{number}") for number in range(60)]
+    both = f"{labelled(tmp_path / 'train.csv', lines[:40])},{labelled(tmp_path / 'test.csv', lines[40:])}"
+    noise = np.random.default_rng(1).standard_normal((60, 3)) * 0.1
+    return both, noise + np.array([[number % 2, 0, 1] for number in range(60)]), [line[2] for line in lines]
+
+
+def test_vectors_that_were_learned_for_documents(learned):
+    both, matrix, names = learned
+    (whole,) = (found for found in evaluate(Vectors(map(str, range(60)), matrix), documents=both, trained=True)[2:])
+    assert (whole.value, whole.seen, whole.total, whole.measure) == (1, 20, 20, "accuracy")
+    assert "learned before" in whole.protocol
+    shuffled = np.random.default_rng(2).permutation(60)
+    named = Vectors([names[i] for i in shuffled], matrix[shuffled])
+    assert evaluate(named, documents=both, name_column="id")[-1].value == 1
+    assert evaluate(named, documents=both, trained=True)[-1].reason == "no document has a vector of its name"
+    few = Vectors([str(number) for number in range(50)], matrix[:50])
+    assert (evaluate(few, documents=both, trained=True)[-1].seen, len(few)) == (10, 50)
+    with pytest.raises(SettingError, match="trained and name_column are of use only with documents"):
+        evaluate(named, similarity="wordsim353", trained=True)
+
+
+def test_models_side_by_side_are_judged_by_documents_alone(tmp_path):
+    import embeddings as em
+
+    path = write(tmp_path / "d.csv", 100)
+    made = {"dim": 8, "min_count": 1, "epochs": 20, "sample": 0, "rate": 0.05}
+    corpus = em.Corpus(path, text_column="text")
+    one, two = (kind(**made).train(corpus, threads=1) for kind in (em.ParagraphDBOW, em.ParagraphDM))
+    both = em.concatenate(one, two)
+    (whole,) = (found for found in evaluate(both, documents=path)[2:])
+    assert (whole.vectors, whole.total) == ("paragraph-dbow + paragraph-dm", 100)
+    assert whole.value > 0.6
+    assert evaluate(both, documents=path, trained=True)[-1].seen == evaluate(one, documents=path, trained=True)[-1].seen
+    with pytest.raises(SettingError, match="models side by side have vectors of documents alone"):
+        evaluate(both, documents=path, similarity="wordsim353")
+
+
+def test_models_of_lines_are_refused_rows_of_several(tmp_path):
+    import embeddings as em
+
+    path = tmp_path / "d.csv"
+    path.write_text("label,text\n" + 'a,"one\ntwo"\nb,three\n' * 20)
+    model = em.ParagraphDBOW(dim=4, min_count=1, documents="lines").train(em.Corpus(["one two", "three"]))
+    with pytest.raises(SettingError, match=r"40 documents are labelled, 60 to the models, to which each line is one"):
+        evaluate(model, documents=path)
+
+
 @pytest.mark.measure
 @pytest.mark.slow
 def test_reviews_of_films(tmp_path):

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from drawn import drawn_points
 
-from embeddings.errors import OutputError, RegistryError, SettingError
+from embeddings.errors import EmbeddingsError, OutputError, RegistryError, SettingError
 from embeddings.eval.neighbours import GRIDS, compare, points_of, random_points
-from embeddings.eval.neighbours.picture import draw, families
+from embeddings.eval.neighbours.picture import draw, families, family
 from embeddings.eval.neighbours.points import Points, named_points
 from embeddings.eval.neighbours.quality import agreement, answers, hits, true_neighbours, true_ranks
-from embeddings.indexes import index_of
+from embeddings.indexes import build_index, index_of
 from embeddings.vectors import Vectors
 
 
@@ -169,5 +170,83 @@ def test_picture(vectors, tmp_path):
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(OutputError, match="exists"):
         draw(found, tmp_path / "p.png")
+    draw(found[:1], tmp_path / "p.png", force=True)
     with pytest.raises(SettingError, match=r"a picture must end in \.png, \.svg, \.pdf, not"):
         draw(found, tmp_path / "p.txt")
+
+
+def test_a_line_is_what_is_built_once(tmp_path):
+    assert (
+        family("faiss:factory=IVF256,Flat,nprobe=4")
+        == family("faiss:factory=IVF256,Flat")
+        == ("faiss:factory=IVF256,Flat")
+    )
+    assert family("lsh:rerank=5") == family("lsh") == "lsh"
+    assert family("lsh:mode=tables,probes=2,bits=4,orthogonal=false") == "lsh:mode=tables,bits=4,orthogonal=false"
+    build_index(Vectors(["a", "b"], np.eye(2)), "exact").save(tmp_path / "saved")
+    assert family(str(tmp_path / "saved")) == family(f"{tmp_path / 'saved'}:rerank=5") == str(tmp_path / "saved")
+
+
+@pytest.mark.parametrize(("measure", "own"), [("recall", True), ("rank", False)])
+def test_pictures_show_what_was_measured(vectors, tmp_path, measure, own):
+    """Read again from the SVG: each line by its name, its points where logarithms of speed (and rank) put them."""
+    points = points_of(vectors, "v", queries=20, seed=1) if own else random_points(300, 8, queries=20, seed=1)
+    names = [f"lsh:bits={bits},rerank={rerank}" for bits in (8, 16) for rerank in (10, 30, 90, 200)]
+    found = list(compare(points, names))
+    draw(found, tmp_path / "p.svg", measure=measure)
+    for name, line in families(found).items():
+        line = sorted(line, key=lambda one: one.per_second)
+        x, y = np.array(drawn_points(tmp_path / "p.svg")[name]).T
+        assert len(x) == len(line) == 4
+        height = [one.recall if measure == "recall" else np.log(one.rank) for one in line]
+        upwards = -1 if measure == "recall" else 1  # down the page is up in numbers
+        assert np.corrcoef(x, np.log([one.per_second for one in line]))[0, 1] == pytest.approx(1, abs=1e-6)
+        assert np.corrcoef(y, height)[0, 1] * upwards == pytest.approx(1, abs=1e-6)
+
+
+def test_settings_of_before_are_not_kept(vectors):
+    """A default that comes back is not what FAISS was told for the index before."""
+    points = points_of(vectors, "v", queries=100, seed=1)
+    names = ["faiss:factory=IVF32,Flat,nprobe=32", "faiss:factory=IVF32,Flat"]
+    whole, default = compare(points, names)
+    (alone,) = compare(points, names[1:])
+    assert whole.recall == 1
+    assert default.recall == alone.recall < 1
+    assert default.looked == alone.looked < whole.looked == 300
+
+
+def test_wrong_names_are_told_before_there_is_work(vectors, tmp_path):
+    build_index(vectors, "lsh").save(tmp_path / "saved")
+    points, told = points_of(vectors, "v", queries=5, seed=1), []
+    for wrong in ("nope", "lsh:bits=0", f"{tmp_path / 'saved'}:500", str(tmp_path)):
+        with pytest.raises(EmbeddingsError):
+            list(compare(points, ["exact", wrong], report=told.append))
+    assert told == []
+
+
+def test_saved_indexes_with_other_settings_of_the_search(vectors, tmp_path):
+    build_index(vectors, "lsh", bits=64).save(tmp_path / "saved")
+    points = points_of(vectors, "v", queries=20, seed=1)
+    names = [f"{tmp_path / 'saved'}:rerank={rerank}" for rerank in (20, 300)]
+    few, every = compare(points, names)
+    assert few.looked < every.looked == 300
+    assert [len(line) for line in families([few, every]).values()] == [2]
+
+
+def test_what_is_not_known_is_none(vectors):
+    (found,) = compare(points_of(vectors, "v", queries=5, seed=1), ["faiss:factory=PCA4,Flat"])
+    assert found.looked is None
+    assert found.recall < 1
+
+
+def test_intervals_of_very_many_queries_are_normal(vectors, monkeypatch):
+    from embeddings.eval import intervals
+
+    points = points_of(vectors, "v", queries=300, seed=1)
+    line = "lsh:bits=16,rerank=20"
+    (drawn,) = compare(points, [line])
+    monkeypatch.setattr(intervals, "KEPT", 299)
+    (normal,) = compare(points, [line])
+    assert (normal.low, normal.high) != (drawn.low, drawn.high)
+    assert (normal.low, normal.high) == pytest.approx((drawn.low, drawn.high), abs=0.004)
+    assert normal.low + normal.high == pytest.approx(2 * normal.recall)

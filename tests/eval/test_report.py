@@ -12,7 +12,7 @@ from embeddings.eval import Suite
 from embeddings.eval.report import Judged, write_report
 from embeddings.eval.report.record import fingerprint
 from embeddings.eval.report.strips import Scale
-from embeddings.eval.report.words import choose, flat, turned
+from embeddings.eval.report.words import choose, flat, neighbours, turned
 from embeddings.html import text, word
 from embeddings.neighbours import unit
 from embeddings.vectors import Vectors
@@ -187,6 +187,18 @@ def test_words_that_are_shown_are_those_all_have():
     assert len(choose([one])) == 3
     assert choose([one, two]) == [one.words[99]]
     assert choose([Vectors(["a", "b"], np.ones((2, 2)))]) == ["a", "b"]
+
+
+def test_neighbours_of_a_word_that_is_composed():
+    rng = np.random.default_rng(1)
+    rows = rng.standard_normal((12, 4))
+    plain = Vectors([f"w{i}" for i in range(12)], rows)
+    seen = rows[5:6].astype(np.float32)
+    composing = Vectors(plain.words, rows, compose=lambda words: np.concatenate([seen * (w == "new") for w in words]))
+    shown = neighbours([composing, plain], ["a", "b"], ["new"])
+    assert "has no vector in any" not in shown
+    assert re.search(r"<bdi>w5</bdi> <small>1\.000</small>", shown)
+    assert "has no vector in any" in neighbours([composing], ["a"], ["unheard"])
 
 
 def test_fingerprints_tell_apart():

@@ -48,6 +48,7 @@ print(json.dumps([row.tolist() for row in model.encode(texts)]))
 """
 
 
+@pytest.mark.reads("sentence-transformers", "sentence-transformers", "`encode`: means, float32 and float16")
 @needs("sentence_transformers")
 @pytest.mark.parametrize(("dtype", "close"), [("float32", 1e-6), ("float16", 3e-3)])
 def test_sentence_transformers_means_the_words(tmp_path, vectors, ask, dtype, close):
@@ -81,6 +82,7 @@ print(json.dumps(None))
 """
 
 
+@pytest.mark.writes("sentence-transformers", "sentence-transformers", "`save`: words and components")
 @needs("sentence_transformers")
 def test_what_sentence_transformers_writes(tmp_path, ask):
     ask(WRITE_SENTENCES, tmp_path / "v")
@@ -98,6 +100,7 @@ print(json.dumps([tokenizer.encode(text).tokens for text in sys.argv[2:]]))
 TEXTS = ["The King's, QUEEN", "Été_x new_york 日本!", "ΣΑΣ", "नमस्ते"]
 
 
+@pytest.mark.reads("huggingface", "tokenizers", "`from_file`: texts of four scripts cut as here")
 @needs("tokenizers")
 def test_tokenizers_cut_as_the_words_were_cut(tmp_path, ask):
     from embeddings.corpora.tokenizers import lowered
@@ -119,6 +122,7 @@ print(json.dumps([tokenizer("King nobody")["input_ids"], tokenizer.unk_token, le
 """
 
 
+@pytest.mark.reads("huggingface", "transformers", "`AutoTokenizer`: ids, unknown words")
 @needs("transformers")
 def test_transformers_load_the_tokenizer(tmp_path, vectors, ask):
     vectors.save(tmp_path / "v", "huggingface")
@@ -133,6 +137,7 @@ print(json.dumps([row.tolist() for row in model.encode(["King", "the king nobody
 """
 
 
+@pytest.mark.reads("huggingface", "model2vec", "`StaticModel.from_pretrained`: vectors of texts")
 @needs("model2vec")
 def test_model2vec_loads_the_folder(tmp_path, vectors, ask):
     vectors.save(tmp_path / "v", "huggingface")
@@ -152,6 +157,7 @@ print(json.dumps(None))
 """
 
 
+@pytest.mark.writes("huggingface", "model2vec", "`save_pretrained`: words and components")
 @needs("model2vec")
 def test_what_model2vec_writes(tmp_path, ask):
     ask(WRITE_STATIC, tmp_path / "v")
@@ -175,6 +181,7 @@ print(json.dumps([found, again, cased, tokens, nlp.lang, IDS, nlp.vocab.strings[
 """
 
 
+@pytest.mark.reads("spacy", "spacy", "`spacy.load`: every vector, case, how text is cut; `from_disk`")
 @needs("spacy")
 def test_spacy_loads_the_folder(tmp_path, vectors, ask):
     from embeddings.formats.spacy_strings import keys, symbols
@@ -205,6 +212,7 @@ print(json.dumps({word: nlp.vocab[word].vector.tolist() for word in ["the", "age
 """
 
 
+@pytest.mark.writes("spacy", "spacy", "`to_disk` of pruned vectors: words and components")
 @needs("spacy")
 def test_what_spacy_writes(tmp_path, ask):
     expected = ask(WRITE_SPACY, tmp_path / "v")
@@ -222,10 +230,55 @@ print(json.dumps([nlp.vocab["king"].vector.tolist(), nlp.vocab.vectors.shape]))
 """
 
 
+@pytest.mark.reads("spacy", "spacy", "what `spacy train` calls: a vector, the shape")
 @needs("spacy")
 def test_spacy_train_takes_it_for_its_vectors(tmp_path, vectors, ask):
     vectors.save(tmp_path / "v", "spacy", language="de")
     assert ask(TRAIN_CONFIG, tmp_path / "v") == [vectors["king"].tolist(), [len(vectors), 6]]
+
+
+FRAMES = """
+import json, sys
+import polars
+frames = polars.read_parquet(sys.argv[1]), polars.read_ipc(sys.argv[2])
+print(json.dumps([[frame.columns, *(frame[name].to_list() for name in frame.columns)] for frame in frames]))
+"""
+
+
+def saved(folder, vectors, *endings):
+    """The paths of vectors saved with each ending."""
+    for ending in endings:
+        vectors.save(folder / f"v{ending}")
+    return [folder / f"v{ending}" for ending in endings]
+
+
+@pytest.mark.reads("arrow", "polars", "`read_ipc`: columns, words, counts, every component")
+@pytest.mark.reads("parquet", "polars", "`read_parquet`: columns, words, counts, every component")
+@needs("polars")
+def test_polars_reads_the_tables(tmp_path, vectors, ask):
+    paths = saved(tmp_path, vectors, ".parquet", ".arrow")
+    expected = [["word", "count", "vector"], vectors.words, vectors.counts.tolist(), vectors.matrix.tolist()]
+    assert ask(FRAMES, *paths) == [expected, expected]
+
+
+QUERY = """
+import json, sys
+import duckdb
+rows = duckdb.sql(f"select word, count, vector from '{sys.argv[1]}' order by count desc").fetchall()
+pairs = f"from '{sys.argv[1]}' a, '{sys.argv[1]}' b where a.word = 'king' and b.word = 'queen'"
+near = "select array_cosine_similarity(a.vector::float[6], b.vector::float[6]) " + pairs
+print(json.dumps([rows, duckdb.sql(near).fetchall()[0][0]]))
+"""
+
+
+@pytest.mark.reads("parquet", "duckdb", "SQL over the file: words, counts, every component, a cosine")
+@needs("duckdb")
+def test_duckdb_asks_the_parquet_file(tmp_path, vectors, ask):
+    rows, cosine = ask(QUERY, *saved(tmp_path, vectors, ".parquet"))
+    words, counts, lists = zip(*rows, strict=True)
+    assert (list(words), list(counts)) == (vectors.words, vectors.counts.tolist())
+    assert np.array_equal(np.array(lists, "f4"), vectors.matrix)
+    assert cosine == pytest.approx(vectors.similarity("king", "queen"), abs=1e-6)
 
 
 BOARD = """
@@ -249,6 +302,7 @@ print(json.dumps([runs, info["tensorShape"], numbers, get("/metadata", name).dat
 """
 
 
+@pytest.mark.reads("projector", "tensorboard", "it serves the shape, every component, words, counts")
 @needs("tensorboard")
 def test_tensorboard_serves_the_pair(tmp_path, vectors, ask):
     vectors.save(tmp_path / "v", "projector")

@@ -70,6 +70,7 @@ def flat(tmp_path):
     return str(tmp_path / "flat.bin"), made
 
 
+@pytest.mark.reads("fasttext", "gensim", "`load_facebook_vectors`: counts, vectors of known and unseen words")
 def test_gensim_reads_the_vectors_of_our_files(path, made):
     from gensim.models.fasttext import load_facebook_vectors
 
@@ -80,6 +81,7 @@ def test_gensim_reads_the_vectors_of_our_files(path, made):
         np.testing.assert_allclose(found[word], asked(made.vectors, word), **NEAR)
 
 
+@pytest.mark.reads("fasttext", "gensim", "`load_facebook_model`: goes on training")
 def test_gensim_reads_our_files_as_models_and_trains_on(path, made):
     from gensim.models.fasttext import load_facebook_model
 
@@ -90,6 +92,7 @@ def test_gensim_reads_our_files_as_models_and_trains_on(path, made):
     found.train([WORDS], total_examples=1, epochs=1)
 
 
+@pytest.mark.reads("fasttext", "fasttext-numpy2", "`load_model`: vectors of known and unseen words")
 def test_fasttext_reads_our_files(theirs, path, made):
     found = theirs.load_model(path)
     assert found.words == made.vectors.words
@@ -141,6 +144,7 @@ def test_gensims_files_give_what_gensim_reads(data, name):
     assert (found.settings["window"], found.settings["epochs"]) == (expected.window, expected.epochs)
 
 
+@pytest.mark.writes("fasttext", "gensim", "`save_facebook_model`: vectors of known and unseen words")
 def test_what_gensim_writes_is_read(tmp_path, text):
     from gensim.models.fasttext import FastText, save_facebook_model
 
@@ -161,6 +165,7 @@ def train(learn, *args, **settings):
         pytest.skip(f"fastText could not train: {error}")
 
 
+@pytest.mark.writes("fasttext", "fasttext-numpy2", "`save_model`, skip-gram and CBOW: tables and vectors")
 @pytest.mark.parametrize("architecture", ["skipgram", "cbow"])
 def test_what_fasttext_writes_is_read(theirs, tmp_path, text, architecture):
     trained = train(

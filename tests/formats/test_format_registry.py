@@ -113,6 +113,8 @@ def test_counts_stand_in_a_file_beside(tmp_path, small, name):
     assert (tmp_path / f"{name}.vocab").read_text() == "the 9\nking 5\n"
 
 
+@pytest.mark.reads("word2vec-binary", "gensim", "`fvocab=`: counts in the file beside")
+@pytest.mark.reads("word2vec-text", "gensim", "`fvocab=`: counts in the file beside")
 @pytest.mark.golden
 @pytest.mark.parametrize("name", ["v.bin", "v.txt"])
 def test_gensim_reads_the_counts_beside(tmp_path, small, name):

@@ -18,6 +18,7 @@ def vectors():
     return Vectors(["the", "new york", "日本\n"], rng.standard_normal((3, 4)), counts=[9, 5, 5])
 
 
+@pytest.mark.reads("gensim", "gensim", "`KeyedVectors.load`: words, components, counts; `most_similar`")
 def test_gensim_reads_ours_with_counts(tmp_path, vectors):
     from gensim.models import KeyedVectors
 
@@ -54,6 +55,7 @@ def test_round_trip(tmp_path, vectors):
     assert again.counts.tolist() == [9, 5, 5]
 
 
+@pytest.mark.writes("gensim", "gensim", "whole models saved by it")
 def test_whole_gensim_models_are_read(tmp_path):
     from gensim.models import Word2Vec
 

@@ -14,7 +14,7 @@ from embeddings.loading import load
 from embeddings.vectors import Vectors
 
 words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\v\f\r"), min_size=1, max_size=6)
-words = words | st.sampled_from(["1", "nan", "-0.5", '"', "#", "\ufeff", "日本"])
+words = words | st.sampled_from(["1", "nan", "-0.5", "a\0b", '"', "#", "\ufeff", "日本"])
 numbers = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
 
@@ -48,6 +48,7 @@ def test_content_tells_it_from_word2vec(folder, vectors, form):
     assert load(folder / "v").matrix.tobytes() == vectors.matrix.tobytes()
 
 
+@pytest.mark.reads("glove", "gensim", "`no_header=True`: words and components equal; drawn words and vectors")
 @pytest.mark.golden
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # gensim leaves the file open
 @settings(max_examples=30, deadline=None)
@@ -61,6 +62,7 @@ def test_gensim_reads_ours(folder, vectors):
     assert np.array_equal(keyed.vectors, vectors.matrix)
 
 
+@pytest.mark.writes("glove", "gensim", "a published file of GloVe is read as it reads it")
 @pytest.mark.golden
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # gensim leaves the file open
 def test_a_published_file_is_read():

@@ -30,6 +30,7 @@ def small(tmp_path):
     return vectors
 
 
+@pytest.mark.reads("npy", "numpy", "`np.load`: every byte; words by line")
 @settings(max_examples=50, deadline=None)
 @given(names=st.lists(words, unique=True, max_size=8), data=st.data())
 def test_round_trip_is_exact_and_numpy_reads_it(folder, names, data):
@@ -49,6 +50,7 @@ def test_it_is_mapped(tmp_path, small):
     assert not load(tmp_path / "v.npy").matrix.flags.writeable
 
 
+@pytest.mark.writes("npy", "numpy", "`np.save` of four types, by rows and by columns")
 @pytest.mark.parametrize("dtype", ["<f2", "<f4", "<f8", ">f4"])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_matrices_that_numpy_wrote(tmp_path, small, dtype, order):

@@ -31,6 +31,7 @@ def small(tmp_path):
     return vectors
 
 
+@pytest.mark.reads("safetensors", "safetensors", "`load_file`: every byte of vectors, words and counts")
 @settings(max_examples=50, deadline=None)
 @given(names=st.lists(words, unique=True, max_size=8), data=st.data())
 def test_round_trip_is_exact_and_the_library_reads_it(folder, names, data):

@@ -11,6 +11,7 @@ from hypothesis.extra import numpy as arrays
 from pyarrow import parquet
 
 from embeddings.errors import FormatError
+from embeddings.inspection import describe
 from embeddings.loading import load
 from embeddings.vectors import Vectors
 
@@ -54,6 +55,9 @@ def test_round_trip_is_exact(folder, ending, data):
     assert counts is None or not names or np.array_equal(again.counts, counts)
 
 
+@pytest.mark.reads("parquet", "pyarrow", "`read_table`: a column of lists of fixed size")
+@pytest.mark.reads("arrow", "pandas", "`read_feather`: columns, words, counts, every component")
+@pytest.mark.reads("parquet", "pandas", "`read_parquet`: columns, words, counts, every component")
 def test_what_pandas_and_pyarrow_see(tmp_path, small):
     import pandas as pd
 
@@ -87,6 +91,8 @@ def test_half_precision(tmp_path, small, ending):
         Vectors(["a", "b"], np.array([[1.0], [70000]])).save(path, dtype="float16", force=True)
 
 
+@pytest.mark.writes("arrow", "pyarrow", "tables with other names and types of columns")
+@pytest.mark.writes("parquet", "pyarrow", "tables with other names and types of columns")
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_tables_of_others(tmp_path, small, ending):
     """Lists of float64, in several chunks, with further columns and no counts, as other tools write them."""
@@ -98,6 +104,7 @@ def test_tables_of_others(tmp_path, small, ending):
     assert again.counts is None
 
 
+@pytest.mark.writes("parquet", "pandas", "`to_parquet`: words and vectors")
 def test_parquet_made_by_pandas(tmp_path, small):
     import pandas as pd
 
@@ -191,3 +198,21 @@ def test_parquet_that_expands_without_end_is_refused(tmp_path):
     parquet.write_table(many, tmp_path / "w.parquet", compression="zstd")
     with pytest.raises(FormatError, match=r"w\.parquet is broken: \d+ bytes say that they expand to 83886"):
         load(tmp_path / "w.parquet")
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_names_of_columns_that_are_no_text(tmp_path, small, ending):
+    path = tmp_path / f"v{ending}"
+    small.save(path)
+    path.write_bytes(path.read_bytes().replace(b"count", b"co\xffnt"))
+    for ask in (load, describe):
+        with pytest.raises(FormatError, match="truncated or broken"):
+            ask(path)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_info_of_a_column_vector_that_holds_none(tmp_path, ending):
+    path = put(pa.table({"word": ["a"], "vector": [1]}), tmp_path / f"v{ending}")
+    assert describe(path)["dtype"] == "int64"
+    small = put(pa.table({"word": ["a"], "vector": pa.array([[1.0]], pa.list_(pa.float16()))}), tmp_path / f"w{ending}")
+    assert describe(small)["dtype"] == "float16"

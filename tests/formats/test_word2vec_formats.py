@@ -90,6 +90,10 @@ def test_ending_chooses_and_content_tells(tmp_path, small, form, ending):
     assert load(hidden).matrix.tobytes() == small.matrix.tobytes()
 
 
+@pytest.mark.writes(
+    "word2vec-binary", "gensim", "`save_word2vec_format` writes the same bytes; drawn words and vectors"
+)
+@pytest.mark.writes("word2vec-text", "gensim", "`save_word2vec_format` writes the same bytes; drawn words and vectors")
 @pytest.mark.golden
 @pytest.mark.parametrize("binary", [True, False])
 @settings(max_examples=40, deadline=None)
@@ -100,6 +104,8 @@ def test_same_bytes_as_gensim(folder, binary, vectors):
     assert (folder / "ours").read_bytes() == (folder / "theirs").read_bytes()
 
 
+@pytest.mark.reads("word2vec-binary", "gensim", "`load_word2vec_format`: words and every component equal")
+@pytest.mark.reads("word2vec-text", "gensim", "`load_word2vec_format`: words and every component equal")
 @pytest.mark.golden
 @pytest.mark.parametrize("binary", [True, False])
 def test_gensim_reads_ours(tmp_path, small, binary):

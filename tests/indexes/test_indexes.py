@@ -20,6 +20,7 @@ VARIANTS = [
     ("faiss", {"factory": "HNSW8", "ef_search": 50}),
     ("faiss", {"factory": "LSH200r", "rerank": 100}),
     ("faiss", {"factory": "PQ6x4", "rerank": 50}),
+    ("faiss", {"factory": "PQ6x4fs", "rerank": 50}),
 ]
 
 
@@ -168,6 +169,50 @@ def test_settings_of_the_search_alone_need_no_building(vectors):
     assert again.search(vectors.matrix[:5]).looked.tolist() == [500] * 5
     assert index.with_search("lsh", {"bits": 65, "rerank": 30}) is None
     assert index.with_search("exact", {}) is None
+
+
+def test_a_setting_that_goes_back_to_its_default_needs_building(vectors):
+    """FAISS keeps in its own data what it was asked with before."""
+    index = index_of("faiss:factory=IVF16,Flat,nprobe=8", vectors)
+    assert index.with_search("faiss", {"factory": "IVF16,Flat"}) is None
+    fewer = index.with_search("faiss", {"factory": "IVF16,Flat", "nprobe": 1})
+    fresh = index_of("faiss:factory=IVF16,Flat,nprobe=1", vectors)
+    assert np.array_equal(fewer.search(vectors.matrix).ids, fresh.search(vectors.matrix).ids)
+
+
+LOOKED = {
+    "exact": 500,
+    "faiss:factory=Flat": 500,
+    "faiss:factory=PQ5x4,rerank=40": 40,
+    "faiss:factory=PQ5x4": 7,
+    "faiss:factory=PQ5x4fs,rerank=40": 40,
+    "faiss:factory=LSH64r,rerank=900": 500,
+    "faiss:factory=LSH64r": 7,
+    "faiss:factory=IVF4,Flat,nprobe=4": 500,
+    "faiss:factory=PCA5,Flat": -1,
+    "lsh:rerank=0": 0,
+}
+
+
+@pytest.mark.parametrize("line", LOOKED)
+def test_rows_compared_exactly(vectors, line):
+    found = index_of(line, vectors).search(vectors.matrix[:9], top=7)
+    assert found.looked.tolist() == [LOOKED[line]] * 9
+
+
+def test_lists_that_are_empty_are_no_rows(vectors):
+    """All rows but one are alike: most lists of an IVF index hold none."""
+    rows = np.ones((500, 20))
+    rows[0] = -vectors.matrix[0]
+    index = index_of("faiss:factory=IVF16,Flat,nprobe=1", Vectors(vectors.words, rows))
+    looked = {int(index.search(vectors.matrix[q : q + 1], top=3).looked[0]) for q in range(60)}
+    assert 0 in looked
+    assert max(looked) < 500
+
+
+def test_signatures_alone_come_with_exact_cosines(vectors):
+    for word, cosine in vectors.most_similar("w7", index="lsh:rerank=0"):
+        assert cosine == pytest.approx(vectors.similarity("w7", word), abs=1e-6)
 
 
 def test_another_packages_index(tmp_path, monkeypatch, vectors):

@@ -9,6 +9,7 @@ import pytest
 import embeddings as em
 from embeddings import tensors
 from embeddings.errors import EmbeddingsError, FormatError, OutputError, RegistryError, SettingError
+from embeddings.indexes import index_of
 from embeddings.indexes.saved import RECORD, TENSORS, checksum
 from embeddings.vectors import Vectors
 
@@ -70,6 +71,42 @@ def test_round_trip(vectors, saved, name):
     assert vectors.most_similar("w3", index=saved / name) == vectors.most_similar("w3", index=fresh)
     assert vectors.most_similar("w3", index=str(saved / name)) == vectors.most_similar("w3", index=fresh)
     assert not [path for path in (saved / name).iterdir() if path.suffix in (".pkl", ".pickle")]
+
+
+def test_loading_is_no_building(vectors, copy):
+    folder = copy("hamming")
+    rewrite(folder, lambda record: record.update(build_seconds=123.5))
+    assert em.load_index(folder, vectors).facts()["build_seconds"] == 123.5
+
+
+def test_settings_of_the_search_follow_a_path(vectors, saved):
+    index = index_of(f"{saved / 'hamming'}:rerank=150", vectors)
+    assert index.settings == em.load_index(saved / "hamming", vectors).settings | {"rerank": 150}
+    assert index.search(vectors.matrix[:3]).looked.min() >= 150
+    fresh = em.build_index(vectors, "lsh", mode="tables", bits=4, tables=2, probes=1)
+    found = vectors.most_similar("w3", index=f"{saved / 'tables'}:probes=1")
+    assert found == vectors.most_similar("w3", index=fresh)
+
+
+@pytest.mark.parametrize(
+    ("name", "rest", "kind", "message"),
+    [
+        (
+            "hamming",
+            "bits=80",
+            SettingError,
+            "hamming:bits=80: bits would need a new index; .* only probes, rerank can",
+        ),
+        ("exact", "bits=80", SettingError, "exact has no setting 'bits'"),
+        ("hamming", "rerank=many", SettingError, "rerank must be a whole number, not 'many'"),
+        ("hamming", "500", SettingError, "hamming:500' must be .*hamming:name=value"),
+        ("faiss", "factory=Flat", SettingError, "factory would need a new index; .* only ef_search, nprobe, rerank"),
+        ("nothing", "rerank=3", RegistryError, "no index called"),
+    ],
+)
+def test_other_settings_do_not(vectors, saved, name, rest, kind, message):
+    with pytest.raises(kind, match=message):
+        index_of(f"{saved / name}:{rest}", vectors)
 
 
 def test_other_vectors_are_refused(vectors, saved):

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_indexes import best, bits_of, buckets, candidates, distance, probes, signature
 
-from embeddings.indexes import build_index
+from embeddings.indexes import build_index, spread, tables
 from embeddings.indexes.hyperplanes import Planes, mean_row, orthogonal_rows, random_planes, signatures
 from embeddings.indexes.probing import new_heap, sequence
 from embeddings.indexes.products import FEW, one_thread, products
@@ -76,6 +76,12 @@ def test_orthogonal_planes_are_rotations():
     assert np.abs(gram[:9, 9:18]).max() > 0.1
 
 
+@pytest.mark.parametrize("orthogonal", [True, False])
+def test_products_with_planes_are_distances(random, orthogonal):
+    planes = random_planes(random.units, 40, orthogonal=orthogonal, centre=True, seed=1)
+    assert np.linalg.norm(planes.normals, axis=1) == pytest.approx(np.ones(40), abs=1e-6)
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.floats(0.001, 100), min_size=1, max_size=9, unique=True), st.integers(1, 600))
 def test_probing_order(margins, count):
@@ -130,9 +136,26 @@ def test_tables_find_what_the_best_buckets_hold(random, probing):
         assert ids.tolist() == expected + [-1] * (6 - len(expected))
 
 
+@pytest.mark.parametrize("cores", [1, 3])
+def test_scratch_that_is_used_again_changes_nothing(random, monkeypatch, cores):
+    """Neither after other queries, restricted or not, nor when it has counted as many queries as it can."""
+    monkeypatch.setattr(spread, "available_threads", lambda: cores)
+    monkeypatch.setattr(spread, "LEAST", 4)
+    monkeypatch.setattr(tables, "MOST_QUERIES", 30)
+    settings = {"mode": "tables", "bits": 4, "tables": 2, "probes": 3}
+    index, queries = build_index(random, "lsh", **settings), random.matrix[:20] + 0.1
+    for restrict in (None, 100, None, 100, 400):
+        fresh = build_index(random, "lsh", **settings)
+        found = [index.search(queries[q : q + 1], top=5, restrict=restrict) for q in range(20)]
+        together, expected = (one.search(queries, top=5, restrict=restrict) for one in (index, fresh))
+        for part in range(3):
+            assert np.array_equal(np.concatenate([one[part] for one in found]), expected[part])
+            assert np.array_equal(together[part], expected[part])
+
+
 @pytest.mark.parametrize("restrict", [None, 130])
 @pytest.mark.parametrize("bits", [20, 64, 100])
-def test_hamming_order_and_what_it_stands_for(random, bits, restrict):
+def test_hamming_order_with_exact_cosines(random, bits, restrict):
     index = build_index(random, "lsh", bits=bits, rerank=0)
     planes = index.engine.planes
     signed = [signature(row, *planes) for row in random.units[:restrict]]
@@ -144,7 +167,7 @@ def test_hamming_order_and_what_it_stands_for(random, bits, restrict):
         away = [distance(own, other) for other in signed]
         order = sorted(range(len(away)), key=lambda row: (away[row], row))[:15]
         assert ids.tolist() == order
-        assert similarities == pytest.approx([np.cos(np.pi * away[row] / bits) for row in order])
+        assert similarities == pytest.approx([random.units[row].astype(float) @ query for row in order], abs=1e-12)
 
 
 @pytest.mark.parametrize("rerank", [1, 30, 250])

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from test_ngram_table import table_of
 
 from embeddings.kernels.block import FIRST, LAST, POSITION, keep_thresholds, rewind
-from embeddings.kernels.bundle import LOSS, NEXT, PAIRS
-from embeddings.kernels.lattice import LatticeSource, fill_lattice, groups, new_lattice, scratch
+from embeddings.kernels.bundle import LOSS, NEXT, PAIRS, aligned
+from embeddings.kernels.compile import kernel
+from embeddings.kernels.lattice import LatticeSource, fill_lattice, groups, new_lattice, score_against, scratch
 from embeddings.kernels.noise import alias_table
 from embeddings.kernels.rows import TARGETS
 from embeddings.kernels.trie import ngrams_within
@@ -192,11 +193,22 @@ def test_steps_are_minus_the_slope_of_the_loss(summed):
         assert (table.table[:, 3:] == 0).all()
 
 
+@kernel
+def against(output, bundle, positives, noise):
+    return score_against(output, bundle, positives, noise)
+
+
 @pytest.mark.parametrize("positives", range(1, 9))
 def test_noise_is_owed_for_every_positive(positives):
-    """The weights of noise add up to the negatives of every pair when no noise word is a positive."""
-    words = list(range(positives))
-    noise = [100] * (5 * groups(positives))
-    _, weights = naive.meeting(np.zeros((101, 1)), words, noise, 5)
-    assert sum(weights[positives:]) == pytest.approx(5 * positives)
-    assert max(weights[positives:]) <= 2
+    """The weights of noise add up to the negatives of every pair, but for a noise word that is a positive."""
+    output, words = aligned(101, 16, np.float64), np.arange(positives)
+    for drawn in (100, 0):
+        noise, bundle = np.full(5 * groups(8), 100), scratch(8, 5, 16, dtype=np.float64)
+        noise[0] = drawn
+        n = against(output, bundle, words, noise)
+        weights = bundle.weights[positives:n]
+        assert (bundle.weights[:positives] == 1).all()
+        assert n == positives + 5 * groups(positives)
+        missing = (drawn == 0) / groups(positives)
+        assert weights.sum() == pytest.approx(5 * positives - missing)
+        assert weights.max() <= 2

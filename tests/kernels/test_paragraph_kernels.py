@@ -11,7 +11,7 @@ from embeddings.kernels.block import FIRST, LAST, fill, new_block, rewind
 from embeddings.kernels.bundle import LOSS, NEXT, PAIRS, aligned, new_bundle
 from embeddings.kernels.documents import mark_known
 from embeddings.kernels.rows import TARGETS, padded
-from embeddings.kernels.together import hidden_bundle
+from embeddings.kernels.together import bundle_beside
 from embeddings.plugins import paragraph_dbow as dbow
 from embeddings.plugins import paragraph_dm as dm
 
@@ -114,14 +114,16 @@ def test_dm(dtype, combine, negatives):
 @pytest.mark.parametrize("negatives", [1, 5, 20])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_dm_concat(dtype, negatives, sharing):
+    """At a small rate: so few words are in many windows at once, and what is large makes errors of float32 grow."""
     documents, words, output = tables(dtype, DOCUMENTS, WORDS + 1, WORDS * 11)
     table, twin = output.table.reshape(WORDS, -1), output.twin.reshape(WORDS, -1)
     block = filled(negatives, sharing=sharing)
-    bundle = hidden_bundle(sharing, negatives, table.shape[1], contexts=11, dtype=dtype)
+    weight = 5 / 3 if sharing > 1 else 1.0
+    bundle = bundle_beside(sharing, negatives, words.width, slots=11, weight=weight, dtype=dtype)
     bundle.tally[NEXT] = -1e9
-    dm.learn_concatenated(block, dm.Tables(documents.table, words.table, table, CONCAT, sharing), bundle, 0.05)
-    how = {"reach": 5, "sharing": sharing, "at_once": TARGETS}
-    lost, pairs = naive.dm_concat(documents.twin, words.twin, twin, owned(block), 0.05, **how)
+    dm.learn_concatenated(block, dm.Tables(documents.table, words.table, table, CONCAT, sharing), bundle, 0.01)
+    how = {"reach": 5, "sharing": sharing, "at_once": TARGETS, "weight": weight}
+    lost, pairs = naive.dm_concat(documents.twin, words.twin, twin, owned(block), 0.01, **how)
     for made in (documents, words, output):
         made.check(5 * TOLERANCE[dtype])  # a step of float32 for eight windows at once
     assert bundle.tally[PAIRS] == pairs == block.place[LAST] - block.place[FIRST] > 200
@@ -133,17 +135,26 @@ def owned(block):
     return [(int(block.documents[place[0]]), place) for place in places(block)]
 
 
-def test_noise_keeps_the_balance():
+@pytest.mark.parametrize("negatives", [1, 5, 12])
+def test_noise_keeps_the_balance(negatives):
     """Every pair of document and word is owed `negatives` noise terms that are not the word itself, shared or not."""
-    block, noise, negatives = filled(3), 3, 5
-    for _, words, drawn in groups(block, noise):
-        weights = naive.dbow_weights(words, drawn, negatives)
-        assert len(drawn) == noise * len(words)
-        clean = [w for w, word in zip(weights, drawn, strict=True) if word not in words]
-        assert all(weight == pytest.approx(negatives / noise) for weight in clean)
-        per_pair = sum(weights) / len(words)
-        same = np.mean([word == other for word in drawn for other in words])
-        assert per_pair == pytest.approx(negatives * (1 - same))
+    documents, output = tables(np.float64, DOCUMENTS, WORDS)
+    noise = dbow.noise_words(negatives)
+    block, bundle = filled(noise), bundle_for(4 * (1 + noise), documents.width, np.float64)
+    first, last = block.place[FIRST], block.place[LAST]
+    for words in {1: [3], 2: [3, 3], 4: [1, 3, 1, 2]}.values():
+        p = len(words)
+        block.place[FIRST], block.place[LAST] = first, first + p
+        block.words[first : first + p], block.documents[first : first + p] = words, 0
+        block.noise[first : first + p] = 5
+        block.noise[first, 0] = 3
+        dbow.learn_block(block, dbow_tables(documents, output, output, negatives), bundle, 0.01)
+        positive, weights = bundle.weights[:p], bundle.weights[p : p + p * noise]
+        assert (positive == 1).all()
+        per_word = negatives / noise / p
+        assert weights[0] == pytest.approx(per_word * sum(word != 3 for word in words))
+        assert weights[1:] == pytest.approx(per_word * p)
+    assert last > first + 4
 
 
 def float64(rng, count, width=None):
@@ -198,7 +209,7 @@ def test_dm_steps_are_slopes(combine):
     block.stop[2] = 4
     concat = combine == CONCAT
     bundle = (
-        hidden_bundle(1, 4, output.shape[1], contexts=7, dtype=np.float64)
+        bundle_beside(1, 4, words.shape[1], slots=7, dtype=np.float64)
         if concat
         else new_bundle(1, 5, output.shape[1], contexts=7, rows=2, dtype=np.float64)
     )

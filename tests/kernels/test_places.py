@@ -10,7 +10,7 @@ from test_models import TOLERANCE, block_and_tables
 from embeddings.kernels.block import FIRST, HELD, LAST, new_block
 from embeddings.kernels.bundle import LOSS, NEXT, PAIRS, aligned, new_bundle
 from embeddings.kernels.rows import TARGETS, padded
-from embeddings.kernels.together import hidden_bundle
+from embeddings.kernels.together import bundle_beside
 from embeddings.plugins import continuous_window, structured
 
 EACH = np.array([[at, at] for at in (-5, -4, -3, -2, -1, 1, 2, 3, 4, 5)])
@@ -53,7 +53,7 @@ def test_continuous_window(dtype, negatives, sharing):
     block, words, _ = block_and_tables(dtype, negatives, sharing=sharing)
     output, twin = wide(np.random.default_rng(1), 10, dtype)
     table, twin = output.table.reshape(20, -1), twin.reshape(20, -1)
-    bundle = hidden_bundle(sharing, negatives, table.shape[1], contexts=10, dtype=dtype)
+    bundle = bundle_beside(sharing, negatives, words.width, slots=10, dtype=dtype)
     bundle.tally[NEXT] = -1e9
     continuous_window.learn_block(block, continuous_window.Tables(words.table, table, 5, sharing), bundle, 0.05)
     how = {"sharing": sharing, "at_once": TARGETS}
@@ -115,7 +115,7 @@ def test_continuous_window_steps_are_slopes(place):
         return naive.continuous_window_loss(words, whole, [twin], 5)
 
     slopes = [naive.slope(lost, table[:, :DIM]) for table in (words, output)]
-    bundle = hidden_bundle(1, 4, whole.shape[1], contexts=10, dtype=np.float64)
+    bundle = bundle_beside(1, 4, words.shape[1], slots=10, dtype=np.float64)
     continuous_window.learn_block(block, continuous_window.Tables(words, whole, 5, 1), bundle, RATE)
     for table, old, slope in zip((words, output), before, slopes, strict=True):
         assert_gradient((table - old) / RATE, slope)
@@ -142,7 +142,7 @@ def test_a_neighbour_left_and_one_right_are_told_apart():
 def test_windows_that_are_tallied_are_tallied_whole(sharing, first):
     """Outputs of zeros say nothing: each pair costs log 2, that of the centre and those of its noise words."""
     block, words, _ = block_and_tables(np.float64, 5, sharing=sharing)
-    bundle = hidden_bundle(sharing, 5, 10 * words.width, contexts=10, dtype=np.float64)
+    bundle = bundle_beside(sharing, 5, words.width, slots=10, dtype=np.float64)
     bundle.tally[NEXT] = first
     output = aligned(20, 10 * words.width, np.float64)
     continuous_window.learn_block(block, continuous_window.Tables(words.table, output, 5, sharing), bundle, 0.0)

@@ -6,15 +6,17 @@ import shutil
 
 import numpy as np
 import pytest
-from resuming import broken_off, learn
+from resuming import broken_off, corpus, interrupted_after, learn
 
 import embeddings as em
 from embeddings import tensors
 from embeddings.errors import OutputError, SettingError
+from embeddings.kernels.block import FROM, HELD
 from embeddings.testing import planted
 from embeddings.training import checkpoints as module
 from embeddings.training.checkpoints import RECORD, TENSORS, CheckpointError, Keeper
 from embeddings.training.interval import Interval
+from embeddings.training.state import checksum
 
 
 @pytest.mark.parametrize(
@@ -163,6 +165,24 @@ def flipped(path):
     tensors.save(arrays, path / TENSORS)
 
 
+def misplaced(name, number, value):
+    """A wrong number where kernels look at no bounds, under a sum that fits."""
+
+    def change(path):
+        arrays = {key: np.array(array) for key, array in tensors.load(path / TENSORS).items()}
+        arrays[f"thread.0.{name}"].reshape(-1)[number] = value
+        tensors.save(arrays, path / TENSORS)
+        told_otherwise("facts", "sum", value=checksum(arrays))(path)
+
+    return change
+
+
+def nudged(path):
+    arrays = {key: np.array(array) for key, array in tensors.load(path / TENSORS).items()}
+    arrays["table.words"][0, 0] += 1
+    tensors.save(arrays, path / TENSORS)
+
+
 def of_another_shape(path):
     arrays = {key: np.array(array) for key, array in tensors.load(path / TENSORS).items()}
     arrays["table.words"] = arrays["table.words"][:3]
@@ -197,6 +217,7 @@ def told_otherwise(*keys, value):
         (without("table.words"), "is damaged: the checkpoint is not whole: KeyError"),
         (without("random"), "is damaged: the checkpoint is not whole: ValueError"),
         (flipped, "is damaged: the checkpoint is not whole: ValueError: its bytes are not those that were written"),
+        (nudged, "is damaged: the checkpoint is not whole: ValueError: its bytes are not those that were written"),
         (of_another_shape, r"is damaged: the checkpoint is not whole: ValueError: float32 \(3, 16\) stands where"),
     ],
 )
@@ -206,6 +227,32 @@ def test_a_damaged_one_is_refused_in_one_line(tmp_path, change, told):
     with pytest.raises(CheckpointError, match=told) as caught:
         learn("skipgram", planted(), {}, checkpoints=made, resume=True)
     assert "\n" not in str(caught.value)
+
+
+PLACES = [("block.place", number, value) for number in range(7) for value in (-1, 1 << 40)]
+NUMBERS = [("inputs", 3, 1 << 20), ("inputs", 3, -1), ("noise", 9, 1 << 30), ("start", 5, -7), ("stop", 5, 1 << 40)]
+
+
+@pytest.mark.parametrize("trainer", ["cbow", "paragraph-dm", "sembei"])
+def test_one_that_would_lead_kernels_astray_is_refused(tmp_path, trainer):
+    """Numbers that are no place, in the midst of an epoch, under a sum that fits."""
+    made, text = em.Checkpoints(tmp_path / "c"), corpus(trainer)
+    with interrupted_after(1), pytest.raises(em.Interrupted):
+        learn(trainer, text, {}, checkpoints=made)
+    (path,) = made.found()
+    good, record = (path / TENSORS).read_bytes(), (path / RECORD).read_text()
+    numbers = [("starts", 9, 1 << 20), ("lefts", 9, -2), ("noise", 9, 1 << 30)] if trainer == "sembei" else NUMBERS
+    numbers += [("documents", 0, 1 << 20)] * (trainer == "paragraph-dm")
+    places = [one for one in PLACES if trainer != "sembei" or one[1] not in (FROM, HELD)]
+    for misplacement in [*places, *((f"block.{name}", number, value) for name, number, value in numbers)]:
+        (path / TENSORS).write_bytes(good)
+        (path / RECORD).write_text(record)
+        misplaced(*misplacement)(path)
+        with pytest.raises(CheckpointError, match="its threads stand where there is no text"):
+            learn(trainer, text, {}, checkpoints=made, resume=True)
+    (path / TENSORS).write_bytes(good)
+    (path / RECORD).write_text(record)
+    learn(trainer, text, {}, checkpoints=made, resume=True)
 
 
 def test_a_damaged_one_that_is_removed_leaves_the_one_before(tmp_path):

@@ -153,3 +153,47 @@ def test_rows_that_do_not_fit():
     put_rows("x", table, np.ones((4, 3), np.float32), slice(None), slice(None))
     assert table[:, :3].all()
     assert not table[:, 3:].any()
+
+
+TOWNS = em.PhraseList([("new", "york"), ("old", "town")])
+
+
+@pytest.mark.parametrize("words", ["replace", "alternate"])
+def test_phrases_of_the_model_are_joined_in_the_new_text_and_none_is_lost(tmp_path, words):
+    first = em.Corpus(["new york is an old town"] * 30, phrases=TOWNS, joiner="+", phrase_words=words)
+    model = learn("skipgram", first, {})
+    model.save(tmp_path / "m")
+    again = em.continue_training(em.load_model(tmp_path / "m"), ["new york grows"] * 30, threads=1)
+    assert {"new+york", "old+town", "grows"} <= set(again.vectors.words)
+    assert ("york" in again.vectors.words) == (words == "alternate")
+    assert again.vocabulary.counts[again.vocabulary.index("new+york")] == 60 // (1 + (words == "alternate"))
+    assert [row["words"] for row in again.phrases.to_pylist()] == [["new", "york"], ["old", "town"]]
+    assert again.record["text"]["phrases"]["words"] == words
+    third = em.continue_training(again, ["an old town"] * 30, threads=1)
+    assert third.vocabulary.counts[third.vocabulary.index("old+town")] == 60 // (1 + (words == "alternate"))
+
+
+def test_phrases_of_the_new_text_come_to_those_of_the_model():
+    model = learn("skipgram", em.Corpus(["new york is old"] * 30, phrases=TOWNS), {})
+    more = em.PhraseList([("big", "apple")])
+    again = em.continue_training(model, em.Corpus(["the big apple is old"] * 30, phrases=more), threads=1)
+    assert [row["words"] for row in again.phrases.to_pylist()] == [["new", "york"], ["big", "apple"]]
+    with pytest.raises(SettingError, match="the words of the model's phrases are joined by '_': join these so too"):
+        em.continue_training(model, em.Corpus(["big apple"] * 30, phrases=more, joiner="+"), threads=1)
+    with pytest.raises(SettingError, match="name the phrases for this text too"):
+        em.continue_training(model, em.Corpus(["is old"] * 30), threads=1)
+
+
+def test_phrases_come_through_a_checkpoint(tmp_path):
+    text, made = em.Corpus(["new york is an old town"] * 300, phrases=TOWNS), em.Checkpoints(tmp_path / "c")
+    with interrupted_after(1), pytest.raises(em.Interrupted):
+        learn("skipgram", text, {}, checkpoints=made)
+    again = learn("skipgram", text, {}, checkpoints=made, resume=True)
+    assert again.phrases.equals(learn("skipgram", text, {}).phrases)
+    assert again.phrases.num_rows == 2
+
+
+def test_a_file_of_another_program_goes_on_with_a_path(tmp_path):
+    learn("fasttext", em.Corpus(OLD), {"buckets": 40}).export(tmp_path / "m.bin", "fasttext")
+    (tmp_path / "new.txt").write_text("a x b y\n" * 30)
+    assert "x" in em.continue_training(em.load_model(tmp_path / "m.bin"), tmp_path / "new.txt", threads=1).vectors

@@ -24,7 +24,7 @@ KINDS = [
     (em.ParagraphDM, {"combine": "concat"}),
 ]
 EVERY = pytest.mark.parametrize(("kind", "more"), KINDS, ids=["dbow", "dbow-words", "mean", "sum", "concat"])
-SMALL = {"dim": 8, "min_count": 1, "sample": 0, "window": 2, "epochs": 30}
+SMALL = {"dim": 8, "min_count": 1, "sample": 0, "epochs": 30}
 PLACES, THINGS = ("sea", "hill", "town"), 12
 
 
@@ -44,7 +44,8 @@ def test_contract_in_every_form(kind, more):
 @EVERY
 def test_documents_of_one_place_are_nearest_and_inferred_ones_find_them(kind, more):
     """The words beside a word of a place tell nothing, so a window of 1 leaves all to the document."""
-    made = kind(**{**SMALL, **more, "epochs": 100, "rate": 0.05, "window": 1})
+    window = {"window": 1} if kind is em.ParagraphDM or more else {}
+    made = kind(**{**SMALL, **more, "epochs": 100, "rate": 0.05, **window})
     model = made.train(em.Corpus(list(texts())), threads=1)
     vectors = model.documents
     assert vectors.words == [str(number) for number in range(240)]
@@ -142,6 +143,28 @@ def test_the_smallest_and_the_longest(kind, more, given):
     assert np.isfinite(model.documents.matrix).all()
     assert model.documents.matrix.any(axis=1).all()
     assert np.isfinite(model.infer(given)).all()
+
+
+@pytest.mark.slow
+@EVERY
+def test_a_document_of_a_million_words(kind, more):
+    words = [f"w{i}" for i in np.random.default_rng(1).zipf(1.5, 1_000_000) % 1000]
+    model = kind(dim=4, epochs=1, **more).train(em.Corpus([words, ["w1", "w2"] * 5]), threads=2)
+    assert model.record["words"] == 1_000_010
+    assert np.isfinite(model.documents.matrix).all()
+    assert np.isfinite(model.infer([words], epochs=1)).all()
+
+
+@pytest.mark.slow
+def test_documents_of_the_lee_corpus_find_themselves():
+    """gensim's own corpus and its tutorial's settings, by which it finds 292 of 300."""
+    utils = pytest.importorskip("gensim.test.utils")
+    corpus = em.Corpus(utils.datapath("lee_background.cor"))
+    made = em.ParagraphDM(dim=50, min_count=2, epochs=40, sample=0.001)
+    model = made.train(corpus, threads=1)
+    found = model.documents.most_similar_many(list(model.infer(corpus)), top=1)
+    assert len(found) == 300
+    assert sum(near[0][0] == str(number) for number, near in enumerate(found)) >= 290
 
 
 @EVERY
@@ -285,9 +308,18 @@ def test_text_is_cut_as_in_the_training():
 def test_settings_that_do_not_go_together():
     with pytest.raises(SettingError, match="shrink_window is for train_words"):
         em.ParagraphDBOW(shrink_window=False)
+    with pytest.raises(SettingError, match="window is for train_words, or negative_sharing distant"):
+        em.ParagraphDBOW(window=10)
+    for more in ({"train_words": True}, {"negative_sharing": "distant"}):
+        assert em.ParagraphDBOW(window=10, **more).window == 10
     assert em.ParagraphDM(combine="concat").shrinks is False
     assert em.ParagraphDM(combine="concat", shrink_window=True).shrinks is True
     assert em.ParagraphDM().shrinks is True
+    for how, noise in ({}, 3), ({"negatives": 1}, 1), ({"negative_sharing": "window"}, 5), ({"combine": "mean"}, 5):
+        made = em.ParagraphDM(**{"combine": "concat", **how})
+        assert made.noise == noise
+        if made.combine == "concat":
+            assert made.bundle().weights[1 : 1 + noise] == pytest.approx(made.negatives / noise)
 
 
 def test_two_models_side_by_side():

@@ -1,0 +1,92 @@
+"""How long files of vectors take to read, beside gensim, and a saved model to its first look-up.
+
+`python -m embeddings.eval.benchmark.loading` makes vectors at random, writes them, and prints a line a way of reading,
+separated by tabs. Each reading is a process of its own, which takes the time from when its libraries are imported to
+the first vector; the files were just written, so that they are in memory. `--help` lists what can be chosen.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+
+import click
+import numpy as np
+
+from embeddings.model import Model
+from embeddings.vectors import Vectors
+from embeddings.vocabulary import Vocabulary
+
+READ = """
+import json, resource, sys, time
+{imports}
+path, word = sys.argv[1:]
+def spent():
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+begun, wall = spent(), time.perf_counter()
+found = {read}
+found[word].sum()
+print(json.dumps([spent() - begun, time.perf_counter() - wall, spent()]))
+"""
+OURS = ("import embeddings as em", "em.load(path)")
+GENSIM = "from gensim.models import KeyedVectors"
+WAYS = {
+    ("saved model", "embeddings"): OURS,
+    ("word2vec-binary", "embeddings"): OURS,
+    ("word2vec-binary", "gensim"): (GENSIM, "KeyedVectors.load_word2vec_format(path, binary=True)"),
+    ("word2vec-text", "embeddings"): OURS,
+    ("word2vec-text", "gensim"): (GENSIM, "KeyedVectors.load_word2vec_format(path)"),
+}
+COLUMNS = ("format", "library", "cpu_s", "wall_s", "cpu_s_with_imports", "embeddings_is_faster")
+
+
+def measured(words: int, dim: int, repeats: int) -> Iterator[tuple[str, ...]]:
+    """A row for each way of reading: medians, and how many times faster this package is by CPU time."""
+    with TemporaryDirectory(prefix="embeddings-loading-") as place:
+        paths = written(words, dim, Path(place))
+        ours: dict[str, float] = {}
+        for (form, library), (imports, read) in WAYS.items():
+            code = READ.format(imports=imports, read=read)
+            runs = np.array([timed(code, paths[form], f"word{words - 1}") for _ in range(repeats)])
+            cpu, wall, whole = (median(column) for column in runs.T.tolist())
+            ours.setdefault(form, cpu)
+            yield form, library, f"{cpu:.3f}", f"{wall:.3f}", f"{whole:.3f}", f"{cpu / ours[form]:.1f}"
+
+
+def written(words: int, dim: int, folder: Path) -> dict[str, Path]:
+    """The same vectors in each format."""
+    matrix = np.random.default_rng(1).standard_normal((words, dim), dtype=np.float32)
+    counts = np.arange(words, 0, -1)
+    vectors = Vectors([f"word{number}" for number in range(words)], matrix, counts=counts)
+    Model("random", vectors=vectors, vocabulary=Vocabulary(vectors.words, counts)).save(folder / "model")
+    paths = {"saved model": folder / "model"}
+    for form in ("word2vec-binary", "word2vec-text"):
+        paths[form] = folder / form
+        vectors.save(paths[form], form)
+    return paths
+
+
+def timed(code: str, path: Path, word: str) -> list[float]:
+    """CPU and wall seconds of reading, CPU seconds of the whole process."""
+    command = [sys.executable, "-c", code, str(path), word]
+    found: list[float] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return found
+
+
+@click.command()
+@click.option("--words", type=click.IntRange(1), default=1_000_000, show_default=True)
+@click.option("--dim", type=click.IntRange(1), default=300, show_default=True)
+@click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="Processes for each way.")
+def main(words: int, dim: int, repeats: int) -> None:
+    """Time how files of vectors are read, beside gensim."""
+    click.echo("\t".join(COLUMNS))
+    for row in measured(words, dim, repeats):
+        click.echo("\t".join(row))
+
+
+if __name__ == "__main__":
+    main()
