@@ -79,7 +79,8 @@ def gensim(job: Job, clock: Clock) -> None:
     model.build_vocab(corpus_file=job.text)
     total = {"total_words": model.corpus_total_words, "total_examples": model.corpus_count}
     with clock.training.counted():
-        _, clock.words = model.train(corpus_file=job.text, epochs=model.epochs, **total)
+        trained = model.train(corpus_file=job.text, epochs=model.epochs, **total)
+    clock.words = trained[1] if trained else model.corpus_total_words * model.epochs  # Doc2Vec does not say
     if job.shape.documents:
         save_documents(model.dv.vectors, job.out)
     else:

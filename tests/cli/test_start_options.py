@@ -55,7 +55,7 @@ def test_continue_joins_the_phrases_of_the_model(text, tmp_path):
     assert counts[1] == counts[0] + 10
     assert model.record["text"]["phrases"]["joiner"] == "+"
     done = run(*given, "-o", tmp_path / "x", "--joiner=#")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stderr.endswith("are joined by '+': join these so too\n")
     assert not (tmp_path / "x").exists()
 

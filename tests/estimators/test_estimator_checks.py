@@ -7,7 +7,7 @@ from sklearn.utils.validation import validate_data
 
 import embeddings as em
 
-SETTINGS = {"dim": 6, "min_count": 1, "epochs": 2, "window": 2}
+SETTINGS = {"dim": 6, "min_count": 1, "epochs": 2}
 
 
 def tagged_as_numbers(tags):

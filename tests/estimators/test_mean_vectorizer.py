@@ -147,7 +147,7 @@ def test_any_trainer_by_name_or_made():
     assert (by_name.model_.name, by_name.vectors_.dim) == ("cbow", 5)
     made = em.MeanVectorizer(em.CBOW(**SMALL), {"dim": 5}).fit(given)
     np.testing.assert_array_equal(made.vectors_.matrix, by_name.vectors_.matrix)
-    words = em.MeanVectorizer("paragraph-dbow", SMALL).fit(given)
+    words = em.MeanVectorizer("paragraph-dbow", {**SMALL, "train_words": True}).fit(given)
     assert words.transform(["w1"]).tobytes() == words.model_.vectors["w1"].tobytes()
 
 

@@ -11,7 +11,7 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 import embeddings as em
 from embeddings.errors import SettingError
 
-SMALL = {"dim": 8, "min_count": 1, "epochs": 10, "window": 2, "sample": 0}
+SMALL = {"dim": 8, "min_count": 1, "epochs": 10, "sample": 0}
 
 
 def labelled(count=60):
