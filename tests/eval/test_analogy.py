@@ -39,7 +39,7 @@ def naive(vectors, questions, limit, method="3cosadd"):
                 score = near[1] * near[2] / (near[0] + 1e-6)
             if method == "pairdirection":
                 way = vectors.units[index] - c
-                score = 0 if (way**2).sum() < 1e-6 else unit(way) @ unit(b - a)
+                score = 0 if (way**2).sum() < 1e-6 else round(unit(way) @ unit(b - a), 12)  # 0 of both kinds ties
             if word.upper() not in asked[:3] and (best is None or score > best[0]):
                 best = score, word.upper()
         right += best is not None and best[1] == asked[3]

@@ -134,7 +134,8 @@ def test_models_of_documents_are_judged_by_their_labels(tmp_path):
     ]
     for line in found:
         assert line["error"] == ""
-        assert (line["error of test seen"], line["error of test total"]) == ("80", "81")
+        seen = "80" if line["tool"] == "embeddings" else "81"  # gensim keeps a vector of an empty text as it was drawn
+        assert (line["error of test seen"], line["error of test total"]) == (seen, "81")
     assert float(found[0]["error of test"]) < 0.1
     assert "error of test (seen of 81)" in done.stdout
     kept = tmp_path / "r" / "vectors" / "paragraph-dbow-dim8-negatives5-threads1"
