@@ -47,7 +47,7 @@ def parquet(path: Path, name: str, columns: Columns, decoder: Utf8, progress: Pr
         chosen = choose(columns, file.schema_arrow, name)
         done, of = 0, file.metadata.num_rows
         wanted = [column for column in dict.fromkeys(chosen) if column is not None]
-        for batch in file.iter_batches(few(file.metadata, chosen[0]), columns=wanted, use_threads=False):
+        for batch in file.iter_batches(few(file.metadata), columns=wanted, use_threads=False):
             yield from_batch(batch, chosen, name, done, decoder)
             done += len(batch)
             progress(done / of)
@@ -100,16 +100,13 @@ def from_batches(
         progress(number)
 
 
-def few(metadata: Any, column: str) -> int:
-    """How many rows of a Parquet file to read at a time: rows may be long."""
+def few(metadata: Any) -> int:
+    """How many rows of a Parquet file to read at a time: rows may be long.
+
+    By the size of all columns: where a file claims that one is encrypted, to ask for its own ends the process.
+    """
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-    return min((so_many(size_of(group, column), group.num_rows) for group in groups), default=MOST)
-
-
-def size_of(group: Any, column: str) -> int:
-    """The bytes of a column in a row group, before compression."""
-    parts = [group.column(number) for number in range(group.num_columns)]
-    return sum(part.total_uncompressed_size for part in parts if part.path_in_schema == column)
+    return min((so_many(group.total_byte_size, group.num_rows) for group in groups), default=MOST)
 
 
 def so_many(size: int, rows: int) -> int:
