@@ -14,6 +14,7 @@ from embeddings.testing import check_trainer
 from embeddings.vectors import Vectors
 
 FITTING = {
+    "paragraph-dbow": {"window": 5},  # it has none without train_words, and takes no other
     "tensor-indexing": {"fewest": 0},  # the corpus of the contract has no phrases
     "sembei": {"max_n": 1, "per_length": "all"},  # nor do vectors of more than its words belong in it
 }
