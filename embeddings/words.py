@@ -30,7 +30,7 @@ class Words:
         self.searches = 0
         if not distinct and len(self.rows) != len(self):
             twice = next(word for row, word in enumerate(self.listed) if self.rows[word] != row)
-            raise SettingError(f"the word {twice!r} stands twice")
+            raise SettingError(f"the word {twice!r:.80} stands twice")
 
     def __len__(self) -> int:
         return len(self.listed if self.column is None else self.column)

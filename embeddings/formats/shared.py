@@ -32,11 +32,11 @@ def encoded_words(vectors: Vectors, *, refused: re.Pattern[str], form: str) -> I
     for word in vectors.words:
         if not word or refused.search(word):
             why = "is empty" if not word else "holds white space"
-            raise FormatError(f"the {form} format cannot hold the word {word!r}, which {why}")
+            raise FormatError(f"the {form} format cannot hold the word {word!r:.80}, which {why}")
         try:
             yield word.encode("utf-8")
         except UnicodeEncodeError:
-            raise FormatError(f"the {form} format cannot hold the word {word!r}: not valid Unicode") from None
+            raise FormatError(f"the {form} format cannot hold the word {word!r:.80}: not valid Unicode") from None
 
 
 def check_policy(errors: str) -> None:
@@ -60,7 +60,7 @@ def decode(words: Sequence[bytes], errors: str, place: str, first: int) -> list[
         found.extend(word.decode("utf-8", errors) for word in words)
     except UnicodeDecodeError:
         raise FormatError(
-            f"{place} {first + len(found)}: the word {words[len(found)]!r} is not UTF-8 (word2vec.c cuts "
+            f"{place} {first + len(found)}: the word {words[len(found)]!r:.80} is not UTF-8 (word2vec.c cuts "
             "long words); errors='replace' or 'ignore' reads it"
         ) from None
     return found

@@ -30,7 +30,7 @@ def to_table(vectors: Vectors, *, dtype: str = "float32") -> Any:
     try:
         words = pa.array(vectors.words, pa.string())
     except UnicodeEncodeError as error:
-        raise FormatError(f"an Arrow table cannot hold the word {error.object!r}: not valid Unicode") from None
+        raise FormatError(f"an Arrow table cannot hold the word {error.object!r:.80}: not valid Unicode") from None
     except pa.ArrowCapacityError:
         words = pa.array(vectors.words, pa.large_string())
     columns = {WORD: words}
