@@ -82,8 +82,13 @@ def sound(block: Block, source: Source, begin: int, end: int) -> bool:
     ordered = 0 <= first <= last <= held <= size and 0 <= start <= last
     limits = [(block.words, words), (block.inputs, words), (block.start, size), (block.stop, size + 1)]
     limits += [(block.noise, len(source.noise)), (block.documents, 1 + int(source.rows.max(initial=0)))]
-    return ordered and on_the_way(block.place, source.lines, begin, end) and all(
-        within(numbers[:held], stop) for numbers, stop in limits  # what was held before is not looked at again
+    return (
+        ordered
+        and on_the_way(block.place, source.lines, begin, end)
+        and all(
+            within(numbers[:held], stop)
+            for numbers, stop in limits  # what was held before is not looked at again
+        )
     )
 
 
