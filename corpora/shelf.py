@@ -59,7 +59,8 @@ def limit(home: Path) -> int:
             return parse_size(text)
         except SettingError as error:
             raise SettingError(f"{VARIABLE}: {error}") from None
-    return min(MOST, shutil.disk_usage(home).total // 10)
+    there = next(folder for folder in (home, *home.absolute().parents) if folder.exists())  # it may not be made yet
+    return min(MOST, shutil.disk_usage(there).total // 10)
 
 
 def entries(home: Path) -> list[Entry]:

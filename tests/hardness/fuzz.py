@@ -53,7 +53,7 @@ def memory(name: str) -> int:
 
 def attempt(read: Any, path: Path) -> tuple[str, str]:
     """Whether it was refused or read; else what is wrong, with the last lines of our own that were at work."""
-    from readers import check_line
+    from good_files import check_line
 
     from embeddings.errors import EmbeddingsError
 
@@ -78,8 +78,8 @@ def attempt(read: Any, path: Path) -> tuple[str, str]:
 
 def work(names: Sequence[str], first: int, cases: int, seed: int, goods: Path, out: Path) -> None:
     """Do cases of readers, one after another, and write what became of each as a line."""
+    from good_files import readers
     from mutations import spoil
-    from readers import readers
 
     known = readers()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -107,7 +107,7 @@ def work(names: Sequence[str], first: int, cases: int, seed: int, goods: Path, o
 
 def make(names: Sequence[str], goods: Path) -> None:
     """Write good files for the readers."""
-    from readers import readers
+    from good_files import readers
 
     known = readers()
     for name in names:
@@ -178,7 +178,7 @@ def main() -> None:
     if given.part:
         part = given.part
         return work(part["names"], part["first"], part["cases"], part["seed"], Path(part["goods"]), Path(part["out"]))
-    from readers import readers
+    from good_files import readers
 
     names = [name for name in readers() if not given.reader or name.startswith(tuple(given.reader))]
     found = fuzz(names, given.first + given.cases, given.seed, first=given.first)

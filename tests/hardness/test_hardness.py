@@ -36,14 +36,17 @@ def test_broken_files_are_read_or_refused():
     assert found["all"]["read"] > 0
 
 
+HOUR = pytest.mark.skipif("EMBEDDINGS_FUZZ" not in os.environ, reason="takes long: EMBEDDINGS_FUZZ=500 asks for it")
+
+
 @pytest.mark.slow
-@pytest.mark.skipif("EMBEDDINGS_FUZZ" not in os.environ, reason="takes an hour: EMBEDDINGS_FUZZ=500 asks for so many")
+@HOUR
 def test_thousands_of_broken_files_are_read_or_refused():
     run(HERE / "fuzz.py", "--cases", os.environ["EMBEDDINGS_FUZZ"], "--seed", 2)
 
 
 def test_every_format_is_among_them():
-    from readers import FORMS
+    from good_files import FORMS
 
     from embeddings import formats
 
@@ -52,17 +55,19 @@ def test_every_format_is_among_them():
 
 
 def test_faults_of_writers_leave_the_old_or_the_new():
-    found = figures(run(HERE / "faults.py", "format npy", "format projector", "model", "checkpoint", "encoded corpus"))
+    found = figures(run(HERE / "faults.py", "format npy", "format projector", "model"))
     assert all(row["refused"] and row["killed"] for row in found.values())
 
 
 @pytest.mark.slow
+@HOUR
 def test_faults_of_all_writers_leave_the_old_or_the_new():
     found = figures(run(HERE / "faults.py"))
     assert all(row["refused"] and row["killed"] for row in found.values())
 
 
 @pytest.mark.slow
+@HOUR
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_run_that_is_killed_twenty_times_ends_as_one_that_never_was(threads):
     found = json.loads(run(HERE / "killing.py", "--threads", threads))
