@@ -72,11 +72,11 @@ def test_text_in_files(lines, places, kinds, size, threads, tokenizer):
     parts = cut(whole, places)
     with tempfile.TemporaryDirectory() as folder:
         one = Path(folder, "one")
-        one.write_bytes("\n".join(line for part in parts for line in ["", *part]).encode())
+        one.write_bytes("".join(f"{line}\n" for part in parts for line in ["", *part]).encode())
         many = []
         for number, (part, kind) in enumerate(zip(parts, kinds, strict=False)):
             many.append(Path(folder, f"{number}.{kind}"))
-            many[-1].write_bytes(PACKED[kind](("\n".join(["", *part])).encode()))
+            many[-1].write_bytes(PACKED[kind]("".join(f"{line}\n" for line in ["", *part]).encode()))
         expected = numbers(one, tokenizer=tokenizer)
         pa.set_cpu_count(threads)
         words, counts, ids, sentences, _, _ = numbers(*many, size=size, tokenizer=tokenizer)
