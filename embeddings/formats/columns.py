@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 BLOCK = 1 << 22
+BOM = b"\xef\xbb\xbf"
 
 
 class LongLineError(ValueError):
@@ -28,6 +29,7 @@ def read_columns(stream: BinaryIO, kinds: list[Any], *, delimiter: str, longest:
     parse = csv.ParseOptions(delimiter=delimiter, quote_char=False, double_quote=False, ignore_empty_lines=False)
     convert = csv.ConvertOptions(column_types=dict(zip(names, kinds, strict=True)), null_values=[], check_utf8=False)
     for lines in whole_lines(stream, longest):
+        lines = BOM + lines if lines.startswith(BOM) else lines  # Arrow drops one; it is part of the first field
         read = csv.ReadOptions(column_names=names, block_size=max(1 << 20, min(2 * longest, len(lines))))
         yield from csv.read_csv(pa.BufferReader(lines), read, parse, convert).to_batches()
 

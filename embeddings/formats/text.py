@@ -14,11 +14,9 @@ import numpy as np
 from embeddings.errors import FormatError
 from embeddings.formats.columns import read_columns
 from embeddings.formats.shared import Rows, check_writable, encoded_words, is_number, written_blocks
-from embeddings.formats.sources import SNIFFED, compressed, plain, start_of
+from embeddings.formats.sources import SNIFFED, compressed, plain
 from embeddings.vectors import Vectors
 from embeddings.vocabulary import numbers
-
-BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
@@ -108,8 +106,6 @@ def read_fast(path: Path, layout: Layout) -> tuple[list[bytes], np.ndarray] | No
     import pyarrow as pa
 
     rows = rows_for(path, layout)
-    if not layout.skip and start_of(path, len(BOM)) == BOM:  # Arrow passes over it; it is part of the first word
-        return None
     try:
         for batch in batches(path, layout):
             if layout.words is not None and len(rows.words) + batch.num_rows > layout.words:
