@@ -90,11 +90,17 @@ def write_checkpoint(path: Path, version: int) -> None:
     em.Checkpoints(path, keep=1).write(State({"version": version}, {"n": version}, arrays), version)
 
 
-def write_corpus(path: Path, version: int) -> None:
-    """The cache of encoded corpora; the text is not what was written before."""
+def text_for(path: Path, version: int) -> Path:
+    """A text beside the cache that holds this version."""
     text = path.parent / "text.txt"
     if not text.exists() or f"word{version} " not in text.read_text():
         text.write_text(f"word{version} again\n" * 4000)
+    return text
+
+
+def write_corpus(path: Path, version: int) -> None:
+    """The cache of encoded corpora; the text is not what was written before."""
+    text = text_for(path, version)
     os.environ["EMBEDDINGS_CACHE"] = str(path)
     with em.Corpus(text).encode() as encoded:
         assert encoded.vocabulary.counts.tolist() == [4000, 4000], "a broken corpus is read"
@@ -233,12 +239,16 @@ class Try:
         """What stands there when all goes well."""
         self.begin()
         self.write(self.path, version)
-        return state(self.folder)
+        return self.state()
 
     def begin(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir()
         self.write(self.path, 0)
+
+    def state(self) -> str:
+        """A digest of what stands there."""
+        return state(self.folder)
 
     def defect(self, fault: Fault) -> tuple[str, str]:
         """How a case ended, and what is wrong with what it left; nothing if all is well."""
@@ -246,7 +256,7 @@ class Try:
         ended, told = attempted(self.write, self.path, fault)
         if ended == BROKEN:
             return ended, str(told)
-        left = state(self.folder) if ended != KILLED else self.swept()
+        left = self.state() if ended != KILLED else self.swept()
         if left not in self.goods:
             return ended, f"neither the old nor the new one stands there: {sorted(os.listdir(self.folder))}"
         if ended == "written" and left != self.goods[1]:
@@ -263,7 +273,15 @@ class Try:
             old.replace(self.folder / old.name)
         for scrap in [*self.folder.rglob(".*.partial"), *self.folder.rglob("scratch/*")]:
             shutil.rmtree(scrap, ignore_errors=True)
-        return state(self.folder)
+        return self.state()
+
+
+class Kept(Try):
+    """Checkpoints: the last one counts; the one before may still be there, as a process killed in between leaves it."""
+
+    def state(self) -> str:
+        last = em.Checkpoints(self.path).found()[-1:]
+        return state(last[0]) if last else "none"
 
 
 class Corpora(Try):
@@ -271,6 +289,7 @@ class Corpora(Try):
 
     def defect(self, fault: Fault) -> tuple[str, str]:
         self.begin()
+        text_for(self.path, 1)
         ended, told = attempted(self.write, self.path, fault)
         if ended == BROKEN:
             return ended, str(told)
@@ -282,10 +301,13 @@ class Corpora(Try):
         return ended, ""
 
 
+TRIES = {"encoded corpus": Corpora, "checkpoint": Kept}
+
+
 def cases(name: str, scratch: Path) -> list[tuple[Fault, str, str]]:
     """What became of each fault of a writer."""
     file, write = writers()[name]
-    one = (Corpora if name == "encoded corpus" else Try)(scratch / "place", file, write)
+    one = TRIES.get(name, Try)(scratch / "place", file, write)
     one.begin()
     ended, counted = attempted(write, one.path, None)
     assert ended == "written", f"{name}: {counted}"

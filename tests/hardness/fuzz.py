@@ -126,7 +126,7 @@ def fuzz(names: Sequence[str], cases: int, seed: int = 1, *, first: int = 0) -> 
     with tempfile.TemporaryDirectory() as scratch:
         goods, out = Path(scratch) / "goods", Path(scratch) / "out"
         environment = {**os.environ, "MALLOC_ARENA_MAX": "2", "ARROW_DEFAULT_MEMORY_POOL": "system"}
-        environment |= {"EMBEDDINGS_CACHE": str(Path(scratch) / "cache"), "OPENBLAS_NUM_THREADS": "1"}
+        environment |= {"EMBEDDINGS_CACHE": str(cache_beside(Path(scratch))), "OPENBLAS_NUM_THREADS": "1"}
         environment |= {"OMP_NUM_THREADS": "1", "TMPDIR": scratch, "NUMBA_NUM_THREADS": "1"}
         child([*names], {"make": str(goods)}, environment, check=True)
         left, start = list(names), first
@@ -145,6 +145,17 @@ def fuzz(names: Sequence[str], cases: int, seed: int = 1, *, first: int = 0) -> 
                 stream.write(json.dumps(Found(name, case, DEFECT, f"the process ended with {status}")) + "\n")
             left, start = left[left.index(name) :], case + 1
         return results(out)
+
+
+def cache_beside(scratch: Path) -> Path:
+    """A cache of its own, but for the compiled kernels."""
+    from embeddings.cache import folder
+
+    cache, kernels = scratch / "cache", folder("kernels")
+    cache.mkdir()
+    if kernels is not None:
+        (cache / "kernels").symlink_to(kernels)
+    return cache
 
 
 def child(names: list[str], how: dict[str, Any], environment: dict[str, str], *, check: bool = False) -> int:

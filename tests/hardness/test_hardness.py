@@ -55,7 +55,7 @@ def test_every_format_is_among_them():
 
 
 def test_faults_of_writers_leave_the_old_or_the_new():
-    found = figures(run(HERE / "faults.py", "format npy", "format projector", "model"))
+    found = figures(run(HERE / "faults.py", "format npy", "format projector", "model", "encoded corpus", "checkpoint"))
     assert all(row["refused"] and row["killed"] for row in found.values())
 
 

@@ -127,7 +127,7 @@ def test_a_place_that_cannot_be_written_is_told_before_the_corpus_is_read(tmp_pa
         ({"corpus": [["a", "b"]] * 9}, "corpus was [0-9a-f]+, and is [0-9a-f]+; vocabulary was "),
         ({"callbacks": [em.EarlyStopping(score=lambda model: 1.0)]}, "callbacks was .., and is .'EarlyStopping'.$"),
     ],
-    ids=str,
+    ids=lambda value: ",".join(value) if isinstance(value, dict) else "told",
 )
 def test_the_checkpoint_of_another_run_is_refused(tmp_path, change, told):
     made = broken_off(tmp_path / "c", 2)
