@@ -84,6 +84,7 @@ def test_the_rule_of_thumb_is_a_command(folder):
     assert (folder / "p.png").stat().st_size > 1000
 
 
+@pytest.mark.slow
 def test_results_are_written_as_files(folder):
     asked = ["evaluate", "v.bin", "random:400x8", "--neighbours", "--queries", 10, "--results"]
     lines = ok(*asked, "written", cwd=folder).splitlines()

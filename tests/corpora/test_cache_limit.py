@@ -137,6 +137,7 @@ print(encoded.fingerprint, encoded.ids.sum(), encoded.vocabulary.words, encoded.
 """
 
 
+@pytest.mark.slow
 def test_two_processes_that_encode_at_once_are_both_right_and_leave_one_entry(tmp_path, home):
     (tmp_path / "f").write_text("a b a c")
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}

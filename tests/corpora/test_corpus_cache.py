@@ -205,6 +205,7 @@ def encode_once(path):
     return Corpus(Path(path)).encode().fingerprint
 
 
+@pytest.mark.slow
 def test_runs_at_the_same_time_agree(text, home):
     with get_context("spawn").Pool(2) as pool:
         prints = pool.map(encode_once, [str(text)] * 4, chunksize=1)

@@ -29,6 +29,7 @@ def figures(output):
     return {name: dict(zip(heading[1:], map(int, numbers), strict=True)) for name, *numbers in rows}
 
 
+@pytest.mark.slow
 def test_broken_files_are_read_or_refused():
     found = figures(run(HERE / "fuzz.py", "--cases", 12))
     assert found["all"]["cases"] == 12 * (len(found) - 1) >= 600
@@ -54,6 +55,7 @@ def test_every_format_is_among_them():
     assert ours == {form.split()[0] for form in FORMS}
 
 
+@pytest.mark.slow
 def test_faults_of_writers_leave_the_old_or_the_new():
     found = figures(run(HERE / "faults.py", "format npy", "format projector", "model", "encoded corpus", "checkpoint"))
     assert all(row["refused"] and row["killed"] for row in found.values())

@@ -36,12 +36,14 @@ def texts(count=240, seed=1):
         yield " ".join(f"{place}{rng.integers(THINGS)} w{rng.integers(9)}" for _ in range(5))
 
 
+@pytest.mark.slow
 @EVERY
 def test_contract_in_every_form(kind, more):
     window = {} if kind is em.ParagraphDM or more else {"window": 5}  # plain DBOW has none, and takes no other
     check_trainer(kind, **more, **window)
 
 
+@pytest.mark.slow
 @EVERY
 def test_documents_of_one_place_are_nearest_and_inferred_ones_find_them(kind, more):
     """The words beside a word of a place tell nothing, so a window of 1 leaves all to the document."""

@@ -13,6 +13,7 @@ from embeddings.training.tables import zeros
 from embeddings.training.task import prepare
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("trainer", "settings"), FORMS, ids=str)
 def test_halted_again_and_again_it_ends_with_the_same_bytes(trainer, settings, tmp_path, monkeypatch):
     monkeypatch.setattr(order, "RUN", 1000)
