@@ -1,6 +1,7 @@
 """Training that ends when vectors no longer get better, and gives back the best there were."""
 
 import math
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from embeddings.errors import SettingError
 from embeddings.model import Model
 from embeddings.settings import check_value
-from embeddings.training.callbacks import Callback, Moment
+from embeddings.training.callbacks import Begin, Callback, Moment
 from embeddings.training.tables import VECTORS
 from embeddings.vectors import Vectors
 
@@ -49,12 +50,24 @@ class EarlyStopping(Callback):
     ) -> None:
         if bool(similarity or analogy) == (score is not None):
             raise SettingError("early stopping needs similarity or analogy sets, or a score: one of these")
+        if score is not None and not callable(score):
+            raise SettingError(f"score must be a function of a model, not {score!r:.80}")
+        self.by = {"similarity": names_of(similarity), "analogy": names_of(analogy)}
         self.patience: int = check_value("patience", patience, int, {"least": 1})
-        self.score = score or by_sets(similarity, analogy)
+        self.score = score or by_sets(self.by["similarity"], self.by["analogy"])
+        self.forget()
+
+    def forget(self) -> None:
+        """Know nothing of a run."""
         self.scores: list[float] = []
         self.best = 0  # the epoch, from 1 up
         self.kept: dict[str, np.ndarray] = {}
         self.record: dict[str, Any] = {}
+
+    def begin(self, begin: Begin) -> None:
+        """A run that begins has nothing to do with one before it; one that goes on was restored."""
+        if not begin.words:
+            self.forget()
 
     def epoch(self, moment: Moment) -> None:
         """Judge what was learned; keep it if it is the best, end the run if the best was too long ago."""
@@ -84,24 +97,38 @@ class EarlyStopping(Callback):
             record={**self.record, "early_stopping": told},
             composer=model.composer,
             tags=model.tags,
+            phrases=model.phrases,
         )
 
     def state(self) -> dict[str, Any]:
         """What was judged so far, and the best tables."""
-        said = {"patience": self.patience, "scores": list(self.scores), "best": self.best, "record": self.record}
+        said = {"patience": self.patience, "by": self.by, "scores": list(self.scores), "best": self.best, "record": self.record}
         return said | {PREFIX + name: table for name, table in self.kept.items()}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on judging.
 
         Raises:
-            SettingError: the patience was another.
+            SettingError: the patience was another, or the sets.
         """
         if state["patience"] != self.patience:
             raise SettingError(f"the run had the patience {state['patience']}, not {self.patience}")
+        if state["by"] != self.by:
+            raise SettingError(f"the run was judged by {told(state['by'])}, not by {told(self.by)}")
         self.scores, self.best, self.record = list(state["scores"]), state["best"], state["record"]
         kept = {name.removeprefix(PREFIX): table for name, table in state.items() if name.startswith(PREFIX)}
         self.kept = {name: np.array(table, subok=False) for name, table in kept.items()}
+
+
+def names_of(sets: "TestSets") -> list[str]:
+    """Names and paths of test sets, as text."""
+    listed = [sets] if isinstance(sets, str | os.PathLike) else list(sets)
+    return [os.fspath(one) for one in listed]
+
+
+def told(by: dict[str, list[str]]) -> str:
+    """What a run is judged by, as people say it."""
+    return " and ".join(f"{kind} {', '.join(names)}" for kind, names in by.items() if names) or "a score of its own"
 
 
 def by_sets(similarity: "TestSets", analogy: "TestSets") -> Callable[[Model], float]:

@@ -45,6 +45,8 @@ class RunLog(Callback):
             self.stream = opened(self.path, self.append)
         except OSError as error:
             raise OutputError(f"{self.path} cannot be written: {error.strerror or error}") from error
+        self.append = True  # a second run of the same object leaves the lines of the first
+        self.told, self.losses = 0.0, []
         self.write("begin", words=begin.words, of_words=begin.of_words, **begin.run)
 
     def progress(self, progress: Progress) -> None:

@@ -166,6 +166,40 @@ def test_early_stopping_goes_on_from_a_checkpoint(tmp_path):
     assert model.record["early_stopping"] == whole.record["early_stopping"]
 
 
+def test_a_run_that_goes_on_is_judged_by_what_it_was_judged_by(tmp_path):
+    pairs = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    for path in pairs:
+        path.write_text("cat kitty 9\nthing1 thing2 3\ncat thing3 1\nthing5 kitty 2\n")
+    made = em.Checkpoints(tmp_path / "c")
+    how = {"text": planted(), "settings": {"epochs": 9}, "checkpoints": made}
+    with interrupted_after(2), pytest.raises(em.Interrupted):
+        learn("cbow", **how, callbacks=[em.EarlyStopping(similarity=pairs[0])])
+    for other in ({"similarity": pairs[1]}, {"similarity": pairs}, {"score": lambda model: 1.0}):
+        with pytest.raises(SettingError, match=r"the run was judged by similarity .*a\.txt, not by "):
+            learn("cbow", **how, callbacks=[em.EarlyStopping(**other)], resume=True)
+    learn("cbow", **how, callbacks=[em.EarlyStopping(similarity=[str(pairs[0])])], resume=True)
+
+
+def test_early_stopping_keeps_phrases_and_how_texts_are_read():
+    corpus = em.Corpus(["new york is a city of the state new york"] * 200, phrases=em.PhraseList(["new york"]))
+    stopping = em.EarlyStopping(score=scored([3.0, 2.0, 1.0]))
+    model = em.train("paragraph-dbow", corpus, dim=4, min_count=1, epochs=9, threads=1, callbacks=[stopping])
+    assert model.phrases is not None
+    assert model.infer(["new york is a city"]).any()
+    more = em.continue_training(model, ["new york has a harbour"] * 9, threads=1, min_count=1, epochs=1)
+    assert "new_york" in more.vectors.words
+    assert more.record["text"]["phrases"] == model.record["text"]["phrases"]
+
+
+def test_a_second_run_is_not_judged_by_the_scores_of_the_first():
+    stopping = em.EarlyStopping(score=scored([9.0, 8.0, 7.0, 1.0, 3.0, 2.0]), patience=1)
+    first = learn("cbow", planted(), {"epochs": 9}, callbacks=[stopping])
+    assert first.record["early_stopping"] == {"scores": [9.0, 8.0], "best_epoch": 1, "patience": 1}
+    second = learn("cbow", planted(), {"epochs": 2, "dim": 5}, callbacks=[stopping])
+    assert second.record["early_stopping"] == {"scores": [7.0, 1.0], "best_epoch": 1, "patience": 1}
+    assert second.vectors.dim == 5
+
+
 def test_early_stopping_by_sets(tmp_path):
     pairs, questions = tmp_path / "pairs.txt", tmp_path / "questions.txt"
     pairs.write_text("cat kitty 9\nthing1 thing2 3\ncat thing3 1\nthing5 kitty 2\n")
@@ -184,6 +218,7 @@ def test_early_stopping_by_sets(tmp_path):
         ({}, "needs similarity or analogy sets, or a score: one of these"),
         ({"similarity": "wordsim353", "score": len}, "one of these"),
         ({"similarity": "wordsim353", "patience": 0}, "patience must be at least 1"),
+        ({"score": 0.5}, "score must be a function of a model, not 0.5"),
     ],
 )
 def test_early_stopping_that_is_asked_for_wrongly(given, told):
@@ -231,6 +266,13 @@ def test_a_log_goes_on(tmp_path):
     assert found == ["begin", "progress", "checkpoint", "interrupted", "begin", "progress", "end"]
     assert len(lines) == len(found) + 1
     assert losses(path)[0] == "words"
+
+
+def test_a_log_of_two_runs_has_the_lines_of_both(tmp_path):
+    log = em.RunLog(tmp_path / "run.jsonl")
+    for _ in range(2):
+        learn("cbow", planted(), {}, callbacks=[log])
+    assert [line["event"] for line in events(tmp_path / "run.jsonl")].count("end") == 2
 
 
 def test_a_log_that_is_there_is_not_replaced_unasked(tmp_path):
