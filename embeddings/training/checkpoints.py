@@ -36,6 +36,7 @@ from embeddings.training.progress import Progress
 FORMAT_VERSION = 1
 RECORD, TENSORS = "checkpoint.json", "tensors.safetensors"
 NAME = "words-{:015d}"
+NAMED = "words-" + "[0-9]" * 15  # a pattern of these names: no folder of somebody else has one
 KEPT = 3
 PARTIAL = ".partial"
 PACE = 5e8  # bytes a second: what a first checkpoint is taken to cost
@@ -92,7 +93,7 @@ class Checkpoints:
 
     def found(self) -> list[Path]:
         """The whole ones, oldest first."""
-        return sorted(path.parent for path in self.folder.glob(f"words-*/{RECORD}"))
+        return sorted(path.parent for path in self.folder.glob(f"{NAMED}/{RECORD}"))
 
     def check(self, *, resume: bool) -> None:
         """Refuse a folder that cannot be written, or, where a run begins anew, one that another left.
@@ -102,6 +103,8 @@ class Checkpoints:
         """
         if self.folder.is_dir():
             check_output(self.folder / RECORD)
+        elif self.folder.exists() or self.folder.is_symlink():
+            raise OutputError(f"{self.folder} is no folder, and checkpoints are written into one: move it away")
         else:
             check_output(self.folder)
         if self.found() and not resume and not self.force:
@@ -122,8 +125,13 @@ class Checkpoints:
         try:
             return read(found[-1])
         except FormatError as error:
-            advice = "; remove it to go on from the one before" if len(found) > 1 else ""
-            raise CheckpointError(f"the last checkpoint cannot be used: {error}{advice}") from None
+            raise self.useless(str(error)) from None
+
+    def useless(self, reason: str) -> CheckpointError:
+        """What is raised, with advice, where the last one cannot be used."""
+        *before, last = self.found()
+        advice = "; remove it to go on from the one before" if before else ""
+        return CheckpointError(f"the last checkpoint, {last}, cannot be used: {reason}{advice}")
 
     def write(self, state: State, words: int) -> Path:
         """Write one; gives its folder. Older ones beyond those to be kept are removed.
@@ -154,7 +162,7 @@ class Checkpoints:
 
     def sweep(self, *, everything: bool = False) -> None:
         """Remove what killed processes left half written, or all there is."""
-        for path in list(self.folder.glob(f".words-*{PARTIAL}")) + self.scraps():
+        for path in list(self.folder.glob(f".{NAMED}.*{PARTIAL}")) + self.scraps():
             shutil.rmtree(path, ignore_errors=True)
         for path in self.found() if everything else []:
             self.forget(path)
@@ -163,7 +171,7 @@ class Checkpoints:
 
     def scraps(self) -> list[Path]:
         """Folders that were being removed."""
-        return [path for path in self.folder.glob("words-*") if path.is_dir() and not (path / RECORD).exists()]
+        return [path for path in self.folder.glob(NAMED) if path.is_dir() and not (path / RECORD).exists()]
 
 
 class Keeper:

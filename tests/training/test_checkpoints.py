@@ -91,6 +91,19 @@ def test_what_a_crash_left_is_no_checkpoint_and_is_swept(tmp_path):
     assert [path.name for path in made.folder.iterdir()] == [whole.name]
 
 
+def test_folders_of_others_are_left_alone(tmp_path):
+    others = ["words-lists", "words-en", ".words-old.partial", "words-0000000000000012"]
+    for name in others:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "mine.txt").write_text("mine")
+    (tmp_path / "words-en" / RECORD).write_text("{}")
+    for given in ({}, {"resume": True}, {"force": True}):
+        made = em.Checkpoints(tmp_path, every="1w", force=given.pop("force", False))
+        learn("skipgram", planted(), {}, checkpoints=made, **given)
+        made.sweep(everything=True)
+        assert sorted(path.name for path in tmp_path.iterdir()) == sorted(others)
+
+
 def test_a_run_that_did_not_end_is_not_begun_anew_unasked(tmp_path):
     made = broken_off(tmp_path / "c", 2)
     with pytest.raises(OutputError, match=r"c holds checkpoints of a run that did not end: --resume .* --force begins"):
@@ -111,8 +124,9 @@ def test_a_place_that_cannot_be_written_is_told_before_the_corpus_is_read(tmp_pa
         yield ["a"]
 
     (tmp_path / "file").write_text("")
-    for path in (tmp_path / "no" / "c", tmp_path / "file"):
-        with pytest.raises(OutputError, match=r"is not a folder|exists"):
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    for path in (tmp_path / "no" / "c", tmp_path / "file", tmp_path / "link"):
+        with pytest.raises(OutputError, match=r"is not a folder|is no folder, and checkpoints"):
             em.train("skipgram", em.Corpus(never()), checkpoints=em.Checkpoints(path))
 
 
@@ -223,10 +237,23 @@ def told_otherwise(*keys, value):
 )
 def test_a_damaged_one_is_refused_in_one_line(tmp_path, change, told):
     made = broken_off(tmp_path / "c", 2)
-    change(made.found()[-1])
+    (path,) = made.found()
+    change(path)
     with pytest.raises(CheckpointError, match=told) as caught:
         learn("skipgram", planted(), {}, checkpoints=made, resume=True)
+    assert str(caught.value).startswith(f"the last checkpoint, {path}, cannot be used: ")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("change", [cut, flipped])
+def test_of_a_damaged_one_it_is_told_that_there_is_one_before(tmp_path, change):
+    made = broken_off(tmp_path / "c", 2)
+    (path,) = made.found()
+    later = path.with_name("words-000000999999999")
+    shutil.copytree(path, later)
+    change(later)
+    with pytest.raises(CheckpointError, match=f"{later}, cannot be used.*; remove it to go on from the one before$"):
+        learn("skipgram", planted(), {}, checkpoints=made, resume=True)
 
 
 PLACES = [("block.place", number, value) for number in range(7) for value in (-1, 1 << 40)]
