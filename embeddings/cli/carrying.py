@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 NEVER = "never"
 SAVED = "saved.json"  # beside checkpoints: which output an interrupted run has saved
+CONTINUED = "embeddings.continued"  # where the path of the model of --continue is, in a command's context
+READ = ("init", "continue", "vocab", "phrases", "stop_similarity", "stop_analogy")  # what a log must not replace
 NAMES = ("checkpoint_every", "resume", "log", "stop_similarity", "stop_analogy", "stop_patience")
 
 
@@ -45,6 +47,24 @@ def options() -> list[click.Parameter]:
             ["--stop-patience"], type=click.IntRange(1), help="Epochs without gain after which it ends.  [default: 2]"
         ),
     ]
+
+
+def check_log(log: str | None, out: str) -> None:
+    """Refuse a log in the place of what the run saves or has read, or within it: one of them would be lost.
+
+    Raises:
+        SettingError: naming both.
+    """
+    from embeddings.cli.saving import within, written
+    from embeddings.errors import SettingError
+
+    context = click.get_current_context()
+    found = [("--out", path) for path in written(out)] + [("the checkpoints", place(out))]
+    given = {**context.params, "continue": context.meta.get(CONTINUED)}
+    found += [(f"--{name.replace('_', '-')}", Path(given[name])) for name in READ if given.get(name)]
+    for option, path in found if log else []:
+        if within(str(log), path):
+            raise SettingError(f"--log {log} is in the place of {option} {path}, or within it; choose another")
 
 
 def conduct_of(

@@ -1,5 +1,6 @@
 """Saving what a run has learned: checked before it starts, not interrupted while it is written, never lost."""
 
+import os
 import signal
 import tempfile
 from collections.abc import Callable, Iterator
@@ -20,18 +21,30 @@ SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 def check_apart(out: str | None, corpus: "Corpus", option: str = "--out") -> None:
-    """Refuse an output that is a part of the corpus, or would become one.
+    """Refuse an output of which a file is a part of the corpus, or would become one.
 
     Raises:
         SettingError: it is a file of the corpus or lies in a folder that was given as one.
     """
-    if out is None:
-        return
-    target = Path(out).resolve()
-    for path in corpus.paths:
-        given = path.resolve()
-        if target == given or given in target.parents:
-            raise SettingError(f"{option} {out} is a part of the corpus {path}; choose another place")
+    for target in written(out) if out else []:
+        for path in corpus.paths:
+            if within(target, path):
+                raise SettingError(f"{option} {target} is a part of the corpus {path}; choose another place")
+
+
+def within(path: str | os.PathLike[str], place: str | os.PathLike[str]) -> bool:
+    """Whether a path is that place, or lies in it."""
+    inner, outer = Path(path).resolve(), Path(place).resolve()
+    return inner == outer or outer in inner.parents
+
+
+def written(out: str) -> list[Path]:
+    """The folder, or the files, that saving at `out` leaves."""
+    from embeddings import formats
+
+    if not is_vector_file(out):
+        return [Path(out)]
+    return formats.plan(out, format=None, counts=None, options={})[1]
 
 
 def checked(out: str, force: bool) -> Save:

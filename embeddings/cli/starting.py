@@ -41,9 +41,11 @@ def take_settings(ctx: click.Context, parameter: click.Parameter, path: str | No
     """The model, whose settings and reading become the defaults of the command; a configuration file wins."""
     if path is None:
         return None
+    from embeddings.cli.carrying import CONTINUED
     from embeddings.loading import load_model
     from embeddings.text_record import joining_of
 
+    ctx.meta[CONTINUED] = path
     model = load_model(path)
     if model.name != ctx.info_name:
         raise click.UsageError(f"{path} is a {model.name} model: train {model.name} goes on with it")

@@ -109,8 +109,10 @@ def train_into(
     text = Corpus(*corpus, vocabulary=vocab, **others)
     for name, path in (("--out", out), ("--log", how["log"])):
         check_apart(path, text, name)
+    carrying.check_log(how["log"], out)
     bar = Training(quiet)
     conduct = carrying.conduct_of(out, settings, bar.say, force=force, **how)
+    conduct.check_corpus(text)
     with Reading(quiet) as read:
         encoded = text.encode(report=read)
     read.tell(encoded)

@@ -12,6 +12,7 @@ from embeddings.training.checkpoints import Checkpoints
 from embeddings.training.start import Init
 
 if TYPE_CHECKING:
+    from embeddings.corpora import Corpus
     from embeddings.model import Model
 
 
@@ -70,6 +71,15 @@ class Conduct:
             self.init.check(trainer, settings)
         if self.continued is not None:
             continuing.check(self.continued, trainer, settings)
+
+    def check_corpus(self, corpus: "Corpus") -> None:
+        """Refuse a corpus that does not go with what the run starts from, before it is read.
+
+        Raises:
+            SettingError: saying why.
+        """
+        if self.continued is not None:
+            continuing.check_corpus(self.continued, corpus)
 
     @property
     def named(self) -> dict[str, Any]:

@@ -77,7 +77,7 @@ def grown_corpus(model: "Model", encoded: "EncodedCorpus", settings: Any) -> "En
     """The new text as numbers of the grown vocabulary, as long as this object lasts.
 
     Raises:
-        SettingError: the text was read in another way than that of the model, or has a vocabulary of its own.
+        SettingError: the old words are more than `max_vocab`.
         CorpusError: no word of it is known or frequent.
         OutputError: it cannot be written.
     """
@@ -86,30 +86,30 @@ def grown_corpus(model: "Model", encoded: "EncodedCorpus", settings: Any) -> "En
     from embeddings.corpora.remapping import remap
     from embeddings.corpora.scratch import made_in
 
-    if encoded.meta["given"]:
-        raise SettingError("the vocabulary is that of the model, grown: the corpus can have none of its own")
-    check_reading(model.record.get("text"), encoded.meta)
     vocabulary = grown(model.vocabulary, encoded.vocabulary, min_count=settings.min_count, max_vocab=settings.max_vocab)
     with made_in(folder("corpora")) as scratch:
         remap(encoded, vocabulary, scratch)
     return EncodedCorpus(scratch, temporary=True)
 
 
-def check_reading(before: Any, meta: Mapping[str, Any]) -> None:
-    """Refuse text whose words are cut otherwise than those of the model.
+def check_corpus(model: "Model", corpus: "Corpus") -> None:
+    """Refuse text whose words are cut otherwise than those of the model, before it is read.
 
     Raises:
-        SettingError: naming what differs.
+        SettingError: naming what differs; or the text has a vocabulary of its own.
     """
+    if corpus.vocabulary is not None:
+        raise SettingError("the vocabulary is that of the model, grown: the corpus can have none of its own")
+    before = model.record.get("text")
     if not isinstance(before, dict):  # models of other programs do not say
         return
     for name in READING:
-        if name in before and before[name] != meta["settings"].get(name):
+        if name in before and before[name] != corpus.settings.get(name):
             raise SettingError(f"the model learned from text read with {name} {before[name]!r}: read this so too")
-    joined, joins = before.get(PHRASES), meta.get(PHRASES)
+    joined, joins = before.get(PHRASES), corpus.phrasing
     if joined is not None and joins is None:
         raise SettingError("the model learned from text with phrases as words: name the phrases for this text too")
-    if isinstance(joined, dict) and joins is not None and joined.get("joiner") != joins["joiner"]:
+    if isinstance(joined, dict) and joins is not None and joined.get("joiner") != joins.joiner:
         raise SettingError(
             f"the words of the model's phrases are joined by {joined.get('joiner')!r}: join these so too"
         )

@@ -162,6 +162,7 @@ def prepare(
     threads, seed = run_settings(threads, seed)
     conduct = conduct or Conduct()
     conduct.check(trainer, settings)
+    conduct.check_corpus(corpus)
     encoded = corpus.encode()
     if conduct.continued is not None:
         encoded = grown_corpus(conduct.continued, encoded, settings)

@@ -221,3 +221,43 @@ def test_force_does_not_replace_what_lies_beside_the_output(tmp_path, model, nam
     with pytest.raises(OutputError, match="what was learned is saved in"):
         saving.save(write, model, str(out), True)
     assert beside.read_text() == "another's"
+
+
+def test_words_beside_a_matrix_do_not_replace_the_corpus(text, tmp_path):
+    done = run("train", "skipgram", text, "-o", tmp_path / "text.npy", "--force", *SMALL)
+    assert done.returncode == 2
+    assert done.stderr == f"Error: --out {text} is a part of the corpus {text}; choose another place\n"
+    assert text.read_text() == TEXT
+
+
+@pytest.mark.parametrize(
+    ("log", "said"),
+    [
+        ("v", "--out"),
+        ("v/run.jsonl", "--out"),
+        ("v.checkpoints", "the checkpoints"),
+        ("start.npy", "--init"),
+        ("words", "--vocab"),
+    ],
+)
+def test_a_log_is_not_written_over_what_is_read_or_saved(text, tmp_path, log, said):
+    em.Vectors(["the", "cat"], np.ones((2, 10))).save(tmp_path / "start.npy")
+    (tmp_path / "words").write_text("the 9\ncat 8\nsat 7\n")
+    if "/" in log:
+        assert run("train", "skipgram", text, "-o", tmp_path / "v", *SMALL).returncode == 0
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    small = ["--dim", "10", "--epochs", "1", "--threads", "1"]
+    given = ["--init", tmp_path / "start.npy", "--vocab", tmp_path / "words", "--log", tmp_path / log, "--force"]
+    done = run("train", "skipgram", text, "-o", tmp_path / "v", *small, *given)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"Error: --log {tmp_path / log} is in the place of {said} {tmp_path}")
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_a_log_is_not_written_over_the_model_that_is_gone_on_with(text, tmp_path):
+    assert run("train", "skipgram", text, "-o", tmp_path / "v", *SMALL).returncode == 0
+    log = tmp_path / "v" / "model.json"
+    done = run("train", "--continue", tmp_path / "v", text, "-o", tmp_path / "w", "--log", log, "--force")
+    assert done.returncode == 2
+    assert f"is in the place of --continue {tmp_path / 'v'}, or within it" in done.stderr
+    assert em.load_model(tmp_path / "v").name == "skipgram"

@@ -56,7 +56,7 @@ def test_continue_joins_the_phrases_of_the_model(text, tmp_path):
     assert model.record["text"]["phrases"]["joiner"] == "+"
     done = run(*given, "-o", tmp_path / "x", "--joiner=#")
     assert done.returncode == 2
-    assert done.stderr.endswith("are joined by '+': join these so too\n")
+    assert done.stderr == "Error: the words of the model's phrases are joined by '+': join these so too\n"  # not read
     assert not (tmp_path / "x").exists()
 
 
