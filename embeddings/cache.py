@@ -12,7 +12,12 @@ VARIABLE = "EMBEDDINGS_CACHE"
 
 def folder(*parts: str) -> Path | None:
     """A writable cache folder (`EMBEDDINGS_CACHE`, or the user's), made if missing; None where there can be none."""
-    base = os.environ.get(VARIABLE) or platformdirs.user_cache_dir("embeddings")
+    try:
+        base = os.environ.get(VARIABLE) or platformdirs.user_cache_dir("embeddings")
+    except RuntimeError:  # nobody knows where home is
+        return None
+    if base.startswith("~"):  # nor did an earlier platformdirs, which would make a folder of this name right here
+        return None
     return writable(Path(base).joinpath(*parts))
 
 

@@ -93,6 +93,8 @@ def with_trainer(args: list[str]) -> list[str]:
     for number, word in enumerate(args):
         if word.startswith(f"{FLAG}="):
             return [load_model(word.partition("=")[2]).name, *args]
-        if word == FLAG and number + 1 < len(args):
+        if word == FLAG and number + 1 == len(args):
+            raise click.UsageError(f"{FLAG} needs the path of a model")
+        if word == FLAG:
             return [load_model(args[number + 1]).name, *args]
     return args

@@ -34,8 +34,11 @@ def lookup(
     """
     check_value("unseen", unseen, Unseen, {})
     check_value("window", window, int, {"least": 1})
+    seed = check_value("seed", seed, int, {})
     if isinstance(words, str):
         raise SettingError(f"words must be a list of words, not the text {words!r:.80}")
+    if wrong := [word for word in words if not isinstance(word, str)]:
+        raise SettingError(f"words must be texts, not {wrong[0]!r:.80}")
     rows = np.array([vectors.index(word) if word in vectors else -1 for word in words], np.int64)
     known = rows >= 0
     found = np.zeros((len(rows), vectors.dim), np.float32)
@@ -65,10 +68,12 @@ def stand_ins(
 
 def unknown(vectors: Vectors) -> np.ndarray:
     """The vector of the unknown word (dim,)."""
+    zeros = np.zeros(vectors.dim)
     for name in NAMES:
         if name in vectors:
             return np.asarray(vectors.matrix[vectors.index(name)])
-    return np.asarray(np.mean(vectors.matrix[-RARE:], axis=0, dtype=np.float64))
+    rare = slice(-RARE, None) if vectors.counts is None else np.argsort(-vectors.counts, kind="stable")[-RARE:]
+    return np.asarray(np.mean(vectors.matrix[rare], axis=0, dtype=np.float64)) if len(vectors) else zeros
 
 
 def around(found: np.ndarray, known: np.ndarray, place: int, window: int) -> np.ndarray:

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from embeddings import tensors
-from embeddings.errors import EmbeddingsError, FormatError, OutputError
+from embeddings.errors import EmbeddingsError, FormatError, OutputError, SettingError
 from embeddings.files import check_output, replacing
 from embeddings.jsonable import plain
 from embeddings.training.interval import AUTO, Interval
@@ -72,7 +72,7 @@ class Checkpoints:
         force: begin anew although the folder holds checkpoints of a run that did not end.
 
     Raises:
-        SettingError: `every` says no interval, or `keep` is below 1.
+        SettingError: `path` is none, `every` says no interval, or `keep` is below 1.
     """
 
     path: str | os.PathLike[str]
@@ -83,6 +83,8 @@ class Checkpoints:
     def __post_init__(self) -> None:
         from embeddings.settings import check_value
 
+        if not isinstance(self.path, str | os.PathLike) or not os.fspath(self.path):
+            raise SettingError(f"checkpoints must have the path of a folder, not {self.path!r:.80}")
         Interval.parse(self.every)
         check_value("keep", self.keep, int, {"least": 1})
 

@@ -1,11 +1,12 @@
 """How a run is carried out, beyond its threads and its seed."""
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from embeddings.errors import SettingError
+from embeddings.settings import check_value
 from embeddings.training import continuing
 from embeddings.training.callbacks import Callback
 from embeddings.training.checkpoints import Checkpoints
@@ -42,12 +43,17 @@ class Conduct:
             raise SettingError(f"checkpoints must be embeddings.Checkpoints, not {self.checkpoints!r}")
         if self.resume and self.checkpoints is None:
             raise SettingError("resume goes on from checkpoints: say where they are")
+        check_value("resume", self.resume, bool, {})
+        if isinstance(self.callbacks, Callback) or not isinstance(self.callbacks, Iterable):
+            raise SettingError(f"callbacks must be a list of embeddings.Callback, not {self.callbacks!r:.80}")
+        object.__setattr__(self, "callbacks", tuple(self.callbacks))
         wrong = [callback for callback in self.callbacks if not isinstance(callback, Callback)]
         if wrong:
             raise SettingError(f"a callback must be an embeddings.Callback, not {wrong[0]!r}")
-
         if self.init is not None and not isinstance(self.init, Init):
             raise SettingError(f"init must be embeddings.Init, not {self.init!r:.80}")
+        if self.continued is not None:
+            continuing.check_model(self.continued)
         if self.init is not None and self.continued is not None:
             raise SettingError("a model that is gone on with has its own vectors to start from: leave out init")
 

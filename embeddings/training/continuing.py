@@ -52,9 +52,22 @@ def continue_training(
     from embeddings.text_record import reading_again
     from embeddings.training.run import train
 
+    check_model(model)
     text = corpus if isinstance(corpus, Corpus) else Corpus(corpus, **reading_again(model))
     settings = {**model.settings, **changes}
     return train(model.name, text, threads=threads, seed=seed, report=report, continued=model, **settings)
+
+
+def check_model(model: Any) -> None:
+    """Refuse what is no model.
+
+    Raises:
+        SettingError: saying what is one.
+    """
+    from embeddings.model import Model
+
+    if not isinstance(model, Model):
+        raise SettingError(f"a Model is gone on with, such as embeddings.load_model gives, not {model!r:.80}")
 
 
 def check(model: "Model", trainer: str, settings: Any) -> None:
@@ -71,13 +84,15 @@ def check(model: "Model", trainer: str, settings: Any) -> None:
         before, now = model.settings.get(name), getattr(settings, name, None)
         if before != now:
             raise SettingError(f"the model was trained with {name} {before}, which cannot become {now}")
+    most = getattr(settings, "max_vocab", None)
+    if most is not None and most < len(model.vocabulary):
+        raise SettingError(f"max-vocab {most} is less than the {len(model.vocabulary)} words that the model has")
 
 
 def grown_corpus(model: "Model", encoded: "EncodedCorpus", settings: Any) -> "EncodedCorpus":
     """The new text as numbers of the grown vocabulary, as long as this object lasts.
 
     Raises:
-        SettingError: the old words are more than `max_vocab`.
         CorpusError: no word of it is known or frequent.
         OutputError: it cannot be written.
     """
@@ -125,14 +140,11 @@ def phrases_after(model: "Model | None", table: Any) -> Any:
 def grown(old: Vocabulary, new: Vocabulary, *, min_count: int, max_vocab: int | None) -> Vocabulary:
     """The old words and the frequent new ones, most frequent first; counts and totals are added.
 
-    Raises:
-        SettingError: the old words are more than `max_vocab`.
+    The old words are no more than `max_vocab`, which `check` has seen to.
     """
     import pyarrow
     import pyarrow.compute
 
-    if max_vocab is not None and max_vocab < len(old):
-        raise SettingError(f"max-vocab {max_vocab} is less than the {len(old)} words that the model has")
     both = old.merge(new)
     known = places(old, both) >= 0
     fresh = np.flatnonzero(~known & (both.counts >= min_count))

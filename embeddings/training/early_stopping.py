@@ -122,8 +122,9 @@ class EarlyStopping(Callback):
 
 def names_of(sets: "TestSets") -> list[str]:
     """Names and paths of test sets, as text."""
-    listed = [sets] if isinstance(sets, str | os.PathLike) else list(sets)
-    return [os.fspath(one) for one in listed]
+    from embeddings.eval.suite_settings import listed
+
+    return [os.fspath(one) for one in listed(sets)]
 
 
 def told(by: dict[str, list[str]]) -> str:

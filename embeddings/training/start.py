@@ -54,6 +54,10 @@ class Init:
     freeze: bool = False
 
     def __post_init__(self) -> None:
+        from embeddings.model import Model
+
+        if not isinstance(self.vectors, Vectors | Model | str | os.PathLike):
+            raise SettingError(f"init takes Vectors, a Model, or the path of either, not {self.vectors!r:.80}")
         check_value("duplicates", self.duplicates, Duplicates, {})
         check_value("freeze", self.freeze, bool, {})
 

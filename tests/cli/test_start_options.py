@@ -42,6 +42,11 @@ def test_continue_takes_the_settings_of_the_model(text, tmp_path, trainer):
     assert {"wolf", "forest", "cat"} <= set(model.vectors.words)
 
 
+def test_continue_needs_a_model(tmp_path):
+    done = run("train", "-o", tmp_path / "v", "--continue")
+    assert (done.returncode, done.stderr) == (2, "Error: --continue needs the path of a model\n")
+
+
 def test_continue_joins_the_phrases_of_the_model(text, tmp_path):
     (tmp_path / "list").write_text("the king\nno where\n")
     how = ["--phrases", tmp_path / "list", "--joiner", "+", "--phrase-words", "alternate"]

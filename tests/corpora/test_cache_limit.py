@@ -153,6 +153,20 @@ def test_two_processes_that_encode_at_once_are_both_right_and_leave_one_entry(tm
     assert len(list(home.iterdir())) == 1
 
 
+@pytest.mark.parametrize("said", [None, RuntimeError("could not determine the home directory"), "~/.cache/embeddings"])
+def test_where_nobody_knows_what_home_is_there_is_no_cache(tmp_path, monkeypatch, said):
+    def found(name):
+        if isinstance(said, Exception):
+            raise said
+        return said or str(tmp_path / "known")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("EMBEDDINGS_CACHE", raising=False)
+    monkeypatch.setattr("embeddings.cache.platformdirs.user_cache_dir", found)
+    assert cache.folder("corpora") == (None if said else tmp_path / "known" / "corpora")
+    assert [path.name for path in tmp_path.iterdir()] == ([] if said else ["known"])
+
+
 @pytest.mark.parametrize("place", ["missing home", "a file", "within a file", "nowhere"])
 def test_without_a_cache_a_run_does_without(tmp_path, place):
     (tmp_path / "f").write_text("a b a")

@@ -57,11 +57,9 @@ def test_a_callable_gives_the_same_numbers_as_the_compiled_rule(text, rule, case
 def test_lower_case_is_that_of_str_lower_for_every_code_point(limit):
     table = characters.lower(limit)
     mask = (1 << characters.PAIR) - 1
-    for point in range(limit):
-        packed = int(table[point])
-        written = chr(packed & mask) + (chr(packed >> characters.PAIR) if packed > mask else "")
-        if written != chr(point).lower():
-            pytest.fail(f"{point:x}: {written!r} is not {chr(point).lower()!r}")
+    written = [chr(pair & mask) + (chr(pair >> characters.PAIR) if pair > mask else "") for pair in table.tolist()]
+    assert {hex(point): text for point, text in enumerate(written) if text != chr(point).lower()} == {}
+    assert len(written) == limit
 
 
 def test_every_code_point_is_scanned_as_by_the_naive_twin(tmp_path):
@@ -76,10 +74,9 @@ def test_every_code_point_is_scanned_as_by_the_naive_twin(tmp_path):
 
 
 def test_white_space_is_that_of_str_split():
-    for point in range(0, sys.maxunicode + 1):
-        flag = characters.flags(tokenizers.whitespace, characters.LIMITS[-1])[point]
-        if bool(flag & characters.SPACE) != chr(point).isspace():
-            pytest.fail(hex(point))
+    flags = characters.flags(tokenizers.whitespace, characters.LIMITS[-1]).tolist()
+    found = [hex(point) for point in range(sys.maxunicode + 1) if flags[point] & characters.SPACE]
+    assert found == [hex(point) for point in range(sys.maxunicode + 1) if chr(point).isspace()]
 
 
 def test_marks_keep_words_whole(tmp_path):

@@ -216,7 +216,7 @@ def read_encoded(path: Path) -> None:
         assert encoded.phrases is None or encoded.phrases.num_rows >= 0
 
 
-def test_sets() -> dict[str, Reader]:
+def judging_sets() -> dict[str, Reader]:
     from embeddings.eval.categories import read_categories
     from embeddings.eval.composition.ratings import read_ratings
     from embeddings.eval.conllu import read_tagged
@@ -372,7 +372,7 @@ def readers() -> dict[str, Reader]:
         "model paragraph-dm": of_model("paragraph-dm", combine="concat"),
         "model tensor-indexing": of_model("tensor-indexing", fewest=0),
         **corpora(),
-        **test_sets(),
+        **judging_sets(),
         **lists(),
         **{f"index {name}": of_index(name, refitted=False) for name in INDEXES},
         **{f"index {name}, sum fitted": of_index(name, refitted=True) for name in INDEXES},

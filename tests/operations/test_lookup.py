@@ -29,6 +29,15 @@ def test_unknown_is_the_learned_one_or_the_mean_of_rare_words(monkeypatch):
     assert em.lookup(learned, ["?", "a"], "unknown").tolist() == [[7, 8], [1, 0]]
 
 
+def test_rare_words_are_told_by_counts_and_without_any_word_there_are_zeros(monkeypatch):
+    monkeypatch.setattr("embeddings.operations.lookup.RARE", 2)
+    counted = em.Vectors(VECTORS.words, VECTORS.matrix, counts=[1, 5, 2])
+    assert em.lookup(counted, ["?"], "unknown").tolist() == [[2, 1.5]]
+    nothing = em.Vectors([], np.empty((0, 2), np.float32))
+    for unseen in ("zero", "unknown", "context"):
+        assert em.lookup(nothing, ["?"], unseen).tolist() == [[0, 0]]
+
+
 def test_hashed_depends_on_word_and_seed_alone_and_is_as_long_as_others():
     vectors = em.Vectors(["a", "b"], np.ones((2, 50), np.float32) * 3)
     one, two, again = em.lookup(vectors, ["x", "y", "x"], "hashed")
@@ -60,6 +69,8 @@ def test_subwords():
         (["?"], {"unseen": "none"}, "unseen must be one of zero, unknown, hashed, subwords, context, not 'none'"),
         (["?"], {"unseen": "subwords"}, "these vectors compose nothing of the parts of a word"),
         (["?"], {"unseen": "context", "window": 0}, "window must be at least 1"),
+        (["?", 3], {}, "words must be texts, not 3"),
+        (["?"], {"unseen": "hashed", "seed": 0.5}, "seed must be a whole number, not 0.5"),
         ("word", {}, "words must be a list of words, not the text 'word'"),
     ],
 )

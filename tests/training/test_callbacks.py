@@ -338,3 +338,30 @@ def test_what_is_no_log(tmp_path, text, told):
 def test_a_picture_has_the_ending_of_one(tmp_path):
     with pytest.raises(SettingError, match=r"a picture must end in \.png, \.svg, \.pdf, not '.*loss\.txt'"):
         draw_curve(tmp_path, tmp_path / "loss.txt")
+
+
+@pytest.mark.parametrize("wrong", [em.Callback(), 3, None])
+def test_callbacks_are_a_list(wrong):
+    with pytest.raises(SettingError, match="callbacks must be a list of embeddings.Callback, not "):
+        em.Conduct(callbacks=wrong)
+
+
+def test_callbacks_may_come_one_by_one():
+    heard = []
+    learn("cbow", planted(), {}, callbacks=(Heard(name, heard) for name in "ab"))
+    assert heard == [name + what for what in ("begin 0", "epoch 1", "epoch 2", "end") for name in "ab"]
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (lambda: em.Conduct(checkpoints=em.Checkpoints("c"), resume="no"), "resume must be true or false, not 'no'"),
+        (lambda: em.Checkpoints(5), "checkpoints must have the path of a folder, not 5"),
+        (lambda: em.Checkpoints(""), "checkpoints must have the path of a folder, not ''"),
+        (lambda: em.Init(np.ones((2, 3))), "init takes Vectors, a Model, or the path of either, not array"),
+        (lambda: em.Init(None), "init takes Vectors, a Model, or the path of either, not None"),
+    ],
+)
+def test_a_conduct_that_is_asked_for_wrongly(given, told):
+    with pytest.raises(SettingError, match=told):
+        given()

@@ -73,8 +73,6 @@ def test_which_words_come_in():
     assert found.total == 12 + 13
     assert list(grown(old, new, min_count=2, max_vocab=3).words) == ["a", "c", "b"]
     assert list(grown(old, new, min_count=9, max_vocab=2).words) == ["a", "b"]
-    with pytest.raises(SettingError, match="max-vocab 1 is less than the 2 words that the model has"):
-        grown(old, new, min_count=1, max_vocab=1)
 
 
 def test_a_saved_model_and_a_path(tmp_path):
@@ -122,6 +120,25 @@ def test_what_does_not_go_on(changes, text, error, told):
     model = learn("structured-skipgram", em.Corpus(OLD), {"window": 2})
     with pytest.raises(error, match=told):
         em.continue_training(model, text, threads=1, **changes)
+
+
+def test_what_can_be_told_is_told_before_the_text_is_read():
+    def never():
+        raise AssertionError("the corpus was read")
+        yield ["a"]
+
+    model = learn("cbow", em.Corpus(OLD), {})
+    for given, changes in (({"tokenizer": "whitespace"}, {}), ({}, {"max_vocab": 1}), ({"case": "keep"}, {})):
+        with pytest.raises(SettingError, match=r"read this so too|max-vocab 1 is less than the \d+ words"):
+            em.continue_training(model, em.Corpus(never(), **given), threads=1, **changes)
+
+
+@pytest.mark.parametrize("wrong", ["v", em.Vectors(["a"], np.ones((1, 2))), 3])
+def test_only_a_model_is_gone_on_with(wrong):
+    with pytest.raises(SettingError, match="a Model is gone on with, such as embeddings.load_model gives, not "):
+        em.continue_training(wrong, em.Corpus(NEW))
+    with pytest.raises(SettingError, match="a Model is gone on with, such as embeddings.load_model gives, not "):
+        em.train("cbow", em.Corpus(NEW), continued=wrong)
 
 
 def test_models_that_cannot_go_on():
