@@ -23,6 +23,7 @@ BESIDE = {
     "option": "embeddings.settings",
     "Aligned": "embeddings.operations.align",
     "Concatenated": "embeddings.document_vectors",
+    "CheckpointError": "embeddings.training.checkpoints",
     "EncodedCorpus": "embeddings.corpora",
     "Index": "embeddings.indexes",
     "Phrase": "embeddings.corpora.phrases",

@@ -65,6 +65,8 @@ class State:
 class Checkpoints:
     """Where a run keeps its checkpoints, how often it writes one, and how many are kept.
 
+    They outlive the run, whose model is yet to be saved: `sweep(everything=True)` removes them then.
+
     Arguments:
         path: a folder of their own, made when the first is written.
         every: "auto", a time ("30s", "10m", "1h") or words of the corpus ("500kw", "5Mw"); see `interval`.
@@ -127,13 +129,7 @@ class Checkpoints:
         try:
             return read(found[-1])
         except FormatError as error:
-            raise self.useless(str(error)) from None
-
-    def useless(self, reason: str) -> CheckpointError:
-        """What is raised, with advice, where the last one cannot be used."""
-        *before, last = self.found()
-        advice = "; remove it to go on from the one before" if before else ""
-        return CheckpointError(f"the last checkpoint, {last}, cannot be used: {reason}{advice}")
+            raise useless(self, str(error)) from None
 
     def write(self, state: State, words: int) -> Path:
         """Write one; gives its folder. Older ones beyond those to be kept are removed.
@@ -174,6 +170,13 @@ class Checkpoints:
     def scraps(self) -> list[Path]:
         """Folders that were being removed."""
         return [path for path in self.folder.glob(NAMED) if path.is_dir() and not (path / RECORD).exists()]
+
+
+def useless(checkpoints: Checkpoints, reason: str) -> CheckpointError:
+    """What is raised, with advice, where the last checkpoint cannot be used."""
+    *before, last = checkpoints.found()
+    advice = "; remove it to go on from the one before" if before else ""
+    return CheckpointError(f"the last checkpoint, {last}, cannot be used: {reason}{advice}")
 
 
 class Keeper:

@@ -55,9 +55,9 @@ class EarlyStopping(Callback):
         self.by = {"similarity": names_of(similarity), "analogy": names_of(analogy)}
         self.patience: int = check_value("patience", patience, int, {"least": 1})
         self.score = score or by_sets(self.by["similarity"], self.by["analogy"])
-        self.forget()
+        self._forget()
 
-    def forget(self) -> None:
+    def _forget(self) -> None:
         """Know nothing of a run."""
         self.scores: list[float] = []
         self.best = 0  # the epoch, from 1 up
@@ -67,7 +67,7 @@ class EarlyStopping(Callback):
     def begin(self, begin: Begin) -> None:
         """A run that begins has nothing to do with one before it; one that goes on was restored."""
         if not begin.words:
-            self.forget()
+            self._forget()
 
     def epoch(self, moment: Moment) -> None:
         """Judge what was learned; keep it if it is the best, end the run if the best was too long ago."""
@@ -102,7 +102,8 @@ class EarlyStopping(Callback):
 
     def state(self) -> dict[str, Any]:
         """What was judged so far, and the best tables."""
-        said = {"patience": self.patience, "by": self.by, "scores": list(self.scores), "best": self.best, "record": self.record}
+        said: dict[str, Any] = {"patience": self.patience, "by": self.by, "scores": list(self.scores)}
+        said |= {"best": self.best, "record": self.record}
         return said | {PREFIX + name: table for name, table in self.kept.items()}
 
     def restore(self, state: dict[str, Any]) -> None:

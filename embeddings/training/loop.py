@@ -21,7 +21,7 @@ from embeddings.kernels.bundle import Bundle, freeze
 from embeddings.model import Model, installed
 from embeddings.training import hogwild
 from embeddings.training.callbacks import Begin, Moment, listens
-from embeddings.training.checkpoints import Keeper, check_same
+from embeddings.training.checkpoints import Keeper, check_same, useless
 from embeddings.training.continuing import put
 from embeddings.training.outcome import Interrupted, model_of, overflow
 from embeddings.training.progress import Tally
@@ -130,7 +130,7 @@ class Run:
         try:
             put_back(self, state)
         except FormatError as error:
-            raise checkpoints.useless(f"it is damaged: {error}") from None
+            raise useless(checkpoints, f"it is damaged: {error}") from None
 
     def stretch(self) -> None:
         """Let the threads learn until something is to be done, and do it."""
