@@ -74,8 +74,9 @@ class Ended:
     def __init__(self) -> None:
         self.signal = 0
         for name in ("SIGTERM", "SIGHUP"):
-            if hasattr(signal, name):
-                signal.signal(getattr(signal, name), self.take)
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) != signal.SIG_IGN:  # as nohup asks for
+                signal.signal(number, self.take)
 
     def take(self, number: int, frame: FrameType | None) -> None:
         """Interrupt whatever runs."""

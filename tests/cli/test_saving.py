@@ -261,3 +261,17 @@ def test_a_log_is_not_written_over_the_model_that_is_gone_on_with(text, tmp_path
     assert done.returncode == 2
     assert f"is in the place of --continue {tmp_path / 'v'}, or within it" in done.stderr
     assert em.load_model(tmp_path / "v").name == "skipgram"
+
+
+@pytest.mark.parametrize("ignored", [True, False])
+def test_a_signal_that_nohup_had_ignored_stays_so(ignored):
+    code = (
+        "import signal, os\n"
+        f"signal.signal(signal.SIGHUP, signal.{'SIG_IGN' if ignored else 'SIG_DFL'})\n"
+        "from embeddings.cli import Ended\n"
+        "Ended()\n"
+        "try:\n    os.kill(os.getpid(), signal.SIGHUP)\n    print('goes on')\n"
+        "except KeyboardInterrupt:\n    print('ends')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout == ("goes on\n" if ignored else "ends\n")
