@@ -57,7 +57,8 @@ class Init:
         from embeddings.model import Model
 
         if not isinstance(self.vectors, Vectors | Model | str | os.PathLike):
-            raise SettingError(f"init takes Vectors, a Model, or the path of either, not {self.vectors!r:.80}")
+            shown = " ".join(repr(self.vectors).split())
+            raise SettingError(f"init takes Vectors, a Model, or the path of either, not {shown:.80}")
         check_value("duplicates", self.duplicates, Duplicates, {})
         check_value("freeze", self.freeze, bool, {})
 
