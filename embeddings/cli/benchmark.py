@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from embeddings.cli import shared
+from embeddings.cli import reading, shared
 from embeddings.cli.options import options
 from embeddings.cli.shared import INTERRUPTED
 from embeddings.errors import RegistryError, SettingError
@@ -51,6 +51,7 @@ def parameters() -> list[click.Parameter]:
         click.Option(["-o", "--out"], default="benchmark", show_default=True, help="Folder for the results."),
         click.Option(["--trainer"], multiple=True, default=models, show_default=True, help=TRAINER),
         click.Option(["--text-column"], metavar="NAME", help="Column of a table that holds the text."),
+        *(option for option in reading.options() if option.name in ("tokenizer", "case")),
         click.Option(
             ["--label-column"],
             metavar="NAME",
@@ -136,6 +137,8 @@ def command_line(
     tagging: tuple[str, ...],
     text_column: str | None,
     label_column: str | None,
+    tokenizer: str,
+    case: str,
     keep: bool,
     as_json: bool,
     force: bool,
@@ -168,7 +171,7 @@ def command_line(
         race = Race(asked, tools, folder, repeats=seeds, force=force, keep=keep, tests=tests, say=read.say)
         race.check()
         column = text_column or ("text" if label_column else None)
-        encoded = Corpus(*corpus, text_column=column).encode(report=read)
+        encoded = Corpus(*corpus, text_column=column, tokenizer=tokenizer, case=case).encode(report=read)
     read.tell(encoded)
     try:
         rows = race.run(encoded)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import embeddings as em
 from embeddings.corpora import Corpus
-from embeddings.errors import OutputError, SettingError
+from embeddings.errors import CorpusError, OutputError, SettingError
 from embeddings.eval.benchmark import process, rows, table, text, tools
 from embeddings.eval.benchmark.job import Job, Shape, shapes
 from embeddings.eval.benchmark.race import Race
@@ -54,6 +54,14 @@ def test_no_line_is_longer_than_a_thousand_words(tmp_path):
         text.write(encoded, tmp_path / "text.txt")
     lines = (tmp_path / "text.txt").read_text().splitlines()
     assert [len(line.split()) for line in lines] == [1000, 1000, 500, 1]
+
+
+def test_words_with_white_space_are_refused(tmp_path):
+    with (
+        Corpus([["new york", "end"]]).encode() as encoded,
+        pytest.raises(CorpusError, match="the word 'new york' holds white space"),
+    ):
+        text.write(encoded, tmp_path / "text.txt")
 
 
 def test_we_read_the_same_words_from_the_text(tmp_path):
