@@ -108,6 +108,21 @@ def test_comparisons_are_of_the_runs_beside_them(root, name):
     assert (folder / "results.md").read_text(encoding="utf-8") == written
 
 
+def test_the_lead_says_what_was_measured(root, readme):
+    told = re.search(
+        r"Skip-gram learns in (\S+) to (\S+) times fewer .*?CBOW in (\S+) to (\S+), fastText in (\S+),", readme, re.S
+    )
+    assert told is not None
+    ratios = {}
+    for name in ("", "structured"):
+        for one in table.summaries(rows.read(root / "eval" / "results" / name / "results.csv")):
+            if one.tool == "gensim" and (one.shape["trainer"], name) != ("skipgram", "structured"):
+                ratios.setdefault(one.shape["trainer"], []).append(one.ratios["training_cpu"])
+    least = {trainer: f"{min(found):.2g}" for trainer, found in ratios.items()}
+    most = {trainer: f"{max(found):.2g}" for trainer, found in ratios.items()}
+    assert told.groups() == (least["skipgram"], most["skipgram"], least["cbow"], most["cbow"], most["fasttext"])
+
+
 def test_other_figures_are_replaced(tmp_path):
     folder = tmp_path / "eval" / "results" / "a"
     folder.mkdir(parents=True)
