@@ -3,15 +3,20 @@
 import dataclasses
 import inspect
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from embeddings.cli import shared
+from embeddings.cli import reading, shared
 from embeddings.cli.options import options
 from embeddings.cli.shared import INTERRUPTED
 from embeddings.errors import RegistryError, SettingError
 from embeddings.settings import ContextWindow, Dimension, NegativeSampling, Schedule, VocabularyChoice, flag
+
+if TYPE_CHECKING:
+    from embeddings.corpora import EncodedCorpus
+    from embeddings.eval.benchmark.race import Race
+    from embeddings.eval.benchmark.rows import Row
 
 TRAINER = (
     "A model, or one with settings of its own, such as paragraph-dm:combine=concat,rate=0.025; may be repeated. Models "
@@ -22,6 +27,8 @@ JUDGES = {
     "analogy": "Further analogies; may be repeated.",
     "tagging": "Parts of speech, as in `evaluate`; may be repeated.",
 }
+
+CUT = ("tokenizer", "case")  # how text is cut
 
 
 def taken(owner: type, *names: str) -> list[click.Option]:
@@ -51,6 +58,7 @@ def parameters() -> list[click.Parameter]:
         click.Option(["-o", "--out"], default="benchmark", show_default=True, help="Folder for the results."),
         click.Option(["--trainer"], multiple=True, default=models, show_default=True, help=TRAINER),
         click.Option(["--text-column"], metavar="NAME", help="Column of a table that holds the text."),
+        *(option for option in reading.options() if option.name in CUT),
         click.Option(
             ["--label-column"],
             metavar="NAME",
@@ -126,21 +134,15 @@ def command_line(
     corpus: tuple[str, ...],
     out: str,
     trainer: tuple[str, ...],
-    dim: tuple[int, ...],
-    negatives: tuple[int, ...],
-    threads: tuple[int, ...],
-    seeds: int,
     peer: tuple[str, ...],
-    similarity: tuple[str, ...],
-    analogy: tuple[str, ...],
-    tagging: tuple[str, ...],
+    seeds: int,
     text_column: str | None,
     label_column: str | None,
     keep: bool,
     as_json: bool,
     force: bool,
     quiet: bool,
-    **common: Any,
+    **more: Any,
 ) -> None:
     """Train the same models on CORPUS with this package and with every peer that is installed, and compare.
 
@@ -150,37 +152,44 @@ def command_line(
     from embeddings.cli.progress import Reading
     from embeddings.corpora import Corpus
     from embeddings.eval.benchmark.job import shapes
-    from embeddings.eval.benchmark.race import Interrupted, Race
+    from embeddings.eval.benchmark.race import Race
     from embeddings.eval.benchmark.table import summaries
     from embeddings.eval.benchmark.tools import chosen
 
+    further, cut = ({name: more.pop(name) for name in names} for names in (JUDGES, CUT))
     try:
-        asked = shapes(trainer, dim=dim, negatives=negatives, threads=threads, **common)
+        asked = shapes(trainer, **more)
         tools = chosen(peer, asked)
     except (SettingError, RegistryError) as error:
         raise click.UsageError(str(error)) from error
-    folder = Path(out)
-    of_documents, further = asked[0].documents, {"similarity": similarity, "analogy": analogy, "tagging": tagging}
+    of_documents = asked[0].documents
     if any(further.values()) if of_documents else label_column:
         raise click.UsageError("models of documents are judged by --label-column, and others by sets of words")
     tests = documents_by(corpus, text_column, label_column) if of_documents else judged_by(**further)
     with Reading(quiet) as read:
-        race = Race(asked, tools, folder, repeats=seeds, force=force, keep=keep, tests=tests, say=read.say)
+        race = Race(asked, tools, Path(out), repeats=seeds, force=force, keep=keep, tests=tests, say=read.say)
         race.check()
         column = text_column or ("text" if label_column else None)
-        encoded = Corpus(*corpus, text_column=column).encode(report=read)
+        encoded = Corpus(*corpus, text_column=column, **cut).encode(report=read)
     read.tell(encoded)
-    try:
-        rows = race.run(encoded)
-    except Interrupted as stopped:
-        kept = f"; the finished ones are in {folder / 'results.csv'}" if stopped.finished else ""
-        click.echo(f"interrupted after {stopped.finished} runs{kept}", err=True)
-        raise click.exceptions.Exit(INTERRUPTED) from None
+    rows = finished(race, encoded)
     if as_json:
         shared.print_json([dataclasses.asdict(one) for one in summaries(rows)])
     else:
-        click.echo((folder / "results.md").read_text(encoding="utf-8"), nl=False)
-    read.say(f"results are in {folder}")
+        click.echo((race.folder / "results.md").read_text(encoding="utf-8"), nl=False)
+    read.say(f"results are in {race.folder}")
+
+
+def finished(race: "Race", encoded: "EncodedCorpus") -> list["Row"]:
+    """The rows of all runs; where the user interrupts, it is told what is kept, and the command ends."""
+    from embeddings.eval.benchmark.race import Interrupted
+
+    try:
+        return race.run(encoded)
+    except Interrupted as stopped:
+        kept = f"; the finished ones are in {race.folder / 'results.csv'}" if stopped.finished else ""
+        click.echo(f"interrupted after {stopped.finished} runs{kept}", err=True)
+        raise click.exceptions.Exit(INTERRUPTED) from None
 
 
 command = click.Command("benchmark", params=parameters(), callback=command_line, help=inspect.getdoc(command_line))

@@ -11,6 +11,7 @@ from embeddings.files import replacing
 
 MARKS = "osD^vPX*"
 DPI = 150
+MARK_WIDTH, LETTER_WIDTH = 0.7, 0.09  # inches that an entry of the legend takes
 NONE = (None, None, None)
 LABELS = {
     "wordsim353": "WordSim-353, Spearman",
@@ -27,13 +28,20 @@ def draw(rows: Sequence[Row], path: Path) -> None:
     Raises:
         OutputError: it cannot be written.
     """
+    figure = drawn(rows)
+    with replacing(path, force=True) as fresh:
+        figure.savefig(fresh, dpi=DPI, format="png")
+
+
+def drawn(rows: Sequence[Row]) -> Any:
+    """The picture as a figure of matplotlib."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     found = [one for one in summaries(rows) if speed(one) is not None]
     models = list(dict.fromkeys(map(model_of, found)))
-    drawn = [name for name in found[0].scores if name in SETS or name.startswith(WRONG)] if found else []
-    sets = [name for name in drawn if any(one.scores[name][0] is not None for one in found)] or [next(iter(SETS))]
+    shown = [name for name in found[0].scores if name in SETS or name.startswith(WRONG)] if found else []
+    sets = [name for name in shown if any(one.scores[name][0] is not None for one in found)] or [next(iter(SETS))]
     figure = Figure(figsize=(1.5 + 4.5 * len(models), 1.2 + 2.6 * len(sets)), layout="constrained")
     FigureCanvasAgg(figure)
     grid = figure.subplots(len(sets), len(models), squeeze=False, sharex="col", sharey="row")
@@ -46,9 +54,9 @@ def draw(rows: Sequence[Row], path: Path) -> None:
             axes.set_ylabel(LABELS.get(name, name) if column == 0 else "")
         grid[-1, column].set_xlabel("words learned in a CPU second")
     handles = look.legend()
-    figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 6), frameon=False)
-    with replacing(path, force=True) as fresh:
-        figure.savefig(fresh, dpi=DPI, format="png")
+    columns = int(figure.get_figwidth() / (MARK_WIDTH + LETTER_WIDTH * max(len(one.get_label()) for one in handles)))
+    figure.legend(handles=handles, loc="outside lower center", ncols=max(1, columns), frameon=False)
+    return figure
 
 
 def speed(one: Summary) -> float | None:

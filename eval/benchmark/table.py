@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Any
 
-from embeddings.eval.benchmark.rows import SEEN, SETS, TIMES, TOTAL, Row, sets_of, settings_of
-from embeddings.eval.benchmark.tools import OURS, Tool
+from embeddings.eval.benchmark.rows import SEEN, SETS, TIMES, TOTAL, WRONG, Row, sets_of, settings_of
+from embeddings.eval.benchmark.text import LONGEST
+from embeddings.eval.benchmark.tools import OURS, Note, Tool
 
 WORDS = (
     "- Similarity is Spearman's correlation; analogies are answered from the 30,000 most frequent words; in brackets, "
@@ -118,8 +119,13 @@ def markdown(rows: Sequence[Row], machine: dict[str, Any], tools: Sequence[Tool]
         if name != "trainer" and len(variety(found, name)) == 1
     )
     lines = [about(machine), f"The same for all: {common}.", "", *table(found, varying), "", *reading(found)]
-    notes = [note for tool in tools if any(one.tool == tool.name for one in found) for note in tool.notes]
-    return "\n".join([*lines, *(f"- {note}" for note in notes)]) + "\n"
+    notes = [note for tool in tools for note in tool.notes if any(told(one, tool, note) for one in found)]
+    return "\n".join([*lines, *(f"- {note.text}" for note in notes)]) + "\n"
+
+
+def told(one: Summary, tool: Tool, note: Note) -> bool:
+    """Whether a note of a tool is of this line of the table."""
+    return one.tool == tool.name and note.of(one.shape)
 
 
 def variety(found: Sequence[Summary], name: str) -> dict[Any, None]:
@@ -191,12 +197,14 @@ def number(value: Any, form: str) -> str:
 
 def reading(found: Sequence[Summary]) -> list[str]:
     """How to read the table."""
+    text = "a document a line" if "documents" in found[0].shape else f"lines of at most {LONGEST:,} words"
     return [
         f"- Times and memory are medians, scores are means over the seeds; (x) is times {OURS.name}.",
-        "- Tools ran in turn, each run in a fresh process, on one text of lines of at most 1,000 words, after one run "
-        "of each that is not counted: kernels were compiled and programs in memory before.",
+        f"- Tools ran in turn, each run in a fresh process, on one text, {text}, after one run of each that is not "
+        "counted: kernels were compiled and programs in memory before.",
         "- CPU seconds are user and system time of all threads. Whole: the command from the text to saved vectors; "
         "training: learning alone, words counted and kernels loaded before.",
         "- Peak memory counts files that are mapped into memory, private does not.",
-        WORDS if any(name in SETS for name in found[0].scores) else DOCUMENTS,
+        *([WORDS] if any(name in SETS for name in found[0].scores) else []),
+        *([DOCUMENTS] if any(name.startswith(WRONG) for name in found[0].scores) else []),
     ]

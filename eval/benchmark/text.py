@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from embeddings.errors import CorpusError
+
 if TYPE_CHECKING:
     from embeddings.corpora import EncodedCorpus
 
@@ -14,22 +16,42 @@ CHUNK = 1 << 20  # bytes written at a time
 
 
 def write(encoded: "EncodedCorpus", path: Path, *, longest: int = LONGEST) -> None:
-    """Write every word of the corpus, its lines kept and cut after `longest` words; empty lines are left out."""
-    words, ids = list(encoded.vocabulary.words), encoded.ids
+    """Write every word of the corpus, its lines kept and cut after `longest` words; empty lines are left out.
+
+    Raises:
+        CorpusError: a word holds white space.
+    """
+    words, ids = words_of(encoded), encoded.ids
     with path.open("w", encoding="utf-8", newline="\n", buffering=CHUNK) as file:
         for begin, end in pairwise(cuts(np.asarray(encoded.sentences), longest)):
             file.write(" ".join([words[i] for i in ids[begin:end].tolist()]) + "\n")
 
 
 def write_documents(encoded: "EncodedCorpus", path: Path) -> int:
-    """Write every document of the corpus as one line, an empty one too; gives how many there are."""
+    """Write every document of the corpus as one line, an empty one too; gives how many there are.
+
+    Raises:
+        CorpusError: a word holds white space.
+    """
     from embeddings.training.documents import documents_of
 
-    words, ids, borders = list(encoded.vocabulary.words), encoded.ids, documents_of(encoded).borders.tolist()
+    words, ids, borders = words_of(encoded), encoded.ids, documents_of(encoded).borders.tolist()
     with path.open("w", encoding="utf-8", newline="\n", buffering=CHUNK) as file:
         for begin, end in pairwise(borders):
             file.write(" ".join([words[i] for i in ids[begin:end].tolist()]) + "\n")
     return len(borders) - 1
+
+
+def words_of(encoded: "EncodedCorpus") -> list[str]:
+    """The words of the corpus, none of which may be cut where tools cut the text.
+
+    Raises:
+        CorpusError: a word holds white space.
+    """
+    words = list(encoded.vocabulary.words)
+    if cut := next((word for word in words if word.split() != [word]), None):
+        raise CorpusError(f"the word {cut!r} holds white space, which parts words in the text that all tools read")
+    return words
 
 
 def cuts(sentences: np.ndarray, longest: int) -> list[int]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import packages_distributions, version
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 from embeddings.errors import SettingError
 from embeddings.eval.benchmark.job import Job, Shape
@@ -14,6 +14,18 @@ from embeddings.subwords import FASTTEXT_BUCKETS
 Command = Callable[[Job], list[str]]
 MODELS = ("skipgram", "cbow")  # of ours, those that gensim and fastText have too
 OF_DOCUMENTS = ("paragraph-dbow", "paragraph-dm")  # those that gensim has too
+
+
+def always(shape: dict[str, Any]) -> bool:
+    """Whatever the shape is."""
+    return True
+
+
+class Note(NamedTuple):
+    """What a reader of the comparison must know of a tool, and of which shapes, by their trainer and settings."""
+
+    text: str
+    of: Callable[[dict[str, Any]], bool] = always
 
 
 @dataclass(frozen=True)
@@ -35,7 +47,7 @@ class Tool:
     trainers: tuple[str, ...] | None
     whole: Command
     training: Command | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def installed(self) -> bool:
@@ -179,9 +191,12 @@ PEERS = (
         trainers=(*MODELS, "fasttext", *OF_DOCUMENTS),
         whole=runner("gensim"),
         notes=(
-            BUCKETS.format("gensim's FastText"),
-            "gensim's rate falls by the words that each worker read itself, out of all, so with several workers it "
-            "stays above the schedule.",
+            Note(BUCKETS.format("gensim's FastText"), lambda shape: shape["trainer"] == "fasttext"),
+            Note(
+                "gensim's rate falls by the words that each worker read itself, out of all, so with several workers it "
+                "stays above the schedule.",
+                lambda shape: shape["threads"] > 1,
+            ),
         ),
     ),
     Tool(
@@ -191,11 +206,14 @@ PEERS = (
         trainers=(*MODELS, "fasttext"),
         whole=runner("fasttext"),
         notes=(
-            BUCKETS.format("fastText"),
-            "fastText draws noise words by count to the power 0.5, which cannot be set; the others to the power 0.75.",
-            "fastText's rate falls to 0 and not to a ten-thousandth of its start.",
-            "fastText 0.9.2 gives a tenth of its vectors a random start for each thread: with fewer than 10 threads "
-            "the rest, the rarer words, start from zero, which costs quality.",
+            Note(BUCKETS.format("fastText"), lambda shape: shape["trainer"] == "fasttext"),
+            Note("fastText draws noise words by count to the power 0.5, which cannot be set; the others to the power 0.75."),
+            Note("fastText's rate falls to 0 and not to a ten-thousandth of its start."),
+            Note(
+                "fastText 0.9.2 gives a tenth of its vectors a random start for each thread: with fewer than 10 "
+                "threads the rest, the rarer words, start from zero, which costs quality.",
+                lambda shape: shape["threads"] < 10,
+            ),
         ),
     ),
 )

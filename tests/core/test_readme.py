@@ -1,6 +1,7 @@
 """The README keeps its word: its reference, its code and its commands are those of the package."""
 
 import csv
+import json
 import re
 from statistics import fmean
 
@@ -9,8 +10,9 @@ import pytest
 import readers
 from drawn import drawn_points
 
-from embeddings import registry
+from embeddings import figures, registry
 from embeddings.cli import reference
+from embeddings.eval.benchmark import rows, table, tools
 from embeddings.eval.neighbours.picture import families
 from embeddings.eval.neighbours.record import Record
 from embeddings.eval.neighbours.table import markdown
@@ -82,19 +84,61 @@ def test_python_runs_as_written(readme, root, monkeypatch, tmp_path):
     assert (tmp_path / "model" / "model.json").is_file()
 
 
-def test_comparison_is_what_the_benchmark_wrote(root, readme):
-    written = (root / "eval" / "results" / "results.md").read_text(encoding="utf-8").strip()
-    assert written in between(readme, "comparison", "end of comparison")
+SHOWN = ("results.md", "structured/results.md", "neighbours.md", "composition.md", "composition-curve.md")
+SHOWN += ("composition-phrases.txt", "composition-neighbours.txt", "unspaced/results.md", "unspaced/neighbours.txt")
+SHOWN += ("documents/results.md", "documents/beside.tsv", "documents/concat.md", "documents/million.txt")
+
+
+def test_figures_are_what_was_written(root):
+    """`python -m embeddings.figures .` puts the files that commands wrote into the pages."""
+    found = []
+    for page in figures.pages(root):
+        text = page.read_text(encoding="utf-8")
+        assert text == figures.filled(text, root), f"{page.name} shows other figures than the files hold"
+        found += [name for name, _ in figures.MARK.findall(text)]
+    assert sorted(found) == sorted(SHOWN)
     assert (root / "eval" / "results" / "results.png").is_file()
 
 
-def test_figures_of_neighbours_are_what_was_written(root, guide):
-    """The guide holds the tables, these hold the figures, and so does the picture."""
+@pytest.mark.parametrize("name", ["", "structured", "documents"])
+def test_comparisons_are_of_the_runs_beside_them(root, name):
+    folder = root / "eval" / "results" / name
+    machine = json.loads((folder / "machine.json").read_text(encoding="utf-8"))
+    written = table.markdown(rows.read(folder / "results.csv"), machine, [tools.OURS, *tools.PEERS])
+    assert (folder / "results.md").read_text(encoding="utf-8") == written
+
+
+def test_the_lead_says_what_was_measured(root, readme):
+    told = re.search(
+        r"Skip-gram learns in (\S+) to (\S+) times fewer .*?CBOW in (\S+) to (\S+), fastText in (\S+),", readme, re.S
+    )
+    assert told is not None
+    ratios = {}
+    for name in ("", "structured"):
+        for one in table.summaries(rows.read(root / "eval" / "results" / name / "results.csv")):
+            if one.tool == "gensim" and (one.shape["trainer"], name) != ("skipgram", "structured"):
+                ratios.setdefault(one.shape["trainer"], []).append(one.ratios["training_cpu"])
+    least = {trainer: f"{min(found):.2g}" for trainer, found in ratios.items()}
+    most = {trainer: f"{max(found):.2g}" for trainer, found in ratios.items()}
+    assert told.groups() == (least["skipgram"], most["skipgram"], least["cbow"], most["cbow"], most["fasttext"])
+
+
+def test_other_figures_are_replaced(tmp_path):
+    folder = tmp_path / "eval" / "results" / "a"
+    folder.mkdir(parents=True)
+    (folder / "b.md").write_text("| 1 |\n")
+    (folder / "c.txt").write_text("two\n")
+    page = "x\n<!-- figures a/{0} -->\n{1}<!-- end of a/{0} -->\ny\n"
+    for file, before, after in (("b.md", "", "| 1 |\n"), ("c.txt", "old\n", "```text\ntwo\n```\n")):
+        assert figures.filled(page.format(file, before), tmp_path) == page.format(file, after)
+
+
+def test_figures_of_neighbours_are_of_one_record(root):
+    """The tables hold the figures, and so does the picture."""
     folder = root / "eval" / "results"
     record = Record.read(folder / "neighbours.json")
     written = (folder / "neighbours.md").read_text(encoding="utf-8")
     assert written == markdown(record)
-    assert between(guide, "neighbours figures", "end of neighbours figures").strip() == written.strip()
     (judged,) = [one for one in record.judged if one.grid == "speed"]
     points = drawn_points(folder / "neighbours.svg")
     for name, found in families(judged.found).items():
@@ -108,18 +152,13 @@ def test_figures_of_neighbours_are_what_was_written(root, guide):
 
 def test_figures_of_neighbours_are_of_every_kind(root, guide):
     record = Record.read(root / "eval" / "results" / "neighbours.json")
-    table = between(guide, "neighbours figures", "end of neighbours figures")
+    table = between(guide, "figures neighbours.md", "end of neighbours.md")
     for kind in ("exact", "lsh:bits=", "lsh:mode=tables", *(f"faiss:factory={kind}" for kind in FACTORIES)):
         assert f"| `{kind}" in table
     ranked = {one.vectors: one.found for one in record.judged if one.grid == "rank"}
     assert list(ranked) == ["wikipedia-skipgram.bin", "random:10000x128"]
     (best,) = [one for one in ranked["random:10000x128"] if one.index == RULE_OF_THUMB]
     assert 15 <= best.rank <= 30
-
-
-def test_comparison_of_structured_models_is_what_the_benchmark_wrote(root, guide):
-    written = (root / "eval" / "results" / "structured" / "results.md").read_text(encoding="utf-8").strip()
-    assert written in between(guide, "structured comparison", "end of structured comparison")
 
 
 def test_tagging_is_what_evaluate_printed(root, readme):
@@ -140,12 +179,8 @@ def test_tagging_is_what_evaluate_printed(root, readme):
 def test_composition_is_what_the_evaluation_wrote(root):
     from embeddings.eval.composition.summary import results
 
-    guide = (root / "docs" / "guide" / "composition.md").read_text(encoding="utf-8")
-    folder, shown = root / "eval" / "results", between(guide, "composition", "end of composition")
-    written = (folder / "composition.md").read_text(encoding="utf-8")
-    assert written == results(folder / "composition.tsv")
-    for file in ("composition.md", "composition-curve.md", "composition-phrases.txt", "composition-neighbours.txt"):
-        assert (folder / file).read_text(encoding="utf-8").strip() in shown, file
+    folder = root / "eval" / "results"
+    assert (folder / "composition.md").read_text(encoding="utf-8") == results(folder / "composition.tsv")
 
 
 def test_every_command_it_shows_exists(readme):

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import embeddings as em
 from embeddings.corpora import Corpus
-from embeddings.errors import OutputError, SettingError
-from embeddings.eval.benchmark import process, rows, table, text, tools
+from embeddings.errors import CorpusError, OutputError, SettingError
+from embeddings.eval.benchmark import picture, process, rows, table, text, tools
 from embeddings.eval.benchmark.job import Job, Shape, shapes
 from embeddings.eval.benchmark.race import Race
 from embeddings.training.documents import documents_of
@@ -54,6 +54,14 @@ def test_no_line_is_longer_than_a_thousand_words(tmp_path):
         text.write(encoded, tmp_path / "text.txt")
     lines = (tmp_path / "text.txt").read_text().splitlines()
     assert [len(line.split()) for line in lines] == [1000, 1000, 500, 1]
+
+
+def test_words_with_white_space_are_refused(tmp_path):
+    with (
+        Corpus([["new york", "end"]]).encode() as encoded,
+        pytest.raises(CorpusError, match="the word 'new york' holds white space"),
+    ):
+        text.write(encoded, tmp_path / "text.txt")
 
 
 def test_we_read_the_same_words_from_the_text(tmp_path):
@@ -321,3 +329,18 @@ def test_gensim_gets_our_settings_of_ngrams(buckets):
     model = FastText(**tools.gensim_settings(shape))
     assert (model.sg, model.hs, model.negative, model.alpha) == (1, 0, 3, 0.04)
     assert (model.wv.min_n, model.wv.max_n, model.wv.bucket) == (2, 4, buckets or 2_000_000)
+
+
+# the picture
+
+
+def test_all_of_the_picture_lies_in_it():
+    shapes = [{"dim": dim, "negatives": negatives} for dim in (100, 300) for negatives in (5, 15, 100)]
+    runs = [row(tool, 1, 1.0, wordsim353=0.5, **shape) for shape in shapes for tool in ("embeddings", "gensim")]
+    figure = picture.drawn(runs)
+    figure.canvas.draw()
+    (legend,) = figure.legends
+    assert len(legend.get_texts()) == 2 + len(shapes)
+    box, whole = legend.get_window_extent(), figure.bbox
+    assert whole.x0 <= box.x0 < box.x1 <= whole.x1
+    assert whole.y0 <= box.y0 < box.y1 <= whole.y1
