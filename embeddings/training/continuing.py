@@ -8,7 +8,7 @@ those of the new text. The rate falls anew, from where the settings say.
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np

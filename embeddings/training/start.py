@@ -56,8 +56,9 @@ class Init:
     def __post_init__(self) -> None:
         from embeddings.model import Model
 
-        if not isinstance(self.vectors, Vectors | Model | str | os.PathLike):
-            shown = " ".join(repr(self.vectors).split())
+        given: Any = self.vectors
+        if not isinstance(given, Vectors | Model | str | os.PathLike):
+            shown = " ".join(repr(given).split())
             raise SettingError(f"init takes Vectors, a Model, or the path of either, not {shown:.80}")
         check_value("duplicates", self.duplicates, Duplicates, {})
         check_value("freeze", self.freeze, bool, {})

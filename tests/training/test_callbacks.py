@@ -342,7 +342,7 @@ def test_a_picture_has_the_ending_of_one(tmp_path):
 
 @pytest.mark.parametrize("wrong", [em.Callback(), 3, None])
 def test_callbacks_are_a_list(wrong):
-    with pytest.raises(SettingError, match="callbacks must be a list of embeddings.Callback, not "):
+    with pytest.raises(SettingError, match=r"callbacks must be a list of embeddings\.Callback, not "):
         em.Conduct(callbacks=wrong)
 
 

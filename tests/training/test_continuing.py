@@ -135,9 +135,9 @@ def test_what_can_be_told_is_told_before_the_text_is_read():
 
 @pytest.mark.parametrize("wrong", ["v", em.Vectors(["a"], np.ones((1, 2))), 3])
 def test_only_a_model_is_gone_on_with(wrong):
-    with pytest.raises(SettingError, match="a Model is gone on with, such as embeddings.load_model gives, not "):
+    with pytest.raises(SettingError, match=r"a Model is gone on with, such as embeddings\.load_model gives, not "):
         em.continue_training(wrong, em.Corpus(NEW))
-    with pytest.raises(SettingError, match="a Model is gone on with, such as embeddings.load_model gives, not "):
+    with pytest.raises(SettingError, match=r"a Model is gone on with, such as embeddings\.load_model gives, not "):
         em.train("cbow", em.Corpus(NEW), continued=wrong)
 
 
