@@ -61,7 +61,8 @@ def check_log(log: str | None, out: str) -> None:
     context = click.get_current_context()
     found = [("--out", path) for path in written(out)] + [("the checkpoints", place(out))]
     given = {**context.params, "continue": context.meta.get(CONTINUED)}
-    found += [(f"--{name.replace('_', '-')}", Path(given[name])) for name in READ if given.get(name)]
+    read = [(f"--{name.replace('_', '-')}", Path(given[name])) for name in READ if given.get(name)]
+    found += [(option, path) for option, path in read if path.exists()]  # and not the name of a set, or "auto"
     for option, path in found if log else []:
         if within(str(log), path):
             raise SettingError(f"--log {log} is in the place of {option} {path}, or within it; choose another")

@@ -263,6 +263,20 @@ def test_a_log_is_not_written_over_the_model_that_is_gone_on_with(text, tmp_path
     assert em.load_model(tmp_path / "v").name == "skipgram"
 
 
+def test_logs_that_replace_nothing_are_written(text, tmp_path):
+    assert run("train", "skipgram", text, "-o", "v", "--log", "v.jsonl", *SMALL, cwd=tmp_path).returncode == 0
+    for more in (
+        ["skipgram", text, *SMALL, "-o", "v", "--log", "v.jsonl"],
+        ["--continue", "v", text, "-o", "v", "--log", "v.jsonl"],
+        ["skipgram", text, *SMALL, "-o", "v", "--init", "v", "--log", "v.log"],
+        ["skipgram", text, *SMALL, "-o", "w", "--phrases", "auto", "--log", "auto"],
+    ):
+        done = run("train", *more, "--force", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert '"event": "end"' in (tmp_path / more[-1]).read_text()
+    assert em.load_model(tmp_path / "v").name == "skipgram"
+
+
 @pytest.mark.parametrize("ignored", [True, False])
 def test_a_signal_that_nohup_had_ignored_stays_so(ignored):
     code = (
