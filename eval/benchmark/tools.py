@@ -207,7 +207,10 @@ PEERS = (
         whole=runner("fasttext"),
         notes=(
             Note(BUCKETS.format("fastText"), lambda shape: shape["trainer"] == "fasttext"),
-            Note("fastText draws noise words by count to the power 0.5, which cannot be set; the others to the power 0.75."),
+            Note(
+                "fastText draws noise words by count to the power 0.5, which cannot be set; the others to the power "
+                "0.75."
+            ),
             Note("fastText's rate falls to 0 and not to a ten-thousandth of its start."),
             Note(
                 "fastText 0.9.2 gives a tenth of its vectors a random start for each thread: with fewer than 10 "
