@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from embeddings.kernels.block import FIRST, LAST, Block
-from embeddings.kernels.bundle import Bundle, learn, new_bundle
+from embeddings.kernels.bundle import Bundle, keeping, learn, new_bundle
 from embeddings.kernels.compile import hot
 from embeddings.kernels.hidden import combine, give_all
+from embeddings.kernels.kept import give_back
 from embeddings.kernels.rows import padded
 from embeddings.kernels.window import ask_ahead, centre_and_noise, contexts
 from embeddings.model import Model
@@ -36,14 +37,16 @@ def learn_block(block: Block, tables: Tables, bundle: Bundle, rate: float) -> No
     """The mean or sum of the contexts goes in, the centre is scored; its gradient goes back to each context."""
     width, last = tables.words.shape[1], block.place[LAST]
     for i in range(block.place[FIRST], last):
-        m = contexts(block, tables.words, bundle.context, i)
-        ask_ahead(block, tables.words, tables.output, bundle.targets.shape[0] - 1, i, last)
+        m = contexts(block, tables.words, bundle.inputs, bundle.context, i)
+        ask_ahead(block, tables.words, bundle.inputs, tables.output, bundle.targets.shape[0] - 1, i, last)
         if m == 0:
             continue
         combine(bundle, m, width, 1 / m if tables.mean else 1)
         n = centre_and_noise(block, tables.output, bundle, i)
         learn(bundle, 1, 1, n, width, rate)
         give_all(bundle, m, width, 1 / m if tables.mean and tables.exact else 1)
+    give_back(tables.words, bundle.inputs)
+    give_back(tables.output, bundle.outputs)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,5 +81,12 @@ class CBOW(WindowSettings):
             exact=self.context_gradient == "exact",
         )
         return task.run(
-            learn_block, tables, lambda: new_bundle(1, 1 + self.negatives, width, contexts=2 * self.window, rows=2)
+            learn_block,
+            tables,
+            lambda: keeping(
+                new_bundle(1, 1 + self.negatives, width, contexts=2 * self.window, rows=2),
+                task.threads,
+                inputs=tables.words,
+                outputs=tables.output,
+            ),
         )

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from embeddings.kernels.block import FIRST, LAST, Block
-from embeddings.kernels.bundle import Bundle
+from embeddings.kernels.bundle import Bundle, keeping
 from embeddings.kernels.compile import hot, piece
+from embeddings.kernels.kept import give_back
 from embeddings.kernels.rows import address, padded
 from embeddings.kernels.together import AT_ONCE, NOTHING, bundle_beside, choose, learn_together
 from embeddings.kernels.window import ask_context, in_slots
@@ -44,14 +45,16 @@ def learn_block(block: Block, tables: Tables, bundle: Bundle, rate: float) -> No
             places(block, tables, bundle, k)
         if m > 0:
             learn_together(block, tables.output, bundle, m, slots, rate)
+    give_back(tables.words, bundle.inputs)
+    give_back(tables.output, bundle.outputs)
 
 
 @piece
 def places(block: Block, tables: Tables, bundle: Bundle, k: int) -> None:
     """Write the rows of the contexts of the k-th centre to `read`, each in its place, zeros where there is none."""
     i, window = bundle.centres[k], tables.window
-    in_slots(block, tables.words, bundle.read, i, window, 2 * window * k, address(bundle.rows, NOTHING))
-    ask_context(block, tables.words, i, block.place[LAST])
+    in_slots(block, tables.words, bundle, i, window, 2 * window * k, address(bundle.rows, NOTHING))
+    ask_context(block, tables.words, bundle.inputs, i, block.place[LAST])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +84,12 @@ class ContinuousWindow(WholeWindow, WindowSettings):
         return task.run(
             learn_block,
             tables,
-            lambda: bundle_beside(at_once, self.negatives, width, slots=slots),
+            lambda: keeping(
+                bundle_beside(at_once, self.negatives, width, slots=slots),
+                task.threads,
+                inputs=tables.words,
+                outputs=tables.output,
+            ),
             learned=lambda tables: {
                 "vectors": trimmed(tables.words, self.dim),
                 "output": trimmed(tables.output, self.dim, slots),

@@ -79,7 +79,7 @@ def learn_weighted(block: Block, tables: Tables, bundle: Bundle, rate: float) ->
         address(bundle.rows, WEIGHTS),
     )
     for i in range(block.place[FIRST], last):
-        ask_ahead(block, own.rows, tables.output, bundle.targets.shape[0] - 1, i, last)
+        ask_ahead(block, own.rows, bundle.inputs, tables.output, bundle.targets.shape[0] - 1, i, last)
         m = block.stop[i] - block.start[i] - 1
         if m < 1:
             continue

@@ -8,9 +8,10 @@ import numpy as np
 from embeddings.errors import SettingError
 from embeddings.inference import Frozen, frozen, frozen_rows, settings_of
 from embeddings.kernels.block import FIRST, LAST, Block, Source
-from embeddings.kernels.bundle import Bundle, learn, learn_input, new_bundle
+from embeddings.kernels.bundle import Bundle, keeping, learn, learn_input, new_bundle
 from embeddings.kernels.compile import hot, piece
 from embeddings.kernels.inference import Inference, begin, go_on
+from embeddings.kernels.kept import give_back, row_of
 from embeddings.kernels.noise import noise_words
 from embeddings.kernels.rows import address, padded, prefetch
 from embeddings.model import Model
@@ -58,7 +59,7 @@ def learn_both(block: Block, tables: Tables, bundle: Bundle, rate: float) -> Non
     part = Bundle(
         bundle.read, bundle.moved, targets, weights, bundle.scores,
         bundle.context, bundle.rows, bundle.old, bundle.factor, bundle.tally, bundle.centres,
-        bundle.frozen, bundle.still,
+        bundle.frozen, bundle.still, bundle.inputs, bundle.outputs,
     )  # fmt: skip
     skipgram.learn_block(block, skipgram.Tables(tables.words, tables.output), part, rate)
 
@@ -79,6 +80,7 @@ def score_groups(block: Block, tables: Tables, bundle: Bundle, rate: float, froz
         else:
             learn(bundle, 1, p, n, width, rate)
         i, p = i + p, after
+    give_back(tables.output, bundle.outputs)
 
 
 @piece
@@ -99,13 +101,13 @@ def positives_and_noise(block: Block, tables: Tables, bundle: Bundle, i: int, p:
     """
     n, owed = p, bundle.weights.dtype.type(tables.negatives / (p * tables.noise))
     for j in range(p):
-        bundle.targets[j] = address(tables.output, block.words[i + j])
+        bundle.targets[j] = row_of(tables.output, bundle.outputs, block.words[i + j])
         bundle.weights[j] = 1
         for q in range(tables.noise):
             word, others = block.noise[i + j, q], 0
             for r in range(p):
                 others += block.words[i + r] != word
-            bundle.targets[n] = address(tables.output, word)
+            bundle.targets[n] = row_of(tables.output, bundle.outputs, word)
             bundle.weights[n] = owed * others
             n += 1
     return n
@@ -182,7 +184,7 @@ class ParagraphDBOW(DocumentChoice, WindowSettings):
         return task.run(
             learn_both if self.train_words else learn_block,
             Tables(table, words, output, drawn, self.negatives),
-            lambda: self.bundle(),
+            lambda: keeping(self.bundle(), task.threads, outputs=output),
             reader=windows(
                 task,
                 documents,

@@ -7,10 +7,11 @@ import numpy as np
 
 from embeddings.inference import Frozen, frozen, frozen_rows, settings_of
 from embeddings.kernels.block import FIRST, LAST, Block, Source
-from embeddings.kernels.bundle import Bundle, learn, learn_input, new_bundle
+from embeddings.kernels.bundle import Bundle, keeping, learn, learn_input, new_bundle
 from embeddings.kernels.compile import hot, piece
 from embeddings.kernels.hidden import combine, give_all, give_last
 from embeddings.kernels.inference import Inference, begin, go_on
+from embeddings.kernels.kept import give_back
 from embeddings.kernels.noise import noise_words
 from embeddings.kernels.rows import address, padded
 from embeddings.kernels.together import AT_ONCE, bundle_beside, choose, find_together, give_first, learn_together
@@ -60,8 +61,8 @@ def add_up(block: Block, tables: Tables, bundle: Bundle, rate: float, frozen: bo
     """CBOW with the document as one more term; only documents are moved if `frozen`. The gradient goes undivided."""
     width, last = tables.words.shape[1], block.place[LAST]
     for i in range(block.place[FIRST], last):
-        ask_ahead(block, tables.words, tables.output, bundle.targets.shape[0] - 1, i, last)
-        m = contexts(block, tables.words, bundle.context, i)
+        ask_ahead(block, tables.words, bundle.inputs, tables.output, bundle.targets.shape[0] - 1, i, last)
+        m = contexts(block, tables.words, bundle.inputs, bundle.context, i)
         bundle.context[m] = address(tables.documents, block.documents[i])
         m += 1
         combine(bundle, m, width, 1 / m if tables.combine == MEAN else 1.0)
@@ -72,6 +73,8 @@ def add_up(block: Block, tables: Tables, bundle: Bundle, rate: float, frozen: bo
         else:
             learn(bundle, 1, 1, n, width, rate)
             give_all(bundle, m, width, 1.0)
+    give_back(tables.words, bundle.inputs)
+    give_back(tables.output, bundle.outputs)
 
 
 @piece
@@ -88,6 +91,8 @@ def concatenate(block: Block, tables: Tables, bundle: Bundle, rate: float, froze
             give_first(bundle, m, block.noise.shape[1], slots, width)
         elif m > 0:
             learn_together(block, tables.output, bundle, m, slots, rate)
+    give_back(tables.words, bundle.inputs)
+    give_back(tables.output, bundle.outputs)
 
 
 @piece
@@ -95,8 +100,16 @@ def places(block: Block, tables: Tables, bundle: Bundle, k: int, window: int) ->
     """Write the rows of the k-th centre's document and contexts to `read`, each in its place."""
     i, first = bundle.centres[k], k * (1 + 2 * window)
     bundle.read[first] = address(tables.documents, block.documents[i])
-    in_slots(block, tables.words, bundle.read, i, window, first + 1, address(tables.words, tables.words.shape[0] - 1))
-    ask_context(block, tables.words, i, block.place[LAST])
+    in_slots(
+        block,
+        tables.words,
+        bundle,
+        i,
+        window,
+        first + 1,
+        address(tables.words, tables.words.shape[0] - 1),
+    )
+    ask_context(block, tables.words, bundle.inputs, i, block.place[LAST])
 
 
 @hot
@@ -199,7 +212,7 @@ class ParagraphDM(DocumentChoice, WindowSettings):
         return task.run(
             learn_concatenated if self.combine == "concat" else learn_block,
             tables,
-            self.bundle,
+            lambda: keeping(self.bundle(), task.threads, inputs=tables.words, outputs=tables.output),
             reader=windows(task, documents, noise=self.noise, shrink=self.shrinks, sharing=self.together),
             learned=lambda tables: self.learned(tables, size),
         )

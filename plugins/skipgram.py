@@ -9,6 +9,7 @@ from embeddings.errors import SettingError
 from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.bundle import Bundle, learn, new_bundle
 from embeddings.kernels.compile import hot
+from embeddings.kernels.kept import give_back
 from embeddings.kernels.rows import padded
 from embeddings.kernels.window import ask_ahead, centre_and_noise, contexts
 from embeddings.model import Model
@@ -40,14 +41,16 @@ def learn_block(block: Block, tables: Tables, bundle: Bundle, rate: float) -> No
     """
     width, last = tables.words.shape[1], block.place[LAST]
     for i in range(block.place[FIRST], last):
-        m = contexts(block, tables.words, bundle.read, i)
+        m = contexts(block, tables.words, bundle.inputs, bundle.read, i)
         if m == 0:
             continue
         for j in range(m):
             bundle.moved[j] = bundle.read[j]
         n = centre_and_noise(block, tables.output, bundle, i)
-        ask_ahead(block, tables.words, tables.output, bundle.targets.shape[0] - 1, i, last)
+        ask_ahead(block, tables.words, bundle.inputs, tables.output, bundle.targets.shape[0] - 1, i, last)
         learn(bundle, m, 1, n, width, rate)
+    give_back(tables.words, bundle.inputs)
+    give_back(tables.output, bundle.outputs)
 
 
 @hot
@@ -55,12 +58,14 @@ def learn_pairs(block: Block, tables: Tables, bundle: Bundle, rate: float) -> No
     """The same with noise words of its own for each pair, one pair after another, as word2vec does it."""
     width, last = tables.words.shape[1], block.place[LAST]
     for i in range(block.place[FIRST], last):
-        m = contexts(block, tables.words, bundle.context, i)
-        ask_ahead(block, tables.words, tables.output, bundle.targets.shape[0] - 1, i, last)
+        m = contexts(block, tables.words, bundle.inputs, bundle.context, i)
+        ask_ahead(block, tables.words, bundle.inputs, tables.output, bundle.targets.shape[0] - 1, i, last)
         for j in range(m):
             n = centre_and_noise(block, tables.output, bundle, i, j * (bundle.targets.shape[0] - 1))
             bundle.read[0] = bundle.moved[0] = bundle.context[j]
             learn(bundle, 1, 1, n, width, rate)
+    give_back(tables.words, bundle.inputs)
+    give_back(tables.output, bundle.outputs)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from embeddings.kernels.compile import aside, piece
+from embeddings.kernels.kept import WORDS, Kept
 from embeddings.kernels.logistic import loss, to_steps
 from embeddings.kernels.products import COLUMNS, TARGETS
 from embeddings.kernels.rows import PADDING, address, copy, pitch, score, total, update
@@ -34,6 +35,8 @@ class Bundle(NamedTuple):
     `tally` sums the loss of sampled bundles and the pairs of input and positive in them, and counts all bundles.
     `frozen` (rows,) tells which rows of one table are not to move, if any; `still` says where that table begins and how
     many bytes a row has, and holds a row that takes their steps and is never read.
+    `inputs` and `outputs` are rows of the words that go in and of those that are scored that the thread keeps for
+    itself, if any; see `embeddings.kernels.kept`.
     """
 
     read: np.ndarray
@@ -49,6 +52,8 @@ class Bundle(NamedTuple):
     centres: np.ndarray
     frozen: np.ndarray
     still: np.ndarray
+    inputs: Kept
+    outputs: Kept
 
 
 def aligned(rows: int, width: int, dtype: type = np.float32) -> np.ndarray:
@@ -80,7 +85,28 @@ def new_bundle(
         centres=np.zeros(inputs, np.int64),
         frozen=NONE_FROZEN,
         still=np.zeros(3, np.int64),
+        inputs=kept(0, width, dtype),
+        outputs=kept(0, width, dtype),
     )
+
+
+def kept(words: int, width: int, dtype: type = np.float32) -> Kept:
+    """Room for the rows of so many words."""
+    return Kept(aligned(2 * words, width, dtype), np.zeros(words, np.int64), np.ones(1, dtype), np.zeros(1, np.int64))
+
+
+def keeping(
+    bundle: Bundle, threads: int, *, inputs: np.ndarray | None = None, outputs: np.ndarray | None = None
+) -> Bundle:
+    """The bundle of one of so many threads, which keeps rows of the most frequent words of these tables."""
+    if threads == 1:
+        return bundle
+    width, dtype = bundle.rows.shape[1], bundle.rows.dtype.type
+    rooms = [
+        kept(0, width, dtype) if table is None else kept(min(WORDS, len(table)), table.shape[1], dtype)
+        for table in (inputs, outputs)
+    ]
+    return bundle._replace(inputs=rooms[0], outputs=rooms[1])
 
 
 @piece
@@ -164,9 +190,10 @@ def send_away(frozen: np.ndarray, still: np.ndarray, rows: np.ndarray, m: int) -
 
 
 def freeze(bundle: Bundle, table: np.ndarray, frozen: np.ndarray) -> Bundle:
-    """The bundle for steps that leave those rows of a table where they are that are `frozen` (rows,)."""
+    """The bundle for steps that leave those rows of a table where they are that are `frozen` (rows,); it keeps none."""
     words = table.shape[1] * table.itemsize // 8
     still = aligned(1, AHEAD + words, np.int64).reshape(-1)
     still[TABLE], still[BYTES] = table.ctypes.data, table.strides[0]
     still[AWAY] = still.ctypes.data + AHEAD * 8
-    return bundle._replace(frozen=frozen, still=still)
+    width, dtype = bundle.rows.shape[1], bundle.rows.dtype.type
+    return bundle._replace(frozen=frozen, still=still, inputs=kept(0, width, dtype), outputs=kept(0, width, dtype))

@@ -12,6 +12,7 @@ from embeddings.kernels.beside import score_beside, update_beside
 from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.bundle import Bundle, hold_still, is_sampled, new_bundle, tally_loss
 from embeddings.kernels.compile import piece
+from embeddings.kernels.kept import row_of
 from embeddings.kernels.logistic import to_steps
 from embeddings.kernels.rows import address, pitch, prefetch_long, total
 
@@ -63,9 +64,9 @@ def find_together(block: Block, output: np.ndarray, bundle: Bundle, m: int, slot
     """Put the steps of m windows with their centres and noise words into `scores`."""
     noise, width = int(block.noise.shape[1]), output.shape[1] // slots
     for j in range(noise):
-        bundle.targets[j] = address(output, block.noise[bundle.centres[0], j])
+        bundle.targets[j] = row_of(output, bundle.outputs, block.noise[bundle.centres[0], j])
     for k in range(m):
-        bundle.targets[noise + k] = address(output, block.words[bundle.centres[k]])
+        bundle.targets[noise + k] = row_of(output, bundle.outputs, block.words[bundle.centres[k]])
     for k in range(m):
         ask_next(block, output, bundle, m, k)
         if k % 2 == 0:

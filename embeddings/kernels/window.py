@@ -5,20 +5,21 @@ import numpy as np
 from embeddings.kernels.block import Block
 from embeddings.kernels.bundle import Bundle
 from embeddings.kernels.compile import piece
+from embeddings.kernels.kept import Kept, row_of
 from embeddings.kernels.rows import address, prefetch
 
 AHEAD = 8  # centres; a context is asked for so long before it enters a window
 
 
 @piece
-def contexts(block: Block, table: np.ndarray, rows: np.ndarray, i: int) -> int:
+def contexts(block: Block, table: np.ndarray, kept: Kept, rows: np.ndarray, i: int) -> int:
     """Write the addresses of the rows of centre i's contexts, left to right; gives how many there are."""
     m = 0
     for c in range(block.start[i], i):
-        rows[m] = address(table, block.inputs[c])
+        rows[m] = row_of(table, kept, block.inputs[c])
         m += 1
     for c in range(i + 1, block.stop[i]):
-        rows[m] = address(table, block.inputs[c])
+        rows[m] = row_of(table, kept, block.inputs[c])
         m += 1
     return m
 
@@ -30,15 +31,15 @@ def slot_of(c: int, i: int, window: int) -> int:
 
 
 @piece
-def in_slots(block: Block, table: np.ndarray, rows: np.ndarray, i: int, window: int, first: int, none: int) -> None:
-    """Write the addresses of the rows of centre i's contexts, each in its slot by where it stands; `none` elsewhere.
+def in_slots(block: Block, table: np.ndarray, bundle: Bundle, i: int, window: int, first: int, none: int) -> None:
+    """Write the rows of centre i's contexts to `read`, each in its slot by where it stands; `none` elsewhere.
 
     Slots begin at `first`: the furthest context on the left, ..., the furthest one on the right, `window` words away.
     """
-    rows[first : first + 2 * window] = none
+    bundle.read[first : first + 2 * window] = none
     for c in range(block.start[i], block.stop[i]):
         if c != i:
-            rows[first + slot_of(c, i, window)] = address(table, block.inputs[c])
+            bundle.read[first + slot_of(c, i, window)] = row_of(table, bundle.inputs, block.inputs[c])
 
 
 @piece
@@ -52,25 +53,25 @@ def centre_and_noise(
     """
     centre = block.words[i]
     negatives = bundle.targets.shape[0] - 1
-    bundle.targets[0] = address(table, centre * slots + slot)
+    bundle.targets[0] = row_of(table, bundle.outputs, centre * slots + slot)
     for j in range(negatives):
         word = block.noise[i, first + j]
-        bundle.targets[1 + j] = address(table, word * slots + slot)
+        bundle.targets[1 + j] = row_of(table, bundle.outputs, word * slots + slot)
         bundle.weights[1 + j] = word != centre
     return int(1 + negatives)
 
 
 @piece
-def ask_ahead(block: Block, inputs: np.ndarray, outputs: np.ndarray, noise: int, i: int, last: int) -> None:
+def ask_ahead(block: Block, inputs: np.ndarray, kept: Kept, outputs: np.ndarray, noise: int, i: int, last: int) -> None:
     """Fetch into the cache the centre after i with its first noise rows, and a context of later ones."""
     ask_targets(block, outputs, noise, i, last)
-    ask_context(block, inputs, i, last)
+    ask_context(block, inputs, kept, i, last)
 
 
 @piece
-def ask_context(block: Block, table: np.ndarray, i: int, last: int) -> None:
+def ask_context(block: Block, table: np.ndarray, kept: Kept, i: int, last: int) -> None:
     """Fetch into the cache a context of centres after i."""
-    if i + AHEAD < last:
+    if i + AHEAD < last and block.inputs[i + AHEAD] >= kept.uses.shape[0]:
         prefetch(address(table, block.inputs[i + AHEAD]), table.shape[1] * table.itemsize)
 
 

@@ -208,8 +208,8 @@ PEERS = (
         notes=(
             Note(BUCKETS.format("fastText"), lambda shape: shape["trainer"] == "fasttext"),
             Note(
-                "fastText draws noise words by count to the power 0.5, which cannot be set; the others to the "
-                "power 0.75."
+                "fastText draws noise words by count to the power 0.5, which cannot be set; the others to the power "
+                "0.75."
             ),
             Note("fastText's rate falls to 0 and not to a ten-thousandth of its start."),
             Note(

@@ -7,6 +7,7 @@ import numpy as np
 from embeddings.kernels.block import FIRST, LAST, POSITION, Source, fill, keep_thresholds, new_block, rewind
 from embeddings.kernels.bundle import aligned, learn
 from embeddings.kernels.compile import kernel
+from embeddings.kernels.kept import give_back, row_of
 from embeddings.kernels.logistic import loss, to_steps
 from embeddings.kernels.noise import alias_table
 from embeddings.kernels.random import below, coin
@@ -19,6 +20,26 @@ TOLERANCE = {np.float32: 1e-5, np.float64: 1e-12}
 def point(table, rows, out):
     for i in range(rows.shape[0]):
         out[i] = address(table, rows[i])
+
+
+@kernel
+def kept_address(table, kept, word):
+    return row_of(table, kept, word)
+
+
+@kernel
+def give_back_rows(table, kept):
+    give_back(table, kept)
+
+
+def kept_row(table, kept, word):
+    """The row that a thread is to use for a word, as an array."""
+    where = kept_address(table, kept, word)
+    for array in (kept.rows, table):
+        at = (where - array.ctypes.data) // array.strides[0]
+        if 0 <= at < len(array):
+            return array[at]
+    raise AssertionError("it is nowhere")
 
 
 @kernel
