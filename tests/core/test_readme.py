@@ -86,7 +86,7 @@ def test_python_runs_as_written(readme, root, monkeypatch, tmp_path):
 
 SHOWN = ("results.md", "structured/results.md", "neighbours.md", "composition.md", "composition-curve.md")
 SHOWN += ("composition-phrases.txt", "composition-neighbours.txt", "unspaced/results.md", "unspaced/neighbours.txt")
-SHOWN += ("documents/results.md", "documents/beside.tsv", "documents/concat.md", "documents/million.txt")
+SHOWN += ("documents/results.md", "documents/beside.txt", "documents/speed.md", "documents/million.txt")
 
 
 def test_figures_are_what_was_written(root):
