@@ -44,7 +44,7 @@ class Words:
     @cached_property
     def rows(self) -> dict[str, int]:
         """The row of each word."""
-        return {word: row for row, word in enumerate(self.listed)}
+        return dict(zip(self.listed, range(len(self.listed)), strict=True))
 
     def find(self, word: object) -> int | None:
         """The row of a word; None for one that is not here, and for what is no word."""

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,11 @@ def decode(words: Sequence[bytes], errors: str, place: str, first: int) -> list[
     Raises:
         FormatError: one is not UTF-8 and `errors` is strict.
     """
-    found: list[str] = []
+    with suppress(UnicodeDecodeError):  # all at once is several times faster
+        found = b"\n".join(words).decode("utf-8").split("\n")
+        if len(found) == len(words):
+            return found
+    found = []
     try:
         found.extend(word.decode("utf-8", errors) for word in words)
     except UnicodeDecodeError:

@@ -93,7 +93,10 @@ def scan(data: bytes | bytearray, size: int, count: int, width: int) -> tuple[li
     start = int(ends[-1]) - 1 - width if words else 0
     if words and not words[-1] and not (start + 1 + width <= size and data[start] == SPACE):
         count = min(count, len(words) - 1)
-    return [word.lstrip(b"\n") for word in words[:count]], ends[:count]
+    del words[count:]
+    if b"\n" in b"".join(words):  # word2vec.c ends each vector with one, gensim does not
+        words = [word.lstrip(b"\n") for word in words]
+    return words, ends[:count]
 
 
 def gather(data: bytearray, starts: np.ndarray, place: np.ndarray) -> None:

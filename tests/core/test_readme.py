@@ -86,7 +86,7 @@ def test_python_runs_as_written(readme, root, monkeypatch, tmp_path):
 
 SHOWN = ("results.md", "structured/results.md", "neighbours.md", "composition.md", "composition-curve.md")
 SHOWN += ("composition-phrases.txt", "composition-neighbours.txt", "unspaced/results.md", "unspaced/neighbours.txt")
-SHOWN += ("documents/results.md", "documents/beside.txt", "documents/speed.md", "documents/million.txt")
+SHOWN += ("documents/results.md", "documents/beside.txt", "documents-speed/results.md", "documents/million.txt")
 
 
 def test_figures_are_what_was_written(root):
@@ -100,7 +100,7 @@ def test_figures_are_what_was_written(root):
     assert (root / "eval" / "results" / "results.png").is_file()
 
 
-@pytest.mark.parametrize("name", ["", "structured", "documents"])
+@pytest.mark.parametrize("name", ["", "structured", "documents", "documents-speed"])
 def test_comparisons_are_of_the_runs_beside_them(root, name):
     folder = root / "eval" / "results" / name
     machine = json.loads((folder / "machine.json").read_text(encoding="utf-8"))
