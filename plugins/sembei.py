@@ -281,12 +281,15 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
         return found
 
 
+DOTTED = "\u0130".lower()  # the one code point that is two in lower case
+
+
 def check_characters(tokens: Sequence[str]) -> None:
     """Refuse tokens of several code points, at each of which the parts of a string would begin.
 
     Raises:
         SettingError: naming one.
     """
-    longer = next((token for token in tokens if len(token) > 1), None)
+    longer = next((token for token in tokens if len(token) > 1 and token != DOTTED), None)
     if longer is not None:
         raise SettingError(f"compositional sums n-grams of single code points, and {longer!r} is one token of several")

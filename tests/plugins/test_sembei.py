@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import embeddings as em
-from embeddings import testing
+from embeddings import ngram_vectors, testing
 from embeddings.errors import CorpusError, SettingError
 from embeddings.testing import check_trainer
 from embeddings.vocabulary import UnknownWordError
@@ -67,6 +67,14 @@ def test_the_compositional_one_refuses_tokens_of_several_code_points(tokenizer):
     small = {name: value for name, value in SMALL.items() if name not in ("threads", "seed")}
     with pytest.raises(SettingError, match=r"compositional sums n-grams of single code points, and '.*' is one"):
         em.Sembei(**small, compositional=True).train(corpus)
+
+
+def test_the_compositional_one_learns_the_one_letter_that_is_two_in_lower_case():
+    corpus = em.Corpus(["\u0130x i\u0307x"] * 9, tokenizer="codepoints")
+    model = em.train("sembei", corpus, compositional=True, dim=4, epochs=1, min_count=1, per_length="all", max_n=3)
+    composed = ngram_vectors.Composition(model.vectors.words, model.tables["ngrams"])
+    assert model.vectors["i\u0307x"] == pytest.approx(composed(["i\u0307x"])[0])
+    assert model.vectors["i\u0307x"].any()
 
 
 def test_usual_numbers_are_cut_to_the_longest():
