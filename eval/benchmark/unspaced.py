@@ -9,12 +9,14 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from time import process_time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from embeddings.errors import EmbeddingsError, SettingError
 from embeddings.eval.benchmark import rows
 from embeddings.eval.benchmark.machine import processor
 from embeddings.eval.suite import Suite
@@ -126,7 +128,10 @@ def compare(
 
     Raises:
         OutputError: a result exists already (unless `force`), or cannot be written.
+        SettingError: jieba is not installed.
     """
+    if find_spec("jieba") is None:
+        raise SettingError("what is compared with needs jieba: pip install jieba")
     source, folder, found = Path(text), Path(out), []
     folder.mkdir(exist_ok=True)
     for name in ("results.csv", "results.md"):
@@ -153,8 +158,12 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("--sample", type=float, default=1e-4)
     parser.add_argument("--force", action="store_true")
     asked = vars(parser.parse_args(given))
-    suite = Suite.read(similarity=asked.pop("similarity"), categories=asked.pop("categories"))
-    compare(asked.pop("text"), asked.pop("out"), suite, **asked)
+    try:
+        sets = {kind: asked.pop(kind) for kind in ("similarity", "categories")}
+        suite = Suite.read(**sets, compose=True)
+        compare(asked.pop("text"), asked.pop("out"), suite, **asked)
+    except EmbeddingsError as error:
+        parser.exit(1, f"Error: {error}\n")
 
 
 if __name__ == "__main__":
