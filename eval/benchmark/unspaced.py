@@ -8,7 +8,7 @@ import argparse
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from time import process_time
@@ -93,7 +93,8 @@ def words_of(suite: Suite) -> list[str]:
 
 
 def judged(made: Made, suite: Suite) -> rows.Row:
-    """A row of results."""
+    """A row of results; vectors that compose do so for every word that is asked for."""
+    suite = replace(suite, compose=made.vectors.compose is not None)
     row: rows.Row = {"model": made.name, "cpu": round(made.seconds, 1), "vectors": len(made.vectors)}
     for outcome in suite.judge(made.vectors, made.name):
         found = outcome.result()
@@ -159,8 +160,7 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("--force", action="store_true")
     asked = vars(parser.parse_args(given))
     try:
-        sets = {kind: asked.pop(kind) for kind in ("similarity", "categories")}
-        suite = Suite.read(**sets, compose=True)
+        suite = Suite.read(similarity=asked.pop("similarity"), categories=asked.pop("categories"))
         compare(asked.pop("text"), asked.pop("out"), suite, **asked)
     except EmbeddingsError as error:
         parser.exit(1, f"Error: {error}\n")

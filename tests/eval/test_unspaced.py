@@ -35,7 +35,7 @@ def suite(tmp_path):
     pairs += [("東学", "京阪", 5)]  # of known characters, that never stand side by side
     path = tmp_path / "pairs.txt"
     path.write_text("".join(f"{a}\t{b}\t{rating}\n" for a, b, rating in pairs), encoding="utf-8")
-    return Suite.read(similarity=[path], compose=True)
+    return Suite.read(similarity=[path])
 
 
 def test_every_way_has_a_row(text, suite, tmp_path, segmenter):
