@@ -1,6 +1,7 @@
 """What several test files use."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,9 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # ignored where a shell runs this beside other work,
+        if signal.getsignal(number) == signal.SIG_IGN:  # and then by all that is started here
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
     if config.getoption("readers"):
         config.pluginmanager.register(readers.Readers(config.getoption("readers")))
 
