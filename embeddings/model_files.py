@@ -1,12 +1,12 @@
 """The files of a saved model's folder: their names, where one can be saved, and what each of them says."""
 
-import json
 import os
 from pathlib import Path
 from typing import Any
 
 from embeddings.errors import EmbeddingsError, FormatError, OutputError
 from embeddings.files import check_output
+from embeddings.versioned import check_named, read_versioned
 from embeddings.vocabulary import Vocabulary
 
 FORMAT_VERSION = 1
@@ -37,19 +37,9 @@ def read_description(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         what = "has no model.json, so it is no saved model" if folder.is_dir() else "is not a saved model"
         raise FormatError(f"{folder} {what if folder.exists() else 'does not exist'}")
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise FormatError(f"{path} is broken: {error}") from None
-    if not isinstance(content, dict) or "format_version" not in content:
-        raise FormatError(f"{path} is broken: it names no format_version")
-    if content["format_version"] != FORMAT_VERSION:
-        found = content["format_version"]
-        raise FormatError(f"{path} is of format version {found!r}; this package reads {FORMAT_VERSION}")
+    content = read_versioned(path, FORMAT_VERSION)
     content.setdefault("composes", False)
-    for key, kind in NAMED.items():
-        if not isinstance(content.get(key), kind):
-            raise FormatError(f"{path} is broken: {key!r} is missing or not a {kind.__name__}")
+    check_named(path, content, NAMED)
     return {key: content[key] for key in NAMED}
 
 

@@ -10,6 +10,7 @@ from embeddings import registry, tensors
 from embeddings.errors import FormatError, OutputError, RegistryError, SettingError
 from embeddings.files import check_output, replacing
 from embeddings.indexes.index import Index
+from embeddings.versioned import check_named, read_versioned
 
 if TYPE_CHECKING:
     from embeddings.vectors import Vectors
@@ -102,18 +103,8 @@ def read_record(folder: Path) -> dict[str, Any]:
     path = folder / RECORD
     if not path.is_file():
         raise FormatError(f"{folder} {'is no saved index' if folder.exists() else 'does not exist'}")
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise FormatError(f"{path} is broken: {error}") from None
-    if not isinstance(content, dict) or "format_version" not in content:
-        raise FormatError(f"{path} is broken: it names no format_version")
-    if content["format_version"] != FORMAT_VERSION:
-        found = content["format_version"]
-        raise FormatError(f"{path} is of format version {found!r}; this package reads {FORMAT_VERSION}")
-    for key, kind in NAMED.items():
-        if not isinstance(content.get(key), kind):
-            raise FormatError(f"{path} is broken: {key!r} is missing or not a {kind.__name__}")
+    content = read_versioned(path, FORMAT_VERSION)
+    check_named(path, content, NAMED)
     return content
 
 
