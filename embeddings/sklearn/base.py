@@ -14,6 +14,7 @@ from embeddings.registry import check_settings
 from embeddings.settings import check_value
 from embeddings.text_record import PHRASES, reading_of
 from embeddings.training.run import make
+from embeddings.training.task import run_settings
 
 NESTED = "settings__"  # before the name of one setting of the trainer, in searches over parameters
 
@@ -47,6 +48,14 @@ class TextVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         if given:
             self.settings = {**settings_of(self.settings), **given}
         return self
+
+    def _seed(self) -> int:
+        """The seed of a run; that and the threads are checked, trained or not.
+
+        Raises:
+            SettingError: one is out of range.
+        """
+        return run_settings(self.threads, seed_of(self.random_state))[1]
 
     def _trainer(self, default: str) -> Any:
         """The trainer with its settings.

@@ -14,7 +14,7 @@ from embeddings.loading import load_whole
 from embeddings.model import Model
 from embeddings.operations.bags import Bags
 from embeddings.settings import check_value
-from embeddings.sklearn.base import TextVectorizer, seed_of, text_of
+from embeddings.sklearn.base import TextVectorizer, text_of
 from embeddings.sklearn.texts import as_many_texts, as_texts
 from embeddings.sklearn.weights import common_components, weights_of, without
 from embeddings.vectors import Vectors
@@ -122,7 +122,7 @@ class MeanVectorizer(TextVectorizer):
 
     def _learn(self, X: Any) -> Bags:
         """Learn from texts, and give them as bags of words."""
-        texts, seed = as_many_texts(X), seed_of(self.random_state)
+        texts, seed = as_many_texts(X), self._seed()
         self._check()
         given = loaded(self.vectors)
         if given is not None:

@@ -13,7 +13,7 @@ from embeddings.errors import SettingError
 from embeddings.loading import load_model
 from embeddings.model import Model
 from embeddings.settings import check_value
-from embeddings.sklearn.base import TextVectorizer, seed_of, text_of
+from embeddings.sklearn.base import TextVectorizer, text_of
 from embeddings.sklearn.texts import as_many_texts, as_texts
 
 EPOCHS = {"least": 1, "most": 1_000_000}  # as those of a training
@@ -75,12 +75,17 @@ class ParagraphVectorizer(TextVectorizer):
             RegistryError: there is no such trainer or tokenizer.
             CorpusError: the texts hold no words, or none that is frequent enough for the trainer.
         """
-        texts, seed = as_many_texts(X), seed_of(self.random_state)
+        texts, seed = as_many_texts(X), self._seed()
         check_value("infer_epochs", self.infer_epochs, int | None, EPOCHS)
         model = self._ready() if self.model is not None else self._trained(texts, seed)
         self._n_features_out: int = self._infer(model, [], seed).shape[1]
         self.model_, self.seed_ = model, seed
         return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """What `fit` and then `transform` give; a generator is read once."""
+        texts = as_many_texts(X)
+        return self.fit(texts).transform(texts)
 
     def transform(self, X: Any) -> np.ndarray:
         """The vectors inferred for texts, or for lists of tokens, (texts, dim) float32.

@@ -1,6 +1,6 @@
 """What the estimators take: texts, or lists of tokens."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from embeddings.corpora.sources import Texts
@@ -10,7 +10,7 @@ ITEMS = "each a text or a list of tokens"
 
 
 def as_texts(given: Any) -> Texts:
-    """Texts, or lists of tokens, as a list; a Series or a one-dimensional array will do.
+    """Texts, or lists of tokens, as a list; a Series, a one-dimensional array or a generator will do.
 
     Raises:
         SettingError: it is one text, of another shape, sparse, or holds what is neither; the first such is named.
@@ -26,6 +26,8 @@ def as_texts(given: Any) -> Texts:
     for number, text in enumerate(texts):
         if isinstance(text, bytes) or not isinstance(text, str | Iterable):
             raise SettingError(f"text {number} is {text!r:.40}, of type {type(text).__name__}: {ITEMS} is allowed")
+        if isinstance(text, Iterator):  # a second pass over the texts would find it empty
+            texts[number] = list(text)
     return texts
 
 

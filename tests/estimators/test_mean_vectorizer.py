@@ -169,6 +169,7 @@ def test_texts_in_every_form(vectors):
         np.testing.assert_array_equal(made.transform(form), expected)
     tokens = [["w1", "W2", "w3"], ["w4", "x"], [], ("w1",)]
     np.testing.assert_array_equal(made.transform(tokens), expected)
+    np.testing.assert_array_equal(made.transform(map(iter, tokens)), expected)
     assert made.transform([]).shape == (0, 7)
     assert not made.transform(["", "?", "nobody"]).any()
     frame = made.set_output(transform="pandas").transform(series)
@@ -255,6 +256,12 @@ def test_parameters_are_refused_by_fit(given, kind, told, tmp_path, monkeypatch)
     made = em.MeanVectorizer(**given)
     with pytest.raises(kind, match=told):
         made.fit(["a b c"] * 9)
+
+
+def test_threads_are_checked_before_texts_are_read(vectors):
+    for given in ({}, {"vectors": vectors}):
+        with pytest.raises(SettingError, match="threads must be at least 1"):
+            em.MeanVectorizer(threads=0, **given).fit([["w1", 3]])  # no token, if it came to reading
 
 
 def test_what_is_given_is_not_trained(vectors):

@@ -37,6 +37,14 @@ def test_gives_what_the_model_infers(trainer):
     np.testing.assert_array_equal(made.transform([given[0].split()])[0], found[0])
 
 
+def test_what_can_be_read_once_is_read_once():
+    given, _ = labelled()
+    made = em.ParagraphVectorizer(settings=SMALL)
+    expected = made.fit(given).transform(given)
+    np.testing.assert_array_equal(made.fit_transform(text for text in given), expected)
+    np.testing.assert_array_equal(made.fit_transform([iter(text.split()) for text in given]), expected)
+
+
 def test_ready_models(tmp_path):
     given, _ = labelled()
     corpus = em.Corpus(given, tokenizer="whitespace", case="keep")
