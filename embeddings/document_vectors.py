@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from embeddings.errors import CorpusError, FormatError, RegistryError, SettingError
+from embeddings.model_files import JOINED, TAGS
 from embeddings.text_record import PHRASES, reading_of
 from embeddings.vectors import Vectors
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from embeddings.model import Model
 
 TABLE = "documents"
-TAGS = "documents.arrow"  # of a saved model whose documents have tags
-JOINED = "phrases.arrow"  # of one of a corpus with phrases
 Infer = Callable[..., np.ndarray]
 
 

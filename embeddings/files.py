@@ -24,7 +24,7 @@ def check_output(path: str | os.PathLike[str], *, force: bool = False) -> Path:
     target = Path(path)
     folder = target.absolute().parent
     try:
-        if target.exists() and not force:
+        if (target.exists() or target.is_symlink()) and not force:
             raise OutputError(f"{target} exists; choose another name, or --force to replace it")
         if not folder.is_dir():
             raise OutputError(f"{target} cannot be written: {folder} is not a folder")
@@ -34,14 +34,26 @@ def check_output(path: str | os.PathLike[str], *, force: bool = False) -> Path:
         raise OutputError(f"{target} cannot be written: {error.strerror or error} in {folder}") from error
 
 
+def check_file(path: str | os.PathLike[str], *, force: bool = False) -> Path:
+    """The path, if a file can be written there; nothing is changed.
+
+    Raises:
+        OutputError: as `check_output`, or it is a folder: no file takes the place of all that is in one.
+    """
+    target = check_output(path, force=force)
+    if target.is_dir():
+        raise OutputError(f"{target} is a folder, and a file is written: choose another name")
+    return target
+
+
 @contextmanager
 def replacing(path: str | os.PathLike[str], *, force: bool = False, folder: bool = False) -> Iterator[Path]:
     """A temporary path beside `path` (a folder if asked for) that takes its place when the block ends well.
 
     Raises:
-        OutputError: as `check_output`, and when writing fails (disk full, permission).
+        OutputError: as `check_output`, or `check_file`; and when writing fails (disk full, permission).
     """
-    target = check_output(path, force=force)
+    target = check_output(path, force=force) if folder else check_file(path, force=force)
     try:
         scratch = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".partial", dir=target.absolute().parent))
     except OSError as error:
@@ -111,8 +123,8 @@ def write_npy(array: "np.ndarray", stream: BinaryIO) -> None:
 
 
 def swap(fresh: Path, target: Path, old: Path) -> None:
-    """Rename into place; a folder that is being replaced steps aside and comes back if that fails."""
-    if not target.is_dir() or target.is_symlink():
+    """Rename into place; what a folder replaces, a link too, steps aside and comes back if that fails."""
+    if fresh.is_file() or not os.path.lexists(target):
         fresh.replace(target)
         return
     if exchanged(fresh, target):

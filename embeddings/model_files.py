@@ -11,6 +11,9 @@ from embeddings.vocabulary import Vocabulary
 
 FORMAT_VERSION = 1
 RECORD, VOCABULARY, TENSORS = "model.json", "vocabulary.arrow", "tensors.safetensors"
+TAGS = "documents.arrow"  # of a model whose documents have tags
+JOINED = "phrases.arrow"  # of one of a corpus with phrases
+FILES = {RECORD, VOCABULARY, TENSORS, TAGS, JOINED}
 MAIN = "vectors"
 NAMED = {"model": str, "composes": bool, "settings": dict, "packages": dict, "record": dict}
 
@@ -19,11 +22,16 @@ def check_target(path: str | os.PathLike[str], *, force: bool) -> Path:
     """The path, if a model can be saved there: nothing there yet, or with `force` another saved model.
 
     Raises:
-        OutputError: as `files.check_output`, and for a folder that holds anything but a saved model.
+        OutputError: as `files.check_output`, and for a file, or a folder that holds anything but a saved model.
     """
     target = check_output(path, force=force)
-    if target.is_dir() and any(target.iterdir()) and not (target / RECORD).is_file():
+    if target.exists() and not target.is_dir():
+        raise OutputError(f"{target} is a file, and a model is saved as a folder: choose another name")
+    held = {entry.name for entry in target.iterdir()} if target.is_dir() else set()
+    if held and not (target / RECORD).is_file():
         raise OutputError(f"{target} is a folder but not a saved model, and is not replaced")
+    if others := sorted(held - FILES):
+        raise OutputError(f"{target} holds {others[0]!r:.80} beside a saved model, and is not replaced: move that away")
     return target
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from embeddings.errors import SettingError
-from embeddings.files import check_output, replacing
+from embeddings.files import check_file, replacing
 
 DPI = 150
 ENDINGS = (".png", ".svg", ".pdf")
@@ -20,7 +20,7 @@ def check_picture(path: str | os.PathLike[str], *, force: bool = False) -> None:
     """
     if Path(path).suffix.lower() not in ENDINGS:
         raise SettingError(f"a picture must end in {', '.join(ENDINGS)}, not {str(path)!r}")
-    check_output(path, force=force)
+    check_file(path, force=force)
 
 
 def save_picture(figure: Any, path: str | os.PathLike[str], *, force: bool = False) -> None:

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 from embeddings.errors import FormatError, OutputError, SettingError
-from embeddings.files import check_output, replacing
+from embeddings.files import check_file, replacing
 from embeddings.vocabulary import Vocabulary
 
 LINE = re.compile(r"(.*[^ \t])[ \t]+([0-9]{1,18})")
@@ -68,7 +68,7 @@ def check_target(path: str | os.PathLike[str], *, force: bool = False) -> Path:
     """
     if Path(path).suffix.lower() not in ENDINGS:
         raise OutputError(f"a vocabulary is written to a name that ends in {' or '.join(ENDINGS)}, not {path}")
-    return check_output(path, force=force)
+    return check_file(path, force=force)
 
 
 def write(vocabulary: Vocabulary, path: str | os.PathLike[str], *, force: bool = False) -> None:

@@ -62,11 +62,11 @@ def command(
     """
     from embeddings.document_vectors import load_side_by_side
     from embeddings.eval import suite
-    from embeddings.files import check_output
+    from embeddings.files import check_file
 
     check(vectors, compare, beside, report, words, force)
     if report is not None:
-        check_output(report, force=force)
+        check_file(report, force=force)
     known = judging.DEFAULTS if report is None else judging.FOR_REPORTS
     read = suite.Suite.read(**judging.settings(settings, known))
     shared.check_paths((*vectors, *beside))

@@ -35,14 +35,14 @@ def run(
     from embeddings.cli.saving import check_apart
     from embeddings.corpora import Corpus
     from embeddings.corpora.phrases.finding import Phrases
-    from embeddings.files import check_output
+    from embeddings.files import check_file
 
     of_corpus = {str(option.name): given.pop(str(option.name)) for option in reading.options()}
     settings = Phrases(**given)
     text = Corpus(*corpus, **of_corpus)
     if out is not None:
         check_apart(out, text)
-        check_output(out, force=force)
+        check_file(out, force=force)
     with Reading(quiet) as bar, text.encode(report=bar) as encoded:
         bar.tell(encoded)
         found = settings.find(encoded)

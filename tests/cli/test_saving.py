@@ -230,6 +230,39 @@ def test_words_beside_a_matrix_do_not_replace_the_corpus(text, tmp_path):
     assert text.read_text() == TEXT
 
 
+def test_only_a_saved_model_is_replaced_and_that_is_told_before_training(text, tmp_path):
+    (tmp_path / "file").write_text("another's")
+    assert run("train", "skipgram", text, "-o", "v", *SMALL, cwd=tmp_path).returncode == 0
+    (tmp_path / "link").symlink_to("v")
+    (tmp_path / "v" / "notes").write_text("another's")
+    for name, said in (("file", "file is a file, and a model is saved as a folder"), ("v", "v holds 'notes' beside")):
+        done = run("train", "skipgram", "missing", "-o", name, "--force", *SMALL, cwd=tmp_path)
+        assert done.returncode == 1
+        assert said in done.stderr
+    (tmp_path / "v" / "notes").unlink()
+    before = (tmp_path / "v" / "model.json").read_bytes()
+    assert run("train", "cbow", text, "-o", "link", "--force", *SMALL, cwd=tmp_path).returncode == 0
+    assert (tmp_path / "v" / "model.json").read_bytes() == before
+    assert not (tmp_path / "link").is_symlink()
+    assert em.load_model(tmp_path / "link").name == "cbow"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["vocabulary", "missing", "-o", "out.arrow"],
+        ["phrases", "sample", "-o", "out.arrow"],
+        ["evaluate", "missing", "--report", "out.arrow"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_folder_is_not_replaced_by_a_file(tmp_path, command):
+    (tmp_path / "out.arrow").mkdir()
+    done = run(*command, "--force", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "out.arrow is a folder, and a file is written" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("log", "said"),
     [

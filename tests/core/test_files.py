@@ -6,8 +6,9 @@ import tempfile
 
 import pytest
 
+from embeddings import files
 from embeddings.errors import OutputError
-from embeddings.files import check_output, replacing
+from embeddings.files import check_file, check_output, replacing
 
 
 class Crash(Exception):
@@ -114,6 +115,32 @@ def test_a_link_is_replaced_and_not_what_it_points_to(tmp_path):
     assert not (tmp_path / "out").is_symlink()
 
 
+@pytest.mark.parametrize("exchanges", [True, False])
+@pytest.mark.parametrize("there", ["folder", "nowhere"])
+def test_a_folder_replaces_a_link_and_not_what_it_points_to(tmp_path, monkeypatch, there, exchanges):
+    if not exchanges:
+        monkeypatch.setattr(files, "exchanged", lambda first, second: False)
+    write(tmp_path / "folder", True, "old")
+    (tmp_path / "out").symlink_to(there)
+    with pytest.raises(OutputError, match="out exists"):
+        write(tmp_path / "out", True, "new")
+    write(tmp_path / "out", True, "new", force=True)
+    assert content(tmp_path / "out") == {"out/inside": "new"}
+    assert content(tmp_path / "folder") == {"folder/inside": "old"}
+    assert sorted(os.listdir(tmp_path)) == ["folder", "out"]
+
+
+def test_a_file_does_not_replace_a_folder(tmp_path):
+    write(tmp_path / "out", True, "old")
+    (tmp_path / "link").symlink_to("out")
+    for name in ("out", "link"):
+        with pytest.raises(OutputError, match=f"{name} is a folder, and a file is written"):
+            check_file(tmp_path / name, force=True)
+        with pytest.raises(OutputError, match=f"{name} is a folder, and a file is written"):
+            write(tmp_path / name, False, "new", force=True)
+    assert content(tmp_path / "out") == {"out/inside": "old"}
+
+
 def test_the_new_file_is_whole_before_it_has_its_name(tmp_path):
     with replacing(tmp_path / "out") as fresh:
         fresh.write_text("new")
@@ -148,6 +175,7 @@ def test_relative_paths_are_of_the_working_folder(tmp_path, monkeypatch):
 
 CHECK = """
 import os, sys
+from embeddings import files
 from embeddings import files
 from embeddings.errors import OutputError
 if os.geteuid() == 0:
