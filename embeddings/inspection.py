@@ -16,12 +16,12 @@ CONTROLS = set(range(32)) - set(b"\t\n\v\f\r\x1b")
 def describe(path: str | os.PathLike[str], *, full: bool = False, allow_pickle: bool = False) -> dict[str, Any]:
     """Facts by name: "what" it is, and what can be said of such a thing; values that JSON can hold.
 
-    A saved model, an encoded corpus, vectors in any installed format, a vocabulary, a text, compressed or not, or an
-    unknown file. No pickle is run.
+    A saved model, an encoded corpus, checkpoints or the log of a run, vectors in any installed format, a vocabulary, a
+    text, compressed or not, or an unknown file. No pickle is run.
 
     Arguments:
-        full: read all of it: count the lines of a text, check every vector of a file, so that words are counted
-            where nothing says how many there are.
+        full: read all of it: count the lines of a text, the events of a log, check every vector of a file, so that
+            words are counted where nothing says how many there are.
         allow_pickle: with `full`, read gensim's own files, which can run any code.
 
     Raises:
@@ -46,7 +46,7 @@ def told(path: Path, name: str, facts: dict[str, Any], *, full: bool, allow_pick
 
 
 def folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, Any]:
-    """A saved model, a saved index, an encoded corpus, or vectors in a format that is a folder.
+    """A saved model, a saved index, an encoded corpus, checkpoints, or vectors in a format that is a folder.
 
     Raises:
         FormatError: it is none of them.
@@ -55,11 +55,14 @@ def folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, Any]:
     from embeddings.indexes.saved import RECORD as INDEX
     from embeddings.indexes.saved import read_record
     from embeddings.model_files import MAIN, RECORD, TENSORS, VOCABULARY, read_description
+    from embeddings.training.checkpoint_facts import checkpoint_facts, checkpoints_of
 
     if (path / INDEX).is_file():
         record = read_record(path)
         kept = ("kind", "rows", "dim", "bytes", "build_seconds", "settings", "vectors")
         return {"what": "saved index", **{key: record.get(key) for key in kept}}
+    if checkpoints := checkpoints_of(path):
+        return {"what": "checkpoints of a run"} | checkpoint_facts(checkpoints)
     if not (path / RECORD).is_file() and (name := formats.sniff(path)):
         size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
         return told(path, name, {"size": size}, full=full, allow_pickle=allow_pickle)
@@ -120,7 +123,11 @@ def vector_facts(path: Path, name: str, *, full: bool, allow_pickle: bool) -> di
 
 
 def other_facts(path: Path, start: bytes, facts: dict[str, Any], *, full: bool) -> dict[str, Any]:
-    """A text, or what nobody knows."""
+    """The log of a run, a text, or what nobody knows."""
+    from embeddings.training.log_reading import is_log, log_facts
+
+    if is_log(start) and facts["compression"] is None:
+        return {"what": "log of a run"} | facts | log_facts(path, full=full)
     if not start:
         return {"what": "empty file"} | facts
     if is_text(start):

@@ -55,6 +55,11 @@ class TensorIndexing(CompositionSettings, OfBase):  # type: ignore[misc, valid-t
         return self.base_class(**{name: value for name, value in given.items() if value is not None})
 
     @property
+    def learner(self) -> tuple[str, Any]:
+        """The name of the trainer of words, which checkpoints are of, and that trainer."""
+        return self.base, self.words
+
+    @property
     def base_class(self) -> Any:
         """The trainer of words.
 
@@ -86,6 +91,7 @@ class TensorIndexing(CompositionSettings, OfBase):  # type: ignore[misc, valid-t
         threads, seed = run_settings(threads, seed)
         if conduct is not None:
             conduct.check(NAME, self)
+            conduct.check_resumed(*self.learner, threads, seed)
         self.check_dim(self.words.dim)
         vocabulary = corpus.encode().select(min_count=self.words.min_count, max_vocab=self.words.max_vocab)
         known = known_phrases(corpus)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from embeddings.cli.places import checkpoints_beside
+
 if TYPE_CHECKING:
     from embeddings.training.callbacks import Callback
     from embeddings.training.checkpoints import Checkpoints
@@ -14,8 +16,6 @@ if TYPE_CHECKING:
 
 NEVER = "never"
 SAVED = "saved.json"  # beside checkpoints: which output an interrupted run has saved
-CONTINUED = "embeddings.continued"  # where the path of the model of --continue is, in a command's context
-READ = ("init", "continue", "vocab", "phrases", "stop_similarity", "stop_analogy")  # what a log must not replace
 NAMES = ("checkpoint_every", "resume", "log", "stop_similarity", "stop_analogy", "stop_patience")
 
 
@@ -49,25 +49,6 @@ def options() -> list[click.Parameter]:
     ]
 
 
-def check_log(log: str | None, out: str) -> None:
-    """Refuse a log in the place of what the run saves or has read, or within it: one of them would be lost.
-
-    Raises:
-        SettingError: naming both.
-    """
-    from embeddings.cli.saving import within, written
-    from embeddings.errors import SettingError
-
-    context = click.get_current_context()
-    found = [("--out", path) for path in written(out)] + [("the checkpoints", place(out))]
-    given = {**context.params, "continue": context.meta.get(CONTINUED)}
-    read = [(f"--{name.replace('_', '-')}", Path(given[name])) for name in READ if given.get(name)]
-    found += [(option, path) for option, path in read if path.exists()]  # and not the name of a set, or "auto"
-    for option, path in found if log else []:
-        if within(str(log), path):
-            raise SettingError(f"--log {log} is in the place of {option} {path}, or within it; choose another")
-
-
 def conduct_of(
     out: str, trainer: Any, say: Callable[[str], None], *, start: dict[str, Any], force: bool, checkpoint_every: str,
     resume: bool, **more: Any,
@@ -86,7 +67,7 @@ def conduct_of(
     unasked = source in (None, click.core.ParameterSource.DEFAULT) and not resume
     checkpoints = None
     if checkpoint_every != NEVER and (takes_conduct(trainer) or not unasked):
-        checkpoints = Checkpoints(place(out), every=checkpoint_every, force=force)
+        checkpoints = Checkpoints(checkpoints_beside(out), every=checkpoint_every, force=force)
     elif resume:
         raise click.UsageError(f"--resume goes on from checkpoints: leave out --checkpoint-every {NEVER}")
     callbacks = told_by(say, resume) if resume else []
@@ -96,6 +77,21 @@ def conduct_of(
     arguments(trainer, name, conduct)
     conduct.check(name, trainer)
     return conduct
+
+
+def check_resumed(conduct: "Conduct", trainer: Any, threads: int | None, seed: int) -> None:
+    """Refuse to go on from checkpoints of another run, before the corpus is read.
+
+    Raises:
+        CheckpointError: naming what differs.
+    """
+    if conduct.resume:
+        from embeddings.training.task import run_settings
+
+        own = (str(click.get_current_context().info_name), trainer)
+        name, settings = getattr(trainer, "learner", own)
+        threads, seed = run_settings(threads, seed)
+        conduct.check_resumed(name, settings, threads, seed)
 
 
 def asked(
@@ -130,12 +126,6 @@ def told_by(say: Callable[[str], None], resume: bool) -> "list[Callback]":
     return [Told()]
 
 
-def place(out: str) -> Path:
-    """The folder of the checkpoints of what is saved there."""
-    target = Path(out)
-    return target.with_name(f"{target.name}.checkpoints")
-
-
 def note_saved(checkpoints: "Checkpoints", out: str) -> None:
     """Take down that an interrupted run has saved what it had: going on from its checkpoint replaces that."""
     from embeddings.files import replacing
@@ -148,7 +138,7 @@ def note_saved(checkpoints: "Checkpoints", out: str) -> None:
 def was_saved(out: str) -> bool:
     """Whether what is there now was saved by an interrupted run whose checkpoints are beside it."""
     try:
-        known = json.loads((place(out) / SAVED).read_text(encoding="utf-8"))
+        known = json.loads((checkpoints_beside(out) / SAVED).read_text(encoding="utf-8"))
         return bool(known == identity(out))
     except (OSError, ValueError):
         return False
@@ -163,5 +153,5 @@ def identity(out: str) -> list[int]:
 def finished(checkpoints: "Checkpoints | None", out: str) -> None:
     """Remove the checkpoints of a run whose model is saved."""
     if checkpoints is not None:
-        (place(out) / SAVED).unlink(missing_ok=True)
+        (checkpoints_beside(out) / SAVED).unlink(missing_ok=True)
         checkpoints.sweep(everything=True)

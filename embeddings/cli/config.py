@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from embeddings.cli.places import CONFIG
+
 NOT_SETTINGS = {"config", "corpus", "help", "continued"}
 
 
@@ -13,6 +15,7 @@ def read_config(ctx: click.Context, parameter: click.Parameter, path: str | None
     """Take defaults from a TOML file; what is given on the command line wins."""
     if path is None:
         return
+    ctx.meta[CONFIG] = path
     try:
         content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:

@@ -59,11 +59,14 @@ def command(
     these load.
     """
     from embeddings import formats
+    from embeddings.cli.places import check_spared
     from embeddings.loading import holds_model, load, load_model
 
     settings = {"dtype": dtype, "language": language}
     options = {name: value for name, value in settings.items() if value is not None}
     formats.check(out, format=name, force=force, counts=counts, options=options)
+    targets = formats.plan(out, format=name, counts=counts, options=options)[1]
+    check_spared(targets, [("the input", Path(vectors))], renewed=["the input"])
     whole = words is None and table == "vectors" and formats.takes_models(name or formats.for_path(out))
     if whole and holds_model(vectors):
         model = load_model(vectors, allow_pickle=allow_pickle, errors=encoding_errors)

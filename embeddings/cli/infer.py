@@ -25,8 +25,9 @@ def run(
 ) -> None:
     """Find vectors and write them."""
     from embeddings import formats
+    from embeddings.cli.places import check_apart
     from embeddings.cli.progress import Inferring, Reading
-    from embeddings.cli.saving import check_apart, save
+    from embeddings.cli.saving import save
     from embeddings.document_vectors import load_side_by_side, names_in
     from embeddings.vectors import Vectors
 

@@ -31,8 +31,8 @@ def run(
     **given: Any,
 ) -> None:
     """Find, save, print."""
+    from embeddings.cli.places import check_apart
     from embeddings.cli.progress import Reading, counted
-    from embeddings.cli.saving import check_apart
     from embeddings.corpora import Corpus
     from embeddings.corpora.phrases.finding import Phrases
     from embeddings.files import check_file

@@ -1,50 +1,20 @@
 """Saving what a run has learned: checked before it starts, not interrupted while it is written, never lost."""
 
-import os
 import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from embeddings.cli.places import is_vector_file
 from embeddings.errors import OutputError, SettingError
-
-if TYPE_CHECKING:
-    from embeddings.corpora import Corpus
 
 Save = Callable[[str, Any, bool], Any]  # the place, what is saved, and whether what is there is replaced
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
-
-
-def check_apart(out: str | None, corpus: "Corpus", option: str = "--out") -> None:
-    """Refuse an output of which a file is a part of the corpus, or would become one.
-
-    Raises:
-        SettingError: it is a file of the corpus or lies in a folder that was given as one.
-    """
-    for target in written(out) if out else []:
-        for path in corpus.paths:
-            if within(target, path):
-                raise SettingError(f"{option} {target} is a part of the corpus {path}; choose another place")
-
-
-def within(path: str | os.PathLike[str], place: str | os.PathLike[str]) -> bool:
-    """Whether a path is that place, or lies in it."""
-    inner, outer = Path(path).resolve(), Path(place).resolve()
-    return inner == outer or outer in inner.parents
-
-
-def written(out: str) -> list[Path]:
-    """The folder, or the files, that saving at `out` leaves."""
-    from embeddings import formats
-
-    if not is_vector_file(out):
-        return [Path(out)]
-    return formats.plan(out, format=None, counts=None, options={})[1]
 
 
 def checked(out: str, force: bool) -> Save:
@@ -64,13 +34,6 @@ def checked(out: str, force: bool) -> Save:
         return lambda place, model, force: model.vectors.save(place, force=force)
     check_target(out, force=force)
     return lambda place, model, force: model.save(place, force=force)
-
-
-def is_vector_file(out: str) -> bool:
-    """Whether vectors alone are saved there, and no whole model."""
-    from embeddings import formats
-
-    return Path(out).suffix.lower() in formats.endings() and not Path(out).is_dir()
 
 
 def save(write: Save, model: Any, out: str, force: bool) -> Any:

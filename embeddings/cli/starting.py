@@ -41,7 +41,7 @@ def take_settings(ctx: click.Context, parameter: click.Parameter, path: str | No
     """The model, whose settings and reading become the defaults of the command; a configuration file wins."""
     if path is None:
         return None
-    from embeddings.cli.carrying import CONTINUED
+    from embeddings.cli.places import CONTINUED
     from embeddings.loading import load_model
     from embeddings.text_record import joining_of
 

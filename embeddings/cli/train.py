@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from embeddings.cli import carrying, reading, starting
+from embeddings.cli import carrying, places, reading, starting
 from embeddings.cli.config import read_config
 from embeddings.cli.installed import Installed
-from embeddings.cli.saving import check_apart, checked, is_vector_file, save
+from embeddings.cli.saving import checked, save
 from embeddings.cli.shared import INTERRUPTED
 from embeddings.errors import SettingError
 
@@ -108,10 +108,12 @@ def train_into(
         tell_left_behind(settings, out)
     text = Corpus(*corpus, vocabulary=vocab, **others)
     for name, path in (("--out", out), ("--log", how["log"])):
-        check_apart(path, text, name)
-    carrying.check_log(how["log"], out)
+        places.check_apart(path, text, name)
+    places.check_spared([*places.written(out), places.checkpoints_beside(out)], places.inputs())
+    places.check_log(how["log"], out)
     bar = Training(quiet)
     conduct = carrying.conduct_of(out, settings, bar.say, force=force, **how)
+    carrying.check_resumed(conduct, settings, threads, seed)
     conduct.check_corpus(text)
     with Reading(quiet) as read:
         encoded = text.encode(report=read)
@@ -133,7 +135,7 @@ def train_into(
 
 def tell_left_behind(settings: Any, out: str) -> None:
     """Say what a file of vectors will not hold."""
-    if not is_vector_file(out):
+    if not places.is_vector_file(out):
         return
     if hasattr(settings, "inferrer"):
         say(f"{out} will hold vectors of words; a folder keeps those of documents, and finds others")

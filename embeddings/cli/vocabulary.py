@@ -21,14 +21,17 @@ def run(
     **settings: Any,
 ) -> None:
     """Count, save, print."""
+    from embeddings.cli.places import check_apart
     from embeddings.cli.progress import Reading
     from embeddings.corpora import Corpus
     from embeddings.vocabulary_files import check_target, read, write
 
     check_target(out, force=force)
+    text = Corpus(*corpus, **settings)
+    check_apart(out, text)
     others = [read(path) for path in merge]
     with Reading(quiet) as bar:
-        encoded = Corpus(*corpus, **settings).encode(report=bar)
+        encoded = text.encode(report=bar)
     bar.tell(encoded)
     vocabulary = encoded.vocabulary
     for other in others:

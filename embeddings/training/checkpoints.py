@@ -131,6 +131,21 @@ class Checkpoints:
         except FormatError as error:
             raise useless(self, str(error)) from None
 
+    def check_run(self, here: Mapping[str, Any]) -> None:
+        """Refuse to go on from the last one, if there is one, with another run, as far as what names that is known.
+
+        Raises:
+            CheckpointError: it is of another run, or damaged.
+        """
+        found = self.found()
+        if not found:
+            return
+        try:
+            there = read_record(found[-1])[0]
+        except FormatError as error:
+            raise useless(self, str(error)) from None
+        check_same(self.folder, {name: there.get(name) for name in here}, here)
+
     def write(self, state: State, words: int) -> Path:
         """Write one; gives its folder. Older ones beyond those to be kept are removed.
 
@@ -211,6 +226,15 @@ def read(path: Path) -> State:
     Raises:
         FormatError: it is damaged, or of a version that is not known here.
     """
+    return State(*read_record(path), tensors.load(path / TENSORS))
+
+
+def read_record(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What names the run of the checkpoint in a folder, and how far it is.
+
+    Raises:
+        FormatError: as `read`.
+    """
     record = path / RECORD
     try:
         content = json.loads(record.read_text(encoding="utf-8"))
@@ -221,7 +245,7 @@ def read(path: Path) -> State:
         raise FormatError(f"{record} is of format version {version!r}; this package reads {FORMAT_VERSION}")
     if not isinstance(content.get("run"), dict) or not isinstance(content.get("facts"), dict):
         raise FormatError(f"{record} is broken: it does not say of which run it is, or how far")
-    return State(content["run"], content["facts"], tensors.load(path / TENSORS))
+    return content["run"], content["facts"]
 
 
 def check_same(path: Path, there: Mapping[str, Any], here: Mapping[str, Any]) -> None:

@@ -78,6 +78,17 @@ class Conduct:
         if self.continued is not None:
             continuing.check(self.continued, trainer, settings)
 
+    def check_resumed(self, trainer: str, settings: Any, threads: int, seed: int) -> None:
+        """Refuse to go on from checkpoints of another run, as far as can be told before the corpus is read.
+
+        Raises:
+            CheckpointError: naming what differs; or the last one is damaged.
+        """
+        from embeddings.training.identity import known_before
+
+        if self.checkpoints is not None and self.resume:
+            self.checkpoints.check_run(known_before(self, trainer, settings, threads, seed))
+
     def check_corpus(self, corpus: "Corpus") -> None:
         """Refuse a corpus that does not go with what the run starts from, before it is read.
 

@@ -1,12 +1,12 @@
 """The loss of a run as a picture: of a saved model by epochs, of a log of lines of JSON as fine as it is."""
 
-import json
 import os
 from pathlib import Path
 from typing import Any
 
 from embeddings.errors import FormatError
 from embeddings.pictures import check_picture, save_picture
+from embeddings.training.log_reading import is_number, lines
 
 Points = list[tuple[float, float]]
 
@@ -39,33 +39,6 @@ def logged(path: Path) -> Points:
         elif line.get("event") == "progress" and is_number(words) and is_number(loss):
             points.append((float(words), float(loss)))
     return points
-
-
-def lines(path: Path) -> list[dict[str, Any]]:
-    """The objects of the lines; a line that was cut short by a crash is passed over.
-
-    Raises:
-        FormatError: it cannot be read, or no line of it is one.
-    """
-    try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise FormatError(f"{path} cannot be read: {error.strerror or error}") from error
-    found = []
-    for line in text.split("\n"):
-        try:
-            value = json.loads(line) if line.startswith("{") else None
-        except (ValueError, RecursionError):
-            continue
-        found += [value] if isinstance(value, dict) and "event" in value else []
-    if not found:
-        raise FormatError(f"{path} has no curve of a loss: it is neither a saved model nor the log of a run")
-    return found
-
-
-def is_number(value: Any) -> bool:
-    """Whether JSON has a finite number here."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e18
 
 
 def checked(path: Path, points: Points) -> Points:

@@ -6,7 +6,6 @@ goes on from there. So a checkpoint, the end of an epoch and an interrupt all fi
 put back into.
 """
 
-import hashlib
 from collections.abc import Callable
 from contextlib import suppress
 from math import isfinite
@@ -16,17 +15,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from embeddings.errors import FormatError
-from embeddings.jsonable import plain
 from embeddings.kernels.bundle import Bundle, freeze
-from embeddings.model import Model, installed
+from embeddings.model import Model
 from embeddings.training import hogwild
 from embeddings.training.callbacks import Begin, Moment, listens
 from embeddings.training.checkpoints import Keeper, check_same, useless
 from embeddings.training.continuing import put
+from embeddings.training.identity import identity
 from embeddings.training.outcome import Interrupted, model_of, overflow
 from embeddings.training.progress import Tally
 from embeddings.training.start import WORDS
-from embeddings.training.state import memories, put_back, remembering, taken
+from embeddings.training.state import memories, put_back, taken
 from embeddings.training.tables import Arrays, copied, parameters
 from embeddings.training.worker import LearnBlock, Reader, Worker
 
@@ -65,7 +64,7 @@ class Run:
         self.told = 0  # epochs whose end the callbacks know of
         self.memory: list[dict[str, Any]] | None = None  # what they knew before, while they are told of one
         self.stopped = self.due = False
-        self.named = self.name() if self.conduct.checkpoints or self.callbacks else {}
+        self.named = identity(task) if self.conduct.checkpoints or self.callbacks else {}
         self.keeper: Keeper | None = None
 
     def start(self) -> np.ndarray | None:
@@ -201,22 +200,3 @@ class Run:
         model = model_of(self.task, self.learner.learned(tables), self.tally, self.learner.composes)
         model.record |= self.begun
         return model
-
-    def name(self) -> dict[str, Any]:
-        """What tells this run from others: a checkpoint is good for no run that differs in any of it."""
-        task, vocabulary = self.task, self.task.vocabulary
-        counts = hashlib.sha256(vocabulary.counts.tobytes())
-        counts.update("\n".join(vocabulary.words).encode("utf-8", "surrogatepass"))
-        name = {
-            "trainer": task.trainer,
-            "settings": task.settings,
-            "seed": task.seed,
-            "threads": task.threads,
-            "corpus": task.encoded.fingerprint,
-            "vocabulary": counts.hexdigest()[:32],
-            **self.conduct.named,
-            "callbacks": [type(callback).__name__ for callback in remembering(self.callbacks)],
-            "packages": installed(),
-        }
-        made: dict[str, Any] = plain(name)
-        return made

@@ -8,10 +8,11 @@ from time import perf_counter
 from typing import IO, Any
 
 from embeddings.errors import OutputError
-from embeddings.files import check_output
+from embeddings.files import check_file
 from embeddings.jsonable import plain
 from embeddings.model import Model
 from embeddings.training.callbacks import Begin, Callback
+from embeddings.training.log_reading import starts_log
 from embeddings.training.progress import Progress
 
 EVERY = 1.0  # seconds between lines of progress
@@ -25,15 +26,17 @@ class RunLog(Callback):
 
     Arguments:
         path: of the file.
-        append: go on with a file that is there.
-        force: replace it.
+        append: go on with a log that is there.
+        force: replace a file that is there.
 
     Raises:
-        OutputError: it exists, or cannot be written.
+        OutputError: it exists, cannot be written, or is to be gone on with and is no log.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, append: bool = False, force: bool = False) -> None:
-        self.path = check_output(path, force=append or force)
+        self.path = check_file(path, force=append or force)
+        if append and self.path.exists() and not starts_log(self.path):
+            raise OutputError(f"{self.path} is no log of a run, and is not gone on with: choose another name")
         self.append = append
         self.stream: IO[str] | None = None
         self.told = 0.0

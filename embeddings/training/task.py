@@ -158,10 +158,12 @@ def prepare(
         FormatError: what to start from cannot be read, or does not fit.
         CorpusError: the corpus is broken, or no word of it is frequent enough.
         OutputError: there are checkpoints already, or none can be written.
+        CheckpointError: the checkpoint to go on from is damaged, or that of another run.
     """
     threads, seed = run_settings(threads, seed)
     conduct = conduct or Conduct()
     conduct.check(trainer, settings)
+    conduct.check_resumed(trainer, settings, threads, seed)
     conduct.check_corpus(corpus)
     encoded = corpus.encode()
     if conduct.continued is not None:

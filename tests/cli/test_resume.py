@@ -80,6 +80,7 @@ def test_a_run_that_did_not_end_is_not_begun_anew_unasked(text, tmp_path):
     done = run("train", "skipgram", text, "-o", tmp_path / "v", *EPOCHS, "--seed", "2", "--resume")
     assert done.returncode == 1
     assert done.stderr.endswith("cannot be gone on with: seed was 1, and is 2\n")
+    assert "read" not in done.stderr
     ok("train", "skipgram", text, "-o", tmp_path / "v", *SMALL, "--force")
     assert not (tmp_path / "v.checkpoints").exists()
 
@@ -115,6 +116,21 @@ def test_never_writes_none(text, tmp_path):
     assert done.returncode == 130
     assert "--resume" not in done.stderr
     assert not (tmp_path / "v.checkpoints").exists()
+
+
+def test_what_checkpoints_and_a_log_say(text, tmp_path):
+    log = tmp_path / "run.jsonl"
+    assert interrupted(text, "-o", tmp_path / "v", *EPOCHS, "--log", log).returncode == 130
+    words = em.load_model(tmp_path / "v").record["words"]
+    for path, what in ((tmp_path / "v.checkpoints", "checkpoints of a run"), (log, "log of a run")):
+        facts = json.loads(ok("info", path, "--json"))
+        assert (facts["what"], facts["trainer"], facts["words"]) == (what, "skipgram", words)
+        assert (facts["settings"]["epochs"], facts["seed"]) == (3000, 1)
+    assert (facts["state"], facts["of_words"]) == ("interrupted", 3_000_000)
+    ok("train", "skipgram", text, "-o", tmp_path / "v", *EPOCHS, "--log", log, "--resume")
+    facts = json.loads(ok("info", log, "--json", "--full"))
+    assert (facts["state"], facts["runs"], facts["interrupts"]) == ("ended", 2, 1)
+    assert facts["words"] == facts["of_words"] == 3_000_000
 
 
 def test_a_log_and_its_curve(text, tmp_path):

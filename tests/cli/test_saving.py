@@ -13,7 +13,7 @@ import pytest
 from test_commands import SMALL, TEXT, run
 
 import embeddings as em
-from embeddings.cli import saving
+from embeddings.cli import places, saving
 from embeddings.errors import OutputError, SettingError
 from embeddings.vocabulary import Vocabulary
 
@@ -126,7 +126,7 @@ def test_the_corpus_is_no_output(text, tmp_path, name):
     (tmp_path / "folder").mkdir()
     (tmp_path / "linked.txt").symlink_to(text)
     with pytest.raises(SettingError, match="is a part of the corpus"):
-        saving.check_apart(str(tmp_path / name), em.Corpus(text))
+        places.check_apart(str(tmp_path / name), em.Corpus(text))
 
 
 @pytest.mark.parametrize("name", ["folder", "folder/v", "folder/deep/v.bin"])
@@ -134,14 +134,14 @@ def test_no_output_lies_in_a_folder_of_the_corpus(text, tmp_path, name):
     (tmp_path / "folder" / "deep").mkdir(parents=True)
     text.rename(tmp_path / "folder" / "text.txt")
     with pytest.raises(SettingError, match=f"--out .*{name} is a part of the corpus .*folder; choose another place"):
-        saving.check_apart(str(tmp_path / name), em.Corpus(tmp_path / "folder"))
+        places.check_apart(str(tmp_path / name), em.Corpus(tmp_path / "folder"))
 
 
 def test_an_output_beside_the_corpus_is_apart(text, tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "a.txt").write_text(TEXT)
-    saving.check_apart(str(tmp_path / "folder2"), em.Corpus(tmp_path / "folder", text))
-    saving.check_apart(str(tmp_path / "text.bin"), em.Corpus(tmp_path / "folder", text, [["a", "list"]]))
+    places.check_apart(str(tmp_path / "folder2"), em.Corpus(tmp_path / "folder", text))
+    places.check_apart(str(tmp_path / "text.bin"), em.Corpus(tmp_path / "folder", text, [["a", "list"]]))
 
 
 def test_the_corpus_survives_force(text):
@@ -293,6 +293,57 @@ def test_a_log_is_not_written_over_the_model_that_is_gone_on_with(text, tmp_path
     done = run("train", "--continue", tmp_path / "v", text, "-o", tmp_path / "w", "--log", log, "--force")
     assert done.returncode == 2
     assert f"is in the place of --continue {tmp_path / 'v'}, or within it" in done.stderr
+    assert em.load_model(tmp_path / "v").name == "skipgram"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--vocab", "read.txt", "-o", "read.npy"], "read.txt would be written over --vocab read.txt"),
+        (["--vocab", "read.txt", "-o", "read.txt"], "read.txt would be written over --vocab read.txt"),
+        (["--init", "start.txt", "-o", "start.npy"], "start.txt would be written over --init start.txt"),
+        (["--continue", "v", "-o", "v/tensors.bin"], "v/tensors.bin would be written over --continue v"),
+        (["--config", "c.txt", "-o", "c.npy"], "c.txt would be written over --config c.txt"),
+    ],
+    ids=lambda given: given[0] if isinstance(given, list) else "",
+)
+def test_nothing_that_is_read_is_replaced_unasked(text, tmp_path, model, given, said):
+    model.save(tmp_path / "v")
+    (tmp_path / "v" / "tensors.bin").write_bytes(b"a part of it")
+    model.vectors.save(tmp_path / "start.txt")
+    (tmp_path / "read.txt").write_text("the 9\ncat 8\n")
+    (tmp_path / "c.txt").write_text("epochs = 1\n")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    done = run("train", "skipgram", text, *given, "--force", cwd=tmp_path)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_a_vocabulary_does_not_replace_the_corpus(text):
+    done = run("vocabulary", text, "-o", text, "--force")
+    assert (done.returncode, f"--out {text} is a part of the corpus" in done.stderr) == (2, True)
+    assert text.read_text() == TEXT
+
+
+def test_an_export_replaces_its_input_only_by_name(tmp_path):
+    em.Vectors(["the", "cat"], np.ones((2, 3))).save(tmp_path / "w.txt")
+    before = (tmp_path / "w.txt").read_bytes()
+    done = run("export", "w.txt", "w.npy", "--force", cwd=tmp_path)
+    assert (done.returncode, "w.txt would be written over the input w.txt" in done.stderr) == (2, True)
+    assert (tmp_path / "w.txt").read_bytes() == before
+    done = run("export", "w.txt", "w.txt", "--force", "--words", "1", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert em.load(tmp_path / "w.txt").words == ["the"]
+
+
+def test_a_log_may_lie_in_a_folder_that_is_read(text, tmp_path):
+    assert run("train", "skipgram", text, "-o", tmp_path / "v", *SMALL).returncode == 0
+    log = tmp_path / "v" / "run.jsonl"
+    for more in ([], ["--force"]):
+        done = run("train", "--continue", tmp_path / "v", text, "-o", tmp_path / "w", "--log", log, *more)
+        assert done.returncode == 0, done.stderr
+        assert len(log.read_text().splitlines()) == 3
     assert em.load_model(tmp_path / "v").name == "skipgram"
 
 

@@ -1,6 +1,7 @@
 """Who is told of a run, of what and in which order; early stopping gives the best back; logs and curves."""
 
 import json
+import math
 import re
 
 import numpy as np
@@ -11,6 +12,7 @@ import embeddings as em
 from embeddings.errors import FormatError, OutputError, SettingError
 from embeddings.testing import planted
 from embeddings.training.curve import draw_curve, losses
+from embeddings.training.log_reading import log_facts
 
 
 class Heard(em.Callback):
@@ -281,6 +283,37 @@ def test_a_log_that_is_there_is_not_replaced_unasked(tmp_path):
         em.RunLog(tmp_path / "run.jsonl")
     learn("cbow", planted(), {}, callbacks=[em.RunLog(tmp_path / "run.jsonl", force=True)])
     assert events(tmp_path / "run.jsonl")[0]["event"] == "begin"
+
+
+def test_only_a_log_is_gone_on_with(tmp_path):
+    path = tmp_path / "run.jsonl"
+    path.write_text("another's")
+    for given in ({}, {"force": True}):
+        with pytest.raises(OutputError, match=r"run\.jsonl is no log of a run, and is not gone on with"):
+            em.RunLog(path, append=True, **given)
+    assert path.read_text() == "another's"
+    with pytest.raises(OutputError, match="is a folder, and a file is written"):
+        em.RunLog(tmp_path, force=True)
+    path.write_text("")
+    em.RunLog(path, append=True)
+
+
+def test_a_log_is_told_from_its_beginning_and_its_end(tmp_path):
+    path = tmp_path / "run.jsonl"
+    begin = {"event": "begin", "time": "t0", "words": 0, "trainer": "cbow", "seed": 5, "settings": {"dim": 3}}
+    told = [{"event": "progress", "time": f"t{n}", "words": n, "loss": 1.5, "rate": math.nan} for n in range(1, 9000)]
+    path.write_text("".join(json.dumps(line) + "\n" for line in (begin, *told)) + '{"event": "progr')
+    facts = log_facts(path)
+    assert facts | {"trainer": "cbow", "words": 8999, "loss": 1.5, "rate": None, "last": "t8999", "seed": 5} == facts
+    assert facts["state"] == "going on, or cut short"
+    full = log_facts(path, full=True)
+    assert full == facts | {"runs": 1, "checkpoints": 0, "interrupts": 0}
+    with path.open("a") as stream:
+        stream.write("\n" + json.dumps({**begin, "seed": 6}) + "\n")
+    facts = log_facts(path)
+    assert (facts["seed"], facts["words"], facts["loss"]) == (6, 0, None)
+    path.write_text('{"event": "begin", "trainer": [[')
+    assert log_facts(path)["trainer"] is None
 
 
 def test_a_full_disk_ends_the_log_and_not_the_run(tmp_path):

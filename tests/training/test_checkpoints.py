@@ -153,9 +153,23 @@ def test_the_checkpoint_of_another_run_is_refused(tmp_path, change, told):
     assert made.found()
 
 
+@pytest.mark.parametrize("trainer", ["cbow", "paragraph-dbow", "tensor-indexing"])
+def test_that_of_another_run_is_refused_before_the_corpus_is_read(tmp_path, trainer):
+    def never():
+        raise AssertionError("the corpus was read")
+        yield ["a"]
+
+    made = broken_off(tmp_path / "c", 2)
+    with pytest.raises(CheckpointError, match="is of another run"):
+        em.train(trainer, em.Corpus(never()), checkpoints=made, resume=True)
+    (made.found()[-1] / "checkpoint.json").write_text("no")
+    with pytest.raises(CheckpointError, match=r"the last checkpoint, .*, cannot be used"):
+        em.train(trainer, em.Corpus(never()), checkpoints=made, resume=True)
+
+
 def test_other_versions_are_refused(tmp_path, monkeypatch):
     made = broken_off(tmp_path / "c", 2)
-    monkeypatch.setattr("embeddings.training.loop.installed", lambda: {"numpy": "0.1"})
+    monkeypatch.setattr("embeddings.training.identity.installed", lambda: {"numpy": "0.1"})
     with pytest.raises(CheckpointError, match=r"numpy was .*, and is 0\.1"):
         learn("skipgram", planted(), {}, checkpoints=made, resume=True)
 
