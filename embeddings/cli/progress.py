@@ -1,5 +1,6 @@
 """How far a command has come: a bar on a terminal, a plain line now and then elsewhere; on standard error."""
 
+import logging
 import sys
 from time import perf_counter
 from types import TracebackType
@@ -7,12 +8,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 import click
 
+from embeddings.logs import log
+
 if TYPE_CHECKING:
     from embeddings.corpora import EncodedCorpus
     from embeddings.model import Model
     from embeddings.training.progress import Progress
 
 EVERY = 10.0  # seconds between plain lines
+AGAIN = 60.0  # seconds until a warning of the same kind is told again
 
 
 class Bar:
@@ -23,13 +27,16 @@ class Bar:
         self.terminal = sys.stderr is not None and sys.stderr.isatty()
         self.started = self.told = perf_counter()
         self._bar: Any = None
+        self._warned = Warned(self)
 
     def __enter__(self) -> Self:
+        log.addHandler(self._warned)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        log.removeHandler(self._warned)
         if self._bar is not None:
             self._bar.close()
 
@@ -57,7 +64,28 @@ class Bar:
     def say(self, line: str) -> None:
         """A line that stays."""
         if not self.quiet:
-            click.echo(line, err=True)
+            self.warn(line)
+
+    def warn(self, line: str) -> None:
+        """A line that stays, asked to be quiet or not."""
+        if self._bar is not None:
+            self._bar.clear()
+        click.echo(line, err=True)
+
+
+class Warned(logging.Handler):
+    """Tells what the library warns of while a command goes on; of the same kind no more than a line a minute."""
+
+    def __init__(self, bar: Bar) -> None:
+        super().__init__(logging.WARNING)
+        self.bar = bar
+        self.told: dict[str, float] = {}
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Tell it, unless it was just told."""
+        if perf_counter() - self.told.get(record.msg, float("-inf")) >= AGAIN:
+            self.told[record.msg] = perf_counter()
+            self.bar.warn(f"warning: {record.getMessage()}")
 
 
 class Reading(Bar):

@@ -14,7 +14,6 @@ With the interval `auto` there is one every minute, or so rarely that writing ta
 """
 
 import json
-import logging
 import os
 import shutil
 from collections.abc import Iterator, Mapping
@@ -30,6 +29,7 @@ from embeddings import tensors
 from embeddings.errors import EmbeddingsError, FormatError, OutputError, SettingError
 from embeddings.files import check_output, replacing
 from embeddings.jsonable import plain
+from embeddings.logs import log
 from embeddings.training.interval import AUTO, Interval
 from embeddings.training.progress import Progress
 
@@ -40,7 +40,6 @@ NAMED = "words-" + "[0-9]" * 15  # a pattern of these names: no folder of somebo
 KEPT = 3
 PARTIAL = ".partial"
 PACE = 5e8  # bytes a second: what a first checkpoint is taken to cost
-log = logging.getLogger("embeddings")
 
 
 class CheckpointError(EmbeddingsError):

@@ -10,6 +10,7 @@ from typing import IO, Any
 from embeddings.errors import OutputError
 from embeddings.files import check_file
 from embeddings.jsonable import plain
+from embeddings.logs import log
 from embeddings.model import Model
 from embeddings.training.callbacks import Begin, Callback
 from embeddings.training.log_reading import starts_log
@@ -84,7 +85,8 @@ class RunLog(Callback):
         try:
             self.stream.write(json.dumps(plain({"event": event, "time": now, **values}), ensure_ascii=False) + "\n")
             self.stream.flush()
-        except OSError:
+        except OSError as error:
+            log.warning("%s ends here: %s", self.path, error.strerror or error)
             self.close()
 
     def close(self) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -131,6 +132,24 @@ def test_what_checkpoints_and_a_log_say(text, tmp_path):
     facts = json.loads(ok("info", log, "--json", "--full"))
     assert (facts["state"], facts["runs"], facts["interrupts"]) == ("ended", 2, 1)
     assert facts["words"] == facts["of_words"] == 3_000_000
+
+
+def test_checkpoints_that_cannot_be_written_are_told_however_quiet(text, tmp_path):
+    code = """
+from embeddings.cli import main
+from embeddings.errors import OutputError
+from embeddings.training import hogwild
+from embeddings.training.checkpoints import Checkpoints
+hogwild.INTERVAL = 0.001
+def full(self, state, words):
+    raise OutputError("no space left")
+Checkpoints.write = full
+main()
+"""
+    given = ["train", "skipgram", text, "-o", tmp_path / "v", *EPOCHS, "--checkpoint-every", "1w", "--quiet"]
+    done = subprocess.run([sys.executable, "-c", code, *map(str, given)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0
+    assert re.fullmatch(r"warning: no checkpoint after [\d,]+ words: no space left\n", done.stderr)
 
 
 def test_a_log_and_its_curve(text, tmp_path):
