@@ -15,10 +15,11 @@ from embeddings.indexes.saved import load
 from embeddings.indexes.specs import index_of as index_of
 
 if TYPE_CHECKING:
+    from embeddings.model import Model
     from embeddings.vectors import Vectors
 
 
-def build_index(vectors: "Vectors", kind: str = "lsh", **settings: Any) -> Index:
+def build_index(vectors: "Vectors | Model", kind: str = "lsh", **settings: Any) -> Index:
     """An index of an installed kind: `exact`, `lsh`, `faiss`, or another package's; `settings` are the kind's own.
 
     >>> import numpy as np, embeddings as em
@@ -31,9 +32,13 @@ def build_index(vectors: "Vectors", kind: str = "lsh", **settings: Any) -> Index
         RegistryError: no such kind.
         SettingError: it has no such setting, a value is out of range or does not fit the vectors, or these hold NaN.
     """
-    return build(kind, vectors, settings)
+    from embeddings.operations.given import vectors_in
+
+    return build(kind, vectors_in(vectors), settings)
 
 
-def load_index(path: str | os.PathLike[str], vectors: "Vectors") -> Index:
+def load_index(path: str | os.PathLike[str], vectors: "Vectors | Model") -> Index:
     """A saved index, for the vectors that it was built from; see `saved.load`."""
-    return load(path, vectors)
+    from embeddings.operations.given import vectors_in
+
+    return load(path, vectors_in(vectors))

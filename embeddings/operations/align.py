@@ -2,12 +2,17 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from embeddings.errors import SettingError
 from embeddings.neighbours import row_blocks
+from embeddings.operations.given import vectors_in
 from embeddings.vectors import Vectors
+
+if TYPE_CHECKING:
+    from embeddings.model import Model
 
 
 @dataclass(frozen=True)
@@ -28,7 +33,7 @@ class Aligned:
     words: list[str]
 
 
-def align(vectors: Vectors, onto: Vectors, *, words: Iterable[str] | None = None) -> Aligned:
+def align(vectors: "Vectors | Model", onto: "Vectors | Model", *, words: Iterable[str] | None = None) -> Aligned:
     """Turn `vectors` (rotation and reflection, no scaling) so that shared words come nearest to `onto`.
 
     >>> import numpy as np, embeddings as em
@@ -45,9 +50,10 @@ def align(vectors: Vectors, onto: Vectors, *, words: Iterable[str] | None = None
         words: which shared words decide; all of them unless given.
 
     Raises:
-        SettingError: dimensions differ, no word is shared, or a vector holds NaN or infinity.
+        SettingError: they are no vectors, dimensions differ, no word is shared, or a vector holds NaN or infinity.
         UnknownWordError: one of `words` is missing from either.
     """
+    vectors, onto = vectors_in(vectors), vectors_in(onto)
     if vectors.dim != onto.dim:
         raise SettingError(f"spaces of {vectors.dim} and of {onto.dim} components cannot be aligned")
     shared = [word for word in vectors.words if word in onto] if words is None else list(dict.fromkeys(words))

@@ -2,13 +2,17 @@
 
 from collections.abc import Sequence
 from hashlib import blake2b
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from embeddings.errors import SettingError
+from embeddings.operations.given import vectors_in
 from embeddings.settings import check_value
 from embeddings.vectors import Vectors
+
+if TYPE_CHECKING:
+    from embeddings.model import Model
 
 Unseen = Literal["zero", "unknown", "hashed", "subwords", "context"]
 NAMES = ("<unk>", "[UNK]", "<UNK>", "UNK", "unk")  # what other programs call the word for all unknown ones
@@ -16,7 +20,7 @@ RARE = 1000  # the rarest words, whose mean stands for it elsewhere
 
 
 def lookup(
-    vectors: Vectors, words: Sequence[str], unseen: Unseen = "zero", *, window: int = 5, seed: int = 1
+    vectors: "Vectors | Model", words: Sequence[str], unseen: Unseen = "zero", *, window: int = 5, seed: int = 1
 ) -> np.ndarray:
     """The vectors of words, float32 (words, dim), in their order.
 
@@ -30,11 +34,13 @@ def lookup(
         seed: of "hashed".
 
     Raises:
-        SettingError: another `unseen`, a window below 1, words that are one text, or vectors that compose nothing.
+        SettingError: no vectors, another `unseen`, a window below 1, words that are one text, or vectors that
+            compose nothing.
     """
     check_value("unseen", unseen, Unseen, {})
     check_value("window", window, int, {"least": 1})
     seed = check_value("seed", seed, int, {})
+    vectors = vectors_in(vectors)
     if isinstance(words, str):
         raise SettingError(f"words must be a list of words, not the text {words!r:.80}")
     if wrong := [word for word in words if not isinstance(word, str)]:

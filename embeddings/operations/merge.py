@@ -1,16 +1,20 @@
 """Two sets of vectors as one."""
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from embeddings.errors import SettingError
+from embeddings.operations.given import vectors_in
 from embeddings.vectors import Vectors
+
+if TYPE_CHECKING:
+    from embeddings.model import Model
 
 How = Literal["first", "mean", "concat"]
 
 
-def merge(first: Vectors, second: Vectors, how: How = "first") -> Vectors:
+def merge(first: "Vectors | Model", second: "Vectors | Model", how: How = "first") -> Vectors:
     """The words of two sets of vectors as one.
 
     >>> import numpy as np, embeddings as em
@@ -27,10 +31,12 @@ def merge(first: Vectors, second: Vectors, how: How = "first") -> Vectors:
     summed and the most frequent words come first.
 
     Raises:
-        SettingError: another `how`, dimensions that must be equal and are not, or no word in both to set side by side.
+        SettingError: they are no vectors, another `how`, dimensions that must be equal and are not, or no word in both
+            to set side by side.
     """
     if how not in ("first", "mean", "concat"):
         raise SettingError(f"how must be first, mean or concat, not {how!r}")
+    first, second = vectors_in(first), vectors_in(second)
     if how != "concat" and first.dim != second.dim:
         raise SettingError(f"vectors of {first.dim} and of {second.dim} components can only be merged by 'concat'")
     shared = [word for word in first.words if word in second]

@@ -71,8 +71,8 @@ class Callback:
     def interrupted(self, progress: Progress) -> None:
         """The user stopped the run."""
 
-    def end(self, model: "Model") -> "Model":
-        """The run is over; what it gives in place of the model learned last, or that itself."""
+    def end(self, model: "Model") -> "Model | None":
+        """The run is over; what it gives in place of the model learned last, which None leaves."""
         return model
 
     def state(self) -> dict[str, Any]:

@@ -71,9 +71,7 @@ class EarlyStopping(Callback):
 
     def epoch(self, moment: Moment) -> None:
         """Judge what was learned; keep it if it is the best, end the run if the best was too long ago."""
-        score = float(self.score(moment.model))
-        if not math.isfinite(score):
-            raise SettingError(f"the score of a model must be a finite number, not {score}")
+        score = number(self.score(moment.model))
         self.scores.append(score)
         if not self.best or score > self.scores[self.best - 1]:
             self.best, self.record = moment.epoch, moment.model.record
@@ -119,6 +117,21 @@ class EarlyStopping(Callback):
         self.scores, self.best, self.record = list(state["scores"]), state["best"], state["record"]
         kept = {name.removeprefix(PREFIX): table for name, table in state.items() if name.startswith(PREFIX)}
         self.kept = {name: np.array(table, subok=False) for name, table in kept.items()}
+
+
+def number(score: Any) -> float:
+    """What a function gave as the score of a model.
+
+    Raises:
+        SettingError: it is no finite number.
+    """
+    try:
+        value = float(score)
+    except (TypeError, ValueError):
+        value = math.nan
+    if not math.isfinite(value):
+        raise SettingError(f"the score of a model must be a finite number, not {score!r:.80}")
+    return value
 
 
 def names_of(sets: "TestSets") -> list[str]:

@@ -103,7 +103,7 @@ class Run:
             raise Interrupted(self.last()) from None
         model = self.last()
         for callback in self.callbacks:
-            model = callback.end(model)
+            model = callback.end(model) or model
         return model
 
     def begin(self) -> None:

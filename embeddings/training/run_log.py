@@ -7,7 +7,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import IO, Any
 
-from embeddings.errors import OutputError
+from embeddings.errors import OutputError, SettingError
 from embeddings.files import check_file
 from embeddings.jsonable import plain
 from embeddings.logs import log
@@ -31,10 +31,13 @@ class RunLog(Callback):
         force: replace a file that is there.
 
     Raises:
+        SettingError: `path` is none.
         OutputError: it exists, cannot be written, or is to be gone on with and is no log.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, append: bool = False, force: bool = False) -> None:
+        if not isinstance(path, str | os.PathLike) or not os.fspath(path):
+            raise SettingError(f"a log must have the path of a file, not {path!r:.80}")
         self.path = check_file(path, force=append or force)
         if append and self.path.exists() and not starts_log(self.path):
             raise OutputError(f"{self.path} is no log of a run, and is not gone on with: choose another name")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from embeddings.cores import available_threads as available_threads
+from embeddings.errors import SettingError
 from embeddings.kernels.block import SIZE, Source, keep_thresholds, new_block
 from embeddings.kernels.bundle import Bundle
 from embeddings.kernels.noise import alias_table
@@ -161,6 +162,8 @@ def prepare(
         CheckpointError: the checkpoint to go on from is damaged, or that of another run.
     """
     threads, seed = run_settings(threads, seed)
+    if report is not None and not callable(report):
+        raise SettingError(f"report must be a function, such as print, not {report!r:.80}")
     conduct = conduct or Conduct()
     conduct.check(trainer, settings)
     conduct.check_resumed(trainer, settings, threads, seed)

@@ -77,3 +77,23 @@ def test_subwords():
 def test_what_is_asked_for_wrongly(words, given, told):
     with pytest.raises(SettingError, match=told):
         em.lookup(VECTORS, words, **given)
+
+
+def test_a_model_stands_for_its_vectors_everywhere(tmp_path):
+    model = em.train("cbow", [["a", "b", "c"]] * 9, dim=4, min_count=1, threads=1)
+    own = model.vectors
+    assert em.lookup(model, ["a", "?"]).tolist() == em.lookup(own, ["a", "?"]).tolist()
+    assert em.align(model, onto=model).residual == em.align(own, onto=own).residual
+    assert em.merge(model, model).matrix.tolist() == own.matrix.tolist()
+    em.build_index(model, "exact").save(tmp_path / "i")
+    assert own.most_similar("a", index=em.load_index(tmp_path / "i", model)) == own.most_similar("a")
+    wrong = [
+        lambda: em.lookup("v", ["a"]),
+        lambda: em.align(own, onto=3),
+        lambda: em.merge(own, None),
+        lambda: em.build_index("v"),
+        lambda: em.load_index(tmp_path / "i", "v"),
+    ]
+    for one in wrong:
+        with pytest.raises(SettingError, match="vectors are Vectors or a Model, such as "):
+            one()

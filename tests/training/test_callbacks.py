@@ -233,9 +233,18 @@ def test_a_set_without_a_known_word_cannot_judge():
         learn("cbow", planted(), {}, callbacks=[em.EarlyStopping(similarity="wordsim353")])
 
 
-@pytest.mark.parametrize("score", [float("nan"), float("inf")])
+def test_a_callback_that_gives_no_model_leaves_the_one_there_is():
+    class Ended(em.Callback):
+        def end(self, model):
+            self.seen = model
+
+    told = Ended()
+    assert learn("cbow", planted(), {}, callbacks=[told]) is told.seen
+
+
+@pytest.mark.parametrize("score", [float("nan"), float("inf"), None, "high"])
 def test_a_score_is_a_number(score):
-    with pytest.raises(SettingError, match=r"must be a finite number, not (nan|inf)"):
+    with pytest.raises(SettingError, match=r"must be a finite number, not (nan|inf|None|'high')"):
         learn("cbow", planted(), {}, callbacks=[em.EarlyStopping(score=lambda model: score)])
 
 
@@ -294,6 +303,9 @@ def test_only_a_log_is_gone_on_with(tmp_path):
     assert path.read_text() == "another's"
     with pytest.raises(OutputError, match="is a folder, and a file is written"):
         em.RunLog(tmp_path, force=True)
+    for wrong in (3, None, ""):
+        with pytest.raises(SettingError, match="a log must have the path of a file, not "):
+            em.RunLog(wrong)
     path.write_text("")
     em.RunLog(path, append=True)
 

@@ -227,3 +227,12 @@ def test_tables_larger_than_the_memory_are_refused_before_training(trainer, wind
     monkeypatch.setattr("embeddings.training.tables.memory", lambda: 2**20)
     with pytest.raises(SettingError, match=r"^a table of [\d,]+ rows of 8 numbers takes 0\.\d GB, and this"):
         em.train(trainer, planted(), dim=8, min_count=1, window=window)
+
+
+def test_a_report_is_a_function():
+    def never():
+        raise AssertionError("the corpus was read")
+        yield ["a"]
+
+    with pytest.raises(SettingError, match="report must be a function, such as print, not 3"):
+        em.train("cbow", em.Corpus(never()), report=3)
