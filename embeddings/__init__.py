@@ -39,7 +39,9 @@ if TYPE_CHECKING:
     from embeddings.plugins.tensor_indexing import TensorIndexing as TensorIndexing
     from embeddings.sklearn import MeanVectorizer as MeanVectorizer
     from embeddings.sklearn import ParagraphVectorizer as ParagraphVectorizer
+    from embeddings.training.callbacks import Begin as Begin
     from embeddings.training.callbacks import Callback as Callback
+    from embeddings.training.callbacks import Moment as Moment
     from embeddings.training.checkpoints import Checkpoints as Checkpoints
     from embeddings.training.conduct import Conduct as Conduct
     from embeddings.training.continuing import continue_training as continue_training
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     from embeddings.vocabulary import Vocabulary as Vocabulary
 
 HOMES = {
+    "Begin": "embeddings.training.callbacks",
     "Callback": "embeddings.training.callbacks",
     "Checkpoints": "embeddings.training.checkpoints",
     "Conduct": "embeddings.training.conduct",
@@ -64,6 +67,7 @@ HOMES = {
     "Interrupted": "embeddings.training.outcome",
     "MeanVectorizer": "embeddings.sklearn",
     "Model": "embeddings.model",
+    "Moment": "embeddings.training.callbacks",
     "ParagraphVectorizer": "embeddings.sklearn",
     "PhraseList": "embeddings.corpora.phrases",
     "Phrases": "embeddings.corpora.phrases",
@@ -86,16 +90,18 @@ HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name in HOMES:
-        return getattr(import_module(HOMES[name]), name)
-    if name[:1].isupper():  # a trainer's class, ours or another package's
-        from embeddings import registry
+if not TYPE_CHECKING:  # where all names are known, and a wrong one is told
 
-        for trainer, offers in registry.available("trainer").items():
-            if any(offer.attr == name for offer in offers):
-                return registry.load("trainer", trainer)
-    raise AttributeError(f"module 'embeddings' has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        if name in HOMES:
+            return getattr(import_module(HOMES[name]), name)
+        if name[:1].isupper():  # a trainer's class, ours or another package's
+            from embeddings import registry
+
+            for trainer, offers in registry.available("trainer").items():
+                if any(offer.attr == name for offer in offers):
+                    return registry.load("trainer", trainer)
+        raise AttributeError(f"module 'embeddings' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

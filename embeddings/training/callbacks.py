@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 class Moment:
     """The end of an epoch: all threads have read the corpus `epoch` times.
 
-    `loss` is the mean over the epoch, None where no window was tallied. `make` gives `model`.
+    Arguments:
+        loss: the mean over the epoch, None where no window was tallied.
+        make: gives `model`.
     """
 
     epoch: int
@@ -41,7 +43,13 @@ class Moment:
 
 @dataclass(frozen=True)
 class Begin:
-    """What a run is: the name of its trainer, what names it in checkpoints, and how many words are read already."""
+    """What a run is, as it begins or goes on.
+
+    Arguments:
+        trainer: its name.
+        run: what names the run in checkpoints: settings, seed, threads, corpus, versions.
+        words: so many are read already.
+    """
 
     trainer: str
     run: dict[str, Any]
@@ -51,6 +59,16 @@ class Begin:
 
 class Callback:
     """What may be told of a run; each method does nothing unless it is overridden.
+
+    >>> import embeddings as em
+    >>> class Enough(em.Callback):
+    ...     def epoch(self, moment: em.Moment) -> None:
+    ...         if moment.loss is not None and moment.loss < 3:
+    ...             moment.stop()
+    >>> text = ["the cat sat", "the dog sat"] * 2000
+    >>> model = em.train("skipgram", text, dim=4, min_count=1, epochs=50, threads=1, callbacks=[Enough()])
+    >>> len(model.record["loss_by_epoch"]) < 50
+    True
 
     Whoever overrides `epoch` makes threads wait for each other at the end of each epoch. A callback that decides by
     what was before keeps it in `state`: checkpoints hold it, and `restore` gets it when a run goes on.

@@ -31,6 +31,9 @@ def test_every_public_name_has_a_page():
     assert promised - {"import_module", "Any", "TYPE_CHECKING", None} == set(em.HOMES) | ours
     assert set(documentation.public()) >= set(em.HOMES) | ours
     assert set(em.HOMES) <= set(dir(em))
+    found_by_name = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "__getattr__"]
+    assert not found_by_name, "an editor would take any name for one of ours"
+    assert {"Begin", "Moment", "Progress"} <= promised, "what callbacks are given"
 
 
 def test_every_public_name_says_what_it_is():
