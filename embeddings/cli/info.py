@@ -16,18 +16,22 @@ from embeddings.cli import shared
     metavar="FILE",
     help="Draw the loss of a saved model by epochs, or of the log of a run, to a picture (.png, .svg or .pdf) instead.",
 )
+@click.option("--force", is_flag=True, help="Replace the picture of --curve if it exists.")
 @shared.as_json
-def command(path: str, full: bool, allow_pickle: bool, curve: str | None, as_json: bool) -> None:
+def command(path: str, full: bool, allow_pickle: bool, curve: str | None, force: bool, as_json: bool) -> None:
     """Print what a file or folder holds, and how a saved model was made.
 
-    Of a model folder, an encoded corpus, vectors in any format, a vocabulary, a text, compressed or not, or any other
-    file. Only its first bytes are read unless --full is given, and no pickle is ever run without --allow-pickle.
+    Of a model folder, the log and the checkpoints of a run, an encoded corpus, vectors in any format, a vocabulary, a
+    text, compressed or not, or any other file. Only its first bytes (and the last ones of a log) are read unless --full
+    is given, and no pickle is ever run without --allow-pickle.
     """
     if curve is not None:
         from embeddings.training.curve import draw_curve
 
-        draw_curve(path, curve)
+        draw_curve(path, curve, force=force)
         return
+    if force:
+        raise click.UsageError("--force is of use only with --curve")
     from embeddings.inspection import describe
 
     facts = describe(path, full=full, allow_pickle=allow_pickle)

@@ -160,6 +160,8 @@ def test_a_log_and_its_curve(text, tmp_path):
     ok("info", tmp_path / "v", "--curve", tmp_path / "v.png")
     assert (tmp_path / "v.png").read_bytes()[:4] == b"\x89PNG"
     assert run("info", tmp_path / "v", "--curve", tmp_path / "v.png").returncode == 1
+    ok("info", log, "--curve", tmp_path / "v.png", "--force")
+    assert run("info", log, "--force").returncode == 2
     assert run("info", text, "--curve", tmp_path / "t.png").returncode == 1
 
 
