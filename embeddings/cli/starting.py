@@ -7,7 +7,7 @@ import click
 if TYPE_CHECKING:
     from embeddings.model import Model
 
-NAMES = ("init", "init_duplicates", "freeze", "continued")
+NAMES = ("init", "init_duplicates", "freeze", "allow_pickle", "continued")
 FLAG = "--continue"
 
 
@@ -26,6 +26,11 @@ def options() -> list[click.Parameter]:
             "that are spelled as here.  [default: most-frequent]",
         ),
         click.Option(["--freeze"], is_flag=True, help="Leave the vectors of --init as they are; learn the others."),
+        click.Option(
+            ["--allow-pickle"],
+            is_flag=True,
+            help="Read gensim's own files as --init, which can run code: only from who you trust.",
+        ),
         click.Option(
             [FLAG, "continued"],
             metavar="MODEL",
@@ -68,20 +73,26 @@ def phrases_for(phrases: str | None, continued: "Model | None") -> Any:
     return phrases if phrases is not None or continued is None else reading_again(continued).get("phrases")
 
 
-def start_of(init: str | None, init_duplicates: str | None, freeze: bool, continued: "Model | None") -> dict[str, Any]:
+def start_of(
+    init: str | None, init_duplicates: str | None, freeze: bool, allow_pickle: bool, continued: "Model | None"
+) -> dict[str, Any]:
     """The arguments of `Conduct` that say what a run starts from.
 
     Raises:
         UsageError: options that do not go together.
+        FormatError: vectors that may be pickled cannot be read; others are read later.
     """
+    from embeddings.loading import load
     from embeddings.training.start import Init
 
     if init is None:
-        for name, given in (("--init-duplicates", init_duplicates is not None), ("--freeze", freeze)):
+        more = (("--init-duplicates", init_duplicates), ("--freeze", freeze), ("--allow-pickle", allow_pickle))
+        for name, given in more:
             if given:
                 raise click.UsageError(f"{name} is of use only with --init")
         return {"continued": continued}
-    return {"continued": continued, "init": Init(init, init_duplicates or "most-frequent", freeze)}  # type: ignore[arg-type]  # click has checked it
+    vectors = load(init, allow_pickle=True) if allow_pickle else init
+    return {"continued": continued, "init": Init(vectors, init_duplicates or "most-frequent", freeze)}  # type: ignore[arg-type]  # click has checked it
 
 
 def with_trainer(args: list[str]) -> list[str]:

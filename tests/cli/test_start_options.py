@@ -65,11 +65,21 @@ def test_continue_joins_the_phrases_of_the_model(text, tmp_path):
     assert not (tmp_path / "x").exists()
 
 
+def test_gensims_own_files_are_read_if_that_is_allowed(text, tmp_path):
+    em.Vectors(["king"], np.full((1, 10), 0.5)).save(tmp_path / "start.kv")
+    given = ["train", "skipgram", text, "-o", tmp_path / "v", *SMALL, "--freeze", "--init", tmp_path / "start.kv"]
+    done = run(*given)
+    assert (done.returncode, "(--allow-pickle)" in done.stderr) == (1, True)
+    ok(*given, "--allow-pickle")
+    assert em.load(tmp_path / "v")["king"].tolist() == [0.5] * 10
+
+
 @pytest.mark.parametrize(
     ("given", "code", "told"),
     [
         (["cbow", "text.txt", "--freeze"], 2, "--freeze is of use only with --init"),
         (["cbow", "text.txt", "--init-duplicates", "average"], 2, "--init-duplicates is of use only with --init"),
+        (["cbow", "text.txt", "--allow-pickle"], 2, "--allow-pickle is of use only with --init"),
         (["cbow", "text.txt", "--init", "missing"], 1, "missing does not exist"),
         (["cbow", "text.txt", "--init", "m", "--dim", "7"], 2, "the vectors to start from have 10 components"),
         (["skipgram", "text.txt", "--continue", "m"], 2, "m is a cbow model: train cbow goes on with it"),
