@@ -22,14 +22,22 @@ BESIDE = {
     "check_index": "embeddings.testing",
     "option": "embeddings.settings",
     "Aligned": "embeddings.operations.align",
+    "Comparison": "embeddings.eval",
     "Concatenated": "embeddings.document_vectors",
     "CheckpointError": "embeddings.training.checkpoints",
     "EncodedCorpus": "embeddings.corpora",
     "Index": "embeddings.indexes",
+    "Judged": "embeddings.eval.report",
     "Phrase": "embeddings.corpora.phrases",
-    "Result": "embeddings.eval.results",
+    "Result": "embeddings.eval",
+    "Suite": "embeddings.eval",
+    "Triple": "embeddings.corpora.phrases",
     "TrainingError": "embeddings.training.task",
     "UnknownWordError": "embeddings.vocabulary",
+    "compare": "embeddings.eval",
+    "read": "embeddings.corpora.phrases",
+    "triples": "embeddings.corpora.phrases",
+    "write_report": "embeddings.eval.report",
 }
 INDEX = "README.md"
 OTHERS = ("commands.md", "formats.md")  # made by `embeddings.cli.reference` and by `pytest --readers`
@@ -67,7 +75,7 @@ def summary(thing: Any) -> str:
 
 def page(name: str, thing: Any) -> str:
     """The page of one name."""
-    home = "embeddings" if name in embeddings.__dir__() else thing.__module__
+    home = "embeddings" if name in embeddings.__dir__() else BESIDE.get(name, thing.__module__)
     parts = [f"# {name}", f"`from {home} import {name}`"]
     if not isinstance(thing, type):
         return "\n\n".join([*parts, signature(thing, name), docstring(thing)]) + "\n"

@@ -5,6 +5,8 @@ import doctest
 import importlib
 import re
 
+import pytest
+
 import embeddings as em
 from embeddings import documentation, markdown, registry
 from embeddings.settings import option
@@ -34,6 +36,12 @@ def test_every_public_name_has_a_page():
     found_by_name = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "__getattr__"]
     assert not found_by_name, "an editor would take any name for one of ours"
     assert {"Begin", "Moment", "Progress"} <= promised, "what callbacks are given"
+
+
+@pytest.mark.parametrize("home", ["sklearn", "eval", "eval.report", "corpora.phrases"])
+def test_what_a_package_offers_has_pages(home):
+    offered = importlib.import_module(f"embeddings.{home}").__all__
+    assert set(offered) <= set(documentation.public())
 
 
 def test_every_public_name_says_what_it_is():
