@@ -144,11 +144,20 @@ class Training(Bar):
         seconds, speed = record.get("seconds"), record.get("words_per_second")
         if record.get("bundles") == 0:
             self.say("warning: nothing was learned, for no line had two words left: see --min-count, --sample")
+        if (stopping := record.get("early_stopping")) is not None:
+            self.say(scores_of(stopping, model.settings.get("epochs")))
         losses = [loss for loss in record.get("loss_by_epoch", []) if loss is not None]
         facts = [f"trained in {seconds:.1f} s"] * (seconds is not None)
         facts += [f"{speed / 1e6:.2f} M words/s"] if speed else []
         facts += [f"loss {losses[-1]:.3f}" for _ in losses[:1]]
         self.say(f"{', '.join(facts)}; {learned}" if facts else learned)
+
+
+def scores_of(told: dict[str, Any], epochs: int | None) -> str:
+    """Which epoch was the best, and after how many the run ended."""
+    scores, best = told["scores"], told["best_epoch"]
+    ended = f"ended after epoch {len(scores)} of {epochs}" if epochs != len(scores) else f"of {epochs} epochs"
+    return f"{ended}, epoch {best} scored best, {scores[best - 1]:.4f}: that one is saved"
 
 
 def phrases_of(told: dict[str, Any]) -> str:

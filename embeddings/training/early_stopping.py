@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from embeddings.errors import SettingError
+from embeddings.logs import log
 from embeddings.model import Model
 from embeddings.settings import check_value
 from embeddings.training.callbacks import Begin, Callback, Moment
@@ -73,6 +74,7 @@ class EarlyStopping(Callback):
         """Judge what was learned; keep it if it is the best, end the run if the best was too long ago."""
         score = number(self.score(moment.model))
         self.scores.append(score)
+        log.info("epoch %s scored %.4f", moment.epoch, score)
         if not self.best or score > self.scores[self.best - 1]:
             self.best, self.record = moment.epoch, moment.model.record
             self.kept = {VECTORS: moment.model.vectors.matrix, **moment.model.tables}

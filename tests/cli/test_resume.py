@@ -168,8 +168,11 @@ def test_a_log_and_its_curve(text, tmp_path):
 def test_early_stopping(text, tmp_path):
     (tmp_path / "pairs.txt").write_text("king queen 9\ndog cat 8\nking bone 1\nland bone 3\n")
     given = ["--stop-similarity", tmp_path / "pairs.txt", "--stop-patience", "1", "--rate", "0.0001", "--epochs", "50"]
-    ok("train", "skipgram", text, "-o", tmp_path / "v", "--dim", "10", "--threads", "1", *given)
+    done = run("train", "skipgram", text, "-o", tmp_path / "v", "--dim", "10", "--threads", "1", *given)
+    assert done.returncode == 0, done.stderr
     record = em.load_model(tmp_path / "v").record
     told = record["early_stopping"]
     assert len(told["scores"]) < 50
+    best = f"epoch {told['best_epoch']} scored best, {max(told['scores']):.4f}: that one is saved"
+    assert f"ended after epoch {len(told['scores'])} of 50, {best}\n" in done.stderr
     assert record["words"] == told["best_epoch"] * 1000
