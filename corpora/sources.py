@@ -61,7 +61,7 @@ class Items:
     @property
     def name(self) -> str:
         """What messages call it."""
-        return f"an iterable ({type(self.items).__name__})"
+        return "a list of texts" if isinstance(self.items, Texts) else f"an iterable ({type(self.items).__name__})"
 
 
 class Texts(list[Any]):

@@ -10,7 +10,7 @@ ITEMS = "each a text or a list of tokens"
 
 
 def as_texts(given: Any) -> Texts:
-    """Texts, or lists of tokens, as a list; a Series, a one-dimensional array or a generator will do.
+    """Texts, or lists of tokens, as a list; a Series, a column of pyarrow, a one-dimensional array or a generator will do.
 
     Raises:
         SettingError: it is one text, of another shape, sparse, or holds what is neither; the first such is named.
@@ -22,7 +22,7 @@ def as_texts(given: Any) -> Texts:
     if getattr(given, "ndim", 1) != 1:
         shape = getattr(given, "shape", "unknown")
         raise SettingError(f"texts must have one dimension, {ITEMS}, not the shape {shape}: choose one column by name")
-    texts = Texts(given)
+    texts = Texts(given.to_pylist() if hasattr(given, "to_pylist") else given)  # a column of pyarrow
     for number, text in enumerate(texts):
         if isinstance(text, bytes) or not isinstance(text, str | Iterable):
             raise SettingError(f"text {number} is {text!r:.40}, of type {type(text).__name__}: {ITEMS} is allowed")

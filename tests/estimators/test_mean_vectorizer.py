@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pandas as pd
+import pyarrow
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -165,11 +166,13 @@ def test_texts_in_every_form(vectors):
     expected = made.transform(plain)
     np.testing.assert_allclose(expected[0], vectors[["w1", "w2", "w3"]].mean(axis=0), atol=1e-6)
     series = pd.Series(plain, index=[7, 8, 9, 10])
-    for form in (tuple(plain), np.array(plain), np.array(plain, object), series, (text for text in plain)):
+    columns = pyarrow.array(plain), pyarrow.chunked_array([plain[:1], plain[1:]])
+    for form in (tuple(plain), np.array(plain), np.array(plain, object), series, (text for text in plain), *columns):
         np.testing.assert_array_equal(made.transform(form), expected)
     tokens = [["w1", "W2", "w3"], ["w4", "x"], [], ("w1",)]
     np.testing.assert_array_equal(made.transform(tokens), expected)
-    np.testing.assert_array_equal(made.transform(map(iter, tokens)), expected)
+    for form in (map(iter, tokens), pyarrow.array([list(words) for words in tokens])):
+        np.testing.assert_array_equal(made.transform(form), expected)
     assert made.transform([]).shape == (0, 7)
     assert not made.transform(["", "?", "nobody"]).any()
     frame = made.set_output(transform="pandas").transform(series)
@@ -187,6 +190,7 @@ REFUSED = [
     (pd.DataFrame({"a": ["w1"]}), r"one dimension, .* not the shape \(1, 1\): choose one column by name"),
     (np.array([["w1"]]), r"one dimension, .* not the shape \(1, 1\)"),
     (["w1", None], r"text 1 is None, of type NoneType"),
+    (pyarrow.array(["w1", None]), r"text 1 is None, of type NoneType"),
     (["w1", float("nan")], "text 1 is nan, of type float"),
     (np.array([1.5]), r"text 0 is .*1\.5"),
     ([b"w1"], "text 0 is b'w1', of type bytes"),
@@ -205,7 +209,7 @@ def test_what_holds_no_texts_is_refused(vectors, given, told):
 def test_nothing_to_learn_from(vectors):
     with pytest.raises(SettingError, match="it is empty"):
         em.MeanVectorizer().fit([])
-    with pytest.raises(CorpusError, match="no words found"):
+    with pytest.raises(CorpusError, match="no words found in a list of texts"):
         em.MeanVectorizer().fit(["", "?"])
     with pytest.raises(CorpusError, match="no word occurs 5 times"):
         em.MeanVectorizer().fit(["a b"])
