@@ -10,7 +10,7 @@ ITEMS = "each a text or a list of tokens"
 
 
 def as_texts(given: Any) -> Texts:
-    """Texts, or lists of tokens, as a list; a Series, a column of pyarrow, a one-dimensional array or a generator will do.
+    """Texts, or lists of tokens, as a list; a Series, a pyarrow column, a one-dimensional array or a generator will do.
 
     Raises:
         SettingError: it is one text, of another shape, sparse, or holds what is neither; the first such is named.
