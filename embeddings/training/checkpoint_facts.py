@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from embeddings.jsonable import plain
 from embeddings.training.checkpoints import RECORD, Checkpoints, read_record
 from embeddings.training.log_reading import is_number
 
@@ -23,10 +24,13 @@ def checkpoint_facts(found: list[Path]) -> dict[str, Any]:
     counted = tally if isinstance(tally, dict) else {}
     words, seconds = counted.get("words"), counted.get("seconds")
     listed = words if isinstance(words, list) else []
-    return {
-        "trainer": run.get("trainer"),
-        "kept": [path.name for path in found],
-        "words": sum(number for number in listed if is_number(number)),
-        "seconds": seconds if is_number(seconds) else None,
-        **{name: run.get(name) for name in ("seed", "threads", "settings", "packages")},
-    }
+    told: dict[str, Any] = plain(
+        {
+            "trainer": run.get("trainer"),
+            "kept": [path.name for path in found],
+            "words": sum(number for number in listed if is_number(number)),
+            "seconds": seconds if is_number(seconds) else None,
+            **{name: run.get(name) for name in ("seed", "threads", "settings", "packages")},
+        }
+    )
+    return told

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from embeddings.errors import FormatError
+from embeddings.jsonable import plain
 
-FIRST = b'{"event": "'  # how every line of a log begins, one that a crash cut short too
+FIRST = b'{"event": "begin", "time": "'  # how a log begins, one that a crash cut short too
 BLOCK = 1 << 16  # bytes at either end of a log that are enough to know how the run went
 ENDS = {"end": "ended", "interrupted": "interrupted"}
 WHAT = ("words", "of_words", "epoch", "rate", "loss", "seconds", "words_per_second")
@@ -19,14 +20,14 @@ def is_log(start: bytes) -> bool:
 
 
 def starts_log(path: Path) -> bool:
-    """Whether there is the log of a run, or an empty file.
+    """Whether there is the log of a run, or an empty file, or what a crash left of a first line.
 
     Raises:
         OSError: it cannot be read.
     """
     with path.open("rb") as stream:
         start = stream.read(len(FIRST))
-    return not start or is_log(start)
+    return FIRST.startswith(start)
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -89,7 +90,8 @@ def log_facts(path: Path, *, full: bool = False) -> dict[str, Any]:
     if full:
         for name, event in (("runs", "begin"), ("checkpoints", "checkpoint"), ("interrupts", "interrupted")):
             facts[name] = sum(line["event"] == event for line in found)
-    return facts
+    told: dict[str, Any] = plain(facts)
+    return told
 
 
 def state_of(last: dict[str, Any]) -> str:

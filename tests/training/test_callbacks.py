@@ -10,6 +10,7 @@ from resuming import arrays, interrupted_after, learn
 
 import embeddings as em
 from embeddings.errors import FormatError, OutputError, SettingError
+from embeddings.inspection import describe
 from embeddings.testing import planted
 from embeddings.training.curve import draw_curve, losses
 from embeddings.training.log_reading import log_facts
@@ -326,6 +327,17 @@ def test_a_log_is_told_from_its_beginning_and_its_end(tmp_path):
     assert (facts["seed"], facts["words"], facts["loss"]) == (6, 0, None)
     path.write_text('{"event": "begin", "trainer": [[')
     assert log_facts(path)["trainer"] is None
+    path.write_text('{"event": "begin", "trainer": "cbow", "seed": NaN, "words": 1e999}')
+    assert log_facts(path) | {"trainer": "cbow", "seed": None, "words": None} == log_facts(path)
+
+
+def test_lines_of_others_are_no_log(tmp_path):
+    (tmp_path / "f").write_text('{"event": "begin", "what": "a text of somebody else"}\n')
+    assert describe(tmp_path / "f")["what"] == "text"
+    with pytest.raises(OutputError, match="is no log of a run"):
+        em.RunLog(tmp_path / "f", append=True)
+    learn("cbow", planted(), {}, callbacks=[em.RunLog(tmp_path / "g")])
+    assert describe(tmp_path / "g")["what"] == "log of a run"
 
 
 def test_a_full_disk_ends_the_log_and_not_the_run(tmp_path):
