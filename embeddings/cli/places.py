@@ -1,13 +1,13 @@
 """Where a command reads and where it writes, kept apart: no input is lost to an output."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from embeddings.errors import SettingError
+from embeddings.errors import OutputError, SettingError
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus
@@ -55,6 +55,19 @@ def inputs() -> Inputs:
     return [(option, path) for option, path in read if path.exists()]
 
 
+def check_run(out: str, log: str | None, corpus: "Corpus") -> None:
+    """Refuse places for a model and its log where something would be lost.
+
+    Raises:
+        SettingError: naming what.
+    """
+    check_apart(out, corpus)
+    check_apart(log, corpus, "--log")
+    check_spared(written(out), inputs())
+    check_spared([checkpoints_beside(out)], inputs())
+    check_log(log, out)
+
+
 def check_apart(out: str | None, corpus: "Corpus", option: str = "--out") -> None:
     """Refuse an output of which a file is a part of the corpus, or would become one.
 
@@ -67,13 +80,15 @@ def check_apart(out: str | None, corpus: "Corpus", option: str = "--out") -> Non
                 raise SettingError(f"{option} {target} is a part of the corpus {path}; choose another place")
 
 
-def check_spared(targets: Iterable[Path], read: Inputs, *, renewed: Sequence[str] = RENEWED) -> None:
-    """Refuse outputs, the one that was asked for first, that would replace what is read, or a part of it.
+def check_spared(targets: Sequence[Path], read: Inputs, *, renewed: Sequence[str] = RENEWED) -> None:
+    """Refuse outputs, the one that was asked for first, that would replace what is read, or what is not theirs.
 
-    What is asked for by name may replace the inputs of the options in `renewed`.
+    What is asked for by name may replace the inputs of the options in `renewed`; what goes beside it replaces only what
+    was beside one before.
 
     Raises:
         SettingError: naming both.
+        OutputError: a file is in the place of one that goes beside the one asked for, which is not there.
     """
     for number, target in enumerate(targets):
         for option, path in read:
@@ -81,6 +96,8 @@ def check_spared(targets: Iterable[Path], read: Inputs, *, renewed: Sequence[str
                 continue
             if within(path, target) or (within(target, path) and target.exists()):
                 raise SettingError(f"{target} would be written over {option} {path}; choose another place")
+        if number and target.exists() and not targets[0].exists():
+            raise OutputError(f"{target}, which would go beside {targets[0]}, exists and is not its own; move it away")
 
 
 def check_log(log: str | None, out: str) -> None:

@@ -107,10 +107,7 @@ def train_into(
     if not quiet:
         tell_left_behind(settings, out)
     text = Corpus(*corpus, vocabulary=vocab, **others)
-    for name, path in (("--out", out), ("--log", how["log"])):
-        places.check_apart(path, text, name)
-    places.check_spared([*places.written(out), places.checkpoints_beside(out)], places.inputs())
-    places.check_log(how["log"], out)
+    places.check_run(out, how["log"], text)
     bar = Training(quiet)
     conduct = carrying.conduct_of(out, settings, bar.say, force=force, **how)
     carrying.check_resumed(conduct, settings, threads, seed)

@@ -320,6 +320,19 @@ def test_nothing_that_is_read_is_replaced_unasked(text, tmp_path, model, given, 
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
+def test_what_goes_beside_an_output_replaces_nothing_else(text, tmp_path, model):
+    model.vectors.save(tmp_path / "w.txt")
+    before = (tmp_path / "w.txt").read_bytes()
+    for given in (["train", "skipgram", text, *SMALL, "-o", "w.npy"], ["export", "w.bin", "w.npy"]):
+        model.vectors.save(tmp_path / "w.bin", force=True)
+        done = run(*given, "--force", cwd=tmp_path)
+        assert (done.returncode, "w.txt, which would go beside w.npy, exists" in done.stderr) == (1, True)
+        assert (tmp_path / "w.txt").read_bytes() == before
+    (tmp_path / "w.txt").unlink()
+    for _ in range(2):
+        assert run("export", "w.bin", "w.npy", "--force", cwd=tmp_path).returncode == 0
+
+
 def test_a_vocabulary_does_not_replace_the_corpus(text):
     done = run("vocabulary", text, "-o", text, "--force")
     assert (done.returncode, f"--out {text} is a part of the corpus" in done.stderr) == (2, True)
