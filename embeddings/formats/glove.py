@@ -12,7 +12,7 @@ from embeddings.errors import FormatError
 from embeddings.formats.shared import WHITE_SPACE, check_policy, checked, decode, is_number
 from embeddings.formats.sources import SNIFFED, start_of
 from embeddings.formats.text import Layout, read_lines, write_lines
-from embeddings.formats.word2vec import missing_header
+from embeddings.formats.word2vec import find_header, missing_header
 from embeddings.vectors import Vectors
 
 SUMMARY = "GloVe text: words and numbers, no header"
@@ -23,7 +23,8 @@ LONGEST_FIRST = 1 << 24
 def sniff(start: bytes) -> float:
     """Fairly sure if the first line is a word and numbers, and the second, if it is whole, has as many.
 
-    A word may hold a NUL, but a file that begins with one is more often something else.
+    A word may hold a NUL, but a file that begins with one is more often something else; and so is one whose first line
+    is two whole numbers, while the second does not end.
     """
     lines = start.split(b"\n")
     if len(lines) == 1 and len(start) == SNIFFED:  # a line longer than this; its last number may be cut
@@ -32,7 +33,7 @@ def sniff(start: bytes) -> float:
     whole = len(lines) > 2 or len(start) < SNIFFED
     if not dim or (second.strip() and whole and numbers_at_end(second) < dim):
         return 0
-    return 0.3 if b"\0" in lines[0] else 0.7
+    return 0.3 if b"\0" in lines[0] or (not whole and find_header(start)) else 0.7
 
 
 def numbers_at_end(line: bytes) -> int:

@@ -17,6 +17,7 @@ POLICIES = ("strict", "replace", "ignore")
 WHITE_SPACE = re.compile(r"[ \t\n\v\f\r]")
 NUMBER = re.compile(rb"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|nan|inf|infinity)", re.IGNORECASE)
 FIRST_ROOM = 1 << 22  # components
+LONGEST_WORD = 1 << 15  # bytes; files of vectors are told by their first lines, which must hold a word and more
 
 
 def is_number(field: bytes) -> bool:
@@ -28,16 +29,20 @@ def encoded_words(vectors: Vectors, *, refused: re.Pattern[str], form: str) -> I
     """The words in UTF-8.
 
     Raises:
-        FormatError: a word is empty, holds a refused character, or is no valid Unicode; it is named.
+        FormatError: a word is empty, holds a refused character, is longer than 32 KiB, or is no valid Unicode; it is
+            named.
     """
     for word in vectors.words:
         if not word or refused.search(word):
             why = "is empty" if not word else "holds white space"
             raise FormatError(f"the {form} format cannot hold the word {word!r:.80}, which {why}")
         try:
-            yield word.encode("utf-8")
+            encoded = word.encode("utf-8")
         except UnicodeEncodeError:
             raise FormatError(f"the {form} format cannot hold the word {word!r:.80}: not valid Unicode") from None
+        if len(encoded) > LONGEST_WORD:
+            raise FormatError(f"a word of {len(encoded)} bytes, {word!r:.80}..., is longer than {LONGEST_WORD}")
+        yield encoded
 
 
 def check_policy(errors: str) -> None:
