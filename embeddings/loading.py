@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from embeddings.model import Model
 
 MAIN, DOCUMENTS = "vectors", "documents"
+LONGEST_SIGN = 16
 
 
 def load(
@@ -120,6 +121,10 @@ def table_of(model: "Model", table: str, path: str | os.PathLike[str]) -> Vector
 
 def unknown(path: Path) -> str:
     """One line on a file that no format knows."""
-    start = formats.start_of(path, 1)
+    from embeddings.corpora.forms import FOREIGN
+
+    start = formats.start_of(path, LONGEST_SIGN)
+    if foreign := next((what for sign, what in FOREIGN.items() if start.startswith(sign)), None):
+        return f"{path} is {foreign}, and no file of vectors"
     known = ", ".join(formats.names())
     return f"{path} is in no known format: no saved model, nor any of {known}" if start else f"{path} is empty"

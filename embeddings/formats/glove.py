@@ -18,20 +18,24 @@ from embeddings.vectors import Vectors
 SUMMARY = "GloVe text: words and numbers, no header"
 ENDINGS = (".glove",)
 LONGEST_FIRST = 1 << 24
+LIKE_HEADER = 2  # numbers after the first field
 
 
 def sniff(start: bytes) -> float:
     """Fairly sure if the first line is a word and numbers, and the second, if it is whole, has as many.
 
-    A word may hold a NUL, but a file that begins with one is more often something else; and so is one whose first line
-    is two whole numbers, while the second does not end.
+    A word may hold a NUL, but a file that begins with one is more often something else. What looks like a header, sound
+    or broken, is no word of one or two components where more follow: words may hold spaces, and all would be read.
     """
     lines = start.split(b"\n")
     if len(lines) == 1 and len(start) == SNIFFED:  # a line longer than this; its last number may be cut
         lines = [start.rpartition(b" ")[0], b""]
     dim, second = numbers_at_end(lines[0]), b"".join(lines[1:2])
     whole = len(lines) > 2 or len(start) < SNIFFED
-    if not dim or (second.strip() and whole and numbers_at_end(second) < dim):
+    if not dim or b"\r" in lines[0].removesuffix(b"\r") or (len(lines) == 1 and find_header(start + b"\n")):
+        return 0
+    following = numbers_at_end(second)
+    if second.strip() and whole and (following < dim or following > dim <= LIKE_HEADER):
         return 0
     return 0.3 if b"\0" in lines[0] or (not whole and find_header(start)) else 0.7
 

@@ -9,7 +9,7 @@ from embeddings.formats.shared import is_number
 from embeddings.formats.sources import compressed, start_of
 
 HEADER_LIMIT = 64
-HEADER = re.compile(rb"[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]*\r?\n")
+HEADER = re.compile(rb"(?:\xef\xbb\xbf)?[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]*\r?\n")
 LARGEST_DIM = 1 << 20  # a row of 4 MiB; what binds where no file size does
 
 
@@ -23,7 +23,7 @@ class Header:
 
 
 def find_header(start: bytes) -> Header | None:
-    """The header in the first bytes of a file, if there is one."""
+    """The header in the first bytes of a file, if there is one; a byte order mark may stand before it."""
     match = HEADER.match(start[:HEADER_LIMIT])
     return Header(int(match[1]), int(match[2]), match.end()) if match else None
 

@@ -259,6 +259,14 @@ def test_a_message_of_arrow_that_claims_any_size_is_not_believed(tmp_path, compr
     tracemalloc.stop()
 
 
+def test_a_column_whose_name_is_not_utf8(tmp_path):
+    parquet(tmp_path / "t", pa.table({"namely": ["a"], "text": ["one"]}))
+    data = (tmp_path / "t").read_bytes()
+    (tmp_path / "t").write_bytes(data.replace(b"namely", b"name\xce\xce"))
+    with pytest.raises(CorpusError, match=r"t is truncated or corrupt Parquet[^\n]*$"):
+        Corpus(tmp_path / "t", text_column="text").encode()
+
+
 def test_what_must_be_a_file_is_told(tmp_path):
     parquet(tmp_path / "t", pa.table({"text": ["a"]}))
     (tmp_path / "t.gz").write_bytes(gzip.compress((tmp_path / "t").read_bytes()))

@@ -1,0 +1,86 @@
+"""What is no file of vectors, and headers that are nearly right: never read as something else, never waited for."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+
+from embeddings import formats
+from embeddings.errors import FormatError
+from embeddings.loading import load
+from embeddings.vectors import Vectors
+
+TEXT = b"2 3\nthe 0.5 1 2\nof 3 4 5\n"
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Writes bytes to a file."""
+
+    def write(data):
+        (tmp_path / "v").write_bytes(data)
+        return tmp_path / "v"
+
+    return write
+
+
+@pytest.mark.parametrize("beside", ["", ".txt"])
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path, beside):
+    if beside:
+        Vectors(["a"], [[1.0, 2]]).save(tmp_path / "v.npy")
+        (tmp_path / "v.txt").unlink()
+    os.mkfifo(tmp_path / f"v{beside}")
+    signal.alarm(20)
+    try:
+        with pytest.raises(FormatError, match=rf"v{beside} is a pipe or device, and vectors are read from files"):
+            load(tmp_path / ("v.npy" if beside else "v"))
+    finally:
+        signal.alarm(0)
+
+
+def test_a_device_is_refused():
+    with pytest.raises(FormatError, match="/dev/null is a pipe or device"):
+        load("/dev/null")
+
+
+def test_a_disk_that_fails_is_told_with_the_file():
+    with pytest.raises(FormatError, match="/proc/self/mem cannot be read: Input/output error"):
+        load("/proc/self/mem")
+
+
+def test_a_byte_order_mark_before_the_header(written):
+    vectors = load(written(b"\xef\xbb\xbf" + TEXT))
+    assert vectors.words == ["the", "of"]
+    assert vectors.matrix.tolist() == [[0.5, 1, 2], [3, 4, 5]]
+    binary = b"\xef\xbb\xbf1 2\na " + np.array([1.5, 2], "<f4").tobytes()
+    assert load(written(binary)).matrix.tolist() == [[1.5, 2]]
+
+
+HEADERS = [b"+2 3", b"-2 3", b"2.0 3", b"2 -3", b"2 3 3", b"0x2 3", b"2e0 3", b"9" * 24 + b" 3", b"2 3\x0c", b"\0002 3"]
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_a_broken_header_is_no_word_of_glove(written, header):
+    with pytest.raises(FormatError, match="is in no known format"):
+        load(written(TEXT.replace(b"2 3", header, 1)))
+
+
+@pytest.mark.parametrize("data", [TEXT.replace(b"\n", b"\r"), TEXT[4:].replace(b"\n", b"\r"), b"2 3", b"2 3\r"])
+def test_lines_that_do_not_end_as_they_should(written, data):
+    with pytest.raises(FormatError, match="is in no known format"):
+        load(written(data))
+
+
+def test_one_and_two_components_of_glove_stay(written):
+    assert formats.sniff(written(b"2 3.5\nthe 0.5\n")) == "glove"
+    assert load(written(b"2 3 4\nthe 0.5 1\n")).words == ["2", "the"]
+
+
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [("a 1 2\n".encode("utf-16"), "text in UTF-16"), (b"PK\x03\x04", "a ZIP archive"), (b"%PDF-1", "a PDF document")],
+)
+def test_what_it_is_instead(written, data, what):
+    with pytest.raises(FormatError, match=f"v is {what}.*, and no file of vectors"):
+        load(written(data))
