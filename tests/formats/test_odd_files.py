@@ -31,12 +31,14 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path, beside):
         Vectors(["a"], [[1.0, 2]]).save(tmp_path / "v.npy")
         (tmp_path / "v.txt").unlink()
     os.mkfifo(tmp_path / f"v{beside}")
+    before = signal.signal(signal.SIGALRM, lambda *_: pytest.fail("it is waited for"))
     signal.alarm(20)
     try:
         with pytest.raises(FormatError, match=rf"v{beside} is a pipe or device, and vectors are read from files"):
             load(tmp_path / ("v.npy" if beside else "v"))
     finally:
         signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_a_device_is_refused():
