@@ -9,7 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from embeddings.errors import FormatError
-from embeddings.formats.shared import WHITE_SPACE, check_policy, checked, decode, is_number
+from embeddings.formats.shared import (
+    LONGEST_WORD,
+    WHITE_SPACE,
+    WIDEST_LINE,
+    check_dim,
+    check_policy,
+    checked,
+    decode,
+    is_number,
+)
 from embeddings.formats.sources import SNIFFED, start_of
 from embeddings.formats.text import Layout, read_lines, write_lines
 from embeddings.formats.word2vec import find_header, missing_header
@@ -17,7 +26,7 @@ from embeddings.vectors import Vectors
 
 SUMMARY = "GloVe text: words and numbers, no header"
 ENDINGS = (".glove",)
-LONGEST_FIRST = 1 << 24
+LONGEST_FIRST = WIDEST_LINE * 64 + LONGEST_WORD
 LIKE_HEADER = 2  # numbers after the first field
 
 
@@ -54,6 +63,7 @@ def write(vectors: Vectors, path: Path) -> None:
     """
     if not len(vectors):
         raise FormatError("the glove format cannot hold no vectors at all: their number of components would be lost")
+    check_dim(vectors.dim, "the glove format", WIDEST_LINE)
     with path.open("wb") as stream:
         write_lines(vectors, stream, refused=WHITE_SPACE, form="glove")
 
@@ -85,6 +95,7 @@ def dim_of(path: Path) -> int:
     dim = numbers_at_end(line)
     if not dim:
         raise FormatError(missing_header(path, start) if not start else f"{path}, line 1: no word and its components")
+    check_dim(dim, f"{path}, line 1", WIDEST_LINE)
     return dim
 
 

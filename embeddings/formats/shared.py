@@ -17,6 +17,8 @@ POLICIES = ("strict", "replace", "ignore")
 WHITE_SPACE = re.compile(r"[ \t\n\v\f\r]")
 NUMBER = re.compile(rb"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|nan|inf|infinity)", re.IGNORECASE)
 FIRST_ROOM = 1 << 22  # components
+LARGEST_DIM = 1 << 20  # a row of 4 MiB; what binds where no file size does
+WIDEST_LINE = 1 << 16  # components of a line of text, each of which is a column while it is read
 LONGEST_WORD = 1 << 15  # bytes; files of vectors are told by their first lines, which must hold a word and more
 
 
@@ -80,8 +82,10 @@ def checked(path: Path, words: list[str], matrix: np.ndarray, counts: np.ndarray
     """Vectors of what was read.
 
     Raises:
-        FormatError: a word stands twice, or a number is NaN or infinite; the word is named.
+        FormatError: a word stands twice, or a number is NaN or infinite; the word is named. Or the components are
+            more than 2**20, as no words at all may have.
     """
+    check_dim(matrix.shape[1], path)
     try:
         vectors = Vectors(words, matrix, counts=counts)
         vectors.check_finite()
@@ -90,12 +94,23 @@ def checked(path: Path, words: list[str], matrix: np.ndarray, counts: np.ndarray
     return vectors
 
 
+def check_dim(dim: int, place: object, most: int = LARGEST_DIM) -> None:
+    """Refuse more components than can be meant.
+
+    Raises:
+        FormatError: saying how many, and where.
+    """
+    if dim > most:
+        raise FormatError(f"{place}: {dim} components, more than {most}")
+
+
 def check_writable(vectors: Vectors) -> None:
-    """Refuse to write a NaN or an infinity.
+    """Refuse to write a NaN, an infinity, or more components than are read.
 
     Raises:
         FormatError: naming the word.
     """
+    check_dim(vectors.dim, "nothing is written")
     try:
         vectors.check_finite()
     except SettingError as error:

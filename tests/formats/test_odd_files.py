@@ -1,5 +1,6 @@
 """What is no file of vectors, and headers that are nearly right: never read as something else, never waited for."""
 
+import gzip
 import os
 import signal
 
@@ -86,3 +87,44 @@ def test_one_and_two_components_of_glove_stay(written):
 def test_what_it_is_instead(written, data, what):
     with pytest.raises(FormatError, match=f"v is {what}.*, and no file of vectors"):
         load(written(data))
+
+
+WIDE = {
+    "v": b"a" + b" 1" * 70_000 + b"\n",
+    "v.txt": b"1 70000\na" + b" 1" * 70_000 + b"\n",
+    "v.txt.gz": gzip.compress(b"1 70000\na 1\n"),
+    "v.bin.gz": gzip.compress(b"1 1048577\na " + bytes(9)),
+}
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_more_components_than_can_be_meant(tmp_path, name):
+    (tmp_path / name).write_bytes(WIDE[name])
+    with pytest.raises(FormatError, match=rf"{name}, line 1: (70000|1048577) components, more than (65536|1048576)"):
+        load(tmp_path / name)
+
+
+@pytest.mark.parametrize("form", ["npy", "safetensors", "gensim"])
+def test_no_words_of_endless_vectors(tmp_path, form):
+    none = Vectors([], np.empty((0, 10**12), np.float32))
+    with pytest.raises(FormatError, match="nothing is written: 1000000000000 components, more than 1048576"):
+        none.save(tmp_path / "v.npy", form)
+    np.save(tmp_path / "v.npy", none.matrix)
+    (tmp_path / "v.txt").write_text("")
+    with pytest.raises(FormatError, match=r"v\.npy: 1000000000000 components, more than 1048576"):
+        load(tmp_path / "v.npy")
+
+
+def test_no_rows_of_a_table_with_endless_vectors():
+    import pyarrow as pa
+
+    column = pa.array([], pa.list_(pa.float32(), 2**30))
+    with pytest.raises(FormatError, match="the column vector: 1073741824 components, more than 1048576"):
+        Vectors.from_arrow(pa.table({"word": pa.array([], pa.string()), "vector": column}))
+
+
+@pytest.mark.parametrize("form", ["word2vec-text", "glove", "projector"])
+def test_lines_wider_than_are_read_are_not_written(tmp_path, form):
+    with pytest.raises(FormatError, match=f"the {form} format: 70000 components, more than 65536"):
+        Vectors(["a"], np.ones((1, 70_000), np.float32)).save(tmp_path / "v", form)
+    assert not list(tmp_path.iterdir())
