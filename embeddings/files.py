@@ -19,12 +19,15 @@ def check_output(path: str | os.PathLike[str], *, force: bool = False) -> Path:
     """The path, if it can be written; nothing is changed.
 
     Raises:
-        OutputError: it exists and `force` is not given, or its folder is missing or not writable.
+        OutputError: it exists and `force` is not given, is a pipe or device (which a file would replace, /dev/null too),
+            or its folder is missing or not writable.
     """
     target = Path(path)
     folder = target.absolute().parent
     try:
-        if target.exists() and not force:
+        if target.exists() and not (target.is_file() or target.is_dir()):
+            raise OutputError(f"{target} is a pipe or device, and is not replaced; write to a file")
+        if os.path.lexists(target) and not force:
             raise OutputError(f"{target} exists; choose another name, or --force to replace it")
         if not folder.is_dir():
             raise OutputError(f"{target} cannot be written: {folder} is not a folder")
