@@ -19,7 +19,7 @@ def check_output(path: str | os.PathLike[str], *, force: bool = False) -> Path:
     """The path, if it can be written; nothing is changed.
 
     Raises:
-        OutputError: it exists and `force` is not given, is a pipe or device (which a file would replace, /dev/null too),
+        OutputError: it exists and `force` is not given, is a pipe or device (which a file would replace, even /dev/null),
             or its folder is missing or not writable.
     """
     target = Path(path)
