@@ -19,13 +19,13 @@ def check_output(path: str | os.PathLike[str], *, force: bool = False) -> Path:
     """The path, if it can be written; nothing is changed.
 
     Raises:
-        OutputError: it exists and `force` is not given, is a pipe or device (which a file would replace, even /dev/null),
-            or its folder is missing or not writable.
+        OutputError: it exists and `force` is not given, is a pipe or device (a file would replace even /dev/null), or
+            its folder is missing or not writable.
     """
     target = Path(path)
     folder = target.absolute().parent
     try:
-        if target.exists() and not (target.is_file() or target.is_dir()):
+        if is_stream(target):
             raise OutputError(f"{target} is a pipe or device, and is not replaced; write to a file")
         if os.path.lexists(target) and not force:
             raise OutputError(f"{target} exists; choose another name, or --force to replace it")
@@ -35,6 +35,11 @@ def check_output(path: str | os.PathLike[str], *, force: bool = False) -> Path:
             return target
     except OSError as error:
         raise OutputError(f"{target} cannot be written: {error.strerror or error} in {folder}") from error
+
+
+def is_stream(path: Path) -> bool:
+    """Whether a path is a pipe or device."""
+    return path.exists() and not (path.is_file() or path.is_dir())
 
 
 @contextmanager

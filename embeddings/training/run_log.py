@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import IO, Any
 
 from embeddings.errors import OutputError
-from embeddings.files import check_output
+from embeddings.files import check_output, is_stream
 from embeddings.jsonable import plain
 from embeddings.model import Model
 from embeddings.training.callbacks import Begin, Callback
@@ -33,7 +33,8 @@ class RunLog(Callback):
     """
 
     def __init__(self, path: str | os.PathLike[str], *, append: bool = False, force: bool = False) -> None:
-        self.path = check_output(path, force=append or force)
+        stream = is_stream(Path(path))  # it is written to and not replaced
+        self.path = Path(path) if stream else check_output(path, force=append or force)
         self.append = append
         self.stream: IO[str] | None = None
         self.told = 0.0
