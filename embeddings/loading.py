@@ -82,11 +82,17 @@ def holds_model(path: str | os.PathLike[str]) -> bool:
 
 
 def is_model_folder(path: str | os.PathLike[str]) -> bool:
-    """Whether a path is a folder, and of no installed format, so that it is a saved model if anything."""
+    """Whether a path is a folder, and of no installed format, so that it is a saved model if anything.
+
+    Raises:
+        FormatError: it may not be looked into.
+    """
     from embeddings.model_files import RECORD
 
-    place = Path(path)
-    return place.is_dir() and ((place / RECORD).is_file() or formats.sniff(place) is None)
+    if not os.path.isdir(path):
+        return False
+    name = formats.sniff(Path(path))
+    return (Path(path) / RECORD).is_file() or name is None
 
 
 def format_of(path: str | os.PathLike[str]) -> Any:

@@ -3,6 +3,9 @@
 import gzip
 import os
 import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -128,3 +131,29 @@ def test_lines_wider_than_are_read_are_not_written(tmp_path, form):
     with pytest.raises(FormatError, match=f"the {form} format: 70000 components, more than 65536"):
         Vectors(["a"], np.ones((1, 70_000), np.float32)).save(tmp_path / "v", form)
     assert not list(tmp_path.iterdir())
+
+
+DENIED = """
+import sys
+from embeddings.errors import FormatError
+from embeddings.inspection import describe
+from embeddings.loading import load
+for ask in (load, describe):
+    try:
+        ask(sys.argv[1])
+    except FormatError as error:
+        print(error)
+"""
+
+
+@pytest.mark.skipif(not Path("/usr/bin/setpriv").exists(), reason="root may read everything, but for setpriv")
+@pytest.mark.parametrize("inner", ["", "v", "v/w.bin"])
+def test_a_folder_that_may_not_be_looked_into(tmp_path, inner):
+    (tmp_path / "no").mkdir(mode=0)
+    command = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", sys.executable, "-c", DENIED]
+    told = subprocess.run([*command, str(tmp_path / "no" / inner)], capture_output=True, text=True, timeout=60)
+    (tmp_path / "no").chmod(0o700)
+    if "Operation not permitted" in told.stderr and "setpriv" in told.stderr:
+        pytest.skip("capabilities cannot be dropped here")
+    assert told.stderr == ""
+    assert [line.endswith("cannot be read: Permission denied") for line in told.stdout.splitlines()] == [True, True]
