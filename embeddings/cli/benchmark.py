@@ -22,6 +22,7 @@ TRAINER = (
     "A model, or one with settings of its own, such as paragraph-dm:combine=concat,rate=0.025; may be repeated. Models "
     "of documents are compared apart from others."
 )
+RESUME = "Go on with the results in OUT: runs that stand there stay, those that are missing or failed are made."
 JUDGES = {
     "similarity": "A further set of word similarity that judges the vectors, as in `evaluate`; may be repeated.",
     "analogy": "Further analogies; may be repeated.",
@@ -88,6 +89,7 @@ def parameters() -> list[click.Parameter]:
         click.Option(["--keep"], is_flag=True, help="Keep the vectors of each run, as OUT/vectors/*.bin."),
         click.Option(["--json", "as_json"], is_flag=True, help="Print the table as JSON."),
         click.Option(["--force"], is_flag=True, help="Replace results that exist."),
+        click.Option(["--resume"], is_flag=True, help=RESUME),
         click.Option(["--quiet"], is_flag=True, help="Say nothing but errors."),
     ]
 
@@ -141,6 +143,7 @@ def command_line(
     keep: bool,
     as_json: bool,
     force: bool,
+    resume: bool,
     quiet: bool,
     **more: Any,
 ) -> None:
@@ -156,6 +159,8 @@ def command_line(
     from embeddings.eval.benchmark.table import summaries
     from embeddings.eval.benchmark.tools import chosen
 
+    if resume and force:
+        raise click.UsageError("--resume keeps results that exist, --force replaces them")
     further, cut = ({name: more.pop(name) for name in names} for names in (JUDGES, CUT))
     try:
         asked = shapes(trainer, **more)
@@ -167,7 +172,8 @@ def command_line(
         raise click.UsageError("models of documents are judged by --label-column, and others by sets of words")
     tests = documents_by(corpus, text_column, label_column) if of_documents else judged_by(**further)
     with Reading(quiet) as read:
-        race = Race(asked, tools, Path(out), repeats=seeds, force=force, keep=keep, tests=tests, say=read.say)
+        run: dict[str, Any] = {"repeats": seeds, "force": force, "resume": resume, "keep": keep, "tests": tests}
+        race = Race(asked, tools, Path(out), **run, say=read.say)
         race.check()
         column = text_column or ("text" if label_column else None)
         encoded = Corpus(*corpus, text_column=column, **cut).encode(report=read)
@@ -187,7 +193,7 @@ def finished(race: "Race", encoded: "EncodedCorpus") -> list["Row"]:
     try:
         return race.run(encoded)
     except Interrupted as stopped:
-        kept = f"; the finished ones are in {race.folder / 'results.csv'}" if stopped.finished else ""
+        kept = f"; the finished ones are in {race.folder / 'results.csv'}, --resume goes on" if stopped.finished else ""
         click.echo(f"interrupted after {stopped.finished} runs{kept}", err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
 

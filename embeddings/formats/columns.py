@@ -7,6 +7,10 @@ in a file that was closed because an earlier line was broken.
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
+import numpy as np
+
+from embeddings.vocabulary import numbers
+
 BLOCK = 1 << 22
 BOM = b"\xef\xbb\xbf"
 
@@ -32,6 +36,11 @@ def read_columns(stream: BinaryIO, kinds: list[Any], *, delimiter: str, longest:
         lines = BOM + lines if lines.startswith(BOM) else lines  # Arrow drops one; it is part of the first field
         read = csv.ReadOptions(column_names=names, block_size=max(1 << 20, min(2 * longest, len(lines))))
         yield from csv.read_csv(pa.BufferReader(lines), read, parse, convert).to_batches()
+
+
+def side_by_side(columns: list[Any]) -> np.ndarray:
+    """Columns of numbers as a matrix (rows, columns) of their type."""
+    return np.stack([numbers(column) for column in columns], axis=1)
 
 
 def whole_lines(stream: BinaryIO, longest: int) -> Iterator[bytes]:

@@ -9,16 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from embeddings.errors import FormatError
-from embeddings.formats.shared import (
-    LONGEST_WORD,
-    WHITE_SPACE,
-    WIDEST_LINE,
-    check_dim,
-    check_policy,
-    checked,
-    decode,
-    is_number,
-)
+from embeddings.formats.shared import LONGEST_WORD, WHITE_SPACE, WIDEST_LINE, check_dim, check_policy, is_number
 from embeddings.formats.sources import SNIFFED, start_of
 from embeddings.formats.text import Layout, read_lines, write_lines
 from embeddings.formats.word2vec import find_header, missing_header
@@ -76,8 +67,7 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
             or an infinity.
     """
     check_policy(errors)
-    words, matrix = read_lines(path, Layout(dim_of(path), "line 1 has", spaces=True))
-    return checked(path, decode(words, errors, f"{path}, line", 1), matrix)
+    return read_lines(path, Layout(dim_of(path), "line 1 has", spaces=True)).vectors(errors, f"{path}, line", 1)
 
 
 def dim_of(path: Path) -> int:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from embeddings.errors import FormatError
-from embeddings.formats.shared import Rows, checked
+from embeddings.formats.rows import Rows
+from embeddings.formats.shared import checked
 from embeddings.formats.sources import opened
 from embeddings.formats.tables import (
     COUNT,
@@ -81,7 +82,7 @@ def read_batches(path: Path, file: Any) -> tuple[list[str], np.ndarray, np.ndarr
         rows = rows or Rows(path, part.shape[1], None)
         if part.shape[1] != rows.matrix.shape[1]:
             raise FormatError(f"vectors of {rows.matrix.shape[1]} and of {part.shape[1]} components")
-        rows.add(column(batch, WORD).to_pylist())[:] = part
+        rows.add(column(batch, WORD).to_pylist(), part)
         if rows.matrix.nbytes > 2 * allowed(path):
             raise FormatError(f"{path.stat().st_size} bytes expand to {rows.matrix.nbytes} and more")
         counts.append(counts_of(batch))

@@ -11,21 +11,20 @@ from typing import Any
 import numpy as np
 
 from embeddings.errors import FormatError
-from embeddings.formats.columns import LongLineError, read_columns
+from embeddings.formats.columns import LongLineError, read_columns, side_by_side
 from embeddings.formats.shared import (
     WIDEST_LINE,
+    as_words,
     check_dim,
     check_policy,
     check_writable,
     checked,
-    decode,
     encoded_words,
     written_blocks,
 )
 from embeddings.formats.sources import opened
 from embeddings.formats.text import spelled
 from embeddings.vectors import Vectors
-from embeddings.vocabulary import numbers
 
 SUMMARY = "the TensorBoard projector's pair vectors.tsv and metadata.tsv, in a folder"
 ENDINGS: tuple[str, ...] = ()
@@ -84,7 +83,7 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
     with opened(names) as stream:
         words, counts = columns(names, stream.read())
     matrix = read_matrix(numbers_of(path), len(words))
-    return checked(path, decode(words, errors, f"{names}, word", 1), matrix, counts)
+    return checked(path, as_words(words, errors, f"{names}, word", 1), matrix, counts)
 
 
 def numbers_of(path: Path) -> Path:
@@ -144,8 +143,8 @@ def read_matrix(path: Path, rows: int) -> np.ndarray:
         with opened(path) as stream:
             for batch in read_columns(stream, [pa.float32()] * dim, delimiter="\t", longest=LONGEST_LINE):
                 end = start + batch.num_rows
-                for column in range(dim if end <= rows else 0):
-                    matrix[start:end, column] = numbers(batch.column(column))
+                if end <= rows:
+                    matrix[start:end] = side_by_side(batch.columns)
                 start = end
     except (pa.ArrowException, OSError, LongLineError) as error:
         raise FormatError(f"{path} is broken: {' '.join(str(error).split()):.200}") from None

@@ -14,7 +14,7 @@ import numpy as np
 from embeddings import tensors
 from embeddings.errors import FormatError
 from embeddings.formats.precision import packed, restored
-from embeddings.formats.shared import check_policy, checked, decode, encoded_words
+from embeddings.formats.shared import as_words, check_policy, checked, encoded_words
 from embeddings.vectors import Vectors
 
 SUMMARY = "safetensors: tensors vectors, words (a text, one a line) and counts"
@@ -54,7 +54,7 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
     check_policy(errors)
     found = tensors.load(path)
     matrix = matrix_of(path, found)
-    words = decode(lines(path, found, len(matrix)), errors, f"{path}, word", 1)
+    words = as_words(lines(path, found, len(matrix)), errors, f"{path}, word", 1)
     return checked(path, words, matrix, counts_of(path, found, len(matrix)))
 
 

@@ -1,25 +1,24 @@
-"""What several formats share: the words they can hold, checks of what is read and written, rows as they come."""
+"""What several formats share: the words they can hold, checks of what is read and written."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from embeddings.errors import FormatError, SettingError
 from embeddings.neighbours import row_blocks
 from embeddings.vectors import Vectors
+from embeddings.words import Words
 
 POLICIES = ("strict", "replace", "ignore")
 WHITE_SPACE = re.compile(r"[ \t\n\v\f\r]")
 NUMBER = re.compile(rb"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|nan|inf|infinity)", re.IGNORECASE)
-FIRST_ROOM = 1 << 22  # components
 LARGEST_DIM = 1 << 20  # a row of 4 MiB; what binds where no file size does
 WIDEST_LINE = 1 << 16  # components of a line of text, each of which is a column while it is read
 LONGEST_WORD = 1 << 15  # bytes; files of vectors are told by their first lines, which must hold a word and more
+MANY = 1 << 16  # words; the strings of fewer are made in less time than Arrow takes to import
 
 
 def is_number(field: bytes) -> bool:
@@ -78,8 +77,37 @@ def decode(words: Sequence[bytes], errors: str, place: str, first: int) -> list[
     return found
 
 
-def checked(path: Path, words: list[str], matrix: np.ndarray, counts: np.ndarray | None = None) -> Vectors:
-    """Vectors of what was read.
+def as_words(words: Sequence[bytes], errors: str, place: str, first: int) -> Words | list[str]:
+    """The words that `decode` gives; many of them, of which no two are alike, stay a column of Arrow.
+
+    Python's strings and dictionary of a million words take longer than all else of a file, and may never be needed.
+
+    Raises:
+        FormatError: as `decode`.
+    """
+    if len(words) < MANY or len(set(words)) < len(words):
+        return decode(words, errors, place, first)
+    import pyarrow as pa
+
+    ends = np.zeros(len(words) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, words), np.int64, len(words)), out=ends[1:])
+    column = pa.LargeStringArray.from_buffers(len(words), pa.py_buffer(ends), pa.py_buffer(b"".join(words)))
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        return decode(words, errors, place, first)
+    return Words(column, distinct=True)
+
+
+def checked(
+    path: Path,
+    words: Words | list[str],
+    matrix: np.ndarray,
+    counts: np.ndarray | None = None,
+    *,
+    finite: bool = False,
+) -> Vectors:
+    """Vectors of what was read; `finite` where its numbers are known to be so.
 
     Raises:
         FormatError: a word stands twice, or a number is NaN or infinite; the word is named. Or the components are
@@ -88,7 +116,8 @@ def checked(path: Path, words: list[str], matrix: np.ndarray, counts: np.ndarray
     check_dim(matrix.shape[1], path)
     try:
         vectors = Vectors(words, matrix, counts=counts)
-        vectors.check_finite()
+        if not finite:
+            vectors.check_finite()
     except SettingError as error:
         raise FormatError(f"{path}: {error}") from None
     return vectors
@@ -126,42 +155,3 @@ def written_blocks(vectors: Vectors, width: int) -> Iterator[np.ndarray]:
 def named(word: bytes | str) -> str:
     """A word for a message."""
     return word if isinstance(word, str) else word.decode("utf-8", "replace")
-
-
-class Rows:
-    """Words and vectors as they are read, in memory that follows what was read and not what a header promises.
-
-    Arguments:
-        dim: components.
-        expected: how many rows will come, if the size of the file bears it out; None where nothing does. Then
-            words are compared as they come, so that a file that repeats itself is not expanded to the end.
-    """
-
-    def __init__(self, path: Path, dim: int, expected: int | None) -> None:
-        self.path = path
-        self.words: list[Any] = []
-        room = FIRST_ROOM // dim + 1 if expected is None else expected
-        self.matrix = np.empty((room, dim), dtype=np.float32)
-        self.seen: set[Any] | None = set() if expected is None else None
-
-    def add(self, words: Sequence[Any]) -> np.ndarray:
-        """Take further words; the place for their vectors (words, dim).
-
-        Raises:
-            FormatError: one stands twice.
-        """
-        start, end = len(self.words), len(self.words) + len(words)
-        self.words.extend(words)
-        if self.seen is not None:
-            self.seen.update(words)
-            if len(self.seen) < end:
-                twice = next(word for word, times in Counter(self.words).items() if times > 1)
-                raise FormatError(f"{self.path}: the word {named(twice)!r} stands twice")
-        if end > len(self.matrix):
-            self.matrix.resize((max(end, len(self.matrix) * 3 // 2), self.matrix.shape[1]), refcheck=False)
-        return self.matrix[start:end]
-
-    def whole(self) -> np.ndarray:
-        """The vectors of all words taken, (words, dim)."""
-        self.matrix.resize((len(self.words), self.matrix.shape[1]), refcheck=False)
-        return self.matrix

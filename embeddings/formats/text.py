@@ -12,11 +12,11 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from embeddings.errors import FormatError
-from embeddings.formats.columns import read_columns
-from embeddings.formats.shared import Rows, check_writable, encoded_words, is_number, written_blocks
+from embeddings.formats.columns import read_columns, side_by_side
+from embeddings.formats.rows import Rows
+from embeddings.formats.shared import check_writable, encoded_words, is_number, written_blocks
 from embeddings.formats.sources import SNIFFED, compressed, plain
 from embeddings.vectors import Vectors
-from embeddings.vocabulary import numbers
 
 
 @dataclass(frozen=True)
@@ -86,8 +86,8 @@ def shortest(values: np.ndarray) -> Any:
     return pc.replace_with_mask(texts, pa.array(odd), instead)
 
 
-def read_lines(path: Path, layout: Layout) -> tuple[list[bytes], np.ndarray]:
-    """The words, and their vectors (words, dim).
+def read_lines(path: Path, layout: Layout) -> Rows:
+    """The words and their vectors.
 
     Raises:
         FormatError: a line is broken (its number is said), there are more or fewer than there must be, or the
@@ -101,7 +101,7 @@ def rows_for(path: Path, layout: Layout) -> Rows:
     return Rows(path, layout.dim, None if compressed(path) else layout.words)
 
 
-def read_fast(path: Path, layout: Layout) -> tuple[list[bytes], np.ndarray] | None:
+def read_fast(path: Path, layout: Layout) -> Rows | None:
     """The same by Arrow's CSV reader; None for a file it does not take just as it stands."""
     import pyarrow as pa
 
@@ -110,14 +110,12 @@ def read_fast(path: Path, layout: Layout) -> tuple[list[bytes], np.ndarray] | No
         for batch in batches(path, layout):
             if layout.words is not None and len(rows.words) + batch.num_rows > layout.words:
                 return None
-            place = rows.add(batch.column(0).to_pylist())
-            for column in range(layout.dim):
-                place[:, column] = numbers(batch.column(column + 1))
+            rows.add(batch.column(0).to_pylist(), side_by_side(batch.columns[1 : layout.dim + 1]))
             if batch.num_columns > layout.dim + 1 and any(batch.column(layout.dim + 1).to_pylist()):
                 return None
     except (pa.ArrowException, ValueError):
         return None
-    return (rows.words, rows.whole()) if layout.words in (None, len(rows.words)) else None
+    return rows if layout.words in (None, len(rows.words)) else None
 
 
 def batches(path: Path, layout: Layout) -> Iterator[Any]:
@@ -137,7 +135,7 @@ def batches(path: Path, layout: Layout) -> Iterator[Any]:
         yield from read_columns(stream, kinds, delimiter=" ", longest=layout.longest)
 
 
-def read_slowly(path: Path, layout: Layout) -> tuple[list[bytes], np.ndarray]:
+def read_slowly(path: Path, layout: Layout) -> Rows:
     """The same line by line, which finds the line that is broken.
 
     Raises:
@@ -154,11 +152,10 @@ def read_slowly(path: Path, layout: Layout) -> tuple[list[bytes], np.ndarray]:
                 raise FormatError(f"{place}: more than the {layout.words} words of the header")
             continue
         word, numbers = cut(line, layout)
-        found = components(numbers, layout, place)
-        rows.add([word])[0] = found
+        rows.add([word], np.array([components(numbers, layout, place)], np.float32))
     if layout.words is not None and len(rows.words) < layout.words:
         raise FormatError(f"{path} is truncated: {len(rows.words)} of the {layout.words} words of its header")
-    return rows.words, rows.whole()
+    return rows
 
 
 def numbered(path: Path, layout: Layout) -> Iterator[tuple[int, bytes]]:

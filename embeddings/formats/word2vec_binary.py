@@ -5,14 +5,14 @@ gensim writes. Numbers are little-endian. No word may hold a space or a newline,
 """
 
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from embeddings.errors import FormatError
-from embeddings.formats.shared import Rows, check_policy, check_writable, checked, decode, encoded_words, written_blocks
+from embeddings.formats.rows import Rows
+from embeddings.formats.shared import check_policy, check_writable, encoded_words, written_blocks
 from embeddings.formats.sources import compressed, plain, start_of
 from embeddings.formats.word2vec import Header, find_header, read_header
 from embeddings.vectors import Vectors
@@ -53,12 +53,11 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
             twice, a NaN or an infinity.
     """
     check_policy(errors)
-    words, matrix = read_rows(path, read_header(path, least_row=4))
-    return checked(path, decode(words, errors, f"{path}, word", 1), matrix)
+    return read_rows(path, read_header(path, least_row=4)).vectors(errors, f"{path}, word", 1)
 
 
-def read_rows(path: Path, header: Header) -> tuple[list[bytes], np.ndarray]:
-    """The words, and their vectors (words, dim), a block of the file at a time.
+def read_rows(path: Path, header: Header) -> Rows:
+    """The words and their vectors, a block of the file at a time.
 
     Raises:
         FormatError: the file ends too soon or too late.
@@ -72,7 +71,7 @@ def read_rows(path: Path, header: Header) -> tuple[list[bytes], np.ndarray]:
             words, ends = scan(buffer, held + more, missing, width)
             if not words and not (more and held + more < len(buffer)):
                 raise FormatError(f"{path} is truncated: it ends within word {len(rows.words) + 1} of {header.words}")
-            gather(buffer, ends - width, rows.add(words))
+            rows.add(words, gather(buffer, ends - width, header.dim))
             end = int(ends[-1]) if words else 0
             held += more - end
             view[:held] = view[end : end + held]
@@ -80,7 +79,7 @@ def read_rows(path: Path, header: Header) -> tuple[list[bytes], np.ndarray]:
         if rest or stream.read(1):
             told = f"{len(rest)} bytes or more" if len(rest) >= BLOCK else f"{len(rest)} bytes"
             raise FormatError(f"{path}: {told} follow the last of {header.words} vectors")
-    return rows.words, rows.whole()
+    return rows
 
 
 def scan(data: bytes | bytearray, size: int, count: int, width: int) -> tuple[list[bytes], np.ndarray]:
@@ -99,13 +98,12 @@ def scan(data: bytes | bytearray, size: int, count: int, width: int) -> tuple[li
     return words, ends[:count]
 
 
-def gather(data: bytearray, starts: np.ndarray, place: np.ndarray) -> None:
-    """Copy the vectors that start at these bytes to their places, (words, dim) float32."""
-    vector = np.dtype((np.void, place.shape[1] * 4))
+def gather(data: bytearray, starts: np.ndarray, dim: int) -> np.ndarray:
+    """The vectors (starts, dim) that start at these bytes."""
+    vector = np.dtype((np.void, dim * 4))
     at_each_byte = np.ndarray(len(data) - vector.itemsize + 1, vector, data, strides=(1,))
-    place.view(vector)[:, 0] = at_each_byte[starts]
-    if sys.byteorder == "big":
-        place.byteswap(inplace=True)
+    vectors: np.ndarray = at_each_byte[starts].view("<f4").reshape(-1, dim)
+    return vectors
 
 
 def describe(path: Path) -> dict[str, Any]:

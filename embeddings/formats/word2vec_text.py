@@ -8,15 +8,7 @@ word2vec.c's space at the end of each line is read as well, and so is a last lin
 from pathlib import Path
 from typing import Any
 
-from embeddings.formats.shared import (
-    WHITE_SPACE,
-    WIDEST_LINE,
-    check_dim,
-    check_policy,
-    checked,
-    decode,
-    is_number,
-)
+from embeddings.formats.shared import WHITE_SPACE, WIDEST_LINE, check_dim, check_policy, is_number
 from embeddings.formats.sources import SNIFFED, start_of
 from embeddings.formats.text import Layout, read_lines, write_lines
 from embeddings.formats.word2vec import find_header, read_header
@@ -59,8 +51,8 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
     """
     check_policy(errors)
     header = read_header(path, least_row=2, most=WIDEST_LINE)
-    words, matrix = read_lines(path, Layout(header.dim, "the header says", words=header.words, skip=1))
-    return checked(path, decode(words, errors, f"{path}, line", 2), matrix)
+    layout = Layout(header.dim, "the header says", words=header.words, skip=1)
+    return read_lines(path, layout).vectors(errors, f"{path}, line", 2)
 
 
 def describe(path: Path) -> dict[str, Any]:

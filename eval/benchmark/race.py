@@ -3,16 +3,18 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from embeddings.errors import EmbeddingsError, OutputError
 from embeddings.eval.benchmark import rows
+from embeddings.eval.benchmark.earlier import earlier, made
 from embeddings.eval.benchmark.job import Shape
 from embeddings.eval.benchmark.machine import facts
 from embeddings.eval.benchmark.rows import Row
 from embeddings.eval.benchmark.table import markdown
-from embeddings.eval.benchmark.tools import Tool
+from embeddings.eval.benchmark.tools import PEERS, Tool
 from embeddings.eval.benchmark.track import Say, Track, laid_out
 from embeddings.files import check_output
 
@@ -40,6 +42,7 @@ class Race:
     """Shapes to be run `repeats` times by each tool, seeds from 1 on; results in `folder`.
 
     shapes: `embeddings.eval.benchmark.job.Shape`, their settings those of our trainers. tools: ours first.
+    resume: keep the runs that stand in the folder, and make those that are missing.
     keep: whether the vectors of each run stay, in the folder "vectors". tests: options of `embeddings evaluate`; None
     for no judgement.
     say: is told a line now and then.
@@ -50,6 +53,7 @@ class Race:
     folder: Path
     repeats: int = 3
     force: bool = False
+    resume: bool = False
     keep: bool = False
     tests: Sequence[str] | None = ()
     say: Say = lambda line: None
@@ -59,17 +63,18 @@ class Race:
         """Make the folder if it is missing, and see that the results can be written there.
 
         Raises:
-            OutputError: a result exists already (unless `force`), or cannot be written.
+            OutputError: a result exists already (unless `force` or `resume`), or cannot be written.
         """
         if not self.folder.exists():
             check_output(self.folder)
             self.folder.mkdir()
         elif not self.folder.is_dir():
             raise OutputError(f"{self.folder} is not a folder")
+        force = self.force or self.resume
         for name in OUTPUTS:
-            check_output(self.folder / name, force=self.force)
+            check_output(self.folder / name, force=force)
         kept = self.folder / VECTORS
-        if self.keep and kept.exists() and not (kept.is_dir() and (self.force or not any(kept.iterdir()))):
+        if self.keep and kept.exists() and not (kept.is_dir() and (force or not any(kept.iterdir()))):
             raise OutputError(f"{kept} exists; choose another name" + ", or --force to replace it" * kept.is_dir())
 
     def run(self, encoded: "EncodedCorpus") -> list[Row]:
@@ -79,6 +84,7 @@ class Race:
 
         Raises:
             OutputError: as `check`.
+            ResumeError: there are results to go on with, but of another machine, corpus or version.
             CorpusError: no word of the corpus is frequent enough.
             BenchmarkError: no run came to its end.
             Interrupted: the user interrupted; what runs is killed, the rows of finished runs are on disk.
@@ -87,16 +93,17 @@ class Race:
         for shape in self.shapes:
             encoded.vocabulary.select(min_count=shape.settings["min_count"], max_vocab=shape.settings.get("max_vocab"))
         machine = facts(self.tools, encoded)
+        self.rows = earlier(self.folder, machine) if self.resume else []
+        before = len(self.rows)
         try:
             kept = self.folder / VECTORS if self.keep else None
             if kept is not None:
                 kept.mkdir(exist_ok=True)
             documents = any(shape.documents for shape in self.shapes)
             with laid_out(encoded, self.folder, kept, self.tests, documents=documents) as track:
-                track.warm_up(self.shapes, self.tools, self.say)
                 self.run_all(track, machine)
         except KeyboardInterrupt:
-            raise Interrupted(len(self.rows)) from None
+            raise Interrupted(len(self.rows) - before) from None
         if all(row["error"] for row in self.rows):
             raise BenchmarkError(f"every run failed, the first with: {self.rows[0]['error']}")
         from embeddings.eval.benchmark.picture import draw
@@ -105,14 +112,18 @@ class Race:
         return self.rows
 
     def run_all(self, track: Track, machine: dict[str, Any]) -> None:
-        """All runs, the tools of a shape one after another for each seed."""
+        """All runs that are not made yet, the tools of a shape one after another for each seed."""
         runs = [
             (shape, seed, tool)
             for shape in self.shapes
             for seed in range(1, self.repeats + 1)
             for tool in self.tools
-            if tool.learns(shape)
+            if tool.learns(shape) and not made(track.start_of(shape, seed, tool), self.rows)
         ]
+        for shape, tool in product(self.shapes, self.tools):
+            if any(one is shape and other is tool for one, _, other in runs):
+                self.say(f"warming up, not counted: {shape.label}: {tool.name}")
+                track.warm_up(shape, tool)
         for number, (shape, seed, tool) in enumerate(runs, 1):
             self.say(f"[{number}/{len(runs)}] {shape.label}, seed {seed}: {tool.name}")
             row = track.row(shape, seed, tool)
@@ -122,12 +133,12 @@ class Race:
     def write_down(self, row: Row, machine: dict[str, Any]) -> None:
         """Write down a finished run beside those before it."""
         csv, table = self.folder / "results.csv", self.folder / "results.md"
-        if not self.rows:
-            (self.folder / "results.png").unlink(missing_ok=True)  # of the results that are replaced now
-            rows.write_text(json.dumps(machine, indent=2) + "\n", self.folder / "machine.json")
+        (self.folder / "results.png").unlink(missing_ok=True)  # of the results that are replaced now
+        rows.write_text(json.dumps(machine, indent=2) + "\n", self.folder / "machine.json")
         rows.write([*self.rows, row], csv)
         self.rows = rows.read(csv)
-        rows.write_text(markdown(self.rows, machine, self.tools), table)
+        tools = list(dict.fromkeys([*self.tools, *PEERS]))  # those of earlier runs too
+        rows.write_text(markdown(self.rows, machine, tools), table)
 
 
 def told(row: Row) -> str:

@@ -71,26 +71,27 @@ class Track:
         """Run a command with our cache."""
         return run(command, {**os.environ, "EMBEDDINGS_CACHE": str(self.cache)})
 
-    def warm_up(self, shapes: Sequence[Shape], tools: Sequence[Tool], say: Say) -> None:
-        """Run each tool once on the first lines and forget it: kernels are compiled, libraries are off the disk."""
+    def warm_up(self, shape: Shape, tool: Tool) -> None:
+        """Run a tool once on the first lines and forget it: kernels are compiled, libraries are off the disk."""
         few = self.work / "few.txt"
-        text.head(self.text, few)
-        for shape in shapes:
-            small = Shape(shape.trainer, {**shape.settings, "min_count": 1, "epochs": 1}, shape.threads)
-            for tool in tools:
-                if tool.learns(shape):
-                    say(f"warming up, not counted: {shape.label}: {tool.name}")
-                    self.start(tool.whole(Job(small, 1, str(few), str(self.out(shape)))))
-                    remove(self.out(shape))
+        if not few.exists():
+            text.head(self.text, few)
+        small = Shape(shape.trainer, {**shape.settings, "min_count": 1, "epochs": 1}, shape.threads)
+        self.start(tool.whole(Job(small, 1, str(few), str(self.out(shape)))))
+        remove(self.out(shape))
 
     def out(self, shape: Shape) -> Path:
         """Where vectors are saved: a file, or, with those of documents, what the tool makes of it."""
         return self.work / ("vectors" if shape.documents else "vectors.bin")
 
+    def start_of(self, shape: Shape, seed: int, tool: Tool) -> Row:
+        """What a row says of a run before it is made: all settings, the tool, the seed."""
+        row: Row = {"trainer": shape.trainer, **shape.settings, "threads": shape.threads}
+        return row | {"corpus_words": self.words, "tool": tool.name, "version": tool.version, "seed": seed}
+
     def row(self, shape: Shape, seed: int, tool: Tool) -> Row:
         """One run, as a row; its error where it fails."""
-        row: Row = {"trainer": shape.trainer, **shape.settings, "threads": shape.threads}
-        row |= {"corpus_words": self.words, "tool": tool.name, "version": tool.version, "seed": seed}
+        row = self.start_of(shape, seed, tool)
         out = self.out(shape)
         try:
             figures = self.figures(tool, Job(shape, seed, str(self.text), str(out)))

@@ -5,6 +5,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -116,6 +117,24 @@ def test_results_are_not_overwritten(results, corpus):
 
 
 @pytest.mark.slow
+def test_results_are_gone_on_with(results, corpus, tmp_path):
+    folder = tmp_path / "results"
+    shutil.copytree(results[1], folder)
+    first, second = as_text(folder / "results.csv")
+    lose = (folder / "results.csv").read_text().replace(",gensim,", ",gensim-of-another-name,")
+    (folder / "results.csv").write_text(lose)
+    done = benchmark(corpus, "-o", folder, *SMALL, "--resume")
+    assert done.returncode == 0, done.stderr
+    assert "[1/1]" in done.stderr  # ours is not run again
+    found = as_text(folder / "results.csv")
+    assert [line["tool"] for line in found] == ["embeddings", "gensim-of-another-name", "gensim"]
+    assert found[0] == first
+    same = ("trainer", "rate", "sample", "seed", "version", "corpus_words", "wordsim353 seen", "error")
+    assert [found[2][name] for name in same] == [second[name] for name in same]
+    assert (folder / "results.png").exists()
+
+
+@pytest.mark.slow
 def test_models_of_documents_are_judged_by_their_labels(tmp_path):
     draw, files = random.Random(1), []
     for name, count in (("train", 60), ("test", 40), ("more", 20)):
@@ -204,7 +223,8 @@ def test_ctrl_c_keeps_what_is_finished_and_leaves_no_process(corpus, tmp_path):
     found = as_text(folder / "results.csv")
     assert found
     told = errors.splitlines()[-1]
-    assert told == f"interrupted after {len(found)} runs; the finished ones are in {folder / 'results.csv'}"
+    kept = f"the finished ones are in {folder / 'results.csv'}, --resume goes on"
+    assert told == f"interrupted after {len(found)} runs; {kept}"
     assert sorted(path.name for path in folder.iterdir()) == ["machine.json", "results.csv", "results.md"]
     assert not [pid for pid, words in processes() if str(folder) in words and pid != running.pid]
 

@@ -158,7 +158,7 @@ def many():
 @pytest.mark.parametrize("packed", PACKED)
 @pytest.mark.parametrize("form", ["word2vec-text", "word2vec-binary", "glove"])
 def test_compressed_files_are_read_as_they_are(tmp_path, many, form, packed, monkeypatch):
-    monkeypatch.setattr("embeddings.formats.shared.FIRST_ROOM", 100)
+    monkeypatch.setattr("embeddings.formats.rows.FIRST_ROOM", 100)
     monkeypatch.setattr("embeddings.formats.word2vec_binary.BLOCK", 1000)
     many.save(tmp_path / "plain", form)
     data = PACKED[packed]((tmp_path / "plain").read_bytes())

@@ -1,0 +1,63 @@
+"""Words and vectors as they are read, a block of a file after another."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from embeddings.errors import FormatError
+from embeddings.formats.shared import as_words, checked, named
+from embeddings.vectors import Vectors
+
+FIRST_ROOM = 1 << 22  # components
+
+
+class Rows:
+    """Words and vectors as they are read, in memory that follows what was read and not what a header promises.
+
+    Arguments:
+        dim: components.
+        expected: how many rows will come, if the size of the file bears it out; None where nothing does. Then
+            words are compared as they come, so that a file that repeats itself is not expanded to the end.
+    """
+
+    def __init__(self, path: Path, dim: int, expected: int | None) -> None:
+        self.path = path
+        self.words: list[Any] = []
+        room = FIRST_ROOM // dim + 1 if expected is None else expected
+        self.matrix = np.empty((room, dim), dtype=np.float32)
+        self.seen: set[Any] | None = set() if expected is None else None
+        self.finite = True
+
+    def add(self, words: Sequence[Any], vectors: np.ndarray) -> None:
+        """Take further words and their vectors (words, dim).
+
+        Raises:
+            FormatError: one stands twice.
+        """
+        start, end = len(self.words), len(self.words) + len(words)
+        self.words.extend(words)
+        if self.seen is not None:
+            self.seen.update(words)
+            if len(self.seen) < end:
+                twice = next(word for word, times in Counter(self.words).items() if times > 1)
+                raise FormatError(f"{self.path}: the word {named(twice)!r} stands twice")
+        if end > len(self.matrix):
+            self.matrix.resize((max(end, len(self.matrix) * 3 // 2), self.matrix.shape[1]), refcheck=False)
+        self.matrix[start:end] = vectors
+        self.finite = self.finite and bool(np.isfinite(vectors).all())  # now that they are near
+
+    def whole(self) -> np.ndarray:
+        """The vectors of all words taken, (words, dim)."""
+        self.matrix.resize((len(self.words), self.matrix.shape[1]), refcheck=False)
+        return self.matrix
+
+    def vectors(self, errors: str, place: str, first: int) -> Vectors:
+        """The vectors of words read as bytes; `place` and a number that starts at `first` say where each stands.
+
+        Raises:
+            FormatError: a word is not UTF-8 and `errors` is strict, or stands twice; a number is NaN or infinite.
+        """
+        return checked(self.path, as_words(self.words, errors, place, first), self.whole(), finite=self.finite)
