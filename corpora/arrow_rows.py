@@ -30,7 +30,7 @@ def told(name: str, form: Form) -> Iterator[None]:
 
     try:
         yield
-    except (pyarrow.ArrowException, OSError) as error:
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:  # of a name of a column, the last
         reason = " ".join(str(error).split())
         raise CorpusError(f"{name} is truncated or corrupt {form.value}: {reason}") from error
 

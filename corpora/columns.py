@@ -103,8 +103,8 @@ def load_column(path: Path, dtype: Any, count: int) -> NDArray[Any]:
     """
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise FormatError(f"{path} is not a readable .npy file: {error}") from error
+    except Exception as error:  # the header is Python text, and numpy's parser lets much through
+        raise FormatError(f"{path} is not a readable .npy file: {' '.join(str(error).split())}") from error
     if array.dtype != np.dtype(dtype) or array.shape != (count,):
         raise FormatError(f"{path} holds {array.dtype} {array.shape}, not {np.dtype(dtype)} ({count},)")
     return np.asarray(array)

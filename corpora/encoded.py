@@ -131,7 +131,7 @@ def read_meta(folder: Path) -> dict[str, Any]:
         sizes = {name: (folder / name).stat().st_size for name in names}
         whole = meta["format"] == FORMAT and meta["files"] == sizes and isinstance(meta["fingerprint"], str)
         whole = whole and all(isinstance(meta[name], int) for name in COUNTS)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise FormatError(f"{folder} is not a whole encoded corpus: {error}") from error
     if not whole:
         raise FormatError(f"{folder} is not a whole encoded corpus: {META} does not fit the files")

@@ -7,6 +7,7 @@ from embeddings.corpora.compression import Read
 from embeddings.errors import CorpusError
 
 HEAD = 8192  # bytes that are looked at
+BLOCK = 1 << 20  # bytes asked for at once, whatever size the header of a table claims
 NULS = 64  # so many of them, and more than one byte in SPARSE, are no text
 SPARSE = 20
 
@@ -64,7 +65,7 @@ class Peeked:
     def some(self, size: int) -> bytes:
         """Up to `size` bytes; empty at the end only."""
         data, self.waiting = self.waiting[:size], self.waiting[size:]
-        return data or self.source(size)
+        return data or self.source(min(size, BLOCK))
 
     def read(self, size: int = HEAD) -> bytes:
         """Just `size` bytes, fewer at the end only."""

@@ -1,8 +1,19 @@
 """What goes wrong, as one class: a line for the user with the offending value and what is allowed."""
 
+LONGEST = 1500  # characters
+
 
 class EmbeddingsError(Exception):
     """A fault of the input, the settings or the machine, told in one line."""
+
+    def __str__(self) -> str:
+        return abridged(Exception.__str__(self))  # a KeyError would quote it
+
+
+def abridged(message: str) -> str:
+    """A message without its middle if a value in it is endless."""
+    half = LONGEST // 2
+    return message if len(message) <= LONGEST else f"{message[:half]} ... {message[-half:]}"
 
 
 class CorpusError(EmbeddingsError):

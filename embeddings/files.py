@@ -19,12 +19,15 @@ def check_output(path: str | os.PathLike[str], *, force: bool = False) -> Path:
     """The path, if it can be written; nothing is changed.
 
     Raises:
-        OutputError: it exists and `force` is not given, or its folder is missing or not writable.
+        OutputError: it exists and `force` is not given, is a pipe or device (a file would replace even /dev/null), or
+            its folder is missing or not writable.
     """
     target = Path(path)
     folder = target.absolute().parent
     try:
-        if (target.exists() or target.is_symlink()) and not force:
+        if is_stream(target):
+            raise OutputError(f"{target} is a pipe or device, and is not replaced; write to a file")
+        if os.path.lexists(target) and not force:
             raise OutputError(f"{target} exists; choose another name, or --force to replace it")
         if not folder.is_dir():
             raise OutputError(f"{target} cannot be written: {folder} is not a folder")
@@ -44,6 +47,11 @@ def check_file(path: str | os.PathLike[str], *, force: bool = False) -> Path:
     if target.is_dir():
         raise OutputError(f"{target} is a folder, and a file is written: choose another name")
     return target
+
+
+def is_stream(path: Path) -> bool:
+    """Whether a path is a pipe or device."""
+    return path.exists() and not (path.is_file() or path.is_dir())
 
 
 @contextmanager

@@ -29,7 +29,8 @@ def describe(path: str | os.PathLike[str], *, full: bool = False, allow_pickle: 
             found to be broken.
     """
     place = Path(path)
-    if place.is_dir():
+    if os.path.isdir(place):
+        formats.sniff(place)  # refuses one that may not be looked into
         return folder(place, full=full, allow_pickle=allow_pickle)
     start = start_of(place)
     facts = {"size": place.stat().st_size, "compression": compressed(place)}

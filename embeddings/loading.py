@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from embeddings.model import Model
 
 MAIN, DOCUMENTS = "vectors", "documents"
+LONGEST_SIGN = 16
 
 
 def load(
@@ -81,11 +82,17 @@ def holds_model(path: str | os.PathLike[str]) -> bool:
 
 
 def is_model_folder(path: str | os.PathLike[str]) -> bool:
-    """Whether a path is a folder, and of no installed format, so that it is a saved model if anything."""
+    """Whether a path is a folder, and of no installed format, so that it is a saved model if anything.
+
+    Raises:
+        FormatError: it may not be looked into.
+    """
     from embeddings.model_files import RECORD
 
-    place = Path(path)
-    return place.is_dir() and ((place / RECORD).is_file() or formats.sniff(place) is None)
+    if not os.path.isdir(path):
+        return False
+    name = formats.sniff(Path(path))
+    return (Path(path) / RECORD).is_file() or name is None
 
 
 def format_of(path: str | os.PathLike[str]) -> Any:
@@ -120,6 +127,10 @@ def table_of(model: "Model", table: str, path: str | os.PathLike[str]) -> Vector
 
 def unknown(path: Path) -> str:
     """One line on a file that no format knows."""
-    start = formats.start_of(path, 1)
+    from embeddings.corpora.forms import FOREIGN
+
+    start = formats.start_of(path, LONGEST_SIGN)
+    if foreign := next((what for sign, what in FOREIGN.items() if start.startswith(sign)), None):
+        return f"{path} is {foreign}, and no file of vectors"
     known = ", ".join(formats.names())
     return f"{path} is in no known format: no saved model, nor any of {known}" if start else f"{path} is empty"

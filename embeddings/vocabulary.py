@@ -19,8 +19,6 @@ TOTAL = b"total"
 class UnknownWordError(EmbeddingsError, KeyError):
     """A word that a vocabulary does not hold."""
 
-    __str__ = Exception.__str__
-
 
 class Vocabulary:
     """Words, most frequent first; equal counts by word, in code point order.

@@ -27,7 +27,7 @@ from embeddings.cli import (
     vocabulary,
 )
 from embeddings.cli.shared import INTERRUPTED
-from embeddings.errors import EmbeddingsError, RegistryError, SettingError
+from embeddings.errors import EmbeddingsError, RegistryError, SettingError, abridged
 
 FAILED, MISUSED = 1, 2
 
@@ -91,7 +91,7 @@ class Ended:
 def one_line(error: BaseException) -> str:
     """What went wrong, as a line."""
     message = error.format_message() if isinstance(error, click.ClickException) else str(error)
-    text = " ".join(message.split()) or type(error).__name__
+    text = abridged(" ".join(message.split())) or type(error).__name__
     return f"out of memory: {text}" if isinstance(error, MemoryError) else text
 
 

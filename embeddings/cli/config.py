@@ -8,6 +8,7 @@ import click
 
 from embeddings.cli.places import CONFIG
 
+LONGEST, LONGEST_LINE = 1 << 16, 1 << 12  # characters
 NOT_SETTINGS = {"config", "corpus", "help", "continued"}
 
 
@@ -17,7 +18,7 @@ def read_config(ctx: click.Context, parameter: click.Parameter, path: str | None
         return
     ctx.meta[CONFIG] = path
     try:
-        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        content = tomllib.loads(short(path, Path(path).read_text(encoding="utf-8")))
     except OSError as error:
         raise click.UsageError(f"{path} cannot be read: {error.strerror or error}") from error
     except RecursionError:
@@ -35,6 +36,18 @@ def read_config(ctx: click.Context, parameter: click.Parameter, path: str | None
             raise click.UsageError(f"{path}: {key!r:.80} is set twice")
         settings[name] = checked(f"{path}: {key}", value, known[name])
     ctx.default_map = {**(ctx.default_map or {}), **settings}
+
+
+def short(path: str, text: str) -> str:
+    """A text that settings may take; tomllib's memory grows with the square of the parts of a key.
+
+    Raises:
+        click.UsageError: it or a line of it is longer.
+    """
+    if len(text) > LONGEST or (longest := max(map(len, text.split("\n")))) > LONGEST_LINE:
+        what = f"{len(text)} characters, more than {LONGEST}" if len(text) > LONGEST else f"a line of {longest}"
+        raise click.UsageError(f"{path} is no file of settings: it has {what}")
+    return text
 
 
 def checked(what: str, value: Any, option: click.Parameter) -> Any:

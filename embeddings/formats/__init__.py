@@ -258,7 +258,7 @@ def sniff(path: Path) -> str | None:
     Raises:
         FormatError: it cannot be read, or its compressed data are broken.
     """
-    sure = sniffed_folder(path) if path.is_dir() else sniffed(start_of(path))
+    sure = sniffed_folder(path) if os.path.isdir(path) else sniffed(start_of(path))
     best, name = max(sure, key=lambda pair: pair[0], default=(0.0, ""))
     return name if best > 0 else None
 

@@ -9,7 +9,7 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
 from embeddings.errors import FormatError
-from embeddings.formats.word2vec import LARGEST_DIM
+from embeddings.formats.shared import LARGEST_DIM
 from embeddings.subwords import MOST_N
 
 MAGIC, VERSION = 793712314, 12

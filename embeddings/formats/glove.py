@@ -9,30 +9,35 @@ from pathlib import Path
 from typing import Any
 
 from embeddings.errors import FormatError
-from embeddings.formats.shared import WHITE_SPACE, check_policy, is_number
+from embeddings.formats.shared import LONGEST_WORD, WHITE_SPACE, WIDEST_LINE, check_dim, check_policy, is_number
 from embeddings.formats.sources import SNIFFED, start_of
 from embeddings.formats.text import Layout, read_lines, write_lines
-from embeddings.formats.word2vec import missing_header
+from embeddings.formats.word2vec import find_header, missing_header
 from embeddings.vectors import Vectors
 
 SUMMARY = "GloVe text: words and numbers, no header"
 ENDINGS = (".glove",)
-LONGEST_FIRST = 1 << 24
+LONGEST_FIRST = WIDEST_LINE * 64 + LONGEST_WORD
+LIKE_HEADER = 2  # numbers after the first field
 
 
 def sniff(start: bytes) -> float:
     """Fairly sure if the first line is a word and numbers, and the second, if it is whole, has as many.
 
-    A word may hold a NUL, but a file that begins with one is more often something else.
+    A word may hold a NUL, but a file that begins with one is more often something else. What looks like a header, sound
+    or broken, is no word of one or two components where more follow: words may hold spaces, and all would be read.
     """
     lines = start.split(b"\n")
     if len(lines) == 1 and len(start) == SNIFFED:  # a line longer than this; its last number may be cut
         lines = [start.rpartition(b" ")[0], b""]
     dim, second = numbers_at_end(lines[0]), b"".join(lines[1:2])
     whole = len(lines) > 2 or len(start) < SNIFFED
-    if not dim or (second.strip() and whole and numbers_at_end(second) < dim):
+    if not dim or b"\r" in lines[0].removesuffix(b"\r") or (len(lines) == 1 and find_header(start + b"\n")):
         return 0
-    return 0.3 if b"\0" in lines[0] else 0.7
+    following = numbers_at_end(second)
+    if second.strip() and whole and (following < dim or following > dim <= LIKE_HEADER):
+        return 0
+    return 0.3 if b"\0" in lines[0] or (not whole and find_header(start)) else 0.7
 
 
 def numbers_at_end(line: bytes) -> int:
@@ -49,6 +54,7 @@ def write(vectors: Vectors, path: Path) -> None:
     """
     if not len(vectors):
         raise FormatError("the glove format cannot hold no vectors at all: their number of components would be lost")
+    check_dim(vectors.dim, "the glove format", WIDEST_LINE)
     with path.open("wb") as stream:
         write_lines(vectors, stream, refused=WHITE_SPACE, form="glove")
 
@@ -79,6 +85,7 @@ def dim_of(path: Path) -> int:
     dim = numbers_at_end(line)
     if not dim:
         raise FormatError(missing_header(path, start) if not start else f"{path}, line 1: no word and its components")
+    check_dim(dim, f"{path}, line 1", WIDEST_LINE)
     return dim
 
 

@@ -72,8 +72,12 @@ def quantised(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def restored(rows: np.ndarray, scales: np.ndarray) -> np.ndarray:
-    """The vectors that int8 rows and their scales stand for, float32 of the same shape."""
-    made: np.ndarray = np.multiply(rows, scales[:, None], dtype=np.float32)
+    """The vectors that int8 rows and their scales stand for, float32 of the same shape.
+
+    A scale that is infinite or NaN makes components that are; whoever checks these names the word.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        made: np.ndarray = np.multiply(rows, scales[:, None], dtype=np.float32)
     return made
 
 

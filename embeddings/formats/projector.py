@@ -12,7 +12,16 @@ import numpy as np
 
 from embeddings.errors import FormatError
 from embeddings.formats.columns import LongLineError, read_columns, side_by_side
-from embeddings.formats.shared import as_words, check_policy, check_writable, checked, encoded_words, written_blocks
+from embeddings.formats.shared import (
+    WIDEST_LINE,
+    as_words,
+    check_dim,
+    check_policy,
+    check_writable,
+    checked,
+    encoded_words,
+    written_blocks,
+)
 from embeddings.formats.sources import opened
 from embeddings.formats.text import spelled
 from embeddings.vectors import Vectors
@@ -25,8 +34,7 @@ VECTORS, METADATA, CONFIG = "vectors.tsv", "metadata.tsv", "projector_config.pbt
 NUMBERS = (VECTORS, "tensors.tsv")  # the second is what PyTorch calls it
 WORD, COUNT = b"word", b"count"
 REFUSED = re.compile(r"[\t\n\r]")
-LARGEST_DIM = 1 << 16
-LONGEST_LINE = LARGEST_DIM * 64
+LONGEST_LINE = WIDEST_LINE * 64
 SHOWN = 1 << 12
 
 
@@ -46,6 +54,7 @@ def write(vectors: Vectors, path: Path) -> None:
             "the projector format cannot hold no vectors at all: their number of components would be lost"
         )
     check_writable(vectors)
+    check_dim(vectors.dim, "the projector format", WIDEST_LINE)
     words = list(encoded_words(vectors, refused=REFUSED, form="projector"))
     with (path / METADATA).open("wb") as stream:
         if vectors.counts is None:
@@ -157,8 +166,7 @@ def dim_of(path: Path) -> int:
     if len(line) == LONGEST_LINE:
         raise FormatError(f"{path}, line 1: longer than {LONGEST_LINE} bytes")
     dim = line.count(b"\t") + 1
-    if dim > LARGEST_DIM:
-        raise FormatError(f"{path}, line 1: {dim} components, more than {LARGEST_DIM}")
+    check_dim(dim, f"{path}, line 1", WIDEST_LINE)
     return dim
 
 

@@ -72,7 +72,7 @@ def matrix_of(path: Path, found: Mapping[str, np.ndarray]) -> np.ndarray:
     if matrix.dtype == np.int8 and scales is not None:
         if scales.shape != matrix.shape[:1] or scales.dtype.kind != "f":
             raise FormatError(f"{path}: the tensor {SCALES} must be {matrix.shape[:1]} floats, not {shape_of(scales)}")
-        with np.errstate(over="ignore", invalid="ignore"):  # becomes infinity, which is refused by name
+        with np.errstate(over="ignore"):  # becomes infinity, which is refused by name
             return restored(matrix, scales.astype(np.float32))
     if matrix.dtype.kind != "f":
         raise FormatError(f"{path}: the tensor {VECTORS} must be floats, or int8 with {SCALES}; not {matrix.dtype}")

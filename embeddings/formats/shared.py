@@ -15,6 +15,9 @@ from embeddings.words import Words
 POLICIES = ("strict", "replace", "ignore")
 WHITE_SPACE = re.compile(r"[ \t\n\v\f\r]")
 NUMBER = re.compile(rb"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|nan|inf|infinity)", re.IGNORECASE)
+LARGEST_DIM = 1 << 20  # a row of 4 MiB; what binds where no file size does
+WIDEST_LINE = 1 << 16  # components of a line of text, each of which is a column while it is read
+LONGEST_WORD = 1 << 15  # bytes; files of vectors are told by their first lines, which must hold a word and more
 MANY = 1 << 16  # words; the strings of fewer are made in less time than Arrow takes to import
 
 
@@ -27,16 +30,20 @@ def encoded_words(vectors: Vectors, *, refused: re.Pattern[str], form: str) -> I
     """The words in UTF-8.
 
     Raises:
-        FormatError: a word is empty, holds a refused character, or is no valid Unicode; it is named.
+        FormatError: a word is empty, holds a refused character, is longer than 32 KiB, or is no valid Unicode; it is
+            named.
     """
     for word in vectors.words:
         if not word or refused.search(word):
             why = "is empty" if not word else "holds white space"
             raise FormatError(f"the {form} format cannot hold the word {word!r:.80}, which {why}")
         try:
-            yield word.encode("utf-8")
+            encoded = word.encode("utf-8")
         except UnicodeEncodeError:
             raise FormatError(f"the {form} format cannot hold the word {word!r:.80}: not valid Unicode") from None
+        if len(encoded) > LONGEST_WORD:
+            raise FormatError(f"a word of {len(encoded)} bytes, {word!r:.80}..., is longer than {LONGEST_WORD}")
+        yield encoded
 
 
 def check_policy(errors: str) -> None:
@@ -103,8 +110,10 @@ def checked(
     """Vectors of what was read; `finite` where its numbers are known to be so.
 
     Raises:
-        FormatError: a word stands twice, or a number is NaN or infinite; the word is named.
+        FormatError: a word stands twice, or a number is NaN or infinite; the word is named. Or the components are
+            more than 2**20, as no words at all may have.
     """
+    check_dim(matrix.shape[1], path)
     try:
         vectors = Vectors(words, matrix, counts=counts)
         if not finite:
@@ -114,12 +123,23 @@ def checked(
     return vectors
 
 
+def check_dim(dim: int, place: object, most: int = LARGEST_DIM) -> None:
+    """Refuse more components than can be meant.
+
+    Raises:
+        FormatError: saying how many, and where.
+    """
+    if dim > most:
+        raise FormatError(f"{place}: {dim} components, more than {most}")
+
+
 def check_writable(vectors: Vectors) -> None:
-    """Refuse to write a NaN or an infinity.
+    """Refuse to write a NaN, an infinity, or more components than are read.
 
     Raises:
         FormatError: naming the word.
     """
+    check_dim(vectors.dim, "nothing is written")
     try:
         vectors.check_finite()
     except SettingError as error:

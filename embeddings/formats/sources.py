@@ -1,6 +1,7 @@
 """The bytes of a vector file, decompressed where they are compressed, without ever holding more than a block."""
 
 import io
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,9 +17,12 @@ def opened(path: Path) -> BinaryIO:
     """The file as it lies there, opened for reading bytes.
 
     Raises:
-        FormatError: it is missing, a folder, or may not be read.
+        FormatError: it is missing, a folder, a pipe or device (which cannot be read twice), or may not be read.
     """
     try:
+        kind = path.stat().st_mode
+        if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
+            raise FormatError(f"{path} is a pipe or device, and vectors are read from files; save it to one first")
         return path.open("rb")
     except FileNotFoundError:
         raise FormatError(f"{path} does not exist") from None
@@ -62,11 +66,14 @@ def plain(path: Path) -> Iterator[io.BufferedReader]:
     Raises:
         FormatError: as `opened`; and while reading, where compressed data are broken.
     """
-    with opened(path) as stream:
-        if compression_of(stream) is None:
-            yield io.BufferedReader(stream, BUFFER)  # type: ignore[arg-type]  # any raw or buffered stream will do
-        else:
-            yield io.BufferedReader(Decompressed(path, stream), BUFFER)
+    try:
+        with opened(path) as stream:
+            if compression_of(stream) is None:
+                yield io.BufferedReader(stream, BUFFER)  # type: ignore[arg-type]  # any raw or buffered stream will do
+            else:
+                yield io.BufferedReader(Decompressed(path, stream), BUFFER)
+    except OSError as error:  # of a disk that fails
+        raise FormatError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
 def compression_of(stream: BinaryIO) -> str | None:

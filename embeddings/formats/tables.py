@@ -11,6 +11,7 @@ import numpy as np
 
 from embeddings.errors import FormatError, SettingError
 from embeddings.formats.precision import packed, restored
+from embeddings.formats.shared import check_dim
 from embeddings.vectors import Vectors
 from embeddings.vocabulary import numbers
 
@@ -181,6 +182,7 @@ def rows_of(lists: Any) -> np.ndarray:
             raise FormatError(f"vectors of {dim} and of {int(sizes[sizes != dim][0])} components")
     if dim < 1:
         raise FormatError("vectors of no components")
+    check_dim(dim, f"the column {VECTOR}")
     with np.errstate(over="ignore"):  # becomes infinity, which is refused by name
         flat = numbers(flat).astype(np.float32, copy=False)
     return np.asarray(flat.reshape(len(lists), dim))

@@ -18,6 +18,8 @@ from embeddings.formats.shared import check_writable, encoded_words, is_number, 
 from embeddings.formats.sources import SNIFFED, compressed, plain
 from embeddings.vectors import Vectors
 
+BLANK = 10_000  # empty lines at the end of a file; a gigabyte of them fits into a megabyte of gzip
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -144,15 +146,18 @@ def read_slowly(path: Path, layout: Layout) -> Rows:
     rows, blank = rows_for(path, layout), 0
     for number, line in numbered(path, layout):
         place = f"{path}, line {number}"
-        if blank and line.strip():
+        if blank and line.strip() and layout.words is None:
             raise FormatError(f"{path}, line {blank}: 0 components where {layout.said} {layout.dim}")
         if len(rows.words) == layout.words or (layout.words is None and not line.strip()):
-            blank = blank or (number if layout.words is None else 0)
             if line.strip():
                 raise FormatError(f"{place}: more than the {layout.words} words of the header")
+            blank = blank or number
+            if number - blank > BLANK:
+                raise FormatError(f"{path}: more than {BLANK} empty lines follow line {blank - 1}")
             continue
         word, numbers = cut(line, layout)
-        rows.add([word], np.array([components(numbers, layout, place)], np.float32))
+        with np.errstate(over="ignore"):  # becomes infinity, which is refused by its word
+            rows.add([word], np.array([components(numbers, layout, place)], np.float32))
     if layout.words is not None and len(rows.words) < layout.words:
         raise FormatError(f"{path} is truncated: {len(rows.words)} of the {layout.words} words of its header")
     return rows

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from embeddings.errors import FormatError
-from embeddings.formats.shared import is_number
+from embeddings.formats.shared import LARGEST_DIM, check_dim, is_number
 from embeddings.formats.sources import compressed, start_of
 
 HEADER_LIMIT = 64
-HEADER = re.compile(rb"[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]*\r?\n")
-LARGEST_DIM = 1 << 20  # a row of 4 MiB; what binds where no file size does
+HEADER = re.compile(rb"(?:\xef\xbb\xbf)?[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]*\r?\n")
 
 
 @dataclass(frozen=True)
@@ -23,16 +22,17 @@ class Header:
 
 
 def find_header(start: bytes) -> Header | None:
-    """The header in the first bytes of a file, if there is one."""
+    """The header in the first bytes of a file, if there is one; a byte order mark may stand before it."""
     match = HEADER.match(start[:HEADER_LIMIT])
     return Header(int(match[1]), int(match[2]), match.end()) if match else None
 
 
-def read_header(path: Path, *, least_row: int) -> Header:
+def read_header(path: Path, *, least_row: int, most: int = LARGEST_DIM) -> Header:
     """The header, checked against the size of a plain file before anything is allocated.
 
     Arguments:
         least_row: the fewest bytes a component may take; a word takes one more at least.
+        most: components.
 
     Raises:
         FormatError: the file is empty, has no header, or is too short for what the header promises.
@@ -49,8 +49,7 @@ def read_header(path: Path, *, least_row: int) -> Header:
             f"{path} is truncated, or its header is wrong: {header.words} words of {header.dim} components "
             f"take at least {needed} bytes, and {size - header.end} follow"
         )
-    if header.dim > LARGEST_DIM:
-        raise FormatError(f"{path}, line 1: the header says {header.dim} components, more than {LARGEST_DIM}")
+    check_dim(header.dim, f"{path}, line 1", most)
     return header
 
 

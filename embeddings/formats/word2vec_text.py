@@ -8,7 +8,7 @@ word2vec.c's space at the end of each line is read as well, and so is a last lin
 from pathlib import Path
 from typing import Any
 
-from embeddings.formats.shared import WHITE_SPACE, check_policy, is_number
+from embeddings.formats.shared import WHITE_SPACE, WIDEST_LINE, check_dim, check_policy, is_number
 from embeddings.formats.sources import SNIFFED, start_of
 from embeddings.formats.text import Layout, read_lines, write_lines
 from embeddings.formats.word2vec import find_header, read_header
@@ -34,8 +34,9 @@ def write(vectors: Vectors, path: Path) -> None:
     """Write all vectors, in their order.
 
     Raises:
-        FormatError: a word is empty or holds white space, or a vector a NaN.
+        FormatError: a word is empty or holds white space, a vector a NaN, or there are more than 2**16 components.
     """
+    check_dim(vectors.dim, "the word2vec-text format", WIDEST_LINE)
     with path.open("wb") as stream:
         stream.write(b"%d %d\n" % (len(vectors), vectors.dim))
         write_lines(vectors, stream, refused=WHITE_SPACE, form="word2vec-text")
@@ -49,7 +50,7 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
             a word that stands twice, a NaN or an infinity.
     """
     check_policy(errors)
-    header = read_header(path, least_row=2)
+    header = read_header(path, least_row=2, most=WIDEST_LINE)
     layout = Layout(header.dim, "the header says", words=header.words, skip=1)
     return read_lines(path, layout).vectors(errors, f"{path}, line", 2)
 

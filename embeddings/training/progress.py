@@ -101,7 +101,8 @@ class Tally:
     def progress(self) -> Progress:
         """A report; its loss is over what came since the last one."""
         sums: np.ndarray = self._all.sum(axis=0)
-        loss, pairs = sums - self._told
+        with np.errstate(invalid="ignore"):  # of a model that diverged, they are infinite
+            loss, pairs = sums - self._told
         if pairs > 0:
             self._told = sums
         return Progress(

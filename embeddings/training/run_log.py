@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import IO, Any
 
 from embeddings.errors import OutputError, SettingError
-from embeddings.files import check_file
+from embeddings.files import check_file, is_stream
 from embeddings.jsonable import plain
 from embeddings.logs import log
 from embeddings.model import Model
@@ -38,8 +38,9 @@ class RunLog(Callback):
     def __init__(self, path: str | os.PathLike[str], *, append: bool = False, force: bool = False) -> None:
         if not isinstance(path, str | os.PathLike) or not os.fspath(path):
             raise SettingError(f"a log must have the path of a file, not {path!r:.80}")
-        self.path = check_file(path, force=append or force)
-        if append and self.path.exists() and not starts_log(self.path):
+        stream = is_stream(Path(path))  # it is written to and not replaced
+        self.path = Path(path) if stream else check_file(path, force=append or force)
+        if append and not stream and self.path.exists() and not starts_log(self.path):
             raise OutputError(f"{self.path} is no log of a run, and is not gone on with: choose another name")
         self.append = append
         self.stream: IO[str] | None = None

@@ -54,6 +54,15 @@ def test_what_is_no_setting_of_its_type_is_refused(tmp_path, text, said):
     assert caught.value.message == f"{path}: {said}"
 
 
+@pytest.mark.parametrize(
+    ("part", "times", "said"),
+    [("a.", 3000, "a line of 6005"), ("# a comment\n", 6000, "72005 characters, more than 65536")],
+)
+def test_a_file_too_long_for_settings_is_not_taken_apart(tmp_path, part, times, said):
+    with pytest.raises(click.UsageError, match=f"run.toml is no file of settings: it has {said}"):
+        defaults(part * times + "a = 1", tmp_path / "run.toml")
+
+
 @pytest.mark.parametrize("name", ["dimm", "config", "corpus", "help", "Dim", ""])
 def test_unknown_names_are_told_with_those_there_are(tmp_path, name):
     with pytest.raises(click.UsageError) as caught:

@@ -141,6 +141,28 @@ def test_a_file_does_not_replace_a_folder(tmp_path):
     assert content(tmp_path / "out") == {"out/inside": "old"}
 
 
+def test_a_link_to_nothing_is_kept_unless_forced(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OutputError, match="link exists; choose another name, or --force"):
+        check_output(tmp_path / "link")
+
+
+@pytest.mark.parametrize("force", [False, True])
+@pytest.mark.parametrize("folder", [False, True])
+def test_pipes_and_devices_are_never_replaced(tmp_path, force, folder):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("/dev/null")
+    for name in ("pipe", "link"):
+        with (
+            pytest.raises(OutputError, match=f"{name} is a pipe or device, and is not replaced"),
+            replacing(tmp_path / name, force=force, folder=folder),
+        ):
+            pass
+    assert (tmp_path / "pipe").is_fifo()
+    assert (tmp_path / "link").is_char_device()
+    assert sorted(os.listdir(tmp_path)) == ["link", "pipe"]
+
+
 def test_the_new_file_is_whole_before_it_has_its_name(tmp_path):
     with replacing(tmp_path / "out") as fresh:
         fresh.write_text("new")

@@ -87,12 +87,14 @@ def test_a_file_more_in_a_folder_is_seen(tmp_path, text):
 
 
 @pytest.mark.parametrize("name", [IDS, SENTENCES, DOCUMENTS, VOCABULARY, META])
-@pytest.mark.parametrize("damage", ["missing", "shorter", "empty"])
+@pytest.mark.parametrize("damage", ["missing", "shorter", "empty", "nested"])
 def test_a_broken_entry_is_made_again(text, home, name, damage):
     whole = Corpus(text).encode()
     file = whole.folder / name
     if damage == "missing":
         file.unlink()
+    elif damage == "nested":
+        file.write_bytes(b"[" * 100_000)
     else:
         file.write_bytes(file.read_bytes()[:-1] if damage == "shorter" and name != META else b"")
     with pytest.raises(FormatError, match="is not a whole encoded corpus"):

@@ -6,6 +6,7 @@ import io
 import json
 import re
 import tempfile
+import tracemalloc
 from pathlib import Path
 
 import pyarrow as pa
@@ -244,6 +245,26 @@ def test_truncated_and_spoilt_tables_are_told_in_a_line(tmp_path, form):
     path.write_bytes(b"words")
     with pytest.raises(CorpusError, match=rf"{form} is broken: it does not start as"):
         encode(path)
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+def test_a_message_of_arrow_that_claims_any_size_is_not_believed(tmp_path, compress):
+    stream(tmp_path / "t", pa.table({"text": ["one two"]}))
+    data = (tmp_path / "t").read_bytes()
+    (tmp_path / "t").write_bytes(compress(data[:4] + (2**31 - 8).to_bytes(4, "little") + data[8:]))
+    tracemalloc.start()
+    with pytest.raises(CorpusError, match=r"t is truncated or corrupt [^\n]*$"):
+        encode(tmp_path / "t")
+    assert tracemalloc.get_traced_memory()[1] < 1 << 26
+    tracemalloc.stop()
+
+
+def test_a_column_whose_name_is_not_utf8(tmp_path):
+    parquet(tmp_path / "t", pa.table({"namely": ["a"], "text": ["one"]}))
+    data = (tmp_path / "t").read_bytes()
+    (tmp_path / "t").write_bytes(data.replace(b"namely", b"name\xce\xce"))
+    with pytest.raises(CorpusError, match=r"t is truncated or corrupt Parquet[^\n]*$"):
+        Corpus(tmp_path / "t", text_column="text").encode()
 
 
 def test_what_must_be_a_file_is_told(tmp_path):

@@ -80,6 +80,7 @@ def test_int8_without_scales_and_scales_that_are_broken():
     import pyarrow as pa
 
     columns = {"word": ["a", "b"], "vector": pa.array([[1, 2], [3, 4]], pa.list_(pa.int8(), 2))}
+    zeros = columns | {"vector": pa.array([[1, 2], [0, 4]], pa.list_(pa.int8(), 2))}
     with pytest.raises(FormatError, match="the column vector must be of lists of floats"):
         Vectors.from_arrow(pa.table(columns))
     with pytest.raises(FormatError, match="the column vector must be of lists of floats"):
@@ -88,6 +89,8 @@ def test_int8_without_scales_and_scales_that_are_broken():
         Vectors.from_arrow(pa.table(columns | {"scale": [1.0, None]}))
     with pytest.raises(FormatError, match="the vector of 'b' holds NaN or infinity"):
         Vectors.from_arrow(pa.table(columns | {"scale": [1.0, float("inf")]}))
+    with pytest.raises(FormatError, match="the vector of 'b' holds NaN or infinity"):
+        Vectors.from_arrow(pa.table(zeros | {"scale": [1.0, float("inf")]}))
     assert Vectors.from_arrow(pa.table(columns | {"scale": [0.5, 2.0]})).matrix.tolist() == [[0.5, 1], [6, 8]]
 
 

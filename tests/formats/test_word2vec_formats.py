@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from embeddings import formats
 from embeddings.errors import FormatError, OutputError, RegistryError, SettingError
 from embeddings.formats import text, word2vec_binary, word2vec_text
+from embeddings.formats.shared import LONGEST_WORD
 from embeddings.loading import load
 from embeddings.vectors import Vectors
 
@@ -49,6 +50,24 @@ def some_vectors(draw):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("formats")
+
+
+@pytest.mark.parametrize("form", [*FORMS, "glove", "projector", "npy", "fasttext"])
+def test_the_longest_word_stands_first(tmp_path, form):
+    vectors = Vectors(["x" * LONGEST_WORD, "b"], [[1, 2.5], [3, 4]])
+    vectors.save(tmp_path / "v.npy", form)
+    assert load(tmp_path / "v.npy").words == vectors.words
+    with pytest.raises(FormatError, match=r"a word of 32770 bytes, 'éé.*is longer than 32768"):
+        Vectors(["b", "é" * (LONGEST_WORD // 2 + 1)], [[1, 2.5], [3, 4]]).save(tmp_path / "w.npy", form)
+    assert not list(tmp_path.glob("*w*"))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_vectors_without_a_line_end_in_what_is_looked_at(tmp_path, form):
+    vectors = Vectors(["b" * 9, "c"], np.zeros((2, 40_000), np.float32))
+    vectors.save(tmp_path / "v", form)
+    assert formats.sniff(tmp_path / "v") == form
+    assert load(tmp_path / "v").matrix.shape == (2, 40_000)
 
 
 @pytest.fixture
@@ -157,6 +176,21 @@ def test_text_layouts_that_are_read(tmp_path, text):
     (tmp_path / "v.txt").write_bytes(text)
     assert load(tmp_path / "v.txt").words == ["a", "b"]
     assert load(tmp_path / "v.txt").matrix.tolist() == [[1, 2], [3, 4]]
+
+
+@pytest.mark.parametrize("start", [b"a 1 2\n", b"1 2\na 1 2\n"])
+def test_empty_lines_at_the_end_are_not_read_forever(tmp_path, start):
+    (tmp_path / "v.txt").write_bytes(start + b"\n" * text.BLANK)
+    assert load(tmp_path / "v.txt").words == ["a"]
+    (tmp_path / "v.txt").write_bytes(start + b"\n" * (text.BLANK + 2))
+    with pytest.raises(FormatError, match=f"v.txt: more than 10000 empty lines follow line {start.count(10)}"):
+        load(tmp_path / "v.txt")
+
+
+def test_a_number_too_large_for_float32_is_refused_by_its_word(tmp_path):
+    (tmp_path / "v.txt").write_bytes(b"a 1e39 2\nb 1 2 \nc 1 2")
+    with pytest.raises(FormatError, match="the vector of 'a' holds NaN or infinity"):
+        load(tmp_path / "v.txt")
 
 
 def test_fast_reader_agrees_with_the_slow_one(tmp_path, small):

@@ -178,7 +178,7 @@ def spoil(draw: random.Random, good: Path, bad: Path, others: list[Path]) -> Non
         file.unlink()
         file.mkdir()
     elif way < 0.06:
-        file.write_bytes(draw.choice([path for path in others if path.is_file()] or [good]).read_bytes())
+        file.write_bytes(draw.choice([path for path in others if path.is_file()] or files).read_bytes())
     elif way < 0.08:
         file.write_bytes(draw.randbytes(draw.choice([0, 1, 7, 4096])))
     else:

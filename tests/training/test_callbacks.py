@@ -2,7 +2,9 @@
 
 import json
 import math
+import os
 import re
+import threading
 
 import numpy as np
 import pytest
@@ -285,6 +287,17 @@ def test_a_log_of_two_runs_has_the_lines_of_both(tmp_path):
     for _ in range(2):
         learn("cbow", planted(), {}, callbacks=[log])
     assert [line["event"] for line in events(tmp_path / "run.jsonl")].count("end") == 2
+
+
+def test_a_log_goes_through_a_pipe(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    lines = []
+    reader = threading.Thread(target=lambda: lines.extend(events(tmp_path / "pipe")), daemon=True)
+    reader.start()
+    learn("skipgram", planted(), {}, callbacks=[em.RunLog(tmp_path / "pipe")])
+    reader.join(60)
+    assert [line["event"] for line in (lines[0], lines[-1])] == ["begin", "end"]
+    assert (tmp_path / "pipe").is_fifo()
 
 
 def test_a_log_that_is_there_is_not_replaced_unasked(tmp_path):

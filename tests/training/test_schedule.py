@@ -134,3 +134,11 @@ def test_shares_are_cut_at_a_line_that_is_near_and_within_one_that_is_not():
     assert shares([1010, 1000, 20, 1970], 2) == [0, 2010, 4000]
     assert shares([4000], 2) == [0, 2000, 4000]
     assert shares([1, 1], 5) == [0, 0, 0, 1, 1, 2]
+
+
+def test_a_loss_that_is_no_number_is_not_told():
+    tally = Tally(1, Schedule(epochs=1), corpus_words=100)
+    tally.begin_epoch(0)
+    tally.add(0, np.inf, np.inf)
+    tally.restore(tally.state())
+    assert tally.progress().loss is None
