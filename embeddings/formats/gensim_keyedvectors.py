@@ -54,7 +54,7 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
     if not allow_pickle:
         raise FormatError(
             f"{path} is a pickle, which can run any code when it is read; if you trust where it comes from, "
-            "say allow_pickle=True (--allow-pickle; `embeddings export --allow-pickle` makes it another format)"
+            "say allow_pickle=True (--allow-pickle)"
         )
     keyed = unpickle(path)
     words, matrix = getattr(keyed, "index_to_key", None), getattr(keyed, "vectors", None)

@@ -75,7 +75,7 @@ class Bomb:
 def test_pickles_are_refused_unless_allowed(tmp_path):
     (tmp_path / "v.kv").write_bytes(pickle.dumps(Bomb()))
     with pytest.raises(
-        FormatError, match=r"is a pickle, which can run any code .* allow_pickle=True \(--allow-pickle;"
+        FormatError, match=r"is a pickle, which can run any code .* allow_pickle=True \(--allow-pickle\)"
     ):
         load(tmp_path / "v.kv")
     with pytest.raises(FormatError, match="cannot be read by gensim: RuntimeError: it ran"):
