@@ -4,13 +4,14 @@
 separated by tabs. Each reading is a process of its own, which takes the time from when its libraries are imported to
 the first vector; the ways take turns. The files were just written, so that they are in memory, and just before each
 reading as much memory as it needs was taken and given back: where a machine is virtual, finding it anew takes longer
-than all else, and would be told of whoever comes first. `--help` lists what can be chosen.
+than all else, and would be told of whoever comes first. With `-o FILE` the table is written as Markdown too. `--help`
+lists what can be chosen.
 """
 
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -18,6 +19,11 @@ from tempfile import TemporaryDirectory
 import click
 import numpy as np
 
+from embeddings.errors import OutputError
+from embeddings.eval.benchmark.machine import environment
+from embeddings.eval.benchmark.rows import write_text
+from embeddings.files import check_file
+from embeddings.markdown import row
 from embeddings.model import Model
 from embeddings.vectors import Vectors
 from embeddings.vocabulary import Vocabulary
@@ -47,6 +53,7 @@ WAYS = {
     ("word2vec-text", "embeddings"): OURS,
     ("word2vec-text", "gensim"): (GENSIM, "KeyedVectors.load_word2vec_format(path)"),
 }
+HEADS = ("format", "library", "CPU s", "wall s", "CPU s, imports too", "embeddings is faster by")
 COLUMNS = ("format", "library", "cpu_s", "wall_s", "cpu_s_with_imports", "embeddings_is_faster")
 
 
@@ -86,15 +93,40 @@ def timed(code: str, path: Path, word: str) -> list[float]:
     return found
 
 
+def markdown(rows: Sequence[Sequence[str]], about: str) -> str:
+    """The rows as a table, with what they were measured on."""
+    return "\n".join([about, "", row(HEADS), row(["---"] * len(HEADS)), *map(row, rows)]) + "\n"
+
+
+def about(words: int, dim: int) -> str:
+    """The machine, the versions, and what was read."""
+    found = environment(("embeddings-toolkit", "gensim", "numpy", "pyarrow"))
+    versions = ", ".join(f"{name} {version}" for name, version in found["packages"].items())
+    return (
+        f"{found['processor']}, {found['cores_available']} of {found['cores']} cores; {found['system']}; "
+        f"{versions}; {found['date']}. {words:,} vectors of {dim} components; CPU seconds from libraries imported to "
+        "the first vector, and of the whole process."
+    )
+
+
 @click.command()
 @click.option("--words", type=click.IntRange(1), default=1_000_000, show_default=True)
 @click.option("--dim", type=click.IntRange(1), default=300, show_default=True)
 @click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="Processes for each way.")
-def main(words: int, dim: int, repeats: int) -> None:
+@click.option("-o", "--out", help="A file for the table, in Markdown.")
+@click.option("--force", is_flag=True, help="Replace a file that exists.")
+def main(words: int, dim: int, repeats: int, out: str | None, force: bool) -> None:
     """Time how files of vectors are read, beside gensim."""
-    click.echo("\t".join(COLUMNS))
-    for row in measured(words, dim, repeats):
-        click.echo("\t".join(row))
+    if out is not None:
+        try:
+            check_file(out, force=force)
+        except OutputError as error:
+            raise click.ClickException(str(error)) from None
+    rows = list(measured(words, dim, repeats))
+    for one in (COLUMNS, *rows):
+        click.echo("\t".join(one))
+    if out is not None:
+        write_text(markdown(rows, about(words, dim)), Path(out))
 
 
 if __name__ == "__main__":

@@ -7,10 +7,9 @@ import time
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from commands import expect
 
 import embeddings as em
-from embeddings import cli
 from embeddings.formats import sources
 from embeddings.inspection import describe
 from embeddings.model import Model
@@ -18,16 +17,6 @@ from embeddings.vectors import Vectors
 from embeddings.vocabulary import Vocabulary
 
 WORDS = ["the", "king", "queen", "new york"]
-
-
-@pytest.fixture
-def run():
-    def call(*args, code=0):
-        done = CliRunner().invoke(cli.main, list(map(str, args)))
-        assert done.exit_code == code, done.output
-        return done
-
-    return call
 
 
 @pytest.fixture
@@ -45,8 +34,8 @@ def model(tmp_path, vectors):
 
 
 @pytest.mark.parametrize("name", ["v.kv", "v.npy", "v.parquet", "v.arrow", "v.feather"])
-def test_every_ending(run, tmp_path, model, vectors, name):
-    done = run("export", model, tmp_path / name)
+def test_every_ending(tmp_path, model, vectors, name):
+    done = expect("export", model, tmp_path / name)
     assert done.stdout == ""
     assert f"{tmp_path / name}" in done.stderr
     found = em.load(tmp_path / name, allow_pickle=True)
@@ -54,61 +43,61 @@ def test_every_ending(run, tmp_path, model, vectors, name):
     assert np.array_equal(found.matrix, vectors.matrix)
 
 
-def test_words_a_format_cannot_hold_leave_nothing(run, tmp_path, model):
-    done = run("export", model, tmp_path / "v.glove", code=1)
+def test_words_a_format_cannot_hold_leave_nothing(tmp_path, model):
+    done = expect("export", model, tmp_path / "v.glove", code=1)
     assert done.stderr == "Error: the glove format cannot hold the word 'new york', which holds white space\n"
     assert not (tmp_path / "v.glove").exists()
 
 
-def test_another_table(run, tmp_path, model):
-    run("export", model, tmp_path / "o.npy", "--table", "output")
+def test_another_table(tmp_path, model):
+    expect("export", model, tmp_path / "o.npy", "--table", "output")
     assert np.load(tmp_path / "o.npy").tolist() == np.arange(24).reshape(4, 6).tolist()
     for table, told in [
         ("wrong", "has no table 'wrong'; it has vectors, "),
         ("bias", "is (3,) float32: not one vector for each of 4 words"),
         ("positions", "is (5, 6) float32: not one vector for each"),
     ]:
-        assert told in run("export", model, tmp_path / "x.npy", "--table", table, code=2).stderr
-    done = run("export", tmp_path / "o.npy", tmp_path / "x.bin", "--table", "output", code=2)
+        assert told in expect("export", model, tmp_path / "x.npy", "--table", table, code=2).stderr
+    done = expect("export", tmp_path / "o.npy", tmp_path / "x.bin", "--table", "output", code=2)
     assert "only a saved model has tables beside its vectors" in done.stderr
 
 
-def test_fewer_words(run, tmp_path, model):
-    run("export", model, tmp_path / "two.bin", "--words", "2")
+def test_fewer_words(tmp_path, model):
+    expect("export", model, tmp_path / "two.bin", "--words", "2")
     assert em.load(tmp_path / "two.bin").words == ["the", "king"]
     (tmp_path / "list").write_text("queen\nunseen\nnew york\nnor this\n")
-    done = run("export", model, tmp_path / "some.npy", "--words", tmp_path / "list")
+    done = expect("export", model, tmp_path / "some.npy", "--words", tmp_path / "list")
     assert em.load(tmp_path / "some.npy").words == ["queen", "new york"]
     assert f"2 of the 4 words of {tmp_path / 'list'} have no vector, such as 'unseen'" in done.stderr
     (tmp_path / "list").write_text("unseen\n")
-    done = run("export", model, tmp_path / "x.npy", "--words", tmp_path / "list", code=1)
+    done = expect("export", model, tmp_path / "x.npy", "--words", tmp_path / "list", code=1)
     assert "none of the 1 words of" in done.stderr
-    assert "must be at least 1, not 0" in run("export", model, tmp_path / "x.bin", "--words", "0", code=2).stderr
+    assert "must be at least 1, not 0" in expect("export", model, tmp_path / "x.bin", "--words", "0", code=2).stderr
 
 
-def test_counts(run, tmp_path, model):
-    run("export", model, tmp_path / "v.npy", "--counts", "--words", "3")
+def test_counts(tmp_path, model):
+    expect("export", model, tmp_path / "v.npy", "--counts", "--words", "3")
     assert (tmp_path / "v.npy.vocab").read_text() == "the 9\nking 5\nqueen 5\n"
-    run("export", model, tmp_path / "v.parquet", "--no-counts")
+    expect("export", model, tmp_path / "v.parquet", "--no-counts")
     assert em.load(tmp_path / "v.parquet").counts is None
-    done = run("export", tmp_path / "v.parquet", tmp_path / "w.bin", "--counts", code=2)
+    done = expect("export", tmp_path / "v.parquet", tmp_path / "w.bin", "--counts", code=2)
     assert "counts are asked for, and these vectors have none" in done.stderr
 
 
-def test_half_precision_where_a_format_has_it(run, tmp_path, model):
-    run("export", model, tmp_path / "v.npy", "--dtype", "float16")
+def test_half_precision_where_a_format_has_it(tmp_path, model):
+    expect("export", model, tmp_path / "v.npy", "--dtype", "float16")
     assert np.load(tmp_path / "v.npy").dtype == np.float16
-    done = run("export", tmp_path / "missing", tmp_path / "v.bin", "--dtype", "float16", code=2)
+    done = expect("export", tmp_path / "missing", tmp_path / "v.bin", "--dtype", "float16", code=2)
     assert done.stderr == "Error: the word2vec-binary format has no dtype; leave it out\n"
 
 
-def test_outputs_are_checked_before_anything_is_read(run, tmp_path):
+def test_outputs_are_checked_before_anything_is_read(tmp_path):
     (tmp_path / "v.txt").write_text("mine")
-    assert "v.txt exists" in run("export", tmp_path / "missing", tmp_path / "v.npy", code=1).stderr
+    assert "v.txt exists" in expect("export", tmp_path / "missing", tmp_path / "v.npy", code=1).stderr
 
 
-def info(run, path, *more):
-    return json.loads(run("info", path, "--json", *more).stdout)
+def info(path, *more):
+    return json.loads(expect("info", path, "--json", *more).stdout)
 
 
 @pytest.mark.parametrize(
@@ -123,26 +112,26 @@ def info(run, path, *more):
         ("v.kv", "gensim", None, None),
     ],
 )
-def test_info_on_vectors(run, tmp_path, vectors, name, form, words, dim):
+def test_info_on_vectors(tmp_path, vectors, name, form, words, dim):
     vectors.subset(3).save(tmp_path / name)
-    facts = info(run, tmp_path / name)
+    facts = info(tmp_path / name)
     assert (facts["what"], facts["format"], facts.get("words"), facts.get("dim")) == ("vectors", form, words, dim)
     assert facts["size"] == (tmp_path / name).stat().st_size
     assert facts.get("first_words", WORDS[:3]) == WORDS[:3]
-    full = info(run, tmp_path / name, "--full", "--allow-pickle")
+    full = info(tmp_path / name, "--full", "--allow-pickle")
     assert (full["words"], full["dim"], full["first_words"]) == (3, 6, WORDS[:3])
     assert full["checked"]
 
 
-def test_info_on_models_corpora_and_vocabularies(run, tmp_path, model):
-    facts = info(run, model)
+def test_info_on_models_corpora_and_vocabularies(tmp_path, model):
+    facts = info(model)
     assert (facts["what"], facts["words"], facts["dim"], facts["corpus_tokens"]) == ("saved model", 4, 6, 30)
     assert facts["tables"] == {"vectors": [4, 6], "output": [4, 6], "bias": [3], "positions": [5, 6]}
     assert facts["settings"] == {"dim": 6}
-    vocabulary = info(run, model / "vocabulary.arrow")
+    vocabulary = info(model / "vocabulary.arrow")
     assert (vocabulary["what"], vocabulary["words"]) == ("vocabulary", 4)
     with em.Corpus(["one two", "two"]).encode() as encoded:
-        facts = info(run, encoded.folder)
+        facts = info(encoded.folder)
     assert (facts["what"], facts["tokens"], facts["types"]) == ("encoded corpus", 3, 2)
 
 
@@ -158,16 +147,16 @@ def test_info_on_models_corpora_and_vocabularies(run, tmp_path, model):
         (pickle.dumps({"a": 1}), "pickle", {"format": "gensim"}),
     ],
 )
-def test_info_on_other_files(run, tmp_path, content, what, more):
+def test_info_on_other_files(tmp_path, content, what, more):
     (tmp_path / "f").write_bytes(content)
-    facts = info(run, tmp_path / "f")
+    facts = info(tmp_path / "f")
     assert facts["what"] == what
     assert facts | more == facts
 
 
-def test_info_reads_all_of_a_text_when_asked(run, tmp_path):
+def test_info_reads_all_of_a_text_when_asked(tmp_path):
     (tmp_path / "f").write_bytes(gzip.compress(b"one\ntwo\nthree"))
-    assert info(run, tmp_path / "f", "--full") | {"lines": 3, "bytes": 13} == info(run, tmp_path / "f", "--full")
+    assert info(tmp_path / "f", "--full") | {"lines": 3, "bytes": 13} == info(tmp_path / "f", "--full")
 
 
 class Bomb:
@@ -175,9 +164,9 @@ class Bomb:
         return exec, ("raise SystemExit('it ran')",)
 
 
-def test_info_runs_no_pickle(run, tmp_path):
+def test_info_runs_no_pickle(tmp_path):
     (tmp_path / "f.kv").write_bytes(pickle.dumps(Bomb(), 4))
-    facts = info(run, tmp_path / "f.kv", "--full")
+    facts = info(tmp_path / "f.kv", "--full")
     assert (facts["what"], facts["holds"]) == ("pickle", "builtins.exec")
 
 
@@ -210,20 +199,20 @@ def test_info_reads_no_more_than_the_start(tmp_path, vectors, monkeypatch):
     assert time.perf_counter() - begun < 1
 
 
-def test_info_as_lines_and_on_what_is_missing(run, tmp_path, vectors):
+def test_info_as_lines_and_on_what_is_missing(tmp_path, vectors):
     vectors.save(tmp_path / "v.npy")
-    lines = dict(line.split("\t") for line in run("info", tmp_path / "v.npy").stdout.splitlines())
+    lines = dict(line.split("\t") for line in expect("info", tmp_path / "v.npy").stdout.splitlines())
     assert (lines["what"], lines["words"], lines["compression"]) == ("vectors", "4", "-")
-    assert run("info", tmp_path / "none", code=1).stderr.endswith("none does not exist\n")
+    assert expect("info", tmp_path / "none", code=1).stderr.endswith("none does not exist\n")
 
 
-def test_evaluate_with_both_methods_and_intervals(run, tmp_path):
+def test_evaluate_with_both_methods_and_intervals(tmp_path):
     rng = np.random.default_rng(1)
     Vectors([f"w{i}" for i in range(50)], rng.standard_normal((50, 4))).save(tmp_path / "v.bin")
     (tmp_path / "pairs").write_text("".join(f"w{i} w{i + 1} {i % 7}\n" for i in range(30)))
     (tmp_path / "questions").write_text(": s\nw1 w2 w3 w4\nw1 w2 w5 w6\n")
     asked = ["--similarity", tmp_path / "pairs", "--analogy", tmp_path / "questions"]
-    lines = run(
+    lines = expect(
         "evaluate", tmp_path / "v.bin", *asked, "--method", "3cosadd", "--method", "3cosmul"
     ).stdout.splitlines()
     rows = [dict(zip(lines[0].split("\t"), line.split("\t"), strict=True)) for line in lines[1:]]

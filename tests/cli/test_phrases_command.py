@@ -4,29 +4,18 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from commands import expect, run
 
 import embeddings as em
 import embeddings.corpora.encoder
 import embeddings.corpora.phrases
 import embeddings.plugins.cbow
 import embeddings.plugins.skipgram
-from embeddings.cli import main
 
 SMALL = ["--dim", "4", "--epochs", "1", "--threads", "1", "--min-count", "1"]
 LINES = [
     f"{a} new york {b}" for a in ("in", "from", "to", "old", "near") for b in ("is", "was", "cat", "on", "by", "a")
 ]
-
-
-def run(*args: object) -> Result:
-    return CliRunner().invoke(main, [*map(str, args)])
-
-
-def ok(*args: object) -> Result:
-    done = run(*args)
-    assert done.exit_code == 0, done.stderr
-    return done
 
 
 @pytest.fixture
@@ -39,34 +28,34 @@ def text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_phrases_are_found_saved_and_trained(text: Path) -> None:
     shape = ["--threshold", "1", "--min-count", "6"]
-    done = ok("phrases", "rows.jsonl", *shape, "-o", "p.tsv")
+    done = expect("phrases", "rows.jsonl", *shape, "-o", "p.tsv")
     assert done.stdout == "phrase\tcount\tscore\ttype\nnew york\t30\t3.2\t-\n"
     assert "found 1 phrase\n" in done.stderr
     assert (text / "p.tsv").read_text() == "phrase\tcount\tscore\ttype\tpass\nnew york\t30\t3.2\t-\t1\n"
-    done = ok("phrases", "rows.jsonl", *shape, "--json", "--types", "other,adjective-noun", "--quiet")
+    done = expect("phrases", "rows.jsonl", *shape, "--json", "--types", "other,adjective-noun", "--quiet")
     assert json.loads(done.stdout) == [{"phrase": "new york", "count": 30, "score": 3.2, "type": "other"}]
-    done = ok("train", "cbow", "rows.jsonl", "-o", "m", "--phrases", "p.tsv", "--joiner", "+", *SMALL)
+    done = expect("train", "cbow", "rows.jsonl", "-o", "m", "--phrases", "p.tsv", "--joiner", "+", *SMALL)
     assert "1 phrase joined in 30 places\n" in done.stderr
     words = set(em.load(text / "m").words)
     assert "new+york" in words
     assert not words & {"new", "york"}
-    ok("train", "cbow", "rows.jsonl", "-o", "n", "--phrases", "p.tsv", "--phrase-words", "alternate", *SMALL)
+    expect("train", "cbow", "rows.jsonl", "-o", "n", "--phrases", "p.tsv", "--phrase-words", "alternate", *SMALL)
     assert {"new_york", "new", "york"} <= set(em.load(text / "n").words)
 
 
 def test_a_vocabulary_with_phrases_is_counted_and_trained(text: Path) -> None:
     (text / "list").write_text("New York\nlost horizon\n")
-    done = ok("vocabulary", "rows.jsonl", "--phrases", "list", "-o", "v.txt", "--top", "1")
+    done = expect("vocabulary", "rows.jsonl", "--phrases", "list", "-o", "v.txt", "--top", "1")
     assert done.stdout == "word\tcount\nnew_york\t30\n"
     assert "1 phrase joined in 30 places; 1 other with words that the corpus has not\n" in done.stderr
-    ok("train", "skipgram", "rows.jsonl", "--phrases", "list", "--vocab", "v.txt", "-o", "m", "--dim", "4")
+    expect("train", "skipgram", "rows.jsonl", "--phrases", "list", "--vocab", "v.txt", "-o", "m", "--dim", "4")
     assert em.load(text / "m").words[0] == "new_york"
 
 
 def test_nothing_is_found_and_nothing_is_lost(text: Path) -> None:
-    done = ok("phrases", "rows.jsonl", "-o", "p.tsv")
+    done = expect("phrases", "rows.jsonl", "-o", "p.tsv")
     assert (done.stdout, "found 0 phrases" in done.stderr) == ("", True)
-    done = ok("train", "cbow", "rows.jsonl", "-o", "m", "--phrases", "auto", *SMALL)
+    done = expect("train", "cbow", "rows.jsonl", "-o", "m", "--phrases", "auto", *SMALL)
     assert "0 phrases joined in 0 places\n" in done.stderr
 
 
@@ -117,7 +106,7 @@ def test_what_cannot_be_is_told_in_a_line(text: Path, arguments: list[str], code
 def test_phrase_analogies_are_judged_where_they_are_named(text: Path) -> None:
     words = ["Boston", "boston_globe", "Cleveland", "cleveland_plain_dealer", "st_louis", "St_Louis_Blues"]
     (text / "v.txt").write_text("6 2\n" + "".join(f"{word} {i} 1\n" for i, word in enumerate(words)))
-    rows = ok("evaluate", "v.txt", "--analogy", "google-phrases").stdout.splitlines()
+    rows = expect("evaluate", "v.txt", "--analogy", "google-phrases").stdout.splitlines()
     assert [row.split("\t")[-1] for row in rows[1:]][-1] == "3218"
     assert int(rows[-1].split("\t")[-2]) >= 2
-    assert "google-phrases" not in ok("evaluate", "v.txt").stdout
+    assert "google-phrases" not in expect("evaluate", "v.txt").stdout

@@ -1,5 +1,7 @@
 """The comparison of how fast files are read: every way reads the same vectors."""
 
+from click.testing import CliRunner
+
 from embeddings.eval.benchmark import loading
 
 
@@ -8,3 +10,16 @@ def test_every_way_reads_a_small_one():
     assert [row[:2] for row in rows] == list(loading.WAYS)
     assert all(float(value) >= 0 for row in rows for value in row[2:])
     assert {row[-1] for row in rows if row[1] == "embeddings"} == {"1.0"}
+
+
+def test_the_table_is_written(tmp_path):
+    out = tmp_path / "loading.md"
+    given = ["--words", "50", "--dim", "4", "--repeats", "1", "-o", str(out)]
+    done = CliRunner().invoke(loading.main, given)
+    assert done.exit_code == 0, done.output
+    printed = [line.split("\t") for line in done.output.splitlines()]
+    about, _, heads, _, *lines = out.read_text().splitlines()
+    assert "50 vectors of 4 components" in about
+    assert len(heads.split(" | ")) == len(printed[0])
+    assert [line.strip("| ").split(" | ") for line in lines] == printed[1:]
+    assert CliRunner().invoke(loading.main, given).exit_code == 1  # nothing is replaced unasked

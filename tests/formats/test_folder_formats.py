@@ -4,12 +4,12 @@ import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from commands import expect
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from embeddings import cli, formats
+from embeddings import formats
 from embeddings.errors import FormatError, OutputError, SettingError
 from embeddings.loading import load, load_model
 from embeddings.model import Model
@@ -30,16 +30,6 @@ def place(tmp_path_factory):
 @pytest.fixture
 def small():
     return Vectors(["the", "new york", "日本"], np.array([[1, -0.5], [0.25, 8], [0, 1e-7]], "f4"), counts=[9, 5, 5])
-
-
-@pytest.fixture
-def run():
-    def call(*args, code=0):
-        done = CliRunner().invoke(cli.main, list(map(str, args)))
-        assert done.exit_code == code, done.output
-        return done
-
-    return call
 
 
 @pytest.mark.parametrize("form", FOLDERS)
@@ -114,33 +104,33 @@ def test_a_saved_model_is_never_replaced_by_a_folder_of_another_tool(tmp_path, s
     assert load_model(tmp_path / "m").name == "skipgram"
 
 
-def test_counts_are_held_or_refused(tmp_path, small, run):
+def test_counts_are_held_or_refused(tmp_path, small):
     small.save(tmp_path / "v.arrow")
-    done = run("export", tmp_path / "v.arrow", tmp_path / "v", "--format", "spacy", "--counts", code=2)
+    done = expect("export", tmp_path / "v.arrow", tmp_path / "v", "--format", "spacy", "--counts", code=2)
     assert done.stderr == "Error: the spacy format holds no counts; leave them out\n"
-    run("export", tmp_path / "v.arrow", tmp_path / "v", "--format", "projector", "--counts")
+    expect("export", tmp_path / "v.arrow", tmp_path / "v", "--format", "projector", "--counts")
     assert load(tmp_path / "v").counts.tolist() == [9, 5, 5]
-    run("export", tmp_path / "v.arrow", tmp_path / "v", "--format", "projector", "--no-counts", "--force")
+    expect("export", tmp_path / "v.arrow", tmp_path / "v", "--format", "projector", "--no-counts", "--force")
     assert load(tmp_path / "v").counts is None
 
 
 @pytest.mark.parametrize("form", FOLDERS)
-def test_commands_take_folders(tmp_path, small, run, form):
+def test_commands_take_folders(tmp_path, small, form):
     small.save(tmp_path / "v.arrow")
-    done = run("export", tmp_path / "v.arrow", tmp_path / "v", "--format", form)
+    done = expect("export", tmp_path / "v.arrow", tmp_path / "v", "--format", form)
     assert done.stderr == f"3 vectors of 2 components written to {tmp_path / 'v'}\n"
-    facts = json.loads(run("info", tmp_path / "v", "--json").stdout)
+    facts = json.loads(expect("info", tmp_path / "v", "--json").stdout)
     assert (facts["what"], facts["format"], facts["dim"]) == ("vectors", form, 2)
     assert facts["size"] == sum(file.stat().st_size for file in (tmp_path / "v").rglob("*") if file.is_file())
-    full = json.loads(run("info", tmp_path / "v", "--json", "--full").stdout)
+    full = json.loads(expect("info", tmp_path / "v", "--json", "--full").stdout)
     assert (full["words"], full["checked"], full["first_words"]) == (3, True, small.words)
-    assert run("neighbours", tmp_path / "v", "the", "--top", "1").stdout.splitlines()[1].split("\t")[0] == "the"
-    done = run("export", tmp_path / "v", tmp_path / "w.bin", "--table", "output", code=2)
+    assert expect("neighbours", tmp_path / "v", "the", "--top", "1").stdout.splitlines()[1].split("\t")[0] == "the"
+    done = expect("export", tmp_path / "v", tmp_path / "w.bin", "--table", "output", code=2)
     assert "only a saved model has tables" in done.stderr
 
 
-def test_a_folder_of_nothing_known(tmp_path, run):
-    assert "has no model.json, so it is no saved model" in run("info", tmp_path, code=1).stderr
+def test_a_folder_of_nothing_known(tmp_path):
+    assert "has no model.json, so it is no saved model" in expect("info", tmp_path, code=1).stderr
     with pytest.raises(FormatError, match=r"has no model\.json, so it is no saved model"):
         load(tmp_path)
 
@@ -154,13 +144,13 @@ def test_a_whole_model_is_written_as_its_vectors(tmp_path, small):
 
 
 @pytest.mark.parametrize("language", ["english", "", "EN", "e", 'e"n'])
-def test_languages_that_are_none(tmp_path, small, language, run):
+def test_languages_that_are_none(tmp_path, small, language):
     small.save(tmp_path / "v.arrow")
     arguments = ["export", tmp_path / "v.arrow", tmp_path / "v", "--format", "spacy", "--language", language]
-    assert "language must be a code such as en, or xx, not" in run(*arguments, code=2).stderr
+    assert "language must be a code such as en, or xx, not" in expect(*arguments, code=2).stderr
     assert not (tmp_path / "v").exists()
     arguments[-1] = "en"
-    run(*arguments)
+    expect(*arguments)
     assert json.loads((tmp_path / "v" / "meta.json").read_text())["lang"] == "en"
 
 

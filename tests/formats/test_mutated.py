@@ -6,6 +6,7 @@ import tracemalloc
 import numpy as np
 import pyarrow as pa
 import pytest
+from forms import FORMS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -14,23 +15,6 @@ from embeddings.errors import EmbeddingsError, FormatError
 from embeddings.loading import load
 from embeddings.vectors import Vectors
 
-FORMS = {
-    "arrow": {},
-    "arrow int8": {"dtype": "int8"},
-    "fasttext": {},
-    "glove": {},
-    "huggingface": {},
-    "npy": {},
-    "parquet": {},
-    "parquet int8": {"dtype": "int8"},
-    "projector": {},
-    "safetensors": {},
-    "safetensors int8": {"dtype": "int8"},
-    "sentence-transformers": {},
-    "spacy": {},
-    "word2vec-binary": {},
-    "word2vec-text": {},
-}
 MOST = 1 << 27
 changes = st.lists(
     st.tuples(

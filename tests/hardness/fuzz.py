@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "training")]
+sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "training")]
 
 MEMORY = 1 << 28  # bytes that a case may take
 ROOM = 3 << 29  # bytes of addresses that a process may ask for beyond those that it has

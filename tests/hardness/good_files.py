@@ -7,28 +7,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from forms import FORMS as NO_PICKLES
 
 import embeddings as em
 from embeddings.errors import EmbeddingsError
 
-FORMS: dict[str, dict[str, str]] = {
-    "arrow": {},
-    "arrow int8": {"dtype": "int8"},
-    "fasttext": {},
-    "gensim": {},
-    "glove": {},
-    "huggingface": {},
-    "npy": {},
-    "parquet": {},
-    "parquet int8": {"dtype": "int8"},
-    "projector": {},
-    "safetensors": {},
-    "safetensors int8": {"dtype": "int8"},
-    "sentence-transformers": {},
-    "spacy": {},
-    "word2vec-binary": {},
-    "word2vec-text": {},
-}
+FORMS: dict[str, dict[str, str]] = {**NO_PICKLES, "gensim": {}}
 TEXT = "the king rules the land\nthe queen rules the land\nthe dog eats a bone\n\nété 日本 don't\n" * 40
 ROWS = [{"text": line, "tag": f"t{i}", "more": {"n": i}} for i, line in enumerate(TEXT.split("\n"))]
 SMALL = {"dim": 8, "min_count": 1, "epochs": 1, "threads": 1, "seed": 3}
