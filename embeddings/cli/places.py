@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from embeddings.errors import OutputError, SettingError
+from embeddings.errors import SettingError
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus
@@ -81,14 +81,12 @@ def check_apart(out: str | None, corpus: "Corpus", option: str = "--out") -> Non
 
 
 def check_spared(targets: Sequence[Path], read: Inputs, *, renewed: Sequence[str] = RENEWED) -> None:
-    """Refuse outputs, the one that was asked for first, that would replace what is read, or what is not theirs.
+    """Refuse outputs, the one that was asked for first, that would replace what is read.
 
-    What is asked for by name may replace the inputs of the options in `renewed`; what goes beside it replaces only what
-    was beside one before.
+    What is asked for by name may replace the inputs of the options in `renewed`.
 
     Raises:
         SettingError: naming both.
-        OutputError: a file is in the place of one that goes beside the one asked for, which is not there.
     """
     for number, target in enumerate(targets):
         for option, path in read:
@@ -96,8 +94,6 @@ def check_spared(targets: Sequence[Path], read: Inputs, *, renewed: Sequence[str
                 continue
             if within(path, target) or (within(target, path) and target.exists()):
                 raise SettingError(f"{target} would be written over {option} {path}; choose another place")
-        if number and target.exists() and not targets[0].exists():
-            raise OutputError(f"{target}, which would go beside {targets[0]}, exists and is not its own; move it away")
 
 
 def check_log(log: str | None, out: str) -> None:

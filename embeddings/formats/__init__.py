@@ -129,7 +129,7 @@ def write(
         SettingError: the format has no such option, or counts are asked for and not known.
         RegistryError: an unknown format.
         OutputError: it exists (unless `force`), is a file for a folder or the other way round, or cannot be written; no
-            folder is replaced but one of the same format.
+            folder is replaced but one of the same format, nor a file that would go beside one that is not there.
     """
     name, targets = plan(path, format=format, counts=counts, options=options)
     chosen = by_name(name)
@@ -188,11 +188,15 @@ def check(
 def check_targets(name: str, targets: list[Path], *, force: bool) -> None:
     """Refuse what cannot be written or must not be replaced.
 
+    What goes beside a file replaces only what was beside one before.
+
     Raises:
         OutputError: as `write`.
     """
     for target in targets:
         check_output(target, force=force)
+        if target.exists() and not targets[0].exists():
+            raise OutputError(f"{target}, which would go beside {targets[0]}, exists and is not its own; move it away")
         if not is_folder(by_name(name)):
             continue
         if target.exists() and not target.is_dir():

@@ -164,6 +164,8 @@ def test_neither_file_is_overwritten(tmp_path, small):
     (tmp_path / "v.npy").rename(tmp_path / "w.npy")
     with pytest.raises(OutputError, match=r"v\.txt exists"):
         Vectors(["x"], np.ones((1, 2))).save(tmp_path / "v.npy")
+    with pytest.raises(OutputError, match=r"v\.txt, which would go beside .*v\.npy, exists and is not its own"):
+        Vectors(["x"], np.ones((1, 2))).save(tmp_path / "v.npy", force=True)
     (tmp_path / "w.npy").rename(tmp_path / "v.npy")
     with pytest.raises(FormatError, match="nothing is written"):
         Vectors(["x"], np.array([[np.nan]])).save(tmp_path / "v.npy", force=True)
