@@ -15,7 +15,8 @@ from embeddings.formats.fasttext_header import LOSSES, MODELS, SUPERVISED, find_
 from embeddings.formats.fasttext_reading import Contents, read_contents, scan
 from embeddings.formats.fasttext_writing import write_model as write_model
 from embeddings.formats.fasttext_writing import write_vectors
-from embeddings.formats.shared import as_words, check_policy, checked
+from embeddings.formats.packed import Packed
+from embeddings.formats.shared import check_policy, checked
 from embeddings.formats.sources import start_of
 from embeddings.model import Model
 from embeddings.subword_vectors import Subwords, composer
@@ -103,7 +104,7 @@ def vectors_of(path: Path, found: Contents, errors: str) -> Vectors:
         FormatError: a word is not UTF-8 or stands twice, or a vector holds NaN or infinity.
     """
     header, own = found.header, found.input[: found.header.words]
-    names = as_words(found.words, errors, f"{path}, word", 1)
+    names = Packed(found.words).decoded(errors, f"{path}, word", 1)
     if not header.composes:
         return checked(path, names, np.require(own, np.float32, "A"), found.counts)
     parts = Subwords(found.input[header.words :], max(header.min_n, 0), header.max_n)

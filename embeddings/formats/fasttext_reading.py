@@ -10,7 +10,6 @@ import numpy as np
 
 from embeddings.errors import FormatError
 from embeddings.formats.fasttext_header import LONGEST, QUANTISED, Header, read_header
-from embeddings.formats.shared import named
 from embeddings.formats.sources import compressed, plain
 
 ENTRY = struct.Struct("<qb")  # after a word and its NUL: count, and 0 for a word or 1 for a label
@@ -157,7 +156,7 @@ def scan(data: bytes, number: int, words: list[bytes], counts: list[int], kinds:
 
 def twice(words: list[bytes]) -> str:
     """A word that stands twice, for a message."""
-    return repr(named(Counter(words).most_common(1)[0][0]))
+    return repr(Counter(words).most_common(1)[0][0].decode("utf-8", "replace"))
 
 
 def read_contents(path: Path) -> Contents:

@@ -13,8 +13,9 @@ import numpy as np
 
 from embeddings.errors import FormatError
 from embeddings.files import write_npy
+from embeddings.formats.packed import Packed
 from embeddings.formats.precision import narrowed
-from embeddings.formats.shared import as_words, check_policy, checked, encoded_words
+from embeddings.formats.shared import check_policy, checked, encoded_words
 from embeddings.formats.sources import opened
 from embeddings.vectors import Vectors
 
@@ -61,7 +62,7 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
     lines = [line.removesuffix(b"\r") for line in lines] if lines != [b""] else []
     if len(lines) != len(matrix):
         raise FormatError(f"{beside} has {len(lines)} words, and {path} {len(matrix)} rows")
-    return checked(path, as_words(lines, errors, f"{beside}, line", 1), matrix)
+    return checked(path, Packed(lines).decoded(errors, f"{beside}, line", 1), matrix)
 
 
 def read_matrix(path: Path) -> np.ndarray:

@@ -24,6 +24,7 @@ from embeddings.formats.tables import (
     to_table,
 )
 from embeddings.vectors import Vectors
+from embeddings.words import Words
 
 SUMMARY = "Parquet: columns word, count and vector"
 ENDINGS = (".parquet",)
@@ -73,7 +74,7 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
     return checked(path, words, matrix, counts)
 
 
-def read_batches(path: Path, file: Any) -> tuple[list[str], np.ndarray, np.ndarray | None]:
+def read_batches(path: Path, file: Any) -> tuple[Words | list[str], np.ndarray, np.ndarray | None]:
     """The words, their vectors (words, dim), and counts if they are known."""
     rows, counts = None, list[np.ndarray | None]()
     names = [name for name in (WORD, COUNT, VECTOR, SCALE) if name in file.schema_arrow.names]
@@ -82,7 +83,7 @@ def read_batches(path: Path, file: Any) -> tuple[list[str], np.ndarray, np.ndarr
         rows = rows or Rows(path, part.shape[1], None)
         if part.shape[1] != rows.matrix.shape[1]:
             raise FormatError(f"vectors of {rows.matrix.shape[1]} and of {part.shape[1]} components")
-        rows.add(column(batch, WORD).to_pylist(), part)
+        rows.add([word.encode() for word in column(batch, WORD).to_pylist()], part)
         if rows.matrix.nbytes > 2 * allowed(path):
             raise FormatError(f"{path.stat().st_size} bytes expand to {rows.matrix.nbytes} and more")
         counts.append(counts_of(batch))
@@ -92,7 +93,8 @@ def read_batches(path: Path, file: Any) -> tuple[list[str], np.ndarray, np.ndarr
     known = [part for part in counts if part is not None]
     if known and len(known) < len(counts):
         raise FormatError(f"the column {COUNT} holds nulls")
-    return rows.words, rows.whole(), np.concatenate(known) if known else None
+    words = rows.packed.decoded("strict", f"{path}, word", 1)
+    return words, rows.whole(), np.concatenate(known) if known else None
 
 
 def check_size(path: Path, file: Any) -> None:

@@ -12,9 +12,9 @@ import numpy as np
 
 from embeddings.errors import FormatError
 from embeddings.formats.columns import LongLineError, read_columns, side_by_side
+from embeddings.formats.packed import Packed
 from embeddings.formats.shared import (
     WIDEST_LINE,
-    as_words,
     check_dim,
     check_policy,
     check_writable,
@@ -83,7 +83,7 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
     with opened(names) as stream:
         words, counts = columns(names, stream.read())
     matrix = read_matrix(numbers_of(path), len(words))
-    return checked(path, as_words(words, errors, f"{names}, word", 1), matrix, counts)
+    return checked(path, Packed(words).decoded(errors, f"{names}, word", 1), matrix, counts)
 
 
 def numbers_of(path: Path) -> Path:

@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from embeddings.errors import FormatError
-from embeddings.formats.shared import as_words, checked, named
+from embeddings.formats.packed import Packed
+from embeddings.formats.shared import checked
 from embeddings.vectors import Vectors
 
 FIRST_ROOM = 1 << 22  # components
@@ -25,25 +25,30 @@ class Rows:
 
     def __init__(self, path: Path, dim: int, expected: int | None) -> None:
         self.path = path
-        self.words: list[Any] = []
+        self.packed = Packed()
         room = FIRST_ROOM // dim + 1 if expected is None else expected
         self.matrix = np.empty((room, dim), dtype=np.float32)
-        self.seen: set[Any] | None = set() if expected is None else None
+        self.seen: set[bytes] | None = set() if expected is None else None
         self.finite = True
 
-    def add(self, words: Sequence[Any], vectors: np.ndarray) -> None:
+    @property
+    def count(self) -> int:
+        """How many were read."""
+        return len(self.packed)
+
+    def add(self, words: Sequence[bytes], vectors: np.ndarray) -> None:
         """Take further words and their vectors (words, dim).
 
         Raises:
             FormatError: one stands twice.
         """
-        start, end = len(self.words), len(self.words) + len(words)
-        self.words.extend(words)
+        start, end = self.count, self.count + len(words)
+        self.packed.extend(words)
         if self.seen is not None:
             self.seen.update(words)
             if len(self.seen) < end:
-                twice = next(word for word, times in Counter(self.words).items() if times > 1)
-                raise FormatError(f"{self.path}: the word {named(twice)!r} stands twice")
+                twice = next(word for word, times in Counter(self.packed.listed()).items() if times > 1)
+                raise FormatError(f"{self.path}: the word {twice.decode('utf-8', 'replace')!r} stands twice")
         if end > len(self.matrix):
             self.matrix.resize((max(end, len(self.matrix) * 3 // 2), self.matrix.shape[1]), refcheck=False)
         self.matrix[start:end] = vectors
@@ -51,13 +56,13 @@ class Rows:
 
     def whole(self) -> np.ndarray:
         """The vectors of all words taken, (words, dim)."""
-        self.matrix.resize((len(self.words), self.matrix.shape[1]), refcheck=False)
+        self.matrix.resize((self.count, self.matrix.shape[1]), refcheck=False)
         return self.matrix
 
     def vectors(self, errors: str, place: str, first: int) -> Vectors:
-        """The vectors of words read as bytes; `place` and a number that starts at `first` say where each stands.
+        """All that was read; `place` and a number that starts at `first` say where each word stands.
 
         Raises:
             FormatError: a word is not UTF-8 and `errors` is strict, or stands twice; a number is NaN or infinite.
         """
-        return checked(self.path, as_words(self.words, errors, place, first), self.whole(), finite=self.finite)
+        return checked(self.path, self.packed.decoded(errors, place, first), self.whole(), finite=self.finite)

@@ -13,8 +13,9 @@ import numpy as np
 
 from embeddings import tensors
 from embeddings.errors import FormatError
+from embeddings.formats.packed import Packed
 from embeddings.formats.precision import packed, restored
-from embeddings.formats.shared import as_words, check_policy, checked, encoded_words
+from embeddings.formats.shared import check_policy, checked, encoded_words
 from embeddings.vectors import Vectors
 
 SUMMARY = "safetensors: tensors vectors, words (a text, one a line) and counts"
@@ -54,7 +55,7 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
     check_policy(errors)
     found = tensors.load(path)
     matrix = matrix_of(path, found)
-    words = as_words(lines(path, found, len(matrix)), errors, f"{path}, word", 1)
+    words = Packed(lines(path, found, len(matrix))).decoded(errors, f"{path}, word", 1)
     return checked(path, words, matrix, counts_of(path, found, len(matrix)))
 
 

@@ -18,7 +18,6 @@ NUMBER = re.compile(rb"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|nan|i
 LARGEST_DIM = 1 << 20  # a row of 4 MiB; what binds where no file size does
 WIDEST_LINE = 1 << 16  # components of a line of text, each of which is a column while it is read
 LONGEST_WORD = 1 << 15  # bytes; files of vectors are told by their first lines, which must hold a word and more
-MANY = 1 << 16  # words; the strings of fewer are made in less time than Arrow takes to import
 
 
 def is_number(field: bytes) -> bool:
@@ -77,28 +76,6 @@ def decode(words: Sequence[bytes], errors: str, place: str, first: int) -> list[
     return found
 
 
-def as_words(words: Sequence[bytes], errors: str, place: str, first: int) -> Words | list[str]:
-    """The words that `decode` gives; many of them, of which no two are alike, stay a column of Arrow.
-
-    Python's strings and dictionary of a million words take longer than all else of a file, and may never be needed.
-
-    Raises:
-        FormatError: as `decode`.
-    """
-    if len(words) < MANY or len(set(words)) < len(words):
-        return decode(words, errors, place, first)
-    import pyarrow as pa
-
-    ends = np.zeros(len(words) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, words), np.int64, len(words)), out=ends[1:])
-    column = pa.LargeStringArray.from_buffers(len(words), pa.py_buffer(ends), pa.py_buffer(b"".join(words)))
-    try:
-        column.validate(full=True)
-    except pa.ArrowInvalid:
-        return decode(words, errors, place, first)
-    return Words(column, distinct=True)
-
-
 def checked(
     path: Path,
     words: Words | list[str],
@@ -150,8 +127,3 @@ def written_blocks(vectors: Vectors, width: int) -> Iterator[np.ndarray]:
     """The matrix a block of rows at a time, `width` bytes to a component while it is written."""
     for part in row_blocks(*vectors.matrix.shape, itemsize=width):
         yield np.ascontiguousarray(vectors.matrix[part])
-
-
-def named(word: bytes | str) -> str:
-    """A word for a message."""
-    return word if isinstance(word, str) else word.decode("utf-8", "replace")

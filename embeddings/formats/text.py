@@ -110,14 +110,14 @@ def read_fast(path: Path, layout: Layout) -> Rows | None:
     rows = rows_for(path, layout)
     try:
         for batch in batches(path, layout):
-            if layout.words is not None and len(rows.words) + batch.num_rows > layout.words:
+            if layout.words is not None and rows.count + batch.num_rows > layout.words:
                 return None
             rows.add(batch.column(0).to_pylist(), side_by_side(batch.columns[1 : layout.dim + 1]))
             if batch.num_columns > layout.dim + 1 and any(batch.column(layout.dim + 1).to_pylist()):
                 return None
     except (pa.ArrowException, ValueError):
         return None
-    return rows if layout.words in (None, len(rows.words)) else None
+    return rows if layout.words in (None, rows.count) else None
 
 
 def batches(path: Path, layout: Layout) -> Iterator[Any]:
@@ -148,7 +148,7 @@ def read_slowly(path: Path, layout: Layout) -> Rows:
         place = f"{path}, line {number}"
         if blank and line.strip() and layout.words is None:
             raise FormatError(f"{path}, line {blank}: 0 components where {layout.said} {layout.dim}")
-        if len(rows.words) == layout.words or (layout.words is None and not line.strip()):
+        if rows.count == layout.words or (layout.words is None and not line.strip()):
             if line.strip():
                 raise FormatError(f"{place}: more than the {layout.words} words of the header")
             blank = blank or number
@@ -158,8 +158,8 @@ def read_slowly(path: Path, layout: Layout) -> Rows:
         word, numbers = cut(line, layout)
         with np.errstate(over="ignore"):  # becomes infinity, which is refused by its word
             rows.add([word], np.array([components(numbers, layout, place)], np.float32))
-    if layout.words is not None and len(rows.words) < layout.words:
-        raise FormatError(f"{path} is truncated: {len(rows.words)} of the {layout.words} words of its header")
+    if layout.words is not None and rows.count < layout.words:
+        raise FormatError(f"{path} is truncated: {rows.count} of the {layout.words} words of its header")
     return rows
 
 

@@ -66,11 +66,11 @@ def read_rows(path: Path, header: Header) -> Rows:
     buffer, held = bytearray(max(BLOCK, 2 * (width + LONGEST_WORD))), 0
     with plain(path) as stream, memoryview(buffer) as view:
         stream.read(header.end)
-        while (missing := header.words - len(rows.words)) > 0:
+        while (missing := header.words - rows.count) > 0:
             more = stream.readinto(view[held:])
             words, ends = scan(buffer, held + more, missing, width)
             if not words and not (more and held + more < len(buffer)):
-                raise FormatError(f"{path} is truncated: it ends within word {len(rows.words) + 1} of {header.words}")
+                raise FormatError(f"{path} is truncated: it ends within word {rows.count + 1} of {header.words}")
             rows.add(words, gather(buffer, ends - width, header.dim))
             end = int(ends[-1]) if words else 0
             held += more - end

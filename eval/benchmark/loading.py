@@ -3,9 +3,8 @@
 `python -m embeddings.eval.benchmark.loading` makes vectors at random, writes them, and prints a line a way of reading,
 separated by tabs. Each reading is a process of its own, which takes the time from when its libraries are imported to
 the first vector; the ways take turns. The files were just written, so that they are in memory, and just before each
-reading as much memory as it needs was taken and given back: where a machine is virtual, finding it anew takes longer
-than all else, and would be told of whoever comes first. With `-o FILE` the table is written as Markdown too. `--help`
-lists what can be chosen.
+reading its process takes as much memory as it may need and gives it back: where a machine is virtual, finding it anew
+takes longer than all else. With `-o FILE` the table is written as Markdown too. `--help` lists what can be chosen.
 """
 
 import json
@@ -29,9 +28,10 @@ from embeddings.vectors import Vectors
 from embeddings.vocabulary import Vocabulary
 
 READ = """
-import json, resource, sys, time
+import json, numpy, resource, sys, time
 {imports}
-path, word = sys.argv[1:]
+path, word, room = sys.argv[1:]
+numpy.ones(int(room), numpy.float32)
 def spent():
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime
@@ -40,7 +40,6 @@ found = {read}
 found[word].sum()
 print(json.dumps([spent() - begun, time.perf_counter() - wall, spent()]))
 """
-TOUCH = "import sys, numpy; numpy.ones(int(sys.argv[1]), numpy.float32)"
 OURS = (
     "import embeddings as em, embeddings.model, pyarrow.compute\nfrom embeddings import formats\nformats.names()",
     "em.load(path)",
@@ -64,9 +63,8 @@ def measured(words: int, dim: int, repeats: int) -> Iterator[tuple[str, ...]]:
         runs: dict[tuple[str, str], list[list[float]]] = {way: [] for way in WAYS}
         for _ in range(repeats):
             for way, (imports, read) in WAYS.items():
-                subprocess.run([sys.executable, "-c", TOUCH, str(2 * words * dim)], check=True)
                 code = READ.format(imports=imports, read=read)
-                runs[way].append(timed(code, paths[way[0]], f"word{words - 1}"))
+                runs[way].append(timed(code, paths[way[0]], f"word{words - 1}", 2 * words * dim))
         for (form, library), each in runs.items():
             cpu, wall, whole = (median(column) for column in zip(*each, strict=True))
             ours = median(run[0] for run in runs[form, "embeddings"])
@@ -86,9 +84,9 @@ def written(words: int, dim: int, folder: Path) -> dict[str, Path]:
     return paths
 
 
-def timed(code: str, path: Path, word: str) -> list[float]:
-    """CPU and wall seconds of reading, CPU seconds of the whole process."""
-    command = [sys.executable, "-c", code, str(path), word]
+def timed(code: str, path: Path, word: str, room: int) -> list[float]:
+    """CPU and wall seconds of reading, CPU seconds of the whole process; `room` numbers are taken and given back."""
+    command = [sys.executable, "-c", code, str(path), word, str(room)]
     found: list[float] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     return found
 

@@ -8,7 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from embeddings.errors import FormatError
-from embeddings.formats import shared
+from embeddings.formats import packed, shared
+from embeddings.formats.packed import Packed
 from embeddings.formats.rows import Rows
 from embeddings.vectors import Vectors
 from embeddings.words import Words
@@ -19,7 +20,7 @@ word = st.text(max_size=5).map(lambda text: text.encode("utf-8", "surrogatepass"
 def outcome(words, errors):
     """The words, or the line that refuses them."""
     try:
-        found = shared.as_words(words, errors, "here, word", 1)
+        found = Packed(words).decoded(errors, "here, word", 1)
         return Vectors(found, np.zeros((len(words), 1))).words
     except (FormatError, shared.SettingError) as error:
         return str(error)
@@ -31,19 +32,34 @@ def outcome(words, errors):
 @example([b"", b"a\nb"], "strict")
 @example([b"a", b"a"], "strict")
 def test_columns_and_lists_are_one(words, errors):
-    with patch.object(shared, "MANY", 0):
+    with patch.object(packed, "MANY", 0):
         column = outcome(words, errors)
     assert column == outcome(words, errors)
+    assert Packed(words).listed() == words
 
 
 def test_many_words_stay_a_column_until_they_are_asked_for(monkeypatch):
-    monkeypatch.setattr(shared, "MANY", 3)
-    few, many = (shared.as_words([b"a", b"\xc3\xa9", b"c"][:count], "strict", "here", 1) for count in (2, 3))
+    monkeypatch.setattr(packed, "MANY", 3)
+    few, many = (Packed([b"a", b"\xc3\xa9", b"c"][:count]).decoded("strict", "here", 1) for count in (2, 3))
     assert few == ["a", "é"]
     assert isinstance(many, Words)
     assert [many.find(text) for text in ("a", "é", "c", "d")] == [0, 1, 2, None]
     assert not {"listed", "rows"} & set(vars(many))
     assert many.listed == ["a", "é", "c"]
+
+
+def test_words_of_one_hash_are_not_taken_for_one_word(monkeypatch):
+    monkeypatch.setattr(packed, "MANY", 0)
+    assert isinstance(Packed([b"a", b"b"]).decoded("strict", "here", 1), Words)
+    monkeypatch.setattr(packed, "hash", lambda word: 7, raising=False)
+    assert Packed([b"a", b"b"]).decoded("strict", "here", 1) == ["a", "b"]
+
+
+def test_words_are_taken_as_they_come():
+    words = Packed([b"a"])
+    for more in ([], [b"bc", b""], [b"d"]):
+        words.extend(more)
+    assert (len(words), words.listed(), words.ends.tolist()) == (4, [b"a", b"bc", b"", b"d"], [0, 1, 3, 3, 4])
 
 
 @pytest.mark.parametrize("row", range(4))
