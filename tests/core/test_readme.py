@@ -87,6 +87,7 @@ def test_python_runs_as_written(readme, root, monkeypatch, tmp_path):
 SHOWN = ("results.md", "structured/results.md", "neighbours.md", "composition.md", "composition-curve.md")
 SHOWN += ("composition-phrases.txt", "composition-neighbours.txt", "unspaced/results.md", "unspaced/neighbours.txt")
 SHOWN += ("documents/results.md", "documents/beside.txt", "documents-speed/results.md", "documents/million.txt")
+SHOWN += ("loading.md",)
 
 
 def test_figures_are_what_was_written(root):
@@ -121,6 +122,14 @@ def test_the_lead_says_what_was_measured(root, readme):
     least = {trainer: f"{min(found):.2g}" for trainer, found in ratios.items()}
     most = {trainer: f"{max(found):.2g}" for trainer, found in ratios.items()}
     assert told.groups() == (least["skipgram"], most["skipgram"], least["cbow"], most["cbow"], most["fasttext"])
+
+
+def test_the_lead_says_how_fast_files_were_read(root, readme):
+    told = re.search(r"binary files are\s+read (\S+) times\s+faster than by gensim, its text files\s+(\S+)", readme)
+    assert told is not None
+    lines = (root / "eval" / "results" / "loading.md").read_text(encoding="utf-8").splitlines()
+    ratios = {cells[0]: cells[-1] for cells in (line.strip("| ").split(" | ") for line in lines) if "gensim" in cells}
+    assert told.groups() == (ratios["word2vec-binary"], ratios["word2vec-text"])
 
 
 def test_other_figures_are_replaced(tmp_path):
