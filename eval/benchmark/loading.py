@@ -92,9 +92,9 @@ def timed(code: str, path: Path, word: str, room: int) -> list[float]:
     return found
 
 
-def markdown(rows: Sequence[Sequence[str]], about: str) -> str:
+def markdown(rows: Sequence[tuple[str, ...]], about: str) -> str:
     """The rows as a table, with what they were measured on."""
-    return "\n".join([about, "", row(HEADS), row(["---"] * len(HEADS)), *map(row, rows)]) + "\n"
+    return "\n".join([about, "", row(list(HEADS)), row(["---"] * len(HEADS)), *(row(list(one)) for one in rows)]) + "\n"
 
 
 def about(words: int, dim: int) -> str:
