@@ -81,19 +81,23 @@ def check_apart(out: str | None, corpus: "Corpus", option: str = "--out") -> Non
 
 
 def check_spared(targets: Sequence[Path], read: Inputs, *, renewed: Sequence[str] = RENEWED) -> None:
-    """Refuse outputs, the one that was asked for first, that would replace what is read.
+    """Refuse outputs, the one that was asked for first, that would replace what is read, or what is not theirs.
 
     What is asked for by name may replace the inputs of the options in `renewed`.
 
     Raises:
         SettingError: naming both.
+        OutputError: as `formats.check_beside`.
     """
+    from embeddings import formats
+
     for number, target in enumerate(targets):
         for option, path in read:
             if number == 0 and option in renewed and target.resolve() == path.resolve():
                 continue
             if within(path, target) or (within(target, path) and target.exists()):
                 raise SettingError(f"{target} would be written over {option} {path}; choose another place")
+    formats.check_beside(targets)
 
 
 def check_log(log: str | None, out: str) -> None:

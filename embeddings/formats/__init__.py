@@ -7,7 +7,7 @@ imported, so a format imports whatever is heavy inside its functions.
 import inspect
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -188,15 +188,11 @@ def check(
 def check_targets(name: str, targets: list[Path], *, force: bool) -> None:
     """Refuse what cannot be written or must not be replaced.
 
-    What goes beside a file replaces only what was beside one before.
-
     Raises:
         OutputError: as `write`.
     """
     for target in targets:
         check_output(target, force=force)
-        if target.exists() and not targets[0].exists():
-            raise OutputError(f"{target}, which would go beside {targets[0]}, exists and is not its own; move it away")
         if not is_folder(by_name(name)):
             continue
         if target.exists() and not target.is_dir():
@@ -205,10 +201,22 @@ def check_targets(name: str, targets: list[Path], *, force: bool) -> None:
             raise OutputError(f"{target} is a folder but not of the {name} format, and is not replaced")
 
 
+def check_beside(targets: Sequence[Path]) -> None:
+    """Refuse to replace, by what goes beside the first file, what was beside none before.
+
+    Raises:
+        OutputError: a file is there, and the first one is not.
+    """
+    for target in targets:
+        if target.exists() and not targets[0].exists():
+            raise OutputError(f"{target}, which would go beside {targets[0]}, exists and is not its own; move it away")
+
+
 @contextmanager
 def placing(name: str, targets: list[Path], *, force: bool) -> Iterator[list[Path]]:
     """Temporary paths, files or one folder, that all take their places when the block ends well."""
     check_targets(name, targets, force=force)
+    check_beside(targets)
     if not is_folder(by_name(name)):
         with replacing_all(targets, force=force) as fresh:
             yield fresh
