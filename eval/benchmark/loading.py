@@ -2,9 +2,9 @@
 
 `python -m embeddings.eval.benchmark.loading` makes vectors at random, writes them, and prints a line a way of reading,
 separated by tabs. Each reading is a process of its own, which takes the time from when its libraries are imported to
-the first vector; the ways take turns. The files were just written, so that they are in memory, and just before each
-reading its process takes as much memory as it may need and gives it back: where a machine is virtual, finding it anew
-takes longer than all else. With `-o FILE` the table is written as Markdown too. `--help` lists what can be chosen.
+the first vector; those of a format take turns. Just before each reading the file is read once, so that it is in memory,
+and the process takes as much memory as it may need and gives it back: where a machine is virtual, finding it anew takes
+longer than all else. With `-o FILE` the table is written as Markdown too. `--help` lists what can be chosen.
 """
 
 import json
@@ -62,10 +62,12 @@ def measured(words: int, dim: int, repeats: int) -> Iterator[tuple[str, ...]]:
     with TemporaryDirectory(prefix="embeddings-loading-") as place:
         paths = written(words, dim, Path(place))
         runs: dict[tuple[str, str], list[list[float]]] = {way: [] for way in WAYS}
-        for _ in range(repeats):
-            for way, (imports, read) in WAYS.items():
+        for form, path in paths.items():
+            for way in [way for way in WAYS if way[0] == form] * repeats:
+                imports, read = WAYS[way]
+                warm(path)
                 code = READ.format(imports=imports, read=read)
-                runs[way].append(timed(code, paths[way[0]], f"word{words - 1}", 2 * words * dim))
+                runs[way].append(timed(code, path, f"word{words - 1}", 2 * words * dim))
         for (form, library), each in runs.items():
             cpu, wall, whole = (median(column) for column in zip(*each, strict=True))
             ours = median(run[0] for run in runs[form, "embeddings"])
@@ -83,6 +85,15 @@ def written(words: int, dim: int, folder: Path) -> dict[str, Path]:
         paths[form] = folder / form
         vectors.save(paths[form], form)
     return paths
+
+
+def warm(path: Path) -> None:
+    """Read all that is there, so that it is in memory."""
+    for file in [path, *path.rglob("*")]:
+        if file.is_file():
+            with file.open("rb") as stream:
+                while stream.read(1 << 22):
+                    pass
 
 
 def timed(code: str, path: Path, word: str, room: int) -> list[float]:
