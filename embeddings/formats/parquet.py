@@ -24,7 +24,6 @@ from embeddings.formats.tables import (
     to_table,
 )
 from embeddings.vectors import Vectors
-from embeddings.words import Words
 
 SUMMARY = "Parquet: columns word, count and vector"
 ENDINGS = (".parquet",)
@@ -68,14 +67,13 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
         try:
             check_schema(file.schema_arrow)
             check_size(path, file)
-            words, matrix, counts = read_batches(path, file)
+            return read_batches(path, file)
         except FormatError as error:
             raise error if str(path) in str(error) else FormatError(f"{path}: {error}") from None
-    return checked(path, words, matrix, counts)
 
 
-def read_batches(path: Path, file: Any) -> tuple[Words | list[str], np.ndarray, np.ndarray | None]:
-    """The words, their vectors (words, dim), and counts if they are known."""
+def read_batches(path: Path, file: Any) -> Vectors:
+    """All that the file holds, counts if they are known."""
     rows, counts = None, list[np.ndarray | None]()
     names = [name for name in (WORD, COUNT, VECTOR, SCALE) if name in file.schema_arrow.names]
     for batch in file.iter_batches(batch_size=BATCH, columns=names):
@@ -89,12 +87,11 @@ def read_batches(path: Path, file: Any) -> tuple[Words | list[str], np.ndarray, 
         counts.append(counts_of(batch))
     if rows is None:
         kind = file.schema_arrow.field(VECTOR).type
-        return [], np.empty((0, getattr(kind, "list_size", 1)), np.float32), None
+        return checked(path, [], np.empty((0, getattr(kind, "list_size", 1)), np.float32))
     known = [part for part in counts if part is not None]
     if known and len(known) < len(counts):
         raise FormatError(f"the column {COUNT} holds nulls")
-    words = rows.packed.decoded("strict", f"{path}, word", 1)
-    return words, rows.whole(), np.concatenate(known) if known else None
+    return rows.vectors("strict", f"{path}, word", 1, np.concatenate(known) if known else None)
 
 
 def check_size(path: Path, file: Any) -> None:

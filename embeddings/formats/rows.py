@@ -59,10 +59,11 @@ class Rows:
         self.matrix.resize((self.count, self.matrix.shape[1]), refcheck=False)
         return self.matrix
 
-    def vectors(self, errors: str, place: str, first: int) -> Vectors:
+    def vectors(self, errors: str, place: str, first: int, counts: np.ndarray | None = None) -> Vectors:
         """All that was read; `place` and a number that starts at `first` say where each word stands.
 
         Raises:
             FormatError: a word is not UTF-8 and `errors` is strict, or stands twice; a number is NaN or infinite.
         """
-        return checked(self.path, self.packed.decoded(errors, place, first), self.whole(), finite=self.finite)
+        words = self.packed.decoded(errors, place, first)
+        return checked(self.path, words, self.whole(), counts, finite=self.finite)
