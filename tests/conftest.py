@@ -27,6 +27,11 @@ def pytest_configure(config):
         config.pluginmanager.register(readers.Readers(config.getoption("readers")))
 
 
+def pytest_make_parametrize_id(config, val, argname):
+    """Cases of bytes are counted: packed bytes hold the second they were made, and workers must collect the same."""
+    return argname if isinstance(val, bytes) else None
+
+
 def pytest_runtest_setup(item):
     readers.note(item)
 
