@@ -90,13 +90,11 @@ def replacing_all(paths: Sequence[Path], *, force: bool = False) -> Iterator[lis
     process is killed at this very moment.
 
     Raises:
-        OutputError: as `check_output` of each, and when writing fails.
+        OutputError: as `check_file` of each, and when writing fails.
     """
-    targets = [check_output(path, force=force) for path in paths]
+    targets = [check_file(path, force=force) for path in paths]
     if len({target.name for target in targets}) < len(targets):
         raise OutputError(f"{targets[0]} and what goes beside it would be one file; choose another name")
-    if found := next((target for target in targets if target.is_dir()), None):
-        raise OutputError(f"{found} is a folder, and vectors are written to a file")
     try:
         with tempfile.TemporaryDirectory(
             prefix=f".{targets[0].name}.", suffix=".partial", dir=targets[0].absolute().parent

@@ -16,12 +16,12 @@ CONTROLS = set(range(32)) - set(b"\t\n\v\f\r\x1b")
 def describe(path: str | os.PathLike[str], *, full: bool = False, allow_pickle: bool = False) -> dict[str, Any]:
     """Facts by name: "what" it is, and what can be said of such a thing; values that JSON can hold.
 
-    A saved model, an encoded corpus, checkpoints or the log of a run, vectors in any installed format, a vocabulary, a
-    text, compressed or not, or an unknown file. No pickle is run.
+    A saved model, an encoded corpus, checkpoints or the log of a run, a list of phrases, vectors in any installed
+    format, a vocabulary, a text, compressed or not, or an unknown file. No pickle is run.
 
     Arguments:
-        full: read all of it: count the lines of a text, the events of a log, check every vector of a file, so that
-            words are counted where nothing says how many there are.
+        full: read all of it: count the lines of a text, the phrases of a list, the events of a log, check every vector
+            of a file, so that words are counted where nothing says how many there are.
         allow_pickle: with `full`, read gensim's own files, which can run any code.
 
     Raises:
@@ -124,11 +124,15 @@ def vector_facts(path: Path, name: str, *, full: bool, allow_pickle: bool) -> di
 
 
 def other_facts(path: Path, start: bytes, facts: dict[str, Any], *, full: bool) -> dict[str, Any]:
-    """The log of a run, a text, or what nobody knows."""
+    """The log of a run, a list of phrases, a text, or what nobody knows."""
+    from embeddings.corpora.phrases import listed
     from embeddings.training.log_reading import is_log, log_facts
 
     if is_log(start) and facts["compression"] is None:
         return {"what": "log of a run"} | facts | log_facts(path, full=full)
+    if listed.is_list(start) and facts["compression"] is None:
+        phrases = {"phrases": len(listed.read(path))} if full else {}
+        return {"what": "list of phrases"} | facts | text_facts(path, start, full=full) | phrases
     if not start:
         return {"what": "empty file"} | facts
     if is_text(start):
@@ -140,7 +144,9 @@ def other_facts(path: Path, start: bytes, facts: dict[str, Any], *, full: bool) 
 
 def whole_line(start: bytes) -> bool:
     """Whether the first line looks like one of vectors: two numbers after its word at least."""
-    return len(start.split(b"\n", 1)[0].split()) > 2
+    from embeddings.formats.glove import numbers_at_end
+
+    return numbers_at_end(start.split(b"\n", 1)[0]) >= 2
 
 
 def is_text(start: bytes) -> bool:

@@ -19,7 +19,7 @@ JOINER = "_"
 LONGEST = 32  # words of a phrase
 PASSES = 8  # at most
 HEADING = "phrase"
-MORE = ("count", "score", "type", "pass")
+FIRST = "\t".join((HEADING, "count", "score", "type", "pass"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class PhraseList:
             SettingError: a word holds white space, and would come back as two.
         """
         with replacing(path, force=force) as fresh, fresh.open("w", encoding="utf-8", newline="\n") as stream:
-            stream.write("\t".join((HEADING, *MORE)) + "\n")
+            stream.write(FIRST + "\n")
             for phrase in self.phrases:
                 stream.write(line(phrase) + "\n")
 
@@ -156,6 +156,11 @@ def line(phrase: Phrase) -> str:
     score = None if phrase.score is None else f"{phrase.score:.8g}"
     rest = ["-" if value is None else str(value) for value in (phrase.count, score, phrase.type, phrase.step)]
     return "\t".join((text, *rest))
+
+
+def is_list(start: bytes) -> bool:
+    """Whether what begins so is a list that `PhraseList.save` wrote."""
+    return start.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0].rstrip(b"\r") == FIRST.encode()
 
 
 def read(path: str | os.PathLike[str], *, joiner: str = JOINER) -> PhraseList:

@@ -22,8 +22,8 @@ def command(path: str, full: bool, allow_pickle: bool, curve: str | None, force:
     """Print what a file or folder holds, and how a saved model was made.
 
     Of a model folder, the log and the checkpoints of a run, an encoded corpus, vectors in any format, a vocabulary, a
-    text, compressed or not, or any other file. Only its first bytes (and the last ones of a log) are read unless --full
-    is given, and no pickle is ever run without --allow-pickle.
+    list of phrases, a text, compressed or not, or any other file. Only its first bytes (and the last ones of a log) are
+    read unless --full is given, and no pickle is ever run without --allow-pickle.
     """
     if curve is not None:
         from embeddings.training.curve import draw_curve

@@ -93,6 +93,10 @@ class Callback:
         """The run is over; what it gives in place of the model learned last, which None leaves."""
         return model
 
+    def named(self) -> dict[str, Any]:
+        """What it decides by, as JSON can hold it: one with a state goes on only where this is the same."""
+        return {}
+
     def state(self) -> dict[str, Any]:
         """What a checkpoint holds of it: arrays, and what JSON can hold, by name; nothing that changes later."""
         return {}

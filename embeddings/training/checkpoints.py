@@ -39,6 +39,7 @@ NAME = "words-{:015d}"
 NAMED = "words-" + "[0-9]" * 15  # a pattern of these names: no folder of somebody else has one
 KEPT = 3
 PARTIAL = ".partial"
+LONGEST_SHOWN = 100  # characters of a value in a message
 PACE = 5e8  # bytes a second: what a first checkpoint is taken to cost
 
 
@@ -263,5 +264,14 @@ def differences(there: Any, here: Any, name: str = "") -> Iterator[str]:
     if isinstance(there, dict) and isinstance(here, dict):
         for key in dict.fromkeys([*there, *here]):
             yield from differences(there.get(key), here.get(key), key)
+    elif isinstance(there, list) and isinstance(here, list) and len(there) == len(here):
+        for one, other in zip(there, here, strict=True):
+            yield from differences(one, other, name)
     elif there != here:
-        yield f"{name} was {there!s:.60}, and is {here!s:.60}"
+        yield f"{name} was {abridged(there)}, and is {abridged(here)}"
+
+
+def abridged(value: Any) -> str:
+    """A value as text, of a long one its end, in which paths differ."""
+    text = str(value)
+    return text if len(text) <= LONGEST_SHOWN else f"…{text[1 - LONGEST_SHOWN :]}"

@@ -100,22 +100,17 @@ class EarlyStopping(Callback):
             phrases=model.phrases,
         )
 
+    def named(self) -> dict[str, Any]:
+        """What it judges by, and its patience."""
+        return {"patience": self.patience, "judged by": told(self.by)}
+
     def state(self) -> dict[str, Any]:
         """What was judged so far, and the best tables."""
-        said: dict[str, Any] = {"patience": self.patience, "by": self.by, "scores": list(self.scores)}
-        said |= {"best": self.best, "record": self.record}
+        said: dict[str, Any] = {"scores": list(self.scores), "best": self.best, "record": self.record}
         return said | {PREFIX + name: table for name, table in self.kept.items()}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on judging.
-
-        Raises:
-            SettingError: the patience was another, or the sets.
-        """
-        if state["patience"] != self.patience:
-            raise SettingError(f"the run had the patience {state['patience']}, not {self.patience}")
-        if state["by"] != self.by:
-            raise SettingError(f"the run was judged by {told(state['by'])}, not by {told(self.by)}")
+        """Go on judging."""
         self.scores, self.best, self.record = list(state["scores"]), state["best"], state["record"]
         kept = {name.removeprefix(PREFIX): table for name, table in state.items() if name.startswith(PREFIX)}
         self.kept = {name: np.array(table, subok=False) for name, table in kept.items()}

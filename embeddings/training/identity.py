@@ -28,7 +28,7 @@ def known_before(conduct: "Conduct", trainer: str, settings: Any, threads: int, 
         "seed": seed,
         "threads": threads,
         **conduct.named,
-        "callbacks": [type(callback).__name__ for callback in remembering(conduct.callbacks)],
+        "callbacks": [{type(callback).__name__: callback.named()} for callback in remembering(conduct.callbacks)],
         "packages": installed(),
     }
     made: dict[str, Any] = plain(name)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Any
 
-from embeddings.eval.benchmark.rows import SEEN, SETS, TIMES, TOTAL, WRONG, Row, sets_of, settings_of
+from embeddings.eval.benchmark.rows import PARTS, SEEN, SETS, TIMES, TOTAL, WRONG, Row, sets_of, settings_of
 from embeddings.eval.benchmark.text import LONGEST
 from embeddings.eval.benchmark.tools import OURS, Note, Tool
 
@@ -148,12 +148,13 @@ def table(found: Sequence[Summary], varying: Sequence[str]) -> list[str]:
     """The lines of the table: the model, the settings that vary, the tool, and its figures."""
     heads = ["model", *(name.replace("_", " ") for name in varying), "tool", "CPU s, training", "CPU s, whole"]
     heads += ["wall s, training / whole", "words/s, training", "memory MB, peak / private"]
-    heads += [f"{SETS.get(name, name)} (seen of {total_of(found, name)})" for name in found[0].scores]
+    sets = sets_told(found)
+    heads += [f"{SETS.get(name, name)} (seen of {total_of(found, name)})" for name in sets]
     heads += ["seeds", "remarks"]
     lines = [heads, ["---"] * len(heads)]
     for one in found:
         settings = [number(one.shape[name], "g") for name in varying]
-        lines.append([one.shape["trainer"], *settings, one.tool, *figures(one), *quality(one)])
+        lines.append([one.shape["trainer"], *settings, one.tool, *figures(one), *quality(one, sets)])
     return ["| " + " | ".join(line) + " |" for line in lines]
 
 
@@ -169,11 +170,20 @@ def figures(one: Summary) -> list[str]:
     return [*cells, " / ".join(walls), number(pace, ",.0f"), " / ".join(sizes)]
 
 
-def quality(one: Summary) -> list[str]:
+def sets_told(found: Sequence[Summary]) -> list[str]:
+    """The test sets that are columns; their parts only if every line judged by the whole has them."""
+
+    def judged(name: str) -> list[bool]:
+        return [one.scores[name][0] is not None for one in found]
+
+    wholes = {f"{name} {part}": name for name in SETS for part in PARTS}
+    return [name for name in found[0].scores if name not in wholes or judged(name) == judged(wholes[name])]
+
+
+def quality(one: Summary, sets: Sequence[str]) -> list[str]:
     """The cells of quality, runs and remarks."""
-    cells = [
-        number(value, ".3f") + (f" ({seen})" if seen is not None else "") for value, seen, _ in one.scores.values()
-    ]
+    scores = [one.scores[name] for name in sets]
+    cells = [number(value, ".3f") + (f" ({seen})" if seen is not None else "") for value, seen, _ in scores]
     failed = f"{one.failed} failed: " if one.failed else ""
     return [*cells, str(one.runs), (failed + one.error).replace("|", "\\|")]
 

@@ -139,6 +139,19 @@ def test_runs_of_documents_are_judged_by_their_errors():
     assert any("logistic regression" in line for line in lines)
 
 
+def test_parts_of_a_test_set_are_columns_where_all_lines_have_them():
+    whole = {"google-analogies": 0.25, "google-analogies seen": 8, "google-analogies total": 9}
+    part = {f"google-analogies semantic{end}": value for end, value in (("", 0.5), (" seen", 3), (" total", 4))}
+    both, one = row("embeddings", 1, 1.0, **whole, **part), row("gensim", 1, 4.0, **whole)
+
+    def shown(*runs):
+        return any("semantic" in line for line in table.markdown(runs, MACHINE, [tools.OURS]).splitlines())
+
+    assert shown(both, {**one, **part})
+    assert not shown(both, one)
+    assert shown(both, {**row("gensim", 1, None), "error": "it broke"})
+
+
 def test_fasttext_gets_our_settings_and_no_ngrams():
     given = tools.fasttext_settings(made("cbow"))
     assert given == {

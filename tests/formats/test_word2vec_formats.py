@@ -299,7 +299,7 @@ def test_outputs_are_not_overwritten(tmp_path, small):
     with pytest.raises(OutputError, match=r"v\.bin exists"):
         Vectors(["x"], np.ones((1, 1))).save(tmp_path / "v.bin")
     assert (tmp_path / "v.bin").read_bytes() == before
-    with pytest.raises(OutputError, match="is a folder, and vectors are written to a file"):
+    with pytest.raises(OutputError, match="is a folder, and a file is written: choose another name"):
         small.save(tmp_path, "word2vec-text", force=True)
 
 

@@ -14,6 +14,7 @@ import embeddings as em
 from embeddings.errors import FormatError, OutputError, SettingError
 from embeddings.inspection import describe
 from embeddings.testing import planted
+from embeddings.training.checkpoints import CheckpointError
 from embeddings.training.curve import draw_curve, losses
 from embeddings.training.log_reading import log_facts
 
@@ -163,7 +164,7 @@ def test_early_stopping_goes_on_from_a_checkpoint(tmp_path):
     with pytest.raises(em.Interrupted):
         learn("cbow", planted(), {"epochs": 9}, callbacks=callbacks, checkpoints=made)
     other = em.EarlyStopping(score=by_words, patience=3)
-    with pytest.raises(SettingError, match="the run had the patience 2, not 3"):
+    with pytest.raises(CheckpointError, match=r"patience was 2, and is 3$"):
         learn("cbow", planted(), {"epochs": 9}, callbacks=[other], checkpoints=made, resume=True)
     stopping = em.EarlyStopping(score=by_words)
     model = learn("cbow", planted(), {"epochs": 9}, callbacks=[stopping], checkpoints=made, resume=True)
@@ -179,9 +180,16 @@ def test_a_run_that_goes_on_is_judged_by_what_it_was_judged_by(tmp_path):
     how = {"text": planted(), "settings": {"epochs": 9}, "checkpoints": made}
     with interrupted_after(2), pytest.raises(em.Interrupted):
         learn("cbow", **how, callbacks=[em.EarlyStopping(similarity=pairs[0])])
+
+    def never():
+        raise AssertionError("the corpus was read")
+        yield ["a"]
+
+    given = {"min_count": 1, "dim": 8, "sample": 0.01, "epochs": 9, "threads": 1, "seed": 3, "checkpoints": made}
     for other in ({"similarity": pairs[1]}, {"similarity": pairs}, {"score": lambda model: 1.0}):
-        with pytest.raises(SettingError, match=r"the run was judged by similarity .*a\.txt, not by "):
-            learn("cbow", **how, callbacks=[em.EarlyStopping(**other)], resume=True)
+        stopping = em.EarlyStopping(**other)
+        with pytest.raises(CheckpointError, match=r"with: judged by was .*a\.txt, and is [^;]*$"):
+            em.train("cbow", em.Corpus(never()), **given, callbacks=[stopping], resume=True)
     learn("cbow", **how, callbacks=[em.EarlyStopping(similarity=[str(pairs[0])])], resume=True)
 
 
