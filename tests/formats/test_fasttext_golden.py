@@ -16,7 +16,9 @@ from embeddings.vocabulary import Vocabulary
 pytestmark = pytest.mark.golden
 # gensim gives n-grams to the end of a line too; neither takes a NUL in a word from Python as it is, nor white space
 ASKED = [word for word in [*WORDS, *UNSEEN] if word != "</s>" and "\0" not in word]
-BUCKETS = 900_000  # fastText does not set all of a matrix before training: a large one is zero by itself
+BUCKETS = (
+    900_000  # fastText does not set all of a matrix before training: a large one of a new process is zero by itself
+)
 NEAR = {"rtol": 1e-4, "atol": 1e-4}
 
 
@@ -157,32 +159,27 @@ def test_what_gensim_writes_is_read(tmp_path, text):
         np.testing.assert_allclose(found.vectors[word], trained.wv[word], rtol=1e-5, atol=1e-6)
 
 
-def train(learn, *args, **settings):
-    """A model that fastText trained."""
-    try:
-        return learn(*args, **settings)
-    except RuntimeError as error:
-        pytest.skip(f"fastText could not train: {error}")
+@pytest.fixture
+def train(theirs, python):
+    """A model that fastText trained and saved in a process of its own."""
+
+    def run(how, text, path, **settings):
+        given = {"dim": 10, "epoch": 1, "bucket": BUCKETS, "minn": 2, "thread": 1, "verbose": 0, **settings}
+        code = f"import fasttext; fasttext.{how}({str(text)!r}, **{given!r}).save_model({str(path)!r})"
+        done = python("-c", code, check=False)
+        if "RuntimeError" in done.stderr:
+            pytest.skip(f"fastText could not train: {done.stderr.splitlines()[-1]}")
+        assert done.returncode == 0, done.stderr
+        return theirs.load_model(str(path))
+
+    return run
 
 
 @pytest.mark.writes("fasttext", "fasttext-numpy2", "`save_model`, skip-gram and CBOW: tables and vectors")
 @pytest.mark.parametrize("architecture", ["skipgram", "cbow"])
-def test_what_fasttext_writes_is_read(theirs, tmp_path, text, architecture):
-    trained = train(
-        theirs.train_unsupervised,
-        str(text),
-        model=architecture,
-        dim=10,
-        epoch=1,
-        bucket=BUCKETS,
-        minn=2,
-        maxn=4,
-        minCount=2,
-        ws=3,
-        thread=1,
-        verbose=0,
-    )
-    trained.save_model(str(tmp_path / "f.bin"))
+def test_what_fasttext_writes_is_read(train, tmp_path, text, architecture):
+    settings = {"model": architecture, "maxn": 4, "minCount": 2, "ws": 3}
+    trained = train("train_unsupervised", text, tmp_path / "f.bin", **settings)
     found = em.load_model(tmp_path / "f.bin")
     assert found.vectors.words == trained.words
     for word in [*trained.words, "Раскольников", "unseenword", "q"]:
@@ -193,24 +190,12 @@ def test_what_fasttext_writes_is_read(theirs, tmp_path, text, architecture):
     assert (tmp_path / "again.bin").read_bytes() == (tmp_path / "f.bin").read_bytes()
 
 
-def test_supervised_models_give_words_and_quantised_ones_are_refused(theirs, tmp_path, text):
+def test_supervised_models_give_words_and_quantised_ones_are_refused(train, tmp_path, text):
     lines = text.read_text(encoding="utf-8").splitlines()
     (tmp_path / "labelled.txt").write_text(
         "".join(f"__label__{number % 2} {line}\n" for number, line in enumerate(lines)), encoding="utf-8"
     )
-    trained = train(
-        theirs.train_supervised,
-        str(tmp_path / "labelled.txt"),
-        dim=10,
-        epoch=1,
-        bucket=BUCKETS,
-        minn=2,
-        maxn=3,
-        wordNgrams=2,
-        thread=1,
-        verbose=0,
-    )
-    trained.save_model(str(tmp_path / "s.bin"))
+    trained = train("train_supervised", tmp_path / "labelled.txt", tmp_path / "s.bin", maxn=3, wordNgrams=2)
     found = em.load(tmp_path / "s.bin")
     assert found.words == trained.words
     for word in [*trained.words, "unseenword"]:
