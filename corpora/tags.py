@@ -5,6 +5,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from embeddings.arrow import joined, strings
 from embeddings.corpora.columns import writing
 from embeddings.errors import FormatError
 
@@ -33,7 +34,7 @@ class TagFile:
         """
         import pyarrow
 
-        batch = pyarrow.record_batch([pyarrow.array(tags, pyarrow.large_string())], self.schema)
+        batch = pyarrow.record_batch([strings(tags)], self.schema)
         for tag in tags:
             told = b"\0" if tag is None else b"\1" + tag.encode()
             self.digest.update(len(told).to_bytes(8, "little") + told)
@@ -67,4 +68,4 @@ def load_tags(path: Path, count: int) -> Any:
         raise FormatError(f"{path} is not a readable file of tags: {' '.join(str(error).split())}") from error
     if len(column) != count or column.type != pyarrow.large_string():
         raise FormatError(f"{path} holds {len(column)} tags of type {column.type}, not {count} strings")
-    return pyarrow.concat_arrays(column.chunks) if column.num_chunks else pyarrow.array([], column.type)
+    return joined(column)

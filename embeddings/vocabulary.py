@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from embeddings.arrow import array, joined, numbers, strings
 from embeddings.errors import CorpusError, EmbeddingsError, FormatError, SettingError
 from embeddings.files import replacing
 from embeddings.words import Words
@@ -110,11 +111,11 @@ class Vocabulary:
         """The words of both, counts and totals added."""
         import pyarrow
 
-        parts = [pyarrow.table({"word": strings(v.column), "count": v.counts}) for v in (self, other)]
+        parts = [pyarrow.table({"word": strings(v.column), "count": array(v.counts)}) for v in (self, other)]
         table = pyarrow.concat_tables(parts).group_by("word").aggregate([("count", "sum")])
-        table = table.sort_by([("count_sum", "descending"), ("word", "ascending")]).combine_chunks()
-        words = pyarrow.concat_arrays(table.column("word").chunks)
-        return Vocabulary(words, table.column("count_sum").to_numpy(), total=self.total + other.total)
+        table = table.sort_by([("count_sum", "descending"), ("word", "ascending")])
+        words, counts = joined(table.column("word")), numbers(joined(table.column("count_sum")))
+        return Vocabulary(words, counts, total=self.total + other.total)
 
     def select(self, *, min_count: int = 1, max_vocab: int | None = None) -> "Vocabulary":
         """The words that occur `min_count` times or more, at most the first `max_vocab`: a prefix of this.
@@ -174,7 +175,7 @@ class Vocabulary:
         """
         import pyarrow
 
-        table = pyarrow.table({"word": strings(self.column), "count": pyarrow.array(self.counts)})
+        table = pyarrow.table({"word": strings(self.column), "count": array(self.counts)})
         table = table.replace_schema_metadata({TOTAL: str(self.total)})
         with replacing(path, force=force) as fresh, fresh.open("wb") as sink:
             writer = pyarrow.ipc.new_file(sink, table.schema)
@@ -208,21 +209,12 @@ def ranked(words: Any, counts: NDArray[np.int64]) -> tuple[Vocabulary, NDArray[n
     import pyarrow
     import pyarrow.compute
 
-    table = pyarrow.table({"word": words, "count": pyarrow.array(counts)})
+    table = pyarrow.table({"word": words, "count": array(counts)})
     order = pyarrow.compute.sort_indices(table, [("count", "descending"), ("word", "ascending")])
     table = table.take(order)
     rank = np.empty(len(words), np.int32)
-    rank[order.to_numpy()] = np.arange(len(words), dtype=np.int32)
-    column = pyarrow.concat_arrays(table.column("word").chunks)
-    return Vocabulary(column, table.column("count").to_numpy()), rank
-
-
-def strings(column: Any) -> Any:
-    """Words as a pyarrow array of large strings."""
-    import pyarrow
-
-    made = pyarrow.array(column, pyarrow.large_string()) if isinstance(column, list) else column
-    return made.cast(pyarrow.large_string())
+    rank[numbers(order)] = np.arange(len(words), dtype=np.int32)
+    return Vocabulary(joined(table.column("word")), numbers(joined(table.column("count")))), rank
 
 
 def columns(table: Any) -> tuple[Any, NDArray[np.int64]]:
@@ -237,25 +229,12 @@ def columns(table: Any) -> tuple[Any, NDArray[np.int64]]:
     types = {name: str(table.schema.field(name).type) for name in table.column_names}
     if types.get("word") not in ("string", "large_string") or types.get("count") != "int64":
         raise ValueError(f"it needs the columns word (string) and count (int64), and has {types}")
-    words, counts = (table.column(name).combine_chunks() for name in ("word", "count"))
-    if isinstance(words, pyarrow.ChunkedArray):
-        words = pyarrow.concat_arrays(words.chunks)
+    words, counts = (joined(table.column(name)) for name in ("word", "count"))
     if words.null_count or counts.null_count:
         raise ValueError("a word or count is missing")
     if pyarrow.compute.count_distinct(words).as_py() != len(words):
         raise ValueError("a word occurs twice")
     return words, numbers(counts)
-
-
-def numbers(array: Any) -> NDArray[Any]:
-    """The values of a pyarrow array of numbers without nulls, not copied, read-only.
-
-    Its own `to_numpy` imports pandas, where that is installed, which takes longer than all else.
-    """
-    dtype = np.dtype(array.type.to_pandas_dtype())
-    if not len(array):
-        return np.empty(0, dtype)
-    return np.frombuffer(array.buffers()[1], dtype, len(array), array.offset * dtype.itemsize)
 
 
 def total_of(table: Any) -> int:

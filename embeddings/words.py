@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
+from embeddings.arrow import scalar
 from embeddings.errors import SettingError
 
 SEARCHES = 20  # of a column before a dictionary is made: for a million words each takes a few ms, and that 0.3 s
@@ -65,12 +64,3 @@ def searched(column: Any, word: str) -> int | None:
     except UnicodeEncodeError:  # half of a surrogate pair, which no such array holds
         return None
     return place if place >= 0 else None
-
-
-def scalar(word: str) -> Any:
-    """A word as a pyarrow scalar; `pyarrow.scalar` imports pandas, where that is installed, which takes far longer."""
-    import pyarrow as pa
-
-    data = word.encode()
-    ends = pa.py_buffer(np.array([0, len(data)], np.int64))
-    return pa.LargeStringArray.from_buffers(1, ends, pa.py_buffer(data))[0]

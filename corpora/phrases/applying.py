@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from embeddings.arrow import array, numbers, strings
 from embeddings.corpora.columns import Column, load_column, writing
 from embeddings.corpora.encoded import DOCUMENTS, IDS, META, PHRASES, SENTENCES, TAGS, VOCABULARY, EncodedCorpus
 from embeddings.corpora.phrases import joining
@@ -17,7 +18,7 @@ from embeddings.corpora.phrases.listed import PhraseList, check_joiner
 from embeddings.corpora.phrases.tokens import Tokens
 from embeddings.corpora.remapping import second
 from embeddings.errors import CorpusError, SettingError
-from embeddings.vocabulary import Vocabulary, ranked, strings
+from embeddings.vocabulary import Vocabulary, ranked
 
 WORDS = ("replace", "alternate")
 BLOCK = 1 << 20  # tokens joined at a time, but at least twice joining.RUN
@@ -118,14 +119,12 @@ def renamed(old: Vocabulary, names: list[str], counts: NDArray[np.int64]) -> tup
     import pyarrow
 
     unknown = len(old)
-    coded = pyarrow.concat_arrays(
-        [strings(old.column), pyarrow.array(names, pyarrow.large_string())]
-    ).dictionary_encode()
-    codes: Any = coded.indices.to_numpy()
+    coded = pyarrow.concat_arrays([strings(old.column), strings(names)]).dictionary_encode()
+    codes = numbers(coded.indices)
     sums = np.zeros(len(coded.dictionary), np.int64)
     np.add.at(sums, codes, np.delete(counts, unknown))
     there = np.flatnonzero(sums)
-    vocabulary, rank = ranked(coded.dictionary.take(pyarrow.array(there)), sums[there])
+    vocabulary, rank = ranked(coded.dictionary.take(array(there)), sums[there])
     places = np.full(len(sums), len(there), np.int32)
     places[there] = rank
     return vocabulary, np.insert(places[codes], unknown, len(there))

@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from embeddings.arrow import strings
 from embeddings.corpora.phrases.listed import PhraseList
 from embeddings.kernels.compile import kernel, piece
-from embeddings.vocabulary import Vocabulary, strings
+from embeddings.vocabulary import Vocabulary
 
 Array = Any
 Int = Any
@@ -37,7 +38,7 @@ def grammar(vocabulary: Vocabulary, listed: PhraseList) -> tuple[Grammar, Phrase
     import pyarrow
     import pyarrow.compute
 
-    flat = pyarrow.array([word for phrase in listed for word in phrase.words], pyarrow.large_string())
+    flat = strings([word for phrase in listed for word in phrase.words])
     places = pyarrow.compute.index_in(flat, value_set=strings(vocabulary.column))
     ids = pyarrow.compute.fill_null(places, NONE).to_numpy(zero_copy_only=False).astype(np.int32)
     lengths = np.array([len(phrase.words) for phrase in listed], np.int64)

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from embeddings.vocabulary import numbers
+from embeddings.arrow import numbers
 
 BLOCK = 1 << 22
 BOM = b"\xef\xbb\xbf"

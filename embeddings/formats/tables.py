@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from embeddings.arrow import array, joined, numbers, strings
 from embeddings.errors import FormatError, SettingError
 from embeddings.formats.precision import packed, restored
 from embeddings.formats.shared import check_dim
 from embeddings.vectors import Vectors
-from embeddings.vocabulary import numbers
 
 WORD, COUNT, VECTOR, SCALE = "word", "count", "vector", "scale"
+LARGE = 1 << 31  # bytes of strings that are too many for 32-bit offsets
 FLOATS = {"halffloat": "float16", "float": "float32", "double": "float64"}  # what Arrow calls them
 
 
@@ -29,17 +30,15 @@ def to_table(vectors: Vectors, *, dtype: str = "float32") -> Any:
 
     matrix, scales = packed(vectors, dtype)
     try:
-        words = pa.array(vectors.words, pa.string())
+        words = strings(vectors.words)
     except UnicodeEncodeError as error:
         raise FormatError(f"an Arrow table cannot hold the word {error.object!r:.80}: not valid Unicode") from None
-    except pa.ArrowCapacityError:
-        words = pa.array(vectors.words, pa.large_string())
-    columns = {WORD: words}
+    columns = {WORD: words.cast(pa.string()) if words.nbytes < LARGE else words}
     if vectors.counts is not None:
-        columns[COUNT] = pa.array(vectors.counts)
-    columns[VECTOR] = pa.FixedSizeListArray.from_arrays(pa.array(matrix.ravel()), vectors.dim)
+        columns[COUNT] = array(vectors.counts)
+    columns[VECTOR] = pa.FixedSizeListArray.from_arrays(array(matrix.ravel()), vectors.dim)
     if scales is not None:
-        columns[SCALE] = pa.array(scales)
+        columns[SCALE] = array(scales)
     return pa.table(columns)
 
 
@@ -121,15 +120,10 @@ def column(table: Any, name: str) -> Any:
     Raises:
         FormatError: it holds nulls.
     """
-    import pyarrow as pa
-
     found = table.column(name)
     if found.null_count:
         raise FormatError(f"the column {name} holds {found.null_count} nulls")
-    if not isinstance(found, pa.ChunkedArray):
-        return found
-    chunks = [chunk for chunk in found.chunks if len(chunk)] or found.chunks
-    return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks) if chunks else pa.array([], found.type)
+    return joined(found)
 
 
 def counts_of(table: Any) -> np.ndarray | None:

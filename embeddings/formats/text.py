@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from embeddings.arrow import array, scalar, strings
 from embeddings.errors import FormatError
 from embeddings.formats.columns import read_columns, side_by_side
 from embeddings.formats.rows import Rows
@@ -63,10 +64,8 @@ def spelled(block: np.ndarray, separator: str) -> list[bytes]:
     import pyarrow.compute as pc
 
     offsets = np.arange(0, block.size + 1, block.shape[1], dtype=np.int64)
-    fields = pa.LargeListArray.from_arrays(offsets, shortest(block.ravel()).cast(pa.large_string()))
-    rows: list[bytes] = (
-        pc.binary_join(fields, pa.scalar(separator, pa.large_string())).cast(pa.large_binary()).to_pylist()
-    )
+    fields = pa.LargeListArray.from_arrays(array(offsets), shortest(block.ravel()).cast(pa.large_string()))
+    rows: list[bytes] = pc.binary_join(fields, scalar(separator)).cast(pa.large_binary()).to_pylist()
     return rows
 
 
@@ -81,11 +80,11 @@ def shortest(values: np.ndarray) -> Any:
 
     sizes = np.abs(values)
     odd = ~((sizes > 1e-3) & (sizes < 1e5) & (values != np.trunc(values)))
-    texts = pa.array(values).cast(pa.string())
+    texts = array(values).cast(pa.string())
     if not odd.any():
         return texts
-    instead = pa.array([str(value) for value in values[odd]], pa.string())
-    return pc.replace_with_mask(texts, pa.array(odd), instead)
+    instead = strings([str(value) for value in values[odd]]).cast(pa.string())
+    return pc.replace_with_mask(texts, array(odd), instead)
 
 
 def read_lines(path: Path, layout: Layout) -> Rows:

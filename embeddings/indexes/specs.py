@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from embeddings import registry
 from embeddings.errors import SettingError
-from embeddings.indexes.exact import Exact
 from embeddings.indexes.index import Index, build
 from embeddings.indexes.saved import RECORD, load, read_record
 from embeddings.settings import kinds, without_none
@@ -31,6 +30,8 @@ def index_of(what: "Index | str | os.PathLike[str] | None", vectors: "Vectors") 
         FormatError: what is saved there is broken, or no index.
     """
     if what is None:
+        from embeddings.indexes.exact import Exact
+
         kind = Exact()
         return Index("exact", kind, vectors, kind.build(vectors.units), 0.0)
     if isinstance(what, Index):

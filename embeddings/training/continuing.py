@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from embeddings.arrow import array, strings
 from embeddings.errors import CorpusError, FormatError, SettingError
 from embeddings.kernels.rows import padded
 from embeddings.text_record import PHRASES
 from embeddings.training.tables import parameters
-from embeddings.vocabulary import Vocabulary, strings
+from embeddings.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus, EncodedCorpus
@@ -142,14 +143,11 @@ def grown(old: Vocabulary, new: Vocabulary, *, min_count: int, max_vocab: int | 
 
     The old words are no more than `max_vocab`, which `check` has seen to.
     """
-    import pyarrow
-    import pyarrow.compute
-
     both = old.merge(new)
     known = places(old, both) >= 0
     fresh = np.flatnonzero(~known & (both.counts >= min_count))
     known[fresh if max_vocab is None else fresh[: max_vocab - len(old)]] = True
-    kept = strings(both.column).filter(pyarrow.array(known))
+    kept = strings(both.column).filter(array(known))
     return Vocabulary(kept, both.counts[known], total=both.total)
 
 

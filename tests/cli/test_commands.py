@@ -251,6 +251,19 @@ def test_closed_pipe_is_no_error(model: Path) -> None:
     assert done.stderr == ""
 
 
+def test_quick_commands_need_no_heavy_import(tmp_path, model: Path, python) -> None:
+    heavy = {"numba", "pandas", "scipy", "sklearn", "gensim"}
+    code = "import sys\nfrom embeddings.cli import main\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
+    export = ("export", model, tmp_path / "v")
+    for command in (
+        ("info", model),
+        (*export, "--format", "word2vec-text"),
+        (*export, "--format", "parquet", "--force"),
+    ):
+        assert not heavy & set(python("-c", code, *command).stderr.split())
+    assert not heavy - {"numba", "scipy"} & set(python("-c", code, "neighbours", model, "the").stderr.split())
+
+
 def test_help_needs_no_heavy_import() -> None:
     heavy = "('numpy', 'numba', 'pyarrow', 'gensim')"
     code = f"import sys, embeddings.cli; print(*[m for m in {heavy} if m in sys.modules])"
