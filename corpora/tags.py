@@ -5,7 +5,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from embeddings.arrow import joined, strings
+from embeddings.arrow import joined
 from embeddings.corpora.columns import writing
 from embeddings.errors import FormatError
 
@@ -34,7 +34,7 @@ class TagFile:
         """
         import pyarrow
 
-        batch = pyarrow.record_batch([strings(tags)], self.schema)
+        batch = pyarrow.record_batch([pyarrow.array(tags, pyarrow.large_string())], self.schema)
         for tag in tags:
             told = b"\0" if tag is None else b"\1" + tag.encode()
             self.digest.update(len(told).to_bytes(8, "little") + told)
