@@ -23,6 +23,9 @@ def pytest_configure(config):
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # ignored where a shell runs this beside other work,
         if signal.getsignal(number) == signal.SIG_IGN:  # and then by all that is started here
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+    os.environ.pop(
+        "PYTHONDONTWRITEBYTECODE", None
+    )  # hundreds of processes would compile the package anew, each of them
     if config.getoption("readers"):
         config.pluginmanager.register(readers.Readers(config.getoption("readers")))
 

@@ -158,6 +158,7 @@ def test_a_model_may_be_fitted_into_its_own_place(folder, tmp_path):
     assert os.listdir(tmp_path) == ["m"]
 
 
+@pytest.mark.slow
 def test_trained_from_a_corpus_of_joined_words(tmp_path):
     rng = np.random.default_rng(0)
     colours, things = ["red", "green", "black", "white"], ["car", "house", "door", "boat", "tree"]

@@ -55,6 +55,7 @@ def test_neighbours_of_documents(models: tuple[Path, Path]) -> None:
     assert "no vector for 'sea'" in run("neighbours", models[1], "--documents", "sea").stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["exact", "lsh", "faiss"])
 def test_an_index_of_documents(models: tuple[Path, Path], tmp_path: Path, kind: str) -> None:
     asked = ["neighbours", models[1], "--documents", "sea/0", "--top", 3]
@@ -141,6 +142,7 @@ def test_evaluation_infers(models: tuple[Path, Path], table: Path) -> None:
     assert "that the model infers" in ok("evaluate", models[1], "--documents", table, "--json")
 
 
+@pytest.mark.slow
 def test_evaluation_of_what_was_learned_and_of_models_side_by_side(models: tuple[Path, Path], table: Path) -> None:
     def values(*more: object) -> list[list[str]]:
         return [line.split("\t") for line in ok("evaluate", models[0], "--documents", table, *more).splitlines()[1:]]

@@ -119,6 +119,7 @@ def test_what_was_found_is_printed_though_the_rest_fails(folder, tmp_path):
     assert [row["index"] for row in json.loads(done.stdout)] == ["exact"]
 
 
+@pytest.mark.slow
 def test_a_picture_is_replaced_when_told(folder):
     asked = ["evaluate", "v.bin", "--neighbours", "--queries", 5, "--index", "saved:rerank=300", "--plot", "again.svg"]
     ok(*asked, cwd=folder)

@@ -119,6 +119,7 @@ def test_never_writes_none(text, tmp_path):
     assert not (tmp_path / "v.checkpoints").exists()
 
 
+@pytest.mark.slow
 def test_what_checkpoints_and_a_log_say(text, tmp_path):
     log = tmp_path / "run.jsonl"
     assert interrupted(text, "-o", tmp_path / "v", *EPOCHS, "--log", log).returncode == 130
@@ -152,6 +153,7 @@ main()
     assert re.fullmatch(r"warning: no checkpoint after [\d,]+ words: no space left\n", done.stderr)
 
 
+@pytest.mark.slow
 def test_a_log_and_its_curve(text, tmp_path):
     log = tmp_path / "run.jsonl"
     ok("train", "cbow", text, "-o", tmp_path / "v", *SMALL, "--log", log)

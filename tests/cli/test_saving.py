@@ -350,6 +350,7 @@ def test_an_export_replaces_its_input_only_by_name(tmp_path):
     assert em.load(tmp_path / "w.txt").words == ["the"]
 
 
+@pytest.mark.slow
 def test_a_log_may_lie_in_a_folder_that_is_read(text, tmp_path):
     assert run("train", "skipgram", text, "-o", tmp_path / "v", *SMALL).returncode == 0
     log = tmp_path / "v" / "run.jsonl"
@@ -360,6 +361,7 @@ def test_a_log_may_lie_in_a_folder_that_is_read(text, tmp_path):
     assert em.load_model(tmp_path / "v").name == "skipgram"
 
 
+@pytest.mark.slow
 def test_logs_that_replace_nothing_are_written(text, tmp_path):
     assert run("train", "skipgram", text, "-o", "v", "--log", "v.jsonl", *SMALL, cwd=tmp_path).returncode == 0
     for more in (

@@ -16,6 +16,15 @@ def text(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory) -> Path:
+    """A folder of a text and a model m of it."""
+    place = tmp_path_factory.mktemp("trained")
+    (place / "text.txt").write_text(TEXT)
+    ok("train", "cbow", place / "text.txt", "-o", place / "m", *SMALL)
+    return place
+
+
 def test_frozen_vectors_stay(text, tmp_path):
     start = em.Vectors(["King", "king", "queen"], np.random.default_rng(1).normal(size=(3, 10)).astype(np.float32))
     start.save(tmp_path / "start.txt")
@@ -47,6 +56,7 @@ def test_continue_needs_a_model(tmp_path):
     assert (done.returncode, done.stderr) == (2, "Error: --continue needs the path of a model\n")
 
 
+@pytest.mark.slow
 def test_continue_joins_the_phrases_of_the_model(text, tmp_path):
     (tmp_path / "list").write_text("the king\nno where\n")
     how = ["--phrases", tmp_path / "list", "--joiner", "+", "--phrase-words", "alternate"]
@@ -65,6 +75,7 @@ def test_continue_joins_the_phrases_of_the_model(text, tmp_path):
     assert not (tmp_path / "x").exists()
 
 
+@pytest.mark.slow
 def test_gensims_own_files_are_read_if_that_is_allowed(text, tmp_path):
     em.Vectors(["king"], np.full((1, 10), 0.5)).save(tmp_path / "start.kv")
     given = ["train", "skipgram", text, "-o", tmp_path / "v", *SMALL, "--freeze", "--init", tmp_path / "start.kv"]
@@ -90,9 +101,8 @@ def test_gensims_own_files_are_read_if_that_is_allowed(text, tmp_path):
     ],
     ids=str,
 )
-def test_what_is_asked_for_wrongly(text, tmp_path, given, code, told):
-    ok("train", "cbow", text, "-o", tmp_path / "m", *SMALL)
-    done = run("train", *given, "-o", "w", "--threads", "1", cwd=tmp_path)
+def test_what_is_asked_for_wrongly(trained, tmp_path, given, code, told):
+    done = run("train", *given, "-o", tmp_path / "w", "--threads", "1", cwd=trained)
     assert done.returncode == code, done.stderr
     assert told in done.stderr
     assert done.stderr.count("\n") == 1

@@ -66,12 +66,31 @@ def outcome(read, path):
     return found
 
 
-@pytest.mark.parametrize("name", FORMS)
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
-@given(which=st.floats(0, 1, exclude_max=True), edits=changes)
+def tried(count):
+    """A test of every format, with so many changes of each."""
+    healthy = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+
+    def wrap(test):
+        test = given(which=st.floats(0, 1, exclude_max=True), edits=changes)(test)
+        test = settings(max_examples=count, deadline=None, suppress_health_check=healthy)(test)
+        return pytest.mark.parametrize("name", FORMS)(test)
+
+    return wrap
+
+
+@tried(15)
 def test_it_is_read_or_refused(place, name, which, edits):
+    check_change(place, name, which, edits)
+
+
+@pytest.mark.slow
+@tried(100)
+def test_many_are_read_or_refused(place, name, which, edits):
+    check_change(place, name, which, edits)
+
+
+def check_change(place, name, which, edits):
+    """One file of a format, changed: what its readers say of it, and what that took."""
     broken = place / "broken"
     shutil.rmtree(broken, ignore_errors=True)
     shutil.copytree(place / name, broken)
