@@ -91,6 +91,7 @@ def test_one_thread_and_a_seed_give_the_same_bytes(text: Path, tmp_path: Path) -
     assert a != c
 
 
+@pytest.mark.slow
 def test_file_stdin_and_zst_give_the_same_vocabulary(text: Path, tmp_path: Path) -> None:
     import pyarrow as pa
 
@@ -128,6 +129,7 @@ def test_evaluate_prints_json_and_lines(model: Path, tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_evaluate_writes_a_report_and_compares(model: Path, tmp_path: Path) -> None:
     (tmp_path / "pairs.tsv").write_text("king\tqueen\t9\ndog\tcat\t8\nking\tbone\t1\nland\tbone\t3\n")
     asked = [model, model, "--similarity", tmp_path / "pairs.tsv"]

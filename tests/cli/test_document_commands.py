@@ -157,6 +157,7 @@ def test_evaluation_of_what_was_learned_and_of_models_side_by_side(models: tuple
     assert "--trained is of use only with --documents" in run("evaluate", models[0], "--trained").stderr
 
 
+@pytest.mark.slow
 def test_what_cannot_be_done_is_told(models: tuple[Path, Path], table: Path, tmp_path: Path) -> None:
     out = tmp_path / "v.npy"
     ok("train", "skipgram", table, "-o", tmp_path / "sg", "--text-column", "text", *SMALL)

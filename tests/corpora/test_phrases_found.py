@@ -188,6 +188,7 @@ def test_the_passes_of_word2phrase_are_those_of_the_twin(sample, sentences):
         assert decoded(encoded) == [["_".join(token) for token in tokens] for tokens in joined(sentences, steps)]
 
 
+@pytest.mark.slow
 def test_each_pass_may_have_a_threshold_of_its_own(sample, sentences):
     """The recipe of word2phrase: 200, then 100; the last is for all further passes."""
     ours = Phrases(passes=3, thresholds="200, 100").find(sample)

@@ -81,6 +81,7 @@ def test_dbow(dtype, negatives):
     assert {len(words) for _, words, _ in found} == {1, 2, 4}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("negatives", [5, 12])
 def test_dbow_with_words_is_followed_by_skipgram(negatives):
     documents, words, output = tables(np.float64, DOCUMENTS, WORDS, WORDS)
@@ -112,7 +113,7 @@ def test_dm(dtype, combine, negatives):
 
 @pytest.mark.parametrize("sharing", [1, 8])
 @pytest.mark.parametrize("negatives", [1, 5, 20])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [np.float32, pytest.param(np.float64, marks=pytest.mark.slow)])
 def test_dm_concat(dtype, negatives, sharing):
     """At a small rate: so few words are in many windows at once, and what is large makes errors of float32 grow."""
     documents, words, output = tables(dtype, DOCUMENTS, WORDS + 1, WORDS * 11)

@@ -18,10 +18,10 @@ from embeddings.vocabulary import Vocabulary
 
 KINDS = [
     (em.ParagraphDBOW, {}),
-    (em.ParagraphDBOW, {"train_words": True}),
+    pytest.param(em.ParagraphDBOW, {"train_words": True}, marks=pytest.mark.slow),
     (em.ParagraphDM, {}),
     (em.ParagraphDM, {"combine": "sum", "rate": 0.025}),
-    (em.ParagraphDM, {"combine": "concat"}),
+    pytest.param(em.ParagraphDM, {"combine": "concat"}, marks=pytest.mark.slow),
 ]
 EVERY = pytest.mark.parametrize(("kind", "more"), KINDS, ids=["dbow", "dbow-words", "mean", "sum", "concat"])
 SMALL = {"dim": 8, "min_count": 1, "sample": 0, "epochs": 30}
