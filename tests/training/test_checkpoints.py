@@ -277,7 +277,7 @@ PLACES = [("block.place", number, value) for number in range(7) for value in (-1
 NUMBERS = [("inputs", 3, 1 << 20), ("inputs", 3, -1), ("noise", 9, 1 << 30), ("start", 5, -7), ("stop", 5, 1 << 40)]
 
 
-@pytest.mark.parametrize("trainer", ["cbow", "paragraph-dm", "sembei"])
+@pytest.mark.parametrize("trainer", ["cbow", "paragraph-dm", pytest.param("sembei", marks=pytest.mark.slow)])
 def test_one_that_would_lead_kernels_astray_is_refused(tmp_path, trainer):
     """Numbers that are no place, in the midst of an epoch, under a sum that fits."""
     made, text = em.Checkpoints(tmp_path / "c"), corpus(trainer)

@@ -22,9 +22,9 @@ FORMS = [
     ("fasttext", {"buckets": 40}),
     ("fasttext", {"architecture": "cbow", "position_weights": True}),
     ("paragraph-dbow", {}),
-    ("paragraph-dbow", {"train_words": True}),
+    pytest.param("paragraph-dbow", {"train_words": True}, marks=pytest.mark.slow),
     ("paragraph-dm", {}),
-    ("paragraph-dm", {"combine": "concat", "window": 2}),
+    pytest.param("paragraph-dm", {"combine": "concat", "window": 2}, marks=pytest.mark.slow),
 ]
 
 
