@@ -49,14 +49,14 @@ def reached(out: Path) -> int:
 
 
 def killed(call: list[str], out: Path, seconds: float) -> tuple[bool, int]:
-    """Start it and kill it after so long; whether it lived until then, and the words of its last checkpoint."""
+    """Start it and kill it after so long; whether it had not saved its model then, and the words it had kept."""
     with subprocess.Popen(call) as process:
         try:
             process.wait(seconds)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-            return True, reached(out)
+            return not out.exists(), reached(out)
         if process.returncode:
             raise RuntimeError(f"a run that was resumed ended with {process.returncode}")
         return False, reached(out)
@@ -95,7 +95,9 @@ def tried(given: argparse.Namespace, folder: Path) -> dict[str, Any]:
         starts += 1
         living, words = killed(call, again, draw.uniform(0.1, 1.1) * lived * given.stride)
         if not living:  # it came to its end before: from the beginning, and sooner
+            em.load_model(again)  # what stands is whole
             shutil.rmtree(again)
+            shutil.rmtree(f"{again}.checkpoints", ignore_errors=True)
             lived *= 0.8
             places.append(0)
             continue
