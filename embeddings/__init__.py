@@ -9,8 +9,9 @@
 Everything is imported when it is first used; each installed trainer's class is an attribute too.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from embeddings.lazy import getter
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus as Corpus
@@ -93,15 +94,13 @@ HOMES = {
 if not TYPE_CHECKING:  # where all names are known, and a wrong one is told
 
     def __getattr__(name: str) -> Any:
-        if name in HOMES:
-            return getattr(import_module(HOMES[name]), name)
-        if name[:1].isupper():  # a trainer's class, ours or another package's
+        if name not in HOMES and name[:1].isupper():  # a trainer's class, ours or another package's
             from embeddings import registry
 
             for trainer, offers in registry.available("trainer").items():
                 if any(offer.attr == name for offer in offers):
                     return registry.load("trainer", trainer)
-        raise AttributeError(f"module 'embeddings' has no attribute {name!r}")
+        return getter(__name__, HOMES)(name)
 
 
 def __dir__() -> list[str]:

@@ -4,7 +4,6 @@ Much of pyarrow (`array`, `scalar`, `to_numpy`) imports pandas where that is ins
 something of its kind. That takes longer than most of what is done here, so that arrays are made of their bytes.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,13 +18,8 @@ def strings(words: Any) -> Any:
     """
     import pyarrow as pa
 
-    return words.cast(pa.large_string()) if hasattr(words, "to_pylist") else encoded(words)
-
-
-def encoded(words: Sequence[str]) -> Any:
-    """As `strings`."""
-    import pyarrow as pa
-
+    if hasattr(words, "to_pylist"):
+        return words.cast(pa.large_string())
     parts = [word.encode() for word in words]
     ends = np.zeros(len(parts) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)), out=ends[1:])
@@ -38,7 +32,7 @@ def scalar(word: str) -> Any:
     Raises:
         UnicodeEncodeError: it holds half of a surrogate pair.
     """
-    return encoded([word])[0]
+    return strings([word])[0]
 
 
 def array(values: NDArray[Any]) -> Any:

@@ -2,6 +2,7 @@
 
 import json
 import os
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -160,7 +161,7 @@ def line(phrase: Phrase) -> str:
 
 def is_list(start: bytes) -> bool:
     """Whether what begins so is a list that `PhraseList.save` wrote."""
-    return start.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0].rstrip(b"\r") == FIRST.encode()
+    return start.removeprefix(BOM_UTF8).split(b"\n", 1)[0].rstrip(b"\r") == FIRST.encode()
 
 
 def read(path: str | os.PathLike[str], *, joiner: str = JOINER) -> PhraseList:

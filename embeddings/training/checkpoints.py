@@ -268,10 +268,10 @@ def differences(there: Any, here: Any, name: str = "") -> Iterator[str]:
         for one, other in zip(there, here, strict=True):
             yield from differences(one, other, name)
     elif there != here:
-        yield f"{name} was {abridged(there)}, and is {abridged(here)}"
+        yield f"{name} was {ending(there)}, and is {ending(here)}"
 
 
-def abridged(value: Any) -> str:
+def ending(value: Any) -> str:
     """A value as text, of a long one its end, in which paths differ."""
     text = str(value)
     return text if len(text) <= LONGEST_SHOWN else f"…{text[1 - LONGEST_SHOWN :]}"

@@ -259,6 +259,7 @@ def test_quick_commands_need_no_heavy_import(tmp_path, model: Path, python) -> N
     export = ("export", model, tmp_path / "v")
     for command in (
         ("info", model),
+        ("info", __file__),
         (*export, "--format", "word2vec-text"),
         (*export, "--format", "parquet", "--force"),
     ):
