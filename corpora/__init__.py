@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from embeddings.lazy import getter
+from embeddings.support.lazy_imports import getter
 
 if TYPE_CHECKING:
     from embeddings.corpora.corpus import Corpus as Corpus
-    from embeddings.corpora.encoded import EncodedCorpus as EncodedCorpus
+    from embeddings.corpora.encoded_corpus import EncodedCorpus as EncodedCorpus
 
-HOMES = {"Corpus": "embeddings.corpora.corpus", "EncodedCorpus": "embeddings.corpora.encoded"}
+HOMES = {"Corpus": "embeddings.corpora.corpus", "EncodedCorpus": "embeddings.corpora.encoded_corpus"}
 __getattr__ = getter(__name__, HOMES)  # who reads compressed vectors alone needs none of it

@@ -6,25 +6,25 @@ from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from embeddings.cache import folder
-from embeddings.corpora import cached
-from embeddings.corpora.encoded import EncodedCorpus
-from embeddings.corpora.reading import BLOCK, Reader, Report
+from embeddings.corpora.corpus_cache import entries
+from embeddings.corpora.corpus_cache.eviction import limit
+from embeddings.corpora.corpus_cache.tempdir import made_in
+from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.reading.reader import BLOCK, Reader, Report
+from embeddings.corpora.reading.sources import File, Source, resolve
+from embeddings.corpora.reading.text_rows import Columns
+from embeddings.corpora.reading.utf8 import check_policy
 from embeddings.corpora.remapping import remap
-from embeddings.corpora.rows import Columns
-from embeddings.corpora.scratch import made_in
-from embeddings.corpora.shelf import limit
-from embeddings.corpora.sources import File, Source, resolve
 from embeddings.corpora.tokenizers import Runs, Tokenizer, check_case
 from embeddings.corpora.tokenizers import resolve as resolve_tokenizer
-from embeddings.corpora.utf8 import check_policy
+from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, SettingError
-from embeddings.logs import log
-from embeddings.vocabulary import Vocabulary
+from embeddings.support.cache_folder import folder
+from embeddings.support.logs import log
 
 if TYPE_CHECKING:
-    from embeddings.corpora.phrases.phrasing import Phrasing
-    from embeddings.corpora.phrases.phrasing import Source as PhraseSource
+    from embeddings.corpora.phrases.phrase_config import Phrasing
+    from embeddings.corpora.phrases.phrase_config import Source as PhraseSource
 
 
 class Corpus:
@@ -121,7 +121,7 @@ class Corpus:
             OutputError: the result cannot be written.
             SettingError: EMBEDDINGS_CACHE_LIMIT is no size.
         """
-        state = cached.identity(self.sources, self.settings)
+        state = entries.identity(self.sources, self.settings)
         if self.kept is not None and self.kept.open and self.kept_identity == state:
             return self.kept
         before = self.identity()
@@ -139,20 +139,20 @@ class Corpus:
     def found_or_made(self, home: Path | None, name: str | None, write: Callable[[Path], None]) -> EncodedCorpus:
         """The corpus with all its words, from the cache or written now."""
         if home and name:
-            if found := cached.find(home / name):
+            if found := entries.find(home / name):
                 log.debug("%r is in the cache, %s", self, found.folder)
                 return found
             limit(home)  # hours of work come before it is asked again
         with made_in(home) as scratch:
             write(scratch)
         if home and name and scratch.parent == home and self.identity() == name:
-            return cached.keep(scratch, home / name)
+            return entries.keep(scratch, home / name)
         return EncodedCorpus(scratch, temporary=True)
 
     def identity(self) -> str | None:
         """The name of this corpus in the cache as the sources are now; None if it is not to be cached."""
         built_in = isinstance(self.tokenizer, Runs) and self.tokenizer in built_in_tokenizers()
-        return cached.identity(self.sources, self.settings) if built_in else None
+        return entries.identity(self.sources, self.settings) if built_in else None
 
     def write(self, scratch: Path, report: Report | None, block_size: int) -> None:
         """Write the encoded corpus into a folder, with phrases as tokens if they are asked for."""
@@ -184,7 +184,7 @@ def given(vocabulary: Vocabulary | str | os.PathLike[str] | None) -> Vocabulary 
     """The vocabulary itself, or that of a file or model folder."""
     if vocabulary is None or isinstance(vocabulary, Vocabulary):
         return vocabulary
-    from embeddings.vocabulary_files import read
+    from embeddings.corpora.vocabulary_files import read
 
     return read(vocabulary)
 
@@ -198,7 +198,7 @@ def phrased(
         FormatError, SettingError: as `phrasing`; or a joiner or phrase-words are set, and no phrases.
     """
     if phrases is not None:
-        from embeddings.corpora.phrases.phrasing import phrasing
+        from embeddings.corpora.phrases.phrase_config import phrasing
 
         return phrasing(phrases, joiner, words, case)
     if (joiner, words) != ("_", "replace"):

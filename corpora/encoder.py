@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 
 from embeddings.corpora import scanner
 from embeddings.corpora.characters import characters
-from embeddings.corpora.columns import Column, Renumber, writing
-from embeddings.corpora.encoded import DOCUMENTS, FORMAT, IDS, META, SENTENCES, TAGS, VOCABULARY
-from embeddings.corpora.lines import Lines
-from embeddings.corpora.reading import Block, Sentences, Tagged
-from embeddings.corpora.rows import Text
-from embeddings.corpora.tags import TagFile
+from embeddings.corpora.document_tags import TagFile
+from embeddings.corpora.encoded_corpus import DOCUMENTS, FORMAT, IDS, META, SENTENCES, TAGS, VOCABULARY
+from embeddings.corpora.memory_mapped import Column, Renumber, writing
+from embeddings.corpora.reading.reader import Block, Sentences, Tagged
+from embeddings.corpora.reading.text_rows import Text
+from embeddings.corpora.token_lines import Lines
 from embeddings.corpora.tokenizers import Runs, Tokenizer, never
-from embeddings.corpora.words import Words
+from embeddings.corpora.vocabulary import Vocabulary, ranked
+from embeddings.corpora.word_counts import Words
 from embeddings.errors import CorpusError, NoWordsError
-from embeddings.vocabulary import Vocabulary, ranked
 
 
 class Encoder:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from embeddings.corpora.scanner import COUNT, END, HASHED, LENGTH, LOW, MIX, SHIFT, START, TYPES, Array
-from embeddings.kernels.compile import kernel
+from embeddings.kernels.jit import kernel
 
 
 @kernel

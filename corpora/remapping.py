@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.arrow import strings
-from embeddings.corpora.columns import BLOCK, Column, writing
-from embeddings.corpora.encoded import DOCUMENTS, IDS, META, OPTIONAL, SENTENCES, VOCABULARY, EncodedCorpus
+from embeddings.corpora.encoded_corpus import DOCUMENTS, IDS, META, OPTIONAL, SENTENCES, VOCABULARY, EncodedCorpus
+from embeddings.corpora.memory_mapped import BLOCK, Column, writing
+from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError
-from embeddings.vocabulary import Vocabulary
+from embeddings.support.arrow_arrays import strings
 
 
 def remap(encoded: EncodedCorpus, vocabulary: Vocabulary, folder: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from embeddings.corpora.characters import FIRST, INSIDE, PAIR, SPACE
-from embeddings.kernels.compile import kernel, piece
+from embeddings.kernels.jit import kernel, piece
 
 # numpy's in plain Python, machine ones when compiled
 Array = Any

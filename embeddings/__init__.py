@@ -11,83 +11,83 @@ Everything is imported when it is first used; each installed trainer's class is 
 
 from typing import TYPE_CHECKING, Any
 
-from embeddings.lazy import getter
+from embeddings.support.lazy_imports import getter
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus as Corpus
     from embeddings.corpora.phrases import PhraseList as PhraseList
     from embeddings.corpora.phrases import Phrases as Phrases
-    from embeddings.document_vectors import concatenate as concatenate
+    from embeddings.corpora.vocabulary import Vocabulary as Vocabulary
     from embeddings.errors import EmbeddingsError as EmbeddingsError
     from embeddings.eval import evaluate as evaluate
+    from embeddings.eval.early_stopping import EarlyStopping as EarlyStopping
     from embeddings.indexes import build_index as build_index
     from embeddings.indexes import load_index as load_index
-    from embeddings.loading import load as load
-    from embeddings.loading import load_model as load_model
-    from embeddings.model import Model as Model
-    from embeddings.operations.align import align as align
-    from embeddings.operations.lookup import lookup as lookup
-    from embeddings.operations.merge import merge as merge
+    from embeddings.models.document_vectors import concatenate as concatenate
+    from embeddings.models.loading import load as load
+    from embeddings.models.loading import load_model as load_model
+    from embeddings.models.model import Model as Model
     from embeddings.plugins.cbow import CBOW as CBOW
     from embeddings.plugins.continuous_window import ContinuousWindow as ContinuousWindow
     from embeddings.plugins.fasttext import FastText as FastText
     from embeddings.plugins.paragraph_dbow import ParagraphDBOW as ParagraphDBOW
     from embeddings.plugins.paragraph_dm import ParagraphDM as ParagraphDM
-    from embeddings.plugins.sembei import Sembei as Sembei
+    from embeddings.plugins.sembei.sembei import Sembei as Sembei
     from embeddings.plugins.skipgram import SkipGram as SkipGram
-    from embeddings.plugins.structured import DirectionalSkipGram as DirectionalSkipGram
-    from embeddings.plugins.structured import StructuredSkipGram as StructuredSkipGram
-    from embeddings.plugins.tensor_indexing import TensorIndexing as TensorIndexing
+    from embeddings.plugins.structured_skipgram import DirectionalSkipGram as DirectionalSkipGram
+    from embeddings.plugins.structured_skipgram import StructuredSkipGram as StructuredSkipGram
+    from embeddings.plugins.tensor_indexing.tensor_indexing import TensorIndexing as TensorIndexing
     from embeddings.sklearn import MeanVectorizer as MeanVectorizer
     from embeddings.sklearn import ParagraphVectorizer as ParagraphVectorizer
     from embeddings.training.callbacks import Begin as Begin
     from embeddings.training.callbacks import Callback as Callback
     from embeddings.training.callbacks import Moment as Moment
     from embeddings.training.checkpoints import Checkpoints as Checkpoints
-    from embeddings.training.conduct import Conduct as Conduct
-    from embeddings.training.continuing import continue_training as continue_training
-    from embeddings.training.display import ProgressDisplay as ProgressDisplay
-    from embeddings.training.early_stopping import EarlyStopping as EarlyStopping
-    from embeddings.training.outcome import Interrupted as Interrupted
+    from embeddings.training.continued_training import continue_training as continue_training
+    from embeddings.training.init_vectors import Init as Init
     from embeddings.training.progress import Progress as Progress
-    from embeddings.training.run import train as train
+    from embeddings.training.progress_display import ProgressDisplay as ProgressDisplay
+    from embeddings.training.result import Interrupted as Interrupted
     from embeddings.training.run_log import RunLog as RunLog
-    from embeddings.training.start import Init as Init
-    from embeddings.vectors import Vectors as Vectors
-    from embeddings.vocabulary import Vocabulary as Vocabulary
+    from embeddings.training.run_options import Conduct as Conduct
+    from embeddings.training.train import train as train
+    from embeddings.vectors.align import align as align
+    from embeddings.vectors.lookup import lookup as lookup
+    from embeddings.vectors.merge import merge as merge
+    from embeddings.vectors.vectors import Vectors as Vectors
 
 HOMES = {
     "Begin": "embeddings.training.callbacks",
     "Callback": "embeddings.training.callbacks",
     "Checkpoints": "embeddings.training.checkpoints",
-    "Conduct": "embeddings.training.conduct",
+    "Conduct": "embeddings.training.run_options",
     "Corpus": "embeddings.corpora",
-    "EarlyStopping": "embeddings.training.early_stopping",
+    "EarlyStopping": "embeddings.eval.early_stopping",
     "EmbeddingsError": "embeddings.errors",
-    "Init": "embeddings.training.start",
-    "Interrupted": "embeddings.training.outcome",
+    "Init": "embeddings.training.init_vectors",
+    "Interrupted": "embeddings.training.result",
     "MeanVectorizer": "embeddings.sklearn",
-    "Model": "embeddings.model",
+    "Model": "embeddings.models.model",
     "Moment": "embeddings.training.callbacks",
     "ParagraphVectorizer": "embeddings.sklearn",
     "PhraseList": "embeddings.corpora.phrases",
     "Phrases": "embeddings.corpora.phrases",
     "Progress": "embeddings.training.progress",
-    "ProgressDisplay": "embeddings.training.display",
+    "ProgressDisplay": "embeddings.training.progress_display",
     "RunLog": "embeddings.training.run_log",
-    "Vectors": "embeddings.vectors",
-    "Vocabulary": "embeddings.vocabulary",
-    "continue_training": "embeddings.training.continuing",
-    "concatenate": "embeddings.document_vectors",
-    "align": "embeddings.operations.align",
+    "Vectors": "embeddings.vectors.vectors",
+    "Vocabulary": "embeddings.corpora.vocabulary",
+    "continue_training": "embeddings.training.continued_training",
+    "concatenate": "embeddings.models.document_vectors",
+    "align": "embeddings.vectors.align",
     "build_index": "embeddings.indexes",
     "evaluate": "embeddings.eval",
-    "load": "embeddings.loading",
+    "load": "embeddings.models.loading",
     "load_index": "embeddings.indexes",
-    "load_model": "embeddings.loading",
-    "lookup": "embeddings.operations.lookup",
-    "merge": "embeddings.operations.merge",
-    "train": "embeddings.training.run",
+    "load_model": "embeddings.models.loading",
+    "lookup": "embeddings.vectors.lookup",
+    "merge": "embeddings.vectors.merge",
+    "train": "embeddings.training.train",
 }
 
 

@@ -14,16 +14,16 @@ from typing import Any
 import embeddings
 from embeddings import errors, registry
 from embeddings.errors import EmbeddingsError
-from embeddings.markdown import annotations, cell, docstring, plain, row, signature
+from embeddings.support.markdown import annotations, cell, docstring, plain, row, signature
 
 PACKAGE = "embeddings-toolkit"
 BESIDE = {
     "check_trainer": "embeddings.testing",
     "check_index": "embeddings.testing",
     "option": "embeddings.settings",
-    "Aligned": "embeddings.operations.align",
+    "Aligned": "embeddings.vectors.align",
     "Comparison": "embeddings.eval",
-    "Concatenated": "embeddings.document_vectors",
+    "Concatenated": "embeddings.models.document_vectors",
     "CheckpointError": "embeddings.training.checkpoints",
     "EncodedCorpus": "embeddings.corpora",
     "Index": "embeddings.indexes",
@@ -33,7 +33,7 @@ BESIDE = {
     "Suite": "embeddings.eval",
     "Triple": "embeddings.corpora.phrases",
     "TrainingError": "embeddings.training.task",
-    "UnknownWordError": "embeddings.vocabulary",
+    "UnknownWordError": "embeddings.corpora.vocabulary",
     "compare": "embeddings.eval",
     "read": "embeddings.corpora.phrases",
     "triples": "embeddings.corpora.phrases",

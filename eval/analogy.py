@@ -11,11 +11,11 @@ from itertools import chain
 import numpy as np
 
 from embeddings.errors import SettingError
-from embeddings.eval.answered import Answered
-from embeddings.eval.matching import Folded
-from embeddings.eval.questions import METHODS, Questions
+from embeddings.eval.analogy_questions import METHODS, Questions
+from embeddings.eval.analogy_results import Answered
 from embeddings.eval.results import Key
-from embeddings.vectors import Vectors
+from embeddings.eval.word_matching import Folded
+from embeddings.vectors.vectors import Vectors
 
 PROTOCOL = (
     "case does not count, and of words alike but for case the most frequent is taken; a question is left out if one of "
@@ -57,7 +57,7 @@ def analogy(
     all five are forms of a, b and c it counts a miss, and the next candidate is taken here. Of several restrictions
     that leave the same words the first is judged alone.
     """
-    from embeddings.eval.answering import answer  # it loads the compiler
+    from embeddings.eval.analogy_scores import answer  # it loads the compiler
 
     asked = folded.find(word for question in test.questions for word in question).reshape(-1, 3)
     answers, pairs = answer_rows(test, folded), test.pairs()

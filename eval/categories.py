@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from embeddings.errors import FormatError
+from embeddings.eval.analogy_questions import read_questions
 from embeddings.eval.datasets import GOOGLE_ANALOGIES, label, lines, locate
-from embeddings.eval.questions import read_questions
 
 GOOGLE = "google-categories"
 # Sections of the Google analogies, and of what category the two words of each of their pairs are.

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.eval.categories import Categories
-from embeddings.eval.matching import Folded
-from embeddings.eval.outcomes import Shares
+from embeddings.eval.item_scores import Shares
 from embeddings.eval.results import Key
-from embeddings.neighbours import unit
-from embeddings.vectors import Vectors
+from embeddings.eval.word_matching import Folded
+from embeddings.support.cosine import unit
+from embeddings.vectors.vectors import Vectors
 
 STARTS, SEED = 10, 1
 PROTOCOL = (

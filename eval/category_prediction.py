@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from embeddings.eval.categories import Categories
 from embeddings.eval.comparison import WORDS, Comparison, from_resamples, made
-from embeddings.eval.folds import FOLDS, folds
-from embeddings.eval.intervals import FEWEST, Interval, percentiles, weights
-from embeddings.eval.matching import Folded, found_or_composed
-from embeddings.eval.outcomes import Outcome, Shares
+from embeddings.eval.confidence_intervals import FEWEST, Interval, percentiles, weights
+from embeddings.eval.cross_validation import FOLDS, folds
+from embeddings.eval.item_scores import Outcome, Shares
 from embeddings.eval.results import Key, Result
-from embeddings.eval.windows import STOPPED, Windows, learn, whitened
-from embeddings.vectors import Vectors
+from embeddings.eval.window_classifier import STOPPED, Windows, learn, whitened
+from embeddings.eval.word_matching import Folded, found_or_composed
+from embeddings.vectors.vectors import Vectors
 
 UNKNOWN = -1
 METHOD = f"{FOLDS} folds"

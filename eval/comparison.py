@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.eval.intervals import FEWEST, Interval, Z, correlations, percentiles, ratios
+from embeddings.eval.confidence_intervals import FEWEST, Interval, Z, correlations, percentiles, ratios
 from embeddings.eval.results import Key
 
 MCNEMAR = "McNemar, exact"

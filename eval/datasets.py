@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 
+from embeddings.corpora.reading.compressed_files import plain
 from embeddings.errors import FormatError
-from embeddings.formats.sources import plain
 
 GOOGLE_ANALOGIES = "google-analogies"
 SHIPPED = {

@@ -4,13 +4,13 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from embeddings.document_vectors import Concatenated
 from embeddings.eval.results import Result
 from embeddings.eval.suite import Suite
-from embeddings.vectors import Vectors
+from embeddings.models.document_vectors import Concatenated
+from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
-    from embeddings.eval.documents import Represented
+    from embeddings.eval.document_classification import Represented
 
 
 def evaluate(
@@ -51,7 +51,7 @@ def evaluate(
 def resolve(vectors: "Represented | str | os.PathLike[str]") -> "tuple[Represented, str]":
     """The vectors or the model, and a name for them."""
     if isinstance(vectors, str | os.PathLike):
-        from embeddings.loading import load_whole
+        from embeddings.models.loading import load_whole
 
         return load_whole(vectors), Path(vectors).name
     if isinstance(vectors, Concatenated):

@@ -26,8 +26,8 @@ class Result:
         measure: "spearman" or "pearson" (-1 to 1), "accuracy", "f1", "micro-f1", "macro-f1" or "purity" (0 to 1),
             or the name of a fact.
         value: None where it cannot be had; `reason` then says why. Never NaN.
-        low: where its 95 % interval begins, `high` where it ends; see `embeddings.eval.intervals`. None without a
-            value, for a correlation of fewer than ten pairs, and for facts, which are of all words.
+        low: where its 95 % interval begins, `high` where it ends; see `embeddings.eval.confidence_intervals`. None
+            without a value, for a correlation of fewer than ten pairs, and for facts, which are of all words.
         seen: items (pairs, questions, words, documents) that have vectors; the value is over these alone, but that of
             tagging and of documents over all.
         total: items of the set (or section).

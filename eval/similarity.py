@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from embeddings.eval.matching import Folded, rows_or_composed
-from embeddings.eval.outcomes import Correlated
-from embeddings.eval.pairs import Pairs
+from embeddings.eval.item_scores import Correlated
 from embeddings.eval.results import Key
-from embeddings.neighbours import unit
-from embeddings.vectors import Vectors
+from embeddings.eval.word_matching import Folded, rows_or_composed
+from embeddings.eval.word_pairs import Pairs
+from embeddings.support.cosine import unit
+from embeddings.vectors.vectors import Vectors
 
 PROTOCOL = (
     "cosines against ratings; case does not count, and of words alike but for case the most frequent is taken; {unseen}"

@@ -5,29 +5,29 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from embeddings.composition.composer import Composer
-from embeddings.document_vectors import Concatenated
 from embeddings.errors import SettingError
 from embeddings.eval.analogy import analogy
+from embeddings.eval.analogy_questions import Questions, read_questions
 from embeddings.eval.categories import Categories, read_categories
 from embeddings.eval.categorisation import categorisation
 from embeddings.eval.category_prediction import prediction
 from embeddings.eval.comparison import Comparison
-from embeddings.eval.composition import PhraseSet, composition, read_phrases
 from embeddings.eval.conllu import TaggingSet, read_tagging
-from embeddings.eval.documents import DocumentSet, Represented, classification, read_documents
-from embeddings.eval.facts import facts
-from embeddings.eval.matching import Folded
-from embeddings.eval.outcomes import Outcome
-from embeddings.eval.pairs import Pairs, read_pairs
-from embeddings.eval.questions import Questions, read_questions
+from embeddings.eval.document_classification import DocumentSet, Represented, classification, read_documents
+from embeddings.eval.item_scores import Outcome
+from embeddings.eval.phrase_composition import PhraseSet, composition, read_phrases
 from embeddings.eval.similarity import similarity
 from embeddings.eval.suite_settings import SuiteSettings, listed
 from embeddings.eval.tagging import tagging
-from embeddings.vectors import Vectors
+from embeddings.eval.vector_statistics import facts
+from embeddings.eval.word_matching import Folded
+from embeddings.eval.word_pairs import Pairs, read_pairs
+from embeddings.models.document_vectors import Concatenated
+from embeddings.plugins.tensor_indexing.composer import Composer
+from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
-    from embeddings.model import Model
+    from embeddings.models.model import Model
 
 
 @dataclass(frozen=True, kw_only=True)

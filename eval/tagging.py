@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from embeddings.errors import SettingError
 from embeddings.eval.conllu import Tagged, TaggingSet
-from embeddings.eval.matching import look_up
-from embeddings.eval.outcomes import Shares
+from embeddings.eval.item_scores import Shares
 from embeddings.eval.results import Key
-from embeddings.eval.windows import STOPPED, Windows, learn, whitened
-from embeddings.vectors import Vectors
+from embeddings.eval.window_classifier import STOPPED, Windows, learn, whitened
+from embeddings.eval.word_matching import look_up
+from embeddings.vectors.vectors import Vectors
 
 WINDOW = 2
 WIDEST = 50

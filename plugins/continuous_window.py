@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from embeddings.kernels.block import FIRST, LAST, Block
-from embeddings.kernels.bundle import Bundle, keeping
-from embeddings.kernels.compile import hot, piece
-from embeddings.kernels.kept import give_back
-from embeddings.kernels.rows import address, padded
-from embeddings.kernels.together import AT_ONCE, NOTHING, bundle_beside, choose, learn_together
+from embeddings.kernels.jit import hot, piece
+from embeddings.kernels.row_cache import give_back
+from embeddings.kernels.row_operations import address, padded
+from embeddings.kernels.step_buffers import Bundle, keeping
 from embeddings.kernels.window import ask_context, in_slots
-from embeddings.model import Model
+from embeddings.kernels.window_batch import AT_ONCE, NOTHING, bundle_beside, choose, learn_together
+from embeddings.models.model import Model
 from embeddings.settings import WholeWindow, option
-from embeddings.training.conduct import Conduct
+from embeddings.training.parameters import initial, trimmed, zeros
 from embeddings.training.progress import Report
-from embeddings.training.tables import initial, trimmed, zeros
+from embeddings.training.run_options import Conduct
 from embeddings.training.task import WindowSettings, prepare
 
 if TYPE_CHECKING:

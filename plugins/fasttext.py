@@ -5,23 +5,23 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from embeddings import subword_vectors
 from embeddings.errors import SettingError
 from embeddings.kernels.block import FIRST, LAST, Block
-from embeddings.kernels.bundle import Bundle, learn, new_bundle
-from embeddings.kernels.compile import hot
-from embeddings.kernels.composed import Composed, Made, compose, give_back, new_composed
-from embeddings.kernels.hidden import GRADIENT, HIDDEN
-from embeddings.kernels.rows import address, copy, padded, weigh
+from embeddings.kernels.hidden_layer import GRADIENT, HIDDEN
+from embeddings.kernels.jit import hot
+from embeddings.kernels.row_operations import address, copy, padded, weigh
+from embeddings.kernels.step_buffers import Bundle, learn, new_bundle
+from embeddings.kernels.subword_rows import Composed, Made, compose, give_back, new_composed
 from embeddings.kernels.window import ask_ahead, centre_and_noise, slot_of
-from embeddings.model import Model
+from embeddings.models import subword_vectors
+from embeddings.models.model import Model
+from embeddings.models.subwords import MOST_BUCKETS, MOST_N, check_ngrams, default_buckets, ngram_hashes, rows_of
 from embeddings.plugins import cbow, skipgram
 from embeddings.settings import option
-from embeddings.subwords import MOST_BUCKETS, MOST_N, check_ngrams, default_buckets, ngram_hashes, rows_of
-from embeddings.training import continuing
-from embeddings.training.conduct import Conduct
+from embeddings.training import continued_training
+from embeddings.training.parameters import Arrays, initial, trimmed, zeros
 from embeddings.training.progress import Report
-from embeddings.training.tables import Arrays, initial, trimmed, zeros
+from embeddings.training.run_options import Conduct
 from embeddings.training.task import Task, WindowSettings, prepare
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ class FastText(WindowSettings):
 
     def made(self, task: Task) -> Made:
         """What the words of a vocabulary are made of, as training starts."""
-        words, known = task.vocabulary.words, continuing.rows_of(task.conduct.continued, "ngrams")
+        words, known = task.vocabulary.words, continued_training.rows_of(task.conduct.continued, "ngrams")
         offsets, hashes = ngram_hashes(words, self.min_n, self.max_n)
         buckets = 0 if self.max_n == 0 else self.buckets or known or default_buckets(hashes)
         own = initial(len(words), self.dim, task.seed)

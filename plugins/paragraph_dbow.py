@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from embeddings.errors import SettingError
-from embeddings.inference import Frozen, frozen, frozen_rows, settings_of
 from embeddings.kernels.block import FIRST, LAST, Block, Source
-from embeddings.kernels.bundle import Bundle, keeping, learn, learn_input, new_bundle
-from embeddings.kernels.compile import hot, piece
-from embeddings.kernels.inference import Inference, begin, go_on
-from embeddings.kernels.kept import give_back, row_of
-from embeddings.kernels.noise import noise_words
-from embeddings.kernels.rows import address, padded, prefetch
-from embeddings.model import Model
+from embeddings.kernels.infer_documents import Inference, begin, go_on
+from embeddings.kernels.jit import hot, piece
+from embeddings.kernels.noise_sampling import noise_words
+from embeddings.kernels.row_cache import give_back, row_of
+from embeddings.kernels.row_operations import address, padded, prefetch
+from embeddings.kernels.step_buffers import Bundle, keeping, learn, learn_input, new_bundle
+from embeddings.models.model import Model
 from embeddings.plugins import skipgram
 from embeddings.settings import DocumentChoice, option
-from embeddings.training.conduct import Conduct
-from embeddings.training.documents import document_table, documents_of, windows
+from embeddings.training.document_inference import Frozen, frozen, frozen_rows, settings_of
+from embeddings.training.document_stream import document_table, documents_of, windows
+from embeddings.training.parameters import VECTORS, Arrays, initial, trimmed, zeros
 from embeddings.training.progress import Report
-from embeddings.training.tables import VECTORS, Arrays, initial, trimmed, zeros
+from embeddings.training.run_options import Conduct
 from embeddings.training.task import WindowSettings, prepare
 
 if TYPE_CHECKING:

@@ -7,16 +7,16 @@ import numpy as np
 
 from embeddings.errors import SettingError
 from embeddings.kernels.block import FIRST, LAST, Block
-from embeddings.kernels.bundle import Bundle, learn, new_bundle
-from embeddings.kernels.compile import hot
-from embeddings.kernels.kept import give_back
-from embeddings.kernels.rows import padded
+from embeddings.kernels.jit import hot
+from embeddings.kernels.row_cache import give_back
+from embeddings.kernels.row_operations import padded
+from embeddings.kernels.step_buffers import Bundle, learn, new_bundle
 from embeddings.kernels.window import ask_ahead, centre_and_noise, contexts
-from embeddings.model import Model
+from embeddings.models.model import Model
 from embeddings.settings import option
-from embeddings.training.conduct import Conduct
+from embeddings.training.parameters import initial, zeros
 from embeddings.training.progress import Report
-from embeddings.training.tables import initial, zeros
+from embeddings.training.run_options import Conduct
 from embeddings.training.task import WindowSettings, prepare
 
 if TYPE_CHECKING:

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from embeddings.model import Model
-from embeddings.subword_vectors import Subwords, composer
-from embeddings.vectors import Vectors
-from embeddings.vocabulary import Vocabulary
+from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.models.model import Model
+from embeddings.models.subword_vectors import Subwords, composer
+from embeddings.vectors.vectors import Vectors
 
 WORDS = ["the", "</s>", "where", "naïve", "北海道", "e\u0301\u0301", "👩\u200d👧", "a", "x" * 300, "<b>", "of the"]
 TOLERANCE = {"rtol": 1e-3, "atol": 3e-4}  # of a sum of 40,000 rows in float32

@@ -9,8 +9,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from embeddings.corpora.phrases.lexicon import Lexicon
-from embeddings.corpora.phrases.typed import TAGS
-from embeddings.files import replacing
+from embeddings.corpora.phrases.pos_types import TAGS
+from embeddings.support.files import replacing
 
 FIELDS = 10
 

@@ -26,7 +26,7 @@ from embeddings.cli import (
     trainers,
     vocabulary,
 )
-from embeddings.cli.shared import INTERRUPTED
+from embeddings.cli.common import INTERRUPTED
 from embeddings.errors import EmbeddingsError, RegistryError, SettingError, abridged
 
 FAILED, MISUSED = 1, 2

@@ -4,7 +4,7 @@ from typing import Literal
 
 import click
 
-from embeddings.cli import shared
+from embeddings.cli import common
 
 
 @click.command("analogy")
@@ -19,10 +19,10 @@ from embeddings.cli import shared
     show_default=True,
     help="Add and subtract cosines (Mikolov et al. 2013), or multiply and divide them (Levy and Goldberg 2014).",
 )
-@shared.top
-@shared.restrict
-@shared.as_json
-@shared.reading
+@common.top
+@common.restrict
+@common.as_json
+@common.reading
 def command(
     vectors: str,
     a: str,
@@ -36,7 +36,7 @@ def command(
     encoding_errors: str,
 ) -> None:
     """Print the words that are to C as B is to A, such as: man king woman."""
-    loaded = shared.load(vectors, allow_pickle, encoding_errors)
+    loaded = common.load(vectors, allow_pickle, encoding_errors)
     found = loaded.analogy(a, b, c, method=method, top=top, restrict=restrict)
-    shared.tell_composed(loaded, (a, b, c))
-    shared.print_rows(({"word": word, "score": score} for word, score in found), as_json)
+    common.tell_composed(loaded, (a, b, c))
+    common.print_rows(({"word": word, "score": score} for word, score in found), as_json)

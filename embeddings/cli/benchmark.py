@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from embeddings.cli import reading, shared
-from embeddings.cli.options import options
-from embeddings.cli.shared import INTERRUPTED
+from embeddings.cli import common, corpus_options
+from embeddings.cli.click_options import options
+from embeddings.cli.common import INTERRUPTED
 from embeddings.errors import RegistryError, SettingError
 from embeddings.settings import ContextWindow, Dimension, NegativeSampling, Schedule, VocabularyChoice, flag
 
 if TYPE_CHECKING:
     from embeddings.corpora import EncodedCorpus
-    from embeddings.eval.benchmark.race import Race
-    from embeddings.eval.benchmark.rows import Row
+    from embeddings.eval.benchmark.result_rows import Row
+    from embeddings.eval.benchmark.runner import Race
 
 TRAINER = (
     "A model, or one with settings of its own, such as paragraph-dm:combine=concat,rate=0.025; may be repeated. Models "
@@ -59,7 +59,7 @@ def parameters() -> list[click.Parameter]:
         click.Option(["-o", "--out"], default="benchmark", show_default=True, help="Folder for the results."),
         click.Option(["--trainer"], multiple=True, default=models, show_default=True, help=TRAINER),
         click.Option(["--text-column"], metavar="NAME", help="Column of a table that holds the text."),
-        *(option for option in reading.options() if option.name in CUT),
+        *(option for option in corpus_options.options() if option.name in CUT),
         click.Option(
             ["--label-column"],
             metavar="NAME",
@@ -152,11 +152,11 @@ def command_line(
     For each model, dim and number of negatives, the tools run in turn in fresh processes with the same settings.
     The folder gets results.csv (every run), results.md (the table, printed too), results.png and machine.json.
     """
-    from embeddings.cli.progress import Reading
+    from embeddings.cli.progress_bar import Reading
     from embeddings.corpora import Corpus
     from embeddings.eval.benchmark.job import shapes
-    from embeddings.eval.benchmark.race import Race
-    from embeddings.eval.benchmark.table import summaries
+    from embeddings.eval.benchmark.result_table import summaries
+    from embeddings.eval.benchmark.runner import Race
     from embeddings.eval.benchmark.tools import chosen
 
     if resume and force:
@@ -180,7 +180,7 @@ def command_line(
     read.tell(encoded)
     rows = finished(race, encoded)
     if as_json:
-        shared.print_json([dataclasses.asdict(one) for one in summaries(rows)])
+        common.print_json([dataclasses.asdict(one) for one in summaries(rows)])
     else:
         click.echo((race.folder / "results.md").read_text(encoding="utf-8"), nl=False)
     read.say(f"results are in {race.folder}")
@@ -188,7 +188,7 @@ def command_line(
 
 def finished(race: "Race", encoded: "EncodedCorpus") -> list["Row"]:
     """The rows of all runs; where the user interrupts, it is told what is kept, and the command ends."""
-    from embeddings.eval.benchmark.race import Interrupted
+    from embeddings.eval.benchmark.runner import Interrupted
 
     try:
         return race.run(encoded)

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from embeddings.cli import shared
+from embeddings.cli import common
 from embeddings.errors import SettingError
 
 if TYPE_CHECKING:
-    from embeddings.corpora.shelf import Entry
+    from embeddings.corpora.corpus_cache.eviction import Entry
 
 SHOWN_SOURCES = 3
 
@@ -20,27 +20,27 @@ SHOWN_SOURCES = 3
 @click.option(
     "--limit", metavar="SIZE", help="Remove the least recently used until no more than this, such as 2GB, is left."
 )
-@shared.as_json
+@common.as_json
 def command(remove: str | None, limit: str | None, as_json: bool) -> None:
     """List the encoded corpora that are kept, the least recently used first, or remove some.
 
     Together they hold no more than 20 GB, or a tenth of the disk if that is less; EMBEDDINGS_CACHE_LIMIT moves that.
     A corpus that a program is using now is never removed.
     """
-    from embeddings.cache import folder
-    from embeddings.corpora import shelf
+    from embeddings.corpora.corpus_cache import eviction
+    from embeddings.support.cache_folder import folder
 
     home = folder("corpora")
     if home is None:
         click.echo("there is no cache: its folder cannot be written; EMBEDDINGS_CACHE moves it", err=True)
         return
     if limit is not None:
-        for entry in shelf.shrink(home, shelf.parse_size(limit)):
+        for entry in eviction.shrink(home, eviction.parse_size(limit)):
             click.echo(f"removed {entry.name}, {size_of(entry.size)}", err=True)
     if remove is not None:
         remove_named(home, remove)
     if limit is None and remove is None:
-        shared.print_rows((row(entry, as_json) for entry in shelf.entries(home)), as_json)
+        common.print_rows((row(entry, as_json) for entry in eviction.entries(home)), as_json)
 
 
 def remove_named(home: Path, name: str) -> None:
@@ -49,13 +49,13 @@ def remove_named(home: Path, name: str) -> None:
     Raises:
         SettingError: there is none, or more than one; or it is in use.
     """
-    from embeddings.corpora import shelf
+    from embeddings.corpora.corpus_cache import eviction
 
-    found = [entry for entry in shelf.entries(home) if name == "all" or entry.name.startswith(name)]
+    found = [entry for entry in eviction.entries(home) if name == "all" or entry.name.startswith(name)]
     if name != "all" and len(found) != 1:
         raise SettingError(f"{len(found) or 'no'} cached corpora have a name that starts with {name!r}")
     for entry in found:
-        if shelf.remove(entry.folder):
+        if eviction.remove(entry.folder):
             click.echo(f"removed {entry.name}, {size_of(entry.size)}", err=True)
         elif name != "all":
             raise SettingError(f"{entry.name} is in use")

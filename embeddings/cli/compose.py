@@ -2,7 +2,7 @@
 
 import click
 
-from embeddings.cli import shared
+from embeddings.cli import common
 
 
 @click.command("compose")
@@ -16,10 +16,10 @@ from embeddings.cli import shared
     "full-additive, tensor-indexing, full-tensor.  [default: tensor-indexing]",
 )
 @click.option("--vector", is_flag=True, help="Print the vector itself.")
-@shared.top
-@shared.restrict
-@shared.as_json
-@shared.reading
+@common.top
+@common.restrict
+@common.as_json
+@common.reading
 def command(
     model: str,
     first: str,
@@ -38,12 +38,12 @@ def command(
     MODEL is what `embeddings fit` or `embeddings train tensor-indexing` saved; vectors of any other kind are added or
     multiplied. The two words themselves are not among the answers.
     """
-    from embeddings.composition.composer import Composer
+    from embeddings.plugins.tensor_indexing.composer import Composer
 
-    composer = Composer.of(shared.load_whole(model, allow_pickle, encoding_errors))
+    composer = Composer.of(common.load_whole(model, allow_pickle, encoding_errors))
     if vector:
         made = composer.compose(first, second, type=type, function=function).tolist()
-        shared.print_json(made) if as_json else click.echo("\t".join(f"{number:.9g}" for number in made))
+        common.print_json(made) if as_json else click.echo("\t".join(f"{number:.9g}" for number in made))
         return
     found = composer.neighbours(first, second, type=type, function=function, top=top, restrict=restrict)
-    shared.print_rows(({"neighbour": word, "cosine": cosine} for word, cosine in found), as_json)
+    common.print_rows(({"neighbour": word, "cosine": cosine} for word, cosine in found), as_json)

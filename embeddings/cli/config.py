@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from embeddings.cli.places import CONFIG
+from embeddings.cli.output_paths import CONFIG
 
 LONGEST, LONGEST_LINE = 1 << 16, 1 << 12  # characters
 NOT_SETTINGS = {"config", "corpus", "help", "continued"}

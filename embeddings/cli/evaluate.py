@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from embeddings.cli import judging, neighbour_quality, shared
+from embeddings.cli import common, evaluation_options, neighbour_quality
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from embeddings.eval import Comparison, Result, Suite
-    from embeddings.eval.documents import Represented
-    from embeddings.eval.outcomes import Outcome
-    from embeddings.model import Model
-    from embeddings.vectors import Vectors
+    from embeddings.eval.document_classification import Represented
+    from embeddings.eval.item_scores import Outcome
+    from embeddings.models.model import Model
+    from embeddings.vectors.vectors import Vectors
 
 RESULT = ("vectors", "set", "section", "words", "measure", "method", "value", "low", "high", "seen", "total")
 COMPARISON = (
@@ -28,7 +28,7 @@ COMPARISON = (
 
 @click.command("evaluate")
 @click.argument("vectors", nargs=-1, required=True)
-@judging.sets
+@evaluation_options.sets
 @click.option("--sections", is_flag=True, help="Print each section of analogies, tag, category and label, too.")
 @click.option("--compare", is_flag=True, help="Print paired tests of each two of VECTORS instead of their values.")
 @click.option(
@@ -41,9 +41,9 @@ COMPARISON = (
     "--report", metavar="FILE", help="Write a page of HTML too: tables, plots, paired tests, neighbours and maps."
 )
 @click.option("--word", "words", multiple=True, help="A word whose neighbours the report shows; may be repeated.")
-@shared.force
-@shared.as_json
-@shared.reading
+@common.force
+@common.as_json
+@common.reading
 @neighbour_quality.instead
 def command(
     vectors: tuple[str, ...], sections: bool, compare: bool, beside: tuple[str, ...], report: str | None,
@@ -60,21 +60,21 @@ def command(
     pairs, sentences or words, or Wilson's. The `protocol` in JSON says which, and how unknown words, ties and
     duplicates are treated. Lines come as soon as a set is done.
     """
-    from embeddings.document_vectors import load_side_by_side
     from embeddings.eval import suite
-    from embeddings.files import check_file
+    from embeddings.models.document_vectors import load_side_by_side
+    from embeddings.support.files import check_file
 
     check(vectors, compare, beside, report, words, force)
     if report is not None:
         check_file(report, force=force)
-    known = judging.DEFAULTS if report is None else judging.FOR_REPORTS
-    read = suite.Suite.read(**judging.settings(settings, known))
-    shared.check_paths((*vectors, *beside))
+    known = evaluation_options.DEFAULTS if report is None else evaluation_options.FOR_REPORTS
+    read = suite.Suite.read(**evaluation_options.settings(settings, known))
+    common.check_paths((*vectors, *beside))
 
     def load(path: str) -> "Represented":
         if beside:
             return load_side_by_side([path, *beside])
-        return shared.load_whole(path, allow_pickle, encoding_errors)
+        return common.load_whole(path, allow_pickle, encoding_errors)
 
     run = Run(read, vectors, load, report is not None)
     if compare:
@@ -160,9 +160,9 @@ class Run:
 def show(found: "Iterable[Result | Comparison]", sections: bool, as_json: bool, *, composed: bool) -> None:
     """Print values or paired tests; of values also over how many composed pairs, if there may be any."""
     if as_json:
-        shared.print_rows((dataclasses.asdict(one) for one in found), as_json=True)
+        common.print_rows((dataclasses.asdict(one) for one in found), as_json=True)
     else:
-        shared.print_rows(row(one, composed) for one in found if sections or not one.detail)
+        common.print_rows(row(one, composed) for one in found if sections or not one.detail)
 
 
 def row(one: "Result | Comparison", composed: bool) -> dict[str, Any]:

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from embeddings.cli import shared
+from embeddings.cli import common
 
 if TYPE_CHECKING:
-    from embeddings.vectors import Vectors
+    from embeddings.vectors.vectors import Vectors
 
 
 @click.command("export")
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     "error is told.  [default: float32]",
 )
 @click.option("--language", metavar="CODE", help="Of spacy, such as en; xx is that of many.  [default: xx]")
-@shared.force
-@shared.reading
+@common.force
+@common.reading
 def command(
     vectors: str,
     out: str,
@@ -58,24 +58,24 @@ def command(
     fastText and gensim load; with huggingface, sentence-transformers, spacy or projector (TensorBoard's) a folder that
     these load.
     """
-    from embeddings import formats
-    from embeddings.cli.places import check_spared
-    from embeddings.loading import holds_model, load, load_model
+    from embeddings.cli.output_paths import check_spared
+    from embeddings.models.loading import holds_model, load, load_model
+    from embeddings.vectors import format_dispatch
 
     settings = {"dtype": dtype, "language": language}
     options = {name: value for name, value in settings.items() if value is not None}
-    formats.check(out, format=name, force=force, counts=counts, options=options)
-    targets = formats.plan(out, format=name, counts=counts, options=options)[1]
+    format_dispatch.check(out, format=name, force=force, counts=counts, options=options)
+    targets = format_dispatch.plan(out, format=name, counts=counts, options=options)[1]
     check_spared(targets, [("the input", Path(vectors))], renewed=["the input"])
-    whole = words is None and table == "vectors" and formats.takes_models(name or formats.for_path(out))
+    whole = words is None and table == "vectors" and format_dispatch.takes_models(name or format_dispatch.for_path(out))
     if whole and holds_model(vectors):
         model = load_model(vectors, allow_pickle=allow_pickle, errors=encoding_errors)
         loaded = model.vectors
-        written = formats.write_model(model, out, format=name, force=force, counts=counts, **options)
+        written = format_dispatch.write_model(model, out, format=name, force=force, counts=counts, **options)
     else:
         loaded = load(vectors, allow_pickle=allow_pickle, errors=encoding_errors, table=table)
         loaded = loaded if words is None else chosen(loaded, words)
-        written = formats.write(loaded, out, format=name, force=force, counts=counts, **options)
+        written = format_dispatch.write(loaded, out, format=name, force=force, counts=counts, **options)
         if loaded.compose is not None and table == "vectors":
             click.echo("only words with a vector of their own are written: what composes others stays behind", err=True)
     files = " and ".join(map(str, written))
@@ -86,7 +86,7 @@ def command(
 
 def tell_rounding(vectors: "Vectors", dtype: str) -> None:
     """Say how far what was written may be from the vectors."""
-    from embeddings.formats.precision import rounding
+    from embeddings.vectors.precision import rounding
 
     found = rounding(vectors, dtype)
     told = f"the largest error of a component is {found.error:.3g}, the lowest cosine with a vector {found.cosine:.6f}"
@@ -96,7 +96,7 @@ def tell_rounding(vectors: "Vectors", dtype: str) -> None:
 def chosen(vectors: "Vectors", words: str) -> "Vectors":
     """The first so many words, or those of a file; how many of these have no vector is said."""
     from embeddings.errors import FormatError
-    from embeddings.operations.choose import read_words
+    from embeddings.vectors.subset import read_words
 
     if words.isdecimal() and words.isascii():
         return vectors.subset(int(words))

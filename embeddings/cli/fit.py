@@ -4,17 +4,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from embeddings.cli import shared
+from embeddings.cli import common
+from embeddings.cli.click_options import options
 from embeddings.cli.config import read_config
-from embeddings.cli.options import options
-from embeddings.cli.progress import Bar, counted
-from embeddings.cli.saving import save
-from embeddings.composition.settings import CompositionSettings
+from embeddings.cli.model_output import save
+from embeddings.cli.progress_bar import Bar, counted
 from embeddings.errors import SettingError
+from embeddings.plugins.tensor_indexing.fit_settings import CompositionSettings
 
 if TYPE_CHECKING:
-    from embeddings.composition.descent import Epoch
-    from embeddings.model import Model
+    from embeddings.models.model import Model
+    from embeddings.plugins.tensor_indexing.gradient_descent import Epoch
 
 
 class Fitting(Bar):
@@ -44,7 +44,7 @@ class Fitting(Bar):
 @click.command("fit")
 @click.argument("vectors")
 @click.option("-o", "--out", required=True, help="Where to save: a model folder.")
-@shared.force
+@common.force
 @click.option("--config", is_eager=True, expose_value=False, callback=read_config, help="Settings in a TOML file.")
 @click.option("--threads", type=click.IntRange(1, 1024), help="Threads that learn.  [default: all cores]")
 @click.option(
@@ -58,7 +58,7 @@ class Fitting(Bar):
     "--joiner", help="What joins the two words of a phrase in its token.  [default: as VECTORS were trained, else _]"
 )
 @click.option("--quiet", is_flag=True, help="Say nothing but errors.")
-@shared.reading
+@common.reading
 def command(
     *,
     vectors: str,
@@ -79,14 +79,14 @@ def command(
     `embeddings evaluate --phrases`. `embeddings train tensor-indexing` learns the vectors too.
     """
     from embeddings import registry
-    from embeddings.model_files import check_target
+    from embeddings.models.model_files import check_target
 
     try:
         settings = registry.load("trainer", "tensor-indexing")(**given)
     except SettingError as error:
         raise click.UsageError(str(error)) from error
     check_target(out, force=force)
-    source = shared.load_whole(vectors, allow_pickle, encoding_errors)
+    source = common.load_whole(vectors, allow_pickle, encoding_errors)
     with Fitting(quiet) as bar:
         model = settings.fit(source, joiner=joiner, threads=threads, seed=seed, watch=bar)
     save(lambda place, model, force: model.save(place, force=force), model, out, force)

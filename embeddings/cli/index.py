@@ -5,25 +5,25 @@ from typing import Any
 
 import click
 
-from embeddings.cli import shared
-from embeddings.cli.installed import Installed
+from embeddings.cli import common
+from embeddings.cli.plugin_choice import Installed
 from embeddings.errors import SettingError
 
 
 def made(name: str, kind: type) -> click.Command:
     """The command of one kind."""
-    from embeddings.cli.options import options
+    from embeddings.cli.click_options import options
 
     @click.command(name, help=inspect.getdoc(kind))
     @click.argument("vectors")
     @click.option("-o", "--out", required=True, help="Where to save: a folder.")
     @click.option("--documents", is_flag=True, help="Of the vectors of documents of a saved model, not of its words.")
-    @shared.force
-    @shared.reading
+    @common.force
+    @common.reading
     def run(
         vectors: str, out: str, documents: bool, force: bool, allow_pickle: bool, encoding_errors: str, **given: Any
     ) -> None:
-        from embeddings.indexes.saved import check_target
+        from embeddings.indexes.index_files import check_target
 
         try:
             kind(**given)
@@ -31,7 +31,7 @@ def made(name: str, kind: type) -> click.Command:
             raise click.UsageError(str(error)) from error
         check_target(out, force=force)
         table = "documents" if documents else "vectors"
-        build_into(name, shared.load(vectors, allow_pickle, encoding_errors, table), given, out, force)
+        build_into(name, common.load(vectors, allow_pickle, encoding_errors, table), given, out, force)
 
     run.params += options(kind)
     return run

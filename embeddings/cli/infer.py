@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from embeddings.cli import reading
+from embeddings.cli import corpus_options
 
 COLUMNS = ("text_column", "tag_column", "rows")
 
@@ -24,14 +24,14 @@ def run(
     **columns: Any,
 ) -> None:
     """Find vectors and write them."""
-    from embeddings import formats
-    from embeddings.cli.places import check_apart
-    from embeddings.cli.progress import Inferring, Reading
-    from embeddings.cli.saving import save
-    from embeddings.document_vectors import load_side_by_side, names_in
-    from embeddings.vectors import Vectors
+    from embeddings.cli.model_output import save
+    from embeddings.cli.output_paths import check_apart
+    from embeddings.cli.progress_bar import Inferring, Reading
+    from embeddings.models.document_vectors import load_side_by_side, names_in
+    from embeddings.vectors import format_dispatch
+    from embeddings.vectors.vectors import Vectors
 
-    formats.check(out, format=name, force=force)
+    format_dispatch.check(out, format=name, force=force)
     models = load_side_by_side([model, *beside])
     text = models.corpus(*corpus, **columns)
     check_apart(out, text)
@@ -39,10 +39,12 @@ def run(
         encoded = text.encode(report=read)
     read.tell(encoded)
     names = names_in(models, text)
-    formats.check_words(names, out, format=name)
+    format_dispatch.check_words(names, out, format=name)
     with Inferring(quiet) as bar:
         found = Vectors(names, models.infer(text, epochs=epochs, seed=seed, threads=threads, report=bar))
-    written = save(lambda place, made, force: formats.write(made, place, format=name, force=force), found, out, force)
+    written = save(
+        lambda place, made, force: format_dispatch.write(made, place, format=name, force=force), found, out, force
+    )
     bar.say(f"{len(found):,} vectors of {found.dim} components written to {' and '.join(map(str, written))}")
 
 
@@ -73,7 +75,7 @@ command = click.Command(
         ),
         click.Option(["--seed"], type=click.IntRange(0, 2**63 - 1), default=1, show_default=True),
         click.Option(["--threads"], type=click.IntRange(1, 1024), help="Threads that learn.  [default: all cores]"),
-        *(option for option in reading.options() if option.name in COLUMNS),
+        *(option for option in corpus_options.options() if option.name in COLUMNS),
         click.Option(["--force"], is_flag=True, help="Replace the output if it exists."),
         click.Option(["--quiet"], is_flag=True, help="Say nothing but errors."),
     ],

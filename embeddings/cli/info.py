@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from embeddings.cli import shared
+from embeddings.cli import common
 
 
 @click.command("info")
@@ -17,7 +17,7 @@ from embeddings.cli import shared
     help="Draw the loss of a saved model by epochs, or of the log of a run, to a picture (.png, .svg or .pdf) instead.",
 )
 @click.option("--force", is_flag=True, help="Replace the picture of --curve if it exists.")
-@shared.as_json
+@common.as_json
 def command(path: str, full: bool, allow_pickle: bool, curve: str | None, force: bool, as_json: bool) -> None:
     """Print what a file or folder holds, and how a saved model was made.
 
@@ -26,20 +26,20 @@ def command(path: str, full: bool, allow_pickle: bool, curve: str | None, force:
     read unless --full is given, and no pickle is ever run without --allow-pickle.
     """
     if curve is not None:
-        from embeddings.training.curve import draw_curve
+        from embeddings.training.loss_curve import draw_curve
 
         draw_curve(path, curve, force=force)
         return
     if force:
         raise click.UsageError("--force is of use only with --curve")
-    from embeddings.inspection import describe
+    from embeddings.cli.inspection import describe
 
     facts = describe(path, full=full, allow_pickle=allow_pickle)
     if as_json:
-        shared.print_json(facts)
+        common.print_json(facts)
         return
     for name, value in flat(facts):
-        click.echo(f"{name}\t{' '.join(map(str, value)) if isinstance(value, list) else shared.shown(value)}")
+        click.echo(f"{name}\t{' '.join(map(str, value)) if isinstance(value, list) else common.shown(value)}")
 
 
 def flat(facts: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from embeddings.cli import shared
+from embeddings.cli import common
 from embeddings.settings import flag
 
 if TYPE_CHECKING:
-    from embeddings.eval.neighbours import Points, Quality
-    from embeddings.eval.neighbours.record import Judged
+    from embeddings.eval.index_quality import Points, Quality
+    from embeddings.eval.index_quality.recall_record import Judged
 
 COMMON = ("vectors", "as_json", "allow_pickle", "encoding_errors", "force")
 OWN = ("indexes", "grid", "queries", "top", "seed", "plot", "results")
@@ -78,10 +78,10 @@ class Asked:
             UsageError: options that do not go together.
             SettingError, RegistryError, FormatError, OutputError: vectors, indexes, or files that cannot be written.
         """
-        from embeddings.eval.neighbours.points import check_random, named_points
-        from embeddings.eval.neighbours.record import check_folder
-        from embeddings.indexes.specs import check_line
-        from embeddings.pictures import check_picture
+        from embeddings.eval.index_quality.recall_record import check_folder
+        from embeddings.eval.index_quality.test_points import check_random, named_points
+        from embeddings.indexes.index_spec import check_line
+        from embeddings.support.plots import check_picture
 
         if self.plot and len(self.vectors) > 1:
             raise click.UsageError("--plot draws one VECTORS at a time")
@@ -96,13 +96,13 @@ class Asked:
         for line in self.indexes:
             check_line(line)
         shapes = {name: named_points(name) for name in self.vectors if not Path(name).exists()}
-        shared.check_paths(name for name in self.vectors if not shapes.get(name))
+        common.check_paths(name for name in self.vectors if not shapes.get(name))
         for shape in filter(None, shapes.values()):
             check_random(*shape)
 
     def grids(self, points: "Points") -> list[tuple[str, list[str]]]:
         """What to judge on some points: the name of a grid, and its indexes."""
-        from embeddings.eval.neighbours import GRIDS
+        from embeddings.eval.index_quality import GRIDS
 
         if self.indexes:
             return [("speed", list(self.indexes))]
@@ -121,7 +121,7 @@ def instead(command: Callable[..., Any]) -> Callable[..., Any]:
             check_alone(given)
             return judge(given, Asked.of(given, own))
         for name, value in own.items():
-            if shared.is_given(value):
+            if common.is_given(value):
                 raise click.UsageError(f"--{'index' if name == 'indexes' else name} goes with --neighbours only")
         return command(**given)
 
@@ -137,30 +137,30 @@ def check_alone(given: dict[str, Any]) -> None:
         UsageError: naming one.
     """
     for name, value in given.items():
-        if name not in COMMON and shared.is_given(value):
+        if name not in COMMON and common.is_given(value):
             option = flag("word" if name == "words" else name)
             raise click.UsageError(f"{option} does not go with --neighbours")
 
 
 def judge(given: dict[str, Any], asked: Asked) -> None:
     """Compare indexes on each of VECTORS, and print a line for each as soon as it is there."""
-    from embeddings.eval.neighbours import picture, record
+    from embeddings.eval.index_quality import recall_plot, recall_record
 
     asked.check()
     judged: list[Judged] = []
     rows = (row(one, given["as_json"]) for one in found(given, asked, judged))
-    shared.print_rows(rows, given["as_json"])
+    common.print_rows(rows, given["as_json"])
     if asked.plot:
         first = judged[0]
-        picture.draw(first.found, asked.plot, measure=picture.MEASURE_OF[first.grid], force=asked.force)
+        recall_plot.draw(first.found, asked.plot, measure=recall_plot.MEASURE_OF[first.grid], force=asked.force)
     if asked.results:
-        record.write(judged, asked.results, seed=asked.seed, force=asked.force)
+        recall_record.write(judged, asked.results, seed=asked.seed, force=asked.force)
 
 
 def found(given: dict[str, Any], asked: Asked, judged: "list[Judged]") -> "Iterator[Quality]":
     """What becomes of every index; each grid that is done is added to `judged`."""
-    from embeddings.eval.neighbours import compare
-    from embeddings.eval.neighbours.record import Judged
+    from embeddings.eval.index_quality import compare
+    from embeddings.eval.index_quality.recall_record import Judged
 
     for name in asked.vectors:
         points = points_named(name, given, asked.queries, asked.seed)
@@ -174,13 +174,13 @@ def found(given: dict[str, Any], asked: Asked, judged: "list[Judged]") -> "Itera
 
 def points_named(name: str, given: dict[str, Any], queries: int, seed: int) -> "Points":
     """Random points, or vectors of a file and queries from them."""
-    from embeddings.eval.neighbours import points_of, random_points
-    from embeddings.eval.neighbours.points import named_points
+    from embeddings.eval.index_quality import points_of, random_points
+    from embeddings.eval.index_quality.test_points import named_points
 
     shape = named_points(name)
     if shape and not Path(name).exists():
         return random_points(*shape, queries=queries, seed=seed)
-    loaded = shared.load(name, given["allow_pickle"], given["encoding_errors"])
+    loaded = common.load(name, given["allow_pickle"], given["encoding_errors"])
     return points_of(loaded, name, queries=queries, seed=seed)
 
 

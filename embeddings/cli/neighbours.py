@@ -2,14 +2,14 @@
 
 import click
 
-from embeddings.cli import shared
+from embeddings.cli import common
 
 
 @click.command("neighbours")
 @click.argument("vectors")
 @click.argument("words", nargs=-1, required=True)
-@shared.top
-@shared.restrict
+@common.top
+@common.restrict
 @click.option(
     "--index",
     metavar="PATH|KIND[:NAME=VALUE,...]",
@@ -17,8 +17,8 @@ from embeddings.cli import shared
     "compare with every word]",
 )
 @click.option("--documents", is_flag=True, help="WORDS are tags or numbers of the documents of a saved model.")
-@shared.as_json
-@shared.reading
+@common.as_json
+@common.reading
 def command(
     vectors: str,
     words: tuple[str, ...],
@@ -31,12 +31,12 @@ def command(
     encoding_errors: str,
 ) -> None:
     """Print the words nearest to each of WORDS by cosine."""
-    loaded = shared.load(vectors, allow_pickle, encoding_errors, "documents" if documents else "vectors")
+    loaded = common.load(vectors, allow_pickle, encoding_errors, "documents" if documents else "vectors")
     found = loaded.most_similar_many(list(words), top=top, restrict=restrict, index=index)
-    shared.tell_composed(loaded, words)
+    common.tell_composed(loaded, words)
     rows = (
         {"word": word, "neighbour": neighbour, "cosine": cosine}
         for word, near in zip(words, found, strict=True)
         for neighbour, cosine in near
     )
-    shared.print_rows(rows, as_json)
+    common.print_rows(rows, as_json)

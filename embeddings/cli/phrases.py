@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from embeddings.cli import reading, shared
-from embeddings.cli.options import options
+from embeddings.cli import common, corpus_options
+from embeddings.cli.click_options import options
 
 
 class Command(click.Command):
@@ -14,7 +14,7 @@ class Command(click.Command):
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """The options, with those of the settings."""
-        from embeddings.corpora.phrases.finding import Phrases
+        from embeddings.corpora.phrases.detection import Phrases
 
         known = super().get_params(ctx)
         return [*known[:-1], *options(Phrases), known[-1]]
@@ -31,13 +31,13 @@ def run(
     **given: Any,
 ) -> None:
     """Find, save, print."""
-    from embeddings.cli.places import check_apart
-    from embeddings.cli.progress import Reading, counted
+    from embeddings.cli.output_paths import check_apart
+    from embeddings.cli.progress_bar import Reading, counted
     from embeddings.corpora import Corpus
-    from embeddings.corpora.phrases.finding import Phrases
-    from embeddings.files import check_file
+    from embeddings.corpora.phrases.detection import Phrases
+    from embeddings.support.files import check_file
 
-    of_corpus = {str(option.name): given.pop(str(option.name)) for option in reading.options()}
+    of_corpus = {str(option.name): given.pop(str(option.name)) for option in corpus_options.options()}
     settings = Phrases(**given)
     text = Corpus(*corpus, **of_corpus)
     if out is not None:
@@ -49,7 +49,7 @@ def run(
         bar.say(f"found {counted(len(found), 'phrase')}")
     if out is not None:
         found.save(out, force=force)
-    shared.print_rows((row(asdict(phrase)) for phrase in found.phrases[:top]), as_json)
+    common.print_rows((row(asdict(phrase)) for phrase in found.phrases[:top]), as_json)
 
 
 def row(phrase: dict[str, Any]) -> dict[str, Any]:
@@ -67,7 +67,7 @@ command = Command(
         click.Argument(["corpus"], nargs=-1, required=True),
         click.Option(["-o", "--out"], metavar="FILE", help="Where to save: tab-separated lines, the best first."),
         click.Option(["--force"], is_flag=True, help="Replace the output if it exists."),
-        *reading.options(),
+        *corpus_options.options(),
         click.Option(
             ["--top"], type=click.IntRange(min=0), default=20, help="How many phrases to print.", show_default=True
         ),

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from embeddings.cli import main
-from embeddings.markdown import between, plain, row
+from embeddings.support.markdown import between, plain, row
 
 PAGE = "docs/commands.md"
 HEAD = "# Commands\n\nThe help of every command, made from it: `python -m embeddings.cli.reference .`\n\n"

@@ -5,20 +5,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from embeddings.cli import carrying, places, reading, starting
+from embeddings.cli import corpus_options, init_options, output_paths, run_options
+from embeddings.cli.common import INTERRUPTED
 from embeddings.cli.config import read_config
-from embeddings.cli.installed import Installed
-from embeddings.cli.saving import checked, save
-from embeddings.cli.shared import INTERRUPTED
+from embeddings.cli.model_output import checked, save
+from embeddings.cli.plugin_choice import Installed
 from embeddings.errors import SettingError
 
 if TYPE_CHECKING:
-    from embeddings.training.conduct import Conduct
+    from embeddings.training.run_options import Conduct
 
 
 def made(name: str, trainer: type) -> click.Command:
     """The command of one trainer."""
-    from embeddings.cli.options import options
+    from embeddings.cli.click_options import options
 
     shared = common(getattr(trainer, "tokenizer", "words"))
 
@@ -67,10 +67,10 @@ def common(tokenizer: str) -> list[click.Parameter]:
             help="With --threads 1 it settles every byte.",
             **known,
         ),
-        *starting.options(),
-        *carrying.options(),
-        *reading.options(tokenizer),
-        *reading.phrases(),
+        *init_options.options(),
+        *run_options.options(),
+        *corpus_options.options(tokenizer),
+        *corpus_options.phrases(),
         click.Option(
             ["--vocab"],
             metavar="FILE",
@@ -94,23 +94,23 @@ def train_into(
     **others: Any,
 ) -> None:
     """Train and save; what an interrupted run has learned is saved too."""
-    from embeddings.cli.progress import Reading, Training
+    from embeddings.cli.progress_bar import Reading, Training
     from embeddings.corpora import Corpus
-    from embeddings.training.conduct import arguments
-    from embeddings.training.outcome import Interrupted
+    from embeddings.training.result import Interrupted
+    from embeddings.training.run_options import arguments
 
-    how = {name: others.pop(name) for name in carrying.NAMES}
-    others["phrases"] = starting.phrases_for(others["phrases"], others["continued"])
-    how["start"] = starting.start_of(**{name: others.pop(name) for name in starting.NAMES})
-    force_out = force or (how["resume"] and carrying.was_saved(out))
+    how = {name: others.pop(name) for name in run_options.NAMES}
+    others["phrases"] = init_options.phrases_for(others["phrases"], others["continued"])
+    how["start"] = init_options.start_of(**{name: others.pop(name) for name in init_options.NAMES})
+    force_out = force or (how["resume"] and run_options.was_saved(out))
     write = checked(out, force_out)
     if not quiet:
         tell_left_behind(settings, out)
     text = Corpus(*corpus, vocabulary=vocab, **others)
-    places.check_run(out, how["log"], text)
+    output_paths.check_run(out, how["log"], text)
     bar = Training(quiet)
-    conduct = carrying.conduct_of(out, settings, bar.say, force=force, **how)
-    carrying.check_resumed(conduct, settings, threads, seed)
+    conduct = run_options.conduct_of(out, settings, bar.say, force=force, **how)
+    run_options.check_resumed(conduct, settings, threads, seed)
     conduct.check_corpus(text)
     with Reading(quiet) as read:
         encoded = text.encode(report=read)
@@ -124,7 +124,7 @@ def train_into(
         tell_interrupted(stopped.model.record, conduct, out)
         raise click.exceptions.Exit(INTERRUPTED) from None
     save(write, model, out, force_out)
-    carrying.finished(conduct.checkpoints, out)
+    run_options.finished(conduct.checkpoints, out)
     for note in model.record.get("notes", []):
         bar.say(str(note))
     bar.tell(model, out)
@@ -132,7 +132,7 @@ def train_into(
 
 def tell_left_behind(settings: Any, out: str) -> None:
     """Say what a file of vectors will not hold."""
-    if not places.is_vector_file(out):
+    if not output_paths.is_vector_file(out):
         return
     if hasattr(settings, "inferrer"):
         say(f"{out} will hold vectors of words; a folder keeps those of documents, and finds others")
@@ -144,7 +144,7 @@ def tell_interrupted(record: dict[str, Any], conduct: "Conduct", out: str) -> No
     """Say what became of a run that was interrupted, and how to go on with it."""
     told = f"interrupted after {record['words']:,} of {record['of_words']:,} words; what was learned is saved in {out}"
     if conduct.checkpoints is not None and conduct.checkpoints.found():
-        carrying.note_saved(conduct.checkpoints, out)
+        run_options.note_saved(conduct.checkpoints, out)
         told += "; the same command with --resume goes on from there"
     say(told)
 
@@ -159,7 +159,7 @@ class Trainers(Installed):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """The arguments, a trainer's name in front."""
-        return super().parse_args(ctx, starting.with_trainer(args))
+        return super().parse_args(ctx, init_options.with_trainer(args))
 
 
 command = Trainers("train", "trainer", made, help="Learn vectors from text with one of the installed trainers.")

@@ -5,16 +5,16 @@ from typing import Any
 
 import click
 
-from embeddings.cli import shared
+from embeddings.cli import common
 
 
 @click.command("trainers")
-@shared.as_json
+@common.as_json
 def command(as_json: bool) -> None:
     """List the installed trainers: name, package, version, what it learns."""
     from embeddings import registry
 
-    shared.print_rows((row(name) for name in registry.available("trainer")), as_json)
+    common.print_rows((row(name) for name in registry.available("trainer")), as_json)
 
 
 def row(name: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from embeddings.cli import reading, shared
+from embeddings.cli import common, corpus_options
 
 
 def run(
@@ -21,10 +21,10 @@ def run(
     **settings: Any,
 ) -> None:
     """Count, save, print."""
-    from embeddings.cli.places import check_apart
-    from embeddings.cli.progress import Reading
+    from embeddings.cli.output_paths import check_apart
+    from embeddings.cli.progress_bar import Reading
     from embeddings.corpora import Corpus
-    from embeddings.vocabulary_files import check_target, read, write
+    from embeddings.corpora.vocabulary_files import check_target, read, write
 
     check_target(out, force=force)
     text = Corpus(*corpus, **settings)
@@ -39,7 +39,7 @@ def run(
     vocabulary = vocabulary.select(min_count=min_count, max_vocab=max_vocab)
     write(vocabulary, out, force=force)
     first = zip(vocabulary.column[:top], vocabulary.counts[:top].tolist(), strict=True)
-    shared.print_rows(({"word": str(word), "count": count} for word, count in first), as_json)
+    common.print_rows(({"word": str(word), "count": count} for word, count in first), as_json)
 
 
 command = click.Command(
@@ -66,8 +66,8 @@ command = click.Command(
             show_default=True,
         ),
         click.Option(["--max-vocab"], type=click.IntRange(min=1), help="Keep only so many words, the most frequent."),
-        *reading.options(),
-        *reading.phrases(),
+        *corpus_options.options(),
+        *corpus_options.phrases(),
         click.Option(
             ["--top"], type=click.IntRange(min=1), default=10, help="How many words to print.", show_default=True
         ),

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from embeddings.corpora.reading.compressed_files import opened
 from embeddings.errors import FormatError
-from embeddings.formats.sources import opened
-from embeddings.formats.tables import check_schema, described, from_table, to_table
-from embeddings.vectors import Vectors
+from embeddings.vectors.arrow_table import check_schema, described, from_table, to_table
+from embeddings.vectors.vectors import Vectors
 
 SUMMARY = "Arrow IPC (Feather 2): columns word, count and vector"
 ENDINGS = (".arrow", ".feather")

@@ -9,8 +9,8 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
 from embeddings.errors import FormatError
-from embeddings.formats.shared import LARGEST_DIM
-from embeddings.subwords import MOST_N
+from embeddings.models.subwords import MOST_N
+from embeddings.vectors.word_encoding import LARGEST_DIM
 
 MAGIC, VERSION = 793712314, 12
 SIGN = struct.Struct("<2i")

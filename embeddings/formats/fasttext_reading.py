@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
+from embeddings.corpora.reading.compressed_files import compressed, plain
 from embeddings.errors import FormatError
 from embeddings.formats.fasttext_header import LONGEST, QUANTISED, Header, read_header
-from embeddings.formats.sources import compressed, plain
 
 ENTRY = struct.Struct("<qb")  # after a word and its NUL: count, and 0 for a word or 1 for a label
 SHAPE = struct.Struct("<2q")

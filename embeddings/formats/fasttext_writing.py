@@ -10,11 +10,11 @@ import numpy as np
 from embeddings.errors import FormatError
 from embeddings.formats.fasttext_header import CBOW, NEGATIVE_SAMPLING, SKIPGRAM, Header
 from embeddings.formats.fasttext_reading import ENTRY, SHAPE
-from embeddings.formats.shared import check_writable, encoded_words
-from embeddings.model import Model
-from embeddings.neighbours import row_blocks
-from embeddings.subword_vectors import composer
-from embeddings.vectors import Vectors
+from embeddings.models.model import Model
+from embeddings.models.subword_vectors import composer
+from embeddings.support.cosine import row_blocks
+from embeddings.vectors.vectors import Vectors
+from embeddings.vectors.word_encoding import check_writable, encoded_words
 
 REFUSED = re.compile("\0")
 MOST = 2**31 - 1

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from embeddings.corpora.reading.compressed_files import opened, start_of
 from embeddings.errors import FormatError
-from embeddings.formats.shared import check_writable, checked
-from embeddings.formats.sources import opened, start_of
-from embeddings.vectors import Vectors
+from embeddings.vectors.vectors import Vectors
+from embeddings.vectors.word_encoding import check_writable, checked
 
 SUMMARY = "gensim's KeyedVectors, a pickle"
 ENDINGS = (".kv",)

@@ -8,12 +8,12 @@ between two lines looks whole, for nothing says how many there must be.
 from pathlib import Path
 from typing import Any
 
+from embeddings.corpora.reading.compressed_files import SNIFFED, start_of
 from embeddings.errors import FormatError
-from embeddings.formats.shared import LONGEST_WORD, WHITE_SPACE, WIDEST_LINE, check_dim, check_policy, is_number
-from embeddings.formats.sources import SNIFFED, start_of
-from embeddings.formats.text import Layout, read_lines, write_lines
+from embeddings.formats.text_vectors import Layout, read_lines, write_lines
 from embeddings.formats.word2vec import find_header, missing_header
-from embeddings.vectors import Vectors
+from embeddings.vectors.vectors import Vectors
+from embeddings.vectors.word_encoding import LONGEST_WORD, WHITE_SPACE, WIDEST_LINE, check_dim, check_policy, is_number
 
 SUMMARY = "GloVe text: words and numbers, no header"
 ENDINGS = (".glove",)

@@ -9,7 +9,7 @@ from typing import Any
 
 from embeddings.formats import static_embeddings
 from embeddings.formats.static_embeddings import MODEL, TABLES, TOKENIZER, put_json
-from embeddings.vectors import Vectors
+from embeddings.vectors.vectors import Vectors
 
 SUMMARY = "a Hugging Face folder: config.json, model.safetensors, tokenizer.json"
 ENDINGS: tuple[str, ...] = ()

@@ -11,13 +11,13 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from embeddings.corpora.reading.compressed_files import opened
 from embeddings.errors import FormatError
-from embeddings.files import write_npy
-from embeddings.formats.packed import Packed
-from embeddings.formats.precision import narrowed
-from embeddings.formats.shared import check_policy, checked, encoded_words
-from embeddings.formats.sources import opened
-from embeddings.vectors import Vectors
+from embeddings.formats.packed_words import Packed
+from embeddings.support.files import write_npy
+from embeddings.vectors.precision import narrowed
+from embeddings.vectors.vectors import Vectors
+from embeddings.vectors.word_encoding import check_policy, checked, encoded_words
 
 SUMMARY = "numpy: the matrix as .npy, the words beside it as .txt"
 ENDINGS = (".npy",)

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from embeddings.corpora.reading.compressed_files import opened
 from embeddings.errors import FormatError
-from embeddings.formats.rows import Rows
-from embeddings.formats.shared import checked
-from embeddings.formats.sources import opened
-from embeddings.formats.tables import (
+from embeddings.formats.row_reader import Rows
+from embeddings.vectors.arrow_table import (
     COUNT,
     SCALE,
     VECTOR,
@@ -23,7 +22,8 @@ from embeddings.formats.tables import (
     matrix_of,
     to_table,
 )
-from embeddings.vectors import Vectors
+from embeddings.vectors.vectors import Vectors
+from embeddings.vectors.word_encoding import checked
 
 SUMMARY = "Parquet: columns word, count and vector"
 ENDINGS = (".parquet",)

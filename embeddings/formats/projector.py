@@ -10,10 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from embeddings.corpora.reading.compressed_files import opened
 from embeddings.errors import FormatError
-from embeddings.formats.columns import LongLineError, read_columns, side_by_side
-from embeddings.formats.packed import Packed
-from embeddings.formats.shared import (
+from embeddings.formats.packed_words import Packed
+from embeddings.formats.text_columns import LongLineError, read_columns, side_by_side
+from embeddings.formats.text_vectors import spelled
+from embeddings.vectors.vectors import Vectors
+from embeddings.vectors.word_encoding import (
     WIDEST_LINE,
     check_dim,
     check_policy,
@@ -22,9 +25,6 @@ from embeddings.formats.shared import (
     encoded_words,
     written_blocks,
 )
-from embeddings.formats.sources import opened
-from embeddings.formats.text import spelled
-from embeddings.vectors import Vectors
 
 SUMMARY = "the TensorBoard projector's pair vectors.tsv and metadata.tsv, in a folder"
 ENDINGS: tuple[str, ...] = ()

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from embeddings import tensors
 from embeddings.errors import FormatError
-from embeddings.formats.packed import Packed
-from embeddings.formats.precision import packed, restored
-from embeddings.formats.shared import check_policy, checked, encoded_words
-from embeddings.vectors import Vectors
+from embeddings.formats.packed_words import Packed
+from embeddings.support import tensors
+from embeddings.vectors.precision import packed, restored
+from embeddings.vectors.vectors import Vectors
+from embeddings.vectors.word_encoding import check_policy, checked, encoded_words
 
 SUMMARY = "safetensors: tensors vectors, words (a text, one a line) and counts"
 ENDINGS = (".safetensors",)

@@ -11,7 +11,7 @@ from embeddings.errors import FormatError
 from embeddings.formats import static_embeddings
 from embeddings.formats.static_embeddings import TABLES, put_json
 from embeddings.formats.tokenizer_json import parsed
-from embeddings.vectors import Vectors
+from embeddings.vectors.vectors import Vectors
 
 SUMMARY = "a folder that SentenceTransformer loads, with a StaticEmbedding"
 ENDINGS: tuple[str, ...] = ()

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from embeddings.corpora.reading.compressed_files import opened
 from embeddings.errors import FormatError
-from embeddings.formats.sources import opened
 
 SEED = 1
 SYMBOLS = "spacy_symbols.tsv"
@@ -22,7 +22,7 @@ SYMBOLS = "spacy_symbols.tsv"
 def keys(words: Sequence[str]) -> np.ndarray:
     """The hashes of strings, uint64 (strings,)."""
     from embeddings.kernels.murmur import hash_texts
-    from embeddings.subwords import encoded, joined
+    from embeddings.models.subwords import encoded, joined
 
     text, starts = joined([encoded(word) for word in words])
     codes = np.empty(len(words), np.uint64)

@@ -15,14 +15,14 @@ from unicodedata import category
 
 import numpy as np
 
+from embeddings.corpora.reading.compressed_files import opened
 from embeddings.errors import FormatError, SettingError
-from embeddings.files import write_npy
 from embeddings.formats.npy import read_header, read_matrix
-from embeddings.formats.shared import check_policy, check_writable, checked, encoded_words
-from embeddings.formats.sources import opened
 from embeddings.formats.spacy_strings import read_rows, rows_of, unlisted, write_rows
 from embeddings.formats.tokenizer_json import all_lower, check_unicode, only_words, parsed
-from embeddings.vectors import Vectors
+from embeddings.support.files import write_npy
+from embeddings.vectors.vectors import Vectors
+from embeddings.vectors.word_encoding import check_policy, check_writable, checked, encoded_words
 
 SUMMARY = "a folder that spacy.load and spacy train take, with vectors"
 ENDINGS: tuple[str, ...] = ()

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from embeddings import tensors
 from embeddings.errors import FormatError
 from embeddings.formats import tokenizer_json
-from embeddings.formats.precision import narrowed
 from embeddings.formats.safetensors_file import COUNT, counts_of, listed
-from embeddings.formats.shared import check_policy, checked, encoded_words
-from embeddings.vectors import Vectors
+from embeddings.support import tensors
+from embeddings.vectors.precision import narrowed
+from embeddings.vectors.vectors import Vectors
+from embeddings.vectors.word_encoding import check_policy, checked, encoded_words
 
 MODEL, TOKENIZER = "model.safetensors", "tokenizer.json"
 TABLES = ("embedding.weight", "embeddings")  # sentence-transformers' name, and model2vec's

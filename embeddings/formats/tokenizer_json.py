@@ -9,8 +9,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from embeddings.corpora.reading.compressed_files import opened
 from embeddings.errors import FormatError
-from embeddings.formats.sources import opened
 
 UNKNOWN = "[UNK]"
 WORD = r"[\p{L}\p{M}\p{N}_]+"

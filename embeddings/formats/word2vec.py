@@ -4,9 +4,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from embeddings.corpora.reading.compressed_files import compressed, start_of
 from embeddings.errors import FormatError
-from embeddings.formats.shared import LARGEST_DIM, check_dim, is_number
-from embeddings.formats.sources import compressed, start_of
+from embeddings.vectors.word_encoding import LARGEST_DIM, check_dim, is_number
 
 HEADER_LIMIT = 64
 HEADER = re.compile(rb"(?:\xef\xbb\xbf)?[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]*\r?\n")

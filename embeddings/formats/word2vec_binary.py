@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from embeddings.corpora.reading.compressed_files import compressed, plain, start_of
 from embeddings.errors import FormatError
-from embeddings.formats.rows import Rows
-from embeddings.formats.shared import check_policy, check_writable, encoded_words, written_blocks
-from embeddings.formats.sources import compressed, plain, start_of
+from embeddings.formats.row_reader import Rows
 from embeddings.formats.word2vec import Header, find_header, read_header
-from embeddings.vectors import Vectors
+from embeddings.vectors.vectors import Vectors
+from embeddings.vectors.word_encoding import check_policy, check_writable, encoded_words, written_blocks
 
 SUMMARY = "word2vec binary: a header line, then words and float32"
 ENDINGS = (".bin",)

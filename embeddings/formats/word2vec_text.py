@@ -8,11 +8,11 @@ word2vec.c's space at the end of each line is read as well, and so is a last lin
 from pathlib import Path
 from typing import Any
 
-from embeddings.formats.shared import WHITE_SPACE, WIDEST_LINE, check_dim, check_policy, is_number
-from embeddings.formats.sources import SNIFFED, start_of
-from embeddings.formats.text import Layout, read_lines, write_lines
+from embeddings.corpora.reading.compressed_files import SNIFFED, start_of
+from embeddings.formats.text_vectors import Layout, read_lines, write_lines
 from embeddings.formats.word2vec import find_header, read_header
-from embeddings.vectors import Vectors
+from embeddings.vectors.vectors import Vectors
+from embeddings.vectors.word_encoding import WHITE_SPACE, WIDEST_LINE, check_dim, check_policy, is_number
 
 SUMMARY = "word2vec text: a header line, then words and numbers"
 ENDINGS = (".txt", ".vec")

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from embeddings.indexes.index import Index as Index
 from embeddings.indexes.index import build
+from embeddings.indexes.index_files import load
+from embeddings.indexes.index_spec import index_of as index_of
 from embeddings.indexes.protocol import Engine as Engine
 from embeddings.indexes.protocol import Found as Found
 from embeddings.indexes.protocol import Kind as Kind
-from embeddings.indexes.saved import load
-from embeddings.indexes.specs import index_of as index_of
 
 if TYPE_CHECKING:
-    from embeddings.model import Model
-    from embeddings.vectors import Vectors
+    from embeddings.models.model import Model
+    from embeddings.vectors.vectors import Vectors
 
 
 def build_index(vectors: "Vectors | Model", kind: str = "lsh", **settings: Any) -> Index:
@@ -32,13 +32,13 @@ def build_index(vectors: "Vectors | Model", kind: str = "lsh", **settings: Any) 
         RegistryError: no such kind.
         SettingError: it has no such setting, a value is out of range or does not fit the vectors, or these hold NaN.
     """
-    from embeddings.operations.given import vectors_in
+    from embeddings.vectors.as_vectors import vectors_in
 
     return build(kind, vectors_in(vectors), settings)
 
 
 def load_index(path: str | os.PathLike[str], vectors: "Vectors | Model") -> Index:
     """A saved index, for the vectors that it was built from; see `saved.load`."""
-    from embeddings.operations.given import vectors_in
+    from embeddings.vectors.as_vectors import vectors_in
 
     return load(path, vectors_in(vectors))

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from embeddings.indexes.products import products
+from embeddings.indexes.block_products import products
+from embeddings.indexes.parallel import spread
 from embeddings.indexes.protocol import Found
 from embeddings.indexes.selection import shortlist
-from embeddings.indexes.spread import spread
-from embeddings.neighbours import pair_cosines, rounding, row_blocks
 from embeddings.settings import Settings
+from embeddings.support.cosine import pair_cosines, rounding, row_blocks
 
 Goal = tuple[np.ndarray, np.ndarray]
 MANY = 1 << 20  # rows to compare again for a block of queries

@@ -10,8 +10,8 @@ import numpy as np
 
 from embeddings.errors import FormatError, SettingError
 from embeddings.indexes.protocol import Found
-from embeddings.neighbours import pair_cosines
 from embeddings.settings import Settings, option
+from embeddings.support.cosine import pair_cosines
 
 LARGEST = 4096  # number in a factory string, or the rows where they are more
 MOST_LINKS, MOST_CODE_BITS = 512, 16

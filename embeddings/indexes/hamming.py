@@ -11,8 +11,8 @@ import numpy as np
 
 from embeddings.indexes.hyperplanes import WORD, Planes, packed, project
 from embeddings.indexes.ranking import Lists, clear, cosine, finish, insert, rank_exactly
-from embeddings.kernels.bits import popcount
-from embeddings.kernels.compile import aside, hot, piece
+from embeddings.kernels.jit import aside, hot, piece
+from embeddings.kernels.popcount import popcount
 
 BLOCK = 1024  # rows whose distances are taken together
 CHUNK = 32

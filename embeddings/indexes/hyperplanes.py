@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from embeddings.kernels.compile import aside, hot, piece
-from embeddings.neighbours import row_blocks, unit
+from embeddings.kernels.jit import aside, hot, piece
+from embeddings.support.cosine import row_blocks, unit
 
 WORD = 64
 BLOCK = 1 << 20  # products that are taken at once

@@ -12,10 +12,10 @@ import numpy as np
 from embeddings import registry
 from embeddings.errors import SettingError
 from embeddings.indexes.protocol import Engine, Found, Kind
-from embeddings.neighbours import check_search, unit
+from embeddings.support.cosine import check_search, unit
 
 if TYPE_CHECKING:
-    from embeddings.vectors import Vectors
+    from embeddings.vectors.vectors import Vectors
 
 
 class Index:
@@ -108,7 +108,7 @@ class Index:
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write a folder: index.json and tensors.safetensors; the vectors stay where they are. See `saved.save`."""
-        from embeddings.indexes.saved import save
+        from embeddings.indexes.index_files import save
 
         save(self, path, force=force)
 

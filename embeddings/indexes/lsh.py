@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from embeddings.errors import FormatError, SettingError
-from embeddings.indexes import hamming, tables
+from embeddings.indexes import hamming, hash_tables
 from embeddings.indexes.hyperplanes import Planes, product_blocks, random_planes, signatures
+from embeddings.indexes.parallel import spread
 from embeddings.indexes.protocol import Engine, Found
 from embeddings.indexes.ranking import new_lists, part_of
-from embeddings.indexes.spread import spread
 from embeddings.settings import Settings, option
 
 DEFAULTS = {"hamming": {"bits": 256, "rerank": 200}, "tables": {"bits": 12, "tables": 8, "probes": 64}}
@@ -90,7 +90,7 @@ class LSH(Settings):
         planes = random_planes(units, bits, orthogonal=self.orthogonal, centre=self.centre, seed=self.seed)
         if self.mode == "hamming":
             return HammingSearch(self, units, planes, signatures(units, planes))
-        return TableSearch(self, units, planes, tables.new_tables(self._codes(units, planes), self.value("bits")))
+        return TableSearch(self, units, planes, hash_tables.new_tables(self._codes(units, planes), self.value("bits")))
 
     def _codes(self, units: np.ndarray, planes: Planes) -> np.ndarray:
         """The bucket of each row in each table, (tables, rows) int32."""
@@ -120,7 +120,7 @@ class LSH(Settings):
         ordered = (np.diff(starts, axis=1) >= 0).all() and (starts[:, 0] == 0).all() and (starts[:, -1] == rows).all()
         if not ordered or members.min(initial=0) < 0 or members.max(initial=0) >= rows:
             raise FormatError("its buckets do not fit the rows")
-        return TableSearch(self, units, planes, tables.Tables(starts, members))
+        return TableSearch(self, units, planes, hash_tables.Tables(starts, members))
 
 
 def taken(arrays: Mapping[str, np.ndarray], name: str, dtype: Any, shape: tuple[int, ...]) -> np.ndarray:
@@ -165,11 +165,11 @@ class HammingSearch:
 class TableSearch:
     """Hash tables of all rows."""
 
-    def __init__(self, kind: LSH, units: np.ndarray, planes: Planes, buckets: tables.Tables) -> None:
+    def __init__(self, kind: LSH, units: np.ndarray, planes: Planes, buckets: hash_tables.Tables) -> None:
         self.kind, self.units, self.planes, self.buckets = kind, units, planes, buckets
         bits = kind.value("bits")
         self.probes = min(kind.value("probes"), 1 << bits)
-        self.desk = tables.Desk(units.shape[1], len(buckets.starts), bits, self.probes, len(units))
+        self.desk = hash_tables.Desk(units.shape[1], len(buckets.starts), bits, self.probes, len(units))
 
     def search(self, queries: np.ndarray, top: int, restrict: int | None) -> Found:
         """See `embeddings.indexes.protocol.Engine`."""
@@ -178,7 +178,7 @@ class TableSearch:
 
         def work(part: slice) -> None:
             scratch, lists = self.desk.scratch(part.stop - part.start, rows), part_of(found, part)
-            tables.search(self.units, queries[part], self.planes, self.buckets, self.probes, lists, scratch)
+            hash_tables.search(self.units, queries[part], self.planes, self.buckets, self.probes, lists, scratch)
 
         spread(len(queries), work)
         return Found(*found)

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from embeddings.kernels.compile import aside, piece
-from embeddings.kernels.rows import address, prefetch
+from embeddings.kernels.jit import aside, piece
+from embeddings.kernels.row_operations import address, prefetch
 
 AHEAD = 8  # rows asked for before they are needed
 

@@ -6,7 +6,7 @@ all, so what lies above it is a short list that holds the k best, and only the c
 
 import numpy as np
 
-from embeddings.kernels.compile import hot
+from embeddings.kernels.jit import hot
 
 CHUNK = 64
 

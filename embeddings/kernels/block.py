@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from embeddings.kernels.compile import hot, piece
-from embeddings.kernels.noise import pick
-from embeddings.kernels.random import MOST, below, coin, random
+from embeddings.kernels.jit import hot, piece
+from embeddings.kernels.noise_sampling import pick
+from embeddings.kernels.random_numbers import MOST, below, coin, random
 
 SIZE = 8192  # words a block holds
 NOISE = 2**17  # noise words it holds

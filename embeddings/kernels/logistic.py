@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from embeddings.kernels.compile import aside, kernel, piece
-from embeddings.kernels.rows import pitch
+from embeddings.kernels.jit import aside, kernel, piece
+from embeddings.kernels.row_operations import pitch
 
 
 @piece

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from embeddings.kernels.compile import hot, piece
+from embeddings.kernels.jit import hot, piece
 
 FACTOR, TURN, BYTE = np.uint64(0xC6A4A7935BD1E995), np.uint64(47), np.uint64(8)
 

@@ -3,10 +3,10 @@
 import numpy as np
 
 from embeddings.kernels.block import Block
-from embeddings.kernels.bundle import Bundle
-from embeddings.kernels.compile import piece
-from embeddings.kernels.kept import Kept, row_of
-from embeddings.kernels.rows import address, prefetch
+from embeddings.kernels.jit import piece
+from embeddings.kernels.row_cache import Kept, row_of
+from embeddings.kernels.row_operations import address, prefetch
+from embeddings.kernels.step_buffers import Bundle
 
 AHEAD = 8  # centres; a context is asked for so long before it enters a window
 

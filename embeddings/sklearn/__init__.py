@@ -7,7 +7,7 @@ from embeddings.sklearn import MeanVectorizer
 make_pipeline(MeanVectorizer("cbow", {"dim": 50}), LogisticRegression()).fit(texts, labels)
 """
 
-from embeddings.sklearn.mean import MeanVectorizer
-from embeddings.sklearn.paragraph import ParagraphVectorizer
+from embeddings.sklearn.mean_vectorizer import MeanVectorizer
+from embeddings.sklearn.paragraph_vectorizer import ParagraphVectorizer
 
 __all__ = ["MeanVectorizer", "ParagraphVectorizer"]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from embeddings.training.progress import Progress
 
 if TYPE_CHECKING:
-    from embeddings.model import Model
+    from embeddings.models.model import Model
 
 
 @dataclass

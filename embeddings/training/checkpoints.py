@@ -25,12 +25,12 @@ from typing import Any
 
 import numpy as np
 
-from embeddings import tensors
 from embeddings.errors import EmbeddingsError, FormatError, OutputError, SettingError
-from embeddings.files import check_output, replacing
-from embeddings.jsonable import plain
-from embeddings.logs import log
-from embeddings.training.interval import AUTO, Interval
+from embeddings.support import tensors
+from embeddings.support.files import check_output, replacing
+from embeddings.support.jsonable import plain
+from embeddings.support.logs import log
+from embeddings.training.checkpoint_interval import AUTO, Interval
 from embeddings.training.progress import Progress
 
 FORMAT_VERSION = 1

@@ -8,13 +8,13 @@ from time import perf_counter
 from typing import IO, Any
 
 from embeddings.errors import OutputError, SettingError
-from embeddings.files import check_file, is_stream
-from embeddings.jsonable import plain
-from embeddings.logs import log
-from embeddings.model import Model
+from embeddings.models.model import Model
+from embeddings.support.files import check_file, is_stream
+from embeddings.support.jsonable import plain
+from embeddings.support.logs import log
 from embeddings.training.callbacks import Begin, Callback
-from embeddings.training.log_reading import starts_log
 from embeddings.training.progress import Progress
+from embeddings.training.run_log_reader import starts_log
 
 EVERY = 1.0  # seconds between lines of progress
 

@@ -9,11 +9,11 @@ import numpy as np
 from embeddings.errors import EmbeddingsError, FormatError
 from embeddings.training.callbacks import Callback
 from embeddings.training.checkpoints import State
-from embeddings.training.tables import fill_in, parameters
+from embeddings.training.parameters import fill_in, parameters
 from embeddings.training.worker import whole
 
 if TYPE_CHECKING:
-    from embeddings.training.loop import Run
+    from embeddings.training.run import Run
 
 
 def taken(run: "Run", named: dict[str, Any]) -> State:

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from embeddings.cores import available_threads as available_threads
+from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import SettingError
 from embeddings.kernels.block import SIZE, Source, keep_thresholds, new_block
-from embeddings.kernels.bundle import Bundle
-from embeddings.kernels.noise import alias_table
-from embeddings.logs import log
-from embeddings.model import Model
+from embeddings.kernels.noise_sampling import alias_table
+from embeddings.kernels.step_buffers import Bundle
+from embeddings.models.model import Model
 from embeddings.settings import (
     ContextWindow,
     Dimension,
@@ -21,15 +20,16 @@ from embeddings.settings import (
     VocabularyChoice,
     check_value,
 )
-from embeddings.training.conduct import Conduct
-from embeddings.training.continuing import grown_corpus
-from embeddings.training.loop import Learner, Run
-from embeddings.training.outcome import Interrupted as Interrupted
-from embeddings.training.outcome import TrainingError as TrainingError
+from embeddings.support.logs import log
+from embeddings.support.system import available_threads as available_threads
+from embeddings.training.continued_training import grown_corpus
+from embeddings.training.parameters import Arrays, all_trimmed
 from embeddings.training.progress import Report
-from embeddings.training.tables import Arrays, all_trimmed
+from embeddings.training.result import Interrupted as Interrupted
+from embeddings.training.result import TrainingError as TrainingError
+from embeddings.training.run import Learner, Run
+from embeddings.training.run_options import Conduct
 from embeddings.training.worker import LearnBlock, Reader
-from embeddings.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus, EncodedCorpus

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from embeddings.kernels.block import FIRST, LAST, fill, rewind, sound
-from embeddings.kernels.bundle import LOSS, NEXT, PAIRS, SAMPLED, STEPS, Bundle
-from embeddings.kernels.random import keys
-from embeddings.training.order import Piece, shuffled
+from embeddings.kernels.random_numbers import keys
+from embeddings.kernels.step_buffers import LOSS, NEXT, PAIRS, SAMPLED, STEPS, Bundle
+from embeddings.training.parameters import fill_in
 from embeddings.training.progress import Tally
-from embeddings.training.tables import fill_in
+from embeddings.training.shuffle import Piece, shuffled
 
 if TYPE_CHECKING:
     from embeddings.training.task import Task

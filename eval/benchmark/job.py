@@ -84,9 +84,9 @@ def shapes(
         RegistryError: no such trainer.
         SettingError: a trainer has no such setting, or a value is out of range; or some learn documents, others not.
     """
-    from embeddings.cores import available_threads
-    from embeddings.indexes.specs import parsed
-    from embeddings.training.run import make
+    from embeddings.indexes.index_spec import parsed
+    from embeddings.support.system import available_threads
+    from embeddings.training.train import make
 
     found: list[Shape] = []
     for trainer, length, noise, cores in product(trainers, dim, negatives, threads or [available_threads()]):

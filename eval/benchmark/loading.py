@@ -18,14 +18,14 @@ from tempfile import TemporaryDirectory
 import click
 import numpy as np
 
+from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import OutputError
 from embeddings.eval.benchmark.machine import environment
-from embeddings.eval.benchmark.rows import write_text
-from embeddings.files import check_file
-from embeddings.markdown import row
-from embeddings.model import Model
-from embeddings.vectors import Vectors
-from embeddings.vocabulary import Vocabulary
+from embeddings.eval.benchmark.result_rows import write_text
+from embeddings.models.model import Model
+from embeddings.support.files import check_file
+from embeddings.support.markdown import row
+from embeddings.vectors.vectors import Vectors
 
 READ = """
 import json, numpy, resource, sys, time
@@ -42,7 +42,8 @@ found[word].sum()
 print(json.dumps([spent() - begun, time.perf_counter() - wall, imported + spent() - begun]))
 """
 OURS = (
-    "import embeddings as em, embeddings.model, pyarrow.compute\nfrom embeddings import formats\nformats.names()",
+    "import embeddings as em, embeddings.models.model, pyarrow.compute\n"
+    "from embeddings import formats\nformats.names()",
     "em.load(path)",
 )
 GENSIM = "from gensim.models import KeyedVectors"

@@ -9,8 +9,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from embeddings.cores import available_threads, memory
 from embeddings.eval.benchmark.tools import Tool
+from embeddings.support.system import available_threads, memory
 
 if TYPE_CHECKING:
     from embeddings.corpora import EncodedCorpus

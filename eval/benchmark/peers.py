@@ -57,7 +57,7 @@ def embeddings(job: Job, clock: Clock) -> None:
     from dataclasses import replace
 
     from embeddings.corpora import Corpus
-    from embeddings.training.run import make
+    from embeddings.training.train import make
 
     trainer = make(job.shape.trainer, job.shape.settings)
     toy = Corpus([["a", "b"] * 50])
@@ -89,8 +89,8 @@ def gensim(job: Job, clock: Clock) -> None:
 
 def save_documents(matrix: Any, out: str) -> None:
     """Vectors of documents by their numbers."""
-    from embeddings.document_vectors import numbered
-    from embeddings.vectors import Vectors
+    from embeddings.models.document_vectors import numbered
+    from embeddings.vectors.vectors import Vectors
 
     Vectors(numbered(len(matrix)), matrix).save(out, "word2vec-binary", force=True)
 
@@ -101,7 +101,7 @@ def fasttext(job: Job, clock: Clock) -> None:
     import numpy as np
     from fasttext.FastText import EOS, unsupervised_default
 
-    from embeddings.vectors import Vectors
+    from embeddings.vectors.vectors import Vectors
 
     settings = fasttext_settings(job.shape)
     unsupervised_default["seed"] = job.seed  # the one setting that is no argument

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from embeddings.errors import SettingError
 from embeddings.eval.benchmark.job import Job, Shape
-from embeddings.subwords import FASTTEXT_BUCKETS
+from embeddings.models.subwords import FASTTEXT_BUCKETS
 
 Command = Callable[[Job], list[str]]
 MODELS = ("skipgram", "cbow")  # of ours, those that gensim and fastText have too

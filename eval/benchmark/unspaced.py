@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from embeddings.errors import EmbeddingsError, SettingError
-from embeddings.eval.benchmark import rows
+from embeddings.eval.benchmark import result_rows
 from embeddings.eval.benchmark.machine import processor
 from embeddings.eval.suite import Suite
-from embeddings.files import check_output
+from embeddings.support.files import check_output
 
 if TYPE_CHECKING:
-    from embeddings.vectors import Vectors
+    from embeddings.vectors.vectors import Vectors
 
 MEASURES = {"spearman": "", "micro-f1": " micro-F1", "macro-f1": " macro-F1"}
 NGRAMS = "10000,100000"  # of one character, and of each further length
@@ -79,7 +79,7 @@ def cut(text: Path, out: Path) -> float:
 
 def of_means(vectors: "Vectors", words: Iterable[str]) -> "Vectors":
     """Vectors of words as means of those of their characters; a word with an unknown character is left out."""
-    from embeddings.vectors import Vectors
+    from embeddings.vectors.vectors import Vectors
 
     known = [word for word in dict.fromkeys(words) if word and all(character in vectors for character in word)]
     means = [vectors[list(word)].mean(axis=0) for word in known]
@@ -92,22 +92,22 @@ def words_of(suite: Suite) -> list[str]:
     return [word.lower() for word in [*paired, *(word for found in suite.categories for word in found.words)]]
 
 
-def judged(made: Made, suite: Suite) -> rows.Row:
+def judged(made: Made, suite: Suite) -> result_rows.Row:
     """A row of results; vectors that compose do so for every word that is asked for."""
     suite = replace(suite, compose=made.vectors.compose is not None)
-    row: rows.Row = {"model": made.name, "cpu": round(made.seconds, 1), "vectors": len(made.vectors)}
+    row: result_rows.Row = {"model": made.name, "cpu": round(made.seconds, 1), "vectors": len(made.vectors)}
     for outcome in suite.judge(made.vectors, made.name):
         found = outcome.result()
         if found.measure in MEASURES and found.section is None and not found.detail:
             name = found.set + MEASURES[found.measure]
             row |= {name: found.value, f"{name} low": found.low, f"{name} high": found.high}
-            row |= {name + rows.SEEN: found.seen, name + rows.TOTAL: found.total}
+            row |= {name + result_rows.SEEN: found.seen, name + result_rows.TOTAL: found.total}
     return row
 
 
-def markdown(found: Sequence[rows.Row], about: str) -> str:
+def markdown(found: Sequence[result_rows.Row], about: str) -> str:
     """The rows as a table."""
-    sets = [name.removesuffix(rows.SEEN) for name in found[0] if name.endswith(rows.SEEN)]
+    sets = [name.removesuffix(result_rows.SEEN) for name in found[0] if name.endswith(result_rows.SEEN)]
     lines = [["learned from raw text by", "CPU s", "vectors", *sets], ["---"] * (3 + len(sets))]
     for row in found:
         cells = ["-" if row[name] is None else told(row, name) for name in sets]
@@ -115,16 +115,16 @@ def markdown(found: Sequence[rows.Row], about: str) -> str:
     return about + "\n\n" + "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n" + NOTES
 
 
-def told(row: rows.Row, name: str) -> str:
+def told(row: result_rows.Row, name: str) -> str:
     """A value with its interval, and how many items it is of."""
     low, high = row[f"{name} low"], row[f"{name} high"]
     interval = "" if low is None else f" [{low:.3f}, {high:.3f}]"
-    return f"{row[name]:.3f}{interval}, {row[name + rows.SEEN]:,} of {row[name + rows.TOTAL]:,}"
+    return f"{row[name]:.3f}{interval}, {row[name + result_rows.SEEN]:,} of {row[name + result_rows.TOTAL]:,}"
 
 
 def compare(
     text: str | os.PathLike[str], out: str | os.PathLike[str], suite: Suite, *, force: bool = False, **settings: Any
-) -> list[rows.Row]:
+) -> list[result_rows.Row]:
     """Train by each on a plain text, judge, and write both files; `settings` are of every trainer.
 
     Raises:
@@ -142,8 +142,8 @@ def compare(
     with tempfile.TemporaryDirectory() as work:
         for made in contestants(source, Path(work), words_of(suite), settings):
             found.append(judged(made, suite))
-            rows.write_text(markdown(found, about), folder / "results.md")
-    rows.write_cells(found, list(found[0]), folder / "results.csv")
+            result_rows.write_text(markdown(found, about), folder / "results.md")
+    result_rows.write_cells(found, list(found[0]), folder / "results.csv")
     return found
 
 

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from embeddings.eval.facts import SET as FACTS
-from embeddings.eval.outcomes import Outcome
-from embeddings.eval.report.record import record
-from embeddings.eval.report.tables import (
+from embeddings.eval.item_scores import Outcome
+from embeddings.eval.report.report_tables import (
     CORRELATIONS,
     F_SCORES,
     MEAN,
@@ -23,15 +21,17 @@ from embeddings.eval.report.tables import (
     mark,
     results_table,
 )
-from embeddings.eval.report.words import MAPPED, choose, maps, neighbours
+from embeddings.eval.report.run_record import record
+from embeddings.eval.report.word_map import MAPPED, choose, maps, neighbours
 from embeddings.eval.results import Result
 from embeddings.eval.suite import Suite, compare
-from embeddings.files import replacing
-from embeddings.html import Html, heading, table, tag
-from embeddings.vectors import Vectors
+from embeddings.eval.vector_statistics import SET as FACTS
+from embeddings.support.files import replacing
+from embeddings.support.html import Html, heading, table, tag
+from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
-    from embeddings.model import Model
+    from embeddings.models.model import Model
 
 NOTHING_FROM_OUTSIDE = "default-src 'none'; style-src 'unsafe-inline'"
 MEASURES = {

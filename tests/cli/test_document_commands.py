@@ -108,8 +108,8 @@ def test_what_was_inferred_is_not_lost_where_it_cannot_be_written(
 ) -> None:
     from click.testing import CliRunner
 
-    from embeddings import document_vectors
     from embeddings.cli import main
+    from embeddings.models import document_vectors
 
     out, infer = tmp_path / "v.npy", document_vectors.Concatenated.infer
 

@@ -10,11 +10,11 @@ import pytest
 from commands import expect
 
 import embeddings as em
-from embeddings.formats import sources
-from embeddings.inspection import describe
-from embeddings.model import Model
-from embeddings.vectors import Vectors
-from embeddings.vocabulary import Vocabulary
+from embeddings.cli.inspection import describe
+from embeddings.corpora.reading import compressed_files
+from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.models.model import Model
+from embeddings.vectors.vectors import Vectors
 
 WORDS = ["the", "king", "queen", "new york"]
 
@@ -180,7 +180,7 @@ def test_info_runs_no_pickle(tmp_path):
 
 def test_info_reads_no_more_than_the_start(tmp_path, vectors, monkeypatch):
     taken = []
-    real = sources.plain
+    real = compressed_files.plain
 
     class Counting:
         def __init__(self, stream):
@@ -197,7 +197,7 @@ def test_info_reads_no_more_than_the_start(tmp_path, vectors, monkeypatch):
         with real(path) as stream:
             yield Counting(stream)
 
-    monkeypatch.setattr(sources, "plain", counted)
+    monkeypatch.setattr(compressed_files, "plain", counted)
     with (tmp_path / "big").open("wb") as stream:
         stream.write(b"word " * 1000)
         stream.truncate(1 << 33)  # 8 GiB, of holes

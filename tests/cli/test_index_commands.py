@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from drawn import drawn_points
 
-from embeddings.eval.neighbours.picture import families
-from embeddings.eval.neighbours.record import Record
-from embeddings.eval.neighbours.table import markdown
-from embeddings.vectors import Vectors
+from embeddings.eval.index_quality.recall_plot import families
+from embeddings.eval.index_quality.recall_record import Record
+from embeddings.eval.index_quality.recall_table import markdown
+from embeddings.vectors.vectors import Vectors
 
 
 def run(*args, cwd):

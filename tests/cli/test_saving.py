@@ -13,9 +13,9 @@ import pytest
 from test_commands import SMALL, TEXT, run
 
 import embeddings as em
-from embeddings.cli import places, saving
+from embeddings.cli import model_output, output_paths
+from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import OutputError, SettingError
-from embeddings.vocabulary import Vocabulary
 
 
 @pytest.fixture
@@ -35,11 +35,11 @@ def model() -> em.Model:
 @pytest.mark.parametrize(("name", "beside"), [("v", "v.1"), ("v.bin", "v.1.bin")])
 def test_an_output_that_appears_while_training_is_kept_and_the_result_saved_beside_it(tmp_path, model, name, beside):
     out = tmp_path / name
-    write = saving.checked(str(out), False)
+    write = model_output.checked(str(out), False)
     out.write_text("another's")
     said = f"{re.escape(str(out))} exists.*; what was learned is saved in {re.escape(str(tmp_path / beside))}$"
     with pytest.raises(OutputError, match=said):
-        saving.save(write, model, str(out), False)
+        model_output.save(write, model, str(out), False)
     assert out.read_text() == "another's"
     assert em.load(tmp_path / beside).words == ["the", "cat"]
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, beside])
@@ -47,11 +47,11 @@ def test_an_output_that_appears_while_training_is_kept_and_the_result_saved_besi
 
 def test_places_beside_that_are_taken_are_left_alone(tmp_path, model):
     out = tmp_path / "v"
-    write = saving.checked(str(out), False)
+    write = model_output.checked(str(out), False)
     for taken in ("v", "v.1", "v.2"):
         (tmp_path / taken).write_text(taken)
     with pytest.raises(OutputError, match=r"saved in .*/v\.3$"):
-        saving.save(write, model, str(out), False)
+        model_output.save(write, model, str(out), False)
     assert [(tmp_path / taken).read_text() for taken in ("v", "v.1", "v.2")] == ["v", "v.1", "v.2"]
     assert em.load(tmp_path / "v.3").words == ["the", "cat"]
 
@@ -61,10 +61,10 @@ def test_a_folder_that_is_gone_sends_the_result_to_the_temporary_folder(tmp_path
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     out = tmp_path / "gone" / "v.bin"
-    write = saving.checked(str(out), False)
+    write = model_output.checked(str(out), False)
     (tmp_path / "gone").rmdir()
     with pytest.raises(OutputError, match="what was learned is saved in ") as caught:
-        saving.save(write, model, str(out), False)
+        model_output.save(write, model, str(out), False)
     place = Path(str(caught.value).rpartition(" saved in ")[2])
     assert place.is_relative_to(tmp_path / "temporary")
     assert em.load(place).words == ["the", "cat"]
@@ -77,7 +77,7 @@ def test_a_result_that_can_be_saved_nowhere_is_told(tmp_path, model, monkeypatch
         raise OSError(28, "No space left on device")
 
     with pytest.raises(OutputError, match="No space left on device; nor could it be saved anywhere else"):
-        saving.save(full, model, str(tmp_path / "v"), False)
+        model_output.save(full, model, str(tmp_path / "v"), False)
 
 
 def test_a_result_that_is_saved_elsewhere_is_a_failure_of_the_command(text, tmp_path):
@@ -105,7 +105,7 @@ main()
 def test_ctrl_c_while_saving_is_put_off(capsys):
     before = signal.getsignal(signal.SIGINT)
     after = []
-    with saving.uninterrupted():
+    with model_output.uninterrupted():
         os.kill(os.getpid(), signal.SIGINT)
         os.kill(os.getpid(), signal.SIGINT)
         after.append("written")
@@ -116,7 +116,7 @@ def test_ctrl_c_while_saving_is_put_off(capsys):
 
 def test_ctrl_c_interrupts_again_when_saving_failed():
     before = signal.getsignal(signal.SIGINT)
-    with pytest.raises(OSError, match="full"), saving.uninterrupted():
+    with pytest.raises(OSError, match="full"), model_output.uninterrupted():
         raise OSError("full")
     assert signal.getsignal(signal.SIGINT) is before
 
@@ -126,7 +126,7 @@ def test_the_corpus_is_no_output(text, tmp_path, name):
     (tmp_path / "folder").mkdir()
     (tmp_path / "linked.txt").symlink_to(text)
     with pytest.raises(SettingError, match="is a part of the corpus"):
-        places.check_apart(str(tmp_path / name), em.Corpus(text))
+        output_paths.check_apart(str(tmp_path / name), em.Corpus(text))
 
 
 @pytest.mark.parametrize("name", ["folder", "folder/v", "folder/deep/v.bin"])
@@ -134,14 +134,14 @@ def test_no_output_lies_in_a_folder_of_the_corpus(text, tmp_path, name):
     (tmp_path / "folder" / "deep").mkdir(parents=True)
     text.rename(tmp_path / "folder" / "text.txt")
     with pytest.raises(SettingError, match=f"--out .*{name} is a part of the corpus .*folder; choose another place"):
-        places.check_apart(str(tmp_path / name), em.Corpus(tmp_path / "folder"))
+        output_paths.check_apart(str(tmp_path / name), em.Corpus(tmp_path / "folder"))
 
 
 def test_an_output_beside_the_corpus_is_apart(text, tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "a.txt").write_text(TEXT)
-    places.check_apart(str(tmp_path / "folder2"), em.Corpus(tmp_path / "folder", text))
-    places.check_apart(str(tmp_path / "text.bin"), em.Corpus(tmp_path / "folder", text, [["a", "list"]]))
+    output_paths.check_apart(str(tmp_path / "folder2"), em.Corpus(tmp_path / "folder", text))
+    output_paths.check_apart(str(tmp_path / "text.bin"), em.Corpus(tmp_path / "folder", text, [["a", "list"]]))
 
 
 def test_the_corpus_survives_force(text):
@@ -201,7 +201,7 @@ def test_signals_that_end_a_run_wait_for_saving(name):
 import os, signal, sys
 from embeddings.cli import Ended, saving
 Ended()
-with saving.uninterrupted():
+with model_output.uninterrupted():
     os.kill(os.getpid(), getattr(signal, sys.argv[1]))
     print("written")
 """
@@ -213,13 +213,13 @@ with saving.uninterrupted():
 def test_force_does_not_replace_what_lies_beside_the_output(tmp_path, model, name):
     """The output cannot be replaced, as it has become a folder with something in it."""
     out = tmp_path / name
-    write = saving.checked(str(out), True)
+    write = model_output.checked(str(out), True)
     out.mkdir()
     (out / "another").write_text("another's")
     beside = out.with_name(f"v.1{out.suffix}")
     beside.write_text("another's")
     with pytest.raises(OutputError, match="what was learned is saved in"):
-        saving.save(write, model, str(out), True)
+        model_output.save(write, model, str(out), True)
     assert beside.read_text() == "another's"
 
 

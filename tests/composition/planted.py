@@ -3,7 +3,7 @@
 import numpy as np
 
 from embeddings.corpora.phrases import Triple
-from embeddings.vectors import Vectors
+from embeddings.vectors.vectors import Vectors
 
 
 def formula(x, y, *, m, n, u, v, elementwise=0.0, literal=0.0):

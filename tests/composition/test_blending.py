@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import embeddings as em
-from embeddings.composition.blending import SHARES, best_share, blended, scale_of
-from embeddings.composition.functions import TensorIndexing
-from embeddings.composition.linear import Part
 from embeddings.errors import SettingError
+from embeddings.plugins.tensor_indexing.blending import SHARES, best_share, blended, scale_of
+from embeddings.plugins.tensor_indexing.functions import TensorIndexing
+from embeddings.plugins.tensor_indexing.linear_solvers import Part
 
 
 def drawn(seed, rank=2, dim=4):

@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import embeddings as em
-from embeddings.composition import descent, linear
-from embeddings.composition.fitting import check_enough, fit
-from embeddings.composition.functions import TensorIndexing
-from embeddings.composition.linear import Part
-from embeddings.composition.phrases import ANY, examples
-from embeddings.composition.split import DEV, TEST, TRAIN, split
+from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, SettingError
-from embeddings.vocabulary import Vocabulary
+from embeddings.plugins.tensor_indexing import gradient_descent, linear_solvers
+from embeddings.plugins.tensor_indexing.fitting import check_enough, fit
+from embeddings.plugins.tensor_indexing.functions import TensorIndexing
+from embeddings.plugins.tensor_indexing.linear_solvers import Part
+from embeddings.plugins.tensor_indexing.phrase_pairs import ANY, examples
+from embeddings.plugins.tensor_indexing.split import DEV, TEST, TRAIN, split
 
 
 def part(seed, n=60, dim=4):
@@ -26,7 +26,7 @@ def part(seed, n=60, dim=4):
 def test_weights_are_those_of_least_squares():
     train = part(0)
     wanted = np.linalg.lstsq(np.stack([train.x.ravel(), train.y.ravel()], 1), train.z.ravel(), rcond=None)[0]
-    np.testing.assert_allclose(linear.weights(train), wanted)
+    np.testing.assert_allclose(linear_solvers.weights(train), wanted)
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-3, 300.0])
@@ -34,12 +34,12 @@ def test_matrices_are_those_of_ridge_regression(scale):
     from sklearn.linear_model import Ridge
 
     train, dev = (Part(*(scale * rows for rows in part(seed))) for seed in (0, 1))
-    found, penalty = linear.matrices(train, dev)
-    a, b = linear.weights(train)
+    found, penalty = linear_solvers.matrices(train, dev)
+    a, b = linear_solvers.weights(train)
     known = np.hstack(train[:2])
     size = np.mean(known**2)
     errors = {}
-    for tried in linear.PENALTIES:
+    for tried in linear_solvers.PENALTIES:
         ridge = Ridge(alpha=tried * size * len(known), fit_intercept=False).fit(
             known, train.z - a * train.x - b * train.y
         )
@@ -52,9 +52,9 @@ def test_matrices_are_those_of_ridge_regression(scale):
 
 def test_words_that_are_all_alike_have_a_fit():
     ones = Part(*np.ones((3, 20, 4)))
-    found, _ = linear.matrices(ones, ones)
+    found, _ = linear_solvers.matrices(ones, ones)
     assert np.isfinite(found["left"]).all()
-    np.testing.assert_allclose(linear.weights(Part(*np.zeros((3, 5, 2)))), 0)
+    np.testing.assert_allclose(linear_solvers.weights(Part(*np.zeros((3, 5, 2)))), 0)
 
 
 class Fading:
@@ -67,7 +67,7 @@ class Fading:
         return z * 0, {"steps": np.array([-1.0])}
 
 
-class Counting(descent.Adam):
+class Counting(gradient_descent.Adam):
     """Adds one at every step, whatever the rate."""
 
     def step(self, parameters, gradient, rate):
@@ -75,12 +75,12 @@ class Counting(descent.Adam):
 
 
 def test_early_stopping_takes_the_best_back(monkeypatch):
-    monkeypatch.setattr(descent, "Adam", Counting)
+    monkeypatch.setattr(gradient_descent, "Adam", Counting)
     target = Part(*np.zeros((3, 1, 1)))
-    how = descent.Descent(rate=0.1, epochs=100, batch=8, penalty=0, patience=4)
+    how = gradient_descent.Descent(rate=0.1, epochs=100, batch=8, penalty=0, patience=4)
     start, told = {"steps": np.zeros(1)}, []
     one = target._replace(z=target.z + 1e-3)
-    best, epochs = descent.descend(
+    best, epochs = gradient_descent.descend(
         Fading(),
         start,
         one,
@@ -100,8 +100,8 @@ def test_early_stopping_takes_the_best_back(monkeypatch):
 def test_what_overflows_is_taken_back():
     train, dev = part(0), part(1)
     start = {name: np.ones((2, 4, 4), np.float32) for name in ("left", "right")} | {"identity": np.zeros(2, np.float32)}
-    how = descent.Descent(rate=1e20, epochs=50, batch=8, penalty=0, patience=3)
-    best, epochs = descent.descend(TensorIndexing(), start, train, dev, how, np.random.default_rng(0))
+    how = gradient_descent.Descent(rate=1e20, epochs=50, batch=8, penalty=0, patience=3)
+    best, epochs = gradient_descent.descend(TensorIndexing(), start, train, dev, how, np.random.default_rng(0))
     assert len(epochs) == 4
     np.testing.assert_array_equal(best["left"], start["left"])
 
@@ -109,10 +109,10 @@ def test_what_overflows_is_taken_back():
 def test_penalty_draws_to_the_start():
     train = part(0)
     start = {name: np.full((2, 4, 4), 0.5) for name in ("left", "right")} | {"identity": np.zeros(2)}
-    how = descent.Descent(rate=0.01, epochs=300, batch=60, penalty=1e5, patience=300)
-    best, _ = descent.descend(TensorIndexing(), start, train, train, how, np.random.default_rng(0))
+    how = gradient_descent.Descent(rate=0.01, epochs=300, batch=60, penalty=1e5, patience=300)
+    best, _ = gradient_descent.descend(TensorIndexing(), start, train, train, how, np.random.default_rng(0))
     np.testing.assert_allclose(best["left"], 0.5, atol=0.011)
-    free, _ = descent.descend(
+    free, _ = gradient_descent.descend(
         TensorIndexing(), start, train, train, dataclasses.replace(how, penalty=0), np.random.default_rng(0)
     )
     assert abs(free["left"] - 0.5).max() > 0.1

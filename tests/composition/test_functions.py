@@ -6,8 +6,8 @@ from composition.planted import formula, parameters
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from embeddings.composition.functions import FUNCTIONS, FullTensor, TensorIndexing, composed
 from embeddings.errors import SettingError
+from embeddings.plugins.tensor_indexing.functions import FUNCTIONS, FullTensor, TensorIndexing, composed
 
 shapes = st.tuples(st.integers(1, 6), st.integers(0, 3), st.integers(1, 5), st.integers(0, 2**32 - 1))
 
@@ -100,7 +100,7 @@ def test_composed_in_blocks_is_the_same(monkeypatch):
     x, y, _ = rows(3, 50, 4).astype(np.float32)
     made = stacked(parameters(np.random.default_rng(3), 4, 2), 1, 0)
     whole = composed("tensor-indexing", made, x, y)
-    monkeypatch.setattr("embeddings.neighbours.BLOCK_BYTES", 700)
+    monkeypatch.setattr("embeddings.support.cosine.BLOCK_BYTES", 700)
     np.testing.assert_array_equal(composed("tensor-indexing", made, x, y), whole)
     assert whole.dtype == np.float32
 

@@ -7,12 +7,12 @@ import pytest
 from composition.planted import world
 
 import embeddings as em
-from embeddings.composition.composer import Composer
-from embeddings.composition.phrases import ANY, examples, find
-from embeddings.composition.split import DEV, TEST, TRAIN
 from embeddings.corpora.phrases import PhraseList, Triple
+from embeddings.corpora.vocabulary import UnknownWordError, Vocabulary
 from embeddings.errors import FormatError, SettingError
-from embeddings.vocabulary import UnknownWordError, Vocabulary
+from embeddings.plugins.tensor_indexing.composer import Composer
+from embeddings.plugins.tensor_indexing.phrase_pairs import ANY, examples, find
+from embeddings.plugins.tensor_indexing.split import DEV, TEST, TRAIN
 
 WORDS = ["red", "car", "play", "role", "the", "red_car", "play_role", "car_role", "play_the_role", "run_car"]
 VOCABULARY = Vocabulary(WORDS, np.arange(len(WORDS), 0, -1))

@@ -5,17 +5,17 @@ import shutil
 
 import pytest
 
-from embeddings.kernels.compile import KEPT, digest, sweep
+from embeddings.kernels.jit import KEPT, digest, sweep
 
 PART = """
-from embeddings.kernels.compile import piece
+from embeddings.kernels.jit import piece
 
 @piece
 def part(x):
     return x + 1
 """
 ENTRY = """
-from embeddings.kernels.compile import hot, kernel
+from embeddings.kernels.jit import hot, kernel
 from room.part import part
 
 @kernel
@@ -64,8 +64,8 @@ def test_an_edit_of_a_called_piece_is_never_served_stale(room, run):
 
 OURS = """
 import embeddings, numpy as np
-from embeddings.kernels.noise import alias_table, picks
-from embeddings.kernels.random import bits
+from embeddings.kernels.noise_sampling import alias_table, picks
+from embeddings.kernels.random_numbers import bits
 from room.entry import entry
 print(embeddings.__file__, *picks(alias_table(np.ones(1000)), bits(np.uint64(1), 3)), entry(np.uint64(2**63)))
 """
@@ -75,7 +75,7 @@ def test_an_edit_of_our_own_pieces_is_never_served_stale(tmp_path, root, room, r
     """Neither to `picks`, which stands in another file of kernels than `below`, nor to another's kernel."""
     ignored = shutil.ignore_patterns("__pycache__", "corpora", "eval", "plugins")
     shutil.copytree(root / "embeddings", tmp_path / "embeddings", ignore=ignored)
-    entry = ENTRY.replace("room.part import part", "embeddings.kernels.random import below")
+    entry = ENTRY.replace("room.part import part", "embeddings.kernels.random_numbers import below")
     (room / "entry.py").write_text(entry.replace("part(x)", "below(x, 1000)"))
     where, *first = run(OURS)
     assert where == str(tmp_path / "embeddings" / "__init__.py")

@@ -3,7 +3,7 @@
 import pytest
 from numba import njit
 
-from embeddings.kernels.compile import forgive
+from embeddings.kernels.jit import forgive
 
 
 class Kept:
@@ -58,4 +58,4 @@ def test_kernels_of_this_package_are_forgiven():
 
     if isinstance(fill._cache, NullCache):
         pytest.skip("no cache folder can be written here")
-    assert fill._cache.save_overload.__module__ == "embeddings.kernels.compile"
+    assert fill._cache.save_overload.__module__ == "embeddings.kernels.jit"

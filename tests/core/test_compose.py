@@ -8,15 +8,15 @@ import pytest
 from subword_models import TOLERANCE, UNSEEN, WORDS, model, naive_vector
 
 import embeddings as em
+from embeddings.corpora.vocabulary import UnknownWordError, Vocabulary
 from embeddings.errors import EmbeddingsError, FormatError, RegistryError, SettingError
 from embeddings.eval import Suite, compare
 from embeddings.eval.report import Judged, write_report
-from embeddings.model import Model
-from embeddings.operations.compose import extended
-from embeddings.subword_vectors import Subwords, composer
-from embeddings.testing import check_composing
-from embeddings.vectors import Vectors
-from embeddings.vocabulary import UnknownWordError, Vocabulary
+from embeddings.models.model import Model
+from embeddings.models.subword_vectors import Subwords, composer
+from embeddings.testing.trainer_contract import check_composing
+from embeddings.vectors.compose import extended
+from embeddings.vectors.vectors import Vectors
 
 
 @pytest.fixture
@@ -26,7 +26,9 @@ def trainer(tmp_path, monkeypatch):
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: composing\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[embeddings.trainers]\ncomposing = composing_trainer:Composing\n")
-    source = "from embeddings.subword_vectors import composer\nclass Composing: composer = staticmethod(composer)\n"
+    source = (
+        "from embeddings.models.subword_vectors import composer\nclass Composing: composer = staticmethod(composer)\n"
+    )
     (tmp_path / "site" / "composing_trainer.py").write_text(source)
     monkeypatch.syspath_prepend(tmp_path / "site")
     importlib.invalidate_caches()
@@ -62,7 +64,7 @@ def test_words_of_the_vocabulary_keep_their_own_rows():
 
 
 def test_vocabularies_larger_than_a_block(monkeypatch):
-    monkeypatch.setattr("embeddings.subword_vectors.BLOCK", 40)
+    monkeypatch.setattr("embeddings.models.subword_vectors.BLOCK", 40)
     assert np.array_equal(model().vectors.matrix, np.array([model().vectors[word] for word in WORDS]))
     for word in WORDS:
         np.testing.assert_allclose(model().vectors[word], naive_vector(model(), word), **TOLERANCE)

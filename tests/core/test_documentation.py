@@ -8,8 +8,9 @@ import re
 import pytest
 
 import embeddings as em
-from embeddings import documentation, markdown, registry
+from embeddings import documentation, registry
 from embeddings.settings import option
+from embeddings.support import markdown
 
 OFFERED = registry.available
 

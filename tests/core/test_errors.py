@@ -5,8 +5,8 @@ from click.testing import CliRunner
 
 import embeddings as em
 from embeddings.cli import main
+from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.errors import LONGEST, CorpusError, EmbeddingsError, SettingError
-from embeddings.vocabulary import UnknownWordError
 
 
 @pytest.mark.parametrize("kind", [EmbeddingsError, SettingError, UnknownWordError])

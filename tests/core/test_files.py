@@ -6,9 +6,9 @@ import tempfile
 
 import pytest
 
-from embeddings import files
 from embeddings.errors import OutputError
-from embeddings.files import check_file, check_output, replacing
+from embeddings.support import files
+from embeddings.support.files import check_file, check_output, replacing
 
 
 class Crash(Exception):

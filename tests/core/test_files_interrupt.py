@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from embeddings import files
 from embeddings.errors import OutputError
-from embeddings.files import flush, replacing
+from embeddings.support import files
+from embeddings.support.files import flush, replacing
 
 
 @pytest.fixture

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import FormatError
-from embeddings.loading import load
-from embeddings.model import Model
-from embeddings.vectors import Vectors
-from embeddings.vocabulary import Vocabulary
+from embeddings.models.loading import load
+from embeddings.models.model import Model
+from embeddings.vectors.vectors import Vectors
 
 
 @pytest.fixture

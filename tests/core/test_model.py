@@ -7,12 +7,12 @@ import struct
 import numpy as np
 import pytest
 
-from embeddings import tensors
+from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import FormatError, OutputError, SettingError
-from embeddings.loading import load
-from embeddings.model import Model
-from embeddings.vectors import Vectors
-from embeddings.vocabulary import Vocabulary
+from embeddings.models.loading import load
+from embeddings.models.model import Model
+from embeddings.support import tensors
+from embeddings.vectors.vectors import Vectors
 
 FILES = ["model.json", "vocabulary.arrow", "tensors.safetensors"]
 

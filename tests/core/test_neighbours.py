@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from embeddings.neighbours import best, rounding, row_blocks
+from embeddings.support.cosine import best, rounding, row_blocks
 
 
 def test_near_ties_are_decided_by_exact_scores():

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import FormatError
-from embeddings.model import Model
-from embeddings.ngram_vectors import Composition, composer
-from embeddings.vectors import Vectors
-from embeddings.vocabulary import Vocabulary
+from embeddings.models.model import Model
+from embeddings.plugins.sembei.ngram_vectors import Composition, composer
+from embeddings.vectors.vectors import Vectors
 
 LETTERS = "ab本\U0001f600\ud800 "
 NGRAMS = st.lists(st.text(LETTERS, min_size=1, max_size=5), min_size=1, max_size=15, unique=True)

@@ -12,10 +12,10 @@ from drawn import drawn_points
 
 from embeddings import figures, registry
 from embeddings.cli import reference
-from embeddings.eval.benchmark import rows, table, tools
-from embeddings.eval.neighbours.picture import families
-from embeddings.eval.neighbours.record import Record
-from embeddings.eval.neighbours.table import markdown
+from embeddings.eval.benchmark import result_rows, result_table, tools
+from embeddings.eval.index_quality.recall_plot import families
+from embeddings.eval.index_quality.recall_record import Record
+from embeddings.eval.index_quality.recall_table import markdown
 
 FACTORIES = ("Flat", "HNSW", "IVF", "LSH", "PQ")
 RULE_OF_THUMB = "lsh:mode=tables,bits=8,tables=4,probes=1,orthogonal=false"
@@ -105,7 +105,7 @@ def test_figures_are_what_was_written(root):
 def test_comparisons_are_of_the_runs_beside_them(root, name):
     folder = root / "eval" / "results" / name
     machine = json.loads((folder / "machine.json").read_text(encoding="utf-8"))
-    written = table.markdown(rows.read(folder / "results.csv"), machine, [tools.OURS, *tools.PEERS])
+    written = result_table.markdown(result_rows.read(folder / "results.csv"), machine, [tools.OURS, *tools.PEERS])
     assert (folder / "results.md").read_text(encoding="utf-8") == written
 
 
@@ -116,7 +116,7 @@ def test_the_lead_says_what_was_measured(root, readme):
     assert told is not None
     ratios = {}
     for name in ("", "structured"):
-        for one in table.summaries(rows.read(root / "eval" / "results" / name / "results.csv")):
+        for one in result_table.summaries(result_rows.read(root / "eval" / "results" / name / "results.csv")):
             if one.tool == "gensim" and (one.shape["trainer"], name) != ("skipgram", "structured"):
                 ratios.setdefault(one.shape["trainer"], []).append(one.ratios["training_cpu"])
     least = {trainer: f"{min(found):.2g}" for trainer, found in ratios.items()}
@@ -186,7 +186,7 @@ def test_tagging_is_what_evaluate_printed(root, readme):
 
 
 def test_composition_is_what_the_evaluation_wrote(root):
-    from embeddings.eval.composition.summary import results
+    from embeddings.eval.phrase_composition.summary import results
 
     folder = root / "eval" / "results"
     assert (folder / "composition.md").read_text(encoding="utf-8") == results(folder / "composition.tsv")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from subword_models import naive_hash, naive_ngrams
 
 from embeddings.errors import SettingError
-from embeddings.subwords import FASTTEXT_BUCKETS, default_buckets, fnv1a, ngram_hashes, subwords
+from embeddings.models.subwords import FASTTEXT_BUCKETS, default_buckets, fnv1a, ngram_hashes, subwords
 
 
 def of(word, **lengths):

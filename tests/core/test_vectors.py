@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embeddings.errors import EmbeddingsError, SettingError
-from embeddings.vectors import Vectors
+from embeddings.vectors.vectors import Vectors
 
 
 def brute_force(vectors, query, top, restrict=None, barred=()):
@@ -163,7 +163,7 @@ def test_equal_rows_tie_wherever_they_stand():
 def test_blocks_change_nothing(random, monkeypatch):
     queries = [*random.words[:50], ["w1", "w2"], random.matrix[4] * 3]
     whole = random.most_similar_many(queries, top=5)
-    monkeypatch.setattr("embeddings.neighbours.BLOCK_BYTES", 5000)
+    monkeypatch.setattr("embeddings.support.cosine.BLOCK_BYTES", 5000)
     assert random.most_similar_many(queries, top=5) == whole
     assert [random.most_similar(query, top=5) for query in queries] == whole
     assert random.most_similar_many([]) == []

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from embeddings.errors import SettingError
-from embeddings.vectors import Vectors
+from embeddings.vectors.vectors import Vectors
 
 
 @pytest.fixture(params=[False, True], ids=["words", "composed"])

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, EmbeddingsError, FormatError, OutputError, SettingError
-from embeddings.vocabulary import Vocabulary
 
 COUNTS = st.dictionaries(st.text(max_size=5), st.integers(1, 9), max_size=20)
 

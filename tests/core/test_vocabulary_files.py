@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import embeddings as em
+from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.corpora.vocabulary_files import read, write
 from embeddings.errors import FormatError, OutputError, SettingError
-from embeddings.vocabulary import Vocabulary
-from embeddings.vocabulary_files import read, write
 
 COUNTS = st.dictionaries(st.text(max_size=3), st.integers(0, 9), max_size=9)
 

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from embeddings import words as module
+from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import SettingError
-from embeddings.model import Model
-from embeddings.vectors import Vectors
-from embeddings.vocabulary import Vocabulary
-from embeddings.words import Words
+from embeddings.models.model import Model
+from embeddings.support import word_list as module
+from embeddings.support.word_list import Words
+from embeddings.vectors.vectors import Vectors
 
 texts = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=5), unique=True, max_size=30)
 

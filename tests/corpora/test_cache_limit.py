@@ -9,15 +9,16 @@ import pytest
 from naive_corpora import decoded
 
 import embeddings.corpora.encoder  # noqa: F401 - compiles the kernels before a test moves the cache
-from embeddings import cache
-from embeddings.corpora import Corpus, shelf
+from embeddings.corpora import Corpus
+from embeddings.corpora.corpus_cache import eviction
 from embeddings.errors import SettingError
+from embeddings.support import cache_folder
 
 
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch):
     """The cache's folder of encoded corpora, empty."""
-    monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setenv(cache_folder.VARIABLE, str(tmp_path / "cache"))
     return tmp_path / "cache" / "corpora"
 
 
@@ -30,12 +31,12 @@ def corpora(tmp_path, count):
 
 def sources(home):
     """The numbers of the corpora in the cache, the least recently used first."""
-    return [int(entry.meta["sources"][0][-1]) for entry in shelf.entries(home)]
+    return [int(entry.meta["sources"][0][-1]) for entry in eviction.entries(home)]
 
 
 def age(home, number, seconds):
     """Have an entry last used so long ago."""
-    (entry,) = [entry for entry in shelf.entries(home) if entry.meta["sources"][0].endswith(str(number))]
+    (entry,) = [entry for entry in eviction.entries(home) if entry.meta["sources"][0].endswith(str(number))]
     os.utime(entry.folder / "meta.json", (time.time() - seconds,) * 2)
     return entry
 
@@ -47,20 +48,20 @@ def test_the_least_recently_used_go_first(tmp_path, home, monkeypatch):
         entry = age(home, number, 1000 - number)
     assert Corpus(tmp_path / "text0").encode().folder.is_dir()
     assert sources(home) == [1, 2, 0]
-    monkeypatch.setenv(shelf.VARIABLE, f"{2 * entry.size + 100}")
+    monkeypatch.setenv(eviction.VARIABLE, f"{2 * entry.size + 100}")
     assert decoded(texts[3].encode())[0][0] == "word3"
     assert sources(home) == [0, 3]
 
 
 def test_what_is_in_use_stays_and_so_does_the_newest(tmp_path, home, monkeypatch):
     texts = corpora(tmp_path, 3)
-    monkeypatch.setenv(shelf.VARIABLE, "1")
+    monkeypatch.setenv(eviction.VARIABLE, "1")
     with texts[0].encode() as used:
         age(home, 0, 1000)
         texts[1].encode()
         assert sources(home) == [0, 1]
         assert used.vocabulary.words == ["word0"]
-        assert not shelf.remove(used.folder)
+        assert not eviction.remove(used.folder)
     texts[2].encode()
     assert sources(home) == [2]
     assert used.ids.tolist() == [0] * 2000  # mapped before
@@ -73,9 +74,9 @@ def test_another_process_uses_it(tmp_path, home):
     folder = text.encode().folder
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"1\n"
-        assert not shelf.remove(folder)
+        assert not eviction.remove(folder)
         process.stdin.write(b"\n")
-    assert shelf.remove(folder)
+    assert eviction.remove(folder)
     assert list(home.iterdir()) == []
 
 
@@ -85,7 +86,7 @@ def test_what_cannot_be_read_goes_before_what_is_old(tmp_path, home):
         texts[number].encode()
         entry = age(home, number, 1000 - number)
     (entry.folder / "ids.npy").write_bytes(b"")
-    assert [gone.folder for gone in shelf.shrink(home, entry.size)] == [entry.folder]
+    assert [gone.folder for gone in eviction.shrink(home, entry.size)] == [entry.folder]
     assert sources(home) == [0]
 
 
@@ -93,14 +94,14 @@ def test_what_cannot_be_read_goes_before_what_is_old(tmp_path, home):
     ("text", "size"), [("20GB", 20 * 10**9), ("1.5 mb", 1_500_000), ("3", 3), ("7k", 7000), (" 2TB ", 2 * 10**12)]
 )
 def test_sizes(text, size, monkeypatch, tmp_path):
-    assert shelf.parse_size(text) == size
-    monkeypatch.setenv(shelf.VARIABLE, text)
-    assert shelf.limit(tmp_path) == size
+    assert eviction.parse_size(text) == size
+    monkeypatch.setenv(eviction.VARIABLE, text)
+    assert eviction.limit(tmp_path) == size
 
 
 @pytest.mark.parametrize("text", ["much", "-1", "1 PB", "GB", "1e9"])
 def test_what_is_no_size_is_told_before_the_work(text, monkeypatch, tmp_path, home):
-    monkeypatch.setenv(shelf.VARIABLE, text)
+    monkeypatch.setenv(eviction.VARIABLE, text)
     (tmp_path / "f").write_text("a")
     monkeypatch.setattr(Corpus, "encode_into", None)
     with pytest.raises(
@@ -110,12 +111,12 @@ def test_what_is_no_size_is_told_before_the_work(text, monkeypatch, tmp_path, ho
 
 
 def test_the_limit_is_a_tenth_of_a_small_disk(tmp_path, monkeypatch):
-    monkeypatch.delenv(shelf.VARIABLE, raising=False)
-    usage = type(shelf.shutil.disk_usage(tmp_path))
-    monkeypatch.setattr(shelf.shutil, "disk_usage", lambda path: usage(10**11, 0, 10**11))
-    assert shelf.limit(tmp_path) == 10**10
-    monkeypatch.setattr(shelf.shutil, "disk_usage", lambda path: usage(10**13, 0, 10**13))
-    assert shelf.limit(tmp_path) == 20 * 10**9
+    monkeypatch.delenv(eviction.VARIABLE, raising=False)
+    usage = type(eviction.shutil.disk_usage(tmp_path))
+    monkeypatch.setattr(eviction.shutil, "disk_usage", lambda path: usage(10**11, 0, 10**11))
+    assert eviction.limit(tmp_path) == 10**10
+    monkeypatch.setattr(eviction.shutil, "disk_usage", lambda path: usage(10**13, 0, 10**13))
+    assert eviction.limit(tmp_path) == 20 * 10**9
 
 
 TOGETHER = """
@@ -162,8 +163,8 @@ def test_where_nobody_knows_what_home_is_there_is_no_cache(tmp_path, monkeypatch
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("EMBEDDINGS_CACHE", raising=False)
-    monkeypatch.setattr("embeddings.cache.platformdirs.user_cache_dir", found)
-    assert cache.folder("corpora") == (None if said else tmp_path / "known" / "corpora")
+    monkeypatch.setattr("embeddings.support.cache_folder.platformdirs.user_cache_dir", found)
+    assert cache_folder.folder("corpora") == (None if said else tmp_path / "known" / "corpora")
     assert [path.name for path in tmp_path.iterdir()] == ([] if said else ["known"])
 
 
@@ -198,5 +199,5 @@ def test_a_cache_that_is_read_only_is_read(tmp_path, home, monkeypatch):
     def refuse(*arguments, **options):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(shelf.os, "utime", refuse)
+    monkeypatch.setattr(eviction.os, "utime", refuse)
     assert Corpus(tmp_path / "text0").encode().folder == before.folder

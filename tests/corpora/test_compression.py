@@ -8,7 +8,7 @@ import pyarrow
 import pytest
 from naive_corpora import decoded, encode
 
-from embeddings.corpora.compression import Opened, compression, decompressed
+from embeddings.corpora.reading.compression import Opened, compression, decompressed
 from embeddings.errors import CorpusError
 
 

@@ -10,16 +10,17 @@ import pytest
 from naive_corpora import decoded
 
 import embeddings.corpora.encoder  # noqa: F401 - compiles the kernels before a test moves the cache
-from embeddings import cache
-from embeddings.corpora import Corpus, EncodedCorpus, cached, shelf
-from embeddings.corpora.encoded import DOCUMENTS, IDS, META, SENTENCES, VOCABULARY
+from embeddings.corpora import Corpus, EncodedCorpus
+from embeddings.corpora.corpus_cache import entries, eviction
+from embeddings.corpora.encoded_corpus import DOCUMENTS, IDS, META, SENTENCES, VOCABULARY
 from embeddings.errors import CorpusError, FormatError, OutputError
+from embeddings.support import cache_folder
 
 
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch):
     """The cache's folder of encoded corpora, empty."""
-    monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setenv(cache_folder.VARIABLE, str(tmp_path / "cache"))
     return tmp_path / "cache" / "corpora"
 
 
@@ -153,7 +154,7 @@ def test_what_cannot_be_known_again_is_not_kept(text, home, tmp_path, monkeypatc
 
 def test_without_a_cache_folder_it_is_temporary(text, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("no folder")
-    monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "file"))
+    monkeypatch.setenv(cache_folder.VARIABLE, str(tmp_path / "file"))
     with Corpus(text).encode() as encoded:
         assert len(encoded.ids) == 4
     assert not encoded.folder.exists()
@@ -166,7 +167,7 @@ def test_a_corpus_keeps_what_it_could_not_cache_until_it_is_closed(text, tmp_pat
     with pytest.raises(CorpusError, match="no words found"):
         corpus.encode()
     (tmp_path / "file").write_text("no folder")
-    monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "file"))
+    monkeypatch.setenv(cache_folder.VARIABLE, str(tmp_path / "file"))
     corpus = Corpus(text)
     assert corpus.encode() is corpus.encode()
     text.write_text("changed")
@@ -181,7 +182,7 @@ def test_a_full_disk_is_told_in_one_line_and_leaves_nothing(tmp_path, home, room
     corpus = Corpus(path)
     Corpus([path.read_text()]).encode().close()  # compiles all that is run
     home.mkdir(parents=True)
-    assert cache.folder("corpora") == home
+    assert cache_folder.folder("corpora") == home
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (room, limits[1]))
     try:
@@ -219,13 +220,13 @@ def test_of_two_finished_runs_the_first_stays(text, home):
     kept = Corpus(text).encode()
     scratch = home / ".second.partial"
     shutil.copytree(kept.folder, scratch)
-    assert cached.keep(scratch, kept.folder).folder == kept.folder
+    assert entries.keep(scratch, kept.folder).folder == kept.folder
     assert len(names(home)) == 1
 
 
 def test_scraps_of_killed_runs_are_swept_after_a_day(text, home):
-    for name, age in (("old", 2 * cached.ABANDONED), ("young", 0)):
-        folder = home / f".{name}{shelf.PARTIAL}"
+    for name, age in (("old", 2 * entries.ABANDONED), ("young", 0)):
+        folder = home / f".{name}{eviction.PARTIAL}"
         folder.mkdir(parents=True)
         (folder / IDS).write_bytes(b"")
         for path in (folder / IDS, folder):

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 import embeddings as em
 import embeddings.corpora.encoder
-from embeddings import cache
 from embeddings.corpora import Corpus
+from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, FormatError
-from embeddings.vocabulary import Vocabulary
+from embeddings.support import cache_folder
 
 WORDS = st.sampled_from("abcdefg")
 
@@ -21,7 +21,7 @@ WORDS = st.sampled_from("abcdefg")
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch):
     """The cache's folder of encoded corpora, empty."""
-    monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setenv(cache_folder.VARIABLE, str(tmp_path / "cache"))
     return tmp_path / "cache" / "corpora"
 
 

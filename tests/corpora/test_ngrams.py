@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from embeddings.corpora import Corpus, ngrams
-from embeddings.corpora.ngrams import frequent_ngrams
+from embeddings.corpora import Corpus
 from embeddings.errors import CorpusError, SettingError
-from embeddings.kernels.trie import walk_all
+from embeddings.plugins.sembei import ngram_vocabulary
+from embeddings.plugins.sembei.ngram_trie import walk_all
+from embeddings.plugins.sembei.ngram_vocabulary import frequent_ngrams
 
 LINES = st.lists(st.text("abc本 \t\0\ufeff", max_size=25), min_size=1, max_size=6)
 
@@ -33,13 +34,14 @@ def counted(found):
 
 @settings(deadline=None, max_examples=200)
 @given(
-    lines=LINES, max_n=st.integers(1, 8), min_count=st.integers(1, 4), room=st.sampled_from([600, ngrams.ROOM]),
-    text=st.sampled_from([20, 23, 64, ngrams.TEXT]),
+    lines=LINES, max_n=st.integers(1, 8),
+    min_count=st.integers(1, 4), room=st.sampled_from([600, ngram_vocabulary.ROOM]),
+    text=st.sampled_from([20, 23, 64, ngram_vocabulary.TEXT]),
 )  # fmt: skip
 def test_every_count_is_that_of_the_twin(lines, max_n, min_count, room, text):
     expected = naive([lines[0].removeprefix("\ufeff"), *lines[1:]], max_n, min_count)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ngrams, "TEXT", text)
+        patch.setattr(ngram_vocabulary, "TEXT", text)
         try:
             encoded = encode(*lines)
         except CorpusError:
@@ -64,9 +66,11 @@ def random_lines():
 def test_many_distinct_ngrams_are_counted_in_several_passes(random_lines, monkeypatch):
     """With slots for a tenth of them; and those slots are all that is ever taken."""
     most, passes = [], []
-    new_pairs, one_pass = ngrams.new_pairs, ngrams.Levels.one_pass
-    monkeypatch.setattr(ngrams, "new_pairs", lambda bits: most.append(bits) or new_pairs(bits))
-    monkeypatch.setattr(ngrams.Levels, "one_pass", lambda self, *args: passes.append(args) or one_pass(self, *args))
+    new_pairs, one_pass = ngram_vocabulary.new_pairs, ngram_vocabulary.Levels.one_pass
+    monkeypatch.setattr(ngram_vocabulary, "new_pairs", lambda bits: most.append(bits) or new_pairs(bits))
+    monkeypatch.setattr(
+        ngram_vocabulary.Levels, "one_pass", lambda self, *args: passes.append(args) or one_pass(self, *args)
+    )
     expected = naive(random_lines, 4, 3)
     assert len(naive(random_lines, 4)) > 15000  # of all lengths together
     found = frequent_ngrams(encode(*random_lines), max_n=4, min_count=3, room=1500)
@@ -162,7 +166,7 @@ def test_wrong_numbers_are_refused(wrong, told):
 
 
 def test_a_given_vocabulary_is_refused():
-    from embeddings.vocabulary import Vocabulary
+    from embeddings.corpora.vocabulary import Vocabulary
 
     with pytest.raises(SettingError, match="may not be given a vocabulary"):
         frequent_ngrams(encode("abc", vocabulary=Vocabulary(["a"], [1])))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from naive_corpora import encode
 
 import embeddings as em
-from embeddings.corpora.phrases import PhraseList, Phrases, Triple, lexicon, treebank, triples, typed
+from embeddings.corpora.phrases import PhraseList, Phrases, Triple, lexicon, pos_types, treebank, triples
 from embeddings.errors import FormatError, SettingError
 
 TAGS = {"red": "ADJ", "car": "NOUN", "race": "NOUN", "drive": "VERB", "the": "DET", "of": "ADP", "big": "ADJ"}
@@ -29,13 +29,13 @@ TAGS = {"red": "ADJ", "car": "NOUN", "race": "NOUN", "drive": "VERB", "the": "DE
     ],
 )
 def test_types_are_told_by_parts_of_speech(words, expected):
-    assert typed.type_of(words.split(), TAGS) == expected
+    assert pos_types.type_of(words.split(), TAGS) == expected
 
 
 @settings(deadline=None, max_examples=60)
 @given(
     sentences=st.lists(st.lists(st.sampled_from([*TAGS, "else"]), max_size=10), min_size=1, max_size=8),
-    names=st.sets(st.sampled_from([*typed.TYPES, typed.OTHER]), min_size=1),
+    names=st.sets(st.sampled_from([*pos_types.TYPES, pos_types.OTHER]), min_size=1),
 )
 def test_phrases_of_the_types_asked_for_are_found_and_no_others(tmp_path_factory, sentences, names):
     folder = tmp_path_factory.mktemp("types")
@@ -45,7 +45,7 @@ def test_phrases_of_the_types_asked_for_are_found_and_no_others(tmp_path_factory
     with encode([*sentences, ["red", "car"]]) as encoded:
         whole = Phrases(**shape).find(encoded)
         some = Phrases(**shape, types=",".join(names), lexicon=str(folder / "tags")).find(encoded)
-    expected = {phrase.words: typed.type_of(phrase.words, TAGS) for phrase in whole}
+    expected = {phrase.words: pos_types.type_of(phrase.words, TAGS) for phrase in whole}
     assert {phrase.words: phrase.type for phrase in some} == {
         words: kind for words, kind in expected.items() if kind in names
     }
@@ -57,7 +57,7 @@ def test_the_lexicon_of_english_is_there():
     assert [words[word] for word in ("red", "car", "use", "the")] == ["ADJ", "NOUN", "VERB", "DET"]
     assert "is" not in words
     assert "london" not in words
-    assert all(word == word.lower() and tag in typed.TAGS for word, tag in words.items())
+    assert all(word == word.lower() and tag in pos_types.TAGS for word, tag in words.items())
 
 
 def test_a_lexicon_is_learned_from_a_treebank(tmp_path):
@@ -82,9 +82,9 @@ def test_case_parts_no_word_from_its_tag(tmp_path):
     (tmp_path / "tags").write_text("Red\tADJ\nCar\tNOUN\nBrown\tNOUN\nbrown\tADJ\n")
     tags = lexicon.read(tmp_path / "tags")
     for words in ("red car", "Red Car", "red Car", "RED CAR", "brown car"):
-        assert typed.type_of(words.split(), tags) == "adjective-noun"
-    assert typed.type_of(["Brown", "car"], tags) == "noun-noun"
-    assert typed.tag_codes(["RED", "Brown", "brown", "x"], tags).tolist() == [0, 2, 0, -1]
+        assert pos_types.type_of(words.split(), tags) == "adjective-noun"
+    assert pos_types.type_of(["Brown", "car"], tags) == "noun-noun"
+    assert pos_types.tag_codes(["RED", "Brown", "brown", "x"], tags).tolist() == [0, 2, 0, -1]
     shape = {"scoring": "count", "min_count": 1, "types": "adjective-noun", "lexicon": str(tmp_path / "tags")}
     for case in ("lower", "keep"):
         with em.Corpus(["Red car"], case=case).encode() as encoded:

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from naive_corpora import decoded, encode
 from naive_phrases import connected_pairs, joined, word2phrase_scores
 
-from embeddings.corpora.phrases import Phrases, pairs
+from embeddings.corpora.phrases import Phrases, bigram_counts
 from embeddings.corpora.phrases.connectors import ENGLISH
-from embeddings.corpora.phrases.tokens import BORDER, Tokens
+from embeddings.corpora.phrases.word_classes import BORDER, Tokens
+from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, FormatError, SettingError
-from embeddings.vocabulary import Vocabulary
 
 # gensim counts among the distinct pairs those over five connecting words and more, too
 EXACT = (1e-12, 1e-4)
@@ -60,7 +60,7 @@ def test_pairs_over_connecting_words_are_those_of_the_twin(sentences, connectors
         named = Path(folder, "words")
         named.write_text(" ".join([*connectors, "unseen"]))
         found = Phrases(scoring="count", min_count=least, connectors=str(named)).find(encoded)
-    expected = connected_pairs(sentences, connectors, pairs.REACH)
+    expected = connected_pairs(sentences, connectors, bigram_counts.REACH)
     assert {phrase.words: phrase.count for phrase in found} == {
         words: count for words, count in expected.items() if count >= least
     }
@@ -103,8 +103,8 @@ def test_pairs_are_the_same_however_they_are_sorted(sentences, chunk, merged, co
         )
         links = np.zeros(tokens.size, np.int32)
         links[0], links[tokens.unknown] = connector, BORDER
-        whole = pairs.count_pairs(tokens, links, least, Path(folder))
-        cut = pairs.count_pairs(tokens, links, least, Path(folder), chunk=chunk, merged=merged)
+        whole = bigram_counts.count_pairs(tokens, links, least, Path(folder))
+        cut = bigram_counts.count_pairs(tokens, links, least, Path(folder), chunk=chunk, merged=merged)
     assert [list(column) for column in whole[:4]] == [list(column) for column in cut[:4]]
     assert whole.distinct == cut.distinct
 
@@ -253,13 +253,13 @@ def test_too_many_words_for_a_pair_to_be_a_number_are_told(tmp_path):
     tokens = Tokens(np.zeros(0, np.int32), np.zeros(1, np.int64), counts, 0)
     links = np.array([5], np.int32)
     with pytest.raises(CorpusError, match="2,147,483,648 different words with 5 connecting words are too many to tell"):
-        pairs.count_pairs(tokens, links, 1, tmp_path)
+        bigram_counts.count_pairs(tokens, links, 1, tmp_path)
 
 
 def test_how_many_connecting_words_there_may_be_is_told():
     with pytest.raises(CorpusError, match=r"300,000 different words with 1,000 .* name 100 connecting words at most"):
-        pairs.check_room(300_000, 1000)
-    assert pairs.fits(300_000, 100)
-    assert not pairs.fits(300_000, 101)
+        bigram_counts.check_room(300_000, 1000)
+    assert bigram_counts.fits(300_000, 100)
+    assert not bigram_counts.fits(300_000, 101)
     with pytest.raises(CorpusError, match="to tell apart; lower --max-types"):
-        pairs.check_room(1 << 32, 0)
+        bigram_counts.check_room(1 << 32, 0)

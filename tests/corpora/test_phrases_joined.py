@@ -14,10 +14,10 @@ from naive_phrases import joined
 
 import embeddings as em
 from embeddings.corpora import EncodedCorpus
-from embeddings.corpora.phrases import Phrase, PhraseList, Phrases, applying, joining
+from embeddings.corpora.phrases import Phrase, PhraseList, Phrases, application, join_kernel
 from embeddings.corpora.remapping import remap
+from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, FormatError, SettingError
-from embeddings.vocabulary import Vocabulary
 
 WORDS = st.sampled_from("aabbcdef")
 SENTENCES = st.lists(st.lists(WORDS, max_size=14), min_size=1, max_size=10)
@@ -44,7 +44,7 @@ def test_phrases_are_joined_as_the_twin_joins_them(sentences, phrases, block):
     sentences, listed = [*sentences, ["a", "b", "c"]], phrase_list([*phrases, (["f", "a"], 1)])
     expected = [["_".join(token) for token in tokens] for tokens in joined(sentences, steps_of(listed))]
     with pytest.MonkeyPatch.context() as patch, encode(sentences) as encoded:
-        patch.setattr(applying, "BLOCK", block)
+        patch.setattr(application, "BLOCK", block)
         if "f" not in encoded.vocabulary:
             listed = PhraseList([*listed, ("a", "b", "c", "a")])
             expected = [["_".join(token) for token in tokens] for tokens in joined(sentences, steps_of(listed))]
@@ -74,9 +74,9 @@ def test_every_second_occurrence_stays_as_words():
     made.close()
 
 
-@pytest.mark.parametrize("length", [joining.RUN - 1, joining.RUN, 3 * joining.RUN + 1])
+@pytest.mark.parametrize("length", [join_kernel.RUN - 1, join_kernel.RUN, 3 * join_kernel.RUN + 1])
 def test_a_line_longer_than_a_block_is_joined_like_any_other(length, monkeypatch):
-    monkeypatch.setattr(applying, "BLOCK", 1)
+    monkeypatch.setattr(application, "BLOCK", 1)
     words = np.random.default_rng(1).choice(list("abcd"), length).tolist()
     with encode([words, ["a", "b"]]) as encoded, PhraseList([("a", "b"), ("b", "c", "c")]).apply(encoded) as made:
         # a, b and c stand in phrases, d ends a run
@@ -85,7 +85,7 @@ def test_a_line_longer_than_a_block_is_joined_like_any_other(length, monkeypatch
 
 
 def test_a_run_without_end_is_cut(monkeypatch):
-    length = 2 * joining.RUN + 10
+    length = 2 * join_kernel.RUN + 10
     with encode([["a"] * length]) as encoded, PhraseList([("a", "a", "a")]).apply(encoded) as made:
         text = " ".join(decoded(made)[0])
     assert text.replace("_", " ").split() == ["a"] * length

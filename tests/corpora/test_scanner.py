@@ -113,9 +113,9 @@ def test_many_types_outgrow_every_table(tmp_path):
 
 
 def test_words_that_share_a_hash_stay_apart(tmp_path, monkeypatch):
-    from embeddings.corpora import words
+    from embeddings.corpora import word_counts
 
-    monkeypatch.setattr(words.os, "urandom", lambda size: (0x811C9DC5).to_bytes(size, "little"))
+    monkeypatch.setattr(word_counts.os, "urandom", lambda size: (0x811C9DC5).to_bytes(size, "little"))
     pair = ["costarring", "liquid"]  # the same FNV-1a, 32 bits
     (tmp_path / "f").write_text(" ".join([*pair, *pair, "liquid"]), encoding="utf-8")
     with encode(tmp_path / "f") as encoded:

@@ -9,7 +9,7 @@ from naive_corpora import check, decoded, encode, naive_file, naive_lines, naive
 
 import embeddings.corpora.encoder  # noqa: F401 - compiles the kernels before a test moves the cache
 from embeddings.corpora import Corpus
-from embeddings.corpora.sources import File
+from embeddings.corpora.reading.sources import File
 from embeddings.errors import CorpusError, RegistryError, SettingError
 
 DOCUMENTS = st.lists(st.text(st.sampled_from("aB é\n\n."), max_size=12), max_size=8)

@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_corpora import check, decoded, encode, naive_lines, naive_tokens
 
-from embeddings.corpora import Corpus, csv_rows, json_rows
+from embeddings.corpora import Corpus
+from embeddings.corpora.reading import csv_rows, json_rows
 from embeddings.errors import CorpusError
 
 CELL = st.text(st.sampled_from('aB é\n\r",\t\0\ufeff\U0001f600'), max_size=9)

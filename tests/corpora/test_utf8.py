@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive_corpora import encode
 
-from embeddings.corpora.utf8 import Utf8, blocks
+from embeddings.corpora.reading.utf8 import Utf8, blocks
 from embeddings.errors import CorpusError, SettingError
 
 WHOLE = [b"a", b" ", b"\xc3\xa9", b"\xe4\xb8\xad", b"\xf0\x9f\x98\x80", b"\xef\xbf\xbd"]

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from embeddings.errors import SettingError
 from embeddings.eval import evaluate
-from embeddings.eval.answering import decided, exact
-from embeddings.eval.leading import CHUNK, Asked, Block, lead, new_leaders
-from embeddings.eval.matching import Folded
-from embeddings.neighbours import unit
-from embeddings.vectors import Vectors
+from embeddings.eval.analogy_scores import decided, exact
+from embeddings.eval.topk import CHUNK, Asked, Block, lead, new_leaders
+from embeddings.eval.word_matching import Folded
+from embeddings.support.cosine import unit
+from embeddings.vectors.vectors import Vectors
 
 
 def naive(vectors, questions, limit, method="3cosadd"):
@@ -83,7 +83,7 @@ def test_blocks_change_nothing(tmp_path, random, monkeypatch):
     path = write(tmp_path / "q", [[f"w{i}" for i in row] for row in rng.integers(0, 300, (200, 4))])
     both = ("3cosadd", "3cosmul", "pairdirection")
     whole = evaluate(random, analogy=path, method=both, restrict=(None, 50))
-    monkeypatch.setattr("embeddings.eval.answering.CACHED", 0)
+    monkeypatch.setattr("embeddings.eval.analogy_scores.CACHED", 0)
     assert evaluate(random, analogy=path, method=both, restrict=(None, 50)) == whole
 
 

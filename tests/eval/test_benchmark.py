@@ -17,7 +17,7 @@ import pytest
 
 import embeddings as em
 from embeddings.eval.benchmark import tools
-from embeddings.eval.pairs import read_pairs
+from embeddings.eval.word_pairs import read_pairs
 
 PEERS = [peer for peer in tools.PEERS if peer.name == "gensim"]  # fastText stops with NaN on texts as small as here
 SMALL = ["--trainer", "cbow", "--dim", "8", "--epochs", "1", "--seeds", "1", "--threads", "2", "--min-count", "2"]

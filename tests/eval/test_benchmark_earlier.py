@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from embeddings.eval.benchmark import rows
-from embeddings.eval.benchmark.earlier import ResumeError, earlier, made
+from embeddings.eval.benchmark import result_rows
+from embeddings.eval.benchmark.resume import ResumeError, earlier, made
 
 NOW = {"date": "2026-01-02", "cores": 2, "corpus": {"words": 5}, "tools": {"embeddings": "1", "gensim": "4"}}
 ROW = {
@@ -24,7 +24,7 @@ ROW = {
 
 def results(folder, machine, *found):
     (folder / "machine.json").write_text(json.dumps(machine))
-    rows.write(list(found), folder / "results.csv")
+    result_rows.write(list(found), folder / "results.csv")
     return folder
 
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 import embeddings as em
 from embeddings.corpora import Corpus
 from embeddings.errors import CorpusError, OutputError, SettingError
-from embeddings.eval.benchmark import picture, process, rows, table, text, tools
+from embeddings.eval.benchmark import corpus_text, measured_process, quality_plot, result_rows, result_table, tools
 from embeddings.eval.benchmark.job import Job, Shape, shapes
-from embeddings.eval.benchmark.race import Race
-from embeddings.training.documents import documents_of
+from embeddings.eval.benchmark.runner import Race
+from embeddings.training.document_stream import documents_of
 
 COMMON = {"window": 3, "sample": 1e-4, "min_count": 7, "epochs": 2}
 MACHINE = {
@@ -44,14 +44,14 @@ sentence = st.lists(st.sampled_from(["a", "bb", "é", "\U0001f600", "c-c"]), max
 def test_lines_are_cut_and_no_word_is_lost(tmp_path_factory, lists, longest):
     path = tmp_path_factory.mktemp("text") / "text.txt"
     with Corpus(lists).encode() as encoded:
-        text.write(encoded, path, longest=longest)
+        corpus_text.write(encoded, path, longest=longest)
     naive = [one[start : start + longest] for one in lists for start in range(0, len(one), longest)]
     assert path.read_text(encoding="utf-8") == "".join(" ".join(line) + "\n" for line in naive)
 
 
 def test_no_line_is_longer_than_a_thousand_words(tmp_path):
     with Corpus([["word"] * 2500, ["end"]]).encode() as encoded:
-        text.write(encoded, tmp_path / "text.txt")
+        corpus_text.write(encoded, tmp_path / "text.txt")
     lines = (tmp_path / "text.txt").read_text().splitlines()
     assert [len(line.split()) for line in lines] == [1000, 1000, 500, 1]
 
@@ -61,14 +61,14 @@ def test_words_with_white_space_are_refused(tmp_path):
         Corpus([["new york", "end"]]).encode() as encoded,
         pytest.raises(CorpusError, match="the word 'new york' holds white space"),
     ):
-        text.write(encoded, tmp_path / "text.txt")
+        corpus_text.write(encoded, tmp_path / "text.txt")
 
 
 def test_we_read_the_same_words_from_the_text(tmp_path):
     source = tmp_path / "source.txt"
     source.write_text("The cat, l\u2019été! \u0130stanbul 42\n\n" + "na\u00efve \u03a3\u03a3 " * 1500, encoding="utf-8")
     first = Corpus(source).encode()
-    text.write(first, tmp_path / "text.txt")
+    corpus_text.write(first, tmp_path / "text.txt")
     again = Corpus(tmp_path / "text.txt", tokenizer="whitespace", case="keep").encode()
     assert list(again.ids) == list(first.ids)
     assert list(again.vocabulary.words) == list(first.vocabulary.words)
@@ -122,7 +122,7 @@ def test_trainers_with_settings_of_their_own():
 def test_each_document_is_a_line(tmp_path):
     long = "w " * 2500
     with Corpus(["a b\nc", "", long, ","]).encode() as encoded:
-        assert text.write_documents(encoded, tmp_path / "text.txt") == 4
+        assert corpus_text.write_documents(encoded, tmp_path / "text.txt") == 4
     again = Corpus(tmp_path / "text.txt", tokenizer="whitespace", case="keep").encode()
     assert (tmp_path / "text.txt").read_text() == f"a b c\n\n{long.strip()}\n\n"
     assert np.diff(documents_of(again).borders).tolist() == [3, 0, 2500, 0]
@@ -131,7 +131,7 @@ def test_each_document_is_a_line(tmp_path):
 def test_runs_of_documents_are_judged_by_their_errors():
     judged = {"documents": "auto", "error of test": 0.25, "error of test seen": 4, "error of test total": 4}
     runs = [row("embeddings", 1, 1.0, **judged), row("gensim", 1, 4.0, **{**judged, "error of test": 0.5})]
-    lines = table.markdown(runs, MACHINE, [tools.OURS]).splitlines()
+    lines = result_table.markdown(runs, MACHINE, [tools.OURS]).splitlines()
     heads = next(line for line in lines if line.startswith("| model"))
     assert "error of test (seen of 4)" in heads
     assert "WordSim-353" not in heads
@@ -145,7 +145,7 @@ def test_parts_of_a_test_set_are_columns_where_all_lines_have_them():
     both, one = row("embeddings", 1, 1.0, **whole, **part), row("gensim", 1, 4.0, **whole)
 
     def shown(*runs):
-        return any("semantic" in line for line in table.markdown(runs, MACHINE, [tools.OURS]).splitlines())
+        return any("semantic" in line for line in result_table.markdown(runs, MACHINE, [tools.OURS]).splitlines())
 
     assert shown(both, {**one, **part})
     assert not shown(both, one)
@@ -221,7 +221,7 @@ def test_every_tool_gives_vectors_to_the_same_words(tool, tmp_path):
     source, out = tmp_path / "text.txt", tmp_path / "out.bin"
     source.write_text("a b c a b\nc a b a rare\n" * 20 + "once\n")
     (shape,) = shapes(["skipgram"], dim=[8], negatives=[2], threads=[1], window=2, sample=0.0, min_count=2, epochs=1)
-    done = process.run(tool.whole(Job(shape, 1, str(source), str(out))), os.environ)
+    done = measured_process.run(tool.whole(Job(shape, 1, str(source), str(out))), os.environ)
     if "Encountered NaN" in done.error:  # fastText itself, on some machines
         pytest.skip(f"{tool.name} could not train: {done.error}")
     assert done.error == ""
@@ -233,7 +233,7 @@ def test_every_tool_gives_vectors_to_the_same_words(tool, tmp_path):
 
 
 def row(tool, seed, cpu, **more):
-    times = dict.fromkeys(rows.TIMES, cpu)
+    times = dict.fromkeys(result_rows.TIMES, cpu)
     shape = {"trainer": "cbow", "dim": 10, "negatives": 5, "epochs": 2, "threads": 1}
     return {**shape, "corpus_words": 100, "tool": tool, "version": "1", "seed": seed, **times, "error": "", **more}
 
@@ -241,36 +241,38 @@ def row(tool, seed, cpu, **more):
 def test_further_sets_have_columns_of_their_own(tmp_path):
     judged = {"rare words": 0.4, "rare words seen": 10, "rare words total": 20}
     runs = [row("embeddings", seed, 1.0, wordsim353=0.5, **judged) for seed in (1, 2)]
-    rows.write(runs, tmp_path / "r.csv")
-    (ours,) = table.summaries(rows.read(tmp_path / "r.csv"))
+    result_rows.write(runs, tmp_path / "r.csv")
+    (ours,) = result_table.summaries(result_rows.read(tmp_path / "r.csv"))
     assert ours.scores["rare words"] == (pytest.approx(0.4), 10, 20)
     assert not {"rare words", "rare words seen"} & set(ours.shape)
-    assert list(ours.scores)[:3] == list(rows.SETS)
+    assert list(ours.scores)[:3] == list(result_rows.SETS)
 
 
 def test_times_are_medians_and_scores_are_means():
     runs = [row("embeddings", seed, cpu, wordsim353=cpu / 10) for seed, cpu in enumerate([1.0, 2.0, 6.0])]
     runs += [row("gensim", seed, cpu) for seed, cpu in enumerate([30.0, 10.0, 20.0])]
-    ours, theirs = table.summaries(runs)
+    ours, theirs = result_table.summaries(runs)
     assert ours.times["training_cpu"] == 2
     assert ours.scores["wordsim353"][0] == pytest.approx(0.3)
     assert ours.spreads["wordsim353"] == (0.1, 0.6)
     assert ours.words_per_second == 100 * 2 / 2
-    assert theirs.ratios == dict.fromkeys(rows.TIMES, 10)
+    assert theirs.ratios == dict.fromkeys(result_rows.TIMES, 10)
     assert theirs.scores["wordsim353"] == (None, None, None)
 
 
 def test_failures_and_unread_words_are_remarks():
     failed = {**row("gensim", 1, None), "error": "it | broke"}
     lazy = row("fasttext", 1, 1.0, words_read=20)
-    lines = table.markdown([row("embeddings", 1, 1.0), failed, lazy], MACHINE, [tools.OURS, *tools.PEERS]).splitlines()
+    lines = result_table.markdown(
+        [row("embeddings", 1, 1.0), failed, lazy], MACHINE, [tools.OURS, *tools.PEERS]
+    ).splitlines()
     assert next(line for line in lines if "| gensim |" in line).endswith("| 0 | 1 failed: it \\| broke |")
     assert next(line for line in lines if "| fasttext |" in line).endswith("| 1 | read only 10 % of the words |")
 
 
 def test_settings_that_vary_are_columns_and_the_others_are_said_once():
     runs = [row("embeddings", 1, 1.0), {**row("embeddings", 1, 1.0), "dim": 300, "combine": "mean"}]
-    lines = table.markdown(runs, MACHINE, [tools.OURS]).splitlines()
+    lines = result_table.markdown(runs, MACHINE, [tools.OURS]).splitlines()
     assert "The same for all: negatives 5, epochs 2, threads 1, combine mean." in lines
     assert next(line for line in lines if line.startswith("| model")).startswith("| model | dim | tool |")
 
@@ -281,13 +283,15 @@ def test_settings_that_vary_are_columns_and_the_others_are_said_once():
 def test_cpu_is_counted_with_children():
     burn = "import time\nwhile time.process_time() < 0.3: pass"
     code = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {burn!r}])"
-    assert process.run([sys.executable, "-c", code], os.environ).cpu >= 0.3
+    assert measured_process.run([sys.executable, "-c", code], os.environ).cpu >= 0.3
 
 
 def test_memory_is_the_process_own():
     held = bytearray(200_000_000)
-    small = process.run([sys.executable, "-c", "import time; time.sleep(0.2)"], os.environ)
-    large = process.run([sys.executable, "-c", "import time; a = b'x' * 60_000_000; time.sleep(0.2)"], os.environ)
+    small = measured_process.run([sys.executable, "-c", "import time; time.sleep(0.2)"], os.environ)
+    large = measured_process.run(
+        [sys.executable, "-c", "import time; a = b'x' * 60_000_000; time.sleep(0.2)"], os.environ
+    )
     if small.private is not None:
         assert small.peak < len(held) / 2
         assert large.private >= 60_000_000
@@ -300,23 +304,23 @@ def test_ctrl_c_kills_what_runs_without_waiting_for_its_end(python):
 import os, signal, sys, threading
 from embeddings.eval.benchmark import process
 threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGINT]).start()
-process.run([sys.executable, "-c", "import time; time.sleep(3600)"], os.environ)
+measured_process.run([sys.executable, "-c", "import time; time.sleep(3600)"], os.environ)
 """
     done = python("-c", code, check=False)  # in 600 s at most
     assert done.stderr.splitlines()[-1] == "KeyboardInterrupt"
 
 
 def test_an_error_is_the_last_line_or_the_signal():
-    failed = process.run([sys.executable, "-c", "raise RuntimeError('too  bad')"], os.environ)
+    failed = measured_process.run([sys.executable, "-c", "raise RuntimeError('too  bad')"], os.environ)
     assert failed.error == "RuntimeError: too bad"
-    killed = process.run([sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"], os.environ)
+    killed = measured_process.run([sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"], os.environ)
     assert killed.error == "killed by SIGKILL"
 
 
 @pytest.mark.parametrize(
     ("module", "absent"),
     [
-        ("embeddings.eval.benchmark.race", {"gensim", "matplotlib", "fasttext", "numba"}),
+        ("embeddings.eval.benchmark.runner", {"gensim", "matplotlib", "fasttext", "numba"}),
         ("embeddings.eval.benchmark.peers", {"gensim", "fasttext", "numba", "pyarrow"}),
         ("embeddings.cli.benchmark", {"numpy", "gensim", "matplotlib"}),
     ],
@@ -350,7 +354,7 @@ def test_gensim_gets_our_settings_of_ngrams(buckets):
 def test_all_of_the_picture_lies_in_it():
     shapes = [{"dim": dim, "negatives": negatives} for dim in (100, 300) for negatives in (5, 15, 100)]
     runs = [row(tool, 1, 1.0, wordsim353=0.5, **shape) for shape in shapes for tool in ("embeddings", "gensim")]
-    figure = picture.drawn(runs)
+    figure = quality_plot.drawn(runs)
     figure.canvas.draw()
     (legend,) = figure.legends
     assert len(legend.get_texts()) == 2 + len(shapes)

@@ -9,8 +9,8 @@ from embeddings.errors import FormatError
 from embeddings.eval import Suite, compare, evaluate
 from embeddings.eval.categories import read_categories
 from embeddings.eval.categorisation import clusters, common
-from embeddings.neighbours import unit
-from embeddings.vectors import Vectors
+from embeddings.support.cosine import unit
+from embeddings.vectors.vectors import Vectors
 
 
 @pytest.fixture

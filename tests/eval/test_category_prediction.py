@@ -12,9 +12,9 @@ from embeddings.errors import SettingError
 from embeddings.eval import Suite, compare, evaluate
 from embeddings.eval.categories import read_categories
 from embeddings.eval.category_prediction import predicted, prediction
-from embeddings.eval.folds import FOLDS, folds
-from embeddings.eval.matching import Folded
-from embeddings.vectors import Vectors
+from embeddings.eval.cross_validation import FOLDS, folds
+from embeddings.eval.word_matching import Folded
+from embeddings.vectors.vectors import Vectors
 
 KINDS = ("person", "place", "thing")
 

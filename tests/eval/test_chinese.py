@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import embeddings as em
-from embeddings.kernels.trie import walk_all
-from embeddings.ngram_vectors import code_points, table_of
+from embeddings.plugins.sembei.ngram_trie import walk_all
+from embeddings.plugins.sembei.ngram_vectors import code_points, table_of
 
 DATA = Path(os.environ.get("EMBEDDINGS_DATA", "data")) / "chinese"
 CHARACTERS = 6_000_000

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from naive_resamples import interval, p_of, question_shares, times_drawn
 
 from embeddings.eval import Suite, compare, evaluate
-from embeddings.eval.answered import Answered, interval_and_p
+from embeddings.eval.analogy_results import Answered, interval_and_p
 from embeddings.eval.comparison import agresti_min, bootstrap_p, compare_clusters, compare_correlations, compare_shares
-from embeddings.eval.intervals import wilson
+from embeddings.eval.confidence_intervals import wilson
 from embeddings.eval.results import Key
-from embeddings.vectors import Vectors
+from embeddings.vectors.vectors import Vectors
 
 KEY = Key("set", "accuracy")
 
@@ -186,7 +186,7 @@ def test_very_many_pairs_have_the_normal_interval(questions, monkeypatch):
     many = np.concatenate([pairs + 18 * group for group in range(20)])
     gains = np.tile(right.astype(float) - other, 20)
     drawn, p = interval_and_p(gains, many)
-    monkeypatch.setattr("embeddings.eval.answered.KEPT", 10)
+    monkeypatch.setattr("embeddings.eval.analogy_results.KEPT", 10)
     smooth, q = interval_and_p(gains, many)
     assert smooth == pytest.approx(drawn, abs=0.15 * (drawn[1] - drawn[0]))
     assert q == pytest.approx(p, abs=0.02)

@@ -10,15 +10,15 @@ from composition.planted import world
 from scipy.stats import spearmanr
 
 import embeddings as em
-from embeddings.composition.composer import Composer
-from embeddings.composition.ranks import ranks_of
-from embeddings.composition.split import TEST
 from embeddings.errors import FormatError, SettingError
 from embeddings.eval import Suite, compare
-from embeddings.eval.composition.held_out import median_interval
-from embeddings.eval.composition.ratings import read_ratings
-from embeddings.eval.intervals import mean_interval
+from embeddings.eval.confidence_intervals import mean_interval
+from embeddings.eval.phrase_composition.held_out import median_interval
+from embeddings.eval.phrase_composition.ratings import read_ratings
 from embeddings.eval.report import Judged, write_report
+from embeddings.plugins.tensor_indexing.composer import Composer
+from embeddings.plugins.tensor_indexing.ranks import ranks_of
+from embeddings.plugins.tensor_indexing.split import TEST
 
 HEADING = "participant type ver s1lemma1 s1lemma2 s2lemma1 s2lemma2 rating\n"
 

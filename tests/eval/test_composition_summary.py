@@ -5,7 +5,7 @@ from composition.planted import world
 
 import embeddings as em
 from embeddings.errors import FormatError
-from embeddings.eval.composition.summary import curve, main, results
+from embeddings.eval.phrase_composition.summary import curve, main, results
 
 HEAD = "vectors\tset\tsection\twords\tmeasure\tmethod\tvalue\tlow\thigh\tseen\ttotal\n"
 

@@ -3,8 +3,8 @@
 import pytest
 
 from embeddings.errors import FormatError
-from embeddings.eval.pairs import read_pairs
-from embeddings.eval.questions import read_questions
+from embeddings.eval.analogy_questions import read_questions
+from embeddings.eval.word_pairs import read_pairs
 
 
 def test_shipped_sets():

@@ -9,8 +9,8 @@ import pytest
 
 from embeddings.errors import CorpusError, SettingError
 from embeddings.eval import evaluate
-from embeddings.eval.documents import read_documents
-from embeddings.vectors import Vectors
+from embeddings.eval.document_classification import read_documents
+from embeddings.vectors.vectors import Vectors
 
 IMDB = Path(os.environ.get("EMBEDDINGS_DATA", "data")) / "documents"  # imdb-train_pos.tsv.zst and the like
 
@@ -64,8 +64,8 @@ def test_decides_as_scikit_learn_does(tmp_path, vectors):
     from sklearn.linear_model import LogisticRegression
 
     test = read_documents(f"{write(tmp_path / 'a.csv', 400)},{write(tmp_path / 'b.csv', 100, seed=1)}", "text", "label")
-    from embeddings.eval.documents import told
-    from embeddings.eval.windows import whitened
+    from embeddings.eval.document_classification import told
+    from embeddings.eval.window_classifier import whitened
 
     means, counts = test.documents.means(vectors)
     label = np.array([label == "good" for label in test.documents.labels]).astype(int)

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.eval import evaluate
+from embeddings.eval.analogy_questions import read_questions
 from embeddings.eval.datasets import locate
-from embeddings.eval.questions import read_questions
-from embeddings.model import Model
-from embeddings.vectors import Vectors
-from embeddings.vocabulary import Vocabulary
+from embeddings.models.model import Model
+from embeddings.vectors.vectors import Vectors
 
 pytestmark = pytest.mark.golden
 

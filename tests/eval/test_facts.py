@@ -5,8 +5,8 @@ import pytest
 
 from embeddings.errors import SettingError
 from embeddings.eval import evaluate
-from embeddings.eval.facts import occurrences_of
-from embeddings.vectors import Vectors
+from embeddings.eval.vector_statistics import occurrences_of
+from embeddings.vectors.vectors import Vectors
 
 
 def found(matrix):
@@ -57,7 +57,7 @@ def test_each_word_has_as_many_neighbours_where_all_are_equal_too(matrix):
 
 def test_blocks_change_nothing(matrix, monkeypatch):
     whole = {name: result.value for name, result in found(matrix).items()}
-    monkeypatch.setattr("embeddings.eval.facts.CACHED", 8 * 8 * 7)  # 400 rows are no multiple of 7
+    monkeypatch.setattr("embeddings.eval.vector_statistics.CACHED", 8 * 8 * 7)  # 400 rows are no multiple of 7
     parts = found(matrix)
     assert {name: result.value for name, result in parts.items()} == pytest.approx(whole)
 
@@ -88,7 +88,7 @@ def test_zero_vectors_are_no_hubs(matrix):
 
 
 def test_hubs_are_of_the_first_words_alone(matrix, monkeypatch):
-    monkeypatch.setattr("embeddings.eval.facts.HUB_WORDS", 100)
+    monkeypatch.setattr("embeddings.eval.vector_statistics.HUB_WORDS", 100)
     assert found(matrix)["hubness"].seen == 100
     assert found(matrix)["hubness"].value == found(matrix[:100])["hubness"].value
     assert found(matrix)["mean length"].seen == 400

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from naive_resamples import interval, times_drawn
 
 from embeddings.eval import evaluate
-from embeddings.eval.intervals import (
+from embeddings.eval.confidence_intervals import (
     bootstrap,
     mean_bootstrap,
     mean_interval,
@@ -16,8 +16,8 @@ from embeddings.eval.intervals import (
     weights,
     wilson,
 )
-from embeddings.eval.pairs import read_pairs
-from embeddings.vectors import Vectors
+from embeddings.eval.word_pairs import read_pairs
+from embeddings.vectors.vectors import Vectors
 
 
 @settings(deadline=None, max_examples=50)
@@ -55,8 +55,8 @@ def test_resamples_are_a_thousand_of_all_items_and_the_same_each_time(monkeypatc
     assert np.array_equal(drawn, times_drawn(50))
     assert (drawn.sum(axis=1) == 50).all()
     assert drawn.mean(axis=0) == pytest.approx(np.ones(50), abs=0.15)
-    monkeypatch.setattr("embeddings.neighbours.BLOCK_BYTES", 10_000)
-    monkeypatch.setattr("embeddings.eval.intervals.KEPT", 10)
+    monkeypatch.setattr("embeddings.support.cosine.BLOCK_BYTES", 10_000)
+    monkeypatch.setattr("embeddings.eval.confidence_intervals.KEPT", 10)
     assert len(list(weights(50))) > 1
     assert np.array_equal(np.concatenate(list(weights(50))), drawn)
 
@@ -65,7 +65,7 @@ def test_means_of_many_values_have_the_normal_interval(monkeypatch):
     values = np.random.default_rng(8).uniform(0, 1, 3000)
     drawn = mean_bootstrap(values)
     assert drawn == pytest.approx(interval([times @ values / 3000 for times in times_drawn(3000)]))
-    monkeypatch.setattr("embeddings.eval.intervals.KEPT", 2999)
+    monkeypatch.setattr("embeddings.eval.confidence_intervals.KEPT", 2999)
     assert mean_bootstrap(values) == mean_interval(values) == pytest.approx(drawn, abs=0.001)
     assert mean_bootstrap(np.zeros(4000)) == (0, 0)
 

@@ -5,12 +5,12 @@ import pytest
 from drawn import drawn_points
 
 from embeddings.errors import EmbeddingsError, OutputError, RegistryError, SettingError
-from embeddings.eval.neighbours import GRIDS, compare, points_of, random_points
-from embeddings.eval.neighbours.picture import draw, families, family
-from embeddings.eval.neighbours.points import Points, named_points
-from embeddings.eval.neighbours.quality import agreement, answers, hits, true_neighbours, true_ranks
+from embeddings.eval.index_quality import GRIDS, compare, points_of, random_points
+from embeddings.eval.index_quality.recall import agreement, answers, hits, true_neighbours, true_ranks
+from embeddings.eval.index_quality.recall_plot import draw, families, family
+from embeddings.eval.index_quality.test_points import Points, named_points
 from embeddings.indexes import build_index, index_of
-from embeddings.vectors import Vectors
+from embeddings.vectors.vectors import Vectors
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +121,7 @@ def test_few_rows_and_many_asked_for():
 @pytest.mark.parametrize(("rows", "dim"), [(10, 1), (300, 7), (68_000, 100), (10_000, 128)])
 def test_grids_name_indexes_that_exist(rows, dim):
     from embeddings import registry
-    from embeddings.indexes.specs import parsed
+    from embeddings.indexes.index_spec import parsed
 
     for grid in GRIDS.values():
         names = grid(rows, dim)
@@ -240,12 +240,12 @@ def test_what_is_not_known_is_none(vectors):
 
 
 def test_intervals_of_very_many_queries_are_normal(vectors, monkeypatch):
-    from embeddings.eval import intervals
+    from embeddings.eval import confidence_intervals
 
     points = points_of(vectors, "v", queries=300, seed=1)
     line = "lsh:bits=16,rerank=20"
     (drawn,) = compare(points, [line])
-    monkeypatch.setattr(intervals, "KEPT", 299)
+    monkeypatch.setattr(confidence_intervals, "KEPT", 299)
     (normal,) = compare(points, [line])
     assert (normal.low, normal.high) != (drawn.low, drawn.high)
     assert (normal.low, normal.high) == pytest.approx((drawn.low, drawn.high), abs=0.004)

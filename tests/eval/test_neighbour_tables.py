@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from embeddings.eval.neighbours.quality import Quality
-from embeddings.eval.neighbours.record import Judged, Record
-from embeddings.eval.neighbours.table import chosen, markdown, speed_row
-from embeddings.markdown import between
+from embeddings.eval.index_quality.recall import Quality
+from embeddings.eval.index_quality.recall_record import Judged, Record
+from embeddings.eval.index_quality.recall_table import chosen, markdown, speed_row
+from embeddings.support.markdown import between
 
 MACHINE = {"processor": "P", "cores_available": 1, "cores": 2, "system": "S", "packages": {"numpy": "2"}, "date": "D"}
 EXACT = Quality("v", "exact", 900, 8, 10, 10, 1.0, 1.0, 1.0, 1.0, 1.0, 900.0, 1234.5, 5000.0, 0.0, 0)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from embeddings.errors import FormatError
+from embeddings.eval import analogy_questions as module
 from embeddings.eval import evaluate
-from embeddings.eval import questions as module
-from embeddings.eval.questions import read_questions
-from embeddings.vectors import Vectors
+from embeddings.eval.analogy_questions import read_questions
+from embeddings.vectors.vectors import Vectors
 
 
 def test_questions_without_sections(tmp_path):

@@ -10,12 +10,12 @@ import pytest
 from embeddings.errors import OutputError
 from embeddings.eval import Suite
 from embeddings.eval.report import Judged, write_report
-from embeddings.eval.report.record import fingerprint
-from embeddings.eval.report.strips import Scale
-from embeddings.eval.report.words import choose, flat, neighbours, turned
-from embeddings.html import text, word
-from embeddings.neighbours import unit
-from embeddings.vectors import Vectors
+from embeddings.eval.report.interval_plot import Scale
+from embeddings.eval.report.run_record import fingerprint
+from embeddings.eval.report.word_map import choose, flat, neighbours, turned
+from embeddings.support.cosine import unit
+from embeddings.support.html import text, word
+from embeddings.vectors.vectors import Vectors
 
 HOSTILE = [
     "</script><script>alert(1)</script>",

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from embeddings.eval import evaluate
 from embeddings.eval.similarity import ranks, spearman
-from embeddings.vectors import Vectors
+from embeddings.vectors.vectors import Vectors
 
 few = st.lists(st.integers(-3, 3), min_size=2, max_size=12)
 

@@ -12,8 +12,8 @@ from embeddings.errors import FormatError, SettingError
 from embeddings.eval import Suite, compare, evaluate
 from embeddings.eval.conllu import read_tagged, read_tagging
 from embeddings.eval.tagging import Lookup, whitened
-from embeddings.eval.windows import Objective, Windows, learn
-from embeddings.vectors import Vectors
+from embeddings.eval.window_classifier import Objective, Windows, learn
+from embeddings.vectors.vectors import Vectors
 
 NOUNS, VERBS = [f"n{i}" for i in range(8)], [f"v{i}" for i in range(8)]
 
@@ -122,7 +122,7 @@ def test_whitening_by_its_definition():
 
 def test_words_are_looked_up_as_they_stand_then_in_lower_case_then_composed(files):
     vectors = Vectors(["us", "US"], np.eye(2, dtype=np.float32))
-    from embeddings.eval.matching import look_up
+    from embeddings.eval.word_matching import look_up
 
     matrix, known = look_up(vectors, ["US", "Us", "them"])
     assert matrix.tolist() == [[0, 1], [1, 0], [0, 0]]
@@ -266,7 +266,7 @@ def test_from_the_command_line(tmp_path, files, vectors):
 
 def test_a_classifier_that_is_stopped_says_so(tmp_path, files, vectors, monkeypatch):
     assert {one.note for one in evaluate(vectors, tagging=files)} == {None}
-    monkeypatch.setattr("embeddings.eval.windows.ITERATIONS", 2)
+    monkeypatch.setattr("embeddings.eval.window_classifier.ITERATIONS", 2)
     (note,) = {one.note for one in evaluate(vectors, tagging=files)}
     assert note == "a classifier was stopped before it converged, so that this may be low"
     (tmp_path / "names").write_text("".join(f"{word}\t{word[0]}\n" for word in NOUNS + VERBS))

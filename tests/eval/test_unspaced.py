@@ -7,7 +7,7 @@ from types import ModuleType
 import pytest
 
 from embeddings.errors import OutputError, SettingError
-from embeddings.eval.benchmark import rows, unspaced
+from embeddings.eval.benchmark import result_rows, unspaced
 from embeddings.eval.suite import Suite
 
 SETTINGS = {"dim": 4, "epochs": 1, "negatives": 2, "seed": 1, "threads": 1, "sample": 0.0}
@@ -47,7 +47,7 @@ def test_every_way_has_a_row(text, suite, tmp_path, segmenter):
         "skip-gram of words by jieba",
     ]
     assert [row["pairs seen"] for row in found] == [4, 5, 5, 4]
-    assert rows.read(tmp_path / "out" / "results.csv")[3]["vectors"] == found[3]["vectors"] == 4
+    assert result_rows.read(tmp_path / "out" / "results.csv")[3]["vectors"] == found[3]["vectors"] == 4
     lines = (tmp_path / "out" / "results.md").read_text(encoding="utf-8").splitlines()
     assert sum(line.startswith("| s") for line in lines) == 4
     with pytest.raises(OutputError, match="exists"):

@@ -9,8 +9,8 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from embeddings.loading import load
-from embeddings.vectors import Vectors
+from embeddings.models.loading import load
+from embeddings.vectors.vectors import Vectors
 
 pytestmark = [pytest.mark.ecosystem, pytest.mark.slow]
 OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": "", "TF_CPP_MIN_LOG_LEVEL": "3"}

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from subword_models import WORDS, model
 
 from embeddings.errors import FormatError, SettingError
-from embeddings.formats import fasttext
+from embeddings.formats import fasttext_bin
 from embeddings.formats.fasttext_header import Header
-from embeddings.loading import load
+from embeddings.models.loading import load
 
 DIM, BUCKETS = 7, 50
 DICTIONARY = 92  # where the first word stands
@@ -35,7 +35,7 @@ def test_truncated_files_are_refused(tmp_path, path, pack):
     data = path.read_bytes()
     for cut in {*(len(data) * part // 50 for part in range(50)), *range(0, 130), len(data) - 1}:
         broken = write(tmp_path, pack(data[:cut]))
-        for read in (fasttext.read, fasttext.read_model):
+        for read in (fasttext_bin.read, fasttext_bin.read_model):
             with pytest.raises(FormatError) as error:
                 read(broken)
             assert "\n" not in str(error.value)
@@ -43,7 +43,7 @@ def test_truncated_files_are_refused(tmp_path, path, pack):
 
 def test_what_follows_the_end_is_refused(tmp_path, path):
     with pytest.raises(FormatError, match="more follows its last matrix"):
-        fasttext.read(write(tmp_path, path.read_bytes() + b"\0"))
+        fasttext_bin.read(write(tmp_path, path.read_bytes() + b"\0"))
 
 
 INTS = {  # a number of the header, by its place
@@ -68,7 +68,7 @@ def test_impossible_numbers_are_refused(tmp_path, path, place, form, value, told
     data = bytearray(path.read_bytes())
     struct.pack_into(form, data, place, value)
     with pytest.raises(FormatError, match=told):
-        fasttext.read_model(write(tmp_path, data))
+        fasttext_bin.read_model(write(tmp_path, data))
 
 
 def test_sizes_that_agree_and_lie_allocate_nothing(tmp_path, path):
@@ -76,7 +76,7 @@ def test_sizes_that_agree_and_lie_allocate_nothing(tmp_path, path):
     struct.pack_into("<2i", data, 64, 2**31 - 1, 2**31 - 1)
     for packed in (bytes(data), gzip.compress(data)):
         with pytest.raises(FormatError, match=r"truncated or broken: 2147483647 words would take"):
-            fasttext.read(write(tmp_path, packed))
+            fasttext_bin.read(write(tmp_path, packed))
 
 
 @pytest.mark.parametrize("shape", [(-1, DIM), (0, DIM), (61, -1), (61, 2**62), (2**62, DIM), (61, DIM + 1), (62, DIM)])
@@ -86,10 +86,10 @@ def test_matrices_of_other_shapes_are_refused(tmp_path, path, shape, which):
     place = data.index(struct.pack("<2q", len(WORDS) + BUCKETS * (which == "input"), DIM))
     struct.pack_into("<2q", data, place, *shape)
     with pytest.raises(FormatError, match=f"its {which} matrix is"):
-        fasttext.read(write(tmp_path, data))
+        fasttext_bin.read(write(tmp_path, data))
     data[place - 1] = 1
     with pytest.raises(FormatError, match="quantised"):
-        fasttext.read(write(tmp_path, data))
+        fasttext_bin.read(write(tmp_path, data))
 
 
 ENTRIES = {
@@ -106,7 +106,7 @@ def test_broken_entries_are_refused(tmp_path, path, place, put, told):
     data = bytearray(path.read_bytes())
     data[place : place + len(put)] = put
     with pytest.raises(FormatError, match=told):
-        fasttext.read(write(tmp_path, data))
+        fasttext_bin.read(write(tmp_path, data))
 
 
 def packed(words, counts, *, dim=2, **more):
@@ -121,14 +121,14 @@ def packed(words, counts, *, dim=2, **more):
 def test_words_that_stand_twice_are_refused(tmp_path):
     for pack in (bytes, gzip.compress):
         with pytest.raises(FormatError, match="the word 'b' stands twice"):
-            fasttext.read(write(tmp_path, pack(packed([b"a", b"b", b"b"], [3, 2, 1]))))
+            fasttext_bin.read(write(tmp_path, pack(packed([b"a", b"b", b"b"], [3, 2, 1]))))
 
 
 def test_a_file_that_repeats_itself_is_not_read_to_its_end(tmp_path, monkeypatch):
     monkeypatch.setattr("embeddings.formats.fasttext_reading.BLOCK", 256)
     data = packed([b"a", b"b"] * 500, [1] * 1000)
     with pytest.raises(FormatError, match="stands twice"):
-        fasttext.read(write(tmp_path, data[: -1000 * 17]))  # it is truncated too
+        fasttext_bin.read(write(tmp_path, data[: -1000 * 17]))  # it is truncated too
 
 
 def test_a_word_without_an_end(tmp_path, monkeypatch):
@@ -137,44 +137,44 @@ def test_a_word_without_an_end(tmp_path, monkeypatch):
     start = packed([b"a"], [1])[: DICTIONARY - 28]
     sizes = struct.pack("<3iqq", 2, 2, 0, 9, -1) + b"a\0" + struct.pack("<qb", 1, 0)
     with pytest.raises(FormatError, match="there is no end within word 2 of 2"):
-        fasttext.read(write(tmp_path, start + sizes + b"x" * 5000))
+        fasttext_bin.read(write(tmp_path, start + sizes + b"x" * 5000))
     with pytest.raises(FormatError, match="it ends within word 2 of 2"):
-        fasttext.read(write(tmp_path, start + sizes + b"x" * 500))
+        fasttext_bin.read(write(tmp_path, start + sizes + b"x" * 500))
 
 
 def test_words_that_are_not_utf8_are_read_if_asked(tmp_path):
     data = packed([b"caf\xe9", b"b"], [2, 1])
-    assert fasttext.read(write(tmp_path, data), errors="replace").words == ["caf\ufffd", "b"]
-    assert fasttext.read(write(tmp_path, data), errors="ignore").words == ["caf", "b"]
+    assert fasttext_bin.read(write(tmp_path, data), errors="replace").words == ["caf\ufffd", "b"]
+    assert fasttext_bin.read(write(tmp_path, data), errors="ignore").words == ["caf", "b"]
     with pytest.raises(SettingError):
-        fasttext.read(write(tmp_path, data), errors="backslashreplace")
+        fasttext_bin.read(write(tmp_path, data), errors="backslashreplace")
 
 
 def test_words_out_of_the_order_of_frequency_are_read_as_vectors(tmp_path):
     broken = write(tmp_path, packed([b"a", b"b"], [1, 2]))
-    assert fasttext.read(broken).counts.tolist() == [1, 2]
+    assert fasttext_bin.read(broken).counts.tolist() == [1, 2]
     with pytest.raises(FormatError, match="not in order of frequency"):
-        fasttext.read_model(broken)
+        fasttext_bin.read_model(broken)
 
 
 def test_pruned_and_unquantised_ngrams_are_not_used(tmp_path, path):
     data = bytearray(path.read_bytes())
     struct.pack_into("<q", data, 84, 0)
-    found = fasttext.read(write(tmp_path, data))
+    found = fasttext_bin.read(write(tmp_path, data))
     assert found.compose is None
-    assert np.array_equal(found["the"], fasttext.read_model(path).tables["words"][0])
+    assert np.array_equal(found["the"], fasttext_bin.read_model(path).tables["words"][0])
 
 
 def test_a_vector_with_a_nan_is_refused(tmp_path):
     data = packed([b"a", b"b"], [1, 1])
     with pytest.raises(FormatError, match="the vector of 'b' holds NaN"):
-        fasttext.read(
+        fasttext_bin.read(
             write(tmp_path, data.replace(np.ones(4, "<f4").tobytes(), np.array([1, 1, 1, np.nan], "<f4").tobytes(), 1))
         )
 
 
 def test_an_empty_model(tmp_path):
-    assert len(fasttext.read(write(tmp_path, packed([], [])))) == 0
+    assert len(fasttext_bin.read(write(tmp_path, packed([], [])))) == 0
 
 
 def outcome(read, path):
@@ -194,7 +194,7 @@ def test_any_bytes_changed_are_read_or_refused(tmp_path, changes):
     content = bytearray(good.read_bytes())
     for place, byte in changes:
         content[place] = byte
-    for read in (fasttext.read, fasttext.read_model):
+    for read in (fasttext_bin.read, fasttext_bin.read_model):
         found = outcome(read, write(tmp_path, content))
         assert (
             "\n" not in found if isinstance(found, str) else np.isfinite(getattr(found, "vectors", found).matrix).all()

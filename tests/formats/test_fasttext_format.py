@@ -9,13 +9,13 @@ import pytest
 from subword_models import UNSEEN, WORDS, model
 
 import embeddings as em
-from embeddings import formats
+from embeddings.cli.inspection import describe
+from embeddings.corpora.vocabulary import UnknownWordError, Vocabulary
 from embeddings.errors import FormatError, SettingError
-from embeddings.formats import fasttext
-from embeddings.inspection import describe
-from embeddings.model import Model
-from embeddings.vectors import Vectors
-from embeddings.vocabulary import UnknownWordError, Vocabulary
+from embeddings.formats import fasttext_bin
+from embeddings.models.model import Model
+from embeddings.vectors import format_dispatch
+from embeddings.vectors.vectors import Vectors
 
 DIM, BUCKETS = 7, 50
 KNOWN = [word for word in UNSEEN if word]
@@ -189,5 +189,5 @@ def test_no_other_format_is_taken_for_it(tmp_path):
     vectors = Vectors(["a", "b"], np.eye(2))
     for name in ("word2vec-text", "word2vec-binary", "gensim", "parquet", "arrow", "npy"):
         vectors.save(tmp_path / "v.x", name, force=True)
-        assert formats.sniff(tmp_path / "v.x") == name
-    assert fasttext.sniff(b"") == 0
+        assert format_dispatch.sniff(tmp_path / "v.x") == name
+    assert fasttext_bin.sniff(b"") == 0

@@ -7,11 +7,11 @@ import pytest
 from subword_models import UNSEEN, WORDS, model
 
 import embeddings as em
+from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import FormatError
-from embeddings.formats import fasttext
-from embeddings.model import Model
-from embeddings.vectors import Vectors
-from embeddings.vocabulary import Vocabulary
+from embeddings.formats import fasttext_bin
+from embeddings.models.model import Model
+from embeddings.vectors.vectors import Vectors
 
 pytestmark = pytest.mark.golden
 # gensim gives n-grams to the end of a line too; neither takes a NUL in a word from Python as it is, nor white space
@@ -201,7 +201,7 @@ def test_supervised_models_give_words_and_quantised_ones_are_refused(train, tmp_
     for word in [*trained.words, "unseenword"]:
         np.testing.assert_allclose(asked(found, word), trained.get_word_vector(word), rtol=1e-5, atol=1e-7)
     with pytest.raises(FormatError, match="is a supervised model"):
-        fasttext.read_model(tmp_path / "s.bin")
+        fasttext_bin.read_model(tmp_path / "s.bin")
     trained.quantize(cutoff=500)
     trained.save_model(str(tmp_path / "s.ftz"))
     with pytest.raises(FormatError, match="a quantised fastText model"):

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from embeddings import formats
+from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import FormatError, OutputError, SettingError
-from embeddings.loading import load, load_model
-from embeddings.model import Model
-from embeddings.vectors import Vectors
-from embeddings.vocabulary import Vocabulary
+from embeddings.models.loading import load, load_model
+from embeddings.models.model import Model
+from embeddings.vectors import format_dispatch
+from embeddings.vectors.vectors import Vectors
 
 FOLDERS = ["huggingface", "projector", "sentence-transformers", "spacy"]
 COUNTED = FOLDERS[:-1]
@@ -42,7 +42,7 @@ def test_round_trip_is_exact(place, form, names, data):
     vectors = Vectors(names, data.draw(arrays.arrays(np.float32, shape, elements=finite)), counts=counts)
     vectors.save(place / form, form, force=True)
     again = load(place / form)
-    assert formats.sniff(place / form) == form
+    assert format_dispatch.sniff(place / form) == form
     assert again.words == names
     assert again.matrix.shape == shape
     assert np.array_equal(again.matrix, vectors.matrix)

@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from embeddings import formats
 from embeddings.errors import FormatError, OutputError, RegistryError, SettingError
 from embeddings.formats import glove, word2vec_binary, word2vec_text
-from embeddings.loading import load
-from embeddings.vectors import Vectors
+from embeddings.models.loading import load
+from embeddings.vectors import format_dispatch
+from embeddings.vectors.vectors import Vectors
 
 
 def zstd(data):
@@ -61,9 +61,9 @@ def small():
 
 def test_ours_come_through_the_same_door():
     ours = {"arrow", "gensim", "glove", "npy", "parquet", "word2vec-binary", "word2vec-text"}
-    assert ours <= set(formats.names())
-    assert formats.by_name("glove") is glove
-    assert all(formats.by_name(name).SUMMARY for name in ours)
+    assert ours <= set(format_dispatch.names())
+    assert format_dispatch.by_name("glove") is glove
+    assert all(format_dispatch.by_name(name).SUMMARY for name in ours)
 
 
 def test_a_stranger_reads_writes_and_has_options(tmp_path, install):
@@ -71,7 +71,7 @@ def test_a_stranger_reads_writes_and_has_options(tmp_path, install):
     vectors = Vectors(["a", "b"], np.array([[0.123456], [2]]))
     vectors.save(tmp_path / "v.lines", digits=5)
     assert (tmp_path / "v.lines").read_text() == "LINES\na 0.12346\nb 2.00000\n"
-    assert formats.sniff(tmp_path / "v.lines") == "lines"
+    assert format_dispatch.sniff(tmp_path / "v.lines") == "lines"
     assert load(tmp_path / "v.lines").words == ["a", "b"]
     with pytest.raises(SettingError, match="the lines format has no dtype; leave it out"):
         vectors.save(tmp_path / "w.lines", dtype="float16")
@@ -81,7 +81,7 @@ def test_a_broken_stranger_spoils_nothing_until_it_is_asked_for(tmp_path, instal
     install("broken", "shaky = shaky_module", "import nothing_of_the_kind")
     small.save(tmp_path / "v.bin")
     assert load(tmp_path / "v.bin").words == small.words
-    assert "shaky" not in formats.names()
+    assert "shaky" not in format_dispatch.names()
     with pytest.raises(RegistryError, match="format 'shaky' from broken does not load: No module named"):
         small.save(tmp_path / "v", "shaky")
 
@@ -90,7 +90,7 @@ def test_a_stranger_that_is_no_format_spoils_nothing(tmp_path, install, small):
     install("odd", "odd = odd_module", "x = 1")
     small.save(tmp_path / "v.bin")
     assert load(tmp_path / "v.bin").words == small.words
-    assert "odd" not in formats.names()
+    assert "odd" not in format_dispatch.names()
 
 
 def test_an_ending_that_two_formats_claim(tmp_path, install, small):
@@ -101,7 +101,7 @@ def test_an_ending_that_two_formats_claim(tmp_path, install, small):
 
 
 def test_listing_is_cheap(python):
-    code = "import sys; from embeddings import formats; formats.names(); print(*sys.modules)"
+    code = "import sys; from embeddings import formats; format_dispatch.names(); print(*sys.modules)"
     assert not {"pyarrow", "gensim", "numba", "pandas"} & set(python("-c", code).stdout.split())
 
 
@@ -158,12 +158,12 @@ def many():
 @pytest.mark.parametrize("packed", PACKED)
 @pytest.mark.parametrize("form", ["word2vec-text", "word2vec-binary", "glove"])
 def test_compressed_files_are_read_as_they_are(tmp_path, many, form, packed, monkeypatch):
-    monkeypatch.setattr("embeddings.formats.rows.FIRST_ROOM", 100)
+    monkeypatch.setattr("embeddings.formats.row_reader.FIRST_ROOM", 100)
     monkeypatch.setattr("embeddings.formats.word2vec_binary.BLOCK", 1000)
     many.save(tmp_path / "plain", form)
     data = PACKED[packed]((tmp_path / "plain").read_bytes())
     (tmp_path / "v").write_bytes(data)
-    assert formats.sniff(tmp_path / "v") == form
+    assert format_dispatch.sniff(tmp_path / "v") == form
     assert load(tmp_path / "v").words == many.words
     assert load(tmp_path / "v").matrix.tobytes() == many.matrix.tobytes()
     for part in (3, 10, 17):

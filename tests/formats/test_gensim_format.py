@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from embeddings.errors import FormatError
-from embeddings.loading import load
-from embeddings.vectors import Vectors
+from embeddings.models.loading import load
+from embeddings.vectors.vectors import Vectors
 
 pytestmark = pytest.mark.golden
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from embeddings import formats
 from embeddings.errors import FormatError
 from embeddings.formats import glove
-from embeddings.loading import load
-from embeddings.vectors import Vectors
+from embeddings.models.loading import load
+from embeddings.vectors import format_dispatch
+from embeddings.vectors.vectors import Vectors
 
 words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\v\f\r"), min_size=1, max_size=6)
 words = words | st.sampled_from(["1", "nan", "-0.5", "a\0b", '"', "#", "\ufeff", "日本"])
@@ -44,7 +44,7 @@ def test_round_trip_is_exact(folder, vectors):
 @given(vectors=some_vectors(least_dim=2), form=st.sampled_from(["glove", "word2vec-text", "word2vec-binary"]))
 def test_content_tells_it_from_word2vec(folder, vectors, form):
     vectors.save(folder / "v", form, force=True)
-    assert formats.sniff(folder / "v") == form
+    assert format_dispatch.sniff(folder / "v") == form
     assert load(folder / "v").matrix.tobytes() == vectors.matrix.tobytes()
 
 
@@ -85,7 +85,7 @@ def test_words_with_spaces_as_in_published_files(tmp_path):
 def test_lines_longer_than_what_is_looked_at(tmp_path):
     vectors = Vectors(["a", "b"], np.random.default_rng(0).standard_normal((2, 9000)))
     vectors.save(tmp_path / "v.glove")
-    assert formats.sniff(tmp_path / "v.glove") == "glove"
+    assert format_dispatch.sniff(tmp_path / "v.glove") == "glove"
     assert load(tmp_path / "v.glove").matrix.tobytes() == vectors.matrix.tobytes()
 
 

@@ -10,10 +10,11 @@ from forms import FORMS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from embeddings import formats, inspection
+from embeddings.cli import inspection
 from embeddings.errors import EmbeddingsError, FormatError
-from embeddings.loading import load
-from embeddings.vectors import Vectors
+from embeddings.models.loading import load
+from embeddings.vectors import format_dispatch
+from embeddings.vectors.vectors import Vectors
 
 MOST = 1 << 27
 changes = st.lists(
@@ -97,7 +98,7 @@ def check_change(place, name, which, edits):
     files = sorted(path for path in broken.rglob("*") if path.is_file())
     file = files[int(which * len(files))]
     file.write_bytes(mutated(file.read_bytes(), edits))
-    format = formats.by_name(name.split()[0])
+    format = format_dispatch.by_name(name.split()[0])
     before = pa.total_allocated_bytes()
     tracemalloc.start()
     found = outcome(format.read, broken / "v.npy")
@@ -118,5 +119,7 @@ def check_change(place, name, which, edits):
 
 def test_every_reader_is_among_them():
     listed = {name.split()[0] for name in FORMS}
-    ours = {name for name in formats.names() if formats.by_name(name).__name__.startswith("embeddings.")}
+    ours = {
+        name for name in format_dispatch.names() if format_dispatch.by_name(name).__name__.startswith("embeddings.")
+    }
     assert ours - listed == {"gensim"}, "a pickle is not read without being asked for"

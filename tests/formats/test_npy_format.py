@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from embeddings.errors import FormatError, OutputError, SettingError
-from embeddings.loading import load
-from embeddings.vectors import Vectors
+from embeddings.models.loading import load
+from embeddings.vectors.vectors import Vectors
 
 words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6)
 words = words.filter(lambda word: len(word.splitlines()) == 1 and word.splitlines()[0] == word)

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from embeddings import formats
 from embeddings.errors import FormatError
-from embeddings.loading import load
-from embeddings.vectors import Vectors
+from embeddings.models.loading import load
+from embeddings.vectors import format_dispatch
+from embeddings.vectors.vectors import Vectors
 
 TEXT = b"2 3\nthe 0.5 1 2\nof 3 4 5\n"
 
@@ -79,7 +79,7 @@ def test_lines_that_do_not_end_as_they_should(written, data):
 
 
 def test_one_and_two_components_of_glove_stay(written):
-    assert formats.sniff(written(b"2 3.5\nthe 0.5\n")) == "glove"
+    assert format_dispatch.sniff(written(b"2 3.5\nthe 0.5\n")) == "glove"
     assert load(written(b"2 3 4\nthe 0.5 1\n")).words == ["2", "the"]
 
 
@@ -136,8 +136,8 @@ def test_lines_wider_than_are_read_are_not_written(tmp_path, form):
 DENIED = """
 import sys
 from embeddings.errors import FormatError
-from embeddings.inspection import describe
-from embeddings.loading import load
+from embeddings.cli.inspection import describe
+from embeddings.models.loading import load
 for ask in (load, describe):
     try:
         ask(sys.argv[1])

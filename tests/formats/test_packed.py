@@ -8,11 +8,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from embeddings.errors import FormatError
-from embeddings.formats import packed, shared
-from embeddings.formats.packed import Packed
-from embeddings.formats.rows import Rows
-from embeddings.vectors import Vectors
-from embeddings.words import Words
+from embeddings.formats import packed_words
+from embeddings.formats.packed_words import Packed
+from embeddings.formats.row_reader import Rows
+from embeddings.support.word_list import Words
+from embeddings.vectors import word_encoding
+from embeddings.vectors.vectors import Vectors
 
 word = st.text(max_size=5).map(lambda text: text.encode("utf-8", "surrogatepass")) | st.binary(max_size=4)
 
@@ -22,24 +23,24 @@ def outcome(words, errors):
     try:
         found = Packed(words).decoded(errors, "here, word", 1)
         return Vectors(found, np.zeros((len(words), 1))).words
-    except (FormatError, shared.SettingError) as error:
+    except (FormatError, word_encoding.SettingError) as error:
         return str(error)
 
 
-@given(st.lists(word, max_size=6), st.sampled_from(shared.POLICIES))
+@given(st.lists(word, max_size=6), st.sampled_from(word_encoding.POLICIES))
 @example([b"a\xc3", b"\xa9b"], "strict")
 @example([b"\xed\xa0\x80", b"a"], "replace")
 @example([b"", b"a\nb"], "strict")
 @example([b"a", b"a"], "strict")
 def test_columns_and_lists_are_one(words, errors):
-    with patch.object(packed, "MANY", 0):
+    with patch.object(packed_words, "MANY", 0):
         column = outcome(words, errors)
     assert column == outcome(words, errors)
     assert Packed(words).listed() == words
 
 
 def test_many_words_stay_a_column_until_they_are_asked_for(monkeypatch):
-    monkeypatch.setattr(packed, "MANY", 3)
+    monkeypatch.setattr(packed_words, "MANY", 3)
     few, many = (Packed([b"a", b"\xc3\xa9", b"c"][:count]).decoded("strict", "here", 1) for count in (2, 3))
     assert few == ["a", "é"]
     assert isinstance(many, Words)
@@ -49,9 +50,9 @@ def test_many_words_stay_a_column_until_they_are_asked_for(monkeypatch):
 
 
 def test_words_of_one_hash_are_not_taken_for_one_word(monkeypatch):
-    monkeypatch.setattr(packed, "MANY", 0)
+    monkeypatch.setattr(packed_words, "MANY", 0)
     assert isinstance(Packed([b"a", b"b"]).decoded("strict", "here", 1), Words)
-    monkeypatch.setattr(packed, "hash", lambda word: 7, raising=False)
+    monkeypatch.setattr(packed_words, "hash", lambda word: 7, raising=False)
     assert Packed([b"a", b"b"]).decoded("strict", "here", 1) == ["a", "b"]
 
 

@@ -10,9 +10,9 @@ from hypothesis.extra import numpy as arrays
 
 from embeddings import cli
 from embeddings.errors import FormatError, SettingError
-from embeddings.formats.precision import quantised, restored, rounding
-from embeddings.loading import load
-from embeddings.vectors import Vectors
+from embeddings.models.loading import load
+from embeddings.vectors.precision import quantised, restored, rounding
+from embeddings.vectors.vectors import Vectors
 
 moderate = st.floats(-(2.0**100), 2.0**100, width=32).filter(lambda value: value == 0 or abs(value) > 1e-30)
 matrices = arrays.arrays(np.float32, st.tuples(st.integers(0, 6), st.integers(1, 5)), elements=moderate)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from embeddings.cli.inspection import describe
 from embeddings.errors import FormatError
-from embeddings.inspection import describe
-from embeddings.loading import load
-from embeddings.vectors import Vectors
+from embeddings.models.loading import load
+from embeddings.vectors.vectors import Vectors
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from safetensors.numpy import load_file, save_file
 
-from embeddings import formats
+from embeddings.cli.inspection import describe
 from embeddings.errors import FormatError, SettingError
-from embeddings.inspection import describe
-from embeddings.loading import load
-from embeddings.vectors import Vectors
+from embeddings.models.loading import load
+from embeddings.vectors import format_dispatch
+from embeddings.vectors.vectors import Vectors
 
 words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), min_size=1, max_size=6)
 finite = st.floats(width=32, allow_nan=False, allow_infinity=False)
@@ -51,7 +51,7 @@ def test_round_trip_is_exact_and_the_library_reads_it(folder, names, data):
 def test_it_is_mapped_and_known_by_its_content(tmp_path, small):
     (tmp_path / "v.safetensors").rename(tmp_path / "v")
     again = load(tmp_path / "v")
-    assert formats.sniff(tmp_path / "v") == "safetensors"
+    assert format_dispatch.sniff(tmp_path / "v") == "safetensors"
     assert isinstance(again.matrix.base, np.memmap)
     assert not again.matrix.flags.writeable
 
@@ -102,7 +102,7 @@ BROKEN = {
 def test_what_does_not_fit_is_refused_in_a_line(tmp_path, content, message):
     save_file(content, tmp_path / "v.safetensors")
     with pytest.raises(FormatError, match=message) as caught:
-        formats.by_name("safetensors").read(tmp_path / "v.safetensors")
+        format_dispatch.by_name("safetensors").read(tmp_path / "v.safetensors")
     assert str(tmp_path / "v.safetensors") in str(caught.value)
     assert "\n" not in str(caught.value)
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from embeddings.errors import FormatError
 from embeddings.formats.spacy_strings import keys, symbols
 from embeddings.formats.spacy_vectors import punctuation
-from embeddings.loading import load
-from embeddings.vectors import Vectors
+from embeddings.models.loading import load
+from embeddings.vectors.vectors import Vectors
 
 
 def murmur(data, seed=1):

@@ -8,8 +8,8 @@ from safetensors.numpy import load_file, save_file
 
 from embeddings.errors import FormatError
 from embeddings.formats import tokenizer_json
-from embeddings.loading import load
-from embeddings.vectors import Vectors
+from embeddings.models.loading import load
+from embeddings.vectors.vectors import Vectors
 
 PLACES = {"huggingface": ".", "sentence-transformers": "0_StaticEmbedding"}
 NAMES = {"huggingface": "embeddings", "sentence-transformers": "embedding.weight"}

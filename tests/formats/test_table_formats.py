@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from pyarrow import parquet
 
+from embeddings.cli.inspection import describe
 from embeddings.errors import FormatError
-from embeddings.inspection import describe
-from embeddings.loading import load
-from embeddings.vectors import Vectors
+from embeddings.models.loading import load
+from embeddings.vectors.vectors import Vectors
 
 ENDINGS = [".parquet", ".arrow"]
 finite = st.floats(width=32, allow_nan=False, allow_infinity=False)

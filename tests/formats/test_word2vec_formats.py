@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from embeddings import formats
 from embeddings.errors import FormatError, OutputError, RegistryError, SettingError
-from embeddings.formats import text, word2vec_binary, word2vec_text
-from embeddings.formats.shared import LONGEST_WORD
-from embeddings.loading import load
-from embeddings.vectors import Vectors
+from embeddings.formats import text_vectors, word2vec_binary, word2vec_text
+from embeddings.models.loading import load
+from embeddings.vectors import format_dispatch
+from embeddings.vectors.vectors import Vectors
+from embeddings.vectors.word_encoding import LONGEST_WORD
 
 FORMS = {"word2vec-text": word2vec_text, "word2vec-binary": word2vec_binary}
 
@@ -66,7 +66,7 @@ def test_the_longest_word_stands_first(tmp_path, form):
 def test_vectors_without_a_line_end_in_what_is_looked_at(tmp_path, form):
     vectors = Vectors(["b" * 9, "c"], np.zeros((2, 40_000), np.float32))
     vectors.save(tmp_path / "v", form)
-    assert formats.sniff(tmp_path / "v") == form
+    assert format_dispatch.sniff(tmp_path / "v") == form
     assert load(tmp_path / "v").matrix.shape == (2, 40_000)
 
 
@@ -101,8 +101,8 @@ def test_round_trip_is_exact(folder, form, vectors):
 def test_ending_chooses_and_content_tells(tmp_path, small, form, ending):
     path = tmp_path / f"v{ending}"
     small.save(path)
-    assert formats.for_path(path) == form
-    assert formats.sniff(path) == form
+    assert format_dispatch.for_path(path) == form
+    assert format_dispatch.sniff(path) == form
     hidden = tmp_path / "nameless"
     path.rename(hidden)
     assert load(hidden).words == small.words
@@ -137,7 +137,7 @@ def test_gensim_reads_ours(tmp_path, small, binary):
 
 
 def test_text_of_many_blocks_has_the_digits_of_numpy(tmp_path, monkeypatch):
-    monkeypatch.setattr("embeddings.neighbours.BLOCK_BYTES", 4096)
+    monkeypatch.setattr("embeddings.support.cosine.BLOCK_BYTES", 4096)
     rng = np.random.default_rng(1)
     values = rng.integers(0, 2**32, 6000, dtype=np.uint64).astype(np.uint32).view(np.float32)
     values = np.where(np.isfinite(values), values, 0)
@@ -180,9 +180,9 @@ def test_text_layouts_that_are_read(tmp_path, text):
 
 @pytest.mark.parametrize("start", [b"a 1 2\n", b"1 2\na 1 2\n"])
 def test_empty_lines_at_the_end_are_not_read_forever(tmp_path, start):
-    (tmp_path / "v.txt").write_bytes(start + b"\n" * text.BLANK)
+    (tmp_path / "v.txt").write_bytes(start + b"\n" * text_vectors.BLANK)
     assert load(tmp_path / "v.txt").words == ["a"]
-    (tmp_path / "v.txt").write_bytes(start + b"\n" * (text.BLANK + 2))
+    (tmp_path / "v.txt").write_bytes(start + b"\n" * (text_vectors.BLANK + 2))
     with pytest.raises(FormatError, match=f"v.txt: more than 10000 empty lines follow line {start.count(10)}"):
         load(tmp_path / "v.txt")
 
@@ -195,8 +195,11 @@ def test_a_number_too_large_for_float32_is_refused_by_its_word(tmp_path):
 
 def test_fast_reader_agrees_with_the_slow_one(tmp_path, small):
     small.save(tmp_path / "v.txt")
-    layout = text.Layout(3, "the header says", words=3, skip=1)
-    fast, slow = text.read_fast(tmp_path / "v.txt", layout), text.read_slowly(tmp_path / "v.txt", layout)
+    layout = text_vectors.Layout(3, "the header says", words=3, skip=1)
+    fast, slow = (
+        text_vectors.read_fast(tmp_path / "v.txt", layout),
+        text_vectors.read_slowly(tmp_path / "v.txt", layout),
+    )
     assert fast is not None
     assert fast.packed.listed() == slow.packed.listed()
     assert np.array_equal(fast.whole(), slow.whole())
@@ -308,4 +311,4 @@ def test_unknown_names_and_endings(tmp_path, small):
         small.save(tmp_path / "v", "wav")
     with pytest.raises(FormatError, match=r"no format goes with the ending '\.wav'; use one of \.arrow \(arrow\)"):
         small.save(tmp_path / "v.wav")
-    assert formats.names()["word2vec-text"] == (".txt", ".vec")
+    assert format_dispatch.names()["word2vec-text"] == (".txt", ".vec")

@@ -66,7 +66,7 @@ def phrases(version: int) -> em.PhraseList:
 
 
 def phrase_table(version: int) -> Any:
-    from embeddings.corpora.phrases.kept import table_of
+    from embeddings.corpora.phrases.phrase_table import table_of
 
     return table_of(phrases(version))
 
@@ -78,7 +78,7 @@ def write_index(path: Path, version: int) -> None:
 
 
 def write_vocabulary(path: Path, version: int) -> None:
-    from embeddings.vocabulary_files import write
+    from embeddings.corpora.vocabulary_files import write
 
     write(em.Vocabulary([f"word{version}{i}" for i in range(999)], [1] * 999), path, force=True)
 
@@ -108,7 +108,7 @@ def write_corpus(path: Path, version: int) -> None:
 
 
 def write_curve(path: Path, version: int) -> None:
-    from embeddings.training.curve import draw_curve
+    from embeddings.training.loss_curve import draw_curve
 
     log = path.parent.parent / f"log{version}.jsonl"  # not where a fault would strike it too
     if not log.exists():
@@ -119,9 +119,11 @@ def write_curve(path: Path, version: int) -> None:
 
 def writers() -> dict[str, tuple[str, Write]]:
     """The name of the file or folder that each writes, and how it writes a version over whatever stands there."""
-    from embeddings import formats
+    from embeddings.vectors import format_dispatch
 
-    forms = [name for name in formats.names() if formats.by_name(name).__name__.startswith("embeddings.")]
+    forms = [
+        name for name in format_dispatch.names() if format_dispatch.by_name(name).__name__.startswith("embeddings.")
+    ]
     found: dict[str, tuple[str, Write]] = {
         f"format {name}": ("v.npy" if name == "npy" else "v.out", functools.partial(write_format, name))
         for name in forms

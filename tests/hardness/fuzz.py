@@ -149,7 +149,7 @@ def fuzz(names: Sequence[str], cases: int, seed: int = 1, *, first: int = 0) -> 
 
 def cache_beside(scratch: Path) -> Path:
     """A cache of its own, but for the compiled kernels."""
-    from embeddings.cache import folder
+    from embeddings.support.cache_folder import folder
 
     cache, kernels = scratch / "cache", folder("kernels")
     cache.mkdir()

@@ -47,8 +47,9 @@ def vectors() -> em.Vectors:
 
 
 def of_format(form: str) -> Reader:
-    from embeddings import formats, inspection
-    from embeddings.loading import load_whole
+    from embeddings.cli import inspection
+    from embeddings.models.loading import load_whole
+    from embeddings.vectors import format_dispatch
 
     name = form.split()[0]
 
@@ -60,9 +61,9 @@ def of_format(form: str) -> Reader:
         inspection.describe(path)
         if name == "gensim":  # a pickle, which is not read unless whoever asks for it trusts it
             return
-        formats.by_name(name).describe(path)
+        format_dispatch.by_name(name).describe(path)
         load_whole(path)
-        found = formats.by_name(name).read(path)
+        found = format_dispatch.by_name(name).read(path)
         assert np.isfinite(found.matrix).all()
         assert all(word.encode() is not None for word in found.words)
         assert len(set(found.words)) == len(found.words) == len(found.matrix)
@@ -72,7 +73,7 @@ def of_format(form: str) -> Reader:
 
 def of_model(trainer: str, **settings: Any) -> Reader:
     """A saved model, loaded and used in every way it offers."""
-    from embeddings import inspection
+    from embeddings.cli import inspection
 
     def make(folder: Path) -> Path:
         text = em.Corpus([{"text": line, "tag": f"t{i}"} for i, line in enumerate(TEXT.split("\n")[:20])],
@@ -192,7 +193,7 @@ def make_encoded(folder: Path) -> Path:
 
 
 def read_encoded(path: Path) -> None:
-    from embeddings.corpora.encoded import EncodedCorpus
+    from embeddings.corpora.encoded_corpus import EncodedCorpus
 
     with EncodedCorpus(path) as encoded:
         assert len(encoded.vocabulary) >= 0
@@ -201,12 +202,12 @@ def read_encoded(path: Path) -> None:
 
 
 def judging_sets() -> dict[str, Reader]:
+    from embeddings.eval.analogy_questions import read_questions
     from embeddings.eval.categories import read_categories
-    from embeddings.eval.composition.ratings import read_ratings
     from embeddings.eval.conllu import read_tagged
-    from embeddings.eval.documents import read_documents
-    from embeddings.eval.pairs import read_pairs
-    from embeddings.eval.questions import read_questions
+    from embeddings.eval.document_classification import read_documents
+    from embeddings.eval.phrase_composition.ratings import read_ratings
+    from embeddings.eval.word_pairs import read_pairs
 
     heading = "participant type s1lemma1 s1lemma2 s2lemma1 s2lemma2 rating\n"
     rated = heading + "".join(f"p{i} adjectivenouns red car big house {i % 7}\n" for i in range(30))
@@ -228,12 +229,12 @@ def judging_sets() -> dict[str, Reader]:
 
 
 def lists() -> dict[str, Reader]:
-    from embeddings.corpora.phrases import kept, listed
-    from embeddings.operations.choose import read_words
-    from embeddings.vocabulary_files import read as read_vocabulary
-    from embeddings.vocabulary_files import write as write_vocabulary
+    from embeddings.corpora.phrases import phrase_list, phrase_table
+    from embeddings.corpora.vocabulary_files import read as read_vocabulary
+    from embeddings.corpora.vocabulary_files import write as write_vocabulary
+    from embeddings.vectors.subset import read_words
 
-    found = em.PhraseList([listed.Phrase(("new", "york"), 9, 1.5, "noun-noun"), ("the", "old", "town")])
+    found = em.PhraseList([phrase_list.Phrase(("new", "york"), 9, 1.5, "noun-noun"), ("the", "old", "town")])
 
     def vocabulary(name: str) -> Callable[[Path], Path]:
         def make(folder: Path) -> Path:
@@ -247,15 +248,15 @@ def lists() -> dict[str, Reader]:
         return folder / "p.tsv"
 
     def kept_table(folder: Path) -> Path:
-        kept.save_table(kept.table_of(found), folder / "p.arrow")
+        phrase_table.save_table(phrase_table.table_of(found), folder / "p.arrow")
         return folder / "p.arrow"
 
     log = "".join(json.dumps({"event": "progress", "words": i, "loss": 2.0 / (i + 1)}) + "\n" for i in range(9))
     return {
         "vocabulary arrow": Reader(vocabulary("v.arrow"), read_vocabulary),
         "vocabulary text": Reader(vocabulary("v.txt"), read_vocabulary),
-        "phrase list": Reader(saved, listed.read),
-        "phrase table": Reader(kept_table, lambda path: kept.phrases_of(kept.load_table(path))),
+        "phrase list": Reader(saved, phrase_list.read),
+        "phrase table": Reader(kept_table, lambda path: phrase_table.phrases_of(phrase_table.load_table(path))),
         "word list": Reader(written("w.txt", "king\nqueen\nété\n"), read_words),
         "run log": Reader(written("l.jsonl", log), read_log),
         "config file": Reader(written("c.toml", 'dim = 8\nrate = 0.5\ncase = "keep"\nshuffle = true\n'), read_config),
@@ -263,9 +264,9 @@ def lists() -> dict[str, Reader]:
 
 
 def read_log(path: Path) -> None:
-    from embeddings.training import curve
+    from embeddings.training import loss_curve
 
-    curve.losses(path)
+    loss_curve.losses(path)
 
 
 def read_config(path: Path) -> None:
@@ -283,7 +284,7 @@ def read_config(path: Path) -> None:
 
 def of_index(name: str, *, refitted: bool) -> Reader:
     """A saved index; where the checksum is made to fit, only what is behind it can tell."""
-    from embeddings.indexes.saved import RECORD, TENSORS, checksum
+    from embeddings.indexes.index_files import RECORD, TENSORS, checksum
 
     kind, settings = INDEXES[name]
 
@@ -333,7 +334,7 @@ def of_checkpoint(trainer: str, *, refitted: bool) -> Reader:
 
 def resum(path: Path) -> None:
     """Let the sum over what kernels go on from fit, so that only what is behind it can tell."""
-    from embeddings import tensors
+    from embeddings.support import tensors
     from embeddings.training.state import checksum
 
     for record in path.glob("*/checkpoint.json"):

@@ -49,9 +49,11 @@ def test_thousands_of_broken_files_are_read_or_refused():
 def test_every_format_is_among_them():
     from good_files import FORMS
 
-    from embeddings import formats
+    from embeddings.vectors import format_dispatch
 
-    ours = {name for name in formats.names() if formats.by_name(name).__name__.startswith("embeddings.")}
+    ours = {
+        name for name in format_dispatch.names() if format_dispatch.by_name(name).__name__.startswith("embeddings.")
+    }
     assert ours == {form.split()[0] for form in FORMS}
 
 

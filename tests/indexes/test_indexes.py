@@ -7,9 +7,9 @@ import embeddings as em
 from embeddings import registry
 from embeddings.errors import EmbeddingsError, RegistryError, SettingError
 from embeddings.indexes import build_index, index_of
-from embeddings.indexes.specs import parsed
+from embeddings.indexes.index_spec import parsed
 from embeddings.testing import check_index
-from embeddings.vectors import Vectors
+from embeddings.vectors.vectors import Vectors
 
 VARIANTS = [
     *((name, {}) for name in registry.available("index")),

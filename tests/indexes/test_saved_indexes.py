@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import embeddings as em
-from embeddings import tensors
 from embeddings.errors import EmbeddingsError, FormatError, OutputError, RegistryError, SettingError
 from embeddings.indexes import index_of
-from embeddings.indexes.saved import RECORD, TENSORS, checksum
-from embeddings.vectors import Vectors
+from embeddings.indexes.index_files import RECORD, TENSORS, checksum
+from embeddings.support import tensors
+from embeddings.vectors.vectors import Vectors
 
 KINDS = {
     "exact": ("exact", {}),

@@ -7,16 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_indexes import best, bits_of, buckets, candidates, distance, probes, signature
 
-from embeddings.indexes import build_index, spread, tables
+from embeddings.indexes import build_index, hash_tables, parallel
+from embeddings.indexes.block_products import FEW, one_thread, products
+from embeddings.indexes.hash_tables import new_tables
 from embeddings.indexes.hyperplanes import Planes, mean_row, orthogonal_rows, random_planes, signatures
-from embeddings.indexes.probing import new_heap, sequence
-from embeddings.indexes.products import FEW, one_thread, products
+from embeddings.indexes.multiprobe import new_heap, sequence
 from embeddings.indexes.ranking import rank_exactly
 from embeddings.indexes.selection import shortlist
-from embeddings.indexes.tables import new_tables
-from embeddings.kernels.bits import popcount
-from embeddings.neighbours import unit, unit_rows
-from embeddings.vectors import Vectors
+from embeddings.kernels.popcount import popcount
+from embeddings.support.cosine import unit, unit_rows
+from embeddings.vectors.vectors import Vectors
 
 
 @pytest.fixture(scope="module")
@@ -139,9 +139,9 @@ def test_tables_find_what_the_best_buckets_hold(random, probing):
 @pytest.mark.parametrize("cores", [1, 3])
 def test_scratch_that_is_used_again_changes_nothing(random, monkeypatch, cores):
     """Neither after other queries, restricted or not, nor when it has counted as many queries as it can."""
-    monkeypatch.setattr(spread, "available_threads", lambda: cores)
-    monkeypatch.setattr(spread, "LEAST", 4)
-    monkeypatch.setattr(tables, "MOST_QUERIES", 30)
+    monkeypatch.setattr(parallel, "available_threads", lambda: cores)
+    monkeypatch.setattr(parallel, "LEAST", 4)
+    monkeypatch.setattr(hash_tables, "MOST_QUERIES", 30)
     settings = {"mode": "tables", "bits": 4, "tables": 2, "probes": 3}
     index, queries = build_index(random, "lsh", **settings), random.matrix[:20] + 0.1
     for restrict in (None, 100, None, 100, 400):
@@ -213,16 +213,16 @@ def test_threads_change_nothing(random, monkeypatch):
     queries = np.random.default_rng(6).standard_normal((300, 12))
     for given_settings in ({}, {"mode": "tables", "bits": 5}):
         index = build_index(random, "lsh", **given_settings)
-        monkeypatch.setattr("embeddings.indexes.spread.available_threads", lambda: 1)
+        monkeypatch.setattr("embeddings.indexes.parallel.available_threads", lambda: 1)
         alone = index.search(queries)
-        monkeypatch.setattr("embeddings.indexes.spread.available_threads", lambda: 3)
+        monkeypatch.setattr("embeddings.indexes.parallel.available_threads", lambda: 3)
         for mine, theirs in zip(alone, index.search(queries), strict=True):
             assert np.array_equal(mine, theirs)
 
 
 @pytest.mark.parametrize("cores", [1, 4])
 def test_few_queries_are_multiplied_as_many_are(random, monkeypatch, cores):
-    monkeypatch.setattr("embeddings.indexes.products.available_threads", lambda: cores)
+    monkeypatch.setattr("embeddings.indexes.block_products.available_threads", lambda: cores)
     queries = random.units[:FEW]
     few, many = products(random.units, queries), products(random.units, random.units[: FEW + 1])
     assert few == pytest.approx(queries @ random.units.T, abs=1e-6)

@@ -5,13 +5,13 @@ from typing import NamedTuple
 import numpy as np
 
 from embeddings.kernels.block import FIRST, LAST, POSITION, Source, fill, keep_thresholds, new_block, rewind
-from embeddings.kernels.bundle import aligned, learn
-from embeddings.kernels.compile import kernel
-from embeddings.kernels.kept import give_back, row_of
+from embeddings.kernels.jit import kernel
 from embeddings.kernels.logistic import loss, to_steps
-from embeddings.kernels.noise import alias_table
-from embeddings.kernels.random import below, coin
-from embeddings.kernels.rows import address, copy, padded, score, share, total, update
+from embeddings.kernels.noise_sampling import alias_table
+from embeddings.kernels.random_numbers import below, coin
+from embeddings.kernels.row_cache import give_back, row_of
+from embeddings.kernels.row_operations import address, copy, padded, score, share, total, update
+from embeddings.kernels.step_buffers import aligned, learn
 
 TOLERANCE = {np.float32: 1e-5, np.float64: 1e-12}
 

@@ -8,9 +8,9 @@ from test_gradient import DIM, RATE, assert_gradient
 from test_models import TOLERANCE, VOCABULARY, block_and_tables
 from test_places import PLACES, bundle_for, float64, place_and_block
 
-from embeddings.kernels.bundle import LOSS, PAIRS
-from embeddings.kernels.composed import Made, new_composed
-from embeddings.kernels.rows import TARGETS
+from embeddings.kernels.row_operations import TARGETS
+from embeddings.kernels.step_buffers import LOSS, PAIRS
+from embeddings.kernels.subword_rows import Made, new_composed
 from embeddings.plugins import fasttext
 
 BUCKETS = 15

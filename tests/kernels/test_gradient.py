@@ -6,8 +6,8 @@ import pytest
 from compiled import learn_bundle, rows
 
 from embeddings.kernels.block import END, FIRST, LAST, new_block
-from embeddings.kernels.bundle import aligned, new_bundle
-from embeddings.kernels.rows import padded
+from embeddings.kernels.row_operations import padded
+from embeddings.kernels.step_buffers import aligned, new_bundle
 from embeddings.plugins import cbow, skipgram
 
 RATE = 1e-7  # with rows that repeat, a step departs from the slope in proportion to the rate

@@ -8,14 +8,14 @@ from test_models import bundle_for as plain_bundle
 from test_paragraph_kernels import CONCAT, DOCUMENTS, MEAN, WORDS, bundle_for, dbow_tables, filled, tables
 from test_places import wide
 
-from embeddings.kernels.bundle import freeze, keeping, kept, new_bundle
-from embeddings.kernels.kept import USES
-from embeddings.kernels.kept import WORDS as KEPT
-from embeddings.kernels.together import bundle_beside
+from embeddings.kernels.row_cache import USES
+from embeddings.kernels.row_cache import WORDS as KEPT
+from embeddings.kernels.step_buffers import freeze, keeping, kept, new_bundle
+from embeddings.kernels.window_batch import bundle_beside
 from embeddings.plugins import cbow, continuous_window
 from embeddings.plugins import paragraph_dbow as dbow
 from embeddings.plugins import paragraph_dm as dm
-from embeddings.training.tables import copied, parameters
+from embeddings.training.parameters import copied, parameters
 
 
 def of_cbow():

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from test_ngram_table import table_of
 
 from embeddings.kernels.block import FIRST, LAST, POSITION, keep_thresholds, rewind
-from embeddings.kernels.bundle import LOSS, NEXT, PAIRS, aligned
-from embeddings.kernels.compile import kernel
-from embeddings.kernels.lattice import LatticeSource, fill_lattice, groups, new_lattice, score_against, scratch
-from embeddings.kernels.noise import alias_table
-from embeddings.kernels.rows import TARGETS
-from embeddings.kernels.trie import ngrams_within
-from embeddings.plugins import sembei
+from embeddings.kernels.jit import kernel
+from embeddings.kernels.noise_sampling import alias_table
+from embeddings.kernels.row_operations import TARGETS
+from embeddings.kernels.step_buffers import LOSS, NEXT, PAIRS, aligned
+from embeddings.plugins.sembei import sembei
+from embeddings.plugins.sembei.lattice import LatticeSource, fill_lattice, groups, new_lattice, score_against, scratch
+from embeddings.plugins.sembei.ngram_trie import ngrams_within
 
 TOKENS = 4
 TOLERANCE = {np.float32: 1e-3, np.float64: 1e-11}

@@ -7,7 +7,7 @@ from compiled import TOLERANCE, loss_of_scores, steps_of_scores
 from test_rows import matrix
 
 from embeddings.kernels.logistic import rational_sigmoids
-from embeddings.kernels.rows import pitch
+from embeddings.kernels.row_operations import pitch
 
 
 def test_rational_sigmoid_within_its_bounds():

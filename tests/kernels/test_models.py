@@ -6,8 +6,8 @@ import pytest
 from compiled import choices, lines_of, rows, source
 
 from embeddings.kernels.block import fill, new_block, rewind
-from embeddings.kernels.bundle import LOSS, NEXT, PAIRS, new_bundle
-from embeddings.kernels.rows import TARGETS
+from embeddings.kernels.row_operations import TARGETS
+from embeddings.kernels.step_buffers import LOSS, NEXT, PAIRS, new_bundle
 from embeddings.plugins import cbow, skipgram
 
 VOCABULARY, TOLERANCE = 20, {np.float32: 1e-3, np.float64: 1e-11}

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from embeddings.kernels.trie import ngram_table, walk_all
+from embeddings.plugins.sembei.ngram_trie import ngram_table, walk_all
 
 TOKENS = 5  # and ids from 5 on are of no token
 TEXTS = st.lists(st.integers(0, TOKENS + 1), max_size=30)

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from embeddings.kernels.noise import alias_table, picks
-from embeddings.kernels.random import bits, keys
-from embeddings.vocabulary import Vocabulary
+from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.kernels.noise_sampling import alias_table, picks
+from embeddings.kernels.random_numbers import bits, keys
 
 
 def probabilities(table):

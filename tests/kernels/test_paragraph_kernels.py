@@ -8,10 +8,10 @@ from test_gradient import RATE, assert_gradient
 from test_models import TOLERANCE
 
 from embeddings.kernels.block import FIRST, LAST, fill, new_block, rewind
-from embeddings.kernels.bundle import LOSS, NEXT, PAIRS, aligned, new_bundle
-from embeddings.kernels.documents import mark_known
-from embeddings.kernels.rows import TARGETS, padded
-from embeddings.kernels.together import bundle_beside
+from embeddings.kernels.document_lines import mark_known
+from embeddings.kernels.row_operations import TARGETS, padded
+from embeddings.kernels.step_buffers import LOSS, NEXT, PAIRS, aligned, new_bundle
+from embeddings.kernels.window_batch import bundle_beside
 from embeddings.plugins import paragraph_dbow as dbow
 from embeddings.plugins import paragraph_dm as dm
 

@@ -8,10 +8,10 @@ from test_gradient import DIM, RATE, VOCABULARY, assert_gradient
 from test_models import TOLERANCE, block_and_tables
 
 from embeddings.kernels.block import FIRST, HELD, LAST, new_block
-from embeddings.kernels.bundle import LOSS, NEXT, PAIRS, aligned, new_bundle
-from embeddings.kernels.rows import TARGETS, padded
-from embeddings.kernels.together import bundle_beside
-from embeddings.plugins import continuous_window, structured
+from embeddings.kernels.row_operations import TARGETS, padded
+from embeddings.kernels.step_buffers import LOSS, NEXT, PAIRS, aligned, new_bundle
+from embeddings.kernels.window_batch import bundle_beside
+from embeddings.plugins import continuous_window, structured_skipgram
 
 EACH = np.array([[at, at] for at in (-5, -4, -3, -2, -1, 1, 2, 3, 4, 5)])
 SIDES = np.array([[-5, -1], [1, 5]])
@@ -38,7 +38,7 @@ def test_structured(dtype, reach, negatives):
     block, words, _ = block_and_tables(dtype, negatives)
     output, twin = wide(np.random.default_rng(1), len(reach), dtype)
     bundle = bundle_for(5, negatives, words.width, dtype)
-    structured.learn_block(block, structured.Tables(words.table, output.table, reach), bundle, 0.05)
+    structured_skipgram.learn_block(block, structured_skipgram.Tables(words.table, output.table, reach), bundle, 0.05)
     lost, pairs = naive.structured(words.twin, twin, places(block), reach, 0.05, at_once=TARGETS)
     words.check(TOLERANCE[dtype])
     output.check(TOLERANCE[dtype])
@@ -99,7 +99,7 @@ def test_structured_steps_are_slopes(reach, place):
         naive.slope(lambda: naive.structured_loss(words, deep, [twin], reach), t[:, :DIM]) for t in (words, output)
     ]
     bundle = new_bundle(5, 5, words.shape[1], dtype=np.float64)
-    structured.learn_block(block, structured.Tables(words, output, reach), bundle, RATE)
+    structured_skipgram.learn_block(block, structured_skipgram.Tables(words, output, reach), bundle, RATE)
     for table, old, slope in zip((words, output), before, slopes, strict=True):
         assert_gradient((table - old) / RATE, slope)
 

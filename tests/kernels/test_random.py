@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from embeddings.kernels.random import bits, keys
+from embeddings.kernels.random_numbers import bits, keys
 
 # The first outputs of splitmix64 seeded with 1234567, as published with the generator's reference code.
 SPLITMIX = [

@@ -15,8 +15,8 @@ from compiled import (
     update_rows,
 )
 
-from embeddings.kernels.bundle import NEXT, new_bundle
-from embeddings.kernels.rows import COLUMNS, PADDING, TARGETS, padded, pitch
+from embeddings.kernels.row_operations import COLUMNS, PADDING, TARGETS, padded, pitch
+from embeddings.kernels.step_buffers import NEXT, new_bundle
 
 DTYPES = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 INPUTS, OUTPUTS = range(13), range(1, 41)

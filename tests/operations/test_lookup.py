@@ -23,14 +23,14 @@ def test_zero():
 
 
 def test_unknown_is_the_learned_one_or_the_mean_of_rare_words(monkeypatch):
-    monkeypatch.setattr("embeddings.operations.lookup.RARE", 2)
+    monkeypatch.setattr("embeddings.vectors.lookup.RARE", 2)
     assert em.lookup(VECTORS, ["?"], "unknown").tolist() == [[1.5, 2.5]]
     learned = em.Vectors(["a", "<unk>"], np.array([[1, 0], [7, 8]], np.float32))
     assert em.lookup(learned, ["?", "a"], "unknown").tolist() == [[7, 8], [1, 0]]
 
 
 def test_rare_words_are_told_by_counts_and_without_any_word_there_are_zeros(monkeypatch):
-    monkeypatch.setattr("embeddings.operations.lookup.RARE", 2)
+    monkeypatch.setattr("embeddings.vectors.lookup.RARE", 2)
     counted = em.Vectors(VECTORS.words, VECTORS.matrix, counts=[1, 5, 2])
     assert em.lookup(counted, ["?"], "unknown").tolist() == [[2, 1.5]]
     nothing = em.Vectors([], np.empty((0, 2), np.float32))

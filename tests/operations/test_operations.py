@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import embeddings as em
+from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.errors import EmbeddingsError, FormatError, SettingError
-from embeddings.operations.choose import read_words
-from embeddings.vectors import Vectors
-from embeddings.vocabulary import UnknownWordError
+from embeddings.vectors.subset import read_words
+from embeddings.vectors.vectors import Vectors
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,10 @@ import pytest
 
 import embeddings as em
 from embeddings import registry
-from embeddings.model import Model
+from embeddings.models.model import Model
 from embeddings.settings import Settings, option
 from embeddings.testing import check_trainer
-from embeddings.vectors import Vectors
+from embeddings.vectors.vectors import Vectors
 
 FITTING = {
     "paragraph-dbow": {"window": 5},  # it has none without train_words, and takes no other

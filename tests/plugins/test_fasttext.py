@@ -8,12 +8,12 @@ from naive import Stream, blocks, composed
 import embeddings as em
 from embeddings.errors import SettingError
 from embeddings.kernels.block import POSITION, fill, rewind
-from embeddings.kernels.products import TARGETS
-from embeddings.kernels.random import keys
+from embeddings.kernels.matrix_products import TARGETS
+from embeddings.kernels.random_numbers import keys
+from embeddings.models.subwords import subwords
 from embeddings.plugins import fasttext
-from embeddings.subwords import subwords
 from embeddings.testing import check_trainer
-from embeddings.training.tables import initial
+from embeddings.training.parameters import initial
 from embeddings.training.task import prepare
 
 

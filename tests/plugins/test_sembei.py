@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import embeddings as em
-from embeddings import ngram_vectors, testing
+from embeddings import testing
+from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.errors import CorpusError, SettingError
+from embeddings.plugins.sembei import ngram_vectors
 from embeddings.testing import check_trainer
-from embeddings.vocabulary import UnknownWordError
 
 ANIMALS, PLACES = ("猫", "小狗", "大老虎"), ("山", "大河", "小海边")
 
@@ -176,7 +177,7 @@ def test_wrong_settings_are_refused(wrong, told):
 
 
 def test_a_given_vocabulary_is_refused(path):
-    from embeddings.vocabulary import Vocabulary
+    from embeddings.corpora.vocabulary import Vocabulary
 
     corpus = em.Corpus(path, tokenizer="codepoints", vocabulary=Vocabulary(["猫"], [1]))
     with pytest.raises(SettingError, match="--vocab"):

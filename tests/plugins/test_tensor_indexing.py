@@ -164,7 +164,7 @@ def test_an_interrupted_fit_leaves_the_words(monkeypatch):
     def interrupted(*given, **more):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("embeddings.plugins.tensor_indexing.fit", interrupted)
+    monkeypatch.setattr("embeddings.plugins.tensor_indexing.tensor_indexing.fit", interrupted)
     with pytest.raises(Interrupted) as stopped:
         em.TensorIndexing(**SMALL).train(corpus(), threads=1)
     assert stopped.value.model.name == "skipgram"

@@ -8,7 +8,7 @@ from unittest.mock import patch
 import numpy as np
 
 import embeddings as em
-from embeddings.testing import planted
+from embeddings.testing.trainer_contract import planted
 from embeddings.training import hogwild
 
 SMALL = {"dim": 8, "min_count": 1, "epochs": 2, "sample": 0.01}

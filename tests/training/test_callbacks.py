@@ -11,12 +11,12 @@ import pytest
 from resuming import arrays, interrupted_after, learn
 
 import embeddings as em
+from embeddings.cli.inspection import describe
 from embeddings.errors import FormatError, OutputError, SettingError
-from embeddings.inspection import describe
-from embeddings.testing import planted
+from embeddings.testing.trainer_contract import planted
 from embeddings.training.checkpoints import CheckpointError
-from embeddings.training.curve import draw_curve, losses
-from embeddings.training.log_reading import log_facts
+from embeddings.training.loss_curve import draw_curve, losses
+from embeddings.training.run_log_reader import log_facts
 
 
 class Heard(em.Callback):

@@ -9,13 +9,13 @@ import pytest
 from resuming import broken_off, corpus, interrupted_after, learn
 
 import embeddings as em
-from embeddings import tensors
 from embeddings.errors import OutputError, SettingError
 from embeddings.kernels.block import FROM, HELD
-from embeddings.testing import planted
+from embeddings.support import tensors
+from embeddings.testing.trainer_contract import planted
 from embeddings.training import checkpoints as module
+from embeddings.training.checkpoint_interval import Interval
 from embeddings.training.checkpoints import RECORD, TENSORS, CheckpointError, Keeper
-from embeddings.training.interval import Interval
 from embeddings.training.state import checksum
 
 
@@ -172,7 +172,7 @@ def test_that_of_another_run_is_refused_before_the_corpus_is_read(tmp_path, trai
 
 def test_other_versions_are_refused(tmp_path, monkeypatch):
     made = broken_off(tmp_path / "c", 2)
-    monkeypatch.setattr("embeddings.training.identity.installed", lambda: {"numpy": "0.1"})
+    monkeypatch.setattr("embeddings.training.run_fingerprint.installed", lambda: {"numpy": "0.1"})
     with pytest.raises(CheckpointError, match=r"numpy was .*, and is 0\.1"):
         learn("skipgram", planted(), {}, checkpoints=made, resume=True)
 
@@ -338,7 +338,7 @@ def test_an_interrupt_whose_checkpoint_fails_still_gives_the_model(tmp_path, mon
 
 
 def test_a_trainer_that_knows_no_checkpoints_is_refused(tmp_path):
-    from embeddings.training.conduct import Conduct, arguments
+    from embeddings.training.run_options import Conduct, arguments
 
     class Stranger:
         def train(self, corpus, *, threads=None, seed=1, report=None):

@@ -5,10 +5,10 @@ import pytest
 from resuming import SMALL, arrays, interrupted_after, learn
 
 import embeddings as em
+from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, FormatError, SettingError
-from embeddings.kernels.rows import padded
-from embeddings.training.continuing import grown, put_rows
-from embeddings.vocabulary import Vocabulary
+from embeddings.kernels.row_operations import padded
+from embeddings.training.continued_training import grown, put_rows
 
 OLD = [["a", "b", "c", "d"], ["a", "b", "e", "f"], ["a", "c"]] * 20
 NEW = [["a", "x", "b", "y"], ["x", "c", "y"], ["z"]] * 30

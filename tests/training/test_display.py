@@ -7,7 +7,7 @@ import types
 import pytest
 
 import embeddings as em
-from embeddings.training.display import State
+from embeddings.training.progress_display import State
 
 
 class Terminal(io.StringIO):

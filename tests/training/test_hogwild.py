@@ -13,9 +13,9 @@ import pytest
 
 import embeddings as em
 from embeddings.kernels.block import LAST
-from embeddings.kernels.bundle import new_bundle
+from embeddings.kernels.step_buffers import new_bundle
 from embeddings.plugins.skipgram import Tables
-from embeddings.testing import planted
+from embeddings.testing.trainer_contract import planted
 from embeddings.training import hogwild
 from embeddings.training.task import Interrupted, prepare
 
@@ -151,7 +151,7 @@ def test_an_interrupt_of_the_main_thread():
 SCRIPT = """
 import sys
 import embeddings as em
-from embeddings.testing import planted
+from embeddings.testing.trainer_contract import planted
 from embeddings.training.task import Interrupted
 
 def report(progress):

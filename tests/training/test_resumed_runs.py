@@ -7,17 +7,17 @@ from resuming import FORMS, arrays, corpus, interrupted_after, learn
 import embeddings as em
 from embeddings.kernels.block import FIRST, LAST
 from embeddings.plugins import skipgram as plugin
-from embeddings.training import order
-from embeddings.training.conduct import Conduct
-from embeddings.training.tables import zeros
+from embeddings.training import shuffle
+from embeddings.training.parameters import zeros
+from embeddings.training.run_options import Conduct
 from embeddings.training.task import prepare
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("trainer", "settings"), FORMS, ids=str)
 def test_halted_again_and_again_it_ends_with_the_same_bytes(trainer, settings, tmp_path, monkeypatch):
-    monkeypatch.setattr(order, "RUN", 1000)
-    monkeypatch.setattr(order, "TOGETHER", 3)
+    monkeypatch.setattr(shuffle, "RUN", 1000)
+    monkeypatch.setattr(shuffle, "TOGETHER", 3)
     text = corpus(trainer)
     whole = learn(trainer, text, settings)
     checkpoints = em.Checkpoints(tmp_path / "c")
@@ -45,7 +45,7 @@ def test_every_border_of_a_block_is_a_place_to_go_on_from(looks, shuffle, tmp_pa
 @pytest.mark.parametrize("threads", [2, 3])
 def test_with_more_threads_every_word_is_read_once_in_every_epoch(threads, shuffle, tmp_path, monkeypatch):
     """A kernel that only counts, of threads that halt each at a place of its own."""
-    monkeypatch.setattr(order, "RUN", 500)
+    monkeypatch.setattr(shuffle, "RUN", 500)
     made = em.SkipGram(dim=8, min_count=1, sample=0, epochs=3, window=4, shuffle=shuffle)
     checkpoints, seen = em.Checkpoints(tmp_path / "c"), []
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import embeddings as em
-from embeddings.cli.progress import Training
+from embeddings.cli.progress_bar import Training
 from embeddings.errors import SettingError
-from embeddings.kernels.bundle import NEXT, SAMPLED, new_bundle
-from embeddings.kernels.rows import padded
-from embeddings.testing import planted
+from embeddings.kernels.row_operations import padded
+from embeddings.kernels.step_buffers import NEXT, SAMPLED, new_bundle
+from embeddings.testing.trainer_contract import planted
 from embeddings.training import hogwild
 from embeddings.training.progress import Tally
 from embeddings.training.task import Interrupted, TrainingError, available_threads, prepare

@@ -9,13 +9,13 @@ from naive import Stream, blocks, pairs_of, skipgram, skipgram_loss
 import embeddings as em
 from embeddings.errors import SettingError
 from embeddings.kernels.block import FIRST, LAST, SIZE
-from embeddings.kernels.noise import picks
-from embeddings.kernels.products import TARGETS
-from embeddings.kernels.random import bits, keys
+from embeddings.kernels.matrix_products import TARGETS
+from embeddings.kernels.noise_sampling import picks
+from embeddings.kernels.random_numbers import bits, keys
 from embeddings.plugins import skipgram as plugin
 from embeddings.settings import kinds
-from embeddings.testing import planted
-from embeddings.training.tables import initial, zeros
+from embeddings.testing.trainer_contract import planted
+from embeddings.training.parameters import initial, zeros
 from embeddings.training.task import TrainingError, prepare
 
 TRAINERS = pytest.mark.parametrize("trainer", [em.SkipGram, em.CBOW])
@@ -224,7 +224,7 @@ def test_what_threads_read_is_as_the_settings_say():
 
 @pytest.mark.parametrize(("trainer", "window"), [("continuous-window", 1000), ("structured-skipgram", 1000)])
 def test_tables_larger_than_the_memory_are_refused_before_training(trainer, window, monkeypatch):
-    monkeypatch.setattr("embeddings.training.tables.memory", lambda: 2**20)
+    monkeypatch.setattr("embeddings.training.parameters.memory", lambda: 2**20)
     with pytest.raises(SettingError, match=r"^a table of [\d,]+ rows of 8 numbers takes 0\.\d GB, and this"):
         em.train(trainer, planted(), dim=8, min_count=1, window=window)
 

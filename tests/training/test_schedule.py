@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 import embeddings as em
 from embeddings.kernels.block import FIRST, LAST
-from embeddings.kernels.bundle import new_bundle
+from embeddings.kernels.step_buffers import new_bundle
 from embeddings.plugins.skipgram import Tables
 from embeddings.settings import Schedule
-from embeddings.testing import planted
+from embeddings.testing.trainer_contract import planted
 from embeddings.training.progress import Progress, Tally
 from embeddings.training.task import Task, prepare
 

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 import embeddings as em
 from embeddings.kernels.block import FIRST, LAST, Source, fill, keep_thresholds, new_block, rewind
-from embeddings.kernels.noise import alias_table
+from embeddings.kernels.noise_sampling import alias_table
 from embeddings.plugins import skipgram as plugin
-from embeddings.training import order
-from embeddings.training.order import shuffled
-from embeddings.training.tables import zeros
+from embeddings.training import shuffle
+from embeddings.training.parameters import zeros
+from embeddings.training.shuffle import shuffled
 from embeddings.training.task import prepare
 
 
@@ -56,14 +56,14 @@ def test_every_sentence_of_a_share_comes_once_and_whole(lengths, share, run, tog
     count = sum(lengths)
     begin, end = (int(part * count) for part in share)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(order, "RUN", run)
-        patch.setattr(order, "TOGETHER", together)
+        patch.setattr(shuffle, "RUN", run)
+        patch.setattr(shuffle, "TOGETHER", together)
         found = read(source(range(count), lines_of(*lengths), max(count, 1)), begin, end, seed)
     assert sorted(found) == cut(lengths, begin, end)
 
 
 def test_orders_differ_from_the_corpus_and_from_epoch_to_epoch_and_mix_far(monkeypatch):
-    monkeypatch.setattr(order, "RUN", 64)
+    monkeypatch.setattr(shuffle, "RUN", 64)
     text, rng = source(range(10_000), lines_of(*[2] * 5000), 10_000), np.random.default_rng(1)
     orders = [[p.ids[p.lines[:-1]] for p, *_ in shuffled(text, 0, 10_000, rng)] for _ in range(2)]
     first, second = (np.concatenate(pieces) for pieces in orders)
@@ -76,14 +76,14 @@ def test_orders_differ_from_the_corpus_and_from_epoch_to_epoch_and_mix_far(monke
 
 
 def test_memory_is_that_of_some_runs(monkeypatch):
-    monkeypatch.setattr(order, "RUN", 100)
+    monkeypatch.setattr(shuffle, "RUN", 100)
     lengths = [99, 1, 5000, 30, 70, 0, 0, 100] * 50
     text = source(range(sum(lengths)), lines_of(*lengths), sum(lengths))
     for piece, start, stop in shuffled(text, 0, sum(lengths), np.random.default_rng(1)):
         if piece.ids is text.ids:
             assert stop - start == 5000
         else:
-            assert len(piece.ids) <= 2 * 100 * order.TOGETHER
+            assert len(piece.ids) <= 2 * 100 * shuffle.TOGETHER
             assert (start, stop) == (0, len(piece.ids))
 
 
@@ -100,7 +100,7 @@ def test_windows_do_not_cross_sentences_that_are_mixed():
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_every_word_is_read_once_in_every_epoch(threads, monkeypatch):
-    monkeypatch.setattr(order, "RUN", 500)
+    monkeypatch.setattr(shuffle, "RUN", 500)
     rng = np.random.default_rng(threads)
     lines = [[f"w{i}" for i in rng.integers(0, 50, n)] for n in (30_000, 1, 7, 9_000, 2, 800, *range(90))]
     made = em.SkipGram(dim=8, min_count=1, sample=0, epochs=3, window=4, shuffle=True)

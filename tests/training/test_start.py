@@ -8,10 +8,10 @@ from resuming import FORMS, arrays, corpus, interrupted_after, learn
 import embeddings as em
 from embeddings.errors import FormatError, SettingError
 from embeddings.kernels.block import SIZE
-from embeddings.kernels.products import TARGETS
-from embeddings.kernels.random import keys
-from embeddings.training.start import matched, same
-from embeddings.training.tables import initial, zeros
+from embeddings.kernels.matrix_products import TARGETS
+from embeddings.kernels.random_numbers import keys
+from embeddings.training.init_vectors import matched, same
+from embeddings.training.parameters import initial, zeros
 from embeddings.training.task import prepare
 
 WORDS = [f"w{i}" for i in range(0, 50, 2)]

@@ -1,0 +1,1 @@
+"""The cache of encoded corpora: entries, eviction, locks and temporary folders."""

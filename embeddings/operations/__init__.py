@@ -1,1 +1,0 @@
-"""Work on whole vocabularies of vectors: compare, choose, align, merge, hand over."""

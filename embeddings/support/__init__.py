@@ -1,0 +1,1 @@
+"""Helpers that know nothing of embeddings: files, the cache folder, JSON and Arrow, logging, the machine."""

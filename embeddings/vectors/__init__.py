@@ -1,0 +1,10 @@
+"""Words and their vectors: look-up, search, comparison, alignment, merging, data frames and files."""
+
+from typing import TYPE_CHECKING
+
+from embeddings.support.lazy_imports import getter
+
+if TYPE_CHECKING:
+    from embeddings.vectors.vectors import Vectors as Vectors
+
+__getattr__ = getter(__name__, {"Vectors": "embeddings.vectors.vectors"})

@@ -1,0 +1,158 @@
+"""Functions of two word vectors, from the additive to the full tensor, by name.
+
+Rows stand for words: x, y are (phrases, dim), and what a function gives is of that shape too. A function whose
+parameters are learned gives the gradient of its squared error as well.
+"""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+import numpy as np
+
+from embeddings.errors import SettingError
+from embeddings.support.cosine import row_blocks
+
+Parameters = dict[str, np.ndarray]
+
+
+class Function(Protocol):
+    """A function of the vectors of two words."""
+
+    def predict(self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """The composed vectors, (phrases, dim)."""
+        ...
+
+
+class Learned(Function, Protocol):
+    """A function that is learned step by step."""
+
+    def gradient(
+        self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray, z: np.ndarray
+    ) -> tuple[np.ndarray, Parameters]:
+        """The errors e = prediction - z, (phrases, dim), and the gradient of half their mean squared length."""
+        ...
+
+
+class Additive:
+    """x + y (Mitchell and Lapata 2010)."""
+
+    def predict(self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """See the class."""
+        return np.asarray(x + y)
+
+
+class Multiplicative:
+    """x and y multiplied component by component (Mitchell and Lapata 2010)."""
+
+    def predict(self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """See the class."""
+        return np.asarray(x * y)
+
+
+class WeightedAdditive:
+    """a x + b y, with two numbers `weights` (2,) (Mitchell and Lapata 2010)."""
+
+    def predict(self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """See the class."""
+        a, b = parameters["weights"]
+        return np.asarray(a * x + b * y)
+
+
+class TensorIndexing:
+    """z_i = x'W_i y + (Mx)_i + (Ny)_i, each W_i of rank r and the identity (Zhao, Liu and Sun 2015).
+
+    `left` (1 + r, dim, dim) holds M, then the rows U_1 ... U_r of every i: left[k, i] is the k-th row of U_i. `right`
+    holds N and the V in the same way. So x'U_i'V_i y is a sum over k of two matrix products, multiplied component by
+    component. `identity` (2,) weighs the two readings of the identity: e_i e_i', which adds x_i y_i, and the literal
+    one, which adds x'y to every component. With r = 0 and no identity this is full additive composition.
+    """
+
+    def predict(self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """See the class."""
+        a, b = through(parameters["left"], x), through(parameters["right"], y)
+        return np.asarray(joined(a, b) + identity(parameters["identity"], x, y))
+
+    def gradient(
+        self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray, z: np.ndarray
+    ) -> tuple[np.ndarray, Parameters]:
+        """The gradient: dM = e x', dN = e y', dU_i = e_i (V_i y) x', dV_i = e_i (U_i x) y', all means over phrases."""
+        a, b = through(parameters["left"], x), through(parameters["right"], y)
+        error = joined(a, b) + identity(parameters["identity"], x, y) - z
+        a[0] = b[0] = 1
+        a *= error
+        b *= error
+        return error, {"left": back(b, x), "right": back(a, y)}
+
+
+class FullTensor:
+    """z_i = x'T_i y + (Mx)_i + (Ny)_i, with `tensor` (dim, dim * dim): a row is the whole matrix T_i."""
+
+    def predict(self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """See the class."""
+        linear = through(parameters["left"], x)[0] + through(parameters["right"], y)[0]
+        return np.asarray(linear + products(x, y) @ parameters["tensor"].T)
+
+    def gradient(
+        self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray, z: np.ndarray
+    ) -> tuple[np.ndarray, Parameters]:
+        """dT_i = e_i x y', the mean over phrases; the rest as in tensor indexing."""
+        error = self.predict(parameters, x, y) - z
+        tensor = error.T @ products(x, y) / len(x)
+        return error, {"left": back(error[None], x), "right": back(error[None], y), "tensor": tensor}
+
+
+def through(matrices: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Every row through every matrix, (matrices, phrases, dim)."""
+    return np.asarray(rows @ matrices.transpose(0, 2, 1))
+
+
+def joined(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a_0 + b_0 and the products of the others, component by component; all (matrices, phrases, dim)."""
+    made = a[0] + b[0]
+    for k in range(1, len(a)):
+        made += a[k] * b[k]
+    return np.asarray(made)
+
+
+def back(errors: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The gradient of matrices that rows went through, the mean over rows, (matrices, dim, dim)."""
+    return np.asarray(errors.transpose(0, 2, 1) @ rows / len(rows))
+
+
+def products(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """All products of a component of x and one of y, (phrases, dim * dim)."""
+    return np.asarray(x[:, :, None] * y[:, None, :]).reshape(len(x), -1)
+
+
+def identity(weights: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """What the identity adds, in both its readings."""
+    both = x * y
+    return np.asarray(weights[0] * both + weights[1] * both.sum(axis=1, keepdims=True))
+
+
+FUNCTIONS: dict[str, Function] = {
+    "additive": Additive(),
+    "weighted-additive": WeightedAdditive(),
+    "multiplicative": Multiplicative(),
+    "full-additive": TensorIndexing(),
+    "tensor-indexing": TensorIndexing(),
+    "full-tensor": FullTensor(),
+}
+UNFITTED = ("additive", "multiplicative")
+OWN = "own"  # the phrase's own vector, where it has one
+
+
+def composed(name: str, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """What the function of that name gives for rows of words, (phrases, dim) float32, in bounded memory.
+
+    Raises:
+        SettingError: a composed vector overflows.
+    """
+    made = np.empty(x.shape, np.float32)
+    width = x.shape[1] ** 2 if name == "full-tensor" else 2 * x.shape[1] * len(parameters.get("left", [0]))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for part in row_blocks(len(x), width):
+            made[part] = FUNCTIONS[name].predict(parameters, x[part], y[part])
+    if not np.isfinite(made).all():
+        raise SettingError(f"a vector composed by {name} overflows: the words' vectors are too large for it")
+    return made
