@@ -8,7 +8,7 @@ def available_threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def memory() -> int | None:
+def total_memory() -> int | None:
     """Bytes of memory of the machine; None where the system does not say."""
     if not hasattr(os, "sysconf"):
         return None
