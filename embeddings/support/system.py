@@ -1,11 +1,48 @@
-"""The machine: how many cores there are to work on, and how much memory."""
+"""What the machine offers this process: CPU cores and memory."""
 
+import functools
+import math
 import os
+from pathlib import Path
 
 
 def available_threads() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """The number of CPU cores this process may use: its affinity, limited by the CPU quota of its container."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    quota = cpu_quota()
+    return cores if quota is None else max(1, min(cores, math.ceil(quota)))
+
+
+@functools.cache
+def cpu_quota(root: Path = Path("/")) -> float | None:
+    """The CPU quota of this process's control group in cores (cgroup v1 or v2), None without one.
+
+    Quotas of enclosing groups apply too, so the smallest counts.
+    """
+    try:
+        groups = (root / "proc/self/cgroup").read_text().splitlines()
+    except OSError:  # not Linux
+        return None
+    quotas = []
+    for line in groups:
+        _, controllers, group = line.split(":", 2)
+        if controllers and "cpu" not in controllers.split(","):
+            continue
+        mount = root / "sys/fs/cgroup" / (controllers and "cpu")
+        folder = mount / group.strip("/")
+        quotas += [group_quota(place) for place in (folder, *folder.parents) if place.is_relative_to(mount)]
+    return min((quota for quota in quotas if quota is not None), default=None)
+
+
+def group_quota(folder: Path) -> float | None:
+    """The quota set in the folder of one control group, in cores."""
+    for names in (("cpu.max",), ("cpu.cfs_quota_us", "cpu.cfs_period_us")):
+        try:
+            quota, period = " ".join((folder / name).read_text() for name in names).split()
+            return float(quota) / float(period) if float(quota) > 0 else None
+        except (OSError, ValueError):  # no such file, or "max"
+            continue
+    return None
 
 
 def total_memory() -> int | None:
