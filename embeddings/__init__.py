@@ -11,7 +11,7 @@ Everything is imported when it is first used; each installed trainer's class is 
 
 from typing import TYPE_CHECKING, Any
 
-from embeddings.support.lazy_imports import getter
+from embeddings.support.lazy_imports import lazy_getattr
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus as Corpus
@@ -39,17 +39,17 @@ if TYPE_CHECKING:
     from embeddings.plugins.tensor_indexing.tensor_indexing import TensorIndexing as TensorIndexing
     from embeddings.sklearn import MeanVectorizer as MeanVectorizer
     from embeddings.sklearn import ParagraphVectorizer as ParagraphVectorizer
-    from embeddings.training.callbacks import Begin as Begin
+    from embeddings.training.callbacks import RunStart as RunStart
     from embeddings.training.callbacks import Callback as Callback
-    from embeddings.training.callbacks import Moment as Moment
+    from embeddings.training.callbacks import EpochEnd as EpochEnd
     from embeddings.training.checkpoints import Checkpoints as Checkpoints
     from embeddings.training.continued_training import continue_training as continue_training
-    from embeddings.training.init_vectors import Init as Init
+    from embeddings.training.init_vectors import InitFrom as InitFrom
     from embeddings.training.progress import Progress as Progress
     from embeddings.training.progress_display import ProgressDisplay as ProgressDisplay
     from embeddings.training.result import Interrupted as Interrupted
     from embeddings.training.run_log import RunLog as RunLog
-    from embeddings.training.run_options import Conduct as Conduct
+    from embeddings.training.run_options import RunOptions as RunOptions
     from embeddings.training.train import train as train
     from embeddings.vectors.align import align as align
     from embeddings.vectors.lookup import lookup as lookup
@@ -57,18 +57,18 @@ if TYPE_CHECKING:
     from embeddings.vectors.vectors import Vectors as Vectors
 
 HOMES = {
-    "Begin": "embeddings.training.callbacks",
+    "RunStart": "embeddings.training.callbacks",
     "Callback": "embeddings.training.callbacks",
     "Checkpoints": "embeddings.training.checkpoints",
-    "Conduct": "embeddings.training.run_options",
+    "RunOptions": "embeddings.training.run_options",
     "Corpus": "embeddings.corpora",
     "EarlyStopping": "embeddings.eval.early_stopping",
     "EmbeddingsError": "embeddings.errors",
-    "Init": "embeddings.training.init_vectors",
+    "InitFrom": "embeddings.training.init_vectors",
     "Interrupted": "embeddings.training.result",
     "MeanVectorizer": "embeddings.sklearn",
     "Model": "embeddings.models.model",
-    "Moment": "embeddings.training.callbacks",
+    "EpochEnd": "embeddings.training.callbacks",
     "ParagraphVectorizer": "embeddings.sklearn",
     "PhraseList": "embeddings.corpora.phrases",
     "Phrases": "embeddings.corpora.phrases",
@@ -100,7 +100,7 @@ if not TYPE_CHECKING:  # where all names are known, and a wrong one is told
             for trainer, offers in registry.available("trainer").items():
                 if any(offer.attr == name for offer in offers):
                     return registry.load("trainer", trainer)
-        return getter(__name__, HOMES)(name)
+        return lazy_getattr(__name__, HOMES)(name)
 
 
 def __dir__() -> list[str]:

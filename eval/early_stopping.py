@@ -11,7 +11,7 @@ from embeddings.errors import SettingError
 from embeddings.models.model import Model
 from embeddings.settings import check_value
 from embeddings.support.logs import log
-from embeddings.training.callbacks import Begin, Callback, Moment
+from embeddings.training.callbacks import RunStart, Callback, EpochEnd
 from embeddings.training.parameters import VECTORS
 from embeddings.vectors.vectors import Vectors
 
@@ -65,23 +65,23 @@ class EarlyStopping(Callback):
         self.kept: dict[str, np.ndarray] = {}
         self.record: dict[str, Any] = {}
 
-    def begin(self, begin: Begin) -> None:
+    def on_run_start(self, run_start: RunStart) -> None:
         """A run that begins has nothing to do with one before it; one that goes on was restored."""
-        if not begin.words:
+        if not run_start.words:
             self._forget()
 
-    def epoch(self, moment: Moment) -> None:
+    def on_epoch_end(self, epoch_end: EpochEnd) -> None:
         """Judge what was learned; keep it if it is the best, end the run if the best was too long ago."""
-        score = number(self.score(moment.model))
+        score = number(self.score(epoch_end.model))
         self.scores.append(score)
-        log.info("epoch %s scored %.4f", moment.epoch, score)
+        log.info("epoch %s scored %.4f", epoch_end.epoch, score)
         if not self.best or score > self.scores[self.best - 1]:
-            self.best, self.record = moment.epoch, moment.model.record
-            self.kept = {VECTORS: moment.model.vectors.matrix, **moment.model.tables}
-        if moment.epoch - self.best >= self.patience:
-            moment.stop()
+            self.best, self.record = epoch_end.epoch, epoch_end.model.record
+            self.kept = {VECTORS: epoch_end.model.vectors.matrix, **epoch_end.model.tables}
+        if epoch_end.epoch - self.best >= self.patience:
+            epoch_end.stop()
 
-    def end(self, model: Model) -> Model:
+    def on_run_end(self, model: Model) -> Model:
         """The model of the best epoch."""
         told = {"scores": self.scores, "best_epoch": self.best, "patience": self.patience}
         if not self.best:
@@ -100,7 +100,7 @@ class EarlyStopping(Callback):
             phrases=model.phrases,
         )
 
-    def named(self) -> dict[str, Any]:
+    def config(self) -> dict[str, Any]:
         """What it judges by, and its patience."""
         return {"patience": self.patience, "judged by": told(self.by)}
 

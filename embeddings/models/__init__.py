@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from embeddings.support.lazy_imports import getter
+from embeddings.support.lazy_imports import lazy_getattr
 
 if TYPE_CHECKING:
     from embeddings.models.model import Model as Model
 
-__getattr__ = getter(__name__, {"Model": "embeddings.models.model"})
+__getattr__ = lazy_getattr(__name__, {"Model": "embeddings.models.model"})

@@ -10,7 +10,7 @@ import numpy as np
 
 from embeddings.errors import CorpusError, FormatError, RegistryError, SettingError
 from embeddings.models.model_files import JOINED, TAGS
-from embeddings.models.text_settings import PHRASES, reading_of
+from embeddings.models.text_settings import PHRASES, corpus_settings
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ TABLE = "documents"
 Infer = Callable[..., np.ndarray]
 
 
-def documents_of(model: "Model") -> Vectors:
+def document_vectors_of(model: "Model") -> Vectors:
     """The vectors of a model's documents; their words are tags, or numbers from "0" on where there are none.
 
     Raises:
@@ -31,14 +31,14 @@ def documents_of(model: "Model") -> Vectors:
     table = model.tables.get(TABLE)
     if table is None:
         raise SettingError(f"a {model.name} model has no vectors of documents: paragraph-dbow and paragraph-dm have")
-    names = numbered(len(table)) if model.tags is None else model.tags.to_pylist()
+    names = document_numbers(len(table)) if model.tags is None else model.tags.to_pylist()
     try:
         return Vectors(names, table)
     except SettingError as error:
         raise FormatError(f"the {model.name} model is broken: its tags and vectors of documents: {error}") from None
 
 
-def numbered(count: int) -> list[str]:
+def document_numbers(count: int) -> list[str]:
     """The names of so many documents without tags."""
     return [str(number) for number in range(count)]
 
@@ -76,9 +76,9 @@ def save_beside(model: "Model", folder: Path) -> None:
     if model.tags is not None:
         save_tags(model.tags, folder / TAGS)
     if model.phrases is not None:
-        from embeddings.corpora.phrases.phrase_table import save_table
+        from embeddings.corpora.phrases.phrase_table import save_phrase_table
 
-        save_table(model.phrases, folder / JOINED)
+        save_phrase_table(model.phrases, folder / JOINED)
 
 
 def load_beside(folder: Path, table: np.ndarray | None) -> dict[str, Any]:
@@ -89,13 +89,13 @@ def load_beside(folder: Path, table: np.ndarray | None) -> dict[str, Any]:
     """
     phrases = None
     if (folder / JOINED).exists():
-        from embeddings.corpora.phrases.phrase_table import load_table  # which brings compiled code along
+        from embeddings.corpora.phrases.phrase_table import load_phrase_table  # which brings compiled code along
 
-        phrases = load_table(folder / JOINED)
+        phrases = load_phrase_table(folder / JOINED)
     return {"tags": load_tags(folder / TAGS, table), "phrases": phrases}
 
 
-def installed_inferrer(model: "Model") -> Infer:
+def installed_inferencer(model: "Model") -> Infer:
     """How models of its trainer find vectors for documents.
 
     Raises:
@@ -111,10 +111,10 @@ def installed_inferrer(model: "Model") -> Infer:
         if TABLE in model.tables:
             raise
         raise SettingError(missing) from error
-    inferrer: Callable[[Model], Infer] | None = getattr(trainer, "inferrer", None)
-    if inferrer is None:
+    inferencer: Callable[[Model], Infer] | None = getattr(trainer, "inferencer", None)
+    if inferencer is None:
         raise SettingError(missing)
-    return inferrer(model)
+    return inferencer(model)
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ class Concatenated:
         from embeddings.corpora import Corpus
 
         self.check_alike(("documents",))
-        read = [reading_of(model) for model in self.models]
+        read = [corpus_settings(model) for model in self.models]
         told = [{**one, PHRASES: getattr(one.get(PHRASES), "identity", None)} for one in read]
         if any(one != told[0] for one in told):
             raise SettingError(f"the models were trained on texts that were read in different ways: {read}")
@@ -198,7 +198,7 @@ def concatenate(*models: "Model") -> Concatenated:
     return Concatenated(models)
 
 
-def load_side_by_side(paths: Iterable[str | os.PathLike[str]]) -> Concatenated:
+def load_concatenated(paths: Iterable[str | os.PathLike[str]]) -> Concatenated:
     """Saved models side by side; one alone is fine.
 
     Raises:
@@ -215,26 +215,26 @@ def as_list(texts: Iterable[Any]) -> list[Any]:
     Raises:
         SettingError: they are one text, or no texts at all.
     """
-    from embeddings.corpora.reading.sources import unfit
+    from embeddings.corpora.reading.sources import unusable_reason
 
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
         raise SettingError(f"texts must be a list of texts, or a Corpus, not {texts!r:.80}")
-    if why := unfit(texts):
+    if why := unusable_reason(texts):
         raise SettingError(f"texts must be a list of texts, or a Corpus, not a {type(texts).__name__}: {why}")
     return list(texts)
 
 
-def names_in(models: Concatenated, corpus: "Corpus") -> list[str]:
+def document_names(models: Concatenated, corpus: "Corpus") -> list[str]:
     """What the documents of a corpus are called that models find vectors for: their tags, or numbers from "0" on.
 
     Raises:
         CorpusError: a document has no tag and others have, or two have the same; or as `Corpus.encode`.
     """
-    from embeddings.training.document_stream import documents_of as documents_in
+    from embeddings.training.document_stream import document_vectors_of as documents_in
 
     found = documents_in(corpus.encode(), models.models[0].settings.get("documents", "auto"))
     if found.count < len(found.rows):
         counts = np.bincount(found.rows)
         twice = str(found.tags[int(counts.argmax())])
         raise CorpusError(f"{counts.max()} documents have the tag {twice!r}, and each needs one of its own")
-    return numbered(found.count) if found.tags is None else list(found.tags.to_pylist())
+    return document_numbers(found.count) if found.tags is None else list(found.tags.to_pylist())

@@ -33,12 +33,12 @@ def load(
         SettingError: there is no such table.
     """
     if table != MAIN:
-        if not holds_model(path):
+        if not has_model(path):
             raise SettingError(f"{path} has no table {table!r}: only a saved model has tables beside its vectors")
         return table_of(load_model(path, allow_pickle=allow_pickle, errors=errors), table, path)
     if is_model_folder(path):
         return load_model(path).vectors
-    vectors: Vectors = format_of(path).read(Path(path), allow_pickle=allow_pickle, errors=errors)
+    vectors: Vectors = detect_format(path).read(Path(path), allow_pickle=allow_pickle, errors=errors)
     return vectors
 
 
@@ -55,30 +55,30 @@ def load_model(path: str | os.PathLike[str], *, allow_pickle: bool = False, erro
 
     if is_model_folder(path):
         return Model.load(path)
-    if not holds_model(path):
+    if not has_model(path):
         raise SettingError(f"{path} holds vectors and no whole model")
-    model: Model = format_of(path).read_model(Path(path), allow_pickle=allow_pickle, errors=errors)
+    model: Model = detect_format(path).read_model(Path(path), allow_pickle=allow_pickle, errors=errors)
     return model
 
 
-def load_whole(
+def load_model_or_vectors(
     path: str | os.PathLike[str], *, allow_pickle: bool = False, errors: str = "strict"
 ) -> "Model | Vectors":
     """The model of a path that holds one, or else its vectors.
 
     Arguments and errors are those of `load`.
     """
-    read = load_model if holds_model(path) else load
+    read = load_model if has_model(path) else load
     return read(path, allow_pickle=allow_pickle, errors=errors)
 
 
-def holds_model(path: str | os.PathLike[str]) -> bool:
+def has_model(path: str | os.PathLike[str]) -> bool:
     """Whether a path is that of a whole model: a saved one, or a file in a format that holds one.
 
     Raises:
         FormatError: it is missing, or in no known format.
     """
-    return is_model_folder(path) or hasattr(format_of(path), "read_model")
+    return is_model_folder(path) or hasattr(detect_format(path), "read_model")
 
 
 def is_model_folder(path: str | os.PathLike[str]) -> bool:
@@ -95,7 +95,7 @@ def is_model_folder(path: str | os.PathLike[str]) -> bool:
     return (Path(path) / RECORD).is_file() or name is None
 
 
-def format_of(path: str | os.PathLike[str]) -> Any:
+def detect_format(path: str | os.PathLike[str]) -> Any:
     """The format of a file or folder.
 
     Raises:
@@ -129,7 +129,7 @@ def unknown(path: Path) -> str:
     """One line on a file that no format knows."""
     from embeddings.corpora.reading.file_types import FOREIGN
 
-    start = format_dispatch.start_of(path, LONGEST_SIGN)
+    start = format_dispatch.read_head(path, LONGEST_SIGN)
     if foreign := next((what for sign, what in FOREIGN.items() if start.startswith(sign)), None):
         return f"{path} is {foreign}, and no file of vectors"
     known = ", ".join(format_dispatch.names())

@@ -14,7 +14,7 @@ import numpy as np
 from embeddings import registry
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import FormatError, SettingError
-from embeddings.models.document_vectors import TABLE, Infer, documents_of, installed_inferrer, load_beside, save_beside
+from embeddings.models.document_vectors import TABLE, Infer, document_vectors_of, installed_inferencer, load_beside, save_beside
 from embeddings.models.model_files import (
     FORMAT_VERSION,
     MAIN,
@@ -22,13 +22,13 @@ from embeddings.models.model_files import (
     TENSORS,
     VOCABULARY,
     check_target,
-    read_description,
+    read_model_json,
     read_vocabulary,
 )
 from embeddings.support import tensors
-from embeddings.support.files import replacing
-from embeddings.support.interop import Guest
-from embeddings.support.jsonable import plain
+from embeddings.support.files import atomic_write
+from embeddings.support.interop import InteropMixin
+from embeddings.support.jsonable import to_jsonable
 from embeddings.vectors.vectors import Compose, Vectors
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 PACKAGES = ("embeddings-toolkit", "numpy", "numba", "pyarrow")
 
 
-class Model(Guest):
+class Model(InteropMixin):
     """What a trainer returns.
 
     Arguments:
@@ -82,10 +82,10 @@ class Model(Guest):
         self.settings: dict[str, Any] = dict(settings or {})
         self.tables: dict[str, np.ndarray] = dict(tables or {})
         self.record: dict[str, Any] = dict(record or {})
-        self.packages: dict[str, str] = dict(installed() if packages is None else packages)
+        self.packages: dict[str, str] = dict(package_versions() if packages is None else packages)
         if MAIN in self.tables:
             raise SettingError(f"a table may not be called {MAIN!r}, which is the name of the vectors themselves")
-        if vectors.names is not vocabulary.names and list(vectors.words) != list(vocabulary.words):
+        if vectors.word_list is not vocabulary.word_list and list(vectors.words) != list(vocabulary.words):
             raise SettingError(f"the words of {len(vectors)} vectors are not the vocabulary's {len(vocabulary)}")
         if composer is not None:
             vectors.compose = self.compose
@@ -123,7 +123,7 @@ class Model(Guest):
         Raises:
             SettingError: it has none.
         """
-        return documents_of(self)
+        return document_vectors_of(self)
 
     def infer(
         self,
@@ -154,7 +154,7 @@ class Model(Guest):
 
     @cached_property
     def _infer(self) -> Infer:
-        return installed_inferrer(self)
+        return installed_inferencer(self)
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled; how to compose is found again by the trainer's name, as in a saved model."""
@@ -177,7 +177,7 @@ class Model(Guest):
         """
         check_target(path, force=force)
         self.vectors.check_finite()
-        with replacing(path, force=force, folder=True) as folder:
+        with atomic_write(path, force=force, folder=True) as folder:
             (folder / RECORD).write_text(self.described(), encoding="utf-8")
             self.vocabulary.save(folder / VOCABULARY)
             tensors.save({MAIN: self.vectors.matrix, **self.tables}, folder / TENSORS)
@@ -204,7 +204,7 @@ class Model(Guest):
             "packages": self.packages,
             "record": self.record,
         }
-        return json.dumps(plain(content), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        return json.dumps(to_jsonable(content), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Model":
@@ -214,14 +214,14 @@ class Model(Guest):
             FormatError: a part is missing, truncated, broken, of an unknown version, or does not fit.
         """
         folder = Path(path)
-        description = read_description(folder)
+        description = read_model_json(folder)
         vocabulary = read_vocabulary(folder / VOCABULARY)
         tables = tensors.load(folder / TENSORS)
         matrix = tables.pop(MAIN, None)
         if matrix is None or matrix.ndim != 2 or matrix.dtype != np.float32:
             raise FormatError(f"{folder / TENSORS} holds no float32 matrix called {MAIN!r}")
         try:
-            vectors = Vectors(vocabulary.names, matrix, counts=vocabulary.counts)
+            vectors = Vectors(vocabulary.word_list, matrix, counts=vocabulary.counts)
         except SettingError as error:
             raise FormatError(f"{folder}: {VOCABULARY} and {TENSORS} do not fit: {error}") from None
         name, composer = description.pop("model"), installed_composer if description.pop("composes") else None
@@ -244,7 +244,7 @@ def installed_composer(model: Model) -> Compose:
     return composer(model)
 
 
-def installed() -> dict[str, str]:
+def package_versions() -> dict[str, str]:
     """The versions of Python and of the packages that decide what a training gives."""
     found = {"python": platform.python_version()}
     for package in PACKAGES:

@@ -7,7 +7,7 @@ from typing import Any
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import EmbeddingsError, FormatError, OutputError
 from embeddings.support.files import check_output
-from embeddings.support.versioned_json import check_named, read_versioned
+from embeddings.support.versioned_json import check_fields, read_versioned
 
 FORMAT_VERSION = 1
 RECORD, VOCABULARY, TENSORS = "model.json", "vocabulary.arrow", "tensors.safetensors"
@@ -35,7 +35,7 @@ def check_target(path: str | os.PathLike[str], *, force: bool) -> Path:
     return target
 
 
-def read_description(folder: Path) -> dict[str, Any]:
+def read_model_json(folder: Path) -> dict[str, Any]:
     """What model.json says, without its version.
 
     Raises:
@@ -47,7 +47,7 @@ def read_description(folder: Path) -> dict[str, Any]:
         raise FormatError(f"{folder} {what if folder.exists() else 'does not exist'}")
     content = read_versioned(path, FORMAT_VERSION)
     content.setdefault("composes", False)
-    check_named(path, content, NAMED)
+    check_fields(path, content, NAMED)
     return {key: content[key] for key in NAMED}
 
 

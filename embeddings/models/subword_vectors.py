@@ -16,7 +16,7 @@ BLOCK = 1 << 22  # n-grams that are in memory at a time, at least one word's
 
 
 @dataclass(frozen=True)
-class Subwords:
+class SubwordVectors:
     """The table of n-grams of a model, float32 (buckets, dim), and their lengths.
 
     Called with words it gives their vectors (words, dim): the means of the rows of their n-grams, as fastText has it
@@ -55,15 +55,15 @@ class Subwords:
 
     def mean(self, words: Sequence[Word], sums: np.ndarray, terms: int) -> np.ndarray:
         """`sums` (words, dim), of so many terms each, turned into the mean of these and the rows of the n-grams."""
-        from embeddings.kernels.subword_ngrams import add_rows
+        from embeddings.kernels.subword_ngrams import add_ngram_rows
 
         offsets, buckets = subwords(words, min_n=self.min_n, max_n=self.max_n, buckets=len(self.ngrams))
-        add_rows(sums, self.ngrams, offsets, buckets)
+        add_ngram_rows(sums, self.ngrams, offsets, buckets)
         sums *= (1 / np.maximum(np.diff(offsets) + terms, 1)).astype(np.float32)[:, None]
         return sums
 
 
-def composer(model: "Model") -> Subwords:
+def composer(model: "Model") -> SubwordVectors:
     """How a model of the settings min_n and max_n and the table "ngrams" composes.
 
     Raises:
@@ -76,6 +76,6 @@ def composer(model: "Model") -> Subwords:
     if type(min_n) is not int or type(max_n) is not int:
         raise FormatError(f"the {model.name} model is broken: its min_n is {min_n!r} and its max_n {max_n!r}")
     try:
-        return Subwords(table, min_n, max_n)
+        return SubwordVectors(table, min_n, max_n)
     except SettingError as error:
         raise FormatError(f"the {model.name} model is broken: {error}") from None

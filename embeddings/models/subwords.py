@@ -69,12 +69,12 @@ def fnv1a(words: Sequence[Word]) -> np.ndarray:
 
 def ngram_hashes(words: Sequence[Word], min_n: int, max_n: int) -> tuple[np.ndarray, np.ndarray]:
     """Where the n-grams of each word begin, int64 (words + 1,), and their hashes, uint32 (total,)."""
-    from embeddings.kernels.subword_ngrams import count_ngrams, hash_ngrams
+    from embeddings.kernels.subword_ngrams import ngram_offsets, hash_ngrams
 
     spelled = map(encoded, words)
     text, starts = joined([b"" if word == LINE_END else b"<%b>" % word for word in spelled])
     offsets = np.empty(len(words) + 1, np.int64)
-    count_ngrams(text, starts, min_n, max_n, offsets)
+    ngram_offsets(text, starts, min_n, max_n, offsets)
     total = int(offsets[-1])
     if total > MOST_NGRAMS:
         raise SettingError(f"{len(words)} words have {total} n-grams, more than {MOST_NGRAMS}; lower max_n")

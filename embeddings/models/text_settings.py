@@ -12,7 +12,7 @@ TEXT = ("tokenizer", "case", "encoding_errors")  # settings of a corpus that say
 PHRASES = "phrases"  # one more: what became a token in spite of its parts
 
 
-def text_of(model: "Model") -> dict[str, Any]:
+def recorded_text_settings(model: "Model") -> dict[str, Any]:
     """What a model's record says of how text became words: `TEXT`, and `PHRASES` if any were joined.
 
     Raises:
@@ -27,7 +27,7 @@ def text_of(model: "Model") -> dict[str, Any]:
     return text
 
 
-def reading_of(model: "Model") -> dict[str, Any]:
+def corpus_settings(model: "Model") -> dict[str, Any]:
     """How the corpus that a model was trained on was read, as settings of a `Corpus`.
 
     Phrases always replace their words: that they alternate would let one text change what another becomes.
@@ -36,18 +36,18 @@ def reading_of(model: "Model") -> dict[str, Any]:
         FormatError: its record does not say, or its phrases are broken.
         SettingError: phrases were joined by a version that did not keep them.
     """
-    from embeddings.corpora.phrases.phrase_table import phrases_of
+    from embeddings.corpora.phrases.phrase_table import phrases_from_table
 
-    text = text_of(model)
+    text = recorded_text_settings(model)
     read = {name: text[name] for name in TEXT}
     if text.get(PHRASES) is None:
         return read
     if model.phrases is None:
         raise SettingError(f"the {model.name} model does not have the phrases of its training: give a Corpus with them")
-    return {**read, "phrases": phrases_of(model.phrases), "joiner": text[PHRASES]["joiner"]}
+    return {**read, "phrases": phrases_from_table(model.phrases), "joiner": text[PHRASES]["joiner"]}
 
 
-def reading_again(model: "Model") -> dict[str, Any]:
+def continued_corpus_settings(model: "Model") -> dict[str, Any]:
     """Settings of a `Corpus` that go on reading as the text of the training was; none where its record does not say.
 
     Other than for texts of which each is to mean the same alone, phrases may alternate with their words.
@@ -57,28 +57,28 @@ def reading_again(model: "Model") -> dict[str, Any]:
     """
     if not isinstance(model.record.get("text"), dict):  # a model of another program
         return {}
-    read = reading_of(model)
-    return read | ({"phrase_words": joining_of(model)["phrase_words"]} if PHRASES in read else {})
+    read = corpus_settings(model)
+    return read | ({"phrase_words": phrase_settings(model)["phrase_words"]} if PHRASES in read else {})
 
 
-def joining_of(model: "Model") -> dict[str, Any]:
+def phrase_settings(model: "Model") -> dict[str, Any]:
     """How phrases became tokens, as settings of a `Corpus`; none if none were joined.
 
     Raises:
         FormatError: as `text_of`.
     """
-    joined = text_of(model).get(PHRASES)
+    joined = recorded_text_settings(model).get(PHRASES)
     return {"joiner": joined["joiner"], "phrase_words": joined.get("words", "replace")} if joined else {}
 
 
-def check_read_alike(model: "Model", encoded: "EncodedCorpus") -> None:
+def check_same_text_settings(model: "Model", encoded: "EncodedCorpus") -> None:
     """Refuse a corpus whose words are not cut, cased and joined as those that a model was trained on.
 
     Raises:
         SettingError: naming the setting.
         FormatError: as `text_of`.
     """
-    text, meta = text_of(model), encoded.meta
+    text, meta = recorded_text_settings(model), encoded.meta
     trained, joined = (found or {} for found in (text.get(PHRASES), meta.get(PHRASES)))
     pairs = {name: (text[name], meta["settings"].get(name)) for name in ("tokenizer", "case")}
     pairs |= {"joiner": (trained.get("joiner"), joined.get("joiner"))}

@@ -10,7 +10,7 @@ from embeddings.errors import SettingError
 from embeddings.indexes.index import Index, build
 from embeddings.indexes.index_files import load
 from embeddings.indexes.protocol import Found
-from embeddings.support.cosine import unit
+from embeddings.support.cosine import normalize
 from embeddings.vectors.vectors import Vectors
 
 ROWS, DIM, QUERIES, TOP = 600, 24, 80, 10
@@ -65,12 +65,12 @@ def check_found(vectors: Vectors, queries: np.ndarray, found: Found) -> None:
     assert ids.dtype == np.int64, f"ids must be int64, not {ids.dtype}"
     assert similarities.dtype == np.float64, f"similarities must be float64, not {similarities.dtype}"
     assert found.looked.shape == (len(queries),), "looked must say a number for each query"
-    for row, near, query in zip(ids, similarities, unit(queries), strict=True):
+    for row, near, query in zip(ids, similarities, normalize(queries), strict=True):
         there = row[row >= 0]
         assert (row[len(there) :] == -1).all(), "rows that are missing must come last, as -1"
         assert len(set(there)) == len(there), f"no row may be found twice: {there}"
         assert there.max(initial=0) < len(vectors), "ids must be rows"
-        true = vectors.units[there] @ query
+        true = vectors.unit_rows[there] @ query
         np.testing.assert_allclose(near[: len(there)], true, atol=1e-6, err_msg="similarities must be cosines")
         steps = list(zip(-near[: len(there)], there, strict=True))
         assert steps == sorted(steps), "the nearest must come first, a tie to the lower row"
@@ -78,7 +78,7 @@ def check_found(vectors: Vectors, queries: np.ndarray, found: Found) -> None:
 
 def check_recall(vectors: Vectors, queries: np.ndarray, found: Found) -> None:
     """Assert that most true neighbours are found."""
-    true = np.argsort(-(vectors.units @ queries.T), axis=0)[:TOP].T
+    true = np.argsort(-(vectors.unit_rows @ queries.T), axis=0)[:TOP].T
     shares = [len(np.intersect1d(a, b)) / TOP for a, b in zip(true, found.ids, strict=False)]
     share = float(np.mean(shares))
     assert share >= FEWEST_FOUND, f"at least {FEWEST_FOUND} of the nearest must be found, not {share:.3f}"

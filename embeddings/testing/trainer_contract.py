@@ -18,13 +18,13 @@ import numpy as np
 from embeddings.corpora import Corpus
 from embeddings.errors import SettingError
 from embeddings.models.model import Model
-from embeddings.settings import kinds, without_none
+from embeddings.settings import field_types, split_optional
 from embeddings.testing.index_contract import check_index as check_index
-from embeddings.training.callbacks import Callback, Moment
+from embeddings.training.callbacks import Callback, EpochEnd
 from embeddings.training.checkpoints import Checkpoints
 from embeddings.training.progress import Progress
 from embeddings.training.result import Interrupted
-from embeddings.training.run_options import Conduct, takes_conduct
+from embeddings.training.run_options import RunOptions, accepts_run_options
 
 SYNONYMS = ("cat", "kitty")
 LINES = 600
@@ -42,7 +42,7 @@ def check_trainer(trainer: type, **settings: Any) -> None:
     It must be a frozen, keyword-only dataclass whose fields have defaults, help and bounds that are kept. Trained
     on a planted corpus it must give finite float32 vectors of all words in order of frequency, the same bytes
     again for one thread and the same seed, with the planted synonyms as nearest neighbours; report how far it is;
-    and be equal when saved and loaded, and in what it composes, if it does. If its `train` takes `conduct`, a run that
+    and be equal when saved and loaded, and in what it composes, if it does. If its `train` takes `run_options`, a run that
     was interrupted must go on from its checkpoint to the same bytes. `settings` are the trainer's own, for a default
     that does not fit so small a corpus.
 
@@ -64,7 +64,7 @@ def check_trainer(trainer: type, **settings: Any) -> None:
     check_composing(trainer, model)
     check_vectors(made, made.train(planted(), threads=2, seed=7), threads=2)
     check_stopped(made)
-    if takes_conduct(made):
+    if accepts_run_options(made):
         check_resumed(made, model)
 
 
@@ -99,7 +99,7 @@ def check_options(plugin: type) -> None:
     documented = plugin.__doc__ and not plugin.__doc__.startswith(f"{name}(")  # as dataclass makes one
     assert documented, f"{name} must have a docstring: its first line is its summary"
     for field in dataclasses.fields(plugin):
-        check_field(field, kinds(plugin)[field.name])
+        check_field(field, field_types(plugin)[field.name])
 
 
 def check_field(field: "dataclasses.Field[Any]", kind: Any) -> None:
@@ -107,7 +107,7 @@ def check_field(field: "dataclasses.Field[Any]", kind: Any) -> None:
     assert field.kw_only, f"{field.name} must be keyword-only: @dataclass(frozen=True, kw_only=True)"
     assert field.default is not dataclasses.MISSING, f"{field.name} must have a default"
     assert field.metadata.get("help"), f"{field.name} must have help: use embeddings.settings.option"
-    kind, _ = without_none(kind)
+    kind, _ = split_optional(kind)
     usable = kind in (int, float, str, bool) or typing.get_origin(kind) is Literal
     assert usable, f"{field.name} must be an int, float, str, bool or Literal, or None beside one, not {kind}"
 
@@ -115,7 +115,7 @@ def check_field(field: "dataclasses.Field[Any]", kind: Any) -> None:
 def check_bounds(trainer: type, fitting: dict[str, Any]) -> None:
     """Assert that values just beyond a bound, and of a wrong type, are refused by name."""
     for field in dataclasses.fields(trainer):
-        for bad in bad_values(kinds(trainer)[field.name], field.metadata):
+        for bad in bad_values(field_types(trainer)[field.name], field.metadata):
             told = refusal(trainer, {**fitting, field.name: bad})
             assert told is not None, f"{field.name}={bad!r} must raise SettingError"
             assert field.name in told, f"the message on {field.name}={bad!r} must name it: {told}"
@@ -132,7 +132,7 @@ def refusal(trainer: type, settings: dict[str, Any]) -> str | None:
 
 def bad_values(kind: Any, metadata: "typing.Mapping[str, Any]") -> list[Any]:
     """What a field of this type and these bounds must not take."""
-    kind, _ = without_none(kind)
+    kind, _ = split_optional(kind)
     if kind not in (int, float):
         return [object()]
     step = 1 if kind is int else 0.5
@@ -233,9 +233,9 @@ def check_stopped(made: Any) -> None:
 class Interrupting(Callback):
     """Interrupts a run at the end of its second epoch, as Ctrl-C does."""
 
-    def epoch(self, moment: Moment) -> None:
+    def on_epoch_end(self, epoch_end: EpochEnd) -> None:
         """Interrupt."""
-        if moment.epoch == 2:
+        if epoch_end.epoch == 2:
             raise KeyboardInterrupt
 
 
@@ -245,12 +245,12 @@ def check_resumed(made: Any, model: Model) -> None:
         checkpoints = Checkpoints(Path(folder) / "checkpoints")
         try:
             made.train(
-                planted(), threads=1, seed=7, conduct=Conduct(checkpoints=checkpoints, callbacks=[Interrupting()])
+                planted(), threads=1, seed=7, run_options=RunOptions(checkpoints=checkpoints, callbacks=[Interrupting()])
             )
             raise AssertionError("callbacks must be told of the end of each epoch")
         except Interrupted:
-            assert checkpoints.found(), "an interrupted run must write a checkpoint"
-        again = made.train(planted(), threads=1, seed=7, conduct=Conduct(checkpoints=checkpoints, resume=True))
+            assert checkpoints.paths(), "an interrupted run must write a checkpoint"
+        again = made.train(planted(), threads=1, seed=7, run_options=RunOptions(checkpoints=checkpoints, resume=True))
     for name, table in {"vectors": model.vectors.matrix, **model.tables}.items():
         found = again.vectors.matrix if name == "vectors" else again.tables[name]
         same = found.tobytes() == table.tobytes()

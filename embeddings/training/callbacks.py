@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Moment:
+class EpochEnd:
     """The end of an epoch: all threads have read the corpus `epoch` times.
 
     Arguments:
@@ -42,7 +42,7 @@ class Moment:
 
 
 @dataclass(frozen=True)
-class Begin:
+class RunStart:
     """What a run is, as it begins or goes on.
 
     Arguments:
@@ -62,9 +62,9 @@ class Callback:
 
     >>> import embeddings as em
     >>> class Enough(em.Callback):
-    ...     def epoch(self, moment: em.Moment) -> None:
-    ...         if moment.loss is not None and moment.loss < 3:
-    ...             moment.stop()
+    ...     def on_epoch_end(self, epoch_end: em.EpochEnd) -> None:
+    ...         if epoch_end.loss is not None and moment.loss < 3:
+    ...             epoch_end.stop()
     >>> text = ["the cat sat", "the dog sat"] * 2000
     >>> model = em.train("skipgram", text, dim=4, min_count=1, epochs=50, threads=1, callbacks=[Enough()])
     >>> len(model.record["loss_by_epoch"]) < 50
@@ -74,26 +74,26 @@ class Callback:
     what was before keeps it in `state`: checkpoints hold it, and `restore` gets it when a run goes on.
     """
 
-    def begin(self, begin: Begin) -> None:
+    def on_run_start(self, run_start: RunStart) -> None:
         """The run begins, or goes on."""
 
-    def progress(self, progress: Progress) -> None:
+    def on_progress(self, progress: Progress) -> None:
         """How far it is, some ten times a second, and the loss since the last time."""
 
-    def epoch(self, moment: Moment) -> None:
+    def on_epoch_end(self, epoch_end: EpochEnd) -> None:
         """An epoch is over."""
 
-    def checkpoint(self, path: Path, progress: Progress) -> None:
+    def on_checkpoint(self, path: Path, progress: Progress) -> None:
         """A checkpoint was written."""
 
-    def interrupted(self, progress: Progress) -> None:
+    def on_interrupt(self, progress: Progress) -> None:
         """The user stopped the run."""
 
-    def end(self, model: "Model") -> "Model | None":
+    def on_run_end(self, model: "Model") -> "Model | None":
         """The run is over; what it gives in place of the model learned last, which None leaves."""
         return model
 
-    def named(self) -> dict[str, Any]:
+    def config(self) -> dict[str, Any]:
         """What it decides by, as JSON can hold it: one with a state goes on only where this is the same."""
         return {}
 
@@ -105,6 +105,6 @@ class Callback:
         """Be as when `state` gave this."""
 
 
-def listens(callback: Callback) -> bool:
+def wants_epoch_end(callback: Callback) -> bool:
     """Whether it wants to be told of the ends of epochs."""
     return type(callback).epoch is not Callback.epoch

@@ -3,17 +3,17 @@
 from pathlib import Path
 from typing import Any
 
-from embeddings.support.jsonable import plain
+from embeddings.support.jsonable import to_jsonable
 from embeddings.training.checkpoints import RECORD, Checkpoints, read_record
 from embeddings.training.run_log_reader import is_number
 
 
-def checkpoints_of(path: Path) -> list[Path]:
+def find_checkpoints(path: Path) -> list[Path]:
     """The whole checkpoints in a folder, oldest first, or the folder itself if it is one; none elsewhere."""
-    return [path] if (path / RECORD).is_file() else Checkpoints(path).found()
+    return [path] if (path / RECORD).is_file() else Checkpoints(path).paths()
 
 
-def checkpoint_facts(found: list[Path]) -> dict[str, Any]:
+def summarize_checkpoints(found: list[Path]) -> dict[str, Any]:
     """What is kept, how far the last one is, and which run it is of.
 
     Raises:
@@ -24,7 +24,7 @@ def checkpoint_facts(found: list[Path]) -> dict[str, Any]:
     counted = tally if isinstance(tally, dict) else {}
     words, seconds = counted.get("words"), counted.get("seconds")
     listed = words if isinstance(words, list) else []
-    told: dict[str, Any] = plain(
+    told: dict[str, Any] = to_jsonable(
         {
             "trainer": run.get("trainer"),
             "kept": [path.name for path in found],

@@ -27,8 +27,8 @@ import numpy as np
 
 from embeddings.errors import EmbeddingsError, FormatError, OutputError, SettingError
 from embeddings.support import tensors
-from embeddings.support.files import check_output, replacing
-from embeddings.support.jsonable import plain
+from embeddings.support.files import check_output, atomic_write
+from embeddings.support.jsonable import to_jsonable
 from embeddings.support.logs import log
 from embeddings.training.checkpoint_interval import AUTO, Interval
 from embeddings.training.progress import Progress
@@ -95,7 +95,7 @@ class Checkpoints:
         """Where they are."""
         return Path(self.path)
 
-    def found(self) -> list[Path]:
+    def paths(self) -> list[Path]:
         """The whole ones, oldest first."""
         return sorted(path.parent for path in self.folder.glob(f"{NAMED}/{RECORD}"))
 
@@ -111,7 +111,7 @@ class Checkpoints:
             raise OutputError(f"{self.folder} is no folder, and checkpoints are written into one: move it away")
         else:
             check_output(self.folder)
-        if self.found() and not resume and not self.force:
+        if self.paths() and not resume and not self.force:
             raise OutputError(
                 f"{self.folder} holds checkpoints of a run that did not end: --resume goes on from there, "
                 "--force begins anew"
@@ -123,7 +123,7 @@ class Checkpoints:
         Raises:
             CheckpointError: it is damaged.
         """
-        found = self.found()
+        found = self.paths()
         if not found:
             return None
         try:
@@ -137,7 +137,7 @@ class Checkpoints:
         Raises:
             CheckpointError: it is of another run, or damaged.
         """
-        found = self.found()
+        found = self.paths()
         if not found:
             return
         try:
@@ -159,11 +159,11 @@ class Checkpoints:
         target = self.folder / NAME.format(words)
         if target.exists():  # what is damaged, or of a run begun anew
             self.forget(target)
-        with replacing(target, folder=True) as fresh:
+        with atomic_write(target, folder=True) as fresh:
             tensors.save(state.arrays, fresh / TENSORS)
             content = {"format_version": FORMAT_VERSION, "run": state.run, "facts": state.facts}
             (fresh / RECORD).write_text(json.dumps(content, ensure_ascii=False, allow_nan=False), encoding="utf-8")
-        for old in self.found()[: -self.keep]:
+        for old in self.paths()[: -self.keep]:
             self.forget(old)
         return target
 
@@ -177,7 +177,7 @@ class Checkpoints:
         """Remove what killed processes left half written, or all there is."""
         for path in list(self.folder.glob(f".{NAMED}.*{PARTIAL}")) + self.scraps():
             shutil.rmtree(path, ignore_errors=True)
-        for path in self.found() if everything else []:
+        for path in self.paths() if everything else []:
             self.forget(path)
         with suppress(OSError):
             self.folder.rmdir()  # if it is empty
@@ -189,7 +189,7 @@ class Checkpoints:
 
 def useless(checkpoints: Checkpoints, reason: str) -> CheckpointError:
     """What is raised, with advice, where the last checkpoint cannot be used."""
-    *before, last = checkpoints.found()
+    *before, last = checkpoints.paths()
     advice = "; remove it to go on from the one before" if before else ""
     return CheckpointError(f"the last checkpoint, {last}, cannot be used: {reason}{advice}")
 
@@ -254,7 +254,7 @@ def check_same(path: Path, there: Mapping[str, Any], here: Mapping[str, Any]) ->
     Raises:
         CheckpointError: naming all that differs, in one line.
     """
-    different = list(differences(there, plain(here)))
+    different = list(differences(there, to_jsonable(here)))
     if different:
         raise CheckpointError(f"{path} is of another run and cannot be gone on with: {'; '.join(different)}")
 

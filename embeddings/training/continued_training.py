@@ -17,7 +17,7 @@ from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, FormatError, SettingError
 from embeddings.kernels.row_operations import padded
 from embeddings.models.text_settings import PHRASES
-from embeddings.support.arrow_arrays import array, strings
+from embeddings.support.arrow_arrays import to_arrow, to_string_array
 from embeddings.training.parameters import parameters
 
 if TYPE_CHECKING:
@@ -50,11 +50,11 @@ def continue_training(
         FormatError: a table of it is missing.
     """
     from embeddings.corpora import Corpus
-    from embeddings.models.text_settings import reading_again
+    from embeddings.models.text_settings import continued_corpus_settings
     from embeddings.training.train import train
 
     check_model(model)
-    text = corpus if isinstance(corpus, Corpus) else Corpus(corpus, **reading_again(model))
+    text = corpus if isinstance(corpus, Corpus) else Corpus(corpus, **continued_corpus_settings(model))
     settings = {**model.settings, **changes}
     return train(model.name, text, threads=threads, seed=seed, report=report, continued=model, **settings)
 
@@ -79,7 +79,7 @@ def check(model: "Model", trainer: str, settings: Any) -> None:
     """
     if model.name != trainer:
         raise SettingError(f"a {model.name} model cannot be gone on with by {trainer}")
-    if not getattr(settings, "continues", True):
+    if not getattr(settings, "can_continue", True):
         raise SettingError(f"{trainer} cannot go on with a model: what it learns is found in one text")
     for name in SHAPING:
         before, now = model.settings.get(name), getattr(settings, name, None)
@@ -90,20 +90,20 @@ def check(model: "Model", trainer: str, settings: Any) -> None:
         raise SettingError(f"max-vocab {most} is less than the {len(model.vocabulary)} words that the model has")
 
 
-def grown_corpus(model: "Model", encoded: "EncodedCorpus", settings: Any) -> "EncodedCorpus":
+def extend_corpus(model: "Model", encoded: "EncodedCorpus", settings: Any) -> "EncodedCorpus":
     """The new text as numbers of the grown vocabulary, as long as this object lasts.
 
     Raises:
         CorpusError: no word of it is known or frequent.
         OutputError: it cannot be written.
     """
-    from embeddings.corpora.corpus_cache.tempdir import made_in
+    from embeddings.corpora.corpus_cache.tempdir import new_folder
     from embeddings.corpora.encoded_corpus import EncodedCorpus
     from embeddings.corpora.remapping import remap
-    from embeddings.support.cache_folder import folder
+    from embeddings.support.cache_folder import cache_folder
 
     vocabulary = grown(model.vocabulary, encoded.vocabulary, min_count=settings.min_count, max_vocab=settings.max_vocab)
-    with made_in(folder("corpora")) as scratch:
+    with new_folder(cache_folder("corpora")) as scratch:
         remap(encoded, vocabulary, scratch)
     return EncodedCorpus(scratch, temporary=True)
 
@@ -133,9 +133,9 @@ def check_corpus(model: "Model", corpus: "Corpus") -> None:
 
 def phrases_after(model: "Model | None", table: Any) -> Any:
     """The phrases of a model gone on with: those it had, and those of the new text, which has a table of them."""
-    from embeddings.corpora.phrases.phrase_table import merged
+    from embeddings.corpora.phrases.phrase_table import merge_phrase_tables
 
-    return table if model is None else merged(model.phrases, table)
+    return table if model is None else merge_phrase_tables(model.phrases, table)
 
 
 def grown(old: Vocabulary, new: Vocabulary, *, min_count: int, max_vocab: int | None) -> Vocabulary:
@@ -147,7 +147,7 @@ def grown(old: Vocabulary, new: Vocabulary, *, min_count: int, max_vocab: int | 
     known = places(old, both) >= 0
     fresh = np.flatnonzero(~known & (both.counts >= min_count))
     known[fresh if max_vocab is None else fresh[: max_vocab - len(old)]] = True
-    kept = strings(both.column).filter(array(known))
+    kept = to_string_array(both.column).filter(to_arrow(known))
     return Vocabulary(kept, both.counts[known], total=both.total)
 
 
@@ -155,7 +155,7 @@ def places(old: Vocabulary, new: Vocabulary) -> np.ndarray:
     """For each word of the new vocabulary its place in the old one, -1 for those that are not there; int64."""
     import pyarrow.compute
 
-    found = pyarrow.compute.index_in(strings(new.column), value_set=strings(old.column))
+    found = pyarrow.compute.index_in(to_string_array(new.column), value_set=to_string_array(old.column))
     rows: np.ndarray = pyarrow.compute.fill_null(found, -1).to_numpy(zero_copy_only=False).astype(np.int64)
     return rows
 

@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from embeddings.errors import FormatError, NoWordsError, SettingError
 from embeddings.kernels.block import new_block
 from embeddings.kernels.infer_documents import Inference, new_state
-from embeddings.kernels.random_numbers import keys
+from embeddings.kernels.random_numbers import thread_keys
 from embeddings.kernels.row_operations import padded
-from embeddings.kernels.step_buffers import Bundle
+from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.models.document_vectors import as_list
-from embeddings.models.text_settings import check_read_alike, reading_of
+from embeddings.models.text_settings import check_same_text_settings, corpus_settings
 from embeddings.settings import check_value
 from embeddings.training import hogwild
-from embeddings.training.document_stream import Documents, documents_of, of_lines
-from embeddings.training.parameters import zeros
-from embeddings.training.task import run_settings, source_of
+from embeddings.training.document_stream import Documents, corpus_documents, splits_by_line
+from embeddings.training.parameters import zero_rows
+from embeddings.training.task import check_threads_and_seed, source_of
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus, EncodedCorpus
@@ -33,7 +33,7 @@ TOGETHER = 64  # documents that a thread takes at a time
 
 
 @dataclass(frozen=True)
-class Frozen:
+class DocumentInferencer:
     """A model as inference needs it: its trainer's settings, its kernel, and what makes a thread's tables and scratch.
 
     `kernel(goal, source, block, tables, bundle, how, rng)` is as `embeddings.plugins.paragraph_dbow.infer`;
@@ -45,7 +45,7 @@ class Frozen:
     settings: Any
     kernel: Callable[..., None]
     tables: Callable[[np.ndarray], Any]
-    bundle: Callable[[], Bundle]
+    buffers: Callable[[], StepBuffers]
     noise: int
     shrink: bool
     sharing: int
@@ -66,27 +66,27 @@ class Frozen:
         epochs = check_value(
             "epochs", self.settings.epochs if epochs is None else epochs, int, {"least": 1, "most": 1_000_000}
         )
-        threads, seed = run_settings(threads, seed)
+        threads, seed = check_threads_and_seed(threads, seed)
         if isinstance(texts, Corpus):
             try:
                 encoded = texts.encode()
             except NoWordsError as none:
-                count = none.sentences if of_lines(self.settings.documents, none.items) else none.documents
+                count = none.sentences if splits_by_line(self.settings.documents, none.items) else none.documents
                 return np.zeros((count, self.settings.dim), np.float32)
-            check_read_alike(self.model, encoded)
-            documents = documents_of(encoded, self.settings.documents)
+            check_same_text_settings(self.model, encoded)
+            documents = corpus_documents(encoded, self.settings.documents)
             return self.of_documents(encoded, documents, epochs, seed, threads, report)
         listed = as_list(texts)
         try:
             with Corpus(Texts(listed), **self.reading).encode() as encoded:
-                return self.of_documents(encoded, documents_of(encoded, "blocks"), epochs, seed, threads, report)
+                return self.of_documents(encoded, corpus_documents(encoded, "blocks"), epochs, seed, threads, report)
         except NoWordsError:
             return np.zeros((len(listed), self.settings.dim), np.float32)
 
     @cached_property
     def reading(self) -> dict[str, Any]:
         """How texts become words, as settings of a `Corpus`."""
-        return reading_of(self.model)
+        return corpus_settings(self.model)
 
     def of_documents(
         self,
@@ -98,11 +98,11 @@ class Frozen:
         report: Report | None,
     ) -> np.ndarray:
         """The vectors of the documents of a corpus, (documents, dim)."""
-        from embeddings.corpora.remapping import new_ids
+        from embeddings.corpora.remapping import id_mapping
 
-        settings, places = self.settings, new_ids(encoded.vocabulary, self.model.vocabulary)
+        settings, places = self.settings, id_mapping(encoded.vocabulary, self.model.vocabulary)
         found = np.zeros((len(documents.rows), settings.dim), np.float32)
-        key = keys(seed, 1)[0]
+        key = thread_keys(seed, 1)[0]
         blank = source_of(settings, self.model.vocabulary, np.empty(0, np.int32), np.zeros(1, np.int64))
         for first, last in parts(documents.borders):
             borders = documents.borders[first : last + 1]
@@ -124,11 +124,11 @@ class Frozen:
     def scratch(self, how: Inference) -> "Scratch":
         """What one thread writes on."""
         block = new_block(self.settings.window, self.noise, documents=True)
-        row = zeros(1, self.settings.dim)
-        return block, self.tables(row), self.bundle(), how._replace(state=new_state()), np.zeros(2, np.uint64)
+        row = zero_rows(1, self.settings.dim)
+        return block, self.tables(row), self.buffers(), how._replace(state=new_state()), np.zeros(2, np.uint64)
 
 
-Scratch = tuple[Any, Any, Bundle, Inference, np.ndarray]
+Scratch = tuple[Any, Any, StepBuffers, Inference, np.ndarray]
 
 
 def share(
@@ -163,7 +163,7 @@ def parts(borders: NDArray[np.int64]) -> Iterable[tuple[int, int]]:
         first = last
 
 
-def settings_of(trainer: type, model: "Model") -> Any:
+def recorded_settings(trainer: type, model: "Model") -> Any:
     """The settings that a model was trained with.
 
     Raises:
@@ -179,7 +179,7 @@ def settings_of(trainer: type, model: "Model") -> Any:
     return made
 
 
-def frozen_rows(model: "Model", table: str, shape: tuple[int, ...]) -> np.ndarray:
+def padded_table(model: "Model", table: str, shape: tuple[int, ...]) -> np.ndarray:
     """A table of a model, or its vectors where there is none of that name, as kernels read it: (rows, padded dim).
 
     Raises:
@@ -189,16 +189,16 @@ def frozen_rows(model: "Model", table: str, shape: tuple[int, ...]) -> np.ndarra
     if found is None or found.shape != shape or found.dtype != np.float32:
         kind = "missing" if found is None else f"{found.shape} {found.dtype}"
         raise FormatError(f"the {model.name} model is broken: its table {table!r} is {kind}, not float32 {shape}")
-    return frozen(found)
+    return padded_rows(found)
 
 
-def frozen(array: np.ndarray) -> np.ndarray:
+def padded_rows(array: np.ndarray) -> np.ndarray:
     """Rows padded with zeros, read-only, (rows, padded dim): the array itself where it has that form."""
     flat = array.reshape(-1, array.shape[-1])
     if flat.shape[1] == padded(flat.shape[1]):
         rows = np.asarray(flat).view()
     else:
-        rows = zeros(*flat.shape)
+        rows = zero_rows(*flat.shape)
         rows[:, : flat.shape[1]] = flat
     rows.flags.writeable = False
     return rows

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from embeddings.errors import CorpusError, OutputError
 from embeddings.kernels.block import new_block
-from embeddings.kernels.document_lines import mark_known
+from embeddings.kernels.document_lines import mark_documents_with_words
 from embeddings.kernels.row_operations import padded
-from embeddings.support.cache_folder import folder
-from embeddings.training.parameters import initial, zeros
-from embeddings.training.worker import Reader
+from embeddings.support.cache_folder import cache_folder
+from embeddings.training.parameters import random_rows, zero_rows
+from embeddings.training.worker import BlockStream
 
 if TYPE_CHECKING:
     from embeddings.corpora import EncodedCorpus
@@ -38,7 +38,7 @@ class Documents:
     tags: Any = None
 
 
-def documents_of(encoded: "EncodedCorpus", how: How = "auto") -> Documents:
+def corpus_documents(encoded: "EncodedCorpus", how: How = "auto") -> Documents:
     """The documents of a corpus.
 
     Arguments:
@@ -50,7 +50,7 @@ def documents_of(encoded: "EncodedCorpus", how: How = "auto") -> Documents:
         CorpusError: some documents have a tag, and one has none.
     """
     lines, starts = np.asarray(encoded.sentences), np.asarray(encoded.documents)
-    by_line = of_lines(how, encoded.meta["items"])
+    by_line = splits_by_line(how, encoded.meta["items"])
     borders = lines if by_line else lines[starts]
     count = len(borders) - 1
     if encoded.tags is None:
@@ -65,32 +65,32 @@ def documents_of(encoded: "EncodedCorpus", how: How = "auto") -> Documents:
     )
 
 
-def of_lines(how: How, items: bool) -> bool:
+def splits_by_line(how: How, items: bool) -> bool:
     """Whether documents are lines; `items` tells that of a corpus any came as rows or items."""
     return how == "lines" or (how == "auto" and not items)
 
 
-def document_table(documents: Documents, ids: np.ndarray, vocabulary: int, dim: int, seed: int) -> np.ndarray:
+def initial_document_table(documents: Documents, ids: np.ndarray, vocabulary: int, dim: int, seed: int) -> np.ndarray:
     """The table as training starts, float32 (count, padded dim); zeros for documents without a known word.
 
     Raises:
         OutputError: it is large, and there is no room for its file.
     """
     size = documents.count, padded(dim)
-    table = initial(documents.count, dim, seed, mapped(*size) if 4 * size[0] * size[1] > LARGE else zeros(*size))
+    table = random_rows(documents.count, dim, seed, mapped(*size) if 4 * size[0] * size[1] > LARGE else zero_rows(*size))
     known = np.zeros(documents.count, np.bool_)
-    mark_known(ids, documents.borders, documents.rows, vocabulary, known)
+    mark_documents_with_words(ids, documents.borders, documents.rows, vocabulary, known)
     table[~known] = 0
     return table
 
 
-def windows(task: "Task", documents: Documents, *, noise: int, shrink: bool, sharing: int) -> Reader:
+def document_windows(task: "Task", documents: Documents, *, noise: int, shrink: bool, sharing: int) -> BlockStream:
     """What threads read: words in windows that do not leave their document, with `noise` words for each.
 
     `shrink` tells whether the reach of windows is drawn, `sharing` how many that lie apart share noise words.
     """
     source = task.source()._replace(lines=documents.borders, rows=documents.rows, shrink=shrink, sharing=sharing)
-    return Reader(source, lambda: new_block(source.window, noise, documents=True))
+    return BlockStream(source, lambda: new_block(source.window, noise, documents=True))
 
 
 def mapped(rows: int, width: int) -> np.ndarray:
@@ -101,7 +101,7 @@ def mapped(rows: int, width: int) -> np.ndarray:
     Raises:
         OutputError: there is no room for it.
     """
-    size, home = 4 * rows * width, folder("scratch")
+    size, home = 4 * rows * width, cache_folder("scratch")
     try:
         with tempfile.TemporaryFile(dir=home) as file:
             if hasattr(os, "posix_fallocate"):  # a full disk is told now, not by a crash when pages are written

@@ -36,7 +36,7 @@ ROWS = {  # what the rows of that table are, as a trainer's `word_rows` tells: w
 
 
 @dataclass(frozen=True)
-class Init:
+class InitFrom:
     """Vectors to start from.
 
     Arguments:
@@ -77,7 +77,7 @@ class Init:
         return load(self.vectors) if isinstance(self.vectors, str | os.PathLike) else self.vectors.vectors
 
     @property
-    def named(self) -> dict[str, Any]:
+    def config(self) -> dict[str, Any]:
         """What tells it from others."""
         return {"vectors": self.given.fingerprint, "duplicates": self.duplicates, "freeze": self.freeze}
 
@@ -104,7 +104,7 @@ class Init:
         """
         words, table = task.vocabulary.words, parameters(tables)[WORDS]
         keeps = task.encoded.meta["settings"].get("case") == "keep"
-        places, rows = matched(self.given, words, self.duplicates, same if keeps else lowered())
+        places, rows = matched(self.given, words, self.duplicates, same if keeps else lower_case())
         if not len(places):
             raise SettingError(f"none of the {len(words)} words of the corpus has a vector to start from")
         good = np.isfinite(rows).all(axis=1)
@@ -121,11 +121,11 @@ def same(word: str) -> str:
     return word
 
 
-def lowered() -> Callable[[str], str]:
+def lower_case() -> Callable[[str], str]:
     """What lower-cases a word as corpora do."""
-    from embeddings.corpora.tokenizers import lowered
+    from embeddings.corpora.tokenizers import lower_case
 
-    return lowered
+    return lower_case
 
 
 def matched(

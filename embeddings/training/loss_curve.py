@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from embeddings.errors import FormatError
-from embeddings.support.plots import check_picture, save_picture
+from embeddings.support.plots import check_figure_path, save_figure
 from embeddings.training.run_log_reader import is_number, lines
 
 Points = list[tuple[float, float]]
@@ -17,11 +17,11 @@ def losses(path: str | os.PathLike[str]) -> tuple[str, Points]:
     Raises:
         FormatError: it is neither, or knows no loss.
     """
-    from embeddings.models.model_files import read_description
+    from embeddings.models.model_files import read_model_json
 
     place = Path(path)
     if place.is_dir():
-        found = read_description(place)["record"].get("loss_by_epoch")
+        found = read_model_json(place)["record"].get("loss_by_epoch")
         values = found if isinstance(found, list) else []
         points = [(float(number), float(value)) for number, value in enumerate(values, 1) if is_number(value)]
         return "epochs", checked(place, points)
@@ -60,7 +60,7 @@ def draw_curve(path: str | os.PathLike[str], picture: str | os.PathLike[str], *,
         OutputError: it exists (unless `force`), or cannot be written.
         FormatError: as `losses`.
     """
-    check_picture(picture, force=force)
+    check_figure_path(picture, force=force)
     what, points = losses(path)
     from matplotlib.figure import Figure
 
@@ -71,4 +71,4 @@ def draw_curve(path: str | os.PathLike[str], picture: str | os.PathLike[str], *,
     axes.set_ylabel("loss, the mean over sampled windows")
     axes.set_title(Path(path).name)
     axes.grid(alpha=0.3)
-    save_picture(figure, picture, force=force)
+    save_figure(figure, picture, force=force)

@@ -6,19 +6,19 @@ import numpy as np
 
 from embeddings.errors import SettingError
 from embeddings.kernels.row_operations import padded
-from embeddings.kernels.step_buffers import aligned
-from embeddings.support.system import memory
+from embeddings.kernels.step_buffers import aligned_zeros
+from embeddings.support.system import total_memory
 
 Arrays = dict[str, np.ndarray]
 VECTORS = "vectors"  # of `Arrays`, what words get
 
 
-def initial(rows: int, dim: int, seed: int, table: np.ndarray | None = None) -> np.ndarray:
+def random_rows(rows: int, dim: int, seed: int, table: np.ndarray | None = None) -> np.ndarray:
     """Rows uniform in (-1, 1) / dim, as gensim and fastText begin; float32 (rows, padded dim), zero beyond `dim`.
 
     word2vec begins with half of it; the whole gives CBOW better vectors in few epochs. A table of zeros may be given.
     """
-    table = zeros(rows, dim) if table is None else table
+    table = zero_rows(rows, dim) if table is None else table
     rng = np.random.default_rng(seed)
     for start in range(0, rows, 65536):  # a block at a time, so that no second table is ever in memory
         part = table[start : start + 65536, :dim]
@@ -26,22 +26,22 @@ def initial(rows: int, dim: int, seed: int, table: np.ndarray | None = None) -> 
     return table
 
 
-def zeros(rows: int, dim: int) -> np.ndarray:
+def zero_rows(rows: int, dim: int) -> np.ndarray:
     """Rows of zeros; float32 (rows, padded dim).
 
     Raises:
         SettingError: the machine has less memory than they take.
     """
-    size, room = 4 * rows * padded(dim), memory()
+    size, room = 4 * rows * padded(dim), total_memory()
     if room is not None and size > room:  # else the system might say so by ending the process, hours later
         raise SettingError(
             f"a table of {rows:,} rows of {dim} numbers takes {size / 1e9:,.1f} GB, and this machine has "
             f"{room / 1e9:,.1f}; fewer words, components, buckets or a smaller window make it smaller"
         )
-    return aligned(rows, padded(dim))
+    return aligned_zeros(rows, padded(dim))
 
 
-def trimmed(table: np.ndarray, dim: int, slots: int = 1) -> np.ndarray:
+def unpad(table: np.ndarray, dim: int, slots: int = 1) -> np.ndarray:
     """A table as it is kept: (rows, dim), or (rows, slots, dim) if that many rows belong to each.
 
     `table` is (rows * slots, padded dim) or (rows, slots * padded dim): the same numbers in the same order. Its own
@@ -56,9 +56,9 @@ def trimmed(table: np.ndarray, dim: int, slots: int = 1) -> np.ndarray:
     return kept.reshape(-1, dim) if slots == 1 else kept.reshape(-1, slots, dim)
 
 
-def all_trimmed(tables: Any, dim: int) -> Arrays:
+def unpad_all(tables: Any, dim: int) -> Arrays:
     """The arrays of a NamedTuple, `trimmed`, by the names they are kept by: "words" become the vectors."""
-    found = {name: trimmed(array, dim) for name, array in tables._asdict().items() if isinstance(array, np.ndarray)}
+    found = {name: unpad(array, dim) for name, array in tables._asdict().items() if isinstance(array, np.ndarray)}
     return {VECTORS if name == "words" else name: array for name, array in found.items()}
 
 
@@ -85,7 +85,7 @@ def is_learned(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.dtype.kind == "f"
 
 
-def copied(tables: Any, known: dict[int, np.ndarray] | None = None) -> Any:
+def copy_tables(tables: Any, known: dict[int, np.ndarray] | None = None) -> Any:
     """A NamedTuple with copies of what is learned; an array that stands in it twice does so in the copy."""
     known = {} if known is None else known
     values = []
@@ -95,11 +95,11 @@ def copied(tables: Any, known: dict[int, np.ndarray] | None = None) -> Any:
                 known[id(value)] = np.array(value, subok=False)
             values.append(known[id(value)])
         else:
-            values.append(copied(value, known) if hasattr(value, "_asdict") else value)
+            values.append(copy_tables(value, known) if hasattr(value, "_asdict") else value)
     return type(tables)(*values)
 
 
-def fill_in(table: np.ndarray, saved: np.ndarray) -> None:
+def copy_into(table: np.ndarray, saved: np.ndarray) -> None:
     """Copy what was saved of an array into it.
 
     Raises:
@@ -110,7 +110,7 @@ def fill_in(table: np.ndarray, saved: np.ndarray) -> None:
     table[...] = saved
 
 
-def finite(array: np.ndarray) -> bool:
+def is_finite(array: np.ndarray) -> bool:
     """Whether no number is NaN or infinite."""
     flat = array.reshape(-1)
     return all(np.isfinite(flat[start : start + 2**22]).all() for start in range(0, len(flat), 2**22))

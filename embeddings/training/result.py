@@ -8,7 +8,7 @@ from embeddings.models.model import Model
 from embeddings.models.text_settings import PHRASES, TEXT
 from embeddings.support.logs import log
 from embeddings.training.continued_training import phrases_after
-from embeddings.training.parameters import VECTORS, Arrays, finite
+from embeddings.training.parameters import VECTORS, Arrays, is_finite
 from embeddings.training.progress import Tally
 from embeddings.vectors.vectors import Vectors
 
@@ -40,7 +40,7 @@ def model_of(task: "Task", arrays: Arrays, tally: Tally, composes: bool) -> Mode
         TrainingError: a number of it is NaN or infinite.
     """
     for name, array in arrays.items():
-        if not finite(array):
+        if not is_finite(array):
             raise overflow(name, tally)
     done = tally.progress()
     log.info("trained %s: %s of %s words, %.1f s", task.trainer, done.words, done.total, done.seconds)
@@ -53,7 +53,7 @@ def model_of(task: "Task", arrays: Arrays, tally: Tally, composes: bool) -> Mode
         record=record_of(task, tally),
         composer=getattr(type(task.settings), "composer", None) if composes else None,
         tags=task.tags,
-        phrases=phrases_after(task.conduct.continued, task.encoded.phrases),
+        phrases=phrases_after(task.run_options.continued, task.encoded.phrases),
     )
 
 

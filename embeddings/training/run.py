@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from embeddings.errors import FormatError
-from embeddings.kernels.step_buffers import Bundle, freeze
+from embeddings.kernels.step_buffers import StepBuffers, with_frozen_rows
 from embeddings.models.model import Model
 from embeddings.training import hogwild
-from embeddings.training.callbacks import Begin, Moment, listens
+from embeddings.training.callbacks import RunStart, EpochEnd, wants_epoch_end
 from embeddings.training.checkpoints import Keeper, check_same, useless
 from embeddings.training.continued_training import put
 from embeddings.training.init_vectors import WORDS
-from embeddings.training.parameters import Arrays, copied, parameters
+from embeddings.training.parameters import Arrays, copy_tables, parameters
 from embeddings.training.progress import Tally
 from embeddings.training.result import Interrupted, model_of, overflow
 from embeddings.training.run_fingerprint import identity
 from embeddings.training.state import memories, put_back, taken
-from embeddings.training.worker import LearnBlock, Reader, Worker
+from embeddings.training.worker import LearnBlock, BlockStream, Worker
 
 if TYPE_CHECKING:
     from embeddings.training.task import Task
@@ -38,8 +38,8 @@ class Learner(NamedTuple):
 
     learn_block: LearnBlock
     tables: Any
-    bundle: Callable[[], Bundle]
-    reader: Reader
+    buffers: Callable[[], StepBuffers]
+    reader: BlockStream
     own: Callable[[], Any]
     learned: Callable[[Any], Arrays]
     composes: bool
@@ -49,41 +49,41 @@ class Run:
     """One run of a task."""
 
     def __init__(self, task: "Task", learner: Learner) -> None:
-        self.task, self.learner, self.conduct = task, learner, task.conduct
-        self.callbacks = list(task.conduct.callbacks)
+        self.task, self.learner, self.run_options = task, learner, task.run_options
+        self.callbacks = list(task.run_options.callbacks)
         self.begun: dict[str, Any] = {}  # what it started from, for the record
         self.frozen = self.start()
-        Worker(task, learner.reader, Tally(1, task.settings, 1), 0, learner.bundle()).compile(
+        Worker(task, learner.reader, Tally(1, task.settings, 1), 0, learner.buffers()).compile(
             learner.learn_block, learner.own()
         )
         self.tally = Tally(task.threads, task.settings, task.corpus_words)
         self.workers = [
-            Worker(task, learner.reader, self.tally, thread, self.bundle()) for thread in range(task.threads)
+            Worker(task, learner.reader, self.tally, thread, self.buffers()) for thread in range(task.threads)
         ]
         self.own = [learner.own() for _ in self.workers]
         self.told = 0  # epochs whose end the callbacks know of
         self.memory: list[dict[str, Any]] | None = None  # what they knew before, while they are told of one
         self.stopped = self.due = False
-        self.named = identity(task) if self.conduct.checkpoints or self.callbacks else {}
+        self.named = identity(task) if self.run_options.checkpoints or self.callbacks else {}
         self.keeper: Keeper | None = None
 
     def start(self) -> np.ndarray | None:
         """Put what is given into the tables; gives the rows of words that are not to move, if any."""
         task, tables = self.task, self.learner.tables
         words = len(task.vocabulary)
-        if self.conduct.continued is not None:
-            old = put(self.conduct.continued, task, tables)
+        if self.run_options.continued is not None:
+            old = put(self.run_options.continued, task, tables)
             self.begun = {"notes": [f"{old:,} words went on from the model, {words - old:,} are new"]}
-        if self.conduct.init is None:
+        if self.run_options.init is None:
             return None
-        given = self.conduct.init.put(task, tables)
+        given = self.run_options.init.put(task, tables)
         self.begun = {"notes": [f"{int(given.sum()):,} of {words:,} words started from the given vectors"]}
-        return given if self.conduct.init.freeze else None
+        return given if self.run_options.init.freeze else None
 
-    def bundle(self) -> Bundle:
+    def buffers(self) -> StepBuffers:
         """A thread's scratch."""
-        made = self.learner.bundle()
-        return made if self.frozen is None else freeze(made, parameters(self.learner.tables)[WORDS], self.frozen)
+        made = self.learner.buffers()
+        return made if self.frozen is None else with_frozen_rows(made, parameters(self.learner.tables)[WORDS], self.frozen)
 
     def model(self) -> Model:
         """The model, from first word to last.
@@ -108,17 +108,17 @@ class Run:
 
     def begin(self) -> None:
         """Be where the last checkpoint was, if that is asked for."""
-        if self.conduct.checkpoints is not None:
+        if self.run_options.checkpoints is not None:
             self.resume()
-            self.keeper = Keeper(self.conduct.checkpoints, self.tally.done)
+            self.keeper = Keeper(self.run_options.checkpoints, self.tally.done)
         for callback in self.callbacks:
-            callback.begin(Begin(self.task.trainer, self.named, self.tally.done, self.tally.total))
+            callback.begin(RunStart(self.task.trainer, self.named, self.tally.done, self.tally.total))
 
     def resume(self) -> None:
         """Go on from the last checkpoint, if that is asked for and there is one; else the folder is made free."""
-        checkpoints = self.conduct.checkpoints
+        checkpoints = self.run_options.checkpoints
         assert checkpoints is not None
-        if not self.conduct.resume:
+        if not self.run_options.resume:
             checkpoints.sweep(everything=checkpoints.force)
             return
         checkpoints.sweep()
@@ -133,7 +133,7 @@ class Run:
 
     def stretch(self) -> None:
         """Let the threads learn until something is to be done, and do it."""
-        waits = any(map(listens, self.callbacks))
+        waits = any(map(wants_epoch_end, self.callbacks))
         until = self.told + 1 if waits else self.task.settings.epochs
 
         def work(thread: int, halt: Event) -> None:
@@ -169,10 +169,10 @@ class Run:
     def tell_epoch(self, epoch: int) -> None:
         """Tell the callbacks of the end of an epoch, and whether one of them ends the run."""
         loss = self.tally.losses()[epoch - 1]
-        moment = Moment(epoch, self.tally.progress(), loss, lambda: self.made(copied(self.learner.tables)))
+        epoch_end = EpochEnd(epoch, self.tally.progress(), loss, lambda: self.made(copy_tables(self.learner.tables)))
         for callback in self.callbacks:
-            callback.epoch(moment)
-        self.stopped = moment.stopped
+            callback.epoch(epoch_end)
+        self.stopped = epoch_end.stopped
 
     def keep(self) -> None:
         """Write a checkpoint."""

@@ -10,11 +10,11 @@ from typing import IO, Any
 from embeddings.errors import OutputError, SettingError
 from embeddings.models.model import Model
 from embeddings.support.files import check_file, is_stream
-from embeddings.support.jsonable import plain
+from embeddings.support.jsonable import to_jsonable
 from embeddings.support.logs import log
-from embeddings.training.callbacks import Begin, Callback
+from embeddings.training.callbacks import RunStart, Callback
 from embeddings.training.progress import Progress
-from embeddings.training.run_log_reader import starts_log
+from embeddings.training.run_log_reader import is_log_file
 
 EVERY = 1.0  # seconds between lines of progress
 
@@ -40,14 +40,14 @@ class RunLog(Callback):
             raise SettingError(f"a log must have the path of a file, not {path!r:.80}")
         stream = is_stream(Path(path))  # it is written to and not replaced
         self.path = Path(path) if stream else check_file(path, force=append or force)
-        if append and not stream and self.path.exists() and not starts_log(self.path):
+        if append and not stream and self.path.exists() and not is_log_file(self.path):
             raise OutputError(f"{self.path} is no log of a run, and is not gone on with: choose another name")
         self.append = append
         self.stream: IO[str] | None = None
         self.told = 0.0
         self.losses: list[float] = []
 
-    def begin(self, begin: Begin) -> None:
+    def on_run_start(self, run_start: RunStart) -> None:
         """The trainer, its settings, and what else names the run."""
         try:
             self.stream = opened(self.path, self.append)
@@ -55,9 +55,9 @@ class RunLog(Callback):
             raise OutputError(f"{self.path} cannot be written: {error.strerror or error}") from error
         self.append = True  # a second run of the same object leaves the lines of the first
         self.told, self.losses = 0.0, []
-        self.write("begin", words=begin.words, of_words=begin.of_words, **begin.run)
+        self.write("begin", words=run_start.words, of_words=run_start.total_words, **run_start.fingerprint)
 
-    def progress(self, progress: Progress) -> None:
+    def on_progress(self, progress: Progress) -> None:
         """Where the run is, once a second and at its end."""
         self.losses += [progress.loss] if progress.loss is not None else []
         if perf_counter() - self.told >= EVERY or progress.words == progress.total:
@@ -66,16 +66,16 @@ class RunLog(Callback):
             self.losses.clear()
             self.write("progress", **{**facts(progress), "loss": loss})
 
-    def checkpoint(self, path: Path, progress: Progress) -> None:
+    def on_checkpoint(self, path: Path, progress: Progress) -> None:
         """Where it is."""
         self.write("checkpoint", **facts(progress), path=str(path))
 
-    def interrupted(self, progress: Progress) -> None:
+    def on_interrupt(self, progress: Progress) -> None:
         """How far the run came."""
         self.write("interrupted", **facts(progress))
         self.close()
 
-    def end(self, model: Model) -> Model:
+    def on_run_end(self, model: Model) -> Model:
         """The record of the model."""
         self.write("end", **model.record)
         self.close()
@@ -87,7 +87,7 @@ class RunLog(Callback):
             return
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         try:
-            self.stream.write(json.dumps(plain({"event": event, "time": now, **values}), ensure_ascii=False) + "\n")
+            self.stream.write(json.dumps(to_jsonable({"event": event, "time": now, **values}), ensure_ascii=False) + "\n")
             self.stream.flush()
         except OSError as error:
             log.warning("%s ends here: %s", self.path, error.strerror or error)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from embeddings.errors import FormatError
-from embeddings.support.jsonable import plain
+from embeddings.support.jsonable import to_jsonable
 
 FIRST = b'{"event": "begin", "time": "'  # how a log begins, one that a crash cut short too
 BLOCK = 1 << 16  # bytes at either end of a log that are enough to know how the run went
@@ -19,7 +19,7 @@ def is_log(start: bytes) -> bool:
     return start.startswith(FIRST)
 
 
-def starts_log(path: Path) -> bool:
+def is_log_file(path: Path) -> bool:
     """Whether there is the log of a run, or an empty file, or what a crash left of a first line.
 
     Raises:
@@ -68,7 +68,7 @@ def ends_of(path: Path) -> list[dict[str, Any]]:
         return parsed(start + stream.read(BLOCK))
 
 
-def log_facts(path: Path, *, full: bool = False) -> dict[str, Any]:
+def summarize_log(path: Path, *, full: bool = False) -> dict[str, Any]:
     """What a log says of its run, from its beginning and its end; of the last where there are several.
 
     Arguments:
@@ -90,7 +90,7 @@ def log_facts(path: Path, *, full: bool = False) -> dict[str, Any]:
     if full:
         for name, event in (("runs", "begin"), ("checkpoints", "checkpoint"), ("interrupts", "interrupted")):
             facts[name] = sum(line["event"] == event for line in found)
-    told: dict[str, Any] = plain(facts)
+    told: dict[str, Any] = to_jsonable(facts)
     return told
 
 

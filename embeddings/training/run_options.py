@@ -10,7 +10,7 @@ from embeddings.settings import check_value
 from embeddings.training import continued_training
 from embeddings.training.callbacks import Callback
 from embeddings.training.checkpoints import Checkpoints
-from embeddings.training.init_vectors import Init
+from embeddings.training.init_vectors import InitFrom
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Conduct:
+class RunOptions:
     """What a run starts from, what is kept of it on its way, whether it goes on from there, and who is told.
 
     Arguments:
@@ -32,7 +32,7 @@ class Conduct:
         SettingError: something is not what it should be.
     """
 
-    init: Init | None = None
+    init: InitFrom | None = None
     continued: "Model | None" = None
     checkpoints: Checkpoints | None = None
     resume: bool = False
@@ -50,8 +50,8 @@ class Conduct:
         wrong = [callback for callback in self.callbacks if not isinstance(callback, Callback)]
         if wrong:
             raise SettingError(f"a callback must be an embeddings.Callback, not {wrong[0]!r}")
-        if self.init is not None and not isinstance(self.init, Init):
-            raise SettingError(f"init must be embeddings.Init, not {self.init!r:.80}")
+        if self.init is not None and not isinstance(self.init, InitFrom):
+            raise SettingError(f"init must be embeddings.InitFrom, not {self.init!r:.80}")
         if self.continued is not None:
             continued_training.check_model(self.continued)
         if self.init is not None and self.continued is not None:
@@ -99,7 +99,7 @@ class Conduct:
             continued_training.check_corpus(self.continued, corpus)
 
     @property
-    def named(self) -> dict[str, Any]:
+    def config(self) -> dict[str, Any]:
         """What a run starts from, for checkpoints."""
         return {
             "init": None if self.init is None else self.init.named,
@@ -107,21 +107,21 @@ class Conduct:
         }
 
 
-def takes_conduct(trainer: Any) -> bool:
+def accepts_run_options(trainer: Any) -> bool:
     """Whether runs of a trainer, or of its class, can be carried out in these ways."""
-    return "conduct" in inspect.signature(trainer.train).parameters
+    return "run_options" in inspect.signature(trainer.train).parameters
 
 
-def arguments(trainer: Any, name: str, conduct: Conduct | None) -> dict[str, Any]:
+def train_arguments(trainer: Any, name: str, run_options: RunOptions | None) -> dict[str, Any]:
     """What its `train` is given.
 
     Raises:
         SettingError: something is asked for, and the trainer cannot do it.
     """
-    if conduct is None or conduct.plain:
+    if run_options is None or run_options.plain:
         return {}
-    if not takes_conduct(trainer):
+    if not accepts_run_options(trainer):
         raise SettingError(
-            f"the trainer {name} knows no checkpoints, callbacks or vectors to start from: its train has no 'conduct'"
+            f"the trainer {name} knows no checkpoints, callbacks or vectors to start from: its train has no 'run_options'"
         )
-    return {"conduct": conduct}
+    return {"run_options": run_options}

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from embeddings.kernels.block import Source
-from embeddings.kernels.shuffled_lines import gather
+from embeddings.kernels.block import BlockSource
+from embeddings.kernels.shuffled_lines import gather_lines
 
 RUN = 1 << 14  # words
 TOGETHER = 64
@@ -20,12 +20,12 @@ TOGETHER = 64
 class Piece(NamedTuple):
     """What is read next: words `begin` to `end` of a source."""
 
-    source: Source
+    source: BlockSource
     begin: int
     end: int
 
 
-def shuffled(source: Source, begin: int, end: int, rng: np.random.Generator) -> Iterator[Piece]:
+def shuffled(source: BlockSource, begin: int, end: int, rng: np.random.Generator) -> Iterator[Piece]:
     """The pieces of `ids[begin:end]`: each sentence in it once. What the cut left of a sentence counts as one."""
     runs = rng.permutation(-(-(end - begin) // RUN))
     for first in range(0, len(runs), TOGETHER):
@@ -49,11 +49,11 @@ def sentences(lines: np.ndarray, begin: int, end: int, run: int) -> tuple[np.nda
     return starts, np.minimum(stops, end)
 
 
-def together(source: Source, starts: np.ndarray, stops: np.ndarray) -> Piece:
+def together(source: BlockSource, starts: np.ndarray, stops: np.ndarray) -> Piece:
     """These sentences one after another, in a copy."""
     words = int((stops - starts).sum())
     ids, lines = np.empty(words, source.ids.dtype), np.empty(len(starts) + 1, np.int64)
-    gather(source.ids, starts, stops, ids, lines)
+    gather_lines(source.ids, starts, stops, ids, lines)
     if not source.ids.flags.writeable:  # a type of its own to the compiler, which has code for one of them
         ids.flags.writeable = False
     if not source.lines.flags.writeable:

@@ -9,7 +9,7 @@ import numpy as np
 from embeddings.errors import EmbeddingsError, FormatError
 from embeddings.training.callbacks import Callback
 from embeddings.training.checkpoints import State
-from embeddings.training.parameters import fill_in, parameters
+from embeddings.training.parameters import copy_into, parameters
 from embeddings.training.worker import whole
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def put_back(run: "Run", state: State) -> None:
     arrays, facts = state.arrays, state.facts
     try:
         for name, table in parameters(run.learner.tables).items():
-            fill_in(table, arrays[f"table.{name}"])
+            copy_into(table, arrays[f"table.{name}"])
         if facts["sum"] != checksum(arrays):
             raise ValueError("its bytes are not those that were written")
         for number, worker in enumerate(run.workers):

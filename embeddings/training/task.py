@@ -8,9 +8,9 @@ import numpy as np
 
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import SettingError
-from embeddings.kernels.block import SIZE, Source, keep_thresholds, new_block
+from embeddings.kernels.block import BLOCK_SIZE, BlockSource, keep_thresholds, new_block
 from embeddings.kernels.noise_sampling import alias_table
-from embeddings.kernels.step_buffers import Bundle
+from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.models.model import Model
 from embeddings.settings import (
     ContextWindow,
@@ -22,14 +22,14 @@ from embeddings.settings import (
 )
 from embeddings.support.logs import log
 from embeddings.support.system import available_threads as available_threads
-from embeddings.training.continued_training import grown_corpus
-from embeddings.training.parameters import Arrays, all_trimmed
+from embeddings.training.continued_training import extend_corpus
+from embeddings.training.parameters import Arrays, unpad_all
 from embeddings.training.progress import Report
 from embeddings.training.result import Interrupted as Interrupted
 from embeddings.training.result import TrainingError as TrainingError
 from embeddings.training.run import Learner, Run
-from embeddings.training.run_options import Conduct
-from embeddings.training.worker import LearnBlock, Reader
+from embeddings.training.run_options import RunOptions
+from embeddings.training.worker import LearnBlock, BlockStream
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus, EncodedCorpus
@@ -56,16 +56,16 @@ class Task:
     threads: int
     seed: int
     report: Report | None
-    conduct: Conduct = field(default_factory=Conduct)
+    run_options: RunOptions = field(default_factory=RunOptions)
     tags: Any = None
 
     def run(
         self,
         learn_block: LearnBlock,
         tables: Any,
-        bundle: Callable[[], Bundle],
+        buffers: Callable[[], StepBuffers],
         *,
-        reader: Reader | None = None,
+        reader: BlockStream | None = None,
         own: Callable[[], Any] | None = None,
         learned: Callable[[Any], Arrays] | None = None,
         composes: bool = True,
@@ -76,7 +76,7 @@ class Task:
             learn_block: the model's kernel, called with a block, tables, a bundle and the rate.
             tables: a NamedTuple of all that is learned: its arrays of floats, and those of NamedTuples in it. They are
                 (rows, padded dim) unless `learned` is given. Checkpoints hold these, and nothing else of a model.
-            reader: what is read; `windows()` if not given.
+            reader: what is read; `window_stream()` if not given.
             own: makes what one thread gets as tables, where that is not `tables`: with scratch of its own, from which
                 nothing is carried from block to block.
             learned: gives, of such tables, the arrays that are kept, by name, with `dim` components: "vectors" are
@@ -92,10 +92,10 @@ class Task:
         learner = Learner(
             learn_block,
             tables,
-            bundle,
-            reader or self.windows(),
+            buffers,
+            reader or self.window_stream(),
             own or (lambda: tables),
-            learned or (lambda tables: all_trimmed(tables, self.settings.dim)),
+            learned or (lambda tables: unpad_all(tables, self.settings.dim)),
             composes,
         )
         return Run(self, learner).model()
@@ -105,12 +105,12 @@ class Task:
         """Words of the corpus that one epoch reads, known or not."""
         return len(self.encoded.ids)
 
-    def windows(self, *, noise: int | None = None, size: int = SIZE) -> Reader:
+    def window_stream(self, *, noise: int | None = None, size: int = BLOCK_SIZE) -> BlockStream:
         """Words in windows, `size` of them in a block, with `noise` words for each: the negatives if not given."""
         drawn = self.settings.negatives if noise is None else noise
-        return Reader(self.source(), lambda: new_block(self.settings.window, drawn, size))
+        return BlockStream(self.source(), lambda: new_block(self.settings.window, drawn, size))
 
-    def source(self) -> Source:
+    def source(self) -> BlockSource:
         """What the threads read."""
         return source_of(
             self.settings, self.vocabulary, np.asarray(self.encoded.ids), np.asarray(self.encoded.sentences)
@@ -129,9 +129,9 @@ class Task:
         return cuts
 
 
-def source_of(settings: WindowSettings, vocabulary: Vocabulary, ids: np.ndarray, lines: np.ndarray) -> Source:
+def source_of(settings: WindowSettings, vocabulary: Vocabulary, ids: np.ndarray, lines: np.ndarray) -> BlockSource:
     """What is read of ids and borders of lines by these settings."""
-    return Source(
+    return BlockSource(
         ids=ids,
         lines=lines,
         keep=keep_thresholds(vocabulary.keep_probabilities(settings.sample)),
@@ -150,7 +150,7 @@ def prepare(
     threads: int | None = None,
     seed: int = 1,
     report: Report | None = None,
-    conduct: Conduct | None = None,
+    run_options: RunOptions | None = None,
 ) -> Task:
     """A run that is ready to start: the corpus read and its vocabulary chosen.
 
@@ -161,23 +161,23 @@ def prepare(
         OutputError: there are checkpoints already, or none can be written.
         CheckpointError: the checkpoint to go on from is damaged, or that of another run.
     """
-    threads, seed = run_settings(threads, seed)
+    threads, seed = check_threads_and_seed(threads, seed)
     if report is not None and not callable(report):
         raise SettingError(f"report must be a function, such as print, not {report!r:.80}")
-    conduct = conduct or Conduct()
-    conduct.check(trainer, settings)
-    conduct.check_resumed(trainer, settings, threads, seed)
-    conduct.check_corpus(corpus)
+    run_options = run_options or RunOptions()
+    run_options.check(trainer, settings)
+    run_options.check_resumed(trainer, settings, threads, seed)
+    run_options.check_corpus(corpus)
     encoded = corpus.encode()
-    if conduct.continued is not None:
-        encoded = grown_corpus(conduct.continued, encoded, settings)
+    if run_options.continued is not None:
+        encoded = extend_corpus(run_options.continued, encoded, settings)
     vocabulary = encoded.select(min_count=settings.min_count, max_vocab=settings.max_vocab)
     told = trainer, len(encoded.ids), settings.epochs, len(vocabulary), threads, seed
     log.info("training %s: %s words x %s epochs, vocabulary of %s, threads %s, seed %s", *told)
-    return Task(trainer, settings, encoded, vocabulary, threads, seed, report, conduct)
+    return Task(trainer, settings, encoded, vocabulary, threads, seed, report, run_options)
 
 
-def run_settings(threads: int | None, seed: int) -> tuple[int, int]:
+def check_threads_and_seed(threads: int | None, seed: int) -> tuple[int, int]:
     """How many threads, all cores unless given, and the seed.
 
     Raises:

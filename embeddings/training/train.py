@@ -25,7 +25,7 @@ def train(
     """The model that an installed trainer learns; `settings` are the trainer's own, such as `dim=100`.
 
     The corpus is a `Corpus`, or what one is made of: a path, a built-in name, an iterable of texts or token lists.
-    Among the settings may be those of `embeddings.Conduct`: `checkpoints=em.Checkpoints("v.checkpoints"), resume=True`,
+    Among the settings may be those of `embeddings.RunOptions`: `checkpoints=em.Checkpoints("v.checkpoints"), resume=True`,
     `callbacks=[...]`.
 
     >>> import embeddings as em
@@ -42,18 +42,18 @@ def train(
         CheckpointError, OutputError: as `Task.run`.
     """
     from embeddings.corpora import Corpus
-    from embeddings.training.run_options import Conduct, arguments
+    from embeddings.training.run_options import RunOptions, train_arguments
 
-    names = {field.name for field in fields(Conduct)}
-    conduct = Conduct(**{name: settings.pop(name) for name in names & set(settings)})
-    made = make(trainer, settings)
-    how = arguments(made, trainer, conduct)
+    names = {field.name for field in fields(RunOptions)}
+    run_options = RunOptions(**{name: settings.pop(name) for name in names & set(settings)})
+    made = make_trainer(trainer, settings)
+    how = train_arguments(made, trainer, run_options)
     text = corpus if isinstance(corpus, Corpus) else Corpus(corpus, tokenizer=getattr(made, "tokenizer", "words"))
     model: Model = made.train(text, threads=threads, seed=seed, report=report, **how)
     return model
 
 
-def make(trainer: str, settings: dict[str, Any]) -> Any:
+def make_trainer(trainer: str, settings: dict[str, Any]) -> Any:
     """The trainer of that name with these settings.
 
     Raises:

@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from embeddings.kernels.block import FIRST, LAST, fill, rewind, sound
-from embeddings.kernels.random_numbers import keys
-from embeddings.kernels.step_buffers import LOSS, NEXT, PAIRS, SAMPLED, STEPS, Bundle
-from embeddings.training.parameters import fill_in
+from embeddings.kernels.block import FIRST, LAST, fill_block, rewind, is_valid_block
+from embeddings.kernels.random_numbers import thread_keys
+from embeddings.kernels.step_buffers import LOSS, UNTIL_SAMPLE, PAIRS, LOSS_INTERVAL, STEPS, StepBuffers
+from embeddings.training.parameters import copy_into
 from embeddings.training.progress import Tally
 from embeddings.training.shuffle import Piece, shuffled
 
 if TYPE_CHECKING:
     from embeddings.training.task import Task
 
-LearnBlock = Callable[[Any, Any, Bundle, float], None]
+LearnBlock = Callable[[Any, Any, StepBuffers, float], None]
 CARRIED = ("weights", "factor", "tally")  # of a bundle, from block to block
 
 
-class Reader(NamedTuple):
+class BlockStream(NamedTuple):
     """What threads read, and how: `fill` puts what is learned next of `source` into a block.
 
     `source` has the fields `ids` and `lines` of `embeddings.kernels.block.Source`, and `block()` makes a block with the
@@ -38,20 +38,20 @@ class Reader(NamedTuple):
 
     source: Any
     block: Callable[[], Any]
-    fill: Callable[[Any, Any, np.ndarray], int] = fill
-    sound: Callable[[Any, Any, int, int], bool] = sound
+    fill_block: Callable[[Any, Any, np.ndarray], int] = fill_block
+    is_valid_block: Callable[[Any, Any, int, int], bool] = is_valid_block
 
 
 class Worker:
     """What one thread has to itself: its random numbers, its block and its bundle."""
 
-    def __init__(self, task: "Task", reader: Reader, tally: Tally, thread: int, bundle: Bundle) -> None:
+    def __init__(self, task: "Task", reader: BlockStream, tally: Tally, thread: int, buffers: StepBuffers) -> None:
         self.reader, self.source, self.fill, self.block = reader, reader.source, reader.fill, reader.block()
-        self.tally, self.thread, self.bundle = tally, thread, bundle
-        key = keys(task.seed, task.threads)[thread]
+        self.tally, self.thread, self.buffers = tally, thread, buffers
+        key = thread_keys(task.seed, task.threads)[thread]
         self.random = np.array([key, 0], np.uint64)
         self.order = np.random.default_rng(key) if task.settings.shuffle else None
-        bundle.tally[NEXT] = float(key % SAMPLED)  # windows are tallied from a random one on
+        buffers.tally[UNTIL_SAMPLE] = float(key % LOSS_INTERVAL)  # windows are tallied from a random one on
         self.share = tuple(task.shares(self.source.lines)[thread : thread + 2])
         self.epochs = 0  # read to their end
         self.number = 0  # of the piece, in its epoch
@@ -63,7 +63,7 @@ class Worker:
         """Learn from nothing, so that compiling the kernels is over before the clock starts."""
         rewind(self.block, self.source, 0, 0)
         self.fill(self.block, self.source, self.random)
-        learn_block(self.block, tables, self.bundle, 0.0)
+        learn_block(self.block, tables, self.buffers, 0.0)
 
     def go_on(self, epochs: int, learn_block: LearnBlock, tables: Any, halt: Event) -> None:
         """Learn from where it is until the share was read so many times, unless told to halt."""
@@ -93,23 +93,23 @@ class Worker:
 
     def read_piece(self, piece: Piece, learn_block: LearnBlock, tables: Any, halt: Event) -> bool:
         """Learn from the rest of a piece; whether its end was reached, not told to halt before."""
-        block, bundle, tally = self.block, self.bundle, self.tally
+        block, buffers, tally = self.block, self.buffers, self.tally
         while not halt.is_set():
             read = self.fill(block, piece.source, self.random)
-            if read == 0 and block.place[FIRST] == block.place[LAST]:
+            if read == 0 and block.cursor[FIRST] == block.cursor[LAST]:
                 return True
             rate = tally.rate
             tally.words[self.thread] += read
-            learn_block(block, tables, bundle, rate)
-            tally.add(self.thread, bundle.tally[LOSS], bundle.tally[PAIRS])
-            tally.steps[self.thread] = bundle.tally[STEPS]
-            bundle.tally[LOSS] = bundle.tally[PAIRS] = 0
+            learn_block(block, tables, buffers, rate)
+            tally.add(self.thread, buffers.tally[LOSS], buffers.tally[PAIRS])
+            tally.steps[self.thread] = buffers.tally[STEPS]
+            buffers.tally[LOSS] = buffers.tally[PAIRS] = 0
         return False
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The arrays of its state, themselves."""
         block = {f"block.{name}": array for name, array in self.block._asdict().items()}
-        return {"random": self.random, **block, **{name: getattr(self.bundle, name) for name in CARRIED}}
+        return {"random": self.random, **block, **{name: getattr(self.buffers, name) for name in CARRIED}}
 
     def state(self) -> dict[str, Any]:
         """The rest of its state, as JSON holds it."""
@@ -128,7 +128,7 @@ class Worker:
         if state["piece"] is not None:
             self.open(whole(state["piece"]))
         for name, array in self.arrays().items():
-            fill_in(array, arrays[name])
+            copy_into(array, arrays[name])
         if self.piece is not None and not self.reader.sound(self.block, *self.piece):
             raise ValueError("its threads stand where there is no text")
 

@@ -16,7 +16,7 @@ from embeddings.errors import FormatError, OutputError, SettingError
 from embeddings.testing.trainer_contract import planted
 from embeddings.training.checkpoints import CheckpointError
 from embeddings.training.loss_curve import draw_curve, losses
-from embeddings.training.run_log_reader import log_facts
+from embeddings.training.run_log_reader import summarize_log
 
 
 class Heard(em.Callback):
@@ -28,27 +28,27 @@ class Heard(em.Callback):
     def hear(self, what):
         self.heard.append(self.name + what)
 
-    def begin(self, begin):
-        self.hear(f"begin {begin.words}")
+    def on_run_start(self, run_start):
+        self.hear(f"begin {run_start.words}")
 
-    def epoch(self, moment):
-        self.hear(f"epoch {moment.epoch}")
+    def on_epoch_end(self, epoch_end):
+        self.hear(f"epoch {epoch_end.epoch}")
 
-    def checkpoint(self, path, progress):
+    def on_checkpoint(self, path, progress):
         self.hear("checkpoint")
 
-    def interrupted(self, progress):
+    def on_interrupt(self, progress):
         self.hear("interrupted")
 
-    def end(self, model):
+    def on_run_end(self, model):
         self.hear("end")
         return model
 
 
 class Stopping(em.Callback):
-    def epoch(self, moment):
-        if moment.epoch == 3:
-            moment.stop()
+    def on_epoch_end(self, epoch_end):
+        if epoch_end.epoch == 3:
+            epoch_end.stop()
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -73,7 +73,7 @@ def test_of_progress_and_its_loss():
     told = []
 
     class Progressing(em.Callback):
-        def progress(self, progress):
+        def on_progress(self, progress):
             told.append(progress)
 
     learn("skipgram", planted(), {"epochs": 30}, callbacks=[Progressing()])
@@ -88,8 +88,8 @@ def test_looking_at_the_model_on_the_way_changes_nothing(trainer):
     kept = []
 
     class Looking(em.Callback):
-        def epoch(self, moment):
-            kept.append((moment.model, arrays(moment.model)))
+        def on_epoch_end(self, epoch_end):
+            kept.append((epoch_end.model, arrays(epoch_end.model)))
 
     whole = learn(trainer, planted(), settings)
     model = learn(trainer, planted(), settings, callbacks=[Looking()])
@@ -107,7 +107,7 @@ def test_a_callback_may_end_the_run():
 
 def test_what_a_callback_raises_reaches_the_caller():
     class Wrong(em.Callback):
-        def epoch(self, moment):
+        def on_epoch_end(self, epoch_end):
             raise RuntimeError("wrong")
 
     with pytest.raises(RuntimeError, match="wrong"):
@@ -156,8 +156,8 @@ def test_early_stopping_goes_on_from_a_checkpoint(tmp_path):
     made = em.Checkpoints(tmp_path / "c")
 
     class Interrupting(em.Callback):
-        def epoch(self, moment):
-            if moment.epoch == 3:
+        def on_epoch_end(self, epoch_end):
+            if epoch_end.epoch == 3:
                 raise KeyboardInterrupt
 
     callbacks = [em.EarlyStopping(score=by_words), Interrupting()]
@@ -246,7 +246,7 @@ def test_a_set_without_a_known_word_cannot_judge():
 
 def test_a_callback_that_gives_no_model_leaves_the_one_there_is():
     class Ended(em.Callback):
-        def end(self, model):
+        def on_run_end(self, model):
             self.seen = model
 
     told = Ended()
@@ -269,7 +269,7 @@ def test_a_log_is_lines_of_json(tmp_path):
     first, *middle, last = events(path)
     assert (first["event"], first["trainer"], first["settings"]["dim"], first["seed"]) == ("begin", "skipgram", 8, 3)
     assert {line["event"] for line in middle} == {"progress"}
-    assert middle[-1]["words"] == middle[-1]["of_words"] == 30 * 2400
+    assert middle[-1]["words"] == middle[-1]["total_words"] == 30 * 2400
     assert 0 < middle[-1]["loss"] < 10
     assert last["event"] == "end"
     assert last["loss_by_epoch"] == model.record["loss_by_epoch"]
@@ -337,19 +337,19 @@ def test_a_log_is_told_from_its_beginning_and_its_end(tmp_path):
     begin = {"event": "begin", "time": "t0", "words": 0, "trainer": "cbow", "seed": 5, "settings": {"dim": 3}}
     told = [{"event": "progress", "time": f"t{n}", "words": n, "loss": 1.5, "rate": math.nan} for n in range(1, 9000)]
     path.write_text("".join(json.dumps(line) + "\n" for line in (begin, *told)) + '{"event": "progr')
-    facts = log_facts(path)
+    facts = summarize_log(path)
     assert facts | {"trainer": "cbow", "words": 8999, "loss": 1.5, "rate": None, "last": "t8999", "seed": 5} == facts
     assert facts["state"] == "going on, or cut short"
-    full = log_facts(path, full=True)
+    full = summarize_log(path, full=True)
     assert full == facts | {"runs": 1, "checkpoints": 0, "interrupts": 0}
     with path.open("a") as stream:
         stream.write("\n" + json.dumps({**begin, "seed": 6}) + "\n")
-    facts = log_facts(path)
+    facts = summarize_log(path)
     assert (facts["seed"], facts["words"], facts["loss"]) == (6, 0, None)
     path.write_text('{"event": "begin", "trainer": [[')
-    assert log_facts(path)["trainer"] is None
+    assert summarize_log(path)["trainer"] is None
     path.write_text('{"event": "begin", "trainer": "cbow", "seed": NaN, "words": 1e999}')
-    assert log_facts(path) | {"trainer": "cbow", "seed": None, "words": None} == log_facts(path)
+    assert summarize_log(path) | {"trainer": "cbow", "seed": None, "words": None} == summarize_log(path)
 
 
 def test_lines_of_others_are_no_log(tmp_path):
@@ -372,7 +372,7 @@ def test_a_full_disk_ends_the_log_and_not_the_run(tmp_path):
             raise OSError(28, "No space left on device")
 
     class Filling(em.Callback):
-        def begin(self, begin):
+        def on_run_start(self, run_start):
             log.close()
             log.stream = Full()
 
@@ -421,7 +421,7 @@ def test_a_picture_has_the_ending_of_one(tmp_path):
 @pytest.mark.parametrize("wrong", [em.Callback(), 3, None])
 def test_callbacks_are_a_list(wrong):
     with pytest.raises(SettingError, match=r"callbacks must be a list of embeddings\.Callback, not "):
-        em.Conduct(callbacks=wrong)
+        em.RunOptions(callbacks=wrong)
 
 
 def test_callbacks_may_come_one_by_one():
@@ -433,11 +433,11 @@ def test_callbacks_may_come_one_by_one():
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        (lambda: em.Conduct(checkpoints=em.Checkpoints("c"), resume="no"), "resume must be true or false, not 'no'"),
+        (lambda: em.RunOptions(checkpoints=em.Checkpoints("c"), resume="no"), "resume must be true or false, not 'no'"),
         (lambda: em.Checkpoints(5), "checkpoints must have the path of a folder, not 5"),
         (lambda: em.Checkpoints(""), "checkpoints must have the path of a folder, not ''"),
-        (lambda: em.Init(np.ones((2, 3))), "init takes Vectors, a Model, or the path of either, not array"),
-        (lambda: em.Init(None), "init takes Vectors, a Model, or the path of either, not None"),
+        (lambda: em.InitFrom(np.ones((2, 3))), "init takes Vectors, a Model, or the path of either, not array"),
+        (lambda: em.InitFrom(None), "init takes Vectors, a Model, or the path of either, not None"),
     ],
 )
 def test_a_conduct_that_is_asked_for_wrongly(given, told):

@@ -10,7 +10,7 @@ from resuming import broken_off, corpus, interrupted_after, learn
 
 import embeddings as em
 from embeddings.errors import OutputError, SettingError
-from embeddings.kernels.block import FROM, HELD
+from embeddings.kernels.block import HISTORY_START, FILLED
 from embeddings.support import tensors
 from embeddings.testing.trainer_contract import planted
 from embeddings.training import checkpoints as module
@@ -73,21 +73,21 @@ def test_the_last_few_are_kept(tmp_path):
     made = em.Checkpoints(tmp_path / "c", keep=2)
     state = module.State({}, {}, {"x": np.arange(3)})
     paths = [made.write(state, words) for words in (5, 10, 100, 2000)]
-    assert made.found() == paths[-2:]
+    assert made.paths() == paths[-2:]
     assert sorted(path.name for path in made.folder.iterdir()) == [path.name for path in paths[-2:]]
     assert made.latest().arrays["x"].tolist() == [0, 1, 2]
 
 
 def test_what_a_crash_left_is_no_checkpoint_and_is_swept(tmp_path):
     made = broken_off(tmp_path / "c", 2)
-    (whole,) = made.found()
+    (whole,) = made.paths()
     (made.folder / ".words-000000000000009.x.partial").mkdir()
     cut = made.folder / "words-999999999999999"
     shutil.copytree(whole, cut)
     (cut / RECORD).unlink()
-    assert made.found() == [whole]
+    assert made.paths() == [whole]
     model = learn("skipgram", planted(), {}, checkpoints=made, resume=True)
-    assert model.record["words"] == model.record["of_words"]
+    assert model.record["words"] == model.record["total_words"]
     assert [path.name for path in made.folder.iterdir()] == [whole.name]
 
 
@@ -100,7 +100,7 @@ def test_folders_of_others_are_left_alone(tmp_path):
     for given in ({}, {"resume": True}, {"force": True}):
         made = em.Checkpoints(tmp_path, every="1w", force=given.pop("force", False))
         learn("skipgram", planted(), {}, checkpoints=made, **given)
-        made.sweep(everything=True)
+        made.remove_all()
         assert sorted(path.name for path in tmp_path.iterdir()) == sorted(others)
 
 
@@ -108,9 +108,9 @@ def test_a_run_that_did_not_end_is_not_begun_anew_unasked(tmp_path):
     made = broken_off(tmp_path / "c", 2)
     with pytest.raises(OutputError, match=r"c holds checkpoints of a run that did not end: --resume .* --force begins"):
         learn("skipgram", planted(), {}, checkpoints=made)
-    assert made.found()
+    assert made.paths()
     learn("skipgram", planted(), {}, checkpoints=em.Checkpoints(tmp_path / "c", force=True))
-    assert not made.found()
+    assert not made.paths()
 
 
 def test_without_a_checkpoint_it_begins_at_the_beginning(tmp_path):
@@ -153,7 +153,7 @@ def test_the_checkpoint_of_another_run_is_refused(tmp_path, change, told):
     with pytest.raises(CheckpointError, match="is of another run and cannot be gone on with: .*" + told) as caught:
         em.train(**given, checkpoints=made, resume=True)
     assert "\n" not in str(caught.value)
-    assert made.found()
+    assert made.paths()
 
 
 @pytest.mark.parametrize("trainer", ["cbow", "paragraph-dbow", "tensor-indexing"])
@@ -165,7 +165,7 @@ def test_that_of_another_run_is_refused_before_the_corpus_is_read(tmp_path, trai
     made = broken_off(tmp_path / "c", 2)
     with pytest.raises(CheckpointError, match="is of another run"):
         em.train(trainer, em.Corpus(never()), checkpoints=made, resume=True)
-    (made.found()[-1] / "checkpoint.json").write_text("no")
+    (made.paths()[-1] / "checkpoint.json").write_text("no")
     with pytest.raises(CheckpointError, match=r"the last checkpoint, .*, cannot be used"):
         em.train(trainer, em.Corpus(never()), checkpoints=made, resume=True)
 
@@ -254,7 +254,7 @@ def told_otherwise(*keys, value):
 )
 def test_a_damaged_one_is_refused_in_one_line(tmp_path, change, told):
     made = broken_off(tmp_path / "c", 2)
-    (path,) = made.found()
+    (path,) = made.paths()
     change(path)
     with pytest.raises(CheckpointError, match=told) as caught:
         learn("skipgram", planted(), {}, checkpoints=made, resume=True)
@@ -265,7 +265,7 @@ def test_a_damaged_one_is_refused_in_one_line(tmp_path, change, told):
 @pytest.mark.parametrize("change", [cut, flipped])
 def test_of_a_damaged_one_it_is_told_that_there_is_one_before(tmp_path, change):
     made = broken_off(tmp_path / "c", 2)
-    (path,) = made.found()
+    (path,) = made.paths()
     later = path.with_name("words-000000999999999")
     shutil.copytree(path, later)
     change(later)
@@ -283,11 +283,11 @@ def test_one_that_would_lead_kernels_astray_is_refused(tmp_path, trainer):
     made, text = em.Checkpoints(tmp_path / "c"), corpus(trainer)
     with interrupted_after(2), pytest.raises(em.Interrupted):
         learn(trainer, text, {}, checkpoints=made)
-    (path,) = made.found()
+    (path,) = made.paths()
     good, record = (path / TENSORS).read_bytes(), (path / RECORD).read_text()
     numbers = [("starts", 9, 1 << 20), ("lefts", 9, -2), ("noise", 9, 1 << 30)] if trainer == "sembei" else NUMBERS
     numbers += [("documents", 0, 1 << 20)] * (trainer == "paragraph-dm")
-    places = [one for one in PLACES if trainer != "sembei" or one[1] not in (FROM, HELD)]
+    places = [one for one in PLACES if trainer != "sembei" or one[1] not in (HISTORY_START, FILLED)]
     for misplacement in [*places, *((f"block.{name}", number, value) for name, number, value in numbers)]:
         (path / TENSORS).write_bytes(good)
         (path / RECORD).write_text(record)
@@ -301,7 +301,7 @@ def test_one_that_would_lead_kernels_astray_is_refused(tmp_path, trainer):
 
 def test_a_damaged_one_that_is_removed_leaves_the_one_before(tmp_path):
     made = broken_off(tmp_path / "c", 2)
-    (good,) = made.found()
+    (good,) = made.paths()
     bad = made.folder / "words-000000000009999"
     shutil.copytree(good, bad)
     cut(bad)
@@ -332,23 +332,23 @@ def test_an_interrupt_whose_checkpoint_fails_still_gives_the_model(tmp_path, mon
 
     monkeypatch.setattr(tensors, "save", fails)
     made = broken_off(tmp_path / "c", 2)
-    assert not made.found()
+    assert not made.paths()
     assert "no checkpoint after 2,400 words" in caplog.text
     assert "No space left on device" in caplog.text
 
 
 def test_a_trainer_that_knows_no_checkpoints_is_refused(tmp_path):
-    from embeddings.training.run_options import Conduct, arguments
+    from embeddings.training.run_options import RunOptions, train_arguments
 
     class Stranger:
         def train(self, corpus, *, threads=None, seed=1, report=None):
             raise AssertionError("it was run")
 
-    told = "the trainer strange knows no checkpoints, .* its train has no 'conduct'"
-    for conduct in (Conduct(checkpoints=em.Checkpoints(tmp_path / "c")), Conduct(callbacks=[em.Callback()])):
+    told = "the trainer strange knows no checkpoints, .* its train has no 'run_options'"
+    for run_options in (RunOptions(checkpoints=em.Checkpoints(tmp_path / "c")), RunOptions(callbacks=[em.Callback()])):
         with pytest.raises(SettingError, match=told):
-            arguments(Stranger(), "strange", conduct)
-    assert arguments(Stranger(), "strange", Conduct()) == {}
+            train_arguments(Stranger(), "strange", run_options)
+    assert train_arguments(Stranger(), "strange", RunOptions()) == {}
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,7 @@ def test_it_goes_on_from_a_checkpoint(tmp_path):
         ({}, em.Corpus(NEW, case="keep"), SettingError, "learned from text read with case 'lower': read this so too"),
         ({}, em.Corpus(NEW, tokenizer="whitespace"), SettingError, "with tokenizer 'words'"),
         ({}, em.Corpus(NEW, vocabulary=Vocabulary(["a"], [1])), SettingError, "can have none of its own"),
-        ({"init": em.Init("v")}, em.Corpus(NEW), SettingError, "leave out init"),
+        ({"init": em.InitFrom("v")}, em.Corpus(NEW), SettingError, "leave out init"),
         ({"window": 3}, em.Corpus(NEW), FormatError, "table 'output' of shape .6, 4, 8. does not fit this run"),
     ],
 )  # fmt: skip

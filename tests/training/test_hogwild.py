@@ -13,7 +13,7 @@ import pytest
 
 import embeddings as em
 from embeddings.kernels.block import LAST
-from embeddings.kernels.step_buffers import new_bundle
+from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.plugins.skipgram import Tables
 from embeddings.testing.trainer_contract import planted
 from embeddings.training import hogwild
@@ -86,15 +86,15 @@ def test_a_report_that_fails_stops_all_threads():
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_a_kernel_that_fails_reaches_the_caller_of_train(threads):
-    def learn_block(block, tables, bundle, rate):
-        if block.place[LAST] > 100:
+    def learn_block(block, tables, buffers, rate):
+        if block.cursor[LAST] > 100:
             raise Wrong("kernel")
 
     made = em.SkipGram(dim=8, min_count=1, epochs=ENDLESS)
     task = prepare("skipgram", made, planted(), threads=threads)
     tables = Tables(words=np.zeros((40, 16), np.float32), output=np.zeros((40, 16), np.float32))
     with pytest.raises(Wrong, match="kernel"):
-        task.run(learn_block, tables, lambda: new_bundle(10, 6, 16))
+        task.run(learn_block, tables, lambda: new_step_buffers(10, 6, 16))
     assert not alive()
 
 
@@ -118,7 +118,7 @@ def assert_usable(stopped, trainer):
     assert model.name == trainer
     assert np.isfinite(model.vectors.matrix).all()
     assert abs(model.tables["output"]).max() > 0
-    assert 0 < model.record["words"] < model.record["of_words"]
+    assert 0 < model.record["words"] < model.record["total_words"]
     assert 0 < len(model.record["loss_by_epoch"]) < ENDLESS
     assert not alive()
 
@@ -175,4 +175,4 @@ def test_a_signal_ends_a_real_process_and_its_model_can_be_saved(tmp_path):
     assert out.endswith("saved\n")
     assert process.returncode == 0
     record = em.Model.load(tmp_path / "model").record
-    assert 0 < record["words"] < record["of_words"]
+    assert 0 < record["words"] < record["total_words"]

@@ -18,10 +18,10 @@ import numpy as np
 import embeddings as em
 
 class Told(em.Callback):
-    def begin(self, begin):
-        print("begun", begin.words, flush=True)
+    def on_run_start(self, run_start):
+        print("begun", run_start.words, flush=True)
 
-    def checkpoint(self, path, progress):
+    def on_checkpoint(self, path, progress):
         print("checkpoint", progress.words, flush=True)
 
 rng = np.random.default_rng(1)
@@ -53,7 +53,7 @@ def test_killed_at_random_moments_it_ends_with_the_same_bytes(tmp_path):
                     break
             process.send_signal(signal.SIGKILL)
         kills += 1
-        for path in Checkpoints(folder).found():
+        for path in Checkpoints(folder).paths():
             read_checkpoint(path)
         reached.append(words)
     subprocess.run(command(folder, tmp_path / "again.npz"), check=True, capture_output=True)

@@ -13,7 +13,7 @@ from embeddings.errors import CorpusError, FormatError, OutputError, SettingErro
 from embeddings.models import document_vectors
 from embeddings.testing import check_trainer
 from embeddings.training import document_stream as training
-from embeddings.training.document_stream import documents_of
+from embeddings.training.document_stream import corpus_documents
 from embeddings.training.task import prepare
 
 KINDS = [
@@ -106,7 +106,7 @@ def test_documents_that_share_a_tag_share_a_row_in_any_order(threads, shuffle, t
 
 def parts(source, how="auto", **columns):
     encoded = em.Corpus(source, **columns).encode()
-    found = documents_of(encoded, how)
+    found = corpus_documents(encoded, how)
     return np.diff(found.borders).tolist(), found.rows.tolist(), found.tags
 
 
@@ -181,9 +181,9 @@ def test_one_thread_and_a_seed_settle_every_byte(kind, more):
 def test_threads_cut_at_documents():
     corpus = em.Corpus(["w " * 10 + "\n" + "w " * 10] * 10)
     task = prepare("paragraph-dbow", em.ParagraphDBOW(min_count=1), corpus, threads=3)
-    assert task.shares(documents_of(task.encoded).borders) == [0, 66, 133, 200]
+    assert task.shares(corpus_documents(task.encoded).borders) == [0, 66, 133, 200]
     task = prepare("paragraph-dbow", em.ParagraphDBOW(min_count=1), em.Corpus(["w " * 10] * 1000), threads=3)
-    assert task.shares(documents_of(task.encoded).borders) == [0, 3330, 6670, 10_000]
+    assert task.shares(corpus_documents(task.encoded).borders) == [0, 3330, 6670, 10_000]
 
 
 def test_a_large_table_lies_in_a_file_and_gives_the_same(monkeypatch, tmp_path):
@@ -387,10 +387,10 @@ def test_phrases_that_are_broken_or_were_not_kept_are_told(tmp_path):
         em.load_model(tmp_path / "m")
     for column in (["new"], ["new", ""], None):
         words = pyarrow.array([column], pyarrow.large_list(pyarrow.large_string()))
-        phrase_table.save_table(pyarrow.table({"words": words, "pass": pyarrow.array([1], pyarrow.int8())}), file)
+        phrase_table.save_phrase_table(pyarrow.table({"words": words, "pass": pyarrow.array([1], pyarrow.int8())}), file)
         with pytest.raises(FormatError, match="the phrases of a model are broken: a phrase has 2 to 32 words"):
             em.load_model(tmp_path / "m").infer(["new york"])
-    phrase_table.save_table(pyarrow.table({"tag": ["x"]}), file)
+    phrase_table.save_phrase_table(pyarrow.table({"tag": ["x"]}), file)
     with pytest.raises(FormatError, match="holds tag, not the words of phrases"):
         em.load_model(tmp_path / "m")
     file.unlink()

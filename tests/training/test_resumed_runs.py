@@ -7,17 +7,17 @@ from resuming import FORMS, arrays, corpus, interrupted_after, learn
 import embeddings as em
 from embeddings.kernels.block import FIRST, LAST
 from embeddings.plugins import skipgram as plugin
-from embeddings.training import shuffle
+from embeddings.training import shuffle as shuffling
 from embeddings.training.parameters import zeros
-from embeddings.training.run_options import Conduct
+from embeddings.training.run_options import RunOptions
 from embeddings.training.task import prepare
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("trainer", "settings"), FORMS, ids=str)
 def test_halted_again_and_again_it_ends_with_the_same_bytes(trainer, settings, tmp_path, monkeypatch):
-    monkeypatch.setattr(shuffle, "RUN", 1000)
-    monkeypatch.setattr(shuffle, "TOGETHER", 3)
+    monkeypatch.setattr(shuffling, "RUN", 1000)
+    monkeypatch.setattr(shuffling, "TOGETHER", 3)
     text = corpus(trainer)
     whole = learn(trainer, text, settings)
     checkpoints = em.Checkpoints(tmp_path / "c")
@@ -26,7 +26,7 @@ def test_halted_again_and_again_it_ends_with_the_same_bytes(trainer, settings, t
             learn(trainer, text, settings, checkpoints=checkpoints, resume=number > 0)
     again = learn(trainer, text, settings, checkpoints=checkpoints, resume=True)
     assert arrays(again) == arrays(whole)
-    for name in ("words", "of_words", "bundles", "loss_by_epoch"):
+    for name in ("words", "total_words", "steps", "loss_by_epoch"):
         assert again.record[name] == whole.record[name]
 
 
@@ -45,16 +45,16 @@ def test_every_border_of_a_block_is_a_place_to_go_on_from(looks, shuffle, tmp_pa
 @pytest.mark.parametrize("threads", [2, 3])
 def test_with_more_threads_every_word_is_read_once_in_every_epoch(threads, shuffle, tmp_path, monkeypatch):
     """A kernel that only counts, of threads that halt each at a place of its own."""
-    monkeypatch.setattr(shuffle, "RUN", 500)
+    monkeypatch.setattr(shuffling, "RUN", 500)
     made = em.SkipGram(dim=8, min_count=1, sample=0, epochs=3, window=4, shuffle=shuffle)
     checkpoints, seen = em.Checkpoints(tmp_path / "c"), []
 
-    def learn_block(block, tables, bundle, rate):
-        seen.append(block.words[block.place[FIRST] : block.place[LAST]].copy())
+    def learn_block(block, tables, buffers, rate):
+        seen.append(block.words[block.cursor[FIRST] : block.cursor[LAST]].copy())
 
     def go_on(resume):
-        conduct = Conduct(checkpoints=checkpoints, resume=resume)
-        task = prepare("skipgram", made, corpus("skipgram"), threads=threads, conduct=conduct)
+        run_options = RunOptions(checkpoints=checkpoints, resume=resume)
+        task = prepare("skipgram", made, corpus("skipgram"), threads=threads, run_options=run_options)
         size = len(task.vocabulary)
         tables = plugin.Tables(words=zeros(size, 8), output=zeros(size, 8))
         return task, task.run(learn_block, tables, lambda: plugin.new_bundle(8, 6, 16))
@@ -65,7 +65,7 @@ def test_with_more_threads_every_word_is_read_once_in_every_epoch(threads, shuff
     task, model = go_on(True)
     counts = np.bincount(np.concatenate(seen), minlength=len(task.vocabulary))
     assert counts.tolist() == (3 * task.vocabulary.counts).tolist()
-    assert model.record["words"] == model.record["of_words"] == 3 * len(task.encoded.ids)
+    assert model.record["words"] == model.record["total_words"] == 3 * len(task.encoded.ids)
 
 
 def test_checkpoints_on_the_way_change_nothing(tmp_path):
@@ -73,7 +73,7 @@ def test_checkpoints_on_the_way_change_nothing(tmp_path):
     whole = learn("skipgram", text, {"epochs": 40})
     checkpoints = em.Checkpoints(tmp_path / "c", every="1w")
     assert arrays(learn("skipgram", text, {"epochs": 40}, checkpoints=checkpoints)) == arrays(whole)
-    assert checkpoints.found()
+    assert checkpoints.paths()
 
 
 def test_the_time_before_is_counted(tmp_path):

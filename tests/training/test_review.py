@@ -11,7 +11,7 @@ import embeddings as em
 from embeddings.cli.progress_bar import Training
 from embeddings.errors import SettingError
 from embeddings.kernels.row_operations import padded
-from embeddings.kernels.step_buffers import NEXT, SAMPLED, new_bundle
+from embeddings.kernels.step_buffers import UNTIL_SAMPLE, LOSS_INTERVAL, new_step_buffers
 from embeddings.testing.trainer_contract import planted
 from embeddings.training import hogwild
 from embeddings.training.progress import Tally
@@ -27,7 +27,7 @@ def workers(seed, threads=2):
     task = prepare("skipgram", made, em.Corpus([["a", "b"]] * 10), threads=threads, seed=seed)
     tally = Tally(threads, made, task.corpus_words)
     return [
-        Worker(task, task.windows(), tally, thread, new_bundle(2 * made.window, 1 + made.negatives, padded(8)))
+        Worker(task, task.windows(), tally, thread, new_step_buffers(2 * made.window, 1 + made.negatives, padded(8)))
         for thread in range(threads)
     ]
 
@@ -39,11 +39,11 @@ def test_threads_draw_from_keys_of_their_own():
 
 
 def test_threads_tally_windows_from_random_ones_on():
-    firsts = [[float(worker.bundle.tally[NEXT]) for worker in workers(seed)] for seed in range(20)]
-    assert all(0 <= first < SAMPLED and first == int(first) for pair in firsts for first in pair)
+    firsts = [[float(worker.buffers.tally[UNTIL_SAMPLE]) for worker in workers(seed)] for seed in range(20)]
+    assert all(0 <= first < LOSS_INTERVAL and first == int(first) for pair in firsts for first in pair)
     assert sum(one != other for one, other in firsts) > 10
     assert len({one for one, _ in firsts}) > 5
-    assert firsts == [[float(worker.bundle.tally[NEXT]) for worker in workers(seed)] for seed in range(20)]
+    assert firsts == [[float(worker.buffers.tally[UNTIL_SAMPLE]) for worker in workers(seed)] for seed in range(20)]
 
 
 def test_threads_are_those_that_the_process_may_use(monkeypatch):
@@ -125,7 +125,7 @@ def test_vectors_that_overflow_are_told(trainer):
 )
 def test_lines_of_one_word_teach_nothing_and_that_is_told(trainer, threads, lines, settings, capsys):
     model = trainer(dim=8, min_count=1, **settings).train(em.Corpus(lines), threads=threads)
-    assert model.record["bundles"] == 0
+    assert model.record["steps"] == 0
     assert not model.tables["output"].any()
     Training(quiet=False).tell(model, "v")
     assert "warning: nothing was learned, for no line had two words left" in capsys.readouterr().err
@@ -135,7 +135,7 @@ def test_lines_of_one_word_teach_nothing_and_that_is_told(trainer, threads, line
 def test_one_pair_of_words_is_enough_to_learn_from(trainer, capsys):
     made = trainer(dim=8, min_count=1, sample=0, epochs=3)
     model = made.train(em.Corpus([["a"], ["b"], ["a", "b"]]), threads=1)
-    assert model.record["bundles"] == 2 * 3  # each of the two is a centre in each epoch
+    assert model.record["steps"] == 2 * 3  # each of the two is a centre in each epoch
     assert model.tables["output"].any()
     Training(quiet=False).tell(model, "v")
     assert "warning" not in capsys.readouterr().err
@@ -151,4 +151,4 @@ def test_an_interrupt_says_where_the_model_is(monkeypatch):
         em.SkipGram(dim=8, epochs=1).train(planted(), threads=1)
     assert isinstance(caught.value, KeyboardInterrupt)
     assert caught.value.model.vectors.dim == 8
-    assert caught.value.model.record["words"] == caught.value.model.record["of_words"]
+    assert caught.value.model.record["words"] == caught.value.model.record["total_words"]

@@ -8,14 +8,14 @@ from naive import Stream, blocks, pairs_of, skipgram, skipgram_loss
 
 import embeddings as em
 from embeddings.errors import SettingError
-from embeddings.kernels.block import FIRST, LAST, SIZE
-from embeddings.kernels.matrix_products import TARGETS
-from embeddings.kernels.noise_sampling import picks
-from embeddings.kernels.random_numbers import bits, keys
+from embeddings.kernels.block import FIRST, LAST, BLOCK_SIZE
+from embeddings.kernels.matrix_products import UPDATE_TILE
+from embeddings.kernels.noise_sampling import draw_words
+from embeddings.kernels.random_numbers import random_sequence, thread_keys
 from embeddings.plugins import skipgram as plugin
-from embeddings.settings import kinds
+from embeddings.settings import field_types
 from embeddings.testing.trainer_contract import planted
-from embeddings.training.parameters import initial, zeros
+from embeddings.training.parameters import random_rows, zeros
 from embeddings.training.task import TrainingError, prepare
 
 TRAINERS = pytest.mark.parametrize("trainer", [em.SkipGram, em.CBOW])
@@ -40,8 +40,8 @@ def test_every_word_is_a_centre_in_every_epoch(threads):
     task = prepare("skipgram", made, em.Corpus(lines), threads=threads)
     seen = []
 
-    def learn_block(block, tables, bundle, rate):
-        seen.append(block.words[block.place[FIRST] : block.place[LAST]].copy())
+    def learn_block(block, tables, buffers, rate):
+        seen.append(block.words[block.cursor[FIRST] : block.cursor[LAST]].copy())
 
     tables = plugin.Tables(words=zeros(len(task.vocabulary), 8), output=zeros(len(task.vocabulary), 8))
     model = task.run(learn_block, tables, lambda: plugin.new_bundle(8, 6, 16))
@@ -80,13 +80,13 @@ def test_a_run_is_that_of_the_twin(sharing):
     made = em.SkipGram(dim=dim, min_count=3, sample=0.05, epochs=2, window=3, rate=0.05, max_vocab=30)
     made = dataclasses.replace(made, negative_sharing=sharing)
     task = prepare("skipgram", made, em.Corpus(lines), threads=1, seed=seed)
-    words, output = (t.astype(np.float64) for t in (initial(30, dim, seed), zeros(30, dim)))
+    words, output = (t.astype(np.float64) for t in (random_rows(30, dim, seed), zeros(30, dim)))
     source, total, done = task.source(), task.corpus_words, 0
     drawn = 5 if sharing != "pair" else 2 * 3 * 5  # noise words of a centre
-    for choices, read in blocks_of_epochs(source, total, int(keys(seed, 1)[0]), drawn):
+    for choices, read in blocks_of_epochs(source, total, int(thread_keys(seed, 1)[0]), drawn):
         choices = choices if sharing != "pair" else pairs_of(choices, 5)
         rate = made.rate_at(done, 2 * total)
-        skipgram(words, output, choices, rate, at_once=TARGETS)
+        skipgram(words, output, choices, rate, at_once=UPDATE_TILE)
         done += read
     assert done == 2 * total
     model = made.train(em.Corpus(lines), threads=1, seed=seed)
@@ -100,9 +100,9 @@ def blocks_of_epochs(source, total, key, negatives):
     """The choices of each block of a run of one thread and the words read for it; an epoch is one block here."""
     stream = Stream(key)
     for _ in range(2):
-        for choices in blocks(source, 0, total, stream, SIZE, negatives):
+        for choices in blocks(source, 0, total, stream, BLOCK_SIZE, negatives):
             yield choices, total
-    assert total < SIZE
+    assert total < BLOCK_SIZE
 
 
 @TRAINERS
@@ -141,7 +141,7 @@ def test_reported_loss_is_that_of_the_twin_within_sampling_error():
     task = prepare("skipgram", made, em.Corpus(lines), threads=1, seed=4)
     words, output = rng.normal(size=(2, 30, 16))
     tables = plugin.Tables(words=words.astype(np.float32), output=output.astype(np.float32))
-    told, choices = [], next(blocks(task.source(), 0, 8000, int(keys(4, 1)[0]), SIZE, 5))
+    told, choices = [], next(blocks(task.source(), 0, 8000, int(thread_keys(4, 1)[0]), BLOCK_SIZE, 5))
     task = prepare("skipgram", made, em.Corpus(lines), threads=1, seed=4, report=told.append)
     model = task.run(plugin.learn_block, tables, lambda: plugin.new_bundle(6, 6, 16))
     each = [skipgram_loss(words, output, [choice]) / len(choice[1]) for choice in choices]
@@ -155,7 +155,7 @@ def test_reported_loss_is_that_of_the_twin_within_sampling_error():
 
 
 def test_initial_tables():
-    table = initial(70_000, 10, 5)
+    table = random_rows(70_000, 10, 5)
     assert table.dtype == np.float32
     assert table.shape == (70_000, 16)
     assert table.ctypes.data % 64 == 0
@@ -165,8 +165,8 @@ def test_initial_tables():
     assert 0.9999 < scaled.max() <= 1
     assert abs(scaled.mean()) < 0.004
     assert scaled.std() == pytest.approx(3**-0.5, rel=0.005)
-    np.testing.assert_array_equal(table, initial(70_000, 10, 5))
-    assert not np.array_equal(table, initial(70_000, 10, 6))
+    np.testing.assert_array_equal(table, random_rows(70_000, 10, 5))
+    assert not np.array_equal(table, random_rows(70_000, 10, 6))
     assert len(np.unique(table[:, :10])) > 600_000
     assert (zeros(3, 10) == 0).all()
 
@@ -199,7 +199,7 @@ OTHER = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("trainer", "name"), [(t, n) for t in (em.SkipGram, em.CBOW) for n in kinds(t)])
+@pytest.mark.parametrize(("trainer", "name"), [(t, n) for t in (em.SkipGram, em.CBOW) for n in field_types(t)])
 def test_no_setting_is_accepted_and_ignored(trainer, name):
     base = {"dim": 8, "min_count": 1, "sample": 0, "window": 2, "epochs": 4}
     one, other = (trainer(**{**base, **more}).train(planted(), threads=1) for more in ({}, {name: OTHER[name]}))
@@ -218,7 +218,7 @@ def test_what_threads_read_is_as_the_settings_say():
     chances = np.minimum(1, np.sqrt(0.1 / share) + 0.1 / share)
     np.testing.assert_allclose(source.keep / 2**32, chances, atol=1e-6)
     assert chances[0] < 1
-    drawn = np.bincount(picks(source.noise, bits(np.uint64(1), 100_000)), minlength=3) / 100_000
+    drawn = np.bincount(draw_words(source.noise, random_sequence(np.uint64(1), 100_000)), minlength=3) / 100_000
     np.testing.assert_allclose(drawn, np.sqrt(counts) / np.sqrt(counts).sum(), atol=0.01)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import embeddings as em
 from embeddings.kernels.block import FIRST, LAST
-from embeddings.kernels.step_buffers import new_bundle
+from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.plugins.skipgram import Tables
 from embeddings.settings import Schedule
 from embeddings.testing.trainer_contract import planted
@@ -50,12 +50,12 @@ def test_reports_of_a_run(trainer, threads, epochs):
     assert {p.total for p in told} == {words * epochs}
     assert {p.epochs for p in told} == {epochs}
     assert all(1 <= p.epoch <= epochs and 0 <= p.share <= 1 for p in told)
-    assert all(p.rate == pytest.approx(max(0.04 * (1 - p.share), 0.001)) for p in told)
-    assert [p.rate for p in told] == sorted((p.rate for p in told), reverse=True)
+    assert all(p.learning_rate == pytest.approx(max(0.04 * (1 - p.share), 0.001)) for p in told)
+    assert [p.learning_rate for p in told] == sorted((p.learning_rate for p in told), reverse=True)
     last = told[-1]
-    assert (last.words, last.share, last.epoch, last.rate) == (words * epochs, 1, epochs, 0.001)
+    assert (last.words, last.share, last.epoch, last.learning_rate) == (words * epochs, 1, epochs, 0.001)
     assert last.seconds_left == 0
-    assert model.record["words"] == model.record["of_words"] == words * epochs
+    assert model.record["words"] == model.record["total_words"] == words * epochs
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])
@@ -64,12 +64,12 @@ def test_rate_that_kernels_are_given_falls_over_epochs_and_threads(threads):
     made, given = em.SkipGram(dim=8, min_count=1, sample=0, epochs=3, rate=0.04), []
     task = prepare("skipgram", made, em.Corpus([["a", "b", "c", "d"] * 10_000]), threads=threads)
 
-    def learn_block(block, tables, bundle, rate):
-        if block.place[LAST] > block.place[FIRST]:
+    def learn_block(block, tables, buffers, rate):
+        if block.cursor[LAST] > block.cursor[FIRST]:
             given.append(rate)
 
     tables = Tables(words=np.zeros((4, 16), np.float32), output=np.zeros((4, 16), np.float32))
-    task.run(learn_block, tables, lambda: new_bundle(10, 6, 16))
+    task.run(learn_block, tables, lambda: new_step_buffers(10, 6, 16))
     fallen = sorted(given, reverse=True)
     assert threads > 1 or given == fallen
     assert fallen[0] == 0.04

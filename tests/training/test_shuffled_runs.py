@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import embeddings as em
-from embeddings.kernels.block import FIRST, LAST, Source, fill, keep_thresholds, new_block, rewind
+from embeddings.kernels.block import FIRST, LAST, BlockSource, fill_block, keep_thresholds, new_block, rewind
 from embeddings.kernels.noise_sampling import alias_table
 from embeddings.plugins import skipgram as plugin
 from embeddings.training import shuffle
@@ -25,7 +25,7 @@ def lines_of(*lengths):
 def source(ids, lines, vocabulary, window=5):
     """What `fill` reads; every word is kept."""
     keep, noise = keep_thresholds(np.ones(vocabulary)), alias_table(np.ones(vocabulary))
-    return Source(np.asarray(ids, np.int32), lines, keep, noise, window, False, 1)
+    return BlockSource(np.asarray(ids, np.int32), lines, keep, noise, window, False, 1)
 
 
 def read(text, begin, end, seed):
@@ -92,8 +92,8 @@ def test_windows_do_not_cross_sentences_that_are_mixed():
     (piece,) = shuffled(text, 0, 200, np.random.default_rng(1))
     block = new_block(3, 1)
     rewind(block, *piece)
-    assert fill(block, piece.source, np.array([1, 0], np.uint64)) == 200
-    places = range(block.place[FIRST], block.place[LAST])
+    assert fill_block(block, piece.source, np.array([1, 0], np.uint64)) == 200
+    places = range(block.cursor[FIRST], block.cursor[LAST])
     found = {(i - block.start[i], *block.words[block.start[i] : block.stop[i]].tolist()) for i in places}
     assert found == {(0, 0, 1), (1, 0, 1), (0, 2, 3), (1, 2, 3)}
 
@@ -107,8 +107,8 @@ def test_every_word_is_read_once_in_every_epoch(threads, monkeypatch):
     task = prepare("skipgram", made, em.Corpus(lines), threads=threads)
     seen = []
 
-    def learn_block(block, tables, bundle, rate):
-        seen.append(block.words[block.place[FIRST] : block.place[LAST]].copy())
+    def learn_block(block, tables, buffers, rate):
+        seen.append(block.words[block.cursor[FIRST] : block.cursor[LAST]].copy())
 
     tables = plugin.Tables(words=zeros(len(task.vocabulary), 8), output=zeros(len(task.vocabulary), 8))
     model = task.run(learn_block, tables, lambda: plugin.new_bundle(8, 6, 16))
