@@ -1,7 +1,7 @@
-"""Arrow arrays, from and to what Python and numpy hold.
+"""Arrow arrays to and from Python and numpy, built from their buffers.
 
-Much of pyarrow (`array`, `scalar`, `to_numpy`) imports pandas where that is installed, to ask whether it was given
-something of its kind. That takes longer than most of what is done here, so that arrays are made of their bytes.
+Much of pyarrow (`array`, `scalar`, `to_numpy`) imports pandas if it is installed, which takes longer than most
+conversions here. These functions do not.
 """
 
 from typing import Any
@@ -10,49 +10,45 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def strings(words: Any) -> Any:
-    """Words, a sequence of them or an Arrow array, as an Arrow array of large strings.
+def to_string_array(words: Any) -> Any:
+    """Convert a sequence of words, or an Arrow array, to an Arrow array of large strings.
 
     Raises:
-        UnicodeEncodeError: one holds half of a surrogate pair.
+        UnicodeEncodeError: a word contains a lone surrogate.
     """
     import pyarrow as pa
 
     if hasattr(words, "to_pylist"):
         return words.cast(pa.large_string())
-    parts = [word.encode() for word in words]
-    ends = np.zeros(len(parts) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)), out=ends[1:])
-    return pa.LargeStringArray.from_buffers(len(parts), pa.py_buffer(ends), pa.py_buffer(b"".join(parts)))
+    encoded = [word.encode() for word in words]
+    offsets = np.zeros(len(encoded) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=offsets[1:])
+    return pa.LargeStringArray.from_buffers(len(encoded), pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded)))
 
 
-def scalar(word: str) -> Any:
-    """A word as an Arrow scalar, a large string.
-
-    Raises:
-        UnicodeEncodeError: it holds half of a surrogate pair.
-    """
-    return strings([word])[0]
+def string_scalar(word: str) -> Any:
+    """Convert a word to an Arrow large-string scalar; raises UnicodeEncodeError for a lone surrogate."""
+    return to_string_array([word])[0]
 
 
-def array(values: NDArray[Any]) -> Any:
-    """Numbers or truth values (n,) as an Arrow array; numbers that lie side by side are not copied."""
+def to_arrow(values: NDArray[Any]) -> Any:
+    """Convert numbers or booleans (n,) to an Arrow array; contiguous numbers are not copied."""
     import pyarrow as pa
 
-    whole = np.packbits(values, bitorder="little") if values.dtype == bool else np.ascontiguousarray(values)
-    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(whole)])
+    buffer = np.packbits(values, bitorder="little") if values.dtype == bool else np.ascontiguousarray(values)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(buffer)])
 
 
-def numbers(array: Any) -> NDArray[Any]:
-    """The values (n,) of an Arrow array of numbers without nulls, not copied, read-only."""
+def to_numpy(array: Any) -> NDArray[Any]:
+    """Return a read-only view (n,) of a numeric Arrow array without nulls."""
     dtype = np.dtype(array.type.to_pandas_dtype())
     if not len(array):
         return np.empty(0, dtype)
     return np.frombuffer(array.buffers()[1], dtype, len(array), array.offset * dtype.itemsize)
 
 
-def joined(column: Any) -> Any:
-    """A column of a table as one Arrow array."""
+def combine_chunks(column: Any) -> Any:
+    """Return a table column as one Arrow array."""
     import pyarrow as pa
 
     if not isinstance(column, pa.ChunkedArray):

@@ -1,4 +1,4 @@
-"""Where this package keeps what it can make again: encoded corpora and compiled kernels."""
+"""The cache folder of this package, for encoded corpora and compiled kernels."""
 
 import os
 import tempfile
@@ -10,20 +10,23 @@ import platformdirs
 VARIABLE = "EMBEDDINGS_CACHE"
 
 
-def folder(*parts: str) -> Path | None:
-    """A writable cache folder (`EMBEDDINGS_CACHE`, or the user's), made if missing; None where there can be none."""
+def cache_folder(*parts: str) -> Path | None:
+    """Return a writable cache folder, created if missing; None if there is none.
+
+    The parent is `EMBEDDINGS_CACHE`, or else the user's cache folder.
+    """
     try:
-        base = os.environ.get(VARIABLE) or platformdirs.user_cache_dir("embeddings")
-    except RuntimeError:  # nobody knows where home is
+        parent = os.environ.get(VARIABLE) or platformdirs.user_cache_dir("embeddings")
+    except RuntimeError:  # the home folder is unknown
         return None
-    if base.startswith("~"):  # nor did an earlier platformdirs, which would make a folder of this name right here
+    if parent.startswith("~"):  # older platformdirs do not raise; this would create a folder named "~"
         return None
-    return writable(Path(base).joinpath(*parts))
+    return create_writable(Path(parent).joinpath(*parts))
 
 
 @cache
-def writable(path: Path) -> Path | None:
-    """The folder, once a file has been written in it."""
+def create_writable(path: Path) -> Path | None:
+    """Create a folder and return it if files can be written there."""
     try:
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):

@@ -1,6 +1,6 @@
-"""Unit rows and their cosines, in blocks of bounded memory, the same on every machine; and 3CosMul.
+"""Unit vectors and cosines in blocks of bounded memory, bit-identical on every machine; and 3CosMul.
 
-The search for neighbours itself is an index: see `embeddings.indexes`.
+Nearest-neighbour search itself is in `embeddings.indexes`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -13,56 +13,56 @@ BLOCK_BYTES = 1 << 26
 MULTIPLICATIVE_EPSILON = 1e-6
 
 
-def unit_rows(matrix: np.ndarray) -> np.ndarray:
-    """The rows at length one, float32 and of the same shape; a row of zeros stays zero.
+def normalize_rows(matrix: np.ndarray) -> np.ndarray:
+    """Scale rows to unit length, float32 and of the same shape; zero rows stay zero.
 
-    Lengths are taken in float64, so that no float32 row overflows or vanishes. A row that holds NaN or
-    infinity becomes NaN.
+    Norms are computed in float64, so that no float32 row overflows or underflows. A row with NaN or infinity
+    becomes NaN.
     """
     rows = np.empty(matrix.shape, dtype=np.float32)
     for part in row_blocks(*matrix.shape, itemsize=8):
-        rows[part] = unit(matrix[part])
+        rows[part] = normalize(matrix[part])
     return rows
 
 
-def unit(rows: np.ndarray) -> np.ndarray:
-    """The same along the last axis, in float64."""
+def normalize(rows: np.ndarray) -> np.ndarray:
+    """Scale to unit length along the last axis, in float64; zeros stay zero."""
     wide = np.asarray(rows, dtype=np.float64)
     with np.errstate(invalid="ignore"):
-        lengths = np.sqrt((wide * wide).sum(axis=-1, keepdims=True))
-        wide = wide / np.where(lengths == 0, 1, lengths)
+        norms = np.sqrt((wide * wide).sum(axis=-1, keepdims=True))
+        wide = wide / np.where(norms == 0, 1, norms)
     return wide
 
 
 def row_blocks(rows: int, width: int, *, itemsize: int = 4) -> Iterator[slice]:
-    """Slices that cover `rows`, each of at most about 64 MiB at `width` items to a row."""
+    """Yield slices that cover `rows`, each of at most about 64 MiB with `width` items in a row."""
     step = max(1, BLOCK_BYTES // max(1, width * itemsize))
     for start in range(0, rows, step):
         yield slice(start, min(start + step, rows))
 
 
 def check_search(top: int, restrict: int | None) -> None:
-    """Refuse a number of neighbours or of candidates below one.
+    """Check the number of neighbours and of candidates.
 
     Raises:
-        SettingError: naming the setting.
+        SettingError: one is less than 1.
     """
     if top < 1:
-        raise SettingError(f"top must be at least 1, not {top}")
+        raise SettingError(f"top must be at least 1, got {top}")
     if restrict is not None and restrict < 1:
-        raise SettingError(f"restrict must be at least 1, not {restrict}")
+        raise SettingError(f"restrict must be at least 1, got {restrict}")
 
 
-def rounding(units: np.ndarray) -> float:
-    """How far two float32 products of unit rows may be from their true difference."""
+def product_error(units: np.ndarray) -> float:
+    """Bound the error of the difference of two float32 dot products of unit rows."""
     return float(units.shape[1] + 4) * 2.0**-23
 
 
 def exact_cosines(units: np.ndarray, query: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """A function from row indices to float64 cosines that are the same wherever the row stands."""
+    """Return a function from row numbers to float64 cosines that do not depend on the position of the row."""
 
-    def score(indices: np.ndarray) -> np.ndarray:
-        return pair_cosines(units, indices, query)
+    def score(rows: np.ndarray) -> np.ndarray:
+        return pair_cosines(units, rows, query)
 
     return score
 
@@ -70,56 +70,56 @@ def exact_cosines(units: np.ndarray, query: np.ndarray) -> Callable[[np.ndarray]
 def pair_cosines(
     units: np.ndarray, rows: np.ndarray, queries: np.ndarray, owners: np.ndarray | None = None
 ) -> np.ndarray:
-    """The cosine (pairs,) float64 of each of `rows` with the one query, or with that of its owner among several."""
+    """Compute float64 cosines (pairs,) of `rows` with one query, or each with the query of its owner."""
     cosines = np.empty(len(rows))
     for part in row_blocks(len(rows), units.shape[1], itemsize=8):
-        facing = queries if owners is None else queries[owners[part]]
-        cosines[part] = (units[rows[part]] * facing).sum(axis=1)
+        selected = queries if owners is None else queries[owners[part]]
+        cosines[part] = (units[rows[part]] * selected).sum(axis=1)
     return np.clip(cosines, -1, 1)
 
 
-def best(
+def select_top(
     scores: np.ndarray,
     top: int,
-    barred: Sequence[int],
+    excluded: Sequence[int],
     margin: float,
     exact: Callable[[np.ndarray], np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The `top` rows of rough `scores` (changed: barred rows fall out) put in order by their exact ones.
+    """Return the `top` rows of approximate `scores`, sorted by exact score; overwrites the scores of excluded rows.
 
-    `margin` is how far apart two rough scores must be to be told apart.
+    Two approximate scores that differ by less than `margin` may be in the wrong order.
     """
-    barred = [index for index in set(barred) if index < len(scores)]
-    scores[barred] = -np.inf
-    top = min(top, len(scores) - len(barred))
+    excluded = [row for row in set(excluded) if row < len(scores)]
+    scores[excluded] = -np.inf
+    top = min(top, len(scores) - len(excluded))
     if top <= 0:
         return np.empty(0, dtype=np.int64), np.empty(0)
     last = np.partition(scores, len(scores) - top)[len(scores) - top]
-    near = np.flatnonzero(scores >= last - margin)
-    values = exact(near)
+    candidates = np.flatnonzero(scores >= last - margin)
+    values = exact(candidates)
     order = np.argsort(-values, kind="stable")[:top]
-    return near[order], values[order]
+    return candidates[order], values[order]
 
 
 def search_multiplicative(
     units: np.ndarray, three: np.ndarray, top: int, *, restrict: int | None, exclude: Sequence[int]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Indices and scores by 3CosMul, cos(x, b) cos(x, c) / (cos(x, a) + 1e-6) with cosines moved to 0..1.
+    """Return row numbers and scores by 3CosMul: cos(x, b) cos(x, c) / (cos(x, a) + 1e-6), with cosines scaled to 0..1.
 
     Equation 4 of Levy and Goldberg (2014), with gensim's epsilon. `three` (3, dim) holds a, b and c.
     """
     check_search(top, restrict)
-    candidates, three = units[:restrict], unit(three)
+    candidates, three = units[:restrict], normalize(three)
 
     def combine(cosines: np.ndarray) -> np.ndarray:
         a, b, c = (1 + np.clip(cosines, -1, 1)) / 2
         return np.asarray(b * c / (a + MULTIPLICATIVE_EPSILON))
 
-    def exact(indices: np.ndarray) -> np.ndarray:
-        return combine(np.stack([exact_cosines(candidates, row)(indices) for row in three]))
+    def exact(rows: np.ndarray) -> np.ndarray:
+        return combine(np.stack([pair_cosines(candidates, rows, query) for query in three]))
 
     scores = np.empty(len(candidates))
     for part in row_blocks(*candidates.shape, itemsize=8):
         scores[part] = combine(three @ candidates[part].astype(np.float64).T)
     margin = 1e-7 * float(scores.max(initial=0))
-    return best(scores, top, exclude, margin, exact)
+    return select_top(scores, top, exclude, margin, exact)

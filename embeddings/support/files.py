@@ -1,4 +1,4 @@
-"""Writing that a crash cannot spoil: beside the target, flushed, then renamed into place."""
+"""Atomic writes: to a temporary name, flushed to disk, then renamed into place."""
 
 import os
 import shutil
@@ -16,36 +16,36 @@ if TYPE_CHECKING:
 
 
 def check_output(path: str | os.PathLike[str], *, force: bool = False) -> Path:
-    """The path, if it can be written; nothing is changed.
+    """Return the path if it can be written; nothing is changed.
 
     Raises:
-        OutputError: it exists and `force` is not given, is a pipe or device (a file would replace even /dev/null), or
-            its folder is missing or not writable.
+        OutputError: it exists and `force` is false, is a pipe or device (a rename would replace even /dev/null), or its
+            folder is missing or not writable.
     """
     target = Path(path)
     folder = target.absolute().parent
     try:
         if is_stream(target):
-            raise OutputError(f"{target} is a pipe or device, and is not replaced; write to a file")
+            raise OutputError(f"{target} is a pipe or device and cannot be replaced; write to a file")
         if os.path.lexists(target) and not force:
             raise OutputError(f"{target} exists; choose another name, or --force to replace it")
         if not folder.is_dir():
             raise OutputError(f"{target} cannot be written: {folder} is not a folder")
-        with tempfile.TemporaryFile(dir=folder):  # the only sure test: permissions do not tell all
+        with tempfile.TemporaryFile(dir=folder):  # permissions alone do not decide
             return target
     except OSError as error:
         raise OutputError(f"{target} cannot be written: {error.strerror or error} in {folder}") from error
 
 
 def check_file(path: str | os.PathLike[str], *, force: bool = False) -> Path:
-    """The path, if a file can be written there; nothing is changed.
+    """Return the path if a file can be written there; nothing is changed.
 
     Raises:
-        OutputError: as `check_output`, or it is a folder: no file takes the place of all that is in one.
+        OutputError: as `check_output`, or it is a folder; a folder is never replaced by a file.
     """
     target = check_output(path, force=force)
     if target.is_dir():
-        raise OutputError(f"{target} is a folder, and a file is written: choose another name")
+        raise OutputError(f"{target} is a folder, but the output is a file; choose another name")
     return target
 
 
@@ -55,11 +55,11 @@ def is_stream(path: Path) -> bool:
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str], *, force: bool = False, folder: bool = False) -> Iterator[Path]:
-    """A temporary path beside `path` (a folder if asked for) that takes its place when the block ends well.
+def atomic_write(path: str | os.PathLike[str], *, force: bool = False, folder: bool = False) -> Iterator[Path]:
+    """Yield a temporary path, a new folder if `folder`, that replaces `path` when the block succeeds.
 
     Raises:
-        OutputError: as `check_output`, or `check_file`; and when writing fails (disk full, permission).
+        OutputError: as `check_output` or `check_file`; or writing fails (disk full, permission).
     """
     target = check_output(path, force=force) if folder else check_file(path, force=force)
     try:
@@ -67,12 +67,12 @@ def replacing(path: str | os.PathLike[str], *, force: bool = False, folder: bool
     except OSError as error:
         raise OutputError(f"{target} cannot be written: {error.strerror or error}") from error
     try:
-        fresh = scratch / target.name
+        temporary = scratch / target.name
         if folder:
-            fresh.mkdir()
-        yield fresh
-        flush(fresh)
-        swap(fresh, target, scratch / "old")
+            temporary.mkdir()
+        yield temporary
+        fsync(temporary)
+        rename_into_place(temporary, target, scratch / "old")
         log.debug("wrote %s", target)
     except OSError as error:
         raise OutputError(f"{target} cannot be written: {error.strerror or error}") from error
@@ -81,94 +81,90 @@ def replacing(path: str | os.PathLike[str], *, force: bool = False, folder: bool
 
 
 @contextmanager
-def replacing_all(paths: Sequence[Path], *, force: bool = False) -> Iterator[list[Path]]:
-    """Temporary paths for several files of one folder, all of which take their places when the block ends well.
+def atomic_write_all(paths: Sequence[Path], *, force: bool = False) -> Iterator[list[Path]]:
+    """Yield temporary paths for several files of one folder, all of which are replaced when the block succeeds.
 
-    All are on the disk before the first is renamed, the last one first: a file that needs others beside it is
-    named first, and stands only where they do. Old ones step aside before, the first one first, so that no old file
-    ever stands beside new ones; they come back if anything fails, and lie in the temporary folder, whole, if the
-    process is killed at this very moment.
+    Name the main file first, then the files it needs: old files are moved away in this order, and new ones renamed into
+    place in reverse, so that the main file exists only with its companions and never next to those of another
+    version. If a rename fails, the old files are restored; if the process is killed between renames, they remain in
+    the temporary folder.
 
     Raises:
-        OutputError: as `check_file` of each, and when writing fails.
+        OutputError: as `check_file` for each path; or writing fails.
     """
     targets = [check_file(path, force=force) for path in paths]
     if len({target.name for target in targets}) < len(targets):
-        raise OutputError(f"{targets[0]} and what goes beside it would be one file; choose another name")
+        raise OutputError(f"{targets[0]} and a file written with it would have the same name; choose another name")
     try:
         with tempfile.TemporaryDirectory(
             prefix=f".{targets[0].name}.", suffix=".partial", dir=targets[0].absolute().parent
         ) as scratch:
-            fresh = [Path(scratch) / target.name for target in targets]
-            yield fresh
-            flush(Path(scratch))
-            swap_all(fresh, targets, Path(scratch) / "old")
+            temporary = [Path(scratch) / target.name for target in targets]
+            yield temporary
+            fsync(Path(scratch))
+            rename_all_into_place(temporary, targets, Path(scratch) / "old")
             log.debug("wrote %s", ", ".join(map(str, targets)))
     except OSError as error:
         raise OutputError(f"{targets[0]} cannot be written: {error.strerror or error}") from error
 
 
-def flush(path: Path) -> None:
-    """Force a file, or every file of a folder, to the disk."""
+def fsync(path: Path) -> None:
+    """Flush a file, or every file in a folder, to disk."""
     for file in [path] if path.is_file() else [entry for entry in path.rglob("*") if entry.is_file()]:
         with file.open("rb+") as stream:
             os.fsync(stream.fileno())
 
 
 def write_npy(array: "np.ndarray", stream: BinaryIO) -> None:
-    """Write an array as numpy's own format has it, in C order; numpy itself does not notice when a disk gets full.
-
-    Raises:
-        OSError: it cannot be written.
-    """
+    """Write an array as .npy in C order; raises OSError on a full disk, which `numpy.save` does not notice."""
     from numpy.lib.format import header_data_from_array_1_0, write_array_header_1_0
 
-    whole = array if array.flags.c_contiguous else array.copy(order="C")
-    write_array_header_1_0(stream, header_data_from_array_1_0(whole))
-    stream.write(whole.reshape(-1).view("u1").data)
+    contiguous = array if array.flags.c_contiguous else array.copy(order="C")
+    write_array_header_1_0(stream, header_data_from_array_1_0(contiguous))
+    stream.write(contiguous.reshape(-1).view("u1").data)
 
 
-def swap(fresh: Path, target: Path, old: Path) -> None:
-    """Rename into place; what a folder replaces, a link too, steps aside and comes back if that fails."""
-    if fresh.is_file() or not os.path.lexists(target):
-        fresh.replace(target)
+def rename_into_place(temporary: Path, target: Path, old: Path) -> None:
+    """Rename to `target`; an existing folder is exchanged, or moved to `old` and restored if the rename fails."""
+    if temporary.is_file() or not os.path.lexists(target):
+        temporary.replace(target)
         return
-    if exchanged(fresh, target):
+    if exchange(temporary, target):
         return
     target.replace(old)
     try:
-        fresh.replace(target)
-    except BaseException:  # an interrupt too
+        temporary.replace(target)
+    except BaseException:  # KeyboardInterrupt too
         old.replace(target)
         raise
 
 
-def swap_all(fresh: Sequence[Path], targets: Sequence[Path], aside: Path) -> None:
-    """Rename files into place, the last one first; old ones step aside before, and come back if that fails."""
-    if len(targets) == 1:  # in one step
-        fresh[0].replace(targets[0])
+def rename_all_into_place(temporary: Sequence[Path], targets: Sequence[Path], old: Path) -> None:
+    """Rename files to `targets`, the last first; existing files are moved to `old` and restored if that fails."""
+    if len(targets) == 1:  # atomic
+        temporary[0].replace(targets[0])
         return
-    aside.mkdir()
-    there = [target for target in targets if target.exists() or target.is_symlink()]
+    old.mkdir()
+    existing = [target for target in targets if os.path.lexists(target)]
     try:
-        for target in there:
-            target.replace(aside / target.name)
-        for path, target in reversed(list(zip(fresh, targets, strict=True))):
+        for target in existing:
+            target.replace(old / target.name)
+        for path, target in reversed(list(zip(temporary, targets, strict=True))):
             path.replace(target)
-    except BaseException:  # an interrupt too
-        for target in reversed(there):
-            if (aside / target.name).exists():
-                (aside / target.name).replace(target)
+    except BaseException:  # KeyboardInterrupt too
+        for target in reversed(existing):
+            if (old / target.name).exists():
+                (old / target.name).replace(target)
         raise
 
 
-def exchanged(first: Path, second: Path) -> bool:
-    """Give each of two the name of the other in one step, where the system can: then no crash finds neither there."""
+def exchange(first: Path, second: Path) -> bool:
+    """Swap two names atomically, so that a crash leaves both in place; False if the system cannot."""
     import ctypes
 
-    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    at_cwd, rename_exchange = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
     try:
         rename = ctypes.CDLL(None).renameat2
-    except (AttributeError, OSError, TypeError):  # not Linux, or an old one
+    except (AttributeError, OSError, TypeError):  # not Linux, or an old libc
         return False
-    return bool(rename(here, os.fsencode(first), here, os.fsencode(second), exchange) == 0)
+    return bool(rename(at_cwd, os.fsencode(first), at_cwd, os.fsencode(second), rename_exchange) == 0)

@@ -1,23 +1,18 @@
-"""How vectors and models behave as guests: in notebooks, under pickle, and in scikit-learn's parameters."""
+"""A mixin that makes vectors and models behave well under pickle and in scikit-learn parameters."""
 
 from typing import Any, ClassVar, Self
 
 
-class Guest:
-    """Shown as a table by a notebook, and the same object when scikit-learn clones what holds it.
+class InteropMixin:
+    """Pickles without cached attributes, and is shared rather than copied when scikit-learn clones an estimator.
 
-    `MADE` are attributes that are made at the first use, and again after a pickle: nothing is lost without them.
+    `CACHED_ATTRIBUTES` are recomputed on first use after unpickling.
     """
 
-    MADE: ClassVar[tuple[str, ...]] = ()
-
-    def _repr_html_(self) -> str:
-        from embeddings.models.notebook import shown
-
-        return shown(self)
+    CACHED_ATTRIBUTES: ClassVar[tuple[str, ...]] = ()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in self.MADE}
+        return {name: value for name, value in vars(self).items() if name not in self.CACHED_ATTRIBUTES}
 
     def __sklearn_clone__(self) -> Self:
-        return self  # no estimator changes vectors or models, and a copy could be large
+        return self  # estimators do not change vectors or models, and a copy can be large

@@ -1,4 +1,4 @@
-"""Values as JSON can hold them."""
+"""Conversion of values to JSON types."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 
-def plain(value: Any) -> Any:
-    """The same in what JSON can hold: numpy scalars as numbers, NaN and infinity null, the rest text."""
+def to_jsonable(value: Any) -> Any:
+    """Convert a value to JSON types: numpy to Python numbers, NaN and infinity to None, anything else to text."""
     if is_dataclass(value) and not isinstance(value, type):
-        return plain(asdict(value))
+        return to_jsonable(asdict(value))
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): to_jsonable(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [plain(item) for item in value]
+        return [to_jsonable(item) for item in value]
     if isinstance(value, np.ndarray | np.generic):
-        return plain(value.tolist())
+        return to_jsonable(value.tolist())
     if isinstance(value, float):
         return value if isfinite(value) else None
     return value if value is None or isinstance(value, str | int) else str(value)

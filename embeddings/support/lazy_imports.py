@@ -1,16 +1,16 @@
-"""Names of a package that are imported when they are first used."""
+"""Package attributes that are imported on first use."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
 
-def getter(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """The `__getattr__` of a package, of whose names `homes` says in which modules they are (PEP 562)."""
+def lazy_getattr(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a package (PEP 562); `modules` maps each name to the module that defines it."""
 
-    def find(name: str) -> Any:
-        if name in homes:
-            return getattr(import_module(homes[name]), name)
+    def getattribute(name: str) -> Any:
+        if name in modules:
+            return getattr(import_module(modules[name]), name)
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
-    return find
+    return getattribute

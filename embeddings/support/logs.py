@@ -1,6 +1,6 @@
-"""What the library logs, as `embeddings` of `logging`: INFO on what is read and trained, DEBUG on what is written.
+"""The logger of this library, `embeddings`: INFO for what is read and trained, DEBUG for what is written.
 
-Nothing is shown unless a program asks for it, as by `logging.basicConfig(level=logging.INFO)`.
+Nothing is shown unless a program configures logging, for example by `logging.basicConfig(level=logging.INFO)`.
 """
 
 import logging

@@ -1,34 +1,30 @@
-"""Files that pictures are written to."""
+"""Figures written to files."""
 
 import os
 from pathlib import Path
 from typing import Any
 
 from embeddings.errors import SettingError
-from embeddings.support.files import check_file, replacing
+from embeddings.support.files import atomic_write, check_file
 
 DPI = 150
-ENDINGS = (".png", ".svg", ".pdf")
+EXTENSIONS = (".png", ".svg", ".pdf")
 
 
-def check_picture(path: str | os.PathLike[str], *, force: bool = False) -> None:
-    """Refuse a file that a picture cannot be written to.
+def check_figure_path(path: str | os.PathLike[str], *, force: bool = False) -> None:
+    """Check that a figure can be written to `path`.
 
     Raises:
-        SettingError: the ending is no picture's.
-        OutputError: it exists (unless `force`) or cannot be written.
+        SettingError: the extension is not one of `EXTENSIONS`.
+        OutputError: the file exists and `force` is false, or cannot be written.
     """
-    if Path(path).suffix.lower() not in ENDINGS:
-        raise SettingError(f"a picture must end in {', '.join(ENDINGS)}, not {str(path)!r}")
+    if Path(path).suffix.lower() not in EXTENSIONS:
+        raise SettingError(f"a figure must end in {', '.join(EXTENSIONS)}, got {str(path)!r}")
     check_file(path, force=force)
 
 
-def save_picture(figure: Any, path: str | os.PathLike[str], *, force: bool = False) -> None:
-    """Write a figure of matplotlib: a PNG, or what else the ending asks for.
-
-    Raises:
-        SettingError, OutputError: as `check_picture`.
-    """
-    check_picture(path, force=force)
-    with replacing(path, force=force) as fresh:
-        figure.savefig(fresh, dpi=DPI)
+def save_figure(figure: Any, path: str | os.PathLike[str], *, force: bool = False) -> None:
+    """Write a matplotlib figure in the format of the file extension; raises as `check_figure_path`."""
+    check_figure_path(path, force=force)
+    with atomic_write(path, force=force) as temporary:
+        figure.savefig(temporary, dpi=DPI)

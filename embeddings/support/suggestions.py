@@ -1,25 +1,25 @@
-"""Which known words look like one that is not known."""
+"""Spelling suggestions for unknown words."""
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
-LOOKED_AT = 50_000
+MAX_COMPARED = 50_000
 
 
 def close_matches(word: str, words: Sequence[str], known: Mapping[str, object], number: int = 3) -> list[str]:
-    """Up to `number` words that look most like `word`, best first.
+    """Return up to `number` words that are spelled like `word`, best first.
 
-    Another case comes first; then the most frequent 50,000 words that begin or end alike and are about as
-    long are compared, so that a miss costs milliseconds on any vocabulary.
+    Other letter cases come first. Then the 50,000 most frequent words with a similar length and the same first or
+    last two characters are compared, which takes milliseconds for any vocabulary.
     """
     if not isinstance(word, str) or not word:
         return []
     cases = dict.fromkeys((word.lower(), word.capitalize(), word.upper()))
-    found = [other for other in cases if other in known and other != word]
-    alike = [
+    same_letters = [other for other in cases if other in known and other != word]
+    candidates = [
         other
-        for other in words[:LOOKED_AT]
+        for other in words[:MAX_COMPARED]
         if abs(len(other) - len(word)) <= 2 and (other[:2] == word[:2] or other[-2:] == word[-2:])
     ]
-    close = get_close_matches(word, alike, n=number, cutoff=0.7)
-    return list(dict.fromkeys(found + close))[:number]
+    close = get_close_matches(word, candidates, n=number, cutoff=0.7)
+    return list(dict.fromkeys(same_letters + close))[:number]

@@ -1,7 +1,7 @@
-"""Named arrays in one safetensors file: written by its library, read by mapping the file into memory.
+"""Named arrays in a safetensors file, memory-mapped on reading.
 
-The library's numpy reader copies; here a header is checked in full, and each array is then a read-only
-view of the file. Format: 8 bytes of header length, a JSON header, the bytes of the arrays without gaps.
+The safetensors library copies arrays when it reads them into numpy; here they are read-only views of the file.
+Format: 8 bytes of header length, a JSON header, and the bytes of the arrays without gaps.
 """
 
 import json
@@ -15,7 +15,7 @@ import numpy as np
 
 from embeddings.errors import FormatError
 
-HEADER_LIMIT = 100_000_000
+MAX_HEADER = 100_000_000  # bytes
 DTYPES = {
     "F64": "<f8",
     "F32": "<f4",
@@ -33,47 +33,39 @@ DTYPES = {
 
 
 def save(tensors: Mapping[str, np.ndarray], path: Path) -> None:
-    """Write arrays of any shape; the dtypes are those of `DTYPES`.
-
-    Raises:
-        OSError: they cannot be written, as on a full disk.
-    """
+    """Write arrays of any shape with dtypes of `DTYPES`; raises OSError if they cannot be written."""
     from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
     try:
         save_file({name: np.asarray(array, order="C") for name, array in tensors.items()}, str(path))
-    except SafetensorError as error:  # the library's own for whatever the system says
+    except SafetensorError as error:  # for any error of the system
         raise OSError(str(error)) from error
 
 
 def load(path: Path) -> dict[str, np.ndarray]:
-    """Every array by name, mapped read-only.
+    """Memory-map every array read-only, by name.
 
     Raises:
-        FormatError: a missing, truncated or overlong file, or a header that does not describe it exactly.
+        FormatError: the file is missing, truncated or too long, or its header does not describe it exactly.
     """
     try:
         with path.open("rb") as stream:
             size = os.fstat(stream.fileno()).st_size
             length = int.from_bytes(stream.read(8), "little")
-            if size < 8 or length > min(size - 8, HEADER_LIMIT):
-                raise FormatError(f"{path} is truncated, or no safetensors file: its header is cut short")
-            header = parse(path, stream.read(length))
+            if size < 8 or length > min(size - 8, MAX_HEADER):
+                raise FormatError(f"{path} is truncated or not a safetensors file: its header is incomplete")
+            header = parse_header(path, stream.read(length))
         data = np.memmap(path, np.uint8, "r")
     except OSError as error:
         raise FormatError(f"{path} cannot be read: {error.strerror or error}") from error
     start = 8 + length
     check_extents(path, header, size - start)
-    return {name: viewed(data[start:], entry) for name, entry in header.items()}
+    return {name: view(data[start:], entry) for name, entry in header.items()}
 
 
-def parse(path: Path, text: bytes) -> dict[str, Any]:
-    """The header's entries, each of a known dtype, a shape, and as many bytes as they need.
-
-    Raises:
-        FormatError: the header is no JSON object, or an entry is wrong; it is named.
-    """
+def parse_header(path: Path, text: bytes) -> dict[str, Any]:
+    """Parse the header and validate each entry."""
     try:
         header = json.loads(text)
     except (ValueError, RecursionError):
@@ -82,49 +74,45 @@ def parse(path: Path, text: bytes) -> dict[str, Any]:
         raise FormatError(f"{path} is broken: its header is not a JSON object")
     header.pop("__metadata__", None)
     for name, entry in header.items():
-        if not well_formed(entry):
+        if not is_valid_entry(entry):
             raise FormatError(f"{path} is broken: the entry of tensor {name!r} is not valid")
     return header
 
 
-def well_formed(entry: Any) -> bool:
-    """Whether an entry has a known dtype, and offsets that span just the bytes of its shape."""
+def is_valid_entry(entry: Any) -> bool:
+    """Whether an entry has a known dtype, a shape, and offsets that span exactly its bytes."""
     if not isinstance(entry, dict) or entry.get("dtype") not in list(DTYPES):
         return False
     shape: Any = entry.get("shape")
     offsets: Any = entry.get("data_offsets")
     if not is_sizes(shape) or not is_sizes(offsets) or len(offsets) != 2:
         return False
-    width = np.dtype(DTYPES[entry["dtype"]]).itemsize
-    if prod(max(size, 1) for size in shape) * width >= 2**63:  # numpy makes no such array, not even an empty one
+    itemsize = np.dtype(DTYPES[entry["dtype"]]).itemsize
+    if prod(max(size, 1) for size in shape) * itemsize >= 2**63:  # numpy cannot hold it, not even an empty one
         return False
-    return bool(offsets[1] - offsets[0] == prod(shape) * width)
+    return bool(offsets[1] - offsets[0] == prod(shape) * itemsize)
 
 
 def is_sizes(value: Any) -> bool:
-    """Whether a JSON value is a short list of whole numbers from 0 up."""
+    """Whether a JSON value is a list of at most 32 integers from 0 up."""
     return (
         isinstance(value, list) and len(value) <= 32 and all(type(item) is int and 0 <= item < 2**63 for item in value)
     )
 
 
-def check_extents(path: Path, header: Mapping[str, Any], available: int) -> None:
-    """Refuse overlaps, gaps and a data part of another size.
-
-    Raises:
-        FormatError: saying what does not fit.
-    """
+def check_extents(path: Path, header: Mapping[str, Any], size: int) -> None:
+    """Refuse tensors that overlap, leave gaps, or do not fill the data part of `size` bytes."""
     end = 0
     for name, entry in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
         if entry["data_offsets"][0] != end:
             raise FormatError(f"{path} is broken: tensor {name!r} overlaps another or leaves a gap")
         end = entry["data_offsets"][1]
-    if end != available:
-        raise FormatError(f"{path} is truncated or overlong: {end} bytes of tensors expected, {available} found")
+    if end != size:
+        raise FormatError(f"{path} is truncated or too long: its tensors have {end} bytes, the file has {size}")
 
 
-def viewed(data: np.ndarray, entry: Mapping[str, Any]) -> np.ndarray:
-    """One array as a read-only view of the mapped data; an empty one stands by itself."""
+def view(data: np.ndarray, entry: Mapping[str, Any]) -> np.ndarray:
+    """Return a read-only view of the bytes of one array; an empty array is separate."""
     dtype, shape = np.dtype(DTYPES[entry["dtype"]]), tuple(entry["shape"])
     if 0 in shape:
         return np.empty(shape, dtype=dtype)

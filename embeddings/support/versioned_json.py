@@ -1,4 +1,4 @@
-"""Records in JSON that name the version of their format, as saved models and indexes have them."""
+"""JSON records with a format version, as in saved models and indexes."""
 
 import json
 from collections.abc import Mapping
@@ -9,29 +9,28 @@ from embeddings.errors import FormatError
 
 
 def read_versioned(path: Path, version: int) -> dict[str, Any]:
-    """What a record of this version says.
+    """Read a record of this version.
 
     Raises:
-        FormatError: it is broken, or of a version that is not known here.
+        FormatError: the record is broken or of another version.
     """
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        record = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise FormatError(f"{path} is broken: {error}") from None
-    if not isinstance(content, dict) or "format_version" not in content:
-        raise FormatError(f"{path} is broken: it names no format_version")
-    if content["format_version"] != version:
-        found = content["format_version"]
-        raise FormatError(f"{path} is of format version {found!r}; this package reads {version}")
-    return content
+    if not isinstance(record, dict) or "format_version" not in record:
+        raise FormatError(f"{path} is broken: it has no format_version")
+    if record["format_version"] != version:
+        raise FormatError(f"{path} has format version {record['format_version']!r}; this package reads {version}")
+    return record
 
 
-def check_named(path: Path, content: Mapping[str, Any], named: Mapping[str, Any]) -> None:
-    """Refuse a record without these entries, each of its type.
+def check_fields(path: Path, record: Mapping[str, Any], types: Mapping[str, type]) -> None:
+    """Check that a record has these fields with these types.
 
     Raises:
-        FormatError: naming the first that is missing or of another type.
+        FormatError: a field is missing or has another type.
     """
-    for key, kind in named.items():
-        if not isinstance(content.get(key), kind):
-            raise FormatError(f"{path} is broken: {key!r} is missing or not a {kind.__name__}")
+    for name, kind in types.items():
+        if not isinstance(record.get(name), kind):
+            raise FormatError(f"{path} is broken: {name!r} is missing or not a {kind.__name__}")

@@ -1,0 +1,34 @@
+"""The HTML table that a notebook shows for vectors."""
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from embeddings.support.html import Html, number, table, tag, word
+
+if TYPE_CHECKING:
+    from embeddings.vectors.vectors import Vectors
+
+MAX_WORDS, MAX_COMPONENTS = 10, 6
+
+
+def vectors_html(vectors: "Vectors") -> Html:
+    """Render the first words with their counts, vector norms and first components."""
+    n_components = min(vectors.dim, MAX_COMPONENTS)
+    header = ["word", *["count"] * (vectors.counts is not None), "norm", *map(str, range(n_components))]
+    rows: list[list[object]] = []
+    for index, name in enumerate(islice(vectors.words, MAX_WORDS)):
+        vector = np.asarray(vectors.matrix[index], np.float64)
+        counts = [] if vectors.counts is None else [int(vectors.counts[index])]
+        norm = float(np.sqrt((vector * vector).sum()))
+        rows.append([tag("td", word(name)), *counts, number(norm), *(number(float(x)) for x in vector[:n_components])])
+    omitted = [f"{len(vectors) - len(rows):,} more words"] * (len(vectors) > len(rows))
+    omitted += [f"{vectors.dim - n_components:,} more components"] * (vectors.dim > n_components)
+    composed = ["vectors of unseen words are composed"] * (vectors.compose is not None)
+    return tag(
+        "div",
+        tag("p", tag("b", "Vectors"), f": {len(vectors):,} words, {vectors.dim:,} components"),
+        table(list(header), rows),
+        tag("p", "; ".join([" and ".join(omitted)] * bool(omitted) + composed)),
+    )
