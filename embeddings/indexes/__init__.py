@@ -1,44 +1,29 @@
-"""Indexes of nearest neighbours: each kind is an entry point of the group `embeddings.indexes`, ours and others' alike.
+"""Indexes of nearest neighbours: each kind, ours or another package's, is an entry point of `embeddings.indexes`.
 
-`protocol` says what a kind offers; everything else here serves all kinds.
+`protocol` defines what a kind provides; `index`, `index_files` and `index_spec` serve all kinds.
 """
 
-import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from embeddings.indexes.index import Index as Index
-from embeddings.indexes.index import build
-from embeddings.indexes.index_files import load
-from embeddings.indexes.index_spec import index_of as index_of
-from embeddings.indexes.protocol import Engine as Engine
-from embeddings.indexes.protocol import Found as Found
-from embeddings.indexes.protocol import Kind as Kind
+from embeddings.support.lazy_imports import lazy_getattr
 
 if TYPE_CHECKING:
-    from embeddings.models.model import Model
-    from embeddings.vectors.vectors import Vectors
+    from embeddings.indexes.index import Index as Index
+    from embeddings.indexes.index import build_index as build_index
+    from embeddings.indexes.index import load_index as load_index
+    from embeddings.indexes.index_spec import as_index as as_index
+    from embeddings.indexes.protocol import Engine as Engine
+    from embeddings.indexes.protocol import Kind as Kind
+    from embeddings.indexes.protocol import SearchResult as SearchResult
 
+HOMES = {
+    "Engine": "embeddings.indexes.protocol",
+    "Index": "embeddings.indexes.index",
+    "Kind": "embeddings.indexes.protocol",
+    "SearchResult": "embeddings.indexes.protocol",
+    "as_index": "embeddings.indexes.index_spec",
+    "build_index": "embeddings.indexes.index",
+    "load_index": "embeddings.indexes.index",
+}
 
-def build_index(vectors: "Vectors | Model", kind: str = "lsh", **settings: Any) -> Index:
-    """An index of an installed kind: `exact`, `lsh`, `faiss`, or another package's; `settings` are the kind's own.
-
-    >>> import numpy as np, embeddings as em
-    >>> vectors = em.Vectors(["a", "b", "c"], np.array([[1, 0], [1, 0.1], [0, 1]]))
-    >>> index = em.build_index(vectors, "lsh", bits=16)
-    >>> vectors.most_similar("a", top=1, index=index)[0][0]
-    'b'
-
-    Raises:
-        RegistryError: no such kind.
-        SettingError: it has no such setting, a value is out of range or does not fit the vectors, or these hold NaN.
-    """
-    from embeddings.vectors.as_vectors import vectors_in
-
-    return build(kind, vectors_in(vectors), settings)
-
-
-def load_index(path: str | os.PathLike[str], vectors: "Vectors | Model") -> Index:
-    """A saved index, for the vectors that it was built from; see `saved.load`."""
-    from embeddings.vectors.as_vectors import vectors_in
-
-    return load(path, vectors_in(vectors))
+__getattr__ = lazy_getattr(__name__, HOMES)

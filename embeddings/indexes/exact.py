@@ -1,8 +1,8 @@
-"""Every row compared: the neighbours there are, the same on every machine.
+"""Exact search: every row is compared; the results are the same on every machine.
 
-Scores of a block of queries come from one float32 matrix product. Its last digits depend on the block, the library
-and the processor, so whatever it cannot tell apart is decided again row by row in float64: equal rows tie exactly,
-and a tie goes to the lower row, which is the more frequent word.
+Scores of a block of queries come from one float32 matrix product, whose last digits depend on the block, the library
+and the processor. Scores that it cannot separate are recomputed row by row in float64, so equal rows tie exactly, and
+a tie goes to the lower row, which is the more frequent word.
 """
 
 from collections.abc import Mapping
@@ -11,26 +11,26 @@ from dataclasses import dataclass
 import numpy as np
 
 from embeddings.indexes.block_products import products
-from embeddings.indexes.parallel import spread
-from embeddings.indexes.protocol import Found
-from embeddings.indexes.selection import shortlist
+from embeddings.indexes.parallel import run_slices
+from embeddings.indexes.protocol import SearchResult
+from embeddings.indexes.shortlist import shortlist
 from embeddings.settings import Settings
-from embeddings.support.cosine import pair_cosines, rounding, row_blocks
+from embeddings.support.cosine import pair_cosines, product_error, row_blocks
 
-Goal = tuple[np.ndarray, np.ndarray]
-MANY = 1 << 20  # rows to compare again for a block of queries
+Output = tuple[np.ndarray, np.ndarray]
+MAX_BATCH = 1 << 20  # rows compared again at once
 
 
 @dataclass(frozen=True, kw_only=True)
 class Exact(Settings):
-    """Compares with every row in blocked matrix products. Nothing to build, and nothing missed."""
+    """Compares queries with every row in blocked matrix products. It needs no building and misses nothing."""
 
     def build(self, units: np.ndarray) -> "ExactSearch":
-        """The rows themselves; see `embeddings.indexes.protocol.Kind`."""
+        """See `Kind.build`."""
         return ExactSearch(units)
 
     def restore(self, units: np.ndarray, arrays: Mapping[str, np.ndarray]) -> "ExactSearch":
-        """The same."""
+        """See `Kind.restore`; there are no arrays."""
         return ExactSearch(units)
 
 
@@ -40,49 +40,41 @@ class ExactSearch:
     def __init__(self, units: np.ndarray) -> None:
         self.units = units
 
-    def search(self, queries: np.ndarray, top: int, restrict: int | None) -> Found:
-        """See `embeddings.indexes.protocol.Engine`."""
+    def search(self, queries: np.ndarray, top: int, restrict: int | None) -> SearchResult:
+        """See `Engine.search`."""
         candidates = self.units[:restrict]
         ids = np.empty((len(queries), top), np.int64)
         similarities = np.empty((len(queries), top))
         for part in row_blocks(len(queries), len(candidates)):
             block, scores = queries[part], products(candidates, queries[part].astype(np.float32))
-            goal = ids[part], similarities[part]
+            output = ids[part], similarities[part]
 
-            def work(own: slice, block: np.ndarray = block, scores: np.ndarray = scores, goal: Goal = goal) -> None:
-                write_best(candidates, block[own], scores[own], (goal[0][own], goal[1][own]))
+            def work(rows: slice, block: np.ndarray = block, scores: np.ndarray = scores, out: Output = output) -> None:
+                write_best(candidates, block[rows], scores[rows], (out[0][rows], out[1][rows]))
 
-            spread(len(block), work)
-        return Found(ids, similarities, np.full(len(queries), len(candidates)))
+            run_slices(len(block), work)
+        return SearchResult(ids, similarities, np.full(len(queries), len(candidates)))
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Nothing."""
+        """See `Engine.arrays`; there are none."""
         return {}
 
 
-def write_best(units: np.ndarray, queries: np.ndarray, scores: np.ndarray, goal: Goal) -> None:
-    """Write the best of all rows, by their rough scores (queries, rows), as ids and exact cosines (queries, top)."""
-    ids, similarities = goal
-    counts, columns = shortlist(scores, ids.shape[1], rounding(units))
-    for own in shares(counts):
-        these = columns[counts[: own.start].sum() : counts[: own.stop].sum()]
-        ids[own], similarities[own] = in_order(units, queries[own], counts[own], these, ids.shape[1])
+def write_best(units: np.ndarray, queries: np.ndarray, scores: np.ndarray, output: Output) -> None:
+    """Write the best rows by rough scores (queries, rows), as ids and exact cosines (queries, top)."""
+    ids, similarities = output
+    counts, columns = shortlist(scores, ids.shape[1], product_error(units))
+    single = [slice(query, query + 1) for query in range(len(counts))]  # where ties make the lists long
+    for part in [slice(0, len(counts))] if counts.sum() <= MAX_BATCH else single:
+        candidates = columns[counts[: part.start].sum() : counts[: part.stop].sum()]
+        ids[part], similarities[part] = rank(units, queries[part], counts[part], candidates, ids.shape[1])
 
 
-def shares(counts: np.ndarray) -> list[slice]:
-    """Queries whose lists are put in order at once: all of them, or one by one where ties make their lists long."""
-    if counts.sum() <= MANY:
-        return [slice(0, len(counts))]
-    return [slice(query, query + 1) for query in range(len(counts))]
-
-
-def in_order(
-    units: np.ndarray, queries: np.ndarray, counts: np.ndarray, columns: np.ndarray, top: int
-) -> tuple[np.ndarray, np.ndarray]:
+def rank(units: np.ndarray, queries: np.ndarray, counts: np.ndarray, columns: np.ndarray, top: int) -> Output:
     """The best `top` of each query's columns, as ids and exact cosines (queries, top)."""
     owners = np.repeat(np.arange(len(queries)), counts)
-    values = pair_cosines(units, columns, queries, owners)
-    order = np.lexsort((columns, -values, owners))
+    cosines = pair_cosines(units, columns, queries, owners)
+    order = np.lexsort((columns, -cosines, owners))
     starts = np.cumsum(counts) - counts
-    chosen = order[starts[:, None] + np.arange(top)]
-    return columns[chosen], values[chosen]
+    best = order[starts[:, None] + np.arange(top)]
+    return columns[best], cosines[best]

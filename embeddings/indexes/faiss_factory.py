@@ -9,146 +9,140 @@ from typing import Any, ClassVar
 import numpy as np
 
 from embeddings.errors import FormatError, SettingError
-from embeddings.indexes.protocol import Found
+from embeddings.indexes.protocol import SearchResult
 from embeddings.settings import Settings, option
 from embeddings.support.cosine import pair_cosines
 
-LARGEST = 4096  # number in a factory string, or the rows where they are more
-MOST_LINKS, MOST_CODE_BITS = 512, 16
-PARAMETERS = {"nprobe": "nprobe", "ef_search": "efSearch"}
+MAX_NUMBER = 4096  # in a factory string, or the number of rows if that is larger
+MAX_LINKS, MAX_CODE_BITS = 512, 16
+FAISS_PARAMETERS = {"nprobe": "nprobe", "ef_search": "efSearch"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Faiss(Settings):
-    """An index of FAISS, from its factory string: Flat, IVF256,Flat, HNSW32, PQ20, LSH and the many others."""
+    """An index of FAISS by its factory string, such as Flat, IVF256,Flat, HNSW32, PQ20 or LSH."""
 
-    SEARCH: ClassVar[frozenset[str]] = frozenset({"nprobe", "ef_search", "rerank"})
+    SEARCH_SETTINGS: ClassVar[frozenset[str]] = frozenset({"nprobe", "ef_search", "rerank"})
 
-    factory: str = option("HNSW32", "What FAISS calls the index.")
-    nprobe: int | None = option(None, "Lists looked into, of an IVF index.", least=1, most=1 << 30)
-    ef_search: int | None = option(None, "Breadth of the search, of an HNSW index.", least=1, most=1 << 30)
-    rerank: int = option(0, "Answers of FAISS to put in order exactly, at least as many as are asked for.", least=0)
+    factory: str = option("HNSW32", "Factory string of the index, as FAISS defines it.")
+    nprobe: int | None = option(None, "Lists to search, for IVF indexes only.", ge=1, le=1 << 30)
+    ef_search: int | None = option(None, "Breadth of the search, for HNSW indexes only.", ge=1, le=1 << 30)
+    rerank: int = option(0, "Number of results of FAISS to compare exactly, at least the requested number.", ge=0)
 
     def build(self, units: np.ndarray) -> "FaissSearch":
-        """See `embeddings.indexes.protocol.Kind`.
+        """See `Kind.build`.
 
         Raises:
-            SettingError: FAISS knows no such index, it does not fit so many rows, as FAISS says, or there are none.
+            SettingError: there are no rows, or FAISS does not know the factory string or refuses it for these rows.
         """
         import faiss
 
         if not len(units):
-            raise SettingError("a FAISS index needs at least one row")
+            raise SettingError("a FAISS index requires at least one row")
         self._check_factory(units)
-        with told(f"factory {self.factory!r}"):
+        with faiss_errors(f"factory {self.factory!r}"):
             metric = faiss.METRIC_L2 if "LSH" in self.factory else faiss.METRIC_INNER_PRODUCT  # its LSH has no other
             index = faiss.index_factory(units.shape[1], self.factory, metric)
             index.train(units)
             index.add(units)
-        return self._tuned(index, units)
+        return self._configure(index, units)
 
     def _check_factory(self, units: np.ndarray) -> None:
-        """Refuse numbers that FAISS would take memory for before it finds them too large."""
-        links, rows = MOST_LINKS, max(LARGEST, len(units))
-        bounds = {"HNSW": links, "NSG": links, "IVF": len(units), "x": MOST_CODE_BITS}
+        """Refuse numbers for which FAISS would allocate memory before it finds them too large."""
+        max_number = max(MAX_NUMBER, len(units))
+        limits = {"HNSW": MAX_LINKS, "NSG": MAX_LINKS, "IVF": len(units), "x": MAX_CODE_BITS}
         for name, number in re.findall(r"([A-Za-z]*)(\d+)", self.factory):
-            if int(number[:20]) > bounds.get(name, rows):
-                raise SettingError(f"factory {self.factory!r}: {name}{number[:20]} is above {bounds.get(name, rows)}")
+            if int(number[:20]) > (limit := limits.get(name, max_number)):
+                raise SettingError(f"factory {self.factory!r}: {name} must be at most {limit}, got {number[:20]}")
 
-    def _tuned(self, index: Any, units: np.ndarray) -> "FaissSearch":
+    def _configure(self, index: Any, units: np.ndarray) -> "FaissSearch":
         import faiss
 
-        for name, theirs in PARAMETERS.items():
+        for name, parameter in FAISS_PARAMETERS.items():
             value = getattr(self, name)
             if value is not None:
-                with told(f"{name} of {self.factory!r}"):
-                    faiss.ParameterSpace().set_index_parameter(index, theirs, value)
+                with faiss_errors(f"{name} of {self.factory!r}"):
+                    faiss.ParameterSpace().set_index_parameter(index, parameter, value)
         return FaissSearch(self, units, index)
 
     def restore(self, units: np.ndarray, arrays: Mapping[str, np.ndarray]) -> "FaissSearch":
-        """See `embeddings.indexes.protocol.Kind`."""
+        """See `Kind.restore`."""
         import faiss
 
         saved = arrays.get("faiss")
         if saved is None or saved.dtype != np.uint8 or saved.ndim != 1:
-            raise FormatError("it holds no index of FAISS")
+            raise FormatError("it does not contain a FAISS index")
         try:
             index = faiss.deserialize_index(np.asarray(saved))
         except (RuntimeError, MemoryError) as error:
-            raise FormatError(f"FAISS does not read it: {reason(error)}") from None
+            raise FormatError(f"FAISS cannot read it: {reason(error)}") from None
         if (index.ntotal, index.d) != units.shape:
-            raise FormatError(f"it holds {index.ntotal} rows of {index.d} components, not {units.shape}")
-        return self._tuned(index, units)
+            raise FormatError(f"it holds {index.ntotal} rows of {index.d} components, expected {units.shape}")
+        return self._configure(index, units)
 
 
 @contextmanager
-def told(what: str) -> Iterator[None]:
-    """FAISS's own errors as settings that are refused.
-
-    Raises:
-        SettingError: what FAISS said.
-    """
+def faiss_errors(subject: str) -> Iterator[None]:
+    """Turn errors of FAISS into a SettingError that names the subject."""
     try:
         yield
     except (RuntimeError, MemoryError) as error:
-        raise SettingError(f"{what}: FAISS refuses it: {reason(error)}") from None
+        raise SettingError(f"{subject}: FAISS refuses it: {reason(error)}") from None
 
 
 def reason(error: Exception) -> str:
-    """What FAISS says, without where in its sources."""
+    """The message of FAISS without its source location."""
     return re.split(r"\.(?:cpp|h):\d+: ", str(error))[-1].split("\n")[0][:200]
 
 
 class FaissSearch:
-    """Search by an index of FAISS; what it finds is put in order by exact cosines."""
+    """Search by a FAISS index, whose results are sorted by exact cosines."""
 
     def __init__(self, kind: Faiss, units: np.ndarray, index: Any) -> None:
         self.kind, self.units, self.index = kind, units, index
 
-    def search(self, queries: np.ndarray, top: int, restrict: int | None) -> Found:
-        """See `embeddings.indexes.protocol.Engine`.
+    def search(self, queries: np.ndarray, top: int, restrict: int | None) -> SearchResult:
+        """See `Engine.search`.
 
         Raises:
             SettingError: candidates are restricted.
         """
         if restrict is not None:
-            raise SettingError("an index of FAISS cannot restrict candidates: index fewer vectors, or search exactly")
-        wanted = min(len(self.units), max(top, self.kind.rerank))
-        before = compared()
-        _, ids = self.index.search(np.ascontiguousarray(queries, dtype=np.float32), wanted)
-        looked = np.full(len(queries), self.looked(wanted, (compared() - before) // len(queries)))
+            raise SettingError("a FAISS index cannot restrict candidates: index fewer vectors, or search exactly")
+        n_results = min(len(self.units), max(top, self.kind.rerank))
+        before = faiss_comparisons()
+        _, ids = self.index.search(np.ascontiguousarray(queries, dtype=np.float32), n_results)
+        per_query = (faiss_comparisons() - before) // len(queries)
+        n_compared = np.full(len(queries), self._exact_comparisons(n_results, per_query))
         cosines = np.full(ids.shape, -np.inf)
-        owners, places = np.nonzero(ids >= 0)
-        cosines[owners, places] = pair_cosines(self.units, ids[owners, places], queries, owners)
+        owners, columns = np.nonzero(ids >= 0)
+        cosines[owners, columns] = pair_cosines(self.units, ids[owners, columns], queries, owners)
         order = np.lexsort((ids, -cosines), axis=1)[:, :top]
-        return Found(np.take_along_axis(ids, order, 1), np.take_along_axis(cosines, order, 1), looked)
+        return SearchResult(np.take_along_axis(ids, order, 1), np.take_along_axis(cosines, order, 1), n_compared)
 
-    def looked(self, wanted: int, counted: int) -> int:
-        """How many rows were compared exactly for a query: by FAISS, where it holds rows as they are, else here.
-
-        -1 where what FAISS holds is not known.
-        """
+    def _exact_comparisons(self, n_results: int, per_query: int) -> int:
+        """Rows compared exactly per query: by FAISS if it stores full rows, else by the reranking; -1 if unknown."""
         import faiss
 
         if type(self.index) is faiss.IndexFlat or isinstance(self.index, faiss.IndexFlatIP | faiss.IndexFlatL2):
             return len(self.units)
         if type(self.index) in (faiss.IndexIVFFlat, faiss.IndexHNSWFlat):
-            return counted
-        codes = (
+            return per_query
+        coded = (
             faiss.IndexFlatCodes, faiss.IndexFastScan, faiss.IndexIVFPQ, faiss.IndexIVFScalarQuantizer,
             faiss.IndexHNSWPQ,
         )  # fmt: skip
-        return wanted if isinstance(self.index, codes) else -1
+        return n_results if isinstance(self.index, coded) else -1
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """The index as FAISS writes it."""
+        """See `Engine.arrays`: the index as FAISS serialises it."""
         import faiss
 
         return {"faiss": faiss.serialize_index(self.index)}
 
 
-def compared() -> int:
-    """How many rows IVF and HNSW indexes have looked at since FAISS was loaded, as it counts them."""
+def faiss_comparisons() -> int:
+    """The total number of rows that IVF and HNSW indexes have compared since FAISS was loaded."""
     from faiss import cvar
 
     counters: Any = cvar

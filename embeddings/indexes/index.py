@@ -1,30 +1,34 @@
-"""An index of some vectors: built or loaded, asked, saved."""
+"""An index of some vectors: build, search, save, load."""
 
 import os
 from collections.abc import Mapping
 from dataclasses import asdict
 from functools import cached_property
+from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from embeddings import registry
-from embeddings.errors import SettingError
-from embeddings.indexes.protocol import Engine, Found, Kind
-from embeddings.support.cosine import check_search, unit
-
-if TYPE_CHECKING:
-    from embeddings.vectors.vectors import Vectors
+from embeddings.errors import FormatError, RegistryError, SettingError
+from embeddings.indexes import index_files
+from embeddings.indexes.protocol import Engine, IndexedVectors, Kind, SearchResult, as_indexed
+from embeddings.support.cosine import check_search, normalize
 
 
 class Index:
-    """Finds the rows of `vectors` nearest to queries by cosine, with an engine of an installed kind.
+    """Finds the rows of `vectors` nearest to queries by cosine; `build_index` and `load_index` make one.
 
-    Made by `build` or `load`; `seconds` is how long building took, when it was built.
+    Arguments:
+        name: of its installed kind, such as "lsh".
+        kind: the settings.
+        vectors: what it was built from.
+        engine: what searches.
+        seconds: the time that building took.
     """
 
-    def __init__(self, name: str, kind: Kind, vectors: "Vectors", engine: Engine, seconds: float) -> None:
+    def __init__(self, name: str, kind: Kind, vectors: IndexedVectors, engine: Engine, seconds: float) -> None:
         self.name = name
         self.kind = kind
         self.vectors = vectors
@@ -41,11 +45,11 @@ class Index:
 
     @cached_property
     def bytes(self) -> int:
-        """Memory that it takes beside the rows themselves."""
+        """Memory that it takes in addition to the rows themselves."""
         return sum(array.nbytes for array in self.engine.arrays().values())
 
-    def facts(self) -> dict[str, Any]:
-        """Kind, settings, rows, components, bytes, seconds of building."""
+    def describe(self) -> dict[str, Any]:
+        """Kind, settings, rows, components, bytes and seconds of building."""
         return {
             "kind": self.name,
             "settings": self.settings,
@@ -55,31 +59,31 @@ class Index:
             "build_seconds": self.seconds,
         }
 
-    def search(self, queries: np.ndarray, *, top: int = 10, restrict: int | None = None) -> Found:
+    def search(self, queries: np.ndarray, *, top: int = 10, restrict: int | None = None) -> SearchResult:
         """The `top` rows nearest to each of `queries` (queries, dim), of any length; fewer where there are fewer rows.
 
         Arguments:
-            restrict: only the first so many rows are candidates.
+            restrict: only this many first rows are candidates; None for all.
 
         Raises:
-            SettingError: `top` or `restrict` below 1, queries of another shape, with NaN or infinity, or an index
-                that cannot restrict.
+            SettingError: `top` or `restrict` is below 1, queries have another shape, NaN or infinity, or this kind of
+                index cannot restrict candidates.
         """
         check_search(top, restrict)
         rows = np.ascontiguousarray(queries, dtype=np.float64)
         if rows.ndim != 2 or rows.shape[1] != self.vectors.dim:
-            raise SettingError(f"queries must be (queries, {self.vectors.dim}), not {rows.shape}")
+            raise SettingError(f"queries must be (queries, {self.vectors.dim}), got {rows.shape}")
         if not np.isfinite(rows).all():
             raise SettingError("a vector to search with holds NaN or infinity")
         candidates = min(len(self.vectors), restrict or len(self.vectors))
         top = min(top, candidates)
         if not top or not len(rows):
             shape = (len(rows), top)
-            return Found(np.empty(shape, np.int64), np.empty(shape), np.zeros(len(rows), np.int64))
-        return self.engine.search(unit(rows), top, restrict if candidates < len(self.vectors) else None)
+            return SearchResult(np.empty(shape, np.int64), np.empty(shape), np.zeros(len(rows), np.int64))
+        return self.engine.search(normalize(rows), top, restrict if candidates < len(self.vectors) else None)
 
-    def check(self, vectors: "Vectors") -> None:
-        """Refuse vectors that it was not built from.
+    def check_vectors(self, vectors: IndexedVectors) -> None:
+        """Check that the index was built from these vectors.
 
         Raises:
             SettingError: they differ in any number.
@@ -88,40 +92,100 @@ class Index:
             raise SettingError(f"the index was built from other vectors: {self!r} does not fit {vectors!r}")
 
     def with_search(self, name: str, settings: Mapping[str, Any]) -> "Index | None":
-        """The same index under other settings, if these are of the same kind and change nothing that was built.
+        """The same index with other search settings; None if the name or a setting that building uses differs.
 
-        A kind names the settings that matter in searches alone in a class attribute `SEARCH`. One that goes back to
-        None needs building: what there is may hold the value of before.
+        A setting that returns to None also requires a rebuild: the engine may hold the previous value.
 
         Raises:
-            SettingError: as `build`.
+            SettingError: as `build_index`.
         """
         if name != self.name:
             return None
         kind: Kind = registry.configured("index", name, settings)
-        asked = asdict(kind)  # type: ignore[call-overload]
-        changed = {key for key, value in self.settings.items() if asked[key] != value}
-        if not changed <= getattr(kind, "SEARCH", frozenset()) or any(asked[key] is None for key in changed):
+        new_settings = asdict(kind)  # type: ignore[call-overload]
+        changed = {key for key, value in self.settings.items() if new_settings[key] != value}
+        if not changed <= search_settings(kind) or any(new_settings[key] is None for key in changed):
             return None
-        engine = kind.restore(self.vectors.units, self.engine.arrays())
+        engine = kind.restore(self.vectors.unit_rows, self.engine.arrays())
         return Index(name, kind, self.vectors, engine, self.seconds)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write a folder: index.json and tensors.safetensors; the vectors stay where they are. See `saved.save`."""
-        from embeddings.indexes.index_files import save
+        """Write a folder of index.json and tensors.safetensors, atomically; of the vectors only the fingerprint.
 
-        save(self, path, force=force)
+        Raises:
+            OutputError: the path exists (`force` replaces only a saved index), or cannot be written.
+        """
+        description = {**self.describe(), "vectors": self.vectors.fingerprint}
+        index_files.write(path, description, self.engine.arrays(), force=force)
 
 
-def build(name: str, vectors: "Vectors", settings: Mapping[str, Any] | None = None) -> Index:
-    """An index of a kind that is installed, with these settings.
+def search_settings(kind: Any) -> frozenset[str]:
+    """The settings of a kind that only searches use."""
+    return getattr(kind, "SEARCH_SETTINGS", frozenset())
+
+
+def build_index(vectors: Any, kind: str = "lsh", **settings: Any) -> Index:
+    """Build an index of an installed kind: `exact`, `lsh`, `faiss`, or one of another package.
+
+    >>> import numpy as np, embeddings as em
+    >>> vectors = em.Vectors(["a", "b", "c"], np.array([[1, 0], [1, 0.1], [0, 1]]))
+    >>> index = em.build_index(vectors, "lsh", bits=16)
+    >>> vectors.most_similar("a", top=1, index=index)[0][0]
+    'b'
+
+    Arguments:
+        vectors: Vectors, or a Model.
+        settings: of the kind.
 
     Raises:
-        RegistryError: no such kind.
-        SettingError: it has no such setting, a value is out of range or does not fit the vectors, or these hold NaN.
+        RegistryError: the kind is not installed.
+        SettingError: the kind has no such setting, a value is out of range or does not suit the vectors, or these hold
+            NaN.
     """
-    kind: Kind = registry.configured("index", name, settings or {})
-    units = vectors.units
+    return build(as_indexed(vectors), kind, settings)
+
+
+def build(vectors: IndexedVectors, name: str, settings: Mapping[str, Any]) -> Index:
+    """`build_index` with any names of settings."""
+    kind: Kind = registry.configured("index", name, settings)
+    units = vectors.unit_rows
     start = perf_counter()
     engine = kind.build(units)
     return Index(name, kind, vectors, engine, perf_counter() - start)
+
+
+def load_index(path: str | os.PathLike[str], vectors: Any) -> Index:
+    """Load a saved index, with the Vectors or the Model that it was built from.
+
+    Raises:
+        SettingError: it was built from other vectors.
+        RegistryError: its kind is not installed.
+        FormatError: a file is missing, truncated, changed, of an unknown version, or inconsistent.
+    """
+    indexed, folder = as_indexed(vectors), Path(path)
+    record = index_files.read_record(folder)
+    shape = (record["rows"], record["dim"])
+    if shape != (len(indexed), indexed.dim) or record["vectors"] != indexed.fingerprint:
+        raise SettingError(
+            f"{folder} was built from other vectors, {shape[0]} of {shape[1]} components: build the index again"
+        )
+    arrays = index_files.read_arrays(folder, record["checksum"])
+    kind = saved_kind(folder, record)
+    try:
+        engine = kind.restore(indexed.unit_rows, arrays)
+    except FormatError as error:
+        raise FormatError(f"{folder} is broken: {error}") from error
+    return Index(record["kind"], kind, indexed, engine, record["build_seconds"])
+
+
+def saved_kind(folder: Path, record: dict[str, Any], changes: Mapping[str, Any] | None = None) -> Any:
+    """The kind of a saved index with its settings, some of them changed."""
+    translate = getattr(registry.load("index", record["kind"]), "translate_settings", dict)
+    try:
+        saved = translate(record["settings"])
+        registry.configured("index", record["kind"], saved)
+    except RegistryError:
+        raise
+    except SettingError as error:
+        raise FormatError(f"{folder / index_files.RECORD} cannot be used: {error}") from None
+    return registry.configured("index", record["kind"], {**saved, **(changes or {})})

@@ -1,4 +1,4 @@
-"""Many queries on all cores, by kernels that let go of Python's lock."""
+"""Many queries on all cores, for kernels that release Python's lock."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -6,16 +6,16 @@ from itertools import pairwise
 
 from embeddings.support.system import available_threads
 
-LEAST = 64  # queries that are worth a thread
+QUERIES_PER_THREAD = 64  # fewer are not worth a thread
 
 
-def spread(queries: int, work: Callable[[slice], None]) -> None:
-    """Call `work` with slices that cover all queries, on as many threads as are worth it."""
-    threads = min(available_threads(), queries // LEAST) if queries >= 2 * LEAST else 1
+def run_slices(n_queries: int, work: Callable[[slice], None]) -> None:
+    """Call `work` with slices that cover all queries, on as many threads as pay off."""
+    threads = min(available_threads(), n_queries // QUERIES_PER_THREAD) if n_queries >= 2 * QUERIES_PER_THREAD else 1
     if threads == 1:
-        work(slice(0, queries))
+        work(slice(0, n_queries))
         return
-    borders = [queries * thread // threads for thread in range(threads + 1)]
-    parts = [slice(start, stop) for start, stop in pairwise(borders)]
+    bounds = [n_queries * thread // threads for thread in range(threads + 1)]
+    slices = [slice(start, stop) for start, stop in pairwise(bounds)]
     with ThreadPoolExecutor(threads, thread_name_prefix="search") as pool:
-        list(pool.map(work, parts))
+        list(pool.map(work, slices))

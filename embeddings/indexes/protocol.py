@@ -1,53 +1,91 @@
-"""What an index is made of: a kind, which is its settings, and an engine, which finds neighbours."""
+"""The parts of an index: vectors to search, a kind with its settings, an engine that searches, and its results."""
 
 from collections.abc import Mapping
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from embeddings.errors import SettingError
 
-class Found(NamedTuple):
+
+class SearchResult(NamedTuple):
     """The nearest rows to each query, best first as far as the index can tell.
 
-    `ids` (queries, k) int64 and `similarities` (queries, k) float64 are -1 and -inf where an index found fewer than
-    k. `looked` (queries,) int64 says how many rows were compared exactly to find them; -1 where that is not
-    known.
+    `ids` (queries, top) int64 and `similarities` (queries, top) float64 end in -1 and -inf where the index found fewer
+    rows. `n_compared` (queries,) int64 counts the rows compared exactly; -1 where the count is unknown.
     """
 
     ids: np.ndarray
     similarities: np.ndarray
-    looked: np.ndarray
+    n_compared: np.ndarray
+
+
+class IndexedVectors(Protocol):
+    """What an index needs of vectors: unit rows (rows, dim) float32, and a fingerprint by which it recognises them."""
+
+    @property
+    def dim(self) -> int:
+        """Components per row."""
+
+    @property
+    def unit_rows(self) -> np.ndarray:
+        """The rows at length one, or zero."""
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of all numbers."""
+
+    def __len__(self) -> int: ...
 
 
 class Engine(Protocol):
     """A built index of unit rows."""
 
-    def search(self, queries: np.ndarray, top: int, restrict: int | None) -> Found:
+    def search(self, queries: np.ndarray, top: int, restrict: int | None) -> SearchResult:
         """The `top` rows nearest to each of `queries`, (queries, dim) float64 of length one or zero.
 
-        `top` is at most the number of candidates; `restrict` of them, the first, are candidates, None for all.
+        Arguments:
+            top: at most the number of candidates.
+            restrict: only this many first rows are candidates; None for all.
 
         Raises:
-            SettingError: it cannot restrict candidates.
+            SettingError: this engine cannot restrict candidates.
         """
 
     def arrays(self) -> Mapping[str, np.ndarray]:
-        """What it holds beside the rows, by name: saved as it is, and given to `Kind.restore`."""
+        """Everything it holds apart from the rows, by name: saved unchanged, and passed to `Kind.restore`."""
 
 
 class Kind(Protocol):
-    """A frozen dataclass of `embeddings.settings.option` fields, an entry point of the group `embeddings.indexes`."""
+    """A frozen dataclass of `embeddings.settings.option` fields, an entry point of the group `embeddings.indexes`.
+
+    A class attribute `SEARCH_SETTINGS`, a frozenset, may name the fields that only searches use: changing them does not
+    rebuild the index. A class method `translate_settings(dict) -> dict` may convert the settings of older saved files.
+    """
 
     def build(self, units: np.ndarray) -> Engine:
-        """An index of the rows (vocabulary, dim) float32, each of length one or zero; ids are their places.
+        """An engine for the rows (rows, dim) float32, each of length one or zero; ids are row numbers.
 
         Raises:
-            SettingError: the settings do not fit such rows.
+            SettingError: the settings do not suit these rows.
         """
 
     def restore(self, units: np.ndarray, arrays: Mapping[str, np.ndarray]) -> Engine:
-        """The index whose `Engine.arrays` these are, of the very same rows.
+        """The engine whose `Engine.arrays` these are, for the same rows.
 
         Raises:
-            FormatError: the arrays are no such thing; nothing is believed unseen.
+            FormatError: an array is missing, or has another type, shape or content than `build` produces.
         """
+
+
+def as_indexed(source: Any) -> IndexedVectors:
+    """Vectors themselves, or those of a model.
+
+    Raises:
+        SettingError: the argument is neither.
+    """
+    vectors: Any = getattr(source, "vectors", source)
+    if not all(hasattr(type(vectors), name) for name in ("dim", "unit_rows", "fingerprint")):
+        raise SettingError(f"expected Vectors or a Model, such as embeddings.load returns, got {source!r:.80}")
+    indexed: IndexedVectors = vectors
+    return indexed

@@ -1,4 +1,4 @@
-"""The contract of an index as a test; `embeddings.testing` offers it."""
+"""The contract of an index kind as a test; `embeddings.testing` exports it."""
 
 import tempfile
 from pathlib import Path
@@ -7,111 +7,104 @@ from typing import Any
 import numpy as np
 
 from embeddings.errors import SettingError
-from embeddings.indexes.index import Index, build
-from embeddings.indexes.index_files import load
-from embeddings.indexes.protocol import Found
+from embeddings.indexes.index import Index, build, load_index
+from embeddings.indexes.protocol import SearchResult
 from embeddings.support.cosine import normalize
+from embeddings.testing.trainer_contract import check_bounds, check_options
 from embeddings.vectors.vectors import Vectors
 
 ROWS, DIM, QUERIES, TOP = 600, 24, 80, 10
-FEWEST_FOUND = 0.5  # share of the true neighbours, with default settings
+MIN_RECALL = 0.5  # with default settings
 
 
 def check_index(name: str, **settings: Any) -> None:
-    """Assert that an installed kind of index keeps the contract; takes a second or two.
+    """Assert that an installed kind of index fulfils the contract; takes a second or two.
 
-    Its fields must be options with bounds that are kept. Built from vectors, a zero and equal ones among them, it must
-    give ids and cosines in order, ties to the lower row, no row twice; find most true neighbours, and every row of
-    few; answer the same one by one, and once saved and loaded; and refuse other vectors.
+    Its fields must be options that enforce their bounds. Built from vectors that include a zero and equal ones, it must
+    return sorted ids and cosines, ties to the lower row, no row twice; find most true neighbours, and every row of a
+    few; return the same for single queries, and after saving and loading; and refuse other vectors.
 
     Raises:
-        AssertionError: saying what is wrong.
+        AssertionError: naming the violation.
     """
-    vectors = planted()
-    index = build(name, vectors, settings)
-    check_kind(type(index.kind), settings)
+    vectors = clustered_vectors()
+    index = build(vectors, name, settings)
+    check_options(type(index.kind))
+    check_bounds(type(index.kind), settings)
     queries = np.concatenate([vectors.matrix[:QUERIES], np.zeros((1, DIM), np.float32)])
-    found = index.search(queries, top=TOP)
-    check_found(vectors, queries, found)
-    check_recall(vectors, queries[:QUERIES], found)
-    check_equal(found, index.search(queries, top=TOP), "asked again")
-    singly = [index.search(query[None], top=TOP) for query in queries]
-    check_equal(found, Found(*map(np.concatenate, zip(*singly, strict=True))), "asked one by one")
-    check_saved(index, queries, found)
-    check_few(name, settings)
+    result = index.search(queries, top=TOP)
+    check_result(vectors, queries, result)
+    check_recall(vectors, queries[:QUERIES], result)
+    check_equal(result, index.search(queries, top=TOP), "the search is repeated")
+    single = [index.search(query[None], top=TOP) for query in queries]
+    check_equal(result, SearchResult(*map(np.concatenate, zip(*single, strict=True))), "queries are searched singly")
+    check_saved(index, vectors, queries, result)
+    check_few_rows(name, settings)
 
 
-def planted() -> Vectors:
-    """Groups of near vectors; the last is zero, and the one before equals the first."""
+def clustered_vectors() -> Vectors:
+    """Clusters of near vectors; the last is zero, and the one before equals the first."""
     rng = np.random.default_rng(5)
     matrix = rng.standard_normal((ROWS // 20, DIM)).repeat(20, axis=0) + 0.5 * rng.standard_normal((ROWS, DIM))
     matrix[-1], matrix[-2] = 0, matrix[0]
     return Vectors([f"w{row}" for row in range(ROWS)], matrix)
 
 
-def check_kind(kind: type, settings: dict[str, Any]) -> None:
-    """Assert that the settings are options, with bounds that are kept."""
-    from embeddings.testing.trainer_contract import check_bounds, check_options
-
-    check_options(kind)
-    check_bounds(kind, settings)
-
-
-def check_found(vectors: Vectors, queries: np.ndarray, found: Found) -> None:
-    """Assert shapes and types, and that cosines are true and in order, with ties to the lower row."""
-    ids, similarities, _ = found
+def check_result(vectors: Vectors, queries: np.ndarray, result: SearchResult) -> None:
+    """Assert shapes and types, and that cosines are true and sorted, with ties to the lower row."""
+    ids, similarities, n_compared = result
     shape = (len(queries), TOP)
-    assert ids.shape == similarities.shape == shape, f"ids and similarities must be {shape}, not {ids.shape}"
-    assert ids.dtype == np.int64, f"ids must be int64, not {ids.dtype}"
-    assert similarities.dtype == np.float64, f"similarities must be float64, not {similarities.dtype}"
-    assert found.looked.shape == (len(queries),), "looked must say a number for each query"
-    for row, near, query in zip(ids, similarities, normalize(queries), strict=True):
-        there = row[row >= 0]
-        assert (row[len(there) :] == -1).all(), "rows that are missing must come last, as -1"
-        assert len(set(there)) == len(there), f"no row may be found twice: {there}"
-        assert there.max(initial=0) < len(vectors), "ids must be rows"
-        true = vectors.unit_rows[there] @ query
-        np.testing.assert_allclose(near[: len(there)], true, atol=1e-6, err_msg="similarities must be cosines")
-        steps = list(zip(-near[: len(there)], there, strict=True))
+    assert ids.shape == similarities.shape == shape, f"ids and similarities must be {shape}, got {ids.shape}"
+    assert ids.dtype == np.int64, f"ids must be int64, got {ids.dtype}"
+    assert similarities.dtype == np.float64, f"similarities must be float64, got {similarities.dtype}"
+    assert n_compared.shape == (len(queries),), "n_compared must be one number for each query"
+    for row, cosines, query in zip(ids, similarities, normalize(queries), strict=True):
+        present = row[row >= 0]
+        assert (row[len(present) :] == -1).all(), "missing rows must come last, as -1"
+        assert len(set(present)) == len(present), f"no row may occur twice: {present}"
+        assert present.max(initial=0) < len(vectors), "ids must be row numbers"
+        expected = vectors.unit_rows[present] @ query
+        np.testing.assert_allclose(cosines[: len(present)], expected, atol=1e-6, err_msg="similarities must be cosines")
+        steps = list(zip(-cosines[: len(present)], present, strict=True))
         assert steps == sorted(steps), "the nearest must come first, a tie to the lower row"
 
 
-def check_recall(vectors: Vectors, queries: np.ndarray, found: Found) -> None:
+def check_recall(vectors: Vectors, queries: np.ndarray, result: SearchResult) -> None:
     """Assert that most true neighbours are found."""
-    true = np.argsort(-(vectors.unit_rows @ queries.T), axis=0)[:TOP].T
-    shares = [len(np.intersect1d(a, b)) / TOP for a, b in zip(true, found.ids, strict=False)]
-    share = float(np.mean(shares))
-    assert share >= FEWEST_FOUND, f"at least {FEWEST_FOUND} of the nearest must be found, not {share:.3f}"
+    expected = np.argsort(-(vectors.unit_rows @ queries.T), axis=0)[:TOP].T
+    recall = np.mean([len(np.intersect1d(a, b)) / TOP for a, b in zip(expected, result.ids, strict=False)])
+    assert recall >= MIN_RECALL, f"recall must be at least {MIN_RECALL}, got {recall:.3f}"
 
 
-def check_equal(found: Found, again: Found, when: str) -> None:
-    """Assert that an index answers the same."""
-    np.testing.assert_array_equal(found.ids, again.ids, err_msg=f"ids differ when {when}")
-    np.testing.assert_allclose(found.similarities, again.similarities, atol=1e-12, err_msg=f"they differ when {when}")
+def check_equal(result: SearchResult, other: SearchResult, when: str) -> None:
+    """Assert that two searches return the same."""
+    np.testing.assert_array_equal(result.ids, other.ids, err_msg=f"ids differ when {when}")
+    message = f"similarities differ when {when}"
+    np.testing.assert_allclose(result.similarities, other.similarities, atol=1e-12, err_msg=message)
 
 
-def check_saved(index: Index, queries: np.ndarray, found: Found) -> None:
-    """Assert that it is equal when saved and loaded, and refuses other vectors then."""
-    other = Vectors(index.vectors.words, index.vectors.matrix[::-1])
+def check_saved(index: Index, vectors: Vectors, queries: np.ndarray, result: SearchResult) -> None:
+    """Assert that it is unchanged after saving and loading, and then refuses other vectors."""
     with tempfile.TemporaryDirectory() as folder:
-        index.save(Path(folder) / "index")
-        again = load(Path(folder) / "index", index.vectors)
-        assert again.settings == index.settings, "settings must be equal when loaded: only what JSON can hold"
-        check_equal(found, again.search(queries, top=TOP), "saved and loaded")
+        path = Path(folder) / "index"
+        index.save(path)
+        loaded = load_index(path, vectors)
+        assert loaded.settings == index.settings, "loaded settings must be equal: use only values that JSON can hold"
+        check_equal(result, loaded.search(queries, top=TOP), "the index is saved and loaded")
         try:
-            load(Path(folder) / "index", other)
+            load_index(path, Vectors(vectors.words, vectors.matrix[::-1]))
         except SettingError:
             return
-    raise AssertionError("an index of other vectors must be refused")
+    raise AssertionError("loading must refuse other vectors")
 
 
-def check_few(name: str, settings: dict[str, Any]) -> None:
-    """Assert that a few rows can be indexed, or are refused in a line, and all be asked for."""
+def check_few_rows(name: str, settings: dict[str, Any]) -> None:
+    """Assert that three rows can be indexed, unless a SettingError refuses them, and are all found."""
     vectors = Vectors(["a", "b", "c"], np.eye(3))
     try:
-        index = build(name, vectors, settings)
+        index = build(vectors, name, settings)
     except SettingError:
         return
-    found = index.search(vectors.matrix, top=5)
-    assert found.ids.shape == (3, 3), f"of three rows three must be given, not {found.ids.shape[1]}"
-    assert (found.ids[:, 0] == [0, 1, 2]).all(), "each of three rows must be its own nearest"
+    result = index.search(vectors.matrix, top=5)
+    assert result.ids.shape == (3, 3), f"a search of three rows must return all three, got {result.ids.shape[1]}"
+    assert (result.ids[:, 0] == [0, 1, 2]).all(), "each of three rows must be its own nearest"

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from embeddings.support.lazy_imports import getter
+from embeddings.support.lazy_imports import lazy_getattr
 
 if TYPE_CHECKING:
     from embeddings.vectors.vectors import Vectors as Vectors
 
-__getattr__ = getter(__name__, {"Vectors": "embeddings.vectors.vectors"})
+__getattr__ = lazy_getattr(__name__, {"Vectors": "embeddings.vectors.vectors"})

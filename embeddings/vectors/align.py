@@ -1,30 +1,25 @@
-"""One space turned onto another, so that vectors of two trainings can be compared."""
+"""Rotate one space onto another, so that vectors of two trainings can be compared."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from embeddings.errors import SettingError
 from embeddings.support.cosine import row_blocks
-from embeddings.vectors.as_vectors import vectors_in
+from embeddings.vectors.as_vectors import HasVectors, as_vectors
 from embeddings.vectors.vectors import Vectors
-
-if TYPE_CHECKING:
-    from embeddings.models.model import Model
 
 
 @dataclass(frozen=True)
 class Aligned:
-    """What aligning gives.
+    """The result of `align`.
 
     Arguments:
-        vectors: all words of the first space, turned.
-        residual: how far the shared words are from their places in the other space, as a share of these: the
-            Frobenius norm of the difference by that of the other's vectors; 0 where they fall together.
-        rotation: (dim, dim) float64, orthogonal; a row of the first space times it is the turned one.
-        words: the shared words that decided it.
+        vectors: all words of the first space, rotated.
+        residual: the relative error |A W - B| / |B| (Frobenius norms) on the shared words; 0 for a perfect fit.
+        rotation: W, (dim, dim) float64, orthogonal; rows of the first space are multiplied by it from the right.
+        words: the shared words that determined the rotation.
     """
 
     vectors: Vectors
@@ -33,47 +28,43 @@ class Aligned:
     words: list[str]
 
 
-def align(vectors: "Vectors | Model", onto: "Vectors | Model", *, words: Iterable[str] | None = None) -> Aligned:
-    """Turn `vectors` (rotation and reflection, no scaling) so that shared words come nearest to `onto`.
+def align(vectors: Vectors | HasVectors, onto: Vectors | HasVectors, *, words: Iterable[str] | None = None) -> Aligned:
+    """Rotate and reflect `vectors`, without scaling, so that shared words come nearest to `onto`.
 
     >>> import numpy as np, embeddings as em
     >>> first, second = em.Vectors(["a", "b"], np.eye(2)), em.Vectors(["b", "a"], np.eye(2))
-    >>> found = em.align(first, onto=second)
-    >>> found.vectors["a"].round(6).tolist(), round(found.residual, 6)
+    >>> aligned = em.align(first, onto=second)
+    >>> aligned.vectors["a"].round(6).tolist(), round(aligned.residual, 6)
     ([0.0, 1.0], 0.0)
 
     Orthogonal Procrustes (Schoenemann, 1966): with A and B the vectors of the shared words, the orthogonal W that
-    makes |A W - B| least is U V' for the singular value decomposition U S V' of A' B. Vectors count as they are,
-    long ones more; align `normalised()` ones for all words to count alike.
+    minimises |A W - B| is U V' for the singular value decomposition U S V' of A' B. Longer vectors weigh more; align
+    `vectors.normalize()` to weigh all words equally.
 
     Arguments:
-        words: which shared words decide; all of them unless given.
+        vectors: Vectors, or a Model.
+        onto: Vectors, or a Model.
+        words: the shared words that determine the rotation; all of them if not given.
 
     Raises:
-        SettingError: they are no vectors, dimensions differ, no word is shared, or a vector holds NaN or infinity.
-        UnknownWordError: one of `words` is missing from either.
+        SettingError: dimensions differ, no word is shared, a vector holds NaN or infinity, or an argument is not
+            vectors.
+        UnknownWordError: one of `words` is missing from either space.
     """
-    vectors, onto = vectors_in(vectors), vectors_in(onto)
-    if vectors.dim != onto.dim:
-        raise SettingError(f"spaces of {vectors.dim} and of {onto.dim} components cannot be aligned")
-    shared = [word for word in vectors.words if word in onto] if words is None else list(dict.fromkeys(words))
+    source, target = as_vectors(vectors), as_vectors(onto)
+    if source.dim != target.dim:
+        raise SettingError(f"cannot align vectors of {source.dim} components onto vectors of {target.dim}")
+    shared = [word for word in source.words if word in target] if words is None else list(dict.fromkeys(words))
     if not shared:
-        raise SettingError("the spaces share no word to align them by")
-    rows, places = [vectors.index(word) for word in shared], [onto.index(word) for word in shared]
-    a, b = (np.asarray(side, dtype=np.float64) for side in (vectors.matrix[rows], onto.matrix[places]))
+        raise SettingError("cannot align: the two spaces share no word")
+    a, b = (space.matrix[[space.index(word) for word in shared]].astype(np.float64) for space in (source, target))
     if not (np.isfinite(a).all() and np.isfinite(b).all()):
-        raise SettingError("a vector to align by holds NaN or infinity")
+        raise SettingError("cannot align: the vector of a shared word holds NaN or infinity")
     u, _, v = np.linalg.svd(a.T @ b)
     rotation = u @ v
-    length = float(np.linalg.norm(b))
-    residual = float(np.linalg.norm(a @ rotation - b)) / length if length else 0.0
-    turned = Vectors(vectors.words, rotated(vectors.matrix, rotation), counts=vectors.counts)
-    return Aligned(turned, residual, rotation, shared)
-
-
-def rotated(matrix: np.ndarray, rotation: np.ndarray) -> np.ndarray:
-    """Each row times the rotation, float32."""
-    turned = np.empty(matrix.shape, dtype=np.float32)
-    for part in row_blocks(*matrix.shape, itemsize=8):
-        turned[part] = matrix[part] @ rotation
-    return turned
+    norm = float(np.linalg.norm(b))
+    residual = float(np.linalg.norm(a @ rotation - b)) / norm if norm else 0.0
+    rotated = np.empty(source.matrix.shape, dtype=np.float32)
+    for block in row_blocks(*source.matrix.shape, itemsize=8):
+        rotated[block] = source.matrix[block] @ rotation
+    return Aligned(Vectors(source.word_list, rotated, counts=source.counts), residual, rotation, shared)

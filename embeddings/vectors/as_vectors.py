@@ -1,21 +1,24 @@
-"""What operations on vectors are given: vectors, or a model, which has some."""
+"""Accept vectors, or a model that has some."""
 
-from typing import Any
+from typing import Any, Protocol
 
 from embeddings.errors import SettingError
 from embeddings.vectors.vectors import Vectors
 
 
-def vectors_in(given: Any) -> Vectors:
-    """Vectors as they are, or those of a model.
+class HasVectors(Protocol):
+    """A model, or any object with vectors."""
+
+    vectors: Vectors
+
+
+def as_vectors(source: Any) -> Vectors:
+    """Vectors themselves, or those of a model.
 
     Raises:
-        SettingError: it is neither.
+        SettingError: the argument is neither.
     """
-    from embeddings.models.model import Model
-
-    if isinstance(given, Model):
-        return given.vectors
-    if not isinstance(given, Vectors):
-        raise SettingError(f"vectors are Vectors or a Model, such as embeddings.load gives, not {given!r:.80}")
-    return given
+    vectors = getattr(source, "vectors", source)
+    if not isinstance(vectors, Vectors):
+        raise SettingError(f"expected Vectors or a Model, such as embeddings.load returns, got {source!r:.80}")
+    return vectors

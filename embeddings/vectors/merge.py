@@ -1,73 +1,58 @@
-"""Two sets of vectors as one."""
+"""Combine two sets of vectors into one."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from embeddings.errors import SettingError
-from embeddings.vectors.as_vectors import vectors_in
+from embeddings.vectors.as_vectors import HasVectors, as_vectors
 from embeddings.vectors.vectors import Vectors
-
-if TYPE_CHECKING:
-    from embeddings.models.model import Model
 
 How = Literal["first", "mean", "concat"]
 
 
-def merge(first: "Vectors | Model", second: "Vectors | Model", how: How = "first") -> Vectors:
-    """The words of two sets of vectors as one.
+def merge(first: Vectors | HasVectors, second: Vectors | HasVectors, how: How = "first") -> Vectors:
+    """Combine the words of two sets of vectors.
 
     >>> import numpy as np, embeddings as em
     >>> first, second = em.Vectors(["a", "b"], np.eye(2)), em.Vectors(["b", "c"], np.eye(2))
     >>> em.merge(first, second).words, em.merge(first, second, how="concat")["b"].tolist()
     (['a', 'b', 'c'], [0.0, 1.0, 1.0, 0.0])
 
-    Arguments:
-        how: "first": words of either; what both have, the first gives. "mean": words of either; the mean of what
-            both have. "concat": words of both, their vectors side by side. The first two mean something for
-            vectors of one space only: see `align`.
+    Words of the first come first, in their order. If both have counts, the counts of shared words are added and the
+    result is sorted by frequency.
 
-    The words of the first come first, in their order. Where counts are known of both, those of shared words are
-    summed and the most frequent words come first.
+    Arguments:
+        first: Vectors, or a Model.
+        second: Vectors, or a Model.
+        how: "first" takes shared words from the first, "mean" averages them; both return the words of either, and need
+            vectors of one space: see `align`. "concat" returns the shared words, their vectors concatenated.
 
     Raises:
-        SettingError: they are no vectors, another `how`, dimensions that must be equal and are not, or no word in both
-            to set side by side.
+        SettingError: `how` is unknown, dimensions differ for "first" or "mean", no word is shared for "concat", or an
+            argument is not vectors.
     """
     if how not in ("first", "mean", "concat"):
-        raise SettingError(f"how must be first, mean or concat, not {how!r}")
-    first, second = vectors_in(first), vectors_in(second)
-    if how != "concat" and first.dim != second.dim:
-        raise SettingError(f"vectors of {first.dim} and of {second.dim} components can only be merged by 'concat'")
-    shared = [word for word in first.words if word in second]
-    rows, places = [first.index(word) for word in shared], [second.index(word) for word in shared]
+        raise SettingError(f"how must be first, mean or concat, got {how!r}")
+    a, b = as_vectors(first), as_vectors(second)
+    if how != "concat" and a.dim != b.dim:
+        raise SettingError(f"how={how!r} requires equal dimensions, got {a.dim} and {b.dim}: use 'concat'")
+    words = [word for word in a.words if word in b]
+    rows_a, rows_b = [a.index(word) for word in words], [b.index(word) for word in words]
     if how == "concat":
-        if not shared:
-            raise SettingError("no word has a vector in both")
-        matrix = np.concatenate([first.matrix[rows], second.matrix[places]], axis=1)
-        return ordered(shared, matrix, counted(first, second, shared))
-    new = [index for index, word in enumerate(second.words) if word not in first]
-    words = first.words + [second.words[index] for index in new]
-    matrix = np.concatenate([first.matrix, second.matrix[new]])
-    if how == "mean":
-        matrix[rows] = (matrix[rows].astype(np.float64) + second.matrix[places]) / 2
-    return ordered(words, matrix, counted(first, second, words))
-
-
-def counted(first: Vectors, second: Vectors, words: list[str]) -> np.ndarray | None:
-    """How often each word occurs in both together; None where that is not known."""
-    if first.counts is None or second.counts is None:
-        return None
-    sums = np.zeros(len(words), dtype=np.int64)
-    for side in (first, second):
-        counts = dict(zip(side.words, side.counts.tolist() if side.counts is not None else [], strict=True))
-        sums += np.array([counts.get(word, 0) for word in words], dtype=np.int64)
-    return sums
-
-
-def ordered(words: list[str], matrix: np.ndarray, counts: np.ndarray | None) -> Vectors:
-    """The vectors with the most frequent first, where counts are known."""
-    if counts is None:
+        if not words:
+            raise SettingError("how='concat' requires shared words, and there are none")
+        matrix = np.concatenate([a.matrix[rows_a], b.matrix[rows_b]], axis=1)
+    else:
+        new = [row for row, word in enumerate(b.words) if word not in a]
+        words = a.words + [b.words[row] for row in new]
+        matrix = np.concatenate([a.matrix, b.matrix[new]])
+        if how == "mean":
+            matrix[rows_a] = (matrix[rows_a].astype(np.float64) + b.matrix[rows_b]) / 2
+    if a.counts is None or b.counts is None:
         return Vectors(words, matrix)
+    counts = np.zeros(len(words), dtype=np.int64)
+    for known in (dict(zip(a.words, a.counts, strict=True)), dict(zip(b.words, b.counts, strict=True))):
+        counts += np.array([known.get(word, 0) for word in words], dtype=np.int64)
     order = np.argsort(-counts, kind="stable")
-    return Vectors([words[index] for index in order], matrix[order], counts=counts[order])
+    return Vectors([words[row] for row in order], matrix[order], counts=counts[order])

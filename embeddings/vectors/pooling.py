@@ -1,4 +1,4 @@
-"""Documents as bags of words, and sums of the vectors of their words."""
+"""Documents as bags of words, and sums of their word vectors."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from embeddings.corpora import EncodedCorpus
+    from embeddings.corpora.encoded_corpus import EncodedCorpus
 
 
 @dataclass(frozen=True)
-class Bags:
-    """Documents as `ids` of `words`, with where each starts in them (documents + 1,)."""
+class BagsOfWords:
+    """Documents as `ids` of `words`, and where each document starts in them (documents + 1,)."""
 
     words: list[str]
     ids: NDArray[np.int32]
@@ -23,25 +23,25 @@ class Bags:
 
     @classmethod
     def of(cls, encoded: "EncodedCorpus") -> Self:
-        """The documents of an encoded corpus, which may be closed then."""
+        """Copy the documents of an encoded corpus, which may then be closed."""
         starts = np.array(encoded.sentences[encoded.documents])
         return cls(list(encoded.vocabulary.words), np.array(encoded.ids), starts)
 
-    def sums(self, matrix: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    def sum_vectors(self, matrix: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """The weighted sum of the vectors of each document's words, float64 (documents, dim).
 
         Arguments:
             matrix: a vector for each of `words`, (words, dim).
-            weights: (words,), taken for every occurrence.
+            weights: (words,), applied to every occurrence.
         """
-        return np.asarray(self._chosen(weights) @ matrix)
+        return np.asarray(self._occurrences(weights) @ matrix)
 
-    def totals(self, weights: np.ndarray) -> NDArray[np.float64]:
+    def sum_weights(self, weights: np.ndarray) -> NDArray[np.float64]:
         """The sum of the weights (words,) of each document's words, (documents,)."""
-        return np.asarray(self._chosen(weights).sum(axis=1))
+        return np.asarray(self._occurrences(weights).sum(axis=1))
 
-    def _chosen(self, weights: np.ndarray) -> Any:
-        """The weight of each occurrence, sparse (documents, words); float64, in which all sums are."""
+    def _occurrences(self, weights: np.ndarray) -> Any:
+        """The weight of each occurrence, sparse (documents, words); float64, so that all sums are."""
         from scipy.sparse import csr_array
 
         shape = len(self), len(self.words)

@@ -1,124 +1,157 @@
-"""The nearest words to words, vectors and sums of them."""
+"""The words nearest to words, vectors and weighted sums of them."""
 
 import os
 from collections.abc import Collection, Iterable, Sequence
-from typing import Literal
+from numbers import Real
+from typing import TYPE_CHECKING, Literal, TypeGuard
 
 import numpy as np
 
 from embeddings.errors import SettingError
-from embeddings.indexes import Index, index_of
-from embeddings.support.cosine import check_search, search_multiplicative, unit
-from embeddings.vectors.vectors import Neighbours, Query, Vectors
+from embeddings.support.cosine import check_search, normalize, search_multiplicative
+from embeddings.vectors.base_vectors import BaseVectors
+from embeddings.vectors.gensim_names import hint_gensim_names
 
-IndexLike = Index | str | os.PathLike[str] | None
+if TYPE_CHECKING:
+    from embeddings.indexes.index import Index
 
-
-def most_similar(
-    vectors: Vectors,
-    positive: Query,
-    negative: Query = (),
-    *,
-    top: int = 10,
-    restrict: int | None = None,
-    index: IndexLike = None,
-) -> Neighbours:
-    """See `Vectors.most_similar`."""
-    asked = summed(vectors, positive, negative)
-    return answers(vectors, [asked], top=top, restrict=restrict, index=index)[0]
+Term = str | np.ndarray | tuple[str | np.ndarray, float]
+Query = Term | Sequence[Term]
+Neighbours = list[tuple[str, float]]
 
 
-def most_similar_many(
-    vectors: Vectors,
-    queries: Iterable[Query],
-    *,
-    top: int = 10,
-    restrict: int | None = None,
-    index: IndexLike = None,
-) -> list[Neighbours]:
-    """See `Vectors.most_similar_many`."""
-    check_search(top, restrict)
-    asked = [summed(vectors, query, ()) for query in queries]
-    return answers(vectors, asked, top=top, restrict=restrict, index=index) if asked else []
+class SearchMixin(BaseVectors):
+    """Nearest neighbours and analogies."""
+
+    @hint_gensim_names
+    def most_similar(
+        self,
+        positive: Query,
+        negative: Query = (),
+        *,
+        top: int = 10,
+        restrict: int | None = None,
+        exclude: Collection[str] = (),
+        index: "Index | str | os.PathLike[str] | None" = None,
+    ) -> Neighbours:
+        """The `top` words nearest to a weighted sum of unit vectors, each with its cosine, nearest first.
+
+        Query words are never among the results. Ties go to the more frequent word.
+
+        Arguments:
+            positive: a word, an array (dim,), or a list of either. A pair such as ("king", 0.5) weights one. Words
+                count as unit vectors; arrays are not normalised (as in gensim).
+            negative: the same, subtracted.
+            restrict: search only this many of the most frequent words; None searches all.
+            exclude: further words to leave out of the results.
+            index: an index of these vectors, the path of one, or a kind with its settings to build now, such as
+                "lsh:bits=512". None compares with every word.
+
+        Raises:
+            UnknownWordError: a word has no vector.
+            SettingError: `top` or `restrict` is below 1, the query is empty, an array has another length, or the index
+                belongs to other vectors.
+        """
+        row, excluded = sum_terms(self, positive, negative)
+        excluded += [self.index(word) for word in exclude if word in self]
+        return nearest(self, [(row, excluded)], top, restrict, index)[0]
+
+    @hint_gensim_names
+    def most_similar_many(
+        self,
+        queries: Iterable[Query],
+        *,
+        top: int = 10,
+        restrict: int | None = None,
+        index: "Index | str | os.PathLike[str] | None" = None,
+    ) -> list[Neighbours]:
+        """`most_similar` for each query, searched as one batch."""
+        check_search(top, restrict)
+        sums = [sum_terms(self, query, ()) for query in queries]
+        return nearest(self, sums, top, restrict, index) if sums else []
+
+    @hint_gensim_names
+    def analogy(
+        self,
+        a: str,
+        b: str,
+        c: str,
+        *,
+        method: Literal["3cosadd", "3cosmul"] = "3cosadd",
+        top: int = 10,
+        restrict: int | None = None,
+    ) -> Neighbours:
+        """The words that are to c as b is to a, best first; a, b and c are not among them.
+
+        3cosadd scores by cos(x, b - a + c) of unit vectors (Mikolov et al., 2013); 3cosmul multiplies and
+        divides cosines moved to 0..1 (Levy and Goldberg, 2014).
+
+        Raises:
+            UnknownWordError: a word has no vector.
+            SettingError: `method` is unknown, or `top` or `restrict` is below 1.
+        """
+        if method == "3cosadd":
+            return self.most_similar([b, c], [a], top=top, restrict=restrict)
+        if method != "3cosmul":
+            raise SettingError(f"method must be 3cosadd or 3cosmul, got {method!r}")
+        excluded = [self.index(word) for word in (a, b, c) if word in self]
+        ids, scores = search_multiplicative(self.unit_rows, self[[a, b, c]], top, restrict=restrict, exclude=excluded)
+        return named(self, ids, scores)
 
 
-def answers(
-    vectors: Vectors,
-    asked: Sequence[tuple[np.ndarray, list[int]]],
-    *,
+def nearest(
+    vectors: BaseVectors,
+    sums: Sequence[tuple[np.ndarray, list[int]]],
     top: int,
     restrict: int | None,
-    index: IndexLike,
+    index: "Index | str | os.PathLike[str] | None",
 ) -> list[Neighbours]:
-    """The nearest words to each sum, without the rows that must not answer.
+    """The nearest words to each row, without its excluded rows; the search asks for that many more."""
+    from embeddings.indexes.index_spec import as_index
 
-    As many more are asked for as must not answer, so that `top` are left.
-    """
     check_search(top, restrict)
-    rows, excluded = np.array([row for row, _ in asked]), [set(words) for _, words in asked]
-    chosen = index_of(index, vectors)
-    found = chosen.search(rows, top=top + max(map(len, excluded)), restrict=restrict)
-    return [
-        named(vectors, ids, similarities, barred, top)
-        for ids, similarities, barred in zip(found.ids, found.similarities, excluded, strict=True)
-    ]
+    rows, excluded = np.array([row for row, _ in sums]), [set(ids) for _, ids in sums]
+    result = as_index(index, vectors).search(rows, top=top + max(map(len, excluded)), restrict=restrict)
+    return [named(vectors, *row, top) for row in zip(result.ids, result.similarities, excluded, strict=True)]
 
 
-def analogy(
-    vectors: Vectors,
-    a: str,
-    b: str,
-    c: str,
-    *,
-    method: Literal["3cosadd", "3cosmul"] = "3cosadd",
-    top: int = 10,
-    restrict: int | None = None,
-) -> Neighbours:
-    """See `Vectors.analogy`."""
-    if method == "3cosadd":
-        return most_similar(vectors, [b, c], [a], top=top, restrict=restrict)
-    if method != "3cosmul":
-        raise SettingError(f"method must be 3cosadd or 3cosmul, not {method!r}")
-    exclude = [vectors.index(word) for word in (a, b, c) if word in vectors]
-    three = vectors[[a, b, c]]
-    found = search_multiplicative(vectors.units, three, top, restrict=restrict, exclude=exclude)
-    return named(vectors, *found)
-
-
-def summed(vectors: Vectors, positive: Query, negative: Query) -> tuple[np.ndarray, list[int]]:
-    """The sum to search with (dim,), float64, and the rows that must not answer.
-
-    Raises:
-        UnknownWordError: a word has no vector.
-        SettingError: nothing is asked, or an array has another length, a NaN or an infinity.
-    """
-    terms = [(item, 1) for item in listed(positive)] + [(item, -1) for item in listed(negative)]
+def sum_terms(vectors: BaseVectors, positive: Query, negative: Query) -> tuple[np.ndarray, list[int]]:
+    """The row to search with, (dim,) float64, and the rows of its words, which are not results."""
+    terms = [(term, 1.0) for term in as_terms(positive)] + [(term, -1.0) for term in as_terms(negative)]
     if not terms:
         raise SettingError("nothing to search with: give a word or a vector")
-    total, exclude = np.zeros(vectors.dim), []
-    for item, sign in terms:
+    total, excluded = np.zeros(vectors.dim), []
+    for term, weight in terms:
+        item, factor = term if is_weighted(term) else (term, 1.0)
         if isinstance(item, str):
-            total += sign * unit(vectors[item])
-            exclude += [vectors.index(item)] if item in vectors else []
-        elif np.shape(item) != (vectors.dim,):
-            raise SettingError(f"a vector to search with must be ({vectors.dim},), not {np.shape(item)}")
+            total += weight * factor * normalize(vectors[item])
+            excluded += [vectors.index(item)] if item in vectors else []
+        elif (shape := np.shape(np.asarray(item))) != (vectors.dim,):
+            raise SettingError(f"a vector to search with must be ({vectors.dim},), got {shape}")
         else:
-            total += sign * np.asarray(item, dtype=np.float64)
+            total += weight * factor * np.asarray(item, dtype=np.float64)
     if not np.isfinite(total).all():
-        raise SettingError("a vector to search with holds NaN or infinity")
-    return total, exclude
+        raise SettingError("a vector or weight to search with holds NaN or infinity")
+    return total, excluded
 
 
-def listed(query: Query) -> Sequence[str | np.ndarray]:
-    """One word or vector as a list of one; several as they are."""
-    if isinstance(query, str) or (isinstance(query, np.ndarray) and query.ndim == 1):
+def as_terms(query: Query) -> Sequence[Term]:
+    """A single word, vector or pair as a list of one."""
+    if isinstance(query, str) or (isinstance(query, np.ndarray) and query.ndim == 1) or is_weighted(query):
         return [query]
     return list(query)
 
 
+def is_weighted(term: object) -> TypeGuard[tuple[str | np.ndarray, float]]:
+    """Whether a term is a pair of a word or vector and its weight."""
+    if not isinstance(term, tuple) or len(term) != 2 or not isinstance(term[0], str | np.ndarray):
+        return False
+    return isinstance(term[1], Real) and not isinstance(term[1], bool)
+
+
 def named(
-    vectors: Vectors, ids: np.ndarray, scores: np.ndarray, barred: Collection[int] = (), top: int | None = None
+    vectors: BaseVectors, ids: np.ndarray, scores: np.ndarray, excluded: Collection[int] = (), top: int | None = None
 ) -> Neighbours:
-    """Rows as words with their scores, the first `top` of those that are not barred; an id of -1 is none."""
+    """The words and scores of rows, the first `top` that are not excluded; an id of -1 is a gap."""
     pairs = zip(ids.tolist(), scores.tolist(), strict=True)
-    return [(vectors.words[row], score) for row, score in pairs if row >= 0 and row not in barred][:top]
+    return [(vectors.words[row], score) for row, score in pairs if row >= 0 and row not in excluded][:top]

@@ -1,0 +1,163 @@
+"""The words and rows that all methods of `Vectors` stand on: storage, lookup, unit rows, fingerprint."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import overload
+
+import numpy as np
+
+from embeddings.corpora.vocabulary import UnknownWordError
+from embeddings.errors import SettingError
+from embeddings.support.cosine import normalize_rows, row_blocks
+from embeddings.support.interop import InteropMixin
+from embeddings.support.word_list import WordList
+
+Compose = Callable[[Sequence[str]], np.ndarray]
+MAX_COMPLETIONS = 50_000  # most frequent words that an editor offers after vectors["
+
+
+class BaseVectors(InteropMixin):
+    """Words and their rows. `Vectors` documents the arguments."""
+
+    CACHED_ATTRIBUTES = ("unit_rows", "fingerprint")
+
+    def __init__(
+        self,
+        words: Iterable[str] | WordList,
+        matrix: np.ndarray,
+        *,
+        counts: Sequence[int] | np.ndarray | None = None,
+        compose: Compose | None = None,
+    ) -> None:
+        self.word_list = words if isinstance(words, WordList) else WordList(words)
+        self.matrix: np.ndarray = np.asarray(matrix, dtype=np.float32)
+        self.counts: np.ndarray | None = None if counts is None else np.asarray(counts, dtype=np.int64)
+        self.compose = compose
+        if self.matrix.ndim != 2 or self.matrix.shape[1] < 1:
+            raise SettingError(f"matrix must be (words, dim) with dim at least 1, got {self.matrix.shape}")
+        if len(self) != len(self.matrix):
+            raise SettingError(f"matrix must have a row for each word: {len(self)} words, {len(self.matrix)} rows")
+        if self.counts is not None and self.counts.shape != (len(self),):
+            raise SettingError(f"counts must have one number for each of {len(self)} words, got {self.counts.shape}")
+
+    @property
+    def words(self) -> list[str]:
+        """All words, the most frequent first."""
+        return self.word_list.words
+
+    @property
+    def dim(self) -> int:
+        """Components per vector."""
+        return int(self.matrix.shape[1])
+
+    def __len__(self) -> int:
+        return len(self.word_list)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.words)
+
+    def __contains__(self, word: object) -> bool:
+        return self.word_list.find(word) is not None
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return self.words[:MAX_COMPLETIONS]
+
+    def __repr__(self) -> str:
+        return f"<Vectors: {len(self)} words, {self.dim} components>"
+
+    def index(self, word: str) -> int:
+        """The row of a word.
+
+        Raises:
+            UnknownWordError: the word has no row; the message suggests similar spellings.
+        """
+        row = self.word_list.find(word)
+        if row is None:
+            from embeddings.support.suggestions import close_matches
+
+            close = close_matches(word, self.words, self.word_list.rows)
+            hint = f"; did you mean {', '.join(close)}?" if close else ""
+            raise UnknownWordError(f"no vector for {word!r} among {len(self)} words{hint}")
+        return row
+
+    @overload
+    def __getitem__(self, key: str) -> np.ndarray: ...
+    @overload
+    def __getitem__(self, key: Sequence[str]) -> np.ndarray: ...
+    def __getitem__(self, key: str | Sequence[str]) -> np.ndarray:
+        """The vector (dim,) of a word, read-only, or the vectors (words, dim) of a list of words.
+
+        Raises:
+            UnknownWordError: a word has no vector and none can be composed.
+            SettingError: the key is neither a string nor a list of strings.
+        """
+        if isinstance(key, str):
+            return self._vector(key)
+        if not isinstance(key, Sequence | np.ndarray) or isinstance(key[:0], bytes):
+            raise SettingError(f"look up a string or a list of strings, not {key!r}")
+        return np.array([self._vector(word) for word in key], dtype=np.float32).reshape(-1, self.dim)
+
+    def _vector(self, word: str) -> np.ndarray:
+        if not isinstance(word, str):
+            raise SettingError(f"a word must be a string, got {word!r}")
+        if self.compose is not None and word not in self:
+            row: np.ndarray = self.compose_words([word])[0]
+            if not row.any():
+                raise UnknownWordError(f"no vector for {word!r} among {len(self)} words, and none can be composed")
+            return row
+        row = self.matrix[self.index(word)]
+        row.flags.writeable = False
+        return row
+
+    def compose_words(self, words: Sequence[str]) -> np.ndarray:
+        """Composed vectors (words, dim) float32 for any words, zeros for those of which no part is known.
+
+        Raises:
+            SettingError: these vectors do not compose, or the composed rows have a wrong shape or are not finite.
+        """
+        if self.compose is None:
+            raise SettingError("these vectors do not compose: only words of their vocabulary have a vector")
+        rows = np.asarray(self.compose(words), dtype=np.float32)
+        if rows.shape != (len(words), self.dim):
+            raise SettingError(f"composed vectors must be {(len(words), self.dim)}, got {rows.shape}")
+        is_finite = np.isfinite(rows).all(axis=1)
+        if not is_finite.all():
+            raise SettingError(f"the composed vector of {words[int(is_finite.argmin())]!r} holds NaN or infinity")
+        return rows
+
+    @cached_property
+    def unit_rows(self) -> np.ndarray:
+        """The rows at length one, (words, dim) float32; zero rows stay zero. Computed once, on first use.
+
+        Raises:
+            SettingError: a row holds NaN or infinity; the message names the word.
+        """
+        rows = normalize_rows(self.matrix)
+        if not np.isfinite(rows.sum()):
+            self.check_finite()
+        return rows
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the matrix and its shape, by which an index recognises its vectors; words do not enter it."""
+        digest = hashlib.sha256(repr(self.matrix.shape).encode())
+        for block in row_blocks(*self.matrix.shape):
+            digest.update(np.ascontiguousarray(self.matrix[block]).data)
+        return digest.hexdigest()
+
+    def check_finite(self) -> None:
+        """Check that no vector holds NaN or infinity.
+
+        Raises:
+            SettingError: naming the first word whose vector does.
+        """
+        for block in row_blocks(*self.matrix.shape):
+            flat = self.matrix[block].ravel()
+            with np.errstate(over="ignore", invalid="ignore"):
+                if np.isfinite(np.dot(flat, flat)):  # much faster; large squares overflow and take the exact check
+                    continue
+            is_finite = np.isfinite(self.matrix[block]).all(axis=1)
+            if not is_finite.all():
+                word = self.words[block.start + int(is_finite.argmin())]
+                raise SettingError(f"the vector of {word!r} holds NaN or infinity")
