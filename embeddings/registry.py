@@ -1,14 +1,14 @@
-"""Find what installed packages offer under an entry-point group; ours come through the same door."""
+"""Plugins that installed packages provide as entry points; those of this package are found the same way."""
 
 import dataclasses
-import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from embeddings.errors import RegistryError, SettingError
+from embeddings.setting_names import hint
 
-KINDS = {
+GROUPS = {
     "trainer": "embeddings.trainers",
     "tokenizer": "embeddings.tokenizers",
     "format": "embeddings.formats",
@@ -16,65 +16,63 @@ KINDS = {
 }
 
 
-def available(kind: str) -> dict[str, list[EntryPoint]]:
-    """Every advertised plugin of a kind by name, sorted. Nothing is imported."""
-    found: dict[str, list[EntryPoint]] = {}
-    for entry in sorted(entry_points(group=KINDS[kind]), key=lambda entry: entry.name):
-        offers = found.setdefault(entry.name, [])
-        if not any(entry.value == other.value and package(entry) == package(other) for other in offers):
-            offers.append(entry)  # to ask for the package reads all its metadata: only where a name stands twice
-    return found
+def find_all(kind: str) -> dict[str, list[EntryPoint]]:
+    """The entry points of all plugins of a kind, by name, sorted; nothing is imported."""
+    plugins: dict[str, list[EntryPoint]] = {}
+    for entry in sorted(entry_points(group=GROUPS[kind]), key=lambda entry: entry.name):
+        same_name = plugins.setdefault(entry.name, [])
+        # distribution names are slow to read, so they are compared only for duplicate names
+        if not any(
+            entry.value == other.value and distribution_name(entry) == distribution_name(other) for other in same_name
+        ):
+            same_name.append(entry)
+    return plugins
 
 
-def package(entry: EntryPoint) -> str:
-    """The name of the distribution that offers it."""
+def distribution_name(entry: EntryPoint) -> str:
+    """The name of the package that provides an entry point."""
     return entry.dist.name if entry.dist else "an unnamed package"
 
 
 def load(kind: str, name: str) -> Any:
-    """Import one plugin.
+    """Import a plugin.
 
     Raises:
-        RegistryError: nobody offers the name, several packages do, or its import fails.
+        RegistryError: no package or several packages provide the name, or the import fails.
     """
-    found = available(kind)
-    offers = found.get(name, [])
-    if not offers:
-        hint = "" if found else "; from a checkout, install first: pip install -e ."
-        raise RegistryError(f"no {kind} called {name!r}; installed: {', '.join(found) or 'none'}{hint}")
-    return only(kind, name, offers)
+    plugins = find_all(kind)
+    if name not in plugins:
+        advice = "" if plugins else "; to use a checkout, install it first: pip install -e ."
+        raise RegistryError(f"no {kind} is called {name!r}; installed: {', '.join(plugins) or 'none'}{advice}")
+    return import_plugin(kind, name, plugins[name])
 
 
-def loaded(kind: str) -> Iterator[tuple[str, Any]]:
-    """Every plugin of a kind that loads, by name; one that does not is told of when it is asked for."""
-    for name, offers in available(kind).items():
+def load_all(kind: str) -> Iterator[tuple[str, Any]]:
+    """All plugins of a kind that can be imported, by name; `load` explains why another cannot."""
+    for name, entries in find_all(kind).items():
         try:
-            yield name, only(kind, name, offers)
+            yield name, import_plugin(kind, name, entries)
         except RegistryError:
             continue
 
 
-def only(kind: str, name: str, offers: list[EntryPoint]) -> Any:
-    """Import the one offer of a name.
-
-    Raises:
-        RegistryError: there are several, or its import fails.
-    """
-    if len(offers) > 1:
-        packages = " and ".join(sorted(package(offer) for offer in offers))
-        raise RegistryError(f"{kind} {name!r} is offered by {packages}; uninstall one")
+def import_plugin(kind: str, name: str, entries: list[EntryPoint]) -> Any:
+    """Import the plugin of a name, which only one package may provide."""
+    if len(entries) > 1:
+        packages = " and ".join(sorted(map(distribution_name, entries)))
+        raise RegistryError(f"{kind} {name!r} is provided by {packages}; uninstall one of them")
     try:
-        return offers[0].load()
-    except Exception as error:  # whatever a stranger's import raises is told in one line
-        raise RegistryError(f"{kind} {name!r} from {package(offers[0])} does not load: {error}") from error
+        return entries[0].load()
+    except Exception as error:  # the import of another package may raise anything
+        raise RegistryError(f"cannot load {kind} {name!r} from {distribution_name(entries[0])}: {error}") from error
 
 
-def configured(kind: str, name: str, settings: Mapping[str, Any]) -> Any:
-    """A plugin whose fields are its settings, with these ones.
+def create(kind: str, name: str, settings: Mapping[str, Any]) -> Any:
+    """A plugin whose fields are its settings, with these settings.
 
     Raises:
         RegistryError: as `load`.
-        SettingError: it has no such setting, or a value is out of range.
+        SettingError: a setting is unknown or out of range.
     """
     plugin = load(kind, name)
     check_settings(name, [field.name for field in dataclasses.fields(plugin)], settings)
@@ -82,13 +80,13 @@ def configured(kind: str, name: str, settings: Mapping[str, Any]) -> Any:
 
 
 def check_settings(name: str, known: Sequence[str], settings: Iterable[str]) -> None:
-    """Refuse settings that a plugin of this name does not have.
+    """Refuse settings that the plugin `name` does not have.
 
     Raises:
-        SettingError: naming the first, with the nearest spelling and those there are.
+        SettingError: with the first unknown setting, and the one that is meant or all known ones.
     """
     for setting in settings:
         if setting not in known:
-            close = difflib.get_close_matches(setting, known, n=1)
-            hint = f"; did you mean {close[0]}?" if close else ""
-            raise SettingError(f"{name} has no setting {setting!r}{hint}; it has: {', '.join(sorted(known)) or 'none'}")
+            advice = hint(setting, known)
+            remedy = f": {advice}" if advice else f"; it has: {', '.join(sorted(known)) or 'none'}"
+            raise SettingError(f"{name} has no setting {setting!r}{remedy}")

@@ -1,7 +1,7 @@
-"""Settings of trainers: dataclass fields that are the Python API, the command line and the saved record at once.
+"""Trainer settings: dataclass fields that define the Python API, the command-line options and the saved record at once.
 
-A trainer is a frozen, keyword-only dataclass of `option` fields. Settings that several models share are the small
-classes below, inherited by whoever has them, each written once.
+A trainer is a frozen, keyword-only dataclass of `option` fields. Settings that several models share are written once,
+in the small classes below, and inherited.
 """
 
 import dataclasses
@@ -18,40 +18,44 @@ from embeddings.errors import SettingError
 
 def option(
     default: Any,
-    help: str,  # the name that click and dataclass users know
+    help: str,  # shadows the builtin: the name that click and dataclass users expect
     *,
-    least: float | None = None,
-    most: float | None = None,
-    above: float | None = None,
+    ge: float | None = None,
+    le: float | None = None,
+    gt: float | None = None,
     flags: str | None = None,
 ) -> Any:
-    """A field of a trainer: its default, what it does, its bounds, and its names on the command line if not its own.
+    """A trainer's dataclass field.
 
-    `least` and `most` may be reached, `above` may not.
+    Arguments:
+        default: the default value.
+        help: one sentence for `--help` and the documentation.
+        ge: smallest allowed value.
+        le: largest allowed value.
+        gt: exclusive lower bound.
+        flags: names of a yes/no option on the command line, such as `--shrink-window/--fixed-window`.
     """
-    return dataclasses.field(
-        default=default, metadata={"help": help, "least": least, "most": most, "above": above, "flags": flags}
-    )
+    return dataclasses.field(default=default, metadata={"help": help, "ge": ge, "le": le, "gt": gt, "flags": flags})
 
 
-def kinds(trainer: type) -> dict[str, Any]:
-    """The type of each field, annotations resolved."""
+def field_types(trainer: type) -> dict[str, Any]:
+    """The resolved type of each field."""
     hints = typing.get_type_hints(trainer)
     return {field.name: hints[field.name] for field in dataclasses.fields(trainer)}
 
 
-def left_open(name: str, settings: type, told: str) -> Any:
-    """A class of settings with the same fields, each None until it is set; `told` is the default that help names."""
+def with_optional_fields(name: str, settings: type, default_note: str) -> Any:
+    """A settings class with the same fields, all defaulting to None; help texts show `default_note` as the default."""
     fields = []
     for field in dataclasses.fields(settings):
-        metadata = {**field.metadata, "help": f"{field.metadata['help']}  [default: {told}]"}
-        hint = kinds(settings)[field.name]
+        metadata = {**field.metadata, "help": f"{field.metadata['help']}  [default: {default_note}]"}
+        hint = field_types(settings)[field.name]
         fields.append((field.name, hint | None, dataclasses.field(default=None, metadata=metadata)))
     return dataclasses.make_dataclass(name, fields, bases=(Settings,), frozen=True, kw_only=True)
 
 
-def without_none(kind: Any) -> tuple[Any, bool]:
-    """The type itself and whether None is allowed beside it."""
+def split_optional(kind: Any) -> tuple[Any, bool]:
+    """A type without None, and whether None was allowed."""
     if isinstance(kind, types.UnionType) or typing.get_origin(kind) is typing.Union:
         rest = [part for part in typing.get_args(kind) if part is not type(None)]
         return rest[0], len(rest) < len(typing.get_args(kind))
@@ -59,68 +63,71 @@ def without_none(kind: Any) -> tuple[Any, bool]:
 
 
 def flag(name: str) -> str:
-    """How a field is written on the command line."""
+    """The command-line option of a field: `min_count` -> `--min-count`."""
     return "--" + name.replace("_", "-")
 
 
 def check(settings: Any) -> None:
-    """Refuse what is out of range; numbers of numpy become Python's own.
+    """Check the type and bounds of every field; numpy numbers become Python numbers.
 
     Raises:
-        SettingError: a value has another type than its field or lies outside its bounds.
+        SettingError: a value has the wrong type or is out of bounds.
     """
-    hints = kinds(type(settings))
+    hints = field_types(type(settings))
     for field in dataclasses.fields(settings):
         value = check_value(field.name, getattr(settings, field.name), hints[field.name], field.metadata)
         object.__setattr__(settings, field.name, value)
 
 
 def check_value(name: str, value: Any, kind: Any, bounds: Mapping[str, Any]) -> Any:
-    """The value as its field's type.
+    """`value` converted to the type `kind`; `bounds` may hold `ge`, `le` and `gt`.
 
     Raises:
-        SettingError: the field does not allow it.
+        SettingError: the value has the wrong type or is out of bounds.
     """
-    kind, optional = without_none(kind)
+    kind, optional = split_optional(kind)
     if value is None and optional:
         return None
     if typing.get_origin(kind) is Literal:
         choices = typing.get_args(kind)
         if value not in choices:
-            raise SettingError(f"{name} must be one of {', '.join(map(str, choices))}, not {value!r}")
+            raise SettingError(f"{name} must be one of {', '.join(map(str, choices))}, got {value!r}")
         return value
-    accepted = {int: Integral, float: Real}.get(kind, kind)  # numpy's numbers too
+    accepted = {int: Integral, float: Real}.get(kind, kind)  # numpy numbers too
     if not isinstance(value, accepted) or (isinstance(value, bool) and kind is not bool):
-        raise SettingError(f"{name} must be {word_for(kind)}, not {value!r}")
+        expected = {int: "an integer", float: "a number", bool: "true or false", str: "a string"}
+        raise SettingError(f"{name} must be {expected.get(kind, kind.__name__)}, got {value!r}")
     if kind not in (int, float):
         return value
     check_bounds(name, value, bounds)
     return kind(value)
 
 
-def word_for(kind: type) -> str:
-    """A type as users say it."""
-    return {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}.get(kind, kind.__name__)
-
-
 def check_bounds(name: str, value: Any, bounds: Mapping[str, Any]) -> None:
-    """Refuse a number outside its bounds; NaN and infinities are outside of any."""
-    least, most, above = (bounds.get(key) for key in ("least", "most", "above"))
-    wrong = (
-        (not isinstance(value, Integral) and not math.isfinite(value))
-        or (least is not None and value < least)
-        or (most is not None and value > most)
-        or (above is not None and value <= above)
-    )
-    if wrong:
-        allowed = [f"at least {least}"] * (least is not None) + [f"above {above}"] * (above is not None)
-        allowed += [f"at most {most}"] * (most is not None)
-        raise SettingError(f"{name} must be {' and '.join(allowed) or 'a finite number'}, not {value}")
+    """Refuse a number out of bounds; NaN and infinities are always refused.
+
+    Raises:
+        SettingError: the number is out of bounds.
+    """
+    ge, le, gt = (bounds.get(key) for key in ("ge", "le", "gt"))
+    finite = isinstance(value, Integral) or math.isfinite(value)
+    if finite and (ge is None or value >= ge) and (le is None or value <= le) and (gt is None or value > gt):
+        return
+    low = f"[{ge}" if ge is not None else f"({gt}"
+    if le is not None and (ge is not None or gt is not None):
+        allowed = f"in {low}, {le}]"
+    elif le is not None:
+        allowed = f"at most {le}"
+    elif ge is not None:
+        allowed = f"at least {ge}"
+    else:
+        allowed = "a finite number" if gt is None else f"greater than {gt}"
+    raise SettingError(f"{name} must be {allowed}, got {value}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What every trainer's settings are: checked when they are made."""
+    """Base of all settings: checked on construction."""
 
     def __post_init__(self) -> None:
         check(self)
@@ -128,107 +135,113 @@ class Settings:
 
 @dataclass(frozen=True, kw_only=True)
 class Dimension(Settings):
-    """How long vectors are."""
+    """The dimension of the vectors."""
 
-    dim: int = option(100, "Components of a vector.", least=1, most=65536)
+    dim: int = option(100, "Dimension of the vectors.", ge=1, le=65536)
 
 
 @dataclass(frozen=True, kw_only=True)
 class VocabularyChoice(Settings):
-    """Which words get vectors."""
+    """Which words get vectors, and how often frequent ones are read."""
 
-    min_count: int = option(5, "Words that occur less often are left out.", least=1)
-    max_vocab: int | None = option(None, "Keep only so many words, the most frequent.", least=1)
-    sample: float = option(
+    min_count: int = option(5, "Drop words that occur less often.", ge=1)
+    max_vocab: int | None = option(None, "Keep only this many of the most frequent words.", ge=1)
+    subsample: float = option(
         1e-3,
-        "Words whose share of the corpus is above this are read less often: one of share f stays with chance "
-        "sqrt(sample/f) + sample/f. 0 reads all.",
-        least=0,
-        most=1,
+        "Subsampling threshold t for frequent words: an occurrence of a word with relative frequency f is kept with "
+        "probability sqrt(t/f) + t/f. 0 keeps all.",
+        ge=0,
+        le=1,
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class ContextWindow(Settings):
-    """Which words are a word's contexts."""
+    """The context window."""
 
-    window: int = option(5, "Furthest context word on either side.", least=1, most=10000)
+    window: int = option(5, "Maximum distance between a word and its context words.", ge=1, le=10000)
     shrink_window: bool = option(
         True,
-        "Draw the reach of each window from 1 to --window, so that near words count more, or always take it whole.",
+        "Draw each window's size uniformly from 1 to --window, which gives near words more weight, or always use the "
+        "full window.",
         flags="--shrink-window/--fixed-window",
     )
 
 
 @dataclass(frozen=True, kw_only=True)
-class WholeWindow(ContextWindow):
-    """The same for models of the places in a window, which take it whole."""
+class FixedWindow(ContextWindow):
+    """The context window of models of word position: not shrunk by default."""
 
     shrink_window: bool = option(
         False,
-        "Always take the window whole, as the paper does, or draw its reach from 1 to --window, so that near words "
-        "count more.",
+        "Always use the full window, as in the paper, or draw each window's size uniformly from 1 to --window, which "
+        "gives near words more weight.",
         flags="--shrink-window/--fixed-window",
     )
 
 
-DISTANT = 8  # windows that share noise words when those of distant windows do
+BATCH_WINDOWS = 8  # windows that share negative samples with negative_sharing="batch"
 
 
 @dataclass(frozen=True, kw_only=True)
 class NegativeSampling(Settings):
-    """What a positive is told apart from."""
+    """Negative samples: how many, from which distribution, and how they are shared."""
 
-    negatives: int = option(5, "Noise words for each positive.", least=1, most=1000)
+    negatives: int = option(5, "Negative samples per positive.", ge=1, le=1000)
     noise_exponent: float = option(
         0.75,
-        "Noise words are drawn in proportion to count to this power: 1 as in the corpus, 0 all alike.",
-        most=10,
-        least=-10,
+        "Negative samples are drawn in proportion to count^exponent: 1 follows word frequency, 0 is uniform.",
+        le=10,
+        ge=-10,
     )
-    negative_sharing: Literal["distant", "window"] = option(
-        "distant",
-        "All contexts of a window share its noise words. Draw them once for 8 windows that lie apart and have no word "
-        "in common, which is fast, or anew for each window.",
+    negative_sharing: Literal["batch", "window"] = option(
+        "batch",
+        "All contexts in a window share one set of negative samples. batch: 8 windows that have no word in common "
+        "share it too, which is faster; window: each window draws its own.",
     )
 
     @property
-    def together(self) -> int:
-        """How many windows share a draw of noise words."""
-        return DISTANT if self.negative_sharing == "distant" else 1
+    def windows_per_draw(self) -> int:
+        """How many windows share one set of negative samples."""
+        return BATCH_WINDOWS if self.negative_sharing == "batch" else 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentChoice(Settings):
-    """What gets a vector of its own beside words."""
+    """What counts as a document."""
 
     documents: Literal["auto", "lines", "blocks"] = option(
         "auto",
-        "What a document is: blocks are rows of a table, items of an iterable and, in plain text, the lines between "
-        "blank ones; lines are each line. auto takes lines where all is plain text, else blocks. Documents of one tag "
-        "share a vector.",
+        "Unit of text that gets a document vector. lines: each line; blocks: each table row, each item of an iterable "
+        "and, in plain text, each run of lines between blank lines; auto: lines for plain text, otherwise blocks. "
+        "Documents with the same tag share a vector.",
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Schedule(Settings):
-    """How long, and in steps of what size."""
+    """Number of epochs and learning-rate schedule."""
 
-    epochs: int = option(5, "Passes over the corpus.", least=1, most=1_000_000)
-    rate: float = option(0.025, "Learning rate at the start; it falls linearly over all epochs.", above=0, most=100)
-    min_rate: float | None = option(None, "Learning rate that it never falls below.  [default: rate/10,000]", least=0)
-    shuffle: bool = option(False, "Read the sentences of each thread's share in another random order in every epoch.")
+    epochs: int = option(5, "Passes over the corpus.", ge=1, le=1_000_000)
+    learning_rate: float = option(
+        0.025, "Initial learning rate; it decays linearly over all epochs.", gt=0, le=100
+    )
+    min_learning_rate: float | None = option(
+        None, "Lower limit of the learning rate.  [default: learning_rate/10,000]", ge=0
+    )
+    shuffle: bool = option(False, "Shuffle the sentences of each thread's share of the corpus in every epoch.")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.min_rate is not None and self.min_rate > self.rate:
-            raise SettingError(f"min_rate must be at most rate, {self.rate}, not {self.min_rate}")
+        if self.min_learning_rate is not None and self.min_learning_rate > self.learning_rate:
+            limit = f"at most learning_rate, {self.learning_rate}"
+            raise SettingError(f"min_learning_rate must be {limit}, got {self.min_learning_rate}")
 
     @property
-    def floor(self) -> float:
-        """The rate at the end."""
-        return self.rate / 10_000 if self.min_rate is None else self.min_rate
+    def final_learning_rate(self) -> float:
+        """The learning rate at the end of training."""
+        return self.learning_rate / 10_000 if self.min_learning_rate is None else self.min_learning_rate
 
-    def rate_at(self, done: int, total: int) -> float:
-        """The rate when `done` of `total` words are read, counted over all epochs and threads."""
-        return max(self.rate * (1 - done / total), self.floor)
+    def learning_rate_at(self, done: int, total: int) -> float:
+        """The learning rate after `done` of `total` words, counted over all epochs and threads."""
+        return max(self.learning_rate * (1 - done / total), self.final_learning_rate)

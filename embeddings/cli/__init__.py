@@ -1,110 +1,112 @@
-"""The command line: parse, call one library function, print."""
+"""The command line: each command parses its options, calls the library and prints the result."""
 
 import os
-import signal
 import sys
 import traceback
-from types import FrameType
+from importlib import import_module
 from typing import Any
 
 import click
 
-from embeddings.cli import (
-    analogy,
-    benchmark,
-    cache,
-    compose,
-    evaluate,
-    export,
-    fit,
-    index,
-    infer,
-    info,
-    neighbours,
-    phrases,
-    train,
-    trainers,
-    vocabulary,
-)
-from embeddings.cli.common import INTERRUPTED
-from embeddings.errors import EmbeddingsError, RegistryError, SettingError, abridged
+from embeddings.cli.error_messages import error_line
+from embeddings.cli.signals import INTERRUPTED, TerminationSignals
+from embeddings.errors import RegistryError, SettingError
 
-FAILED, MISUSED = 1, 2
+FAILED, MISUSED = 1, 2  # exit codes
+COMMANDS = {
+    "Train": {
+        "train": "Train vectors on text with one of the installed trainers.",
+        "infer": "Infer vectors for new documents.",
+        "fit": "Fit phrase composition to trained vectors.",
+    },
+    "Use vectors": {
+        "neighbours": "Print the nearest neighbours of words.",
+        "analogy": "Solve an analogy: A is to B as C is to what?",
+        "compose": "Print the nearest neighbours of a two-word phrase.",
+        "index": "Build a nearest-neighbour index.",
+        "export": "Convert vectors to another format.",
+        "info": "Describe a file or folder.",
+    },
+    "Evaluate": {
+        "evaluate": "Score vectors on test sets.",
+        "compare": "Test score differences between vectors.",
+        "benchmark": "Compare trainers with gensim and fastText.",
+        "benchmark-indexes": "Measure recall and speed of indexes.",
+    },
+    "Prepare text": {
+        "vocabulary": "Count the words of a corpus.",
+        "phrases": "Find phrases in a corpus.",
+        "cache": "List or remove cached corpora.",
+    },
+    "Set up": {
+        "trainers": "List the installed trainers.",
+        "completion": "Print a shell completion script.",
+    },
+}
+EPILOG = 'Shell completion: add `eval "$(embeddings completion bash)"` to ~/.bashrc; zsh and fish work likewise.'
 
 
-class Commands(click.Group):
-    """Commands whose faults are told in one line: exit code 1 for a failure, 2 for misuse, 130 after Ctrl-C."""
+class CommandLine(click.Group):
+    """Commands imported on use; errors take one line. Exit codes: 1 failure, 2 misuse, 130 after Ctrl-C."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Run, and leave with the exit code."""
-        given = list(args[0] if args else kwargs.pop("args", None) or sys.argv[1:])
-        debug = "--debug" in given  # wherever it stands
-        ended = Ended()
+        """Run a command and exit."""
+        arguments = list(args[0] if args else kwargs.pop("args", None) or sys.argv[1:])
+        debug = "--debug" in arguments
+        color = False if os.environ.get("NO_COLOR") else None
+        signals = TerminationSignals()
+        code: Any
         try:
-            kwargs["standalone_mode"] = False
-            code = super().main([word for word in given if word != "--debug"], **kwargs)
+            command_line = [word for word in arguments if word != "--debug"]
+            code = super().main(command_line, **{**kwargs, "standalone_mode": False, "color": color})
         except click.exceptions.NoArgsIsHelpError as error:
             error.show()
             code = error.exit_code
-        except click.ClickException as error:
-            click.echo(f"Error: {one_line(error)}", err=True)
-            code = error.exit_code
         except (KeyboardInterrupt, click.Abort):
-            click.echo("interrupted", err=True)
+            click.echo("Interrupted", err=True)
             code = INTERRUPTED
-        except BrokenPipeError:  # the reader of our output, such as head, has seen enough
+        except BrokenPipeError:  # the program that reads our output, such as head, has ended
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             code = FAILED
-        except (EmbeddingsError, OSError, MemoryError) as error:
-            if debug:
+        except Exception as error:
+            if debug and not isinstance(error, click.ClickException):
                 traceback.print_exc()
-            click.echo(f"Error: {one_line(error)}", err=True)
-            code = MISUSED if isinstance(error, SettingError | RegistryError) else FAILED
-        except Exception as error:  # a fault of this program: still one line, and how to learn more
-            if debug:
-                traceback.print_exc()
-            click.echo(f"Error: unexpected {type(error).__name__}: {one_line(error)}; --debug shows where", err=True)
-            code = FAILED
-        sys.exit(ended.code(code if isinstance(code, int) else 0))
+            prefix = click.style("Error:", fg="red", bold=True)
+            click.echo(f"{prefix} {error_line(error, arguments)}", err=True, color=color)
+            code = exit_code(error)
+        sys.exit(signals.exit_code(code if isinstance(code, int) else 0))
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of all commands."""
+        return [name for section in COMMANDS.values() for name in section]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """A command, its module imported."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        command: click.Command = import_module(f"embeddings.cli.{cmd_name.replace('-', '_')}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands by section, without importing any."""
+        for section, commands in COMMANDS.items():
+            with formatter.section(section):
+                formatter.write_dl([(name.ljust(17), summary) for name, summary in commands.items()])
 
 
-class Ended:
-    """What SIGTERM and SIGHUP do: the same as Ctrl-C, so that nothing learned is lost, with their own exit codes."""
-
-    def __init__(self) -> None:
-        self.signal = 0
-        for name in ("SIGTERM", "SIGHUP"):
-            number = getattr(signal, name, None)
-            if number is not None and signal.getsignal(number) != signal.SIG_IGN:  # as nohup asks for
-                signal.signal(number, self.take)
-
-    def take(self, number: int, frame: FrameType | None) -> None:
-        """Interrupt whatever runs."""
-        self.signal = number
-        raise KeyboardInterrupt
-
-    def code(self, code: int) -> int:
-        """The exit code: 128 and the signal, where it was one that ended the command."""
-        return 128 + self.signal if self.signal and code == INTERRUPTED else code
+def exit_code(error: Exception) -> int:
+    """The exit code that goes with an error."""
+    if isinstance(error, click.ClickException):
+        return error.exit_code
+    return MISUSED if isinstance(error, SettingError | RegistryError) else FAILED
 
 
-def one_line(error: BaseException) -> str:
-    """What went wrong, as a line."""
-    message = error.format_message() if isinstance(error, click.ClickException) else str(error)
-    text = abridged(" ".join(message.split())) or type(error).__name__
-    return f"out of memory: {text}" if isinstance(error, MemoryError) else text
-
-
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(package_name="embeddings-toolkit", message="%(prog)s %(version)s", prog_name="embeddings")
-@click.option("--debug", is_flag=True, help="Show where an error comes from.")
-def main(debug: bool) -> None:
-    """Train word vectors, judge them, search them, and hand them to other tools."""
-
-
-COMMANDS = (
-    *(train, infer, fit, evaluate, index, neighbours, analogy, compose, export, info),
-    *(vocabulary, phrases, trainers, benchmark, cache),
+@click.group(
+    cls=CommandLine,
+    epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for module in COMMANDS:
-    main.add_command(module.command)
+@click.version_option(package_name="embeddings-toolkit", message="%(prog)s %(version)s", prog_name="embeddings")
+@click.option("--debug", is_flag=True, help="Print the traceback of an error.")
+def main(debug: bool) -> None:
+    """Train, search, evaluate and convert word embeddings."""

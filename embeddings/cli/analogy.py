@@ -1,42 +1,37 @@
 """`embeddings analogy`: A is to B as C is to what?"""
 
-from typing import Literal
+from typing import Any, Literal
 
 import click
 
-from embeddings.cli import common
+from embeddings.cli.options import JSON, SEARCH, VECTOR_INPUT
+from embeddings.cli.output import print_rows
+from embeddings.cli.vector_input import report_composed
+from embeddings.models.loading import load
 
 
-@click.command("analogy")
-@click.argument("vectors")
-@click.argument("a")
-@click.argument("b")
-@click.argument("c")
-@click.option(
-    "--method",
-    type=click.Choice(["3cosadd", "3cosmul"]),
-    default="3cosadd",
-    show_default=True,
-    help="Add and subtract cosines (Mikolov et al. 2013), or multiply and divide them (Levy and Goldberg 2014).",
+@click.command(
+    "analogy",
+    params=[
+        *(click.Argument([name]) for name in ("vectors", "a", "b", "c")),
+        click.Option(
+            ["--method"],
+            type=click.Choice(["3cosadd", "3cosmul"]),
+            default="3cosadd",
+            show_default=True,
+            help="Add cosines (Mikolov et al. 2013) or multiply them (Levy and Goldberg 2014).",
+        ),
+        *SEARCH,
+        JSON,
+        *VECTOR_INPUT,
+    ],
 )
-@common.top
-@common.restrict
-@common.as_json
-@common.reading
 def command(
-    vectors: str,
-    a: str,
-    b: str,
-    c: str,
-    method: Literal["3cosadd", "3cosmul"],
-    top: int,
-    restrict: int | None,
-    as_json: bool,
-    allow_pickle: bool,
-    encoding_errors: str,
-) -> None:
+    vectors: str, a: str, b: str, c: str, method: Literal["3cosadd", "3cosmul"], top: int, restrict: int | None,
+    as_json: bool, **read_options: Any,
+) -> None:  # fmt: skip
     """Print the words that are to C as B is to A, such as: man king woman."""
-    loaded = common.load(vectors, allow_pickle, encoding_errors)
-    found = loaded.analogy(a, b, c, method=method, top=top, restrict=restrict)
-    common.tell_composed(loaded, (a, b, c))
-    common.print_rows(({"word": word, "score": score} for word, score in found), as_json)
+    loaded = load(vectors, **read_options)
+    answers = loaded.analogy(a, b, c, method=method, top=top, restrict=restrict)
+    report_composed(loaded, (a, b, c))
+    print_rows([{"word": word, "score": score} for word, score in answers], as_json)

@@ -1,15 +1,15 @@
-"""`embeddings benchmark`: our trainers beside other tools."""
+"""`embeddings benchmark`: our trainers compared with gensim and fastText."""
 
 import dataclasses
-import inspect
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from embeddings.cli import common, corpus_options
-from embeddings.cli.click_options import options
-from embeddings.cli.common import INTERRUPTED
+from embeddings.cli import corpus_options
+from embeddings.cli.options import FORCE, JSON, QUIET, from_settings
+from embeddings.cli.output import note, print_json
+from embeddings.cli.signals import INTERRUPTED
 from embeddings.errors import RegistryError, SettingError
 from embeddings.settings import ContextWindow, Dimension, NegativeSampling, Schedule, VocabularyChoice, flag
 
@@ -18,141 +18,98 @@ if TYPE_CHECKING:
     from embeddings.eval.benchmark.result_rows import Row
     from embeddings.eval.benchmark.runner import Race
 
-TRAINER = (
-    "A model, or one with settings of its own, such as paragraph-dm:combine=concat,rate=0.025; may be repeated. Models "
-    "of documents are compared apart from others."
-)
-RESUME = "Go on with the results in OUT: runs that stand there stay, those that are missing or failed are made."
-JUDGES = {
-    "similarity": "A further set of word similarity that judges the vectors, as in `evaluate`; may be repeated.",
-    "analogy": "Further analogies; may be repeated.",
-    "tagging": "Parts of speech, as in `evaluate`; may be repeated.",
+TEST_SETS = {  # kind: sets that are always used, help
+    "similarity": (["wordsim353", "simlex999"], "Additional similarity set, as in `evaluate`. Repeatable."),
+    "analogy": (["google-analogies"], "Additional analogies, as in `evaluate`. Repeatable."),
+    "tagging": ([], "Part-of-speech tagging, as in `evaluate`. Repeatable."),
 }
-
-CUT = ("tokenizer", "case")  # how text is cut
-
-
-def taken(owner: type, *names: str) -> list[click.Option]:
-    """Options made from settings that all trainers share."""
-    return [option for option in options(owner) if option.name in names]
+TOKENIZATION = ("tokenizer", "case")
 
 
-def several(owner: type, name: str) -> click.Option:
-    """An option made from a setting, but one that may be repeated: each value makes shapes of its own."""
-    (one,) = taken(owner, name)
+def from_shared(settings: type, *names: str) -> list[click.Option]:
+    """Options made from settings that trainers share."""
+    return [option for option in from_settings(settings) if option.name in names]
+
+
+def repeatable(settings: type, name: str) -> click.Option:
+    """An option made from a setting, of which every value is benchmarked."""
+    (option,) = from_shared(settings, name)
     return click.Option(
         [flag(name), name],
-        type=one.type,
+        type=option.type,
         multiple=True,
-        default=[one.default],
+        default=[option.default],
         show_default=True,
-        help=f"{one.help} May be repeated.",
+        help=f"{option.help} Repeatable.",
     )
 
 
-def parameters() -> list[click.Parameter]:
-    """The arguments of the command."""
-    count, positive = click.IntRange(1, 1024), click.IntRange(min=1)
-    models = ["skipgram", "cbow"]
-    return [
+@click.command(
+    "benchmark",
+    params=[
         click.Argument(["corpus"], nargs=-1, required=True),
-        click.Option(["-o", "--out"], default="benchmark", show_default=True, help="Folder for the results."),
-        click.Option(["--trainer"], multiple=True, default=models, show_default=True, help=TRAINER),
-        click.Option(["--text-column"], metavar="NAME", help="Column of a table that holds the text."),
-        *(option for option in corpus_options.options() if option.name in CUT),
+        click.Option(["-o", "--out"], default="benchmark", show_default=True, metavar="FOLDER", help="Output folder."),
         click.Option(
-            ["--label-column"],
-            metavar="NAME",
-            help="Models of documents are judged by the labels in this column: CORPUS is then TRAIN TEST and any "
-            "others; all are learned, a classifier learns from TRAIN and is judged on TEST.",
-        ),
-        several(Dimension, "dim"),
-        several(NegativeSampling, "negatives"),
-        *taken(ContextWindow, "window"),
-        *taken(VocabularyChoice, "sample", "min_count"),
-        *taken(Schedule, "epochs"),
-        click.Option(
-            ["--threads"],
-            type=count,
+            ["--trainer"],
             multiple=True,
-            help="Threads of each tool; may be repeated.  [default: all cores]",
-        ),
-        click.Option(
-            ["--seeds"], type=positive, default=3, show_default=True, help="Runs of each tool, each with its own seed."
+            default=["skipgram", "cbow"],
+            show_default=True,
+            help="A trainer, optionally with settings, such as paragraph-dm:combine=concat,learning_rate=0.025. "
+            "Repeatable; document models are compared separately from word models.",
         ),
         click.Option(
             ["--peer"],
             multiple=True,
-            help="gensim or fasttext; may be repeated.  [default: all that are installed and have the model]",
+            help="gensim or fasttext. Repeatable.  [default: all that are installed and support the model]",
         ),
-        *(click.Option([f"--{kind}"], multiple=True, metavar="SET", help=help) for kind, help in JUDGES.items()),
-        click.Option(["--keep"], is_flag=True, help="Keep the vectors of each run, as OUT/vectors/*.bin."),
-        click.Option(["--json", "as_json"], is_flag=True, help="Print the table as JSON."),
-        click.Option(["--force"], is_flag=True, help="Replace results that exist."),
-        click.Option(["--resume"], is_flag=True, help=RESUME),
-        click.Option(["--quiet"], is_flag=True, help="Say nothing but errors."),
-    ]
+        repeatable(Dimension, "dim"),
+        repeatable(NegativeSampling, "negatives"),
+        *from_shared(ContextWindow, "window"),
+        *from_shared(VocabularyChoice, "subsample", "min_count"),
+        *from_shared(Schedule, "epochs"),
+        click.Option(
+            ["--threads"],
+            type=click.IntRange(1, 1024),
+            multiple=True,
+            help="Number of threads of each tool. Repeatable.  [default: all cores]",
+        ),
+        click.Option(
+            ["--seeds"],
+            type=click.IntRange(1),
+            default=3,
+            show_default=True,
+            help="Runs per tool, one random seed each.",
+        ),
+        *(option for option in corpus_options.options() if option.name in TOKENIZATION),
+        click.Option(["--text-column"], metavar="NAME", help="Column of the text of a table."),
+        click.Option(
+            ["--label-column"],
+            metavar="NAME",
+            help="Column of document labels, on which document models are evaluated: CORPUS is TRAIN TEST and any "
+            "unlabelled files; all are trained on, a classifier is fitted to TRAIN and scored on TEST.",
+        ),
+        *(
+            click.Option([f"--{kind}"], multiple=True, metavar="SET", help=help)
+            for kind, (_, help) in TEST_SETS.items()
+        ),
+        click.Option(["--keep"], is_flag=True, help="Keep the vectors of all runs as OUT/vectors/*.bin."),
+        click.Option(["--resume"], is_flag=True, help="Keep results in OUT and run only what is missing or failed."),
+        FORCE,
+        JSON,
+        QUIET,
+    ],
+)
+def command(
+    *, corpus: tuple[str, ...], out: str, trainer: tuple[str, ...], peer: tuple[str, ...], seeds: int,
+    text_column: str | None, label_column: str | None, keep: bool, as_json: bool, force: bool, resume: bool,
+    quiet: bool, **options: Any,
+) -> None:  # fmt: skip
+    """Train the same models on CORPUS with this package and with gensim and fastText, and compare them.
 
-
-def judged_by(**further: Any) -> list[str]:
-    """Options of `embeddings evaluate`: the sets that always judge, and further ones, which must be there.
-
-    Raises:
-        FormatError: a set is missing or broken.
-        SettingError: its name is unknown.
+    For each model, dim and number of negatives, the tools run in turn in fresh processes with the same settings. The
+    output folder gets results.csv (all runs), results.md (the table that is printed), results.png and machine.json.
     """
-    from embeddings.eval.suite import Suite
-
-    if any(further.values()):
-        Suite.read(**further)
-    listed: dict[str, list[str]] = {
-        "similarity": ["wordsim353", "simlex999"],
-        "analogy": ["google-analogies"],
-        "tagging": [],
-    }
-    return [word for kind, sets in listed.items() for name in (*sets, *further[kind]) for word in (f"--{kind}", name)]
-
-
-def documents_by(corpus: tuple[str, ...], text_column: str | None, label_column: str | None) -> list[str] | None:
-    """Options of `embeddings evaluate` for vectors that were learned for documents; None where they have no labels.
-
-    Raises:
-        UsageError: there are not two files.
-        CorpusError: they cannot be read, or have no such columns.
-    """
-    if label_column is None:
-        return None
-    from embeddings.eval.suite import Suite
-
-    if len(corpus) < 2:
-        raise click.UsageError("--label-column needs two files at least, TRAIN and TEST")
-    pair, columns = ",".join(corpus[:2]), {"text_column": text_column or "text", "label_column": label_column}
-    Suite.read(documents=pair, trained=True, **columns)
-    given = [word for name, value in columns.items() for word in (flag(name), value)]
-    return ["--documents", pair, "--trained", *given]
-
-
-def command_line(
-    corpus: tuple[str, ...],
-    out: str,
-    trainer: tuple[str, ...],
-    peer: tuple[str, ...],
-    seeds: int,
-    text_column: str | None,
-    label_column: str | None,
-    keep: bool,
-    as_json: bool,
-    force: bool,
-    resume: bool,
-    quiet: bool,
-    **more: Any,
-) -> None:
-    """Train the same models on CORPUS with this package and with every peer that is installed, and compare.
-
-    For each model, dim and number of negatives, the tools run in turn in fresh processes with the same settings.
-    The folder gets results.csv (every run), results.md (the table, printed too), results.png and machine.json.
-    """
-    from embeddings.cli.progress_bar import Reading
+    from embeddings.cli.progress_bar import ReadingBar
     from embeddings.corpora import Corpus
     from embeddings.eval.benchmark.job import shapes
     from embeddings.eval.benchmark.result_table import summaries
@@ -160,42 +117,66 @@ def command_line(
     from embeddings.eval.benchmark.tools import chosen
 
     if resume and force:
-        raise click.UsageError("--resume keeps results that exist, --force replaces them")
-    further, cut = ({name: more.pop(name) for name in names} for names in (JUDGES, CUT))
+        raise click.UsageError("--resume cannot be combined with --force")
+    additional, tokenization = ({name: options.pop(name) for name in names} for names in (TEST_SETS, TOKENIZATION))
     try:
-        asked = shapes(trainer, **more)
-        tools = chosen(peer, asked)
+        models = shapes(trainer, **options)
+        tools = chosen(peer, models)
     except (SettingError, RegistryError) as error:
         raise click.UsageError(str(error)) from error
-    of_documents = asked[0].documents
-    if any(further.values()) if of_documents else label_column:
-        raise click.UsageError("models of documents are judged by --label-column, and others by sets of words")
-    tests = documents_by(corpus, text_column, label_column) if of_documents else judged_by(**further)
-    with Reading(quiet) as read:
+    of_documents = models[0].documents
+    if any(additional.values()) if of_documents else label_column:
+        raise click.UsageError("use --label-column for document models, and test sets for word models")
+    tests = document_test_options(corpus, text_column, label_column) if of_documents else word_test_options(additional)
+    with ReadingBar(quiet) as reading:
         run: dict[str, Any] = {"repeats": seeds, "force": force, "resume": resume, "keep": keep, "tests": tests}
-        race = Race(asked, tools, Path(out), **run, say=read.say)
+        race = Race(models, tools, Path(out), **run, say=reading.report)
         race.check()
         column = text_column or ("text" if label_column else None)
-        encoded = Corpus(*corpus, text_column=column, **cut).encode(report=read)
-    read.tell(encoded)
-    rows = finished(race, encoded)
+        encoded = Corpus(*corpus, text_column=column, **tokenization).encode(report=reading)
+    reading.summarize(encoded)
+    rows = run_all(race, encoded)
     if as_json:
-        common.print_json([dataclasses.asdict(one) for one in summaries(rows)])
+        print_json([dataclasses.asdict(summary) for summary in summaries(rows)])
     else:
         click.echo((race.folder / "results.md").read_text(encoding="utf-8"), nl=False)
-    read.say(f"results are in {race.folder}")
+    reading.report(f"saved results to {race.folder}")
 
 
-def finished(race: "Race", encoded: "EncodedCorpus") -> list["Row"]:
-    """The rows of all runs; where the user interrupts, it is told what is kept, and the command ends."""
+def word_test_options(additional: dict[str, Any]) -> list[str]:
+    """The options of `embeddings evaluate` for word vectors: the sets that are always used, and additional ones."""
+    from embeddings.eval.suite import Suite
+
+    if any(additional.values()):
+        Suite.read(**additional)  # reports missing and damaged sets
+    sets = [(kind, name) for kind, (names, _) in TEST_SETS.items() for name in (*names, *additional[kind])]
+    return [word for kind, name in sets for word in (f"--{kind}", name)]
+
+
+def document_test_options(
+    corpus: tuple[str, ...], text_column: str | None, label_column: str | None
+) -> list[str] | None:
+    """The options of `embeddings evaluate` for trained document vectors; None without labels."""
+    from embeddings.eval.suite import Suite
+
+    if label_column is None:
+        return None
+    if len(corpus) < 2:
+        raise click.UsageError("--label-column requires at least two files, TRAIN and TEST")
+    files = ",".join(corpus[:2])
+    columns: dict[str, Any] = {"text_column": text_column or "text", "label_column": label_column}
+    Suite.read(documents=files, use_trained_vectors=True, **columns)
+    options = [word for name, value in columns.items() for word in (flag(name), value)]
+    return ["--documents", files, "--use-trained-vectors", *options]
+
+
+def run_all(race: "Race", encoded: "EncodedCorpus") -> list["Row"]:
+    """Run the benchmark; after an interrupt, report what is saved and exit."""
     from embeddings.eval.benchmark.runner import Interrupted
 
     try:
         return race.run(encoded)
-    except Interrupted as stopped:
-        kept = f"; the finished ones are in {race.folder / 'results.csv'}, --resume goes on" if stopped.finished else ""
-        click.echo(f"interrupted after {stopped.finished} runs{kept}", err=True)
+    except Interrupted as interrupt:
+        saved = f"; saved to {race.folder / 'results.csv'}, continue with --resume" if interrupt.finished else ""
+        note(f"interrupted after {interrupt.finished} runs{saved}")
         raise click.exceptions.Exit(INTERRUPTED) from None
-
-
-command = click.Command("benchmark", params=parameters(), callback=command_line, help=inspect.getdoc(command_line))

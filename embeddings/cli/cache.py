@@ -1,94 +1,97 @@
-"""`embeddings cache`: the encoded corpora that are kept for the next run."""
+"""`embeddings cache`: encoded corpora that are cached for later runs."""
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from embeddings.cli import common
+from embeddings.cli.options import JSON
+from embeddings.cli.output import note, print_rows
+from embeddings.corpora.corpus_cache import eviction
+from embeddings.corpora.corpus_cache.eviction import Entry
 from embeddings.errors import SettingError
+from embeddings.support.cache_folder import cache_folder
 
-if TYPE_CHECKING:
-    from embeddings.corpora.corpus_cache.eviction import Entry
-
-SHOWN_SOURCES = 3
+MAX_SOURCES = 3  # shown in the table
 
 
-@click.command("cache")
-@click.option("--remove", metavar="NAME", help="Remove the corpus whose name starts so, or all.")
-@click.option(
-    "--limit", metavar="SIZE", help="Remove the least recently used until no more than this, such as 2GB, is left."
+@click.command(
+    "cache",
+    params=[
+        click.Option(["--remove"], metavar="NAME", help="Remove the corpus whose name starts with NAME, or all."),
+        click.Option(
+            ["--limit"],
+            metavar="SIZE",
+            help="Remove least recently used corpora until at most SIZE, such as 2GB, is left.",
+        ),
+        JSON,
+    ],
 )
-@common.as_json
 def command(remove: str | None, limit: str | None, as_json: bool) -> None:
-    """List the encoded corpora that are kept, the least recently used first, or remove some.
+    """List cached corpora, least recently used first, or remove some.
 
-    Together they hold no more than 20 GB, or a tenth of the disk if that is less; EMBEDDINGS_CACHE_LIMIT moves that.
-    A corpus that a program is using now is never removed.
+    The cache holds at most 20 GB or a tenth of the disk, whichever is less; set EMBEDDINGS_CACHE_LIMIT to change
+    this. Corpora in use are never removed.
     """
-    from embeddings.corpora.corpus_cache import eviction
-    from embeddings.support.cache_folder import folder
-
-    home = folder("corpora")
-    if home is None:
-        click.echo("there is no cache: its folder cannot be written; EMBEDDINGS_CACHE moves it", err=True)
+    folder = cache_folder("corpora")
+    if folder is None:
+        note("there is no cache: its folder is not writable; set EMBEDDINGS_CACHE to another folder")
         return
-    if limit is not None:
-        for entry in eviction.shrink(home, eviction.parse_size(limit)):
-            click.echo(f"removed {entry.name}, {size_of(entry.size)}", err=True)
-    if remove is not None:
-        remove_named(home, remove)
     if limit is None and remove is None:
-        common.print_rows((row(entry, as_json) for entry in eviction.entries(home)), as_json)
+        print_rows([row(entry, exact=as_json) for entry in eviction.entries(folder)], as_json)
+        return
+    removed = [] if limit is None else eviction.shrink(folder, eviction.parse_size(limit))
+    removed += [] if remove is None else remove_named(folder, remove)
+    for entry in removed:
+        note(f"removed {entry.name}, {size_text(entry.size)}")
+    if as_json:
+        print_rows([{"name": entry.name, "size": entry.size} for entry in removed], as_json)
 
 
-def remove_named(home: Path, name: str) -> None:
-    """Remove the entry whose name starts so, or all.
+def remove_named(folder: Path, name: str) -> list[Entry]:
+    """Remove the entry whose name starts with `name`, or all; returns those that were removed.
 
     Raises:
-        SettingError: there is none, or more than one; or it is in use.
+        SettingError: no or several entries match, or the entry is in use.
     """
-    from embeddings.corpora.corpus_cache import eviction
-
-    found = [entry for entry in eviction.entries(home) if name == "all" or entry.name.startswith(name)]
-    if name != "all" and len(found) != 1:
-        raise SettingError(f"{len(found) or 'no'} cached corpora have a name that starts with {name!r}")
-    for entry in found:
-        if eviction.remove(entry.folder):
-            click.echo(f"removed {entry.name}, {size_of(entry.size)}", err=True)
-        elif name != "all":
-            raise SettingError(f"{entry.name} is in use")
-        else:
-            click.echo(f"{entry.name} is in use and stays", err=True)
+    matches = [entry for entry in eviction.entries(folder) if name == "all" or entry.name.startswith(name)]
+    if name != "all" and len(matches) != 1:
+        raise SettingError(f"--remove must match the name of one cached corpus; {name!r} matches {len(matches)}")
+    removed = [entry for entry in matches if eviction.remove(entry.folder)]
+    for entry in matches:
+        if entry not in removed:
+            if name != "all":
+                raise SettingError(f"cannot remove {entry.name}: it is in use")
+            note(f"kept {entry.name}, which is in use")
+    return removed
 
 
-def row(entry: "Entry", exact: bool) -> dict[str, Any]:
-    """What is printed of an entry; in figures for programs if `exact`."""
+def row(entry: Entry, exact: bool) -> dict[str, Any]:
+    """An entry as a row, with sizes and times as numbers if `exact`."""
     meta, age = entry.meta, max(0.0, time.time() - entry.used)
-    sources = meta.get("sources", ["(broken, or of another version)"])
-    more = f" and {len(sources) - SHOWN_SOURCES} more" if len(sources) > SHOWN_SOURCES else ""
+    sources = meta.get("sources", ["(damaged or of another version)"])
+    more = f" and {len(sources) - MAX_SOURCES} more" if len(sources) > MAX_SOURCES else ""
     return {
         "name": entry.name,
-        "size": entry.size if exact else size_of(entry.size),
-        "age": round(age) if exact else age_of(age),
+        "size": entry.size if exact else size_text(entry.size),
+        "age": round(age) if exact else age_text(age),
         "tokens": meta.get("tokens"),
         "types": meta.get("types"),
-        "sources": sources if exact else ", ".join(sources[:SHOWN_SOURCES]) + more,
+        "sources": sources if exact else ", ".join(sources[:MAX_SOURCES]) + more,
     }
 
 
-def size_of(size: int) -> str:
-    """Bytes as people read them."""
-    for unit, scale in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        if size >= scale:
-            return f"{size / scale:.1f} {unit}"
-    return f"{size} B"
+def size_text(size: int) -> str:
+    """Bytes in the largest fitting unit."""
+    unit, scale = next(
+        ((unit, scale) for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)) if size >= scale), ("B", 1)
+    )
+    return f"{size} B" if unit == "B" else f"{size / scale:.1f} {unit}"
 
 
-def age_of(seconds: float) -> str:
-    """Seconds since the last use, as people read them."""
-    for unit, scale in (("d", 86400), ("h", 3600), ("min", 60)):
-        if seconds >= scale:
-            return f"{seconds / scale:.0f} {unit}"
-    return f"{seconds:.0f} s"
+def age_text(seconds: float) -> str:
+    """Seconds in the largest fitting unit."""
+    units = (("d", 86400), ("h", 3600), ("min", 60))
+    unit, scale = next(((unit, scale) for unit, scale in units if seconds >= scale), ("s", 1))
+    return f"{seconds / scale:.0f} {unit}"

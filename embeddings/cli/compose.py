@@ -1,49 +1,46 @@
-"""`embeddings compose`: what two words mean together."""
+"""`embeddings compose`: vectors of two-word phrases."""
+
+from typing import Any
 
 import click
 
-from embeddings.cli import common
+from embeddings.cli.options import JSON, SEARCH, VECTOR_INPUT
+from embeddings.cli.output import print_json, print_rows
+from embeddings.models.loading import load_model_or_vectors
+from embeddings.plugins.tensor_indexing.composer import Composer
 
 
-@click.command("compose")
-@click.argument("model")
-@click.argument("first")
-@click.argument("second")
-@click.option("--type", help="Whose functions are used.  [default: the type the phrase was listed with, else any]")
-@click.option(
-    "--function",
-    help="additive, multiplicative, own (the phrase's own vector), and what the model has learned: weighted-additive, "
-    "full-additive, tensor-indexing, full-tensor.  [default: tensor-indexing]",
+@click.command(
+    "compose",
+    params=[
+        *(click.Argument([name]) for name in ("model", "first", "second")),
+        click.Option(
+            ["--type"], help="Phrase type whose functions are used.  [default: the listed type of the phrase, else any]"
+        ),
+        click.Option(
+            ["--function"],
+            help="additive, multiplicative, own (the trained vector of the phrase), or a fitted function: "
+            "weighted-additive, full-additive, tensor-indexing, full-tensor.  [default: tensor-indexing]",
+        ),
+        click.Option(["--vector"], is_flag=True, help="Print the composed vector itself."),
+        *SEARCH,
+        JSON,
+        *VECTOR_INPUT,
+    ],
 )
-@click.option("--vector", is_flag=True, help="Print the vector itself.")
-@common.top
-@common.restrict
-@common.as_json
-@common.reading
 def command(
-    model: str,
-    first: str,
-    second: str,
-    type: str | None,
-    function: str | None,
-    vector: bool,
-    top: int,
-    restrict: int | None,
-    as_json: bool,
-    allow_pickle: bool,
-    encoding_errors: str,
-) -> None:
+    model: str, first: str, second: str, type: str | None, function: str | None, vector: bool, top: int,
+    restrict: int | None, as_json: bool, **read_options: Any,
+) -> None:  # fmt: skip
     """Print the words and phrases nearest to the phrase FIRST SECOND, such as: red car.
 
-    MODEL is what `embeddings fit` or `embeddings train tensor-indexing` saved; vectors of any other kind are added or
-    multiplied. The two words themselves are not among the answers.
+    MODEL is the output of `embeddings fit` or `embeddings train tensor-indexing`, or any vectors, which can be added
+    or multiplied. FIRST and SECOND are not among the results.
     """
-    from embeddings.plugins.tensor_indexing.composer import Composer
-
-    composer = Composer.of(common.load_whole(model, allow_pickle, encoding_errors))
+    composer = Composer.of(load_model_or_vectors(model, **read_options))
     if vector:
-        made = composer.compose(first, second, type=type, function=function).tolist()
-        common.print_json(made) if as_json else click.echo("\t".join(f"{number:.9g}" for number in made))
+        values = composer.compose(first, second, type=type, function=function).tolist()
+        print_json(values) if as_json else click.echo("\t".join(f"{value:.9g}" for value in values))
         return
-    found = composer.neighbours(first, second, type=type, function=function, top=top, restrict=restrict)
-    common.print_rows(({"neighbour": word, "cosine": cosine} for word, cosine in found), as_json)
+    neighbours = composer.neighbours(first, second, type=type, function=function, top=top, restrict=restrict)
+    print_rows([{"neighbour": word, "cosine": cosine} for word, cosine in neighbours], as_json)

@@ -1,71 +1,76 @@
-"""The options of commands that read a corpus: the settings of `embeddings.corpora.Corpus`."""
-
-from typing import Any
+"""Options of commands that read a corpus: the settings of `embeddings.corpora.Corpus`."""
 
 import click
 
-SHOWN: dict[str, Any] = {"show_default": True}
-TOKENIZERS = (
-    "words (letters, marks, digits), whitespace, characters (each one but spaces, marks with what they follow), "
-    "codepoints (each one by itself, white space too), or another that is installed."
-)
-
 
 def options(tokenizer: str = "words") -> list[click.Parameter]:
-    """How text is read and cut: by this tokenizer if not told."""
+    """How text is read and tokenized."""
     return [
-        click.Option(["--tokenizer"], default=tokenizer, help=TOKENIZERS, **SHOWN),
+        click.Option(
+            ["--tokenizer"],
+            default=tokenizer,
+            show_default=True,
+            help="words (runs of letters, marks and digits), whitespace, characters (with combining marks, without "
+            "spaces), codepoints (spaces included), or an installed one.",
+        ),
         click.Option(
             ["--case"],
             type=click.Choice(["lower", "keep"]),
             default="lower",
-            help="Lower-case the text or keep it.",
-            **SHOWN,
+            show_default=True,
+            help="Convert text to lower case, or keep its case.",
         ),
         click.Option(
             ["--encoding-errors"],
             type=click.Choice(["strict", "replace", "ignore"]),
             default="strict",
-            help="Where the text is not UTF-8: stop, put U+FFFD, or leave it out.",
-            **SHOWN,
+            show_default=True,
+            help="For text that is not valid UTF-8: fail, insert U+FFFD, or drop the bytes.",
         ),
         click.Option(
             ["--text-column"],
             metavar="NAME",
-            help="Column of a table (Parquet, Arrow, .jsonl, .csv, .tsv) that holds the text, each row a document; "
-            "a dotted path reaches into JSON.  [default: the only one of strings]",
+            help="Column with the text of a table (Parquet, Arrow, .jsonl, .csv, .tsv), one document per row; dots "
+            "select nested JSON fields.  [default: the only string column]",
         ),
-        click.Option(["--tag-column"], metavar="NAME", help="Column that holds the tags of documents."),
-        click.Option(
-            ["--rows"],
-            type=click.IntRange(min=1),
-            help="Read so many rows of tables, or lines of plain text, in all: the first.",
-        ),
+        click.Option(["--tag-column"], metavar="NAME", help="Column with document tags."),
+        click.Option(["--rows"], type=click.IntRange(min=1), metavar="N", help="Read only the first N rows or lines."),
         click.Option(
             ["--max-types"],
             type=click.IntRange(min=1),
-            help="Keep no more distinct words in memory than this: rare ones may be lost, and counts be low by 2 "
-            "tokens in so many at most; how many is told.",
+            metavar="N",
+            help="Keep at most N distinct words in memory while counting. Rare words may be lost, and counts may be "
+            "too low by up to 2/N of the tokens; the maximum undercount is reported.",
         ),
     ]
 
 
-def phrases() -> list[click.Parameter]:
+def phrase_options() -> list[click.Parameter]:
     """Which phrases become tokens, and how."""
     return [
         click.Option(
             ["--phrases"],
             metavar="FILE|auto",
-            help="Make tokens of the phrases of this file: what `embeddings phrases` saved, or just one a line; or, "
-            "auto, of those that it would find by its defaults.",
+            help="Join the phrases of this file into tokens: output of `embeddings phrases`, or one phrase per line. "
+            "auto detects phrases with default settings.",
         ),
-        click.Option(["--joiner"], default="_", help="What stands between the words of a phrase.", **SHOWN),
+        click.Option(["--joiner"], default="_", show_default=True, help="String that joins the words of a phrase."),
         click.Option(
-            ["--phrase-words"],
+            ["--phrase-mode"],
             type=click.Choice(["replace", "alternate"]),
             default="replace",
-            help="A phrase replaces its words, or with alternate does so in every second place, so that phrase and "
-            "words learn from the same contexts.",
-            **SHOWN,
+            show_default=True,
+            help="replace: a phrase always replaces its words. alternate: at every second occurrence, so that the "
+            "phrase and its words are trained on the same contexts.",
         ),
     ]
+
+
+def vocabulary_option() -> click.Option:
+    """Train the words of a given vocabulary."""
+    return click.Option(
+        ["--vocabulary"],
+        metavar="FILE",
+        help="Train exactly the words of this vocabulary, with its counts: output of `embeddings vocabulary`, a model "
+        "folder, or lines of word and count.",
+    )

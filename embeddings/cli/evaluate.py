@@ -1,176 +1,131 @@
-"""`embeddings evaluate`: how good vectors are."""
+"""`embeddings evaluate`: scores on test sets."""
 
 import dataclasses
 import shlex
 import sys
-from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from embeddings.cli import common, evaluation_options, neighbour_quality
+from embeddings.cli import evaluation_options
+from embeddings.cli.command_classes import SectionedCommand
+from embeddings.cli.options import FORCE, JSON
+from embeddings.cli.output import note, print_rows
+from embeddings.cli.vector_input import check_paths
+from embeddings.eval.suite import Suite
+from embeddings.models.document_vectors import load_concatenated
+from embeddings.models.loading import load_model_or_vectors
+from embeddings.support.files import check_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from embeddings.eval import Comparison, Result, Suite
-    from embeddings.eval.document_classification import Represented
-    from embeddings.eval.item_scores import Outcome
+    from embeddings.eval import Result
+    from embeddings.eval.measures.document_classification import Evaluable
+    from embeddings.eval.statistics.item_scores import ItemScores
     from embeddings.models.model import Model
     from embeddings.vectors.vectors import Vectors
 
-RESULT = ("vectors", "set", "section", "words", "measure", "method", "value", "low", "high", "seen", "total")
-COMPARISON = (
-    "set", "section", "words", "measure", "method", "first", "second", "items", "value_first", "value_second",
-    "difference", "low", "high", "p", "test",
-)  # fmt: skip
+COLUMNS = ("vectors", "set", "section", "words", "measure", "method", "value", "low", "high", "covered", "total")
 
 
-@click.command("evaluate")
-@click.argument("vectors", nargs=-1, required=True)
-@evaluation_options.sets
-@click.option("--sections", is_flag=True, help="Print each section of analogies, tag, category and label, too.")
-@click.option("--compare", is_flag=True, help="Print paired tests of each two of VECTORS instead of their values.")
-@click.option(
-    "--beside",
-    metavar="MODEL",
-    multiple=True,
-    help="Judge each of VECTORS with this model's vectors of documents beside its own, by documents; may be repeated.",
+@click.command(
+    "evaluate",
+    cls=SectionedCommand,
+    sections=evaluation_options.SECTIONS,
+    other="Output and input",
+    params=[
+        click.Argument(["vectors"], nargs=-1, required=True),
+        *evaluation_options.options(),
+        JSON,
+        click.Option(
+            ["--report"], metavar="FILE", help="Also write an HTML page: tables, plots, paired tests, neighbours, maps."
+        ),
+        click.Option(
+            ["--show-neighbours-of"], metavar="WORD", multiple=True, help="A word to show in the report. Repeatable."
+        ),
+        FORCE,
+    ],
 )
-@click.option(
-    "--report", metavar="FILE", help="Write a page of HTML too: tables, plots, paired tests, neighbours and maps."
-)
-@click.option("--word", "words", multiple=True, help="A word whose neighbours the report shows; may be repeated.")
-@common.force
-@common.as_json
-@common.reading
-@neighbour_quality.instead
 def command(
-    vectors: tuple[str, ...], sections: bool, compare: bool, beside: tuple[str, ...], report: str | None,
-    words: tuple[str, ...], force: bool, as_json: bool, allow_pickle: bool, encoding_errors: str, **settings: Any,
+    vectors: tuple[str, ...], sections: bool, concat_with: tuple[str, ...], report: str | None,
+    show_neighbours_of: tuple[str, ...], force: bool, as_json: bool, allow_pickle: bool, errors: str, **options: Any,
 ) -> None:  # fmt: skip
-    """Print how well VECTORS agree with people's judgements, one or several files side by side.
+    """Score VECTORS, one or several files, on test sets.
 
-    Sets by name: wordsim353, simlex999 (similarity), google-analogies (analogy); these if nothing is asked for;
-    google-phrases (analogy, for vectors of phrases such as new_york), google-categories (categories), ud-ewt (tagging).
-    Or any file in these forms, analogies also as those of MSR and BATS; of several columns, the rating is the one with
-    that heading, or the first number after the two words. `seen` of `total` says how many pairs, questions, words or
-    documents had vectors; analogies are counted over the full vocabulary and over its 30,000 most frequent words. `low`
-    to `high` is a 95 % interval: how much of the value is chance in which items the set holds, by the bootstrap over
-    pairs, sentences or words, or Wilson's. The `protocol` in JSON says which, and how unknown words, ties and
-    duplicates are treated. Lines come as soon as a set is done.
+    Without options the sets are wordsim353, simlex999 and google-analogies. `covered` of `total` items have vectors;
+    analogies are answered among all words and among the 30,000 most frequent. `low` to `high` is a 95 % confidence
+    interval: bootstrap, or Wilson's for proportions. With --json, `protocol` says how unknown words, ties and
+    duplicates are treated.
     """
-    from embeddings.eval import suite
-    from embeddings.models.document_vectors import load_side_by_side
-    from embeddings.support.files import check_file
-
-    check(vectors, compare, beside, report, words, force)
+    if concat_with and report is not None:
+        raise click.UsageError("--report requires word vectors and cannot be combined with --concat-with")
+    if report is None and (show_neighbours_of or force):
+        raise click.UsageError(f"{'--show-neighbours-of' if show_neighbours_of else '--force'} requires --report")
     if report is not None:
         check_file(report, force=force)
-    known = evaluation_options.DEFAULTS if report is None else evaluation_options.FOR_REPORTS
-    read = suite.Suite.read(**evaluation_options.settings(settings, known))
-    common.check_paths((*vectors, *beside))
-
-    def load(path: str) -> "Represented":
-        if beside:
-            return load_side_by_side([path, *beside])
-        return common.load_whole(path, allow_pickle, encoding_errors)
-
-    run = Run(read, vectors, load, report is not None)
-    if compare:
-        run.print_comparisons(sections, as_json)
-    else:
-        run.print_values(sections, as_json)
-    if report is not None:
-        from embeddings.eval.report import Judged, write_report
-
-        called = shlex.join(["embeddings", *sys.argv[1:]])
-        kept = cast("list[Model | Vectors]", run.kept)  # models side by side were refused
-        found = [Judged.of(*one) for one in zip(vectors, kept, run.judged, strict=True)]
-        write_report(report, read, found, words=words, command=called, force=force)
-
-
-def check(
-    vectors: tuple[str, ...], compare: bool, beside: tuple[str, ...], report: str | None, words: tuple[str, ...],
-    force: bool,
-) -> None:  # fmt: skip
-    """Refuse options that do not go together.
-
-    Raises:
-        UsageError: naming them.
-    """
-    if compare and len(vectors) < 2:
-        raise click.UsageError("--compare needs two VECTORS at least")
-    if beside and report is not None:
-        raise click.UsageError("--report is of vectors of words, which models side by side do not have")
-    if report is None and (words or force):
-        raise click.UsageError(f"{'--word' if words else '--force'} is of use only with --report")
-
-
-class Run:
-    """Vectors judged one after another; whatever is found is printed, also where what follows fails.
-
-    `judged` holds what was found so far, `kept` the vectors, if they are to be kept.
-    """
-
-    def __init__(self, read: "Suite", paths: "Sequence[str]", load: "Callable[[str], Represented]", keep: bool) -> None:
-        self.read, self.paths, self.load, self.keep = read, paths, load, keep
-        self.kept: list[Represented] = []
-        self.judged: list[list[Outcome]] = []
-        self.told: set[tuple[str, str]] = set()
-
-    def outcomes(self) -> "Iterator[Outcome]":
-        """What becomes of every set, as soon as it is done."""
-        for path in self.paths:
-            loaded = self.load(path)
-            self.judged.append([])
-            for outcome in self.read.outcomes(loaded, path):
-                self.judged[-1].append(outcome)
-                self.tell(outcome)
-                yield outcome
-            self.kept += [loaded] if self.keep else []
-
-    def tell(self, outcome: "Outcome") -> None:
-        """Say what went otherwise than it should, once."""
-        note = f"{outcome.vectors}, {outcome.key.set}", str(outcome.note)
-        if outcome.note is not None and note not in self.told:
-            self.told.add(note)
-            click.echo(": ".join(note), err=True)
-
-    def print_values(self, sections: bool, as_json: bool) -> None:
-        """Print the values, each as soon as it is there."""
-        show((outcome.result() for outcome in self.outcomes()), sections, as_json, composed=self.read.compose)
-
-    def print_comparisons(self, sections: bool, as_json: bool) -> None:
-        """Print paired tests of what there is in the end."""
-        from embeddings.eval import suite
-
-        whole = False
-        try:
-            deque(self.outcomes(), maxlen=0)
-            whole = True
-        finally:
-            found = suite.compare(self.judged)
-            if found or whole:
-                show(found, sections, as_json, composed=False)
-        if not found:
-            click.echo("nothing to compare: no set has a value for two of VECTORS on items that both have", err=True)
-
-
-def show(found: "Iterable[Result | Comparison]", sections: bool, as_json: bool, *, composed: bool) -> None:
-    """Print values or paired tests; of values also over how many composed pairs, if there may be any."""
+    defaults = evaluation_options.DEFAULTS if report is None else evaluation_options.REPORT_DEFAULTS
+    suite = Suite.read(**evaluation_options.suite_settings(options, defaults))
+    check_paths((*vectors, *concat_with))
+    load = loader(concat_with, allow_pickle=allow_pickle, errors=errors)
+    evaluation = Evaluation(suite, vectors, load, keep_vectors=report is not None)
+    results = (scores.result() for scores in evaluation.scores())
     if as_json:
-        common.print_rows((dataclasses.asdict(one) for one in found), as_json=True)
+        print_rows(map(dataclasses.asdict, results), as_json=True)
     else:
-        common.print_rows(row(one, composed) for one in found if sections or not one.detail)
+        print_rows(row(result, suite.compose) for result in results if sections or not result.is_detail)
+    if report is not None:
+        from embeddings.eval.report import EvaluatedVectors, write_report
+
+        line = shlex.join(["embeddings", *sys.argv[1:]])
+        sources = cast("list[Model | Vectors]", evaluation.vectors)
+        evaluated = [EvaluatedVectors.of(*one) for one in zip(vectors, sources, evaluation.by_vectors, strict=True)]
+        write_report(report, suite, evaluated, words=show_neighbours_of, command=line, force=force)
 
 
-def row(one: "Result | Comparison", composed: bool) -> dict[str, Any]:
-    """A result or a paired test as a line."""
-    found = dataclasses.asdict(one)
-    found["section"] = one.section or "all"
-    found["words"] = f"first {one.restrict}" if one.restrict else "all"
-    if found.get("reason") is not None:
-        found["value"] = f"none: {found['reason']}"
-    order = COMPARISON if "first" in found else RESULT + ("composed",) * composed
-    return {name: found[name] for name in order}
+def loader(concat_with: Sequence[str], **read_options: Any) -> "Callable[[str], Evaluable]":
+    """The function that loads the model or vectors to evaluate."""
+    if concat_with:
+        return lambda path: load_concatenated([path, *concat_with])
+    return lambda path: load_model_or_vectors(path, **read_options)
+
+
+class Evaluation:
+    """Evaluates one file of vectors after the other.
+
+    `by_vectors` holds the scores so far; `vectors` the vectors themselves, with `keep_vectors`.
+    """
+
+    def __init__(
+        self, suite: Suite, paths: Sequence[str], load: "Callable[[str], Evaluable]", *, keep_vectors: bool = False
+    ) -> None:
+        self.suite, self.paths, self.load, self.keep_vectors = suite, paths, load, keep_vectors
+        self.vectors: list[Evaluable] = []
+        self.by_vectors: list[list[ItemScores]] = []
+
+    def scores(self) -> "Iterator[ItemScores]":
+        """The scores on every set, as soon as they are known."""
+        notes = set()
+        for path in self.paths:
+            vectors = self.load(path)
+            self.by_vectors.append([])
+            for scores in self.suite.iter_scores(vectors, path):
+                self.by_vectors[-1].append(scores)
+                message = f"{scores.vectors}, {scores.key.set}: {scores.note}"
+                if scores.note is not None and message not in notes:
+                    notes.add(message)
+                    note(message)
+                yield scores
+            self.vectors += [vectors] if self.keep_vectors else []
+
+
+def row(result: "Result", with_composed: bool) -> dict[str, Any]:
+    """A result as a row of the table."""
+    values = {**dataclasses.asdict(result), **labels(result)}
+    if result.reason is not None:
+        values["value"] = f"none: {result.reason}"
+    return {name: values[name] for name in (*COLUMNS, *["composed"] * with_composed)}
+
+
+def labels(result: Any) -> dict[str, str]:
+    """The section and the vocabulary limit of a result or comparison, as shown in tables."""
+    return {"section": result.section or "all", "words": f"first {result.restrict}" if result.restrict else "all"}

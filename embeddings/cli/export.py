@@ -1,111 +1,98 @@
-"""`embeddings export`: vectors for other tools."""
+"""`embeddings export`: vectors in other formats."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from embeddings.cli import common
+from embeddings.cli.options import FORCE, JSON, VECTOR_INPUT
+from embeddings.cli.output import counted, note, print_json
+from embeddings.cli.output_paths import check_not_input
+from embeddings.errors import FormatError
+from embeddings.models.loading import has_model, load, load_model
+from embeddings.vectors import format_dispatch
+from embeddings.vectors.precision import rounding_error
+from embeddings.vectors.vectors import Vectors
+from embeddings.vectors.word_files import read_words
 
-if TYPE_CHECKING:
-    from embeddings.vectors.vectors import Vectors
 
-
-@click.command("export")
-@click.argument("vectors")
-@click.argument("out")
-@click.option("--format", "name", help="One of those listed above; by the ending of OUT if not given.")
-@click.option(
-    "--counts/--no-counts",
-    default=None,
-    help="Write how often each word occurs: in the file where the format holds it, else as lines 'word count' in "
-    "OUT.vocab; or leave it out.  [default: where the file holds it]",
+@click.command(
+    "export",
+    params=[
+        click.Argument(["vectors"]),
+        click.Argument(["out"]),
+        click.Option(["--format", "format"], metavar="NAME", help="Output format.  [default: by the extension of OUT]"),
+        click.Option(
+            ["--counts/--no-counts"],
+            default=None,
+            help="Write word counts: in the file if the format stores them, else to OUT.vocab.  [default: if the "
+            "format stores them]",
+        ),
+        click.Option(
+            ["--table"], default="vectors", show_default=True, help="Table of a model, such as output or documents."
+        ),
+        click.Option(["--words"], metavar="N|FILE", help="Export only the first N words, or those listed in a file."),
+        click.Option(
+            ["--dtype"],
+            type=click.Choice(["float32", "float16", "int8"]),
+            help="Number type, for safetensors, parquet and arrow; float16 also for npy, huggingface and "
+            "sentence-transformers. The rounding error is reported.  [default: float32]",
+        ),
+        click.Option(["--language"], metavar="CODE", help="Language of a spacy export, such as en.  [default: xx]"),
+        FORCE,
+        JSON,
+        *VECTOR_INPUT,
+    ],
 )
-@click.option(
-    "--table",
-    default="vectors",
-    show_default=True,
-    help="Another table of a saved model, such as output or documents.",
-)
-@click.option("--words", metavar="N|FILE", help="Only the first N words, or those of a file, one to a line.")
-@click.option(
-    "--dtype",
-    type=click.Choice(["float32", "float16", "int8"]),
-    help="Of safetensors, parquet and arrow; float16 also of npy, huggingface and sentence-transformers. The largest "
-    "error is told.  [default: float32]",
-)
-@click.option("--language", metavar="CODE", help="Of spacy, such as en; xx is that of many.  [default: xx]")
-@common.force
-@common.reading
 def command(
-    vectors: str,
-    out: str,
-    name: str | None,
-    counts: bool | None,
-    table: str,
-    words: str | None,
-    dtype: str | None,
-    language: str | None,
-    force: bool,
-    allow_pickle: bool,
-    encoding_errors: str,
-) -> None:
+    vectors: str, out: str, format: str | None, counts: bool | None, table: str, words: str | None, dtype: str | None,
+    language: str | None, force: bool, as_json: bool, **read_options: Any,
+) -> None:  # fmt: skip
     """Write VECTORS to the file or folder OUT.
 
-    The ending of OUT chooses the format: .bin word2vec-binary, .txt and .vec word2vec-text, .glove glove, .kv gensim,
-    .npy npy (and the words in a .txt beside it), .parquet parquet, .arrow and .feather arrow, .safetensors
-    safetensors; other packages may add formats. With --format fasttext a whole model is written, as a .bin that
-    fastText and gensim load; with huggingface, sentence-transformers, spacy or projector (TensorBoard's) a folder that
-    these load.
+    The extension of OUT selects the format: .bin word2vec-binary, .txt and .vec word2vec-text, .glove glove, .kv
+    gensim, .npy npy (words in a .txt of the same name), .parquet parquet, .arrow and .feather arrow, .safetensors
+    safetensors; packages can add formats. --format fasttext writes a whole model as .bin for fastText and gensim;
+    huggingface, sentence-transformers, spacy and projector (TensorBoard) write folders.
     """
-    from embeddings.cli.output_paths import check_spared
-    from embeddings.models.loading import holds_model, load, load_model
-    from embeddings.vectors import format_dispatch
-
-    settings = {"dtype": dtype, "language": language}
-    options = {name: value for name, value in settings.items() if value is not None}
-    format_dispatch.check(out, format=name, force=force, counts=counts, options=options)
-    targets = format_dispatch.plan(out, format=name, counts=counts, options=options)[1]
-    check_spared(targets, [("the input", Path(vectors))], renewed=["the input"])
-    whole = words is None and table == "vectors" and format_dispatch.takes_models(name or format_dispatch.for_path(out))
-    if whole and holds_model(vectors):
-        model = load_model(vectors, allow_pickle=allow_pickle, errors=encoding_errors)
-        loaded = model.vectors
-        written = format_dispatch.write_model(model, out, format=name, force=force, counts=counts, **options)
+    options: dict[str, Any] = {
+        name: value for name, value in {"dtype": dtype, "language": language}.items() if value is not None
+    }
+    choice: dict[str, Any] = {"format": format, "counts": counts}
+    format_dispatch.check_export(out, **choice, force=force, options=options)
+    targets = format_dispatch.output_files(out, **choice, options=options)
+    check_not_input(targets, [("the input", Path(vectors))], replaceable=["the input"])
+    name = format or format_dispatch.format_for_path(out)
+    takes_models = format_dispatch.load_format(name).write_model is not None
+    if words is None and table == "vectors" and takes_models and has_model(vectors):
+        model = load_model(vectors, **read_options)
+        exported = model.vectors
+        files = format_dispatch.write_model(model, out, **choice, force=force, **options)
     else:
-        loaded = load(vectors, allow_pickle=allow_pickle, errors=encoding_errors, table=table)
-        loaded = loaded if words is None else chosen(loaded, words)
-        written = format_dispatch.write(loaded, out, format=name, force=force, counts=counts, **options)
-        if loaded.compose is not None and table == "vectors":
-            click.echo("only words with a vector of their own are written: what composes others stays behind", err=True)
-    files = " and ".join(map(str, written))
-    click.echo(f"{len(loaded)} vectors of {loaded.dim} components written to {files}", err=True)
-    if dtype not in (None, "float32"):
-        tell_rounding(loaded, dtype)
+        exported = load(vectors, table=table, **read_options)
+        exported = exported if words is None else select_words(exported, words)
+        files = format_dispatch.write(exported, out, **choice, force=force, **options)
+        if exported.compose is not None and table == "vectors":
+            note("only vectors of the vocabulary are exported; composing vectors for other words requires the model")
+    rounding = rounding_error(exported, dtype) if dtype not in (None, "float32") else None
+    if as_json:
+        result = {"files": list(map(str, files)), "format": name, "words": len(exported), "dim": exported.dim}
+        print_json(result | ({} if rounding is None else {"dtype": dtype, **rounding._asdict()}))
+        return
+    note(f"exported {counted(len(exported), 'vector')} of dimension {exported.dim} to {' and '.join(map(str, files))}")
+    if rounding is not None:
+        note(f"{dtype} rounding: maximum error {rounding.max_error:.3g}, minimum cosine {rounding.min_cosine:.6f}")
 
 
-def tell_rounding(vectors: "Vectors", dtype: str) -> None:
-    """Say how far what was written may be from the vectors."""
-    from embeddings.vectors.precision import rounding
-
-    found = rounding(vectors, dtype)
-    told = f"the largest error of a component is {found.error:.3g}, the lowest cosine with a vector {found.cosine:.6f}"
-    click.echo(f"as {dtype} {told}", err=True)
-
-
-def chosen(vectors: "Vectors", words: str) -> "Vectors":
-    """The first so many words, or those of a file; how many of these have no vector is said."""
-    from embeddings.errors import FormatError
-    from embeddings.vectors.subset import read_words
-
+def select_words(vectors: Vectors, words: str) -> Vectors:
+    """The vectors of the first N words, or of the words in a file; reports how many of these have none."""
     if words.isdecimal() and words.isascii():
         return vectors.subset(int(words))
-    asked = read_words(words)
-    found = [word for word in asked if word in vectors]
-    if not found:
-        raise FormatError(f"none of the {len(asked)} words of {words} has a vector")
-    if len(found) < len(asked):
-        missing: Any = next(word for word in asked if word not in vectors)
-        left = len(asked) - len(found)
-        click.echo(f"{left} of the {len(asked)} words of {Path(words)} have no vector, such as {missing!r}", err=True)
-    return vectors.subset(found)
+    listed = read_words(words)
+    known = [word for word in listed if word in vectors]
+    if not known:
+        raise FormatError(f"none of the {len(listed)} words in {words} has a vector")
+    if len(known) < len(listed):
+        example = next(word for word in listed if word not in vectors)
+        note(f"{len(listed) - len(known)} of the {len(listed)} words in {words} have no vector, such as {example!r}")
+    return vectors.subset(known)

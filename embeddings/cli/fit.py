@@ -1,15 +1,18 @@
-"""`embeddings fit`: composition learned from vectors that are there already."""
+"""`embeddings fit`: phrase composition functions for trained vectors."""
 
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from embeddings.cli import common
-from embeddings.cli.click_options import options
-from embeddings.cli.config import read_config
-from embeddings.cli.model_output import save
-from embeddings.cli.progress_bar import Bar, counted
+from embeddings import registry
+from embeddings.cli import config_file
+from embeddings.cli.options import FORCE, JSON, QUIET, THREADS, VECTOR_INPUT, from_settings, seed
+from embeddings.cli.output import counted, print_json
+from embeddings.cli.progress_bar import Bar
+from embeddings.cli.saving import save
 from embeddings.errors import SettingError
+from embeddings.models.loading import load_model_or_vectors
+from embeddings.models.model_files import check_target
 from embeddings.plugins.tensor_indexing.fit_settings import CompositionSettings
 
 if TYPE_CHECKING:
@@ -17,80 +20,71 @@ if TYPE_CHECKING:
     from embeddings.plugins.tensor_indexing.gradient_descent import Epoch
 
 
-class Fitting(Bar):
+class FittingBar(Bar):
     """Progress of fitting, in passes over the phrases."""
 
     def __init__(self, quiet: bool) -> None:
         super().__init__(quiet, "fitting")
 
     def __call__(self, type: str, number: int, epoch: "Epoch") -> None:
-        """What a fit reports."""
-        self.update(number, None, f"{type}  error {epoch.dev:.4f} (dev)  rate {epoch.rate:.2g}")
+        """Show progress."""
+        self.update(number, None, f"{type}  dev error {epoch.dev:.4f}  learning rate {epoch.rate:.2g}")
 
-    def tell(self, model: "Model", out: str) -> None:
-        """What was learned."""
+    def summarize(self, model: "Model", out: str) -> None:
+        """Report the fitted functions."""
         record = model.record
         for note in record["notes"]:
-            self.say(note)
+            self.report(note)
         for type, number in record["phrases"].items():
             curve = record["curve"][type]["tensor-indexing"]
             errors = [dev for _, dev, _ in curve if dev is not None]
-            told = f", error of dev {min(errors):.4f} after {len(curve) - 1} passes" if errors else ""
-            share = f", {record['additive_share'][type]:.0%} of it additive"
-            self.say(f"{type}: {counted(number, 'phrase')}{told}{share}")
-        self.say(f"fitted in {record['fit_seconds']:.1f} s; saved in {out}")
+            error = f", dev error {min(errors):.4f} after {len(curve) - 1} epochs" if errors else ""
+            self.report(
+                f"{type}: {counted(number, 'phrase')}{error}, additive share {record['additive_share'][type]:.0%}"
+            )
+        self.report(f"fitted in {record['fit_seconds']:.1f} s; saved to {out}")
 
 
-@click.command("fit")
-@click.argument("vectors")
-@click.option("-o", "--out", required=True, help="Where to save: a model folder.")
-@common.force
-@click.option("--config", is_eager=True, expose_value=False, callback=read_config, help="Settings in a TOML file.")
-@click.option("--threads", type=click.IntRange(1, 1024), help="Threads that learn.  [default: all cores]")
-@click.option(
-    "--seed",
-    type=click.IntRange(0, 2**63 - 1),
-    default=1,
-    show_default=True,
-    help="Settles which phrases are held out, and with --threads 1 every byte.",
+@click.command(
+    "fit",
+    params=[
+        click.Argument(["vectors"]),
+        click.Option(["-o", "--out"], required=True, metavar="FOLDER", help="Output model folder."),
+        *from_settings(CompositionSettings),
+        click.Option(
+            ["--joiner"],
+            help="String that joins the words of a phrase.  [default: as in the training of VECTORS, else _]",
+        ),
+        config_file.option(),
+        THREADS,
+        seed("Random seed, also of the choice of held-out phrases."),
+        FORCE,
+        JSON,
+        QUIET,
+        *VECTOR_INPUT,
+    ],
 )
-@click.option(
-    "--joiner", help="What joins the two words of a phrase in its token.  [default: as VECTORS were trained, else _]"
-)
-@click.option("--quiet", is_flag=True, help="Say nothing but errors.")
-@common.reading
 def command(
-    *,
-    vectors: str,
-    out: str,
-    force: bool,
-    threads: int | None,
-    seed: int,
-    joiner: str | None,
-    quiet: bool,
-    allow_pickle: bool,
-    encoding_errors: str,
-    **given: Any,
-) -> None:
-    """Learn what phrases of two words mean, from VECTORS of words and of phrases, which stay as they are.
+    *, vectors: str, out: str, force: bool, threads: int | None, seed: int, joiner: str | None, as_json: bool,
+    quiet: bool, allow_pickle: bool, errors: str, **settings: Any,
+) -> None:  # fmt: skip
+    """Fit composition functions for two-word phrases to VECTORS of words and phrases, which do not change.
 
     VECTORS is a saved model or a file in any format. Phrases are those of --phrase-list, or all words that are two
-    others with --joiner between them, such as red_car. OUT becomes a model folder for `embeddings compose` and
-    `embeddings evaluate --phrases`. `embeddings train tensor-indexing` learns the vectors too.
+    other words joined by --joiner, such as red_car. OUT is a model for `embeddings compose` and `embeddings evaluate
+    --phrases`. To train vectors and functions together, use `embeddings train tensor-indexing`.
     """
-    from embeddings import registry
-    from embeddings.models.model_files import check_target
-
     try:
-        settings = registry.load("trainer", "tensor-indexing")(**given)
+        trainer = registry.load("trainer", "tensor-indexing")(**settings)
     except SettingError as error:
         raise click.UsageError(str(error)) from error
     check_target(out, force=force)
-    source = common.load_whole(vectors, allow_pickle, encoding_errors)
-    with Fitting(quiet) as bar:
-        model = settings.fit(source, joiner=joiner, threads=threads, seed=seed, watch=bar)
-    save(lambda place, model, force: model.save(place, force=force), model, out, force)
-    bar.tell(model, out)
-
-
-command.params += options(CompositionSettings)
+    source = load_model_or_vectors(vectors, allow_pickle=allow_pickle, errors=errors)
+    with FittingBar(quiet) as bar:
+        model = trainer.fit(source, joiner=joiner, threads=threads, seed=seed, watch=bar)
+    save(lambda path, model, force: model.save(path, force=force), model, out, force)
+    bar.summarize(model, out)
+    if as_json:
+        numbers = {name: model.record[name] for name in ("phrases", "additive_share")}
+        seconds = round(model.record["fit_seconds"], 3)
+        print_json({"out": out, "words": len(model.vectors), "dim": model.vectors.dim, "seconds": seconds, **numbers})

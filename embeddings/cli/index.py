@@ -1,52 +1,59 @@
-"""`embeddings index`: a command for each installed kind of index, made from its settings."""
+"""`embeddings index`: one subcommand for each installed kind of index, made from its settings."""
 
 import inspect
 from typing import Any
 
 import click
 
-from embeddings.cli import common
-from embeddings.cli.plugin_choice import Installed
+from embeddings.cli.command_classes import PluginGroup
+from embeddings.cli.options import FORCE, JSON, VECTOR_INPUT, from_settings
+from embeddings.cli.output import note, print_json
 from embeddings.errors import SettingError
 
 
-def made(name: str, kind: type) -> click.Command:
-    """The command of one kind."""
-    from embeddings.cli.click_options import options
+def index_command(name: str, kind: type) -> click.Command:
+    """The subcommand for one kind."""
 
-    @click.command(name, help=inspect.getdoc(kind))
-    @click.argument("vectors")
-    @click.option("-o", "--out", required=True, help="Where to save: a folder.")
-    @click.option("--documents", is_flag=True, help="Of the vectors of documents of a saved model, not of its words.")
-    @common.force
-    @common.reading
     def run(
-        vectors: str, out: str, documents: bool, force: bool, allow_pickle: bool, encoding_errors: str, **given: Any
-    ) -> None:
+        *, vectors: str, out: str, documents: bool, force: bool, as_json: bool, allow_pickle: bool, errors: str,
+        **settings: Any,
+    ) -> None:  # fmt: skip
+        from embeddings.indexes.index import build_index
         from embeddings.indexes.index_files import check_target
+        from embeddings.models.loading import load
 
         try:
-            kind(**given)
+            kind(**settings)
         except SettingError as error:
             raise click.UsageError(str(error)) from error
         check_target(out, force=force)
         table = "documents" if documents else "vectors"
-        build_into(name, common.load(vectors, allow_pickle, encoding_errors, table), given, out, force)
+        index = build_index(load(vectors, allow_pickle=allow_pickle, errors=errors, table=table), name, **settings)
+        index.save(out, force=force)
+        if as_json:
+            print_json({"out": out, **index.describe()})
+        else:
+            size = f"{index.bytes / 1e6:.1f} MB"
+            note(
+                f"built {name} index of {len(index.vectors):,} vectors in {index.seconds:.2f} s; saved {size} to {out}"
+            )
 
-    run.params += options(kind)
-    return run
-
-
-def build_into(name: str, vectors: Any, settings: dict[str, Any], out: str, force: bool) -> None:
-    """Build, save, and say so."""
-    from embeddings.indexes.index import build
-
-    index = build(name, vectors, settings)
-    index.save(out, force=force)
-    size = f"{index.bytes / 1e6:.1f} MB"
-    click.echo(
-        f"{name} index of {len(vectors):,} vectors built in {index.seconds:.2f} s, {size} saved in {out}", err=True
+    return click.Command(
+        name,
+        callback=run,
+        help=inspect.getdoc(kind),
+        params=[
+            click.Argument(["vectors"]),
+            click.Option(["-o", "--out"], required=True, metavar="FOLDER", help="Output folder."),
+            *from_settings(kind),
+            click.Option(["--documents"], is_flag=True, help="Index the document vectors of a model, not its words."),
+            FORCE,
+            JSON,
+            *VECTOR_INPUT,
+        ],
     )
 
 
-command = Installed("index", "index", made, help="Build an index of vectors and save it, for `neighbours --index`.")
+command = PluginGroup(
+    "index", "index", index_command, help="Build a nearest-neighbour index and save it, for `neighbours --index`."
+)

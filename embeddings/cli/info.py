@@ -1,50 +1,53 @@
-"""`embeddings info`: what a file or folder holds."""
+"""`embeddings info`: a description of a file or folder."""
 
 from typing import Any
 
 import click
 
-from embeddings.cli import common
+from embeddings.cli.inspection import describe
+from embeddings.cli.options import ALLOW_PICKLE, FORCE, JSON
+from embeddings.cli.output import note, print_json, print_pairs
 
 
-@click.command("info")
-@click.argument("path")
-@click.option("--full", is_flag=True, help="Read all of it: count the lines of a text, check every vector.")
-@click.option("--allow-pickle", is_flag=True, help="With --full, read gensim's own files, which can run code.")
-@click.option(
-    "--curve",
-    metavar="FILE",
-    help="Draw the loss of a saved model by epochs, or of the log of a run, to a picture (.png, .svg or .pdf) instead.",
+@click.command(
+    "info",
+    params=[
+        click.Argument(["path"]),
+        click.Option(["--full"], is_flag=True, help="Read everything: count lines of text, check every vector."),
+        ALLOW_PICKLE,
+        click.Option(
+            ["--curve"],
+            metavar="FILE",
+            help="Instead, plot the loss by epoch of a model or training log (.png, .svg or .pdf).",
+        ),
+        FORCE,
+        JSON,
+    ],
 )
-@click.option("--force", is_flag=True, help="Replace the picture of --curve if it exists.")
-@common.as_json
 def command(path: str, full: bool, allow_pickle: bool, curve: str | None, force: bool, as_json: bool) -> None:
-    """Print what a file or folder holds, and how a saved model was made.
+    """Describe a file or folder, and how a model was trained.
 
-    Of a model folder, the log and the checkpoints of a run, an encoded corpus, vectors in any format, a vocabulary, a
-    list of phrases, a text, compressed or not, or any other file. Only its first bytes (and the last ones of a log) are
-    read unless --full is given, and no pickle is ever run without --allow-pickle.
+    PATH may be a model, a training log, checkpoints, a cached corpus, vectors in any format, a vocabulary, a phrase
+    list, or text, compressed or not. Without --full only the start of a file is read (and the end of a log).
     """
     if curve is not None:
-        from embeddings.training.loss_curve import draw_curve
+        from embeddings.training.loss_curve import draw_loss_curve
 
-        draw_curve(path, curve, force=force)
+        draw_loss_curve(path, curve, force=force)
+        if as_json:
+            print_json({"file": curve})
+        else:
+            note(f"saved the loss curve to {curve}")
         return
     if force:
-        raise click.UsageError("--force is of use only with --curve")
-    from embeddings.cli.inspection import describe
-
-    facts = describe(path, full=full, allow_pickle=allow_pickle)
-    if as_json:
-        common.print_json(facts)
-        return
-    for name, value in flat(facts):
-        click.echo(f"{name}\t{' '.join(map(str, value)) if isinstance(value, list) else common.shown(value)}")
+        raise click.UsageError("--force requires --curve")
+    properties = describe(path, full=full, allow_pickle=allow_pickle)
+    print_json(properties) if as_json else print_pairs(flatten(properties))
 
 
-def flat(facts: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
-    """Nested facts as pairs of a dotted name and a value."""
-    pairs: list[tuple[str, Any]] = []
-    for name, value in facts.items():
-        pairs += flat(value, f"{prefix}{name}.") if isinstance(value, dict) else [(prefix + name, value)]
-    return pairs
+def flatten(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested values with dotted names."""
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        flat |= flatten(value, f"{prefix}{name}.") if isinstance(value, dict) else {prefix + name: value}
+    return flat

@@ -1,42 +1,46 @@
-"""`embeddings neighbours`: the nearest words."""
+"""`embeddings neighbours`: nearest neighbours of words."""
+
+from typing import Any
 
 import click
 
-from embeddings.cli import common
+from embeddings.cli.options import JSON, SEARCH, VECTOR_INPUT
+from embeddings.cli.output import print_rows
+from embeddings.cli.vector_input import report_composed
+from embeddings.models.loading import load
 
-
-@click.command("neighbours")
-@click.argument("vectors")
-@click.argument("words", nargs=-1, required=True)
-@common.top
-@common.restrict
-@click.option(
-    "--index",
+INDEX = click.Option(
+    ["--index"],
     metavar="PATH|KIND[:NAME=VALUE,...]",
-    help="Ask an index: one that `embeddings index` saved, or one to be built now, such as lsh:bits=512.  [default: "
-    "compare with every word]",
+    help="Search an index: one saved by `embeddings index`, or one to build now, such as lsh:bits=512.  [default: "
+    "compare with all words]",
 )
-@click.option("--documents", is_flag=True, help="WORDS are tags or numbers of the documents of a saved model.")
-@common.as_json
-@common.reading
+DOCUMENTS = click.Option(["--documents"], is_flag=True, help="Search documents of a saved model: WORDS are their tags.")
+
+
+@click.command(
+    "neighbours",
+    params=[
+        click.Argument(["vectors"]),
+        click.Argument(["words"], nargs=-1, required=True),
+        *SEARCH,
+        INDEX,
+        DOCUMENTS,
+        JSON,
+        *VECTOR_INPUT,
+    ],
+)
 def command(
-    vectors: str,
-    words: tuple[str, ...],
-    top: int,
-    restrict: int | None,
-    index: str | None,
-    documents: bool,
-    as_json: bool,
-    allow_pickle: bool,
-    encoding_errors: str,
-) -> None:
-    """Print the words nearest to each of WORDS by cosine."""
-    loaded = common.load(vectors, allow_pickle, encoding_errors, "documents" if documents else "vectors")
-    found = loaded.most_similar_many(list(words), top=top, restrict=restrict, index=index)
-    common.tell_composed(loaded, words)
-    rows = (
+    vectors: str, words: tuple[str, ...], top: int, restrict: int | None, index: str | None, documents: bool,
+    as_json: bool, **read_options: Any,
+) -> None:  # fmt: skip
+    """Print the words with the highest cosine similarity to each of WORDS."""
+    loaded = load(vectors, table="documents" if documents else "vectors", **read_options)
+    neighbours = loaded.most_similar_many(list(words), top=top, restrict=restrict, index=index)
+    report_composed(loaded, words)
+    rows = [
         {"word": word, "neighbour": neighbour, "cosine": cosine}
-        for word, near in zip(words, found, strict=True)
-        for neighbour, cosine in near
-    )
-    common.print_rows(rows, as_json)
+        for word, nearest in zip(words, neighbours, strict=True)
+        for neighbour, cosine in nearest
+    ]
+    print_rows(rows, as_json)

@@ -1,4 +1,4 @@
-"""Where a command reads and where it writes, kept apart: no input is lost to an output."""
+"""Checks that no output replaces an input."""
 
 import os
 from collections.abc import Sequence
@@ -7,114 +7,98 @@ from typing import TYPE_CHECKING
 
 import click
 
+from embeddings.cli import config_file, init_options
 from embeddings.errors import SettingError
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus
 
-Inputs = Sequence[tuple[str, Path]]  # what is read, each with the option or argument that names it
-CONTINUED = "embeddings.continued"  # where the path of the model of --continue is, in a command's context
-CONFIG = "embeddings.config"  # and that of --config
-READ = ("init", "continue", "vocab", "phrases", "stop_similarity", "stop_analogy", "config")
-RENEWED = ("--init", "--continue")  # what may be replaced by what is learned from it, if that is asked for by name
+Inputs = Sequence[tuple[str, Path]]  # files that a command reads, with the options that name them
+INPUT_OPTIONS = ("init", "continue", "vocabulary", "phrases", "stop_similarity", "stop_analogy", "config")
+REPLACEABLE = ("--init", "--continue")  # inputs that the output may replace if it is given the same path
 
 
-def within(path: str | os.PathLike[str], place: str | os.PathLike[str]) -> bool:
-    """Whether a path is that place, or lies in it."""
+def is_within(path: str | os.PathLike[str], place: str | os.PathLike[str]) -> bool:
+    """Whether a path is `place` or lies inside it."""
     inner, outer = Path(path).resolve(), Path(place).resolve()
     return inner == outer or outer in inner.parents
 
 
 def is_vector_file(out: str) -> bool:
-    """Whether vectors alone are saved there, and no whole model."""
+    """Whether `out` names a vector file rather than a model folder."""
     from embeddings.vectors import format_dispatch
 
-    return Path(out).suffix.lower() in format_dispatch.endings() and not Path(out).is_dir()
+    return Path(out).suffix.lower() in format_dispatch.extensions() and not Path(out).is_dir()
 
 
-def written(out: str) -> list[Path]:
-    """The folder, or the files, that saving at `out` leaves."""
+def output_files(out: str) -> list[Path]:
+    """The files, or the folder, that saving at `out` writes."""
     from embeddings.vectors import format_dispatch
 
     if not is_vector_file(out):
         return [Path(out)]
-    return format_dispatch.plan(out, format=None, counts=None, options={})[1]
+    return list(format_dispatch.output_files(out, format=None, counts=None, options={}))
 
 
-def checkpoints_beside(out: str) -> Path:
-    """The folder of the checkpoints of what is saved there."""
-    target = Path(out)
-    return target.with_name(f"{target.name}.checkpoints")
+def checkpoint_folder(out: str) -> Path:
+    """The folder of the checkpoints of a model saved at `out`."""
+    return Path(out).with_name(f"{Path(out).name}.checkpoints")
 
 
 def inputs() -> Inputs:
-    """What the options of the command name that is read, beside its corpus; not names of sets, nor "auto"."""
+    """The files that the options of the current command name, the corpus excepted."""
     context = click.get_current_context()
-    given = {**context.params, "continue": context.meta.get(CONTINUED), "config": context.meta.get(CONFIG)}
-    read = [(f"--{name.replace('_', '-')}", Path(given[name])) for name in READ if given.get(name)]
-    return [(option, path) for option, path in read if path.exists()]
+    paths = {
+        **context.params,
+        "continue": context.meta.get(init_options.META),
+        "config": context.meta.get(config_file.META),
+    }
+    named = [(f"--{name.replace('_', '-')}", Path(paths[name])) for name in INPUT_OPTIONS if paths.get(name)]
+    return [(option, path) for option, path in named if path.exists()]  # others name built-in sets or "auto"
 
 
-def check_run(out: str, log: str | None, corpus: "Corpus") -> None:
-    """Refuse places for a model and its log where something would be lost.
-
-    Raises:
-        SettingError: naming what.
-    """
-    check_apart(out, corpus)
-    check_apart(log, corpus, "--log")
-    check_spared(written(out), inputs())
-    check_spared([checkpoints_beside(out)], inputs())
+def check_training_outputs(out: str, log: str | None, corpus: "Corpus") -> None:
+    """Refuse paths for a model, its checkpoints and its log that would replace an input."""
+    check_outside_corpus(out, corpus)
+    check_outside_corpus(log, corpus, "--log")
+    check_not_input(output_files(out), inputs())
+    check_not_input([checkpoint_folder(out)], inputs())
     check_log(log, out)
 
 
-def check_apart(out: str | None, corpus: "Corpus", option: str = "--out") -> None:
-    """Refuse an output of which a file is a part of the corpus, or would become one.
-
-    Raises:
-        SettingError: it is a file of the corpus or lies in a folder that was given as one.
-    """
-    for target in written(out) if out else []:
+def check_outside_corpus(out: str | None, corpus: "Corpus", option: str = "--out") -> None:
+    """Refuse an output that is a file of the corpus or lies in a corpus folder."""
+    for target in output_files(out) if out else []:
         for path in corpus.paths:
-            if within(target, path):
-                raise SettingError(f"{option} {target} is a part of the corpus {path}; choose another place")
+            if is_within(target, path):
+                raise SettingError(f"{option} {target} is part of the corpus {path}; choose another path")
 
 
-def check_spared(targets: Sequence[Path], read: Inputs, *, renewed: Sequence[str] = RENEWED) -> None:
-    """Refuse outputs, the one that was asked for first, that would replace what is read, or what is not theirs.
+def check_not_input(targets: Sequence[Path], inputs: Inputs, *, replaceable: Sequence[str] = REPLACEABLE) -> None:
+    """Refuse targets that would replace an input or an unrelated file.
 
-    What is asked for by name may replace the inputs of the options in `renewed`.
-
-    Raises:
-        SettingError: naming both.
-        OutputError: as `format_dispatch.check_beside`.
+    The first target, which the user has named, may replace an input of the options in `replaceable`.
     """
     from embeddings.vectors import format_dispatch
 
     for number, target in enumerate(targets):
-        for option, path in read:
-            if number == 0 and option in renewed and target.resolve() == path.resolve():
+        for option, path in inputs:
+            if number == 0 and option in replaceable and target.resolve() == path.resolve():
                 continue
-            if within(path, target) or (within(target, path) and target.exists()):
-                raise SettingError(f"{target} would be written over {option} {path}; choose another place")
-    format_dispatch.check_beside(targets)
+            if is_within(path, target) or (is_within(target, path) and target.exists()):
+                raise SettingError(f"output {target} would overwrite {option} {path}; choose another path")
+    format_dispatch.check_companions(targets)
 
 
 def check_log(log: str | None, out: str) -> None:
-    """Refuse a log in the place of what the run saves or has read, or within it: one of them would be lost.
-
-    A log of its own in a folder that is read replaces nothing.
-
-    Raises:
-        SettingError: naming both.
-    """
-    from embeddings.training.run_log_reader import starts_log
+    """Refuse a log file that is an input or output, or lies inside one; a log in an input folder is fine."""
+    from embeddings.training.run_log_reader import is_log_file
 
     if log is None:
         return
-    own = not os.path.lexists(log) or (Path(log).is_file() and starts_log(Path(log)))
-    found = [("--out", path) for path in written(out)] + [("the checkpoints", checkpoints_beside(out))]
-    found += [(option, path) for option, path in inputs() if not own or within(path, log)]
-    for option, path in found:
-        if within(log, path):
-            raise SettingError(f"--log {log} is in the place of {option} {path}, or within it; choose another")
+    is_log = not os.path.lexists(log) or (Path(log).is_file() and is_log_file(Path(log)))
+    conflicts = [("--out", path) for path in output_files(out)] + [("the checkpoints", checkpoint_folder(out))]
+    conflicts += [(option, path) for option, path in inputs() if not is_log or is_within(path, log)]
+    for option, path in conflicts:
+        if is_within(log, path):
+            raise SettingError(f"--log {log} conflicts with {option} {path}; choose another path")

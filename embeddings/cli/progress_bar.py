@@ -1,4 +1,4 @@
-"""How far a command has come: a bar on a terminal, a plain line now and then elsewhere; on standard error."""
+"""Progress and summaries on standard error: a bar on a terminal, else a line every ten seconds."""
 
 import logging
 import sys
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import click
 
+from embeddings.cli.output import counted, printable
 from embeddings.support.logs import log
 
 if TYPE_CHECKING:
@@ -15,166 +16,155 @@ if TYPE_CHECKING:
     from embeddings.models.model import Model
     from embeddings.training.progress import Progress
 
-EVERY = 10.0  # seconds between plain lines
-AGAIN = 60.0  # seconds until a warning of the same kind is told again
+LINE_INTERVAL = 10.0  # seconds between plain lines
+WARNING_INTERVAL = 60.0  # seconds until a similar warning is printed again
 
 
 class Bar:
-    """A bar over `total` steps; `update` says how many are done and what else there is to know."""
+    """A progress bar; as a context manager it also prints the warnings that the library logs."""
 
-    def __init__(self, quiet: bool, what: str) -> None:
-        self.quiet, self.what = quiet, what
-        self.terminal = sys.stderr is not None and sys.stderr.isatty()
-        self.started = self.told = perf_counter()
-        self._bar: Any = None
-        self._warned = Warned(self)
+    def __init__(self, quiet: bool, action: str) -> None:
+        self.quiet, self.action = quiet, action
+        self.is_terminal = sys.stderr is not None and sys.stderr.isatty()
+        self.last_line = perf_counter()
+        self.bar: Any = None
+        self.handler = WarningHandler(self)
 
     def __enter__(self) -> Self:
-        log.addHandler(self._warned)
+        log.addHandler(self.handler)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        log.removeHandler(self._warned)
-        if self._bar is not None:
-            self._bar.close()
+        log.removeHandler(self.handler)
+        if self.bar is not None:
+            self.bar.close()
 
     def update(self, done: int, total: int | None, details: str) -> None:
-        """Show where things are."""
+        """Show that `done` of `total` steps are complete."""
         if self.quiet:
             return
-        if self.terminal:
-            self._draw(done, total, details)
-        elif perf_counter() - self.told >= EVERY:
-            self.told = perf_counter()
+        if self.is_terminal:
+            self.draw(done, total, details)
+        elif perf_counter() - self.last_line >= LINE_INTERVAL:
+            self.last_line = perf_counter()
             share = f"{100 * done / total:.0f} %" if total else f"{done:,}"
-            click.echo(f"{self.what} {share}  {details}", err=True)
+            click.echo(f"{self.action} {share}  {details}", err=True)
 
-    def _draw(self, done: int, total: int | None, details: str) -> None:
-        if self._bar is None:
+    def draw(self, done: int, total: int | None, details: str) -> None:
+        """Draw the bar."""
+        if self.bar is None:
             from tqdm import tqdm
 
-            self._bar = tqdm(total=total, desc=self.what, leave=False, file=sys.stderr)
+            self.bar = tqdm(total=total, desc=self.action, leave=False, file=sys.stderr)
         share = "{desc} {percentage:3.0f} % |{bar:12}| " if total else "{desc} "
-        self._bar.bar_format = share + details.replace("{", "{{").replace("}", "}}")
-        self._bar.n = done
-        self._bar.refresh()
+        self.bar.bar_format = share + details.replace("{", "{{").replace("}", "}}")
+        self.bar.n = done
+        self.bar.refresh()
 
-    def say(self, line: str) -> None:
-        """A line that stays."""
+    def report(self, line: str) -> None:
+        """Print a line, unless --quiet is set."""
         if not self.quiet:
             self.warn(line)
 
     def warn(self, line: str) -> None:
-        """A line that stays, asked to be quiet or not."""
-        if self._bar is not None:
-            self._bar.clear()
-        click.echo(line, err=True)
+        """Print a line even if --quiet is set."""
+        if self.bar is not None:
+            self.bar.clear()
+        click.echo(printable(line), err=True)
 
 
-class Warned(logging.Handler):
-    """Tells what the library warns of while a command goes on; of the same kind no more than a line a minute."""
+class WarningHandler(logging.Handler):
+    """Prints warnings that the library logs, those of one kind at most once a minute."""
 
     def __init__(self, bar: Bar) -> None:
         super().__init__(logging.WARNING)
         self.bar = bar
-        self.told: dict[str, float] = {}
+        self.printed_at: dict[str, float] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Tell it, unless it was just told."""
-        if perf_counter() - self.told.get(record.msg, float("-inf")) >= AGAIN:
-            self.told[record.msg] = perf_counter()
+        """Print the warning, unless a similar one was just printed."""
+        if perf_counter() - self.printed_at.get(record.msg, float("-inf")) >= WARNING_INTERVAL:
+            self.printed_at[record.msg] = perf_counter()
             self.bar.warn(f"warning: {record.getMessage()}")
 
 
-class Reading(Bar):
+class ReadingBar(Bar):
     """Progress of reading a corpus, in bytes."""
 
     def __init__(self, quiet: bool) -> None:
         super().__init__(quiet, "reading")
 
     def __call__(self, done: int, total: int | None) -> None:
-        """What a corpus reports."""
+        """Show progress."""
         self.update(done, total, f"{done / 1e6:,.0f} MB")
 
-    def tell(self, encoded: "EncodedCorpus") -> None:
-        """What was read."""
-        lines = len(encoded.sentences) - 1
-        words, types = counted(len(encoded.ids), "word"), len(encoded.vocabulary)
-        self.say(f"read {words}, {types:,} different, in {counted(lines, 'line')}")
-        for column, files in columns_of(encoded.meta["columns"]).items():
-            self.say(f"text taken from the column {column!r} of {files}")
-        if told := encoded.meta.get("phrases"):
-            self.say(phrases_of(told))
-        unknown = len(encoded.ids) - encoded.meta["known"]
+    def summarize(self, encoded: "EncodedCorpus") -> None:
+        """Report what the corpus contains."""
+        tokens, types = len(encoded.ids), len(encoded.vocabulary)
+        lines = counted(len(encoded.sentences) - 1, "line")
+        self.report(f"read {counted(tokens, 'word')} ({types:,} distinct) in {lines}")
+        files_of: dict[str, list[str]] = {}
+        for name, column in encoded.meta["columns"].items():
+            files_of.setdefault(column, []).append(name)
+        for column, files in files_of.items():
+            source = files[0] if len(files) == 1 else f"{len(files)} files"
+            self.report(f"text column of {source}: {column}")
+        if phrases := encoded.meta.get("phrases"):
+            known, missing = phrases["known"], phrases["listed"] - phrases["known"]
+            text = f"joined {counted(known, 'phrase')} at {counted(phrases['occurrences'], 'position')}"
+            self.report(text + f"; {counted(missing, 'phrase')} with words not in the corpus" * bool(missing))
+        unknown = tokens - encoded.meta["known_tokens"]
         if unknown:
-            self.say(f"not in the vocabulary: {counted(unknown, 'word')}")
-        if encoded.short:
-            self.say(f"--max-types: counts may be low by {encoded.short:,}; every word that occurs more often is there")
+            self.report(f"skipped {counted(unknown, 'word')} not in the vocabulary")
+        if encoded.max_undercount:
+            self.report(
+                f"--max-types: counts may be too low by up to {encoded.max_undercount:,}; rarer words may be lost"
+            )
         if encoded.decoding_errors:
-            self.say(f"not UTF-8, passed over: {counted(encoded.decoding_errors, 'place')}")
+            self.report(f"text is not valid UTF-8 at {counted(encoded.decoding_errors, 'position')}")
 
 
-class Inferring(Bar):
+class InferenceBar(Bar):
     """Progress of inference, in documents."""
 
     def __init__(self, quiet: bool) -> None:
         super().__init__(quiet, "inferring")
 
     def __call__(self, done: int, total: int) -> None:
-        """What inference reports."""
+        """Show progress."""
         self.update(done, total, f"{done:,} of {counted(total, 'document')}")
 
 
-class Training(Bar):
-    """Progress of a training run, in words."""
+class TrainingBar(Bar):
+    """Progress of training, in words."""
 
     def __init__(self, quiet: bool) -> None:
         super().__init__(quiet, "training")
 
     def __call__(self, progress: "Progress") -> None:
-        """What a trainer reports."""
+        """Show progress."""
         self.update(progress.words, progress.total, progress.details)
 
-    def tell(self, model: "Model", out: str) -> None:
-        """What was learned."""
+    def summarize(self, model: "Model", out: str) -> None:
+        """Report the result of training."""
         record, vectors = model.record, model.vectors
-        learned = f"{len(vectors):,} vectors of {vectors.dim} components saved in {out}"
-        seconds, speed = record.get("seconds"), record.get("words_per_second")
-        if record.get("bundles") == 0:
-            self.say("warning: nothing was learned, for no line had two words left: see --min-count, --sample")
+        if record.get("steps") == 0:
+            self.report("warning: no training examples: no line has two words; see --min-count and --subsample")
         if (stopping := record.get("early_stopping")) is not None:
-            self.say(scores_of(stopping, model.settings.get("epochs")))
-        losses = [loss for loss in record.get("loss_by_epoch", []) if loss is not None]
-        facts = [f"trained in {seconds:.1f} s"] * (seconds is not None)
-        facts += [f"{speed / 1e6:.2f} M words/s"] if speed else []
-        facts += [f"loss {losses[-1]:.3f}" for _ in losses[:1]]
-        self.say(f"{', '.join(facts)}; {learned}" if facts else learned)
+            scores, best = stopping["scores"], stopping["best_epoch"]
+            epochs = f"stopped after epoch {len(scores)} of {model.settings.get('epochs')}"
+            self.report(f"{epochs}; saved epoch {best}, the best with a score of {scores[best - 1]:.4f}")
+        seconds, speed, loss = record.get("seconds"), record.get("words_per_second"), last_loss(model)
+        parts = [f"trained in {seconds:.1f} s"] * (seconds is not None)
+        parts += [f"{speed / 1e6:.2f} M words/s"] if speed else []
+        parts += [f"loss {loss:.3f}"] if loss is not None else []
+        saved = f"saved {counted(len(vectors), 'vector')} of dimension {vectors.dim} to {out}"
+        self.report("; ".join([", ".join(parts), saved] if parts else [saved]))
 
 
-def scores_of(told: dict[str, Any], epochs: int | None) -> str:
-    """Which epoch was the best, and after how many the run ended."""
-    scores, best = told["scores"], told["best_epoch"]
-    ended = f"ended after epoch {len(scores)} of {epochs}" if epochs != len(scores) else f"of {epochs} epochs"
-    return f"{ended}, epoch {best} scored best, {scores[best - 1]:.4f}: that one is saved"
-
-
-def phrases_of(told: dict[str, Any]) -> str:
-    """What became of phrases."""
-    known, missing = told["known"], told["listed"] - told["known"]
-    text = f"{counted(known, 'phrase')} joined in {counted(told['occurrences'], 'place')}"
-    return text + f"; {counted(missing, 'other')} with words that the corpus has not" * bool(missing)
-
-
-def columns_of(taken: dict[str, str]) -> dict[str, str]:
-    """The columns that were taken unasked, each with its file, or how many."""
-    files: dict[str, list[str]] = {}
-    for name, column in taken.items():
-        files.setdefault(column, []).append(name)
-    return {column: names[0] if len(names) == 1 else f"{len(names)} files" for column, names in files.items()}
-
-
-def counted(number: int, thing: str) -> str:
-    """A number of things."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+def last_loss(model: "Model") -> float | None:
+    """The training loss of the last epoch for which it is known."""
+    losses = [loss for loss in model.record.get("loss_by_epoch", []) if loss is not None]
+    return losses[-1] if losses else None

@@ -1,165 +1,180 @@
-"""`embeddings train`: a command for each installed trainer, made from its settings."""
+"""`embeddings train`: one subcommand for each installed trainer, made from its settings."""
 
 import inspect
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from embeddings.cli import corpus_options, init_options, output_paths, run_options
-from embeddings.cli.common import INTERRUPTED
-from embeddings.cli.config import read_config
-from embeddings.cli.model_output import checked, save
-from embeddings.cli.plugin_choice import Installed
+from embeddings.cli import config_file, corpus_options, init_options, output_paths, run_options
+from embeddings.cli.command_classes import PluginGroup, SectionedCommand
+from embeddings.cli.options import FORCE, JSON, QUIET, THREADS, from_settings, is_given, seed
+from embeddings.cli.output import note, print_json
+from embeddings.cli.saving import model_writer, save
+from embeddings.cli.signals import INTERRUPTED
 from embeddings.errors import SettingError
+from embeddings.settings import flag
 
 if TYPE_CHECKING:
-    from embeddings.training.run_options import Conduct
+    from embeddings.models.model import Model
+    from embeddings.training.run_options import RunOptions
+
+COMMON = (
+    "out", "dim", "window", "negatives", "epochs", "learning_rate", "min_count", "subsample", "threads", "seed",
+    "config", "force", "quiet", "as_json",
+)  # fmt: skip
 
 
-def made(name: str, trainer: type) -> click.Command:
-    """The command of one trainer."""
-    from embeddings.cli.click_options import options
-
-    shared = common(getattr(trainer, "tokenizer", "words"))
-
-    def run(**given: Any) -> None:
-        others = {name: given.pop(name) for name in [str(parameter.name) for parameter in shared] if name in given}
-        check_vocab(others["vocab"], others["continued"])
-        try:
-            settings = trainer(**given)
-        except SettingError as error:
-            raise click.UsageError(str(error)) from error
-        train_into(settings, **others)
-
-    return click.Command(name, params=[*shared, *options(trainer)], callback=run, help=inspect.getdoc(trainer))
-
-
-def check_vocab(vocab: str | None, continued: Any) -> None:
-    """Refuse settings that choose words where all of a vocabulary are trained."""
-    if vocab is not None and continued is not None:
-        raise click.UsageError("--continue trains the vocabulary of the model, grown: leave out --vocab")
-    context = click.get_current_context()
-    for name in ("min_count", "max_vocab"):
-        given = context.get_parameter_source(name)
-        if vocab is not None and given not in (None, click.core.ParameterSource.DEFAULT):
-            raise click.UsageError(f"--vocab trains all its words: leave out --{name.replace('_', '-')}")
-
-
-def common(tokenizer: str) -> list[click.Parameter]:
-    """What every trainer's command takes: the corpus and how it is read, the output, how the run is carried out."""
-    known = {"show_default": True}
-    return [
+def trainer_command(name: str, trainer: type) -> click.Command:
+    """The subcommand for one trainer."""
+    text = [
+        *corpus_options.options(getattr(trainer, "tokenizer", "words")),
+        corpus_options.vocabulary_option(),
+        *corpus_options.phrase_options(),
+    ]
+    run = [*init_options.options(), *run_options.options()]
+    common = [
         click.Argument(["corpus"], nargs=-1, required=True),
         click.Option(
             ["-o", "--out"],
             required=True,
-            help="Where to save: a model folder, or a vector file by its ending (.bin, .txt, .kv, .npy, ...).",
+            metavar="PATH",
+            help="Output: a model folder, or a vector file by its extension (.bin, .txt, .kv, .npy, ...).",
         ),
-        click.Option(["--force"], is_flag=True, help="Replace the output if it exists."),
-        click.Option(
-            ["--config"], is_eager=True, expose_value=False, callback=read_config, help="Settings in a TOML file."
-        ),
-        click.Option(["--threads"], type=click.IntRange(1, 1024), help="Threads that learn.  [default: all cores]"),
-        click.Option(
-            ["--seed"],
-            type=click.IntRange(0, 2**63 - 1),
-            default=1,
-            help="With --threads 1 it settles every byte.",
-            **known,
-        ),
-        *init_options.options(),
-        *run_options.options(),
-        *corpus_options.options(tokenizer),
-        *corpus_options.phrases(),
-        click.Option(
-            ["--vocab"],
-            metavar="FILE",
-            help="Train just the words of this vocabulary, with the counts they have there: what `embeddings "
-            "vocabulary` saved, a model folder, or lines of word and count.",
-        ),
-        click.Option(["--quiet"], is_flag=True, help="Say nothing but errors."),
+        THREADS,
+        seed("Random seed; with --threads 1 the result is bit-reproducible."),
+        config_file.option(),
+        FORCE,
+        QUIET,
+        JSON,
     ]
+    shared = [*common, *text, *run]
+    names = [str(parameter.name) for parameter in shared]
+
+    def callback(**values: Any) -> None:
+        options = {name: values.pop(name) for name in names if name in values}
+        check_vocabulary_options(options["vocabulary"], options["continued"])
+        try:
+            settings = trainer(**values)
+        except SettingError as error:
+            raise click.UsageError(str(error)) from error
+        train(settings, **options)
+
+    return SectionedCommand(
+        name,
+        params=[*shared, *from_settings(trainer)],
+        callback=callback,
+        help=inspect.getdoc(trainer),
+        sections={
+            "Common options": COMMON,
+            "Text options": [str(option.name) for option in text],
+            "Run options": [str(option.name) for option in run],
+        },
+        other="Model options",
+    )
 
 
-def train_into(
-    settings: Any,
-    *,
-    corpus: tuple[str, ...],
-    out: str,
-    force: bool,
-    threads: int | None,
-    seed: int,
-    quiet: bool,
-    vocab: str | None,
-    **others: Any,
-) -> None:
-    """Train and save; what an interrupted run has learned is saved too."""
-    from embeddings.cli.progress_bar import Reading, Training
+def check_vocabulary_options(vocabulary: str | None, continued: Any) -> None:
+    """Refuse options that select words together with --vocabulary, which trains all of its words."""
+    if vocabulary is None:
+        return
+    if continued is not None:
+        raise click.UsageError("--continue cannot be combined with --vocabulary: it extends the model's vocabulary")
+    for name in ("min_count", "max_vocab"):
+        if is_given(name):
+            raise click.UsageError(f"{flag(name)} cannot be combined with --vocabulary, which trains all its words")
+
+
+def train(
+    settings: Any, *, corpus: tuple[str, ...], out: str, force: bool, threads: int | None, seed: int, quiet: bool,
+    as_json: bool, vocabulary: str | None, **options: Any,
+) -> None:  # fmt: skip
+    """Train and save; an interrupted run is saved too."""
+    from embeddings.cli.progress_bar import ReadingBar, TrainingBar
     from embeddings.corpora import Corpus
     from embeddings.training.result import Interrupted
-    from embeddings.training.run_options import arguments
+    from embeddings.training.run_options import train_arguments
 
-    how = {name: others.pop(name) for name in run_options.NAMES}
-    others["phrases"] = init_options.phrases_for(others["phrases"], others["continued"])
-    how["start"] = init_options.start_of(**{name: others.pop(name) for name in init_options.NAMES})
-    force_out = force or (how["resume"] and run_options.was_saved(out))
-    write = checked(out, force_out)
+    run = {name: options.pop(name) for name in run_options.NAMES}
+    options["phrases"] = init_options.phrases_to_join(options["phrases"], options["continued"])
+    run["init"] = init_options.run_arguments(**{name: options.pop(name) for name in init_options.NAMES})
+    replace = force or (run["resume"] and run_options.is_saved_by_interrupted_run(out))
+    write = model_writer(out, replace)
     if not quiet:
-        tell_left_behind(settings, out)
-    text = Corpus(*corpus, vocabulary=vocab, **others)
-    output_paths.check_run(out, how["log"], text)
-    bar = Training(quiet)
-    conduct = run_options.conduct_of(out, settings, bar.say, force=force, **how)
-    run_options.check_resumed(conduct, settings, threads, seed)
-    conduct.check_corpus(text)
-    with Reading(quiet) as read:
-        encoded = text.encode(report=read)
-    read.tell(encoded)
-    run = {"threads": threads, "seed": seed, "report": bar, **arguments(settings, out, conduct)}
+        report_missing_parts(settings, out)
+    text = Corpus(*corpus, vocabulary=vocabulary, **options)
+    output_paths.check_training_outputs(out, run["log"], text)
+    bar = TrainingBar(quiet)
+    how = run_options.run_options_for(out, settings, bar.report, force=force, **run)
+    run_options.check_resumed_run(how, settings, threads, seed)
+    how.check_corpus(text)
+    with ReadingBar(quiet) as reading:
+        encoded = text.encode(report=reading)
+    reading.summarize(encoded)
+    arguments = {"threads": threads, "seed": seed, "report": bar, **train_arguments(settings, out, how)}
+    interrupted = False
     try:
         with bar:
-            model = settings.train(text, **run)
-    except Interrupted as stopped:
-        save(write, stopped.model, out, force_out)
-        tell_interrupted(stopped.model.record, conduct, out)
-        raise click.exceptions.Exit(INTERRUPTED) from None
-    save(write, model, out, force_out)
-    run_options.finished(conduct.checkpoints, out)
-    for note in model.record.get("notes", []):
-        bar.say(str(note))
-    bar.tell(model, out)
+            model = settings.train(text, **arguments)
+    except Interrupted as interrupt:
+        model, interrupted = interrupt.model, True
+    save(write, model, out, replace)
+    if interrupted:
+        report_interrupt(model.record, how, out)
+    else:
+        run_options.remove_checkpoints(how.checkpoints, out)
+        for message in model.record.get("notes", []):
+            bar.report(str(message))
+        bar.summarize(model, out)
+    if as_json:
+        print_json(summary(model, out, interrupted))
+    if interrupted:
+        raise click.exceptions.Exit(INTERRUPTED)
 
 
-def tell_left_behind(settings: Any, out: str) -> None:
-    """Say what a file of vectors will not hold."""
+def report_missing_parts(settings: Any, out: str) -> None:
+    """Report which parts of the model a vector file does not contain."""
     if not output_paths.is_vector_file(out):
         return
-    if hasattr(settings, "inferrer"):
-        say(f"{out} will hold vectors of words; a folder keeps those of documents, and finds others")
+    if hasattr(settings, "inferencer"):
+        note(f"{out} will contain word vectors only; save a folder to keep document vectors and infer new ones")
     elif hasattr(settings, "composer"):
-        say(f"{out} will hold vectors of words; a folder keeps what gives vectors to others")
+        note(f"{out} will contain the vocabulary only; save a folder to compose vectors for other words")
 
 
-def tell_interrupted(record: dict[str, Any], conduct: "Conduct", out: str) -> None:
-    """Say what became of a run that was interrupted, and how to go on with it."""
-    told = f"interrupted after {record['words']:,} of {record['of_words']:,} words; what was learned is saved in {out}"
-    if conduct.checkpoints is not None and conduct.checkpoints.found():
-        run_options.note_saved(conduct.checkpoints, out)
-        told += "; the same command with --resume goes on from there"
-    say(told)
+def report_interrupt(record: dict[str, Any], how: "RunOptions", out: str) -> None:
+    """Report how far an interrupted run came, and how to continue it."""
+    message = f"interrupted after {record['words']:,} of {record['total_words']:,} words; saved to {out}"
+    if how.checkpoints is not None and how.checkpoints.paths():
+        run_options.record_saved_output(how.checkpoints, out)
+        message += "; repeat the command with --resume to continue"
+    note(message)
 
 
-def say(text: str) -> None:
-    """A line for people."""
-    click.echo(text, err=True)
+def summary(model: "Model", out: str, interrupted: bool) -> dict[str, Any]:
+    """The result of training, for --json."""
+    from embeddings.cli.progress_bar import last_loss
+    from embeddings.support.jsonable import to_jsonable
+
+    values = {
+        "out": out,
+        "model": model.name,
+        "words": len(model.vectors),
+        "dim": model.vectors.dim,
+        "interrupted": interrupted,
+        **{name: model.record.get(name) for name in ("seconds", "words_per_second", "loss_by_epoch", "early_stopping")},
+        "loss": last_loss(model),
+        "settings": model.settings,
+    }
+    result: dict[str, Any] = to_jsonable(values)
+    return result
 
 
-class Trainers(Installed):
-    """The trainers; with --continue the model itself says which it is."""
+class TrainerGroup(PluginGroup):
+    """The trainers; with --continue the name of the trainer may be left out."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """The arguments, a trainer's name in front."""
-        return super().parse_args(ctx, init_options.with_trainer(args))
+        """Parse the arguments, the trainer's name in front."""
+        return super().parse_args(ctx, init_options.add_trainer_name(args))
 
 
-command = Trainers("train", "trainer", made, help="Learn vectors from text with one of the installed trainers.")
+command = TrainerGroup("train", "trainer", trainer_command, help="Train vectors on text with one of these trainers.")

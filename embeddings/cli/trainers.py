@@ -1,42 +1,32 @@
-"""`embeddings trainers`: what is installed."""
+"""`embeddings trainers`: the installed trainers."""
 
 import inspect
 from typing import Any
 
 import click
 
-from embeddings.cli import common
+from embeddings import registry
+from embeddings.cli.options import JSON
+from embeddings.cli.output import print_rows
+from embeddings.errors import RegistryError
 
 
-@click.command("trainers")
-@common.as_json
+@click.command("trainers", params=[JSON])
 def command(as_json: bool) -> None:
-    """List the installed trainers: name, package, version, what it learns."""
-    from embeddings import registry
-
-    common.print_rows((row(name) for name in registry.available("trainer")), as_json)
+    """List the installed trainers with package, version and summary."""
+    print_rows(map(row, registry.find_all("trainer")), as_json)
 
 
 def row(name: str) -> dict[str, Any]:
-    """What is known of one trainer; one that does not load says why."""
-    from embeddings import registry
-
-    offers = registry.available("trainer")[name]
+    """One trainer as a row."""
+    entry_points = registry.find_all("trainer")[name]
+    try:
+        summary = (inspect.getdoc(registry.load("trainer", name)) or "").split("\n", 1)[0]
+    except RegistryError as error:
+        summary = f"(unusable) {error}"
     return {
         "trainer": name,
-        "package": " and ".join(registry.package(offer) for offer in offers),
-        "version": " and ".join(offer.dist.version if offer.dist else "-" for offer in offers),
-        "summary": summary(name),
+        "package": " and ".join(registry.distribution_name(entry) for entry in entry_points),
+        "version": " and ".join(entry.dist.version if entry.dist else "-" for entry in entry_points),
+        "summary": summary,
     }
-
-
-def summary(name: str) -> str:
-    """The first line of a trainer's docstring, or why it cannot be used."""
-    from embeddings import registry
-    from embeddings.errors import RegistryError
-
-    try:
-        text = inspect.getdoc(registry.load("trainer", name)) or ""
-    except RegistryError as error:
-        return f"(unusable) {error}"
-    return text.split("\n", 1)[0]

@@ -4,74 +4,62 @@ from typing import Any
 
 import click
 
-from embeddings.cli import common, corpus_options
+from embeddings.cli import corpus_options
+from embeddings.cli.options import FORCE, JSON, QUIET
+from embeddings.cli.output import print_rows
+from embeddings.cli.output_paths import check_outside_corpus
+from embeddings.cli.progress_bar import ReadingBar
+from embeddings.corpora import Corpus
+from embeddings.corpora.vocabulary_files import check_vocabulary_path, read_vocabulary_file, write_vocabulary_file
 
 
-def run(
-    *,
-    corpus: tuple[str, ...],
-    out: str,
-    force: bool,
-    merge: tuple[str, ...],
-    min_count: int,
-    max_vocab: int | None,
-    top: int,
-    as_json: bool,
-    quiet: bool,
-    **settings: Any,
-) -> None:
-    """Count, save, print."""
-    from embeddings.cli.output_paths import check_apart
-    from embeddings.cli.progress_bar import Reading
-    from embeddings.corpora import Corpus
-    from embeddings.corpora.vocabulary_files import check_target, read, write
-
-    check_target(out, force=force)
-    text = Corpus(*corpus, **settings)
-    check_apart(out, text)
-    others = [read(path) for path in merge]
-    with Reading(quiet) as bar:
-        encoded = text.encode(report=bar)
-    bar.tell(encoded)
-    vocabulary = encoded.vocabulary
-    for other in others:
-        vocabulary = vocabulary.merge(other)
-    vocabulary = vocabulary.select(min_count=min_count, max_vocab=max_vocab)
-    write(vocabulary, out, force=force)
-    first = zip(vocabulary.column[:top], vocabulary.counts[:top].tolist(), strict=True)
-    common.print_rows(({"word": str(word), "count": count} for word, count in first), as_json)
-
-
-command = click.Command(
+@click.command(
     "vocabulary",
-    callback=run,
-    help="Count the words of a corpus, save them to FILE for `train --vocab`, and print the most frequent.",
     params=[
         click.Argument(["corpus"], nargs=-1, required=True),
         click.Option(
             ["-o", "--out"],
             metavar="FILE",
             required=True,
-            help="Where to save: Arrow (.arrow), or lines of word and count (.txt).",
+            help="Output: Arrow (.arrow), or word and count lines (.txt).",
         ),
-        click.Option(["--force"], is_flag=True, help="Replace the output if it exists."),
         click.Option(
-            ["--merge"], metavar="FILE", multiple=True, help="Add the counts of another vocabulary; may be repeated."
+            ["--merge"], metavar="FILE", multiple=True, help="Add the counts of another vocabulary. Repeatable."
         ),
         click.Option(
             ["--min-count"],
-            type=click.IntRange(min=1),
+            type=click.IntRange(1),
             default=1,
-            help="Words that occur less often are left out.",
             show_default=True,
+            help="Drop words that occur less often.",
         ),
-        click.Option(["--max-vocab"], type=click.IntRange(min=1), help="Keep only so many words, the most frequent."),
+        click.Option(["--max-vocab"], type=click.IntRange(1), metavar="N", help="Keep only the N most frequent words."),
         *corpus_options.options(),
-        *corpus_options.phrases(),
+        *corpus_options.phrase_options(),
         click.Option(
-            ["--top"], type=click.IntRange(min=1), default=10, help="How many words to print.", show_default=True
+            ["--top"], type=click.IntRange(1), default=10, show_default=True, help="Number of words to print."
         ),
-        click.Option(["--json", "as_json"], is_flag=True, help="Print JSON instead of tab-separated lines."),
-        click.Option(["--quiet"], is_flag=True, help="Say nothing but errors and results."),
+        FORCE,
+        JSON,
+        QUIET,
     ],
 )
+def command(
+    *, corpus: tuple[str, ...], out: str, force: bool, merge: tuple[str, ...], min_count: int, max_vocab: int | None,
+    top: int, as_json: bool, quiet: bool, **settings: Any,
+) -> None:  # fmt: skip
+    """Count the words of CORPUS, save them for `train --vocabulary`, and print the most frequent."""
+    check_vocabulary_path(out, force=force)
+    text = Corpus(*corpus, **settings)
+    check_outside_corpus(out, text)
+    others = [read_vocabulary_file(path) for path in merge]
+    with ReadingBar(quiet) as bar:
+        encoded = text.encode(report=bar)
+    bar.summarize(encoded)
+    vocabulary = encoded.vocabulary
+    for other in others:
+        vocabulary = vocabulary.merge(other)
+    vocabulary = vocabulary.select(min_count=min_count, max_vocab=max_vocab)
+    write_vocabulary_file(vocabulary, out, force=force)
+    most_frequent = zip(vocabulary.column[:top], vocabulary.counts[:top].tolist(), strict=True)
+    print_rows([{"word": str(word), "count": count} for word, count in most_frequent], as_json)

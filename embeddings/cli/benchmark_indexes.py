@@ -1,0 +1,132 @@
+"""`embeddings benchmark-indexes`: recall and speed of nearest-neighbour indexes."""
+
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from embeddings.cli.options import FORCE, JSON, VECTOR_INPUT, seed
+from embeddings.cli.output import note, print_rows
+from embeddings.cli.vector_input import check_paths
+from embeddings.eval.index_quality import GRIDS, Points, Quality, compare, points_of, random_points, recall_plot
+from embeddings.eval.index_quality.recall_record import Judged, check_folder, write
+from embeddings.eval.index_quality.test_points import check_random, named_points
+from embeddings.indexes.index_spec import check_spec
+from embeddings.models.loading import load
+from embeddings.support.plots import check_figure_path
+
+
+@click.command(
+    "benchmark-indexes",
+    params=[
+        click.Argument(["vectors"], nargs=-1, required=True),
+        click.Option(
+            ["--index", "indexes"],
+            multiple=True,
+            metavar="PATH|KIND[:NAME=VALUE,...]",
+            help="An index, such as lsh:bits=512, or a saved one, optionally with other search settings, such as "
+            "v.lsh:rerank=500. Repeatable.  [default: --grid]",
+        ),
+        click.Option(
+            ["--grid"],
+            type=click.Choice(["speed", "rank"]),
+            help="speed: every kind with several settings. rank: the rank of the best neighbour found by random "
+            "hyperplanes.  [default: rank for random points, else speed; both with --results]",
+        ),
+        click.Option(["--queries"], type=click.IntRange(1), default=1000, show_default=True, help="Number of queries."),
+        click.Option(
+            ["--top"], type=click.IntRange(1), default=10, show_default=True, help="Number of neighbours per query."
+        ),
+        seed("Random seed of the queries."),
+        click.Option(
+            ["--plot"], metavar="FILE", help="Plot recall (with --grid rank, ranks) against speed: .png, .svg or .pdf."
+        ),
+        click.Option(
+            ["--results"], metavar="FOLDER", help="Write neighbours.md (tables), neighbours.svg and neighbours.json."
+        ),
+        FORCE,
+        JSON,
+        *VECTOR_INPUT,
+    ],
+)
+def command(
+    vectors: tuple[str, ...], indexes: tuple[str, ...], grid: str | None, queries: int, top: int, seed: int,
+    plot: str | None, results: str | None, force: bool, as_json: bool, **read_options: Any,
+) -> None:  # fmt: skip
+    """Measure recall and speed of neighbour indexes on VECTORS against exact search.
+
+    VECTORS are files, or random points such as random:10000x128.
+    """
+    check(vectors, indexes, grid, plot, results, force)
+    finished: list[Judged] = []
+
+    def measurements() -> Iterator[Quality]:
+        for name in vectors:
+            points = points_named(name, queries, seed, read_options)
+            for grid_name, specs in grids_for(points, indexes, grid, both=bool(results)):
+                done = []
+                for quality in compare(points, specs, top=top, strict=bool(indexes), report=report):
+                    done.append(quality)
+                    yield quality
+                finished.append(Judged.of(grid_name, points, done))
+
+    print_rows((row(quality, as_json) for quality in measurements()), as_json)
+    if plot:
+        first = finished[0]
+        recall_plot.draw(first.found, plot, measure=recall_plot.MEASURE_OF[first.grid], force=force)
+    if results:
+        write(finished, results, seed=seed, force=force)
+
+
+def check(
+    vectors: tuple[str, ...], indexes: tuple[str, ...], grid: str | None, plot: str | None, results: str | None,
+    force: bool,
+) -> None:  # fmt: skip
+    """Refuse invalid options, inputs and outputs before any work."""
+    if plot and len(vectors) > 1:
+        raise click.UsageError("--plot requires exactly one VECTORS")
+    if grid and indexes:
+        raise click.UsageError("--grid cannot be combined with --index")
+    if force and not (plot or results):
+        raise click.UsageError("--force requires --plot or --results")
+    if plot:
+        check_figure_path(plot, force=force)
+    if results:
+        check_folder(results, force=force)
+    for spec in indexes:
+        check_spec(spec)
+    shapes = {name: named_points(name) for name in vectors if not Path(name).exists()}
+    check_paths(name for name in vectors if not shapes.get(name))
+    for shape in filter(None, shapes.values()):
+        check_random(*shape)
+
+
+def grids_for(points: Points, indexes: tuple[str, ...], grid: str | None, *, both: bool) -> list[tuple[str, list[str]]]:
+    """The grids to measure, each with its indexes."""
+    if indexes:
+        return [("speed", list(indexes))]
+    names = ["rank"] if points.own is None else ["speed", "rank"] if both else ["speed"]
+    return [(name, GRIDS[name](*points.vectors.matrix.shape)) for name in ([grid] if grid else names)]
+
+
+def points_named(name: str, queries: int, seed: int, read_options: dict[str, Any]) -> Points:
+    """Random points, or the vectors of a file and queries among them."""
+    shape = named_points(name)
+    if shape and not Path(name).exists():
+        return random_points(*shape, queries=queries, seed=seed)
+    return points_of(load(name, **read_options), name, queries=queries, seed=seed)
+
+
+def report(index: str) -> None:
+    """Report which index is measured."""
+    note(f"measuring {index}")
+
+
+def row(quality: Quality, as_json: bool) -> dict[str, Any]:
+    """A measurement as a row; in tables the reason for missing values takes the place of the recall."""
+    values = dataclasses.asdict(quality)
+    if not as_json and (reason := values.pop("reason")):
+        values["recall"] = f"none: {reason}"
+    return values

@@ -1,0 +1,82 @@
+"""Commands with options in sections, and groups with a subcommand for each installed plugin."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import click
+
+from embeddings import registry
+from embeddings.errors import RegistryError
+
+
+class SectionedCommand(click.Command):
+    """A command whose help lists its options by section; `other` is the section of those that are in none."""
+
+    def __init__(self, *args: Any, sections: Mapping[str, Sequence[str]], other: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.sections = {name: section for section, names in sections.items() for name in names}
+        self.order = (*sections, other)
+        self.places = {name: place for place, name in enumerate(self.sections)}
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write one list of options for each section."""
+        records: dict[str, list[tuple[str, str]]] = {section: [] for section in self.order}
+        for parameter in sorted(self.get_params(ctx), key=lambda one: self.places.get(str(one.name), len(self.places))):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                records[self.sections.get(str(parameter.name), self.order[-1])].append(record)
+        for section, rows in records.items():
+            if rows:
+                with formatter.section(section):
+                    formatter.write_dl(rows)
+
+
+class PluginGroup(click.Group):
+    """One subcommand for each installed plugin of a kind, built by `build(name, plugin)` when it is used."""
+
+    def __init__(self, name: str, kind: str, build: Callable[[str, type], click.Command], **kwargs: Any) -> None:
+        super().__init__(name, **kwargs)
+        self.kind, self.build = kind, build
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of the plugins."""
+        return list(registry.find_all(self.kind))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of a plugin; if the plugin cannot be imported, the command reports why."""
+        if cmd_name not in registry.find_all(self.kind):
+            return None
+        try:
+            return self.build(cmd_name, registry.load(self.kind, cmd_name))
+        except RegistryError as error:
+            return unusable_command(cmd_name, error)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command named by the first argument; the error for an unknown plugin lists the installed ones."""
+        if args and not args[0].startswith("-") and args[0] not in registry.find_all(self.kind):
+            try:
+                registry.load(self.kind, args[0])
+            except RegistryError as error:
+                group = registry.GROUPS[self.kind]
+                raise click.UsageError(f"{error}. Packages add more by the entry point group {group!r}") from error
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The plugins with the whole first sentence of their help."""
+        commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, command.get_short_help_str(1000)) for name, command in commands.items() if command]
+            )
+
+
+def unusable_command(name: str, error: RegistryError) -> click.Command:
+    """A command that reports why its plugin cannot be used."""
+
+    def fail() -> None:
+        raise error
+
+    settings = {"ignore_unknown_options": True, "allow_extra_args": True}
+    return click.Command(name, callback=fail, help=f"(unusable) {error}", context_settings=settings)

@@ -1,0 +1,63 @@
+"""`embeddings compare`: paired significance tests between vectors."""
+
+import dataclasses
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from embeddings.cli import evaluation_options
+from embeddings.cli.command_classes import SectionedCommand
+from embeddings.cli.evaluate import Evaluation, labels, loader
+from embeddings.cli.options import JSON
+from embeddings.cli.output import note, print_rows
+from embeddings.cli.vector_input import check_paths
+from embeddings.eval import suite as suites
+
+if TYPE_CHECKING:
+    from embeddings.eval import Comparison
+
+COLUMNS = (
+    "set", "section", "words", "measure", "method", "first", "second", "items", "value_first", "value_second",
+    "difference", "low", "high", "p", "test",
+)  # fmt: skip
+
+
+@click.command(
+    "compare",
+    cls=SectionedCommand,
+    sections=evaluation_options.SECTIONS,
+    other="Output and input",
+    params=[click.Argument(["vectors"], nargs=-1, required=True), *evaluation_options.options(), JSON],
+)
+def command(
+    vectors: tuple[str, ...], sections: bool, concat_with: tuple[str, ...], as_json: bool, allow_pickle: bool,
+    errors: str, **options: Any,
+) -> None:  # fmt: skip
+    """Test whether the scores of each two of VECTORS differ.
+
+    Both are scored on the items for which both have vectors. `low` to `high` is a 95 % confidence interval of the
+    difference, `p` the p-value of the paired test.
+    """
+    if len(vectors) < 2:
+        raise click.UsageError("compare requires at least two VECTORS")
+    suite = suites.Suite.read(**evaluation_options.suite_settings(options, evaluation_options.DEFAULTS))
+    check_paths((*vectors, *concat_with))
+    evaluation = Evaluation(suite, vectors, loader(concat_with, allow_pickle=allow_pickle, errors=errors))
+    finished = False
+    try:
+        deque(evaluation.scores(), maxlen=0)
+        finished = True
+    finally:  # if one of VECTORS fails, the comparisons of those before are printed
+        comparisons = suites.compare_scores(evaluation.by_vectors)
+        if comparisons or finished:
+            rows = map(dataclasses.asdict, comparisons) if as_json else table_rows(comparisons, sections)
+            print_rows(list(rows), as_json)
+    if not comparisons:
+        note("nothing to compare: no set has a value for two of VECTORS on common items")
+
+
+def table_rows(comparisons: "list[Comparison]", sections: bool) -> "list[dict[str, Any]]":
+    """Comparisons as rows of the table."""
+    rows = [{**dataclasses.asdict(one), **labels(one)} for one in comparisons if sections or not one.is_detail]
+    return [{name: row[name] for name in COLUMNS} for row in rows]

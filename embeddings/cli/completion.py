@@ -1,0 +1,18 @@
+"""`embeddings completion`: shell completion."""
+
+import click
+from click.shell_completion import get_completion_class
+
+
+@click.command("completion")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def command(ctx: click.Context, shell: str) -> None:
+    """Print a completion script for SHELL.
+
+    bash: add `eval "$(embeddings completion bash)"` to ~/.bashrc; zsh: the same with zsh in ~/.zshrc. fish: save the
+    output as ~/.config/fish/completions/embeddings.fish.
+    """
+    kind = get_completion_class(shell)
+    assert kind is not None  # all choices are built into click
+    click.echo(kind(ctx.find_root().command, {}, "embeddings", "_EMBEDDINGS_COMPLETE").source())

@@ -1,0 +1,80 @@
+"""Settings of a command from a TOML file."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import click
+
+from embeddings.setting_names import our_name
+
+META = "embeddings.config"  # key of the file's path in the click context
+MAX_LENGTH, MAX_LINE_LENGTH = 1 << 16, 1 << 12  # characters
+EXCLUDED = {"config", "corpus", "help", "continued", "as_json"}
+
+
+def option() -> click.Option:
+    """The option --config."""
+    return click.Option(
+        ["--config"],
+        metavar="FILE",
+        is_eager=True,
+        expose_value=False,
+        callback=read_config,
+        help="TOML file with settings; options on the command line override them.",
+    )
+
+
+def read_config(ctx: click.Context, parameter: click.Parameter, path: str | None) -> None:
+    """Take defaults from a TOML file."""
+    if path is None:
+        return
+    ctx.meta[META] = path
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+        check_length(path, text)
+        content = tomllib.loads(text)
+    except OSError as error:
+        raise click.UsageError(f"cannot read {path}: {error.strerror or error}") from error
+    except RecursionError:
+        raise click.UsageError(f"{path} is not TOML: nested too deeply") from None
+    except ValueError as error:
+        raise click.UsageError(f"{path} is not TOML: {error}") from error
+    known = {str(option.name): option for option in ctx.command.params if option.name not in EXCLUDED}
+    settings: dict[str, Any] = {}
+    for key, value in content.items():
+        name = key.replace("-", "_")
+        if name not in known:
+            meant = our_name(key, known)
+            remedy = f"use {meant}" if meant else f"known settings: {', '.join(sorted(known))}"
+            raise click.UsageError(f"{path}: unknown setting {key!r:.80}; {remedy}")
+        if name in settings:
+            raise click.UsageError(f"{path}: duplicate setting {key!r:.80}")
+        settings[name] = check_type(f"{path}: {key}", value, known[name])
+    ctx.default_map = {**(ctx.default_map or {}), **settings}
+
+
+def check_length(path: str, text: str) -> None:
+    """Refuse long files: tomllib's memory grows with the square of the parts of a key."""
+    longest = max(map(len, text.split("\n")))
+    if len(text) > MAX_LENGTH:
+        raise click.UsageError(f"{path} must have at most {MAX_LENGTH} characters, got {len(text)}")
+    if longest > MAX_LINE_LENGTH:
+        raise click.UsageError(f"{path}: lines must have at most {MAX_LINE_LENGTH} characters, got {longest}")
+
+
+def check_type(what: str, value: Any, option: click.Parameter) -> Any:
+    """The value, if it has the type of its option; nothing is rounded or converted."""
+    is_flag = isinstance(option, click.Option) and option.is_flag
+    types: tuple[type, ...]
+    if is_flag:
+        types, expected = (bool,), "true or false"
+    elif isinstance(option.type, click.types.IntParamType):
+        types, expected = (int,), "an integer"
+    elif isinstance(option.type, click.types.FloatParamType):
+        types, expected = (int, float), "a number"
+    else:
+        types, expected = (str,), "a string"
+    if not isinstance(value, types) or (isinstance(value, bool) and not is_flag):
+        raise click.UsageError(f"{what} must be {expected}, got {value!r:.80}")
+    return value

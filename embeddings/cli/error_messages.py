@@ -1,0 +1,45 @@
+"""Errors as one line, in terms of command line options."""
+
+import re
+from collections.abc import Sequence
+
+import click
+
+from embeddings.cli.output import printable
+from embeddings.errors import EmbeddingsError, abridged
+from embeddings.setting_names import hint, our_name
+
+PYTHON_ARGUMENT = re.compile(r"\b([a-z_]+)=True\b")  # the remedy as the library names it
+
+
+def error_line(error: BaseException, arguments: Sequence[str]) -> str:
+    """An error message as one line; remedies such as `force=True` become options."""
+    if isinstance(error, click.NoSuchOption):
+        return unknown_option(error, arguments)
+    message = error.format_message() if isinstance(error, click.ClickException) else str(error)
+    line = abridged(printable(" ".join(message.split()))) or type(error).__name__
+    line = PYTHON_ARGUMENT.sub(lambda match: f"--{match[1].replace('_', '-')}", line)
+    if isinstance(error, MemoryError):
+        return f"out of memory: {line}"
+    if isinstance(error, click.ClickException | EmbeddingsError | OSError):
+        return line
+    return f"unexpected {type(error).__name__}: {line}; --debug prints the traceback"
+
+
+def unknown_option(error: click.NoSuchOption, arguments: Sequence[str]) -> str:
+    """The message for an unknown option, with the option that is meant, also by users of other tools."""
+    name = error.option_name
+    if not name.startswith("--"):  # click reads -size as -s -i -z -e
+        name = next((word for word in arguments if word.startswith(name) and word[1:2] != "-"), name)
+    flags = [flag.removeprefix("--") for flag in long_options(error.ctx)]
+    option = our_name(name, flags)
+    remedy = f"Use --{option}." if option else (hint(name, flags) or "see --help").capitalize() + "."
+    return f"No such option: {printable(name)}. {remedy}"
+
+
+def long_options(context: click.Context | None) -> list[str]:
+    """The long options of the command."""
+    parameters = context.command.get_params(context) if context else []
+    return [
+        flag for parameter in parameters for flag in (*parameter.opts, *parameter.secondary_opts) if flag[:2] == "--"
+    ]

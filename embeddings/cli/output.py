@@ -1,0 +1,107 @@
+"""What commands print: results on standard output as tables or JSON, messages on standard error."""
+
+import json
+import re
+import sys
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import click
+
+# control characters, line separators, marks that change the direction of text, halves of surrogate pairs
+UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+GAP = 2  # spaces between columns
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON."""
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def print_rows(rows: Iterable[dict[str, Any]], as_json: bool = False) -> None:
+    """Print rows as JSON, as an aligned table on a terminal, or else as tab-separated lines, each as it arrives.
+
+    If an iterable fails halfway, the rows before that are printed.
+    """
+    if not as_json and not is_terminal():
+        for number, row in enumerate(rows):
+            if number == 0:
+                click.echo("\t".join(row))
+            click.echo("\t".join(map(cell, row.values())))
+        return
+    received: list[dict[str, Any]] = []
+    finished = False
+    try:
+        for row in rows:
+            received.append(row)  # a row that arrived is printed though the next one fails
+        finished = True
+    finally:
+        if as_json and (received or finished):
+            print_json(received)
+        elif received:
+            print_table(list(received[0]), [list(row.values()) for row in received])
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Print an aligned table, numbers to the right, under a bold header unless it is empty."""
+    columns = list(zip(*rows, strict=True))
+    numeric = [all(value is None or isinstance(value, int | float) for value in column) for column in columns]
+    cells = [list(header)] * bool(header) + [[cell(value) for value in row] for row in rows]
+    widths = [max(map(display_width, column)) for column in zip(*cells, strict=True)]
+    for number, line in enumerate(cells):
+        padded = (pad(text, width, right) for text, width, right in zip(line, widths, numeric, strict=True))
+        text = (" " * GAP).join(padded).rstrip()
+        click.echo(click.style(text, bold=True) if header and number == 0 else text)
+
+
+def print_pairs(values: dict[str, Any]) -> None:
+    """Print names and values: aligned on a terminal, else tab-separated."""
+    pairs = [(name, " ".join(map(str, value)) if isinstance(value, list) else value) for name, value in values.items()]
+    if is_terminal():
+        print_table([], [[name, cell(value)] for name, value in pairs])
+    else:
+        for name, value in pairs:
+            click.echo(f"{name}\t{cell(value)}")
+
+
+def cell(value: Any) -> str:
+    """A value as text: floats with four significant digits, - for None, no control characters."""
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
+    return printable(str(value))
+
+
+def printable(text: str) -> str:
+    """Text with control characters escaped, so that foreign text cannot steer the terminal or break a table."""
+    return UNPRINTABLE.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+
+
+def pad(text: str, width: int, right: bool) -> str:
+    """Text filled with spaces."""
+    fill = " " * (width - display_width(text))
+    return fill + text if right else text + fill
+
+
+def display_width(text: str) -> int:
+    """The number of terminal columns that text takes; East Asian wide characters take two."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF") for c in text)
+
+
+def is_terminal() -> bool:
+    """Whether standard output is a terminal."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def counted(number: int, noun: str) -> str:
+    """A number and its noun, such as "1 word" or "2,000 words"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def note(text: str) -> None:
+    """Print a message on standard error."""
+    click.echo(printable(text), err=True)

@@ -1,0 +1,62 @@
+"""Saving results: checked before the work starts, protected from interrupts, saved elsewhere if it fails."""
+
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from embeddings.cli.output_paths import is_vector_file
+from embeddings.cli.signals import ignored_signals
+from embeddings.errors import OutputError, SettingError
+
+Save = Callable[[str, Any, bool], Any]  # takes a path, the result, and whether to replace existing output
+
+
+def model_writer(out: str, force: bool) -> Save:
+    """The function that saves a model at `out`: as a folder, or only its vectors in a file.
+
+    Raises:
+        SettingError: `out` is empty.
+        OutputError: `out` exists (unless `force`) or cannot be written.
+    """
+    from embeddings.models.model_files import check_target
+    from embeddings.vectors import format_dispatch
+
+    if not out:
+        raise SettingError("--out must be a file or folder name, got ''")
+    if is_vector_file(out):
+        format_dispatch.check_export(out, force=force)
+        return lambda path, model, force: model.vectors.save(path, force=force)
+    check_target(out, force=force)
+    return lambda path, model, force: model.save(path, force=force)
+
+
+def save(write: Save, result: Any, out: str, force: bool) -> Any:
+    """Write a result at `out` and return what `write` returns; if that fails, write it elsewhere.
+
+    Raises:
+        OutputError: `out` could not be written; the message says where the result was saved instead.
+    """
+    with ignored_signals():
+        try:
+            return write(out, result, force)
+        except Exception as error:  # any error: hours of work must not be lost
+            raise OutputError(f"{error}; {save_elsewhere(write, result, out)}") from error
+
+
+def save_elsewhere(write: Save, result: Any, out: str) -> str:
+    """Save a result that could not be saved at `out`; returns a message that says where."""
+    for path in alternative_paths(Path(out)):
+        try:
+            write(str(path), result, False)
+        except Exception:
+            continue
+        return f"the result is saved in {path}"
+    return "saving it elsewhere failed too"
+
+
+def alternative_paths(out: Path) -> Iterator[Path]:
+    """Paths next to `out`, then one in a new temporary folder."""
+    for number in range(1, 10):
+        yield out.with_name(f"{out.stem}.{number}{out.suffix}")
+    yield Path(tempfile.mkdtemp(prefix="embeddings-rescued-")) / out.name[-100:]
