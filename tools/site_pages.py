@@ -25,7 +25,10 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
     def fill(items: list[Any]) -> list[Any]:
         return [
-            {title: fill(value) if isinstance(value, list) else place.get(value, value) for title, value in item.items()}
+            {
+                title: fill(value) if isinstance(value, list) else place.get(value, value)
+                for title, value in item.items()
+            }
             if isinstance(item, dict)
             else item
             for item in items
@@ -37,11 +40,17 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the generated pages and the pictures."""
-    for path, text in pages().items():
+    for path, text in {**pages(), **root_pages()}.items():
         files.append(File.generated(config, path, content=text))
     for name in PICTURES:
         files.append(File.generated(config, f"results/{name}", abs_src_path=str(ROOT / "eval" / "results" / name)))
     return files
+
+
+def root_pages() -> dict[str, str]:
+    """The files at the root of the repository that are pages too, with links as they are within the site."""
+    names = ("CONTRIBUTING.md", "CHANGELOG.md")
+    return {name.lower(): (ROOT / name).read_text(encoding="utf-8").replace("](docs/", "](") for name in names}
 
 
 def pages() -> dict[str, str]:

@@ -1,0 +1,188 @@
+"""Every code block of the documentation runs, on small data.
+
+The blocks of a page run in order, in one temporary folder. Commands run through the command line in this process;
+Python blocks share their names. A block with a title is a file. A mark in the line before a block makes an exception:
+`<!-- not run: reason -->`, or `<!-- slow -->` for blocks that run with `-m slow` only.
+"""
+
+import gzip
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+from typing import NamedTuple
+
+import pyarrow
+import pytest
+from commands import expect
+
+from embeddings import registry
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
+FENCE = re.compile(
+    r"(?:^[ ]*<!-- (?P<mark>not run: \S.*|slow) -->\n)?"
+    r"^(?P<indent>[ ]*)```(?P<language>\w+)(?P<title>[^\n]*)\n(?P<code>.*?)^(?P=indent)```$",
+    re.MULTILINE | re.DOTALL,
+)
+TOPICS = ("music", "song", "king", "queen", "man", "woman", "river", "lake", "city", "war", "film", "school", "church")
+
+
+class Block(NamedTuple):
+    """A fenced block of a page: its language, the file it is, if any, its mark and its code."""
+
+    language: str
+    title: str | None
+    mark: str
+    code: str
+    line: int
+
+
+def blocks(page):
+    """The blocks of a page that are code."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    result = []
+    for match in FENCE.finditer(text):
+        if match["language"] in ("python", "sh", "toml"):
+            title = re.search(r'title="([^"]+)"', match["title"])
+            line = text.count("\n", 0, match.start("code")) + 1
+            name = title[1] if title else None
+            result.append(Block(match["language"], name, match["mark"] or "", dedent(match["code"]), line))
+    return result
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """A folder with the files that the guides name. A file called `sample` takes precedence over the built-in one."""
+    folder = tmp_path_factory.mktemp("guides")
+    with pyarrow.input_stream(
+        str(ROOT / "corpora" / "sample" / "wikipedia-sample.txt.zst"), compression="zstd"
+    ) as file:
+        lines = file.read().decode().splitlines()
+    chosen = [line for line in lines if any(f" {topic} " in line for topic in TOPICS)][:1500]
+    for name in ("sample", "text.txt"):
+        (folder / name).write_text("\n".join(chosen) + "\n", encoding="utf-8")
+    (folder / "more").mkdir()
+    (folder / "more" / "a.txt").write_text("\n".join(lines[:300]), encoding="utf-8")
+    (folder / "texts").mkdir()
+    (folder / "texts" / "part1.txt.gz").write_bytes(gzip.compress("\n".join(lines[300:600]).encode()))
+    (folder / "pairs.tsv").write_text(
+        "".join(f"{a}\t{b}\t{len(a) - len(b)}\n" for a in TOPICS for b in TOPICS if a < b)
+    )
+    rows = [
+        f"review{i},{'good' if i % 2 else 'bad'},a {'fine' if i % 2 else 'dull'} film number {i % 7}" for i in range(80)
+    ]
+    for name, part in (("reviews", rows), ("train", rows[:60]), ("test", rows[60:]), ("new", rows[:5])):
+        (folder / f"{name}.csv").write_text("\n".join(["id,label,text", *part]) + "\n", encoding="utf-8")
+    chinese = "我喜欢音乐。北京的音乐大学很好。北京大学也很好。他在北京学习音乐和物理。物理大学在南京。"
+    (folder / "zh.txt").write_text("\n".join([chinese] * 60) + "\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(data):
+    """A saved model of the text, for pages that begin with one."""
+    expect("train", "skipgram", data / "text.txt", "--epochs", 3, "-o", data / "model")
+    expect("train", "cbow", data / "text.txt", "--epochs", 1, "-o", data / "model.bin")
+    return data / "model"
+
+
+@pytest.fixture
+def folder(data, model, tmp_path, monkeypatch):
+    """The folder a page runs in; modules that blocks write to files are forgotten afterwards."""
+    shutil.copytree(data, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("model", "model.bin"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+    before = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        if str(tmp_path) in str(getattr(sys.modules[name], "__file__", "")):
+            del sys.modules[name]
+
+
+def run_shell(code):
+    """Run lines of a shell: the commands of this package in this process, all else by bash."""
+    for line in code.replace("\\\n", " ").splitlines():
+        words = shlex.split(line, comments=True)
+        if words[:1] == ["embeddings"] and "|" not in words:
+            expect(*words[1:])
+        elif words:
+            subprocess.run(["bash", "-c", f"set -e -o pipefail; {line}"], check=True, timeout=300)
+
+
+def run_page(page, folder, model, *, slow):
+    """Run the blocks of a page in order."""
+    names = {"__name__": "__main__"}
+    found = blocks(page)
+    if not any(re.search(r"-o vectors(\s|$)", block.code) for block in found):
+        shutil.copytree(model, folder / "vectors")
+        shutil.copy(model.with_suffix(".bin"), folder / "other.bin")
+    for block in found:
+        if block.mark.startswith("not run") or (block.mark == "slow" and not slow):
+            continue
+        if block.title:
+            (folder / block.title).write_text(block.code, encoding="utf-8")
+        elif block.language == "sh":
+            run_shell(block.code)
+        elif block.language == "python":
+            source = "\n" * (block.line - 1) + block.code  # so that a traceback has the line of the page
+            exec(compile(source, str(ROOT / page), "exec"), names)
+
+
+WITH_CODE = [page for page in PAGES if any(not block.mark for block in blocks(page))]
+WITH_SLOW_CODE = [page for page in PAGES if any(block.mark == "slow" for block in blocks(page))]
+
+
+@pytest.mark.parametrize("page", WITH_CODE)
+def test_code_runs(page, folder, model):
+    run_page(page, folder, model, slow=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", WITH_SLOW_CODE)
+def test_slow_code_runs(page, folder, model):
+    run_page(page, folder, model, slow=True)
+
+
+def test_exceptions_are_rare_and_have_a_reason():
+    every = [block for page in PAGES for block in blocks(page) if block.language != "toml"]
+    exceptions = [block for block in every if block.mark.startswith("not run")]
+    assert len(every) > 80
+    assert len(exceptions) < len(every) / 4
+
+
+def test_every_page_is_in_the_navigation():
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    for page in PAGES:
+        assert f" {page.removeprefix('docs/')}\n" in navigation, page
+
+
+def test_links_lead_to_files():
+    generated = ("contributing.md", "changelog.md", "results/", "reference/commands/")
+    for page in [*PAGES, "README.md", "CONTRIBUTING.md"]:
+        path = ROOT / page
+        for link in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
+            if link.startswith("http"):
+                continue
+            target = os.path.normpath(path.parent / link)
+            inside = os.path.relpath(target, ROOT / "docs")
+            assert os.path.exists(target) or inside.startswith(generated), f"{page}: {link}"
+
+
+def installed(kind):
+    """The names of what this package offers of a kind."""
+    return {n for n, offers in registry.available(kind).items() if registry.package(offers[0]) == "embeddings-toolkit"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "page"),
+    [("trainer", "docs/models.md"), ("format", "docs/guide/formats.md"), ("index", "docs/guide/search.md")],
+)
+def test_every_plugin_has_a_row(kind, page):
+    rows = re.findall(r"^\| `([a-z0-9-]+)` \|", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(rows) >= installed(kind)
