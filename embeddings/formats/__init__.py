@@ -1,9 +1,9 @@
-"""File formats of other tools; each one is an entry point of the group `embeddings.formats`.
+"""File formats of other tools, each an entry point of the group `embeddings.formats`.
 
-To add a format, implement the protocol `Format` in `embeddings.vectors.format_dispatch`.
+To add a format, declare an instance of `Format`; its documentation lists what a format provides.
 """
 
-from embeddings.vectors.format_dispatch import Format as Format
+from embeddings.vectors.file_format import Format as Format
 from embeddings.vectors.format_dispatch import names as names
 from embeddings.vectors.format_dispatch import write as write
 from embeddings.vectors.format_dispatch import write_model as write_model

@@ -1,96 +1,101 @@
-"""GloVe's text format: a line for each word with its components, spaces between, and no header.
+"""GloVe's text format: a line for each word with its components, separated by spaces, without a header.
 
-gensim reads it with `load_word2vec_format(path, no_header=True)`. Published files hold words with spaces in them
-("at name@domain.com"): the components are the last of a line, as many as the first line has. A file cut off
-between two lines looks whole, for nothing says how many there must be.
+gensim reads it with `load_word2vec_format(path, no_header=True)`. Some published files contain words with spaces ("at
+name@domain.com"): the components are the last fields of a line, as many as the first line has. A file truncated
+between two lines looks complete, because the format does not store the number of words.
 """
 
 from pathlib import Path
 from typing import Any
 
-from embeddings.corpora.reading.compressed_files import SNIFFED, start_of
+from embeddings.corpora.reading.compressed_files import HEAD_SIZE, read_head
 from embeddings.errors import FormatError
 from embeddings.formats.text_vectors import Layout, read_lines, write_lines
-from embeddings.formats.word2vec import find_header, missing_header
+from embeddings.formats.word2vec_header import explain_missing_header, find_header
+from embeddings.vectors.file_format import Format
+from embeddings.vectors.file_validation import (
+    MAX_TEXT_DIM,
+    MAX_WORD_BYTES,
+    WHITE_SPACE,
+    check_dim,
+    check_error_handler,
+    is_number,
+)
 from embeddings.vectors.vectors import Vectors
-from embeddings.vectors.word_encoding import LONGEST_WORD, WHITE_SPACE, WIDEST_LINE, check_dim, check_policy, is_number
 
-SUMMARY = "GloVe text: words and numbers, no header"
-ENDINGS = (".glove",)
-LONGEST_FIRST = WIDEST_LINE * 64 + LONGEST_WORD
-LIKE_HEADER = 2  # numbers after the first field
+MAX_FIRST_LINE = MAX_TEXT_DIM * 64 + MAX_WORD_BYTES
+HEADER_NUMBERS = 2  # numbers after the first field of a line that may be a broken word2vec header
 
 
 def sniff(start: bytes) -> float:
-    """Fairly sure if the first line is a word and numbers, and the second, if it is whole, has as many.
+    """Fairly certain if the first line is a word and numbers, and a complete second line has as many.
 
-    A word may hold a NUL, but a file that begins with one is more often something else. What looks like a header, sound
-    or broken, is no word of one or two components where more follow: words may hold spaces, and all would be read.
+    A first word with a NUL lowers the confidence. A line that looks like a word2vec header, valid or not, is not taken
+    for a word with one or two components if more follow, because words may contain spaces.
     """
     lines = start.split(b"\n")
-    if len(lines) == 1 and len(start) == SNIFFED:  # a line longer than this; its last number may be cut
+    if len(lines) == 1 and len(start) == HEAD_SIZE:  # the line is longer; its last number may be cut off
         lines = [start.rpartition(b" ")[0], b""]
-    dim, second = numbers_at_end(lines[0]), b"".join(lines[1:2])
-    whole = len(lines) > 2 or len(start) < SNIFFED
+    dim, second = count_trailing_numbers(lines[0]), b"".join(lines[1:2])
+    is_complete = len(lines) > 2 or len(start) < HEAD_SIZE
     if not dim or b"\r" in lines[0].removesuffix(b"\r") or (len(lines) == 1 and find_header(start + b"\n")):
         return 0
-    following = numbers_at_end(second)
-    if second.strip() and whole and (following < dim or following > dim <= LIKE_HEADER):
+    second_dim = count_trailing_numbers(second)
+    if second.strip() and is_complete and (second_dim < dim or second_dim > dim <= HEADER_NUMBERS):
         return 0
-    return 0.3 if b"\0" in lines[0] or (not whole and find_header(start)) else 0.7
+    return 0.3 if b"\0" in lines[0] or (not is_complete and find_header(start)) else 0.7
 
 
-def numbers_at_end(line: bytes) -> int:
-    """How many fields after the first are numbers, from the last one back."""
+def count_trailing_numbers(line: bytes) -> int:
+    """How many fields after the first are numbers, counted from the last."""
     fields = line.split()[1:]
     return next((count for count, field in enumerate(reversed(fields)) if not is_number(field)), len(fields))
 
 
 def write(vectors: Vectors, path: Path) -> None:
-    """Write all vectors, in their order.
-
-    Raises:
-        FormatError: a word is empty or holds white space, a vector a NaN, or there are no vectors.
-    """
+    """Write all vectors, of which there must be one at least."""
     if not len(vectors):
-        raise FormatError("the glove format cannot hold no vectors at all: their number of components would be lost")
-    check_dim(vectors.dim, "the glove format", WIDEST_LINE)
+        raise FormatError("the glove format cannot store zero vectors: the number of components would be lost")
+    check_dim(vectors.dim, "the glove format", MAX_TEXT_DIM)
     with path.open("wb") as stream:
-        write_lines(vectors, stream, refused=WHITE_SPACE, form="glove")
+        write_lines(vectors, stream, forbidden=WHITE_SPACE, format="glove")
 
 
 def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Vectors:
-    """The vectors of a file. `errors` says what becomes of words that are not UTF-8.
-
-    Raises:
-        FormatError: a missing or empty file, a broken line (its number is said), a word that stands twice, a NaN
-            or an infinity.
-    """
-    check_policy(errors)
-    return read_lines(path, Layout(dim_of(path), "line 1 has", spaces=True)).vectors(errors, f"{path}, line", 1)
+    """The vectors; errors name the line."""
+    check_error_handler(errors)
+    layout = Layout(read_dim(path), "line 1 has", allow_spaces=True)
+    return read_lines(path, layout).to_vectors(errors, f"{path}, line", 1)
 
 
-def dim_of(path: Path) -> int:
-    """The components of the first line.
-
-    Raises:
-        FormatError: it has none, or does not end.
-    """
-    start = start_of(path)
-    if b"\n" not in start and len(start) == SNIFFED:
-        start = start_of(path, LONGEST_FIRST)
-    line, newline, _ = start.partition(b"\n")
-    if not newline and len(start) == LONGEST_FIRST:
-        raise FormatError(f"{path}, line 1: longer than {LONGEST_FIRST} bytes")
-    dim = numbers_at_end(line)
+def read_dim(path: Path) -> int:
+    """The number of components of the first line."""
+    start = read_head(path)
+    if b"\n" not in start and len(start) == HEAD_SIZE:
+        start = read_head(path, MAX_FIRST_LINE)
+    line, line_break, _ = start.partition(b"\n")
+    if not line_break and len(start) == MAX_FIRST_LINE:
+        raise FormatError(f"{path}, line 1: longer than {MAX_FIRST_LINE} bytes")
+    dim = count_trailing_numbers(line)
     if not dim:
-        raise FormatError(missing_header(path, start) if not start else f"{path}, line 1: no word and its components")
-    check_dim(dim, f"{path}, line 1", WIDEST_LINE)
+        reason = f"{path}, line 1: expected a word and its components"
+        raise FormatError(reason if start else explain_missing_header(path, start))
+    check_dim(dim, f"{path}, line 1", MAX_TEXT_DIM)
     return dim
 
 
 def describe(path: Path) -> dict[str, Any]:
-    """What the first lines say; how many there are only reading tells."""
-    dim, lines = dim_of(path), start_of(path).split(b"\n")[:-1]
-    first = [b" ".join(line.split(b" ")[:-dim]).decode("utf-8", "replace") for line in lines]
-    return {"words": None, "dim": dim, "first_words": first}
+    """Facts from the first lines; the number of words is unknown until the file is read."""
+    dim, lines = read_dim(path), read_head(path).split(b"\n")[:-1]
+    first_words = [b" ".join(line.split(b" ")[:-dim]).decode("utf-8", "replace") for line in lines]
+    return {"words": None, "dim": dim, "first_words": first_words}
+
+
+FORMAT = Format(
+    summary="GloVe text: words and numbers, no header",
+    extensions=(".glove",),
+    sniff=sniff,
+    read=read,
+    write=write,
+    describe=describe,
+)

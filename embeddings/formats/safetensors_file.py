@@ -1,7 +1,7 @@
-r"""One safetensors file: the tensors vectors (words, dim), words and, where they are known, counts (words,) int64.
+r"""One safetensors file: the tensors vectors (words, dim), words and, if known, counts (words,) int64.
 
-The words are the bytes of a text in UTF-8, a word a line: `bytes(words).decode().split("\n")`. Vectors are float32,
-which is mapped into memory, float16, or int8 with a further tensor scales (words,), by which they are multiplied.
+The words are the bytes of a text in UTF-8, one word per line: `bytes(words).decode().split("\n")`. Vectors are float32
+(memory-mapped), float16, or int8 with a further tensor scales (words,) by which they are multiplied.
 """
 
 import re
@@ -12,118 +12,101 @@ from typing import Any
 import numpy as np
 
 from embeddings.errors import FormatError
-from embeddings.formats.packed_words import Packed
+from embeddings.formats.build_vectors import build_vectors
+from embeddings.formats.row_buffer import WordBuffer
 from embeddings.support import tensors
-from embeddings.vectors.precision import packed, restored
+from embeddings.vectors.file_format import Format
+from embeddings.vectors.file_validation import check_error_handler, encode_words
+from embeddings.vectors.precision import dequantise, encode_matrix
 from embeddings.vectors.vectors import Vectors
-from embeddings.vectors.word_encoding import check_policy, checked, encoded_words
 
-SUMMARY = "safetensors: tensors vectors, words (a text, one a line) and counts"
-ENDINGS = (".safetensors",)
-COUNTS = True
-VECTORS, WORDS, COUNT, SCALES = "vectors", "words", "counts", "scales"
-REFUSED = re.compile("\n")
-SHOWN = 10
+VECTORS, WORDS, COUNTS, SCALES = "vectors", "words", "counts", "scales"
+LINE_BREAK = re.compile("\n")
+MAX_LISTED = 10
 
 
 def sniff(start: bytes) -> float:
-    """Sure if the file starts with a length that such files may have, and a JSON object."""
+    """Certain if the file starts with a plausible header length and a JSON object."""
     length = int.from_bytes(start[:8], "little")
-    return 1 if 2 <= length <= tensors.HEADER_LIMIT and start[8:10] in (b'{"', b"{}", b"{ ") else 0
+    return 1 if 2 <= length <= tensors.MAX_HEADER and start[8:10] in (b'{"', b"{}", b"{ ") else 0
 
 
 def write(vectors: Vectors, path: Path, *, dtype: str = "float32") -> None:
-    """Write all vectors, in their order, and their counts if they are known.
-
-    Raises:
-        FormatError: a word is empty or holds a newline, or a vector a NaN or what float16 cannot hold.
-        SettingError: `dtype` is not float32, float16 or int8.
-    """
-    matrix, scales = packed(vectors, dtype)
-    words = b"\n".join(encoded_words(vectors, refused=REFUSED, form="safetensors"))
-    arrays = {VECTORS: matrix, WORDS: np.frombuffer(words, np.uint8), SCALES: scales, COUNT: vectors.counts}
+    """Write all vectors, and the counts if known; `dtype` is float32, float16 or int8."""
+    matrix, scales = encode_matrix(vectors, dtype)
+    words = b"\n".join(encode_words(vectors, forbidden=LINE_BREAK, format="safetensors"))
+    arrays = {VECTORS: matrix, WORDS: np.frombuffer(words, np.uint8), SCALES: scales, COUNTS: vectors.counts}
     tensors.save({name: array for name, array in arrays.items() if array is not None}, path)
 
 
 def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Vectors:
-    """The vectors of a file, mapped read-only if they are float32. `errors` says what becomes of words not in UTF-8.
-
-    Raises:
-        FormatError: a missing, truncated or broken file, tensors that are missing or of other types or shapes, a word
-            that stands twice, a NaN or an infinity.
-    """
-    check_policy(errors)
-    found = tensors.load(path)
-    matrix = matrix_of(path, found)
-    words = Packed(lines(path, found, len(matrix))).decoded(errors, f"{path}, word", 1)
-    return checked(path, words, matrix, counts_of(path, found, len(matrix)))
+    """The vectors, memory-mapped read-only if they are float32."""
+    check_error_handler(errors)
+    arrays = tensors.load(path)
+    matrix = read_matrix(path, arrays)
+    words = WordBuffer(read_words(path, arrays, len(matrix))).decode(errors, f"{path}, word", 1)
+    return build_vectors(path, words, matrix, read_counts(path, arrays, len(matrix)))
 
 
-def matrix_of(path: Path, found: Mapping[str, np.ndarray]) -> np.ndarray:
-    """The vectors (words, dim) as float32.
-
-    Raises:
-        FormatError: there is no tensor of them, or one of another shape or type.
-    """
-    if VECTORS not in found or WORDS not in found:
-        raise FormatError(f"{path} needs the tensors {VECTORS} and {WORDS}, and has {listed(found)}")
-    matrix, scales = found[VECTORS], found.get(SCALES)
+def read_matrix(path: Path, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
+    """The vectors (words, dim) as float32."""
+    if VECTORS not in arrays or WORDS not in arrays:
+        raise FormatError(f"{path}: the tensors {VECTORS} and {WORDS} are required; it has {list_names(arrays)}")
+    matrix, scales = arrays[VECTORS], arrays.get(SCALES)
     if matrix.ndim != 2 or matrix.shape[1] < 1:
-        raise FormatError(f"{path}: the tensor {VECTORS} must be (words, dim) with dim at least 1, not {matrix.shape}")
-    if matrix.dtype == np.int8 and scales is not None:
-        if scales.shape != matrix.shape[:1] or scales.dtype.kind != "f":
-            raise FormatError(f"{path}: the tensor {SCALES} must be {matrix.shape[:1]} floats, not {shape_of(scales)}")
-        with np.errstate(over="ignore"):  # becomes infinity, which is refused by name
-            return restored(matrix, scales.astype(np.float32))
-    if matrix.dtype.kind != "f":
-        raise FormatError(f"{path}: the tensor {VECTORS} must be floats, or int8 with {SCALES}; not {matrix.dtype}")
-    with np.errstate(over="ignore"):
+        raise FormatError(f"{path}: the tensor {VECTORS} must be (words, dim) with dim at least 1, got {matrix.shape}")
+    with np.errstate(over="ignore"):  # overflow becomes infinity, which a later check refuses, naming the word
+        if matrix.dtype == np.int8 and scales is not None:
+            if scales.shape != matrix.shape[:1] or scales.dtype.kind != "f":
+                kind = f"{scales.shape} {scales.dtype}"
+                raise FormatError(f"{path}: the tensor {SCALES} must be {matrix.shape[:1]} floats, got {kind}")
+            return dequantise(matrix, scales.astype(np.float32))
+        if matrix.dtype.kind != "f":
+            raise FormatError(f"{path}: the tensor {VECTORS} must be floats, or int8 with {SCALES}; got {matrix.dtype}")
         return matrix.astype(np.float32, copy=False)
 
 
-def lines(path: Path, found: Mapping[str, np.ndarray], rows: int) -> list[bytes]:
-    """The words, as many as there are vectors.
-
-    Raises:
-        FormatError: there are more or fewer, or they are no text.
-    """
-    text = found[WORDS]
+def read_words(path: Path, arrays: Mapping[str, np.ndarray], rows: int) -> list[bytes]:
+    """The words, one for each of `rows`."""
+    text = arrays[WORDS]
     if text.ndim != 1 or text.dtype != np.uint8:
-        raise FormatError(f"{path}: the tensor {WORDS} must be bytes in a row, uint8, not {shape_of(text)}")
+        raise FormatError(f"{path}: the tensor {WORDS} must be (bytes,) uint8, got {text.shape} {text.dtype}")
     data = text.tobytes()
     if (data.count(b"\n") + 1 if rows or data else 0) != rows:
-        raise FormatError(f"{path} has {data.count(10) + bool(data)} words and {rows} vectors")
+        raise FormatError(f"{path} has {data.count(10) + bool(data)} words, but {rows} vectors")
     return data.split(b"\n") if rows else []
 
 
-def counts_of(path: Path, found: Mapping[str, np.ndarray], rows: int) -> np.ndarray | None:
-    """The counts, if there are any.
-
-    Raises:
-        FormatError: they are no whole numbers, one a word.
-    """
-    counts = found.get(COUNT)
+def read_counts(path: Path, arrays: Mapping[str, np.ndarray], rows: int) -> np.ndarray | None:
+    """The counts, one for each of `rows`, if there are any."""
+    counts = arrays.get(COUNTS)
     if counts is not None and (counts.shape != (rows,) or counts.dtype != np.int64):
-        raise FormatError(f"{path}: the tensor {COUNT} must be ({rows},) int64, not {shape_of(counts)}")
+        raise FormatError(f"{path}: the tensor {COUNTS} must be {(rows,)} int64, got {counts.shape} {counts.dtype}")
     return counts
 
 
-def shape_of(array: np.ndarray) -> str:
-    """A tensor for a message."""
-    return f"{array.shape} {array.dtype}"
-
-
-def listed(found: Mapping[str, np.ndarray]) -> str:
+def list_names(arrays: Mapping[str, np.ndarray]) -> str:
     """The names of tensors for a message."""
-    names = [repr(name)[:60] for name in list(found)[:SHOWN]]
-    return ", ".join(names) + " and others" * (len(found) > SHOWN) if names else "none"
+    names = [repr(name)[:60] for name in list(arrays)[:MAX_LISTED]]
+    return ", ".join(names) + " and others" * (len(arrays) > MAX_LISTED) if names else "none"
 
 
 def describe(path: Path) -> dict[str, Any]:
-    """What the header says; of a file without vectors and words its tensors."""
-    found = tensors.load(path)
-    if VECTORS not in found or WORDS not in found:
-        return {"what": "tensors", "tensors": {name: list(array.shape) for name, array in found.items()}}
-    matrix = found[VECTORS]
+    """Facts from the header, of files of other tensors too."""
+    arrays = tensors.load(path)
+    if VECTORS not in arrays or WORDS not in arrays:
+        return {"what": "tensors", "tensors": {name: list(array.shape) for name, array in arrays.items()}}
+    matrix = arrays[VECTORS]
     words, dim = (*matrix.shape, None, None)[:2]
-    return {"words": words, "dim": dim, "dtype": str(matrix.dtype), "counts": COUNT in found}
+    return {"words": words, "dim": dim, "dtype": str(matrix.dtype), "counts": COUNTS in arrays}
+
+
+FORMAT = Format(
+    summary="safetensors: tensors vectors, words (a text, one per line) and counts",
+    extensions=(".safetensors",),
+    stores_counts=True,
+    sniff=sniff,
+    read=read,
+    write=write,
+    describe=describe,
+)

@@ -1,8 +1,8 @@
-"""A pipeline of spaCy that holds vectors and nothing else: `spacy.load(path)`; `spacy train --paths.vectors path`.
+"""A spaCy pipeline of vectors only, for `spacy.load(path)` and `spacy train --paths.vectors path`.
 
-Its folder vocab is also what `Vocab.from_disk` and `Vectors.from_disk` take, and such folders are read too. The
-tokenizer cuts at white space and, if no word holds any, at punctuation and symbols. Tokens are looked up in lower case
-if all words are (spaCy 3.6 and newer), else as they stand.
+`Vocab.from_disk` and `Vectors.from_disk` load its subfolder vocab; such folders are read, too. The tokenizer splits at
+white space and, if all words consist of letters, marks, numbers and underscores, at punctuation and symbols. Tokens are
+looked up in lower case if all words are in lower case.
 """
 
 import json
@@ -15,187 +15,169 @@ from unicodedata import category
 
 import numpy as np
 
-from embeddings.corpora.reading.compressed_files import opened
+from embeddings.corpora.reading.compressed_files import open_binary
 from embeddings.errors import FormatError, SettingError
+from embeddings.formats.build_vectors import build_vectors
 from embeddings.formats.npy import read_header, read_matrix
-from embeddings.formats.spacy_strings import read_rows, rows_of, unlisted, write_rows
-from embeddings.formats.tokenizer_json import all_lower, check_unicode, only_words, parsed
-from embeddings.support.files import write_npy
+from embeddings.formats.tokenizer_json import has_only_word_characters, is_lower_case
+from embeddings.support.extras import import_extra
+from embeddings.vectors.file_format import Format
+from embeddings.vectors.file_validation import check_error_handler, check_writable, encode_words
 from embeddings.vectors.vectors import Vectors
-from embeddings.vectors.word_encoding import check_policy, check_writable, checked, encoded_words
 
-SUMMARY = "a folder that spacy.load and spacy train take, with vectors"
-ENDINGS: tuple[str, ...] = ()
-FOLDER = True
 VOCABULARY, STRINGS, ROWS, DATA, MODE = "vocab", "strings.json", "key2row", "vectors", "vectors.cfg"
 LANGUAGE = re.compile("[a-z]{2,3}")
-EXPANDS = 100
-ALWAYS = 1 << 28
-NONE = re.compile("(?!)")
-ORTH, LOWER = 65, 66  # which form of a token is looked up, as spaCy numbers them
-CONFIG = """[nlp]
-lang = "{language}"
-pipeline = []
-disabled = []
-before_creation = null
-after_creation = null
-after_pipeline_creation = null
-batch_size = 1000
+MAX_EXPANSION = 100  # times the size of the files
+SMALL_BYTES = 1 << 28  # any folder may expand to this size
 
-[nlp.tokenizer]
-@tokenizers = "spacy.Tokenizer.v1"
 
-[nlp.vectors]
-@vectors = "spacy.Vectors.v1"
-
-[components]
-"""
+def import_spacy() -> Any:
+    """The library."""
+    return import_extra("spacy", "spacy", "a spaCy folder")
 
 
 def sniff_folder(path: Path) -> float:
-    """Sure if it, or the vocabulary in it, has a table of rows beside its vectors."""
-    place = vocabulary_of(path)
-    return 1 if (place / ROWS).is_file() and (place / DATA).is_file() else 0
+    """Certain if the folder, or the vocabulary in it, has vectors and a table of their rows."""
+    folder = vocabulary_folder(path)
+    return 1 if (folder / ROWS).is_file() and (folder / DATA).is_file() else 0
 
 
-def vocabulary_of(path: Path) -> Path:
-    """The folder of the vocabulary: that in a pipeline, or the one given."""
+def vocabulary_folder(path: Path) -> Path:
+    """The folder of the vocabulary: that of a pipeline, or the path itself."""
     return path / VOCABULARY if (path / VOCABULARY).is_dir() else path
 
 
 def write(vectors: Vectors, path: Path, *, language: str = "xx") -> None:
-    """Write all vectors, in their order, as a pipeline of a language; xx is that of many.
-
-    Raises:
-        FormatError: a word is empty or no valid Unicode, or a vector holds a NaN.
-        SettingError: `language` is no code such as en.
-    """
+    """Write all vectors as a pipeline of a language; xx means many languages."""
     if not LANGUAGE.fullmatch(language):
-        raise SettingError(f"language must be a code such as en, or xx, not {language!r}")
+        raise SettingError(f"language must be a code such as en, or xx, got {language!r}")
+    spacy = import_spacy()
     check_writable(vectors)
-    words = [word.decode() for word in encoded_words(vectors, refused=NONE, form="spacy")]
-    place = path / VOCABULARY
-    place.mkdir()
-    put(place / STRINGS, words)
-    put(place / MODE, {"mode": "default", "attr": LOWER if all_lower(words) else ORTH})
-    write_rows(words, place / ROWS)
-    with (place / DATA).open("wb") as stream:
-        write_npy(np.ascontiguousarray(vectors.matrix, "<f4"), stream)
-    put(path / "meta.json", meta(vectors, language))
-    (path / "config.cfg").write_text(CONFIG.format(language=language), encoding="utf-8")
-    write_tokenizer(words, path / "tokenizer")
+    words = [word.decode() for word in encode_words(vectors, format="spacy")]
+    try:
+        nlp = spacy.blank(language, config={"nlp": {"tokenizer": {"@tokenizers": "spacy.Tokenizer.v1"}}})
+    except ImportError as error:
+        raise SettingError(f"language must be a code that spaCy supports, got {language!r}: {error!s:.100}") from None
+    nlp.tokenizer = spacy.tokenizer.Tokenizer(nlp.vocab, **tokenizer_rules(words))
+    matrix = np.ascontiguousarray(vectors.matrix, "<f4")
+    nlp.vocab.vectors = spacy.vectors.Vectors(strings=nlp.vocab.strings, data=matrix, name="vectors")
+    for row, word in enumerate(words):
+        nlp.vocab.vectors.add(nlp.vocab.strings.add(word), row=row)
+    nlp.to_disk(path)
+    attribute = spacy.symbols.LOWER if is_lower_case(words) else spacy.symbols.ORTH
+    mode = {"mode": "default", "attr": attribute}  # spaCy reads "attr" but does not write it
+    (path / VOCABULARY / MODE).write_text(json.dumps(mode), encoding="utf-8")
+    if (path / VOCABULARY / DATA).stat().st_size < matrix.nbytes:  # numpy.save does not report it
+        raise OSError("the disk is full")
 
 
-def meta(vectors: Vectors, language: str) -> dict[str, Any]:
-    """What spaCy wants to know of a pipeline."""
-    size = {"width": vectors.dim, "vectors": len(vectors), "keys": len(vectors), "name": "vectors"}
-    return {
-        "lang": language,
-        "name": "vectors",
-        "version": "0.0.0",
-        "spacy_version": ">=3.2.0,<4.0.0",
-        "vectors": size,
-        "pipeline": [],
-    }
-
-
-def put(path: Path, value: Any) -> None:
-    """Write JSON."""
-    path.write_text(json.dumps(value, ensure_ascii=False), encoding="utf-8")
-
-
-def write_tokenizer(words: list[str], path: Path) -> None:
-    """Write the rules by which text is cut."""
-    import msgpack
-
-    found = f"[{punctuation()}]" if only_words(words) else None
-    rules: dict[str, Any] = {
-        "prefix_search": found and f"^{found}",
-        "suffix_search": found and f"{found}$",
-        "infix_finditer": found,
-        "token_match": None,
-        "url_match": None,
-        "exceptions": {},
-    }
-    path.write_bytes(msgpack.packb(rules))
+def tokenizer_rules(words: list[str]) -> dict[str, Any]:
+    """The arguments of a spaCy tokenizer that splits text into words of this kind."""
+    if not has_only_word_characters(words):
+        return {}
+    separator = f"[{punctuation()}]"
+    prefix, suffix, infix = (re.compile(pattern) for pattern in (f"^{separator}", f"{separator}$", separator))
+    return {"prefix_search": prefix.search, "suffix_search": suffix.search, "infix_finditer": infix.finditer}
 
 
 def punctuation() -> str:
-    """All punctuation and symbols (Unicode general categories P and S) but the underscore, for a pattern's brackets."""
+    """Punctuation and symbols (Unicode categories P and S) without the underscore, for brackets in a pattern."""
 
-    def apart(code: int) -> bool:
+    def is_separator(code: int) -> bool:
         return category(chr(code))[0] in "PS" and code != ord("_")
 
-    runs = [list(run) for inside, run in groupby(range(sys.maxunicode + 1), apart) if inside]
+    runs = [list(run) for inside, run in groupby(range(sys.maxunicode + 1), is_separator) if inside]
     return "".join(f"{re.escape(chr(run[0]))}-{re.escape(chr(run[-1]))}" for run in runs)
 
 
 def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Vectors:
-    """The vectors of all strings that have one, in the order of their rows; mapped read-only if each has its own.
-
-    Raises:
-        FormatError: a file is missing or broken, or they do not fit together; vectors in spaCy's floret mode; a NaN or
-            an infinity.
-    """
-    check_policy(errors)
-    place = vocabulary_of(path)
-    check_mode(place / MODE)
-    matrix, table = read_matrix(place / DATA), read_rows(place / ROWS)
-    words = strings(place / STRINGS, errors)
-    words += unlisted(words, table)
-    rows = rows_of(words, table)
-    known = [number for number, row in enumerate(rows) if row != -1]
-    wrong = next((number for number in known if not 0 <= rows[number] < len(matrix)), None)
-    if wrong is not None:
-        raise FormatError(f"{place / ROWS}: {words[wrong]!r:.80} has the row {rows[wrong]} of {len(matrix)}")
-    if table and not known:
-        raise FormatError(f"{place / ROWS} and {STRINGS} do not fit: no string has a vector")
-    order = sorted(known, key=rows.__getitem__)
-    return checked(place, [words[number] for number in order], taken(place, matrix, [rows[number] for number in order]))
+    """The vectors of all strings that have one, in the order of their rows; memory-mapped if each has its own row."""
+    check_error_handler(errors)
+    folder = vocabulary_folder(path)
+    check_mode(folder / MODE)
+    matrix, table = read_matrix(folder / DATA), read_table(folder / ROWS)
+    rows = name_rows(folder, table, errors)
+    for word, row in rows.items():
+        if not 0 <= row < len(matrix):
+            raise FormatError(f"{folder / ROWS}: {word!r:.80} has row {row}, but there are {len(matrix)} rows")
+    if table and not rows:
+        raise FormatError(f"{folder / ROWS} and {STRINGS} do not fit: no string has a vector")
+    words = sorted(rows, key=rows.__getitem__)
+    return build_vectors(folder, words, select_rows(folder, matrix, [rows[word] for word in words]))
 
 
-def taken(path: Path, matrix: np.ndarray, rows: list[int]) -> np.ndarray:
-    """Rows of a matrix; the matrix itself if they are just its own.
+def name_rows(folder: Path, table: dict[int, int], errors: str) -> dict[str, int]:
+    """The row of each string, from a table of their hashes or, for spaCy's symbols, numbers."""
+    strings = read_json(folder / STRINGS, errors)
+    if not isinstance(strings, list) or not all(isinstance(word, str) for word in strings):
+        raise FormatError(f"{folder / STRINGS} is broken: it must list strings")
+    try:
+        store = import_spacy().strings.StringStore(strings)
+    except UnicodeEncodeError as error:
+        raise FormatError(f"{folder / STRINGS}: the string {error.object!r:.80} is not valid Unicode") from None
+    rows: dict[str, int] = {}
+    for key, row in table.items():
+        if 0 < key < 2**64 and key in store:
+            rows.setdefault(store[key], row)
+    return rows
 
-    Raises:
-        FormatError: so many words share rows that they take a hundred times the memory of the files.
-    """
+
+def read_table(path: Path) -> dict[int, int]:
+    """The table from hashes to rows, a map in MessagePack."""
+    msgpack = import_extra("srsly.msgpack", "spacy", "a spaCy folder")
+    with open_binary(path) as stream:
+        data = stream.read()
+    try:  # a list may announce any length before its items, and memory is allocated for it
+        table: Any = msgpack.unpackb(
+            data, strict_map_key=False, max_array_len=0, max_str_len=0, max_bin_len=0, max_ext_len=0
+        )
+    except Exception as error:  # a broken map can raise almost anything
+        raise FormatError(f"{path} is truncated or broken: {type(error).__name__} {error!s:.100}") from None
+    if not isinstance(table, dict) or not all(type(number) is int for pair in table.items() for number in pair):
+        raise FormatError(f"{path} is broken: it must map integers to integers")
+    return table
+
+
+def select_rows(folder: Path, matrix: np.ndarray, rows: list[int]) -> np.ndarray:
+    """Rows of a matrix, or the matrix itself if they are all of it; refuses to expand the files a hundredfold."""
     if rows == list(range(len(matrix))):
         return matrix
-    size, needed = sum((path / name).stat().st_size for name in (DATA, ROWS, STRINGS)), len(rows) * matrix.shape[1] * 4
-    if needed > max(ALWAYS, EXPANDS * size):
-        raise FormatError(f"{path} is broken: {size} bytes say that they expand to {needed}")
+    size, expanded = sum((folder / name).stat().st_size for name in (DATA, ROWS, STRINGS)), len(rows) * matrix[0].nbytes
+    if expanded > max(SMALL_BYTES, MAX_EXPANSION * size):
+        raise FormatError(f"{folder} is broken: its {size} bytes would expand to {expanded}")
     return matrix[np.array(rows, dtype=np.int64)]
 
 
 def check_mode(path: Path) -> None:
-    """Refuse vectors that spaCy composes of n-grams.
-
-    Raises:
-        FormatError: they are of such a kind, or the file is broken.
-    """
-    mode = parsed(path, "strict") if path.is_file() else {}
-    if not isinstance(mode, dict) or mode.get("mode", "default") != "default":
-        found = mode.get("mode") if isinstance(mode, dict) else mode
-        raise FormatError(f"{path}: vectors of the mode {found!r:.80} are not read, only default ones")
+    """Refuse vectors that spaCy composes of n-grams."""
+    config = read_json(path, "strict") if path.is_file() else {}
+    mode = config.get("mode", "default") if isinstance(config, dict) else config
+    if mode != "default":
+        raise FormatError(f"{path}: vectors of mode {mode!r:.80} are not supported, only default ones")
 
 
-def strings(path: Path, errors: str) -> list[str]:
-    """The strings of a list in JSON.
-
-    Raises:
-        FormatError: it is something else, or one is no valid Unicode.
-    """
-    found = parsed(path, errors)
-    if not isinstance(found, list) or not all(isinstance(word, str) for word in found):
-        raise FormatError(f"{path} is broken: it must list strings")
-    check_unicode(path, found)
-    return list(dict.fromkeys(found))
+def read_json(path: Path, errors: str) -> Any:
+    """The content of a JSON file."""
+    with open_binary(path) as stream:
+        data = stream.read()
+    try:
+        return json.loads(data.decode("utf-8", errors))
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{path} is truncated or not JSON: {' '.join(str(error).split()):.200}") from None
 
 
 def describe(path: Path) -> dict[str, Any]:
-    """What the header of the matrix says."""
-    data = vocabulary_of(path) / DATA
-    with opened(data) as stream:
+    """Facts from the header of the matrix."""
+    data = vocabulary_folder(path) / DATA
+    with open_binary(data) as stream:
         shape, _, dtype = read_header(data, stream)
     return {"words": None, "rows": shape[0], "dim": shape[1], "dtype": str(dtype)}
+
+
+FORMAT = Format(
+    summary="a folder that spacy.load and spacy train take, with vectors",
+    sniff_folder=sniff_folder,
+    read=read,
+    write=write,
+    describe=describe,
+)

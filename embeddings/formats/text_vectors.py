@@ -1,6 +1,6 @@
-"""Lines of a word and its components between spaces, as word2vec's text format and GloVe have them.
+"""Lines of a word and its components, separated by spaces, as in word2vec's text format and GloVe's.
 
-Arrow's CSV reader takes them where they are as they should be; a slow reader finds the line that is not.
+Arrow's CSV reader parses well-formed files; a slow reader handles the others and locates the broken line.
 """
 
 import re
@@ -11,191 +11,167 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from embeddings.corpora.reading.compressed_files import SNIFFED, compressed, plain
+from embeddings.corpora.reading.compressed_files import HEAD_SIZE, file_compression, open_decompressed
 from embeddings.errors import FormatError
-from embeddings.formats.row_reader import Rows
-from embeddings.formats.text_columns import read_columns, side_by_side
-from embeddings.support.arrow_arrays import array, scalar, strings
+from embeddings.formats.csv_columns import read_columns, stack_columns
+from embeddings.formats.row_buffer import RowBuffer
+from embeddings.support.arrow_arrays import string_scalar, to_arrow, to_string_array
+from embeddings.vectors.file_validation import check_writable, encode_words, is_number, row_chunks
 from embeddings.vectors.vectors import Vectors
-from embeddings.vectors.word_encoding import check_writable, encoded_words, is_number, written_blocks
 
-BLANK = 10_000  # empty lines at the end of a file; a gigabyte of them fits into a megabyte of gzip
+MAX_EMPTY_LINES = 10_000  # at the end of a file; a gigabyte of them compresses to a megabyte of gzip
 
 
 @dataclass(frozen=True)
 class Layout:
-    """What is known before the lines are read.
+    """What is known about a file before its lines are read.
 
     Arguments:
-        dim: components of each line.
-        said: how messages say where `dim` comes from, as in "the header says".
-        words: how many lines there must be; None where nobody says.
+        dim: components per line.
+        dim_source: where `dim` comes from, as the start of a sentence in messages, such as "the header says".
+        words: the number of lines; None if unknown.
         skip: lines before the first vector.
-        spaces: a word may hold spaces; its components are the last of the line.
+        allow_spaces: a word may contain spaces; its components are then the last fields of the line.
     """
 
     dim: int
-    said: str
+    dim_source: str
     words: int | None = None
     skip: int = 0
-    spaces: bool = False
+    allow_spaces: bool = False
 
     @property
-    def longest(self) -> int:
-        """Bytes that a line may take; whoever needs more is no line of vectors."""
-        return self.dim * 64 + SNIFFED
+    def max_line(self) -> int:
+        """Bytes that a line of vectors can have."""
+        return self.dim * 64 + HEAD_SIZE
 
 
-def write_lines(vectors: Vectors, stream: BinaryIO, *, refused: re.Pattern[str], form: str) -> None:
-    """Write all vectors: the shortest digits that give the same float32 again, as numpy and gensim write them.
-
-    Raises:
-        FormatError: the format cannot hold a word, or a vector holds a NaN.
-    """
+def write_lines(vectors: Vectors, stream: BinaryIO, *, forbidden: re.Pattern[str], format: str) -> None:
+    """Write all vectors with the shortest digits that round-trip as float32, as numpy and gensim write them."""
     check_writable(vectors)
-    words = encoded_words(vectors, refused=refused, form=form)
-    for block in written_blocks(vectors, 64):
-        stream.write(b"".join(b"%b %b\n" % (next(words), row) for row in spelled(block, " ")))
+    words = encode_words(vectors, forbidden=forbidden, format=format)
+    for chunk in row_chunks(vectors, 64):
+        stream.write(b"".join(b"%b %b\n" % (next(words), row) for row in format_rows(chunk, " ")))
 
 
-def spelled(block: np.ndarray, separator: str) -> list[bytes]:
-    """Each row of a matrix as its numbers, parted by the separator."""
+def format_rows(matrix: np.ndarray, separator: str) -> list[bytes]:
+    """Each row as text, its numbers joined by the separator."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    offsets = np.arange(0, block.size + 1, block.shape[1], dtype=np.int64)
-    fields = pa.LargeListArray.from_arrays(array(offsets), shortest(block.ravel()).cast(pa.large_string()))
-    rows: list[bytes] = pc.binary_join(fields, scalar(separator)).cast(pa.large_binary()).to_pylist()
+    offsets = np.arange(0, matrix.size + 1, matrix.shape[1], dtype=np.int64)
+    fields = pa.LargeListArray.from_arrays(to_arrow(offsets), format_numbers(matrix.ravel()).cast(pa.large_string()))
+    rows: list[bytes] = pc.binary_join(fields, string_scalar(separator)).cast(pa.large_binary()).to_pylist()
     return rows
 
 
-def shortest(values: np.ndarray) -> Any:
+def format_numbers(values: np.ndarray) -> Any:
     """Each float32 as numpy (and so gensim) writes it, as an Arrow array of strings.
 
-    Arrow's digits are the same and found faster, but it writes whole, very small and very large numbers
-    in another way; those few go through numpy.
+    Arrow finds the same digits faster, but formats integers, very small and very large numbers differently; numpy
+    formats those few.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     sizes = np.abs(values)
-    odd = ~((sizes > 1e-3) & (sizes < 1e5) & (values != np.trunc(values)))
-    texts = array(values).cast(pa.string())
-    if not odd.any():
+    differs = ~((sizes > 1e-3) & (sizes < 1e5) & (values != np.trunc(values)))
+    texts = to_arrow(values).cast(pa.string())
+    if not differs.any():
         return texts
-    instead = strings([str(value) for value in values[odd]]).cast(pa.string())
-    return pc.replace_with_mask(texts, array(odd), instead)
+    replacements = to_string_array([str(value) for value in values[differs]]).cast(pa.string())
+    return pc.replace_with_mask(texts, to_arrow(differs), replacements)
 
 
-def read_lines(path: Path, layout: Layout) -> Rows:
-    """The words and their vectors.
-
-    Raises:
-        FormatError: a line is broken (its number is said), there are more or fewer than there must be, or the
-            file is compressed and its data are broken or repeat a word.
-    """
+def read_lines(path: Path, layout: Layout) -> RowBuffer:
+    """The words and their vectors; errors name the line."""
     return read_fast(path, layout) or read_slowly(path, layout)
 
 
-def rows_for(path: Path, layout: Layout) -> Rows:
-    """Room for what will be read; only the size of a plain file vouches for the number of its header."""
-    return Rows(path, layout.dim, None if compressed(path) else layout.words)
+def new_row_buffer(path: Path, layout: Layout) -> RowBuffer:
+    """A buffer of the size that the header promises if the size of a plain file confirms it."""
+    return RowBuffer(path, layout.dim, None if file_compression(path) else layout.words)
 
 
-def read_fast(path: Path, layout: Layout) -> Rows | None:
-    """The same by Arrow's CSV reader; None for a file it does not take just as it stands."""
+def read_fast(path: Path, layout: Layout) -> RowBuffer | None:
+    """All lines by Arrow's CSV reader; None if a line is not well-formed."""
     import pyarrow as pa
 
-    rows = rows_for(path, layout)
+    rows = new_row_buffer(path, layout)
     try:
-        for batch in batches(path, layout):
-            if layout.words is not None and rows.count + batch.num_rows > layout.words:
+        for batch in read_batches(path, layout):
+            if layout.words is not None and len(rows) + batch.num_rows > layout.words:
                 return None
-            rows.add(batch.column(0).to_pylist(), side_by_side(batch.columns[1 : layout.dim + 1]))
+            rows.add(batch.column(0).to_pylist(), stack_columns(batch.columns[1 : layout.dim + 1]))
             if batch.num_columns > layout.dim + 1 and any(batch.column(layout.dim + 1).to_pylist()):
                 return None
     except (pa.ArrowException, ValueError):
         return None
-    return rows if layout.words in (None, rows.count) else None
+    return rows if layout.words in (None, len(rows)) else None
 
 
-def batches(path: Path, layout: Layout) -> Iterator[Any]:
-    """The lines as Arrow reads them: a column of words, then columns of float32.
-
-    A last, empty column is where each line ends in a space.
-    """
+def read_batches(path: Path, layout: Layout) -> Iterator[Any]:
+    """Arrow batches: a column of words, columns of float32, and an empty last column if lines end with a space."""
     import pyarrow as pa
 
-    with plain(path) as stream:
-        first = b"".join(stream.readline(layout.longest) for _ in range(layout.skip + 1))
-    kinds = [pa.binary()] + [pa.float32()] * layout.dim
-    kinds += [pa.binary()] if first.endswith((b" \n", b" \r\n")) else []
-    with plain(path) as stream:
+    with open_decompressed(path) as stream:
+        first = b"".join(stream.readline(layout.max_line) for _ in range(layout.skip + 1))
+    types = [pa.binary()] + [pa.float32()] * layout.dim
+    types += [pa.binary()] if first.endswith((b" \n", b" \r\n")) else []
+    with open_decompressed(path) as stream:
         for _ in range(layout.skip):
-            stream.readline(layout.longest)
-        yield from read_columns(stream, kinds, delimiter=" ", longest=layout.longest)
+            stream.readline(layout.max_line)
+        yield from read_columns(stream, types, delimiter=" ", max_line=layout.max_line)
 
 
-def read_slowly(path: Path, layout: Layout) -> Rows:
-    """The same line by line, which finds the line that is broken.
-
-    Raises:
-        FormatError: saying the line.
-    """
-    rows, blank = rows_for(path, layout), 0
-    for number, line in numbered(path, layout):
+def read_slowly(path: Path, layout: Layout) -> RowBuffer:
+    """All lines one by one, which locates a broken line."""
+    rows, first_empty = new_row_buffer(path, layout), 0
+    for number, line in number_lines(path, layout):
         place = f"{path}, line {number}"
-        if blank and line.strip() and layout.words is None:
-            raise FormatError(f"{path}, line {blank}: 0 components where {layout.said} {layout.dim}")
-        if rows.count == layout.words or (layout.words is None and not line.strip()):
+        if first_empty and line.strip() and layout.words is None:
+            raise FormatError(f"{path}, line {first_empty}: 0 components, but {layout.dim_source} {layout.dim}")
+        if len(rows) == layout.words or (layout.words is None and not line.strip()):
             if line.strip():
                 raise FormatError(f"{place}: more than the {layout.words} words of the header")
-            blank = blank or number
-            if number - blank > BLANK:
-                raise FormatError(f"{path}: more than {BLANK} empty lines follow line {blank - 1}")
+            first_empty = first_empty or number
+            if number - first_empty > MAX_EMPTY_LINES:
+                raise FormatError(f"{path}: more than {MAX_EMPTY_LINES} empty lines follow line {first_empty - 1}")
             continue
-        word, numbers = cut(line, layout)
-        with np.errstate(over="ignore"):  # becomes infinity, which is refused by its word
-            rows.add([word], np.array([components(numbers, layout, place)], np.float32))
-    if layout.words is not None and rows.count < layout.words:
-        raise FormatError(f"{path} is truncated: {rows.count} of the {layout.words} words of its header")
+        word, fields = split_line(line, layout)
+        with np.errstate(over="ignore"):  # overflow becomes infinity, which a later check refuses, naming the word
+            rows.add([word], np.array([parse_components(fields, layout, place)], np.float32))
+    if layout.words is not None and len(rows) < layout.words:
+        raise FormatError(f"{path} is truncated: it has {len(rows)} of the {layout.words} words of its header")
     return rows
 
 
-def numbered(path: Path, layout: Layout) -> Iterator[tuple[int, bytes]]:
-    """The lines of vectors with their numbers in the file.
-
-    Raises:
-        FormatError: one is longer than any line of vectors.
-    """
-    with plain(path) as stream:
+def number_lines(path: Path, layout: Layout) -> Iterator[tuple[int, bytes]]:
+    """The lines of vectors with their line numbers."""
+    with open_decompressed(path) as stream:
         number = 0
-        while line := stream.readline(layout.longest):
+        while line := stream.readline(layout.max_line):
             number += 1
-            if len(line) == layout.longest:
-                raise FormatError(f"{path}, line {number}: longer than {layout.dim} components can be")
+            if len(line) == layout.max_line:
+                raise FormatError(f"{path}, line {number}: too long for {layout.dim} components")
             if number > layout.skip:
                 yield number, line
 
 
-def cut(line: bytes, layout: Layout) -> tuple[bytes, list[bytes]]:
+def split_line(line: bytes, layout: Layout) -> tuple[bytes, list[bytes]]:
     """The word of a line, and the fields of its components."""
-    word, *numbers = line.rstrip().split(b" ")
-    beyond = len(numbers) - layout.dim
-    if not layout.spaces or beyond <= 0:
-        return word, numbers
-    return b" ".join([word, *numbers[:beyond]]), numbers[beyond:]
+    word, *fields = line.rstrip().split(b" ")
+    extra = len(fields) - layout.dim
+    if not layout.allow_spaces or extra <= 0:
+        return word, fields
+    return b" ".join([word, *fields[:extra]]), fields[extra:]
 
 
-def components(fields: list[bytes], layout: Layout, place: str) -> list[float]:
-    """The numbers of one line.
-
-    Raises:
-        FormatError: another number of them than there must be, or a field that is none.
-    """
+def parse_components(fields: list[bytes], layout: Layout, place: str) -> list[float]:
+    """The numbers of one line."""
     if len(fields) != layout.dim:
-        raise FormatError(f"{place}: {len(fields)} components where {layout.said} {layout.dim}")
-    wrong = next((field for field in fields if not is_number(field)), None)
-    if wrong is not None:
-        raise FormatError(f"{place}: {wrong.decode('utf-8', 'replace')!r:.80} is not a number")
+        raise FormatError(f"{place}: {len(fields)} components, but {layout.dim_source} {layout.dim}")
+    invalid = next((field for field in fields if not is_number(field)), None)
+    if invalid is not None:
+        raise FormatError(f"{place}: {invalid.decode('utf-8', 'replace')!r:.80} is not a number")
     return [float(field) for field in fields]

@@ -1,167 +1,71 @@
-"""tokenizer.json, the file of the `tokenizers` library: one that cuts text into the words of vectors; the words of any.
+"""tokenizer.json, the file of the `tokenizers` library, for the words of vectors.
 
-Text is cut as the words themselves let suppose: it is lower-cased if all of them are in lower case; and it falls into
-runs of letters, marks and numbers (and underscores, which join the words of phrases) if no word holds another
-character, else it is cut at white space.
+Text is lower-cased if all words are in lower case. It is split into runs of letters, marks and numbers (and
+underscores, which join the words of phrases) if no word contains another character, else at white space.
 """
 
-import json
 from pathlib import Path
 from typing import Any
 
-from embeddings.corpora.reading.compressed_files import opened
+from embeddings.corpora.reading.compressed_files import open_binary
+from embeddings.corpora.tokenizers import is_word_character, lower_case
 from embeddings.errors import FormatError
+from embeddings.support.extras import import_extra
 
 UNKNOWN = "[UNK]"
 WORD = r"[\p{L}\p{M}\p{N}_]+"
 
 
-def unknown_for(words: list[str]) -> str:
-    """A token for what is not known: the usual [UNK], or with a number if that is a word."""
-    taken, number, token = set(words), 0, UNKNOWN
-    while token in taken:
+def import_tokenizers() -> Any:
+    """The library."""
+    return import_extra("tokenizers", "tokenizers", "a folder with a tokenizer.json")
+
+
+def write_tokenizer(words: list[str], path: Path) -> str:
+    """Write a tokenizer of these words, numbered in order, and last a token for unknown ones, which is returned."""
+    tokenizers = import_tokenizers()
+    existing, unknown, number = set(words), UNKNOWN, 0
+    while unknown in existing:
         number += 1
-        token = f"[UNK{number}]"
-    return token
-
-
-def write(words: list[str], path: Path) -> str:
-    """Write a tokenizer whose tokens are the words, numbered in their order, and last one for all that is unknown.
-
-    Returns:
-        The token for what is unknown.
-    """
-    unknown = unknown_for(words)
-    content = {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": [added(unknown, len(words))],
-        "normalizer": {"type": "Lowercase"} if all_lower(words) else None,
-        "pre_tokenizer": cutter(words),
-        "post_processor": None,
-        "decoder": None,
-        "model": {
-            "type": "WordLevel",
-            "vocab": {word: number for number, word in enumerate([*words, unknown])},
-            "unk_token": unknown,
-        },
-    }
-    path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+        unknown = f"[UNK{number}]"
+    ids = {word: i for i, word in enumerate([*words, unknown])}
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(ids, unk_token=unknown))
+    if is_lower_case(words):
+        tokenizer.normalizer = tokenizers.normalizers.Lowercase()
+    if has_only_word_characters(words):
+        pattern = tokenizers.Regex(WORD)
+        tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Split(pattern, "removed", invert=True)
+    else:
+        tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    tokenizer.add_special_tokens([unknown])
+    path.write_text(tokenizer.to_str(), encoding="utf-8")
     return unknown
 
 
-def added(token: str, number: int) -> dict[str, Any]:
-    """A token that stands for no word."""
-    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
-    return {"id": number, "content": token, **flags}
-
-
-def all_lower(words: list[str]) -> bool:
-    """Whether no word would change in lower case."""
-    from embeddings.corpora.tokenizers import lowered
-
+def is_lower_case(words: list[str]) -> bool:
+    """Whether lower-casing changes no word."""
     text = "\n".join(words)
-    return lowered(text) == text
+    return lower_case(text) == text
 
 
-def only_words(words: list[str]) -> bool:
-    """Whether every character is one of those that words are made of, or an underscore."""
-    from embeddings.corpora.tokenizers import in_word
-
-    return all(map(in_word, set("".join(words)) - {"_"}))
+def has_only_word_characters(words: list[str]) -> bool:
+    """Whether all characters are letters, marks, numbers or underscores."""
+    return all(map(is_word_character, set("".join(words)) - {"_"}))
 
 
-def cutter(words: list[str]) -> dict[str, Any]:
-    """How text falls into words."""
-    if only_words(words):
-        return {"type": "Split", "pattern": {"Regex": WORD}, "behavior": "Removed", "invert": True}
-    return {"type": "WhitespaceSplit"}
-
-
-def read(path: Path, rows: int, errors: str) -> tuple[list[str], str | None]:
-    """The tokens by their numbers, of which there must be so many, and the one for what is unknown, if there is one.
-
-    Raises:
-        FormatError: the file is missing or broken, its tokens are not numbered from 0 to rows - 1, or one is no valid
-            Unicode.
-    """
-    content = parsed(path, errors)
-    model = content.get("model") if isinstance(content, dict) else None
-    if not isinstance(model, dict):
-        raise FormatError(f"{path} is no tokenizer: it has no model")
-    numbers = numbered(path, model.get("vocab")) | extra(path, content.get("added_tokens") or [])
-    words: list[str | None] = [None] * rows
-    for word, number in numbers.items():
-        if type(number) is not int or not 0 <= number < rows:
-            raise FormatError(
-                f"{path}: the token {word[:80]!r} has the number {number!r:.40}, and there are {rows} vectors"
-            )
-        if (other := words[number]) is not None:
-            raise FormatError(f"{path}: the tokens {other[:80]!r} and {word[:80]!r} have the same number {number}")
-        words[number] = word
-    found = [word for word in words if word is not None]
-    if len(found) < rows:
-        raise FormatError(f"{path}: no token has the number {words.index(None)}, and there are {rows} vectors")
-    check_unicode(path, found)
-    unknown = model.get("unk_token")
-    if isinstance(model.get("unk_id"), int) and 0 <= model["unk_id"] < rows:
-        unknown = found[model["unk_id"]]
-    return found, unknown if isinstance(unknown, str) else None
-
-
-def parsed(path: Path, errors: str) -> Any:
-    """What a JSON file holds.
-
-    Raises:
-        FormatError: it is missing, not UTF-8, or no JSON.
-    """
-    with opened(path) as stream:
+def read_tokens(path: Path, rows: int, errors: str) -> tuple[list[str], str | None]:
+    """The tokens in the order of their ids, which must be 0 to rows - 1, and the token for unknown words, if any."""
+    tokenizers = import_tokenizers()
+    with open_binary(path) as stream:
         data = stream.read()
     try:
-        return json.loads(data.decode("utf-8", errors))
+        tokenizer = tokenizers.Tokenizer.from_str(data.decode("utf-8", errors))
+        ids = tokenizer.get_vocab(with_added_tokens=True)
     except UnicodeDecodeError as error:
         raise FormatError(f"{path} is not UTF-8 at byte {error.start}") from None
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"{path} is truncated or no JSON: {str(error) or 'it is nested too deep':.200}") from None
-
-
-def numbered(path: Path, vocabulary: Any) -> dict[str, Any]:
-    """The number of each token: given as such, or by its place in a list of tokens and their scores.
-
-    Raises:
-        FormatError: it is neither.
-    """
-    if isinstance(vocabulary, dict):
-        return dict(vocabulary)
-    if isinstance(vocabulary, list) and all(
-        isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) for pair in vocabulary
-    ):
-        return {pair[0]: number for number, pair in enumerate(vocabulary)}
-    raise FormatError(f"{path} is no tokenizer with a vocabulary: that is {type(vocabulary).__name__}")
-
-
-def extra(path: Path, tokens: Any) -> dict[str, Any]:
-    """The numbers of the tokens that were added to a model.
-
-    Raises:
-        FormatError: they are not listed as they should be.
-    """
-    if not isinstance(tokens, list) or not all(
-        isinstance(token, dict) and isinstance(token.get("content"), str) for token in tokens
-    ):
-        raise FormatError(f"{path} is broken: its added tokens are no list of tokens")
-    return {token["content"]: token.get("id") for token in tokens}
-
-
-def check_unicode(path: Path, words: list[str]) -> None:
-    """Refuse halves of surrogate pairs, which JSON can spell and no output can hold.
-
-    Raises:
-        FormatError: naming the word.
-    """
-    try:
-        "\n".join(words).encode()
-    except UnicodeEncodeError:
-        wrong = next(word for word in words if word.encode("utf-8", "replace").decode() != word)
-        raise FormatError(f"{path}: the token {wrong[:80]!r} is not valid Unicode") from None
+    except Exception as error:  # the library raises nothing more specific
+        raise FormatError(f"{path} is truncated or not a tokenizer: {' '.join(str(error).split()):.200}") from None
+    tokens = sorted(ids, key=ids.__getitem__)
+    if sorted(ids.values()) != list(range(rows)):
+        raise FormatError(f"{path}: the {len(tokens)} tokens must have the ids 0 to {rows - 1}, one for each vector")
+    return tokens, getattr(tokenizer.model, "unk_token", None)

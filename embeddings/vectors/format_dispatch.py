@@ -1,112 +1,75 @@
-"""Files of other tools: each format is an entry point of the group `embeddings.formats`, ours and others' alike.
+"""Finds the format of a path by its name, extension or content, and writes files atomically.
 
-A format is a module, or any object, with what `Format` lists. To list formats and endings, all of them are
-imported, so a format imports whatever is heavy inside its functions.
+Formats are entry points of the group `embeddings.formats`; `embeddings.vectors.file_format.Format` documents them.
 """
 
 import inspect
 import os
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from embeddings import registry
-from embeddings.corpora.reading.compressed_files import start_of as start_of
-from embeddings.errors import FormatError, OutputError, SettingError
-from embeddings.support.files import check_output, replacing, replacing_all
-from embeddings.vectors.vectors import Vectors
+from embeddings.corpora.reading.compressed_files import read_head
+from embeddings.errors import FormatError, OutputError, RegistryError, SettingError
+from embeddings.support.files import atomic_write, atomic_write_all, check_output
+from embeddings.vectors.base_vectors import BaseVectors
+from embeddings.vectors.file_format import Format
 
 if TYPE_CHECKING:
     from embeddings.models.model import Model
 
 
-class Format(Protocol):
-    """What a format offers.
-
-    It may offer more: `COUNTS = True` where a file holds counts itself; `BESIDE`, the endings of further files that
-    `write` puts beside the one it is given; keywords of `write`, each a setting such as `dtype`, with its default;
-    `describe(path) -> dict`, cheap facts of a file for `embeddings info`; and where a file holds a whole model,
-    `read_model`, as `read`, and `write_model(model, path)`.
-
-    A format that is a folder says so by `FOLDER = True`, and offers `sniff_folder(path)`, how sure it is of a folder,
-    in place of `sniff`; `write` is given an empty folder to fill. It has no endings: it is asked for by its name.
-    """
-
-    SUMMARY: str
-    ENDINGS: tuple[str, ...]
-
-    def sniff(self, start: bytes) -> float:
-        """How sure it is, from 0 to 1, that a file that begins so (decompressed) is of this format, broken or not."""
-
-    def read(self, path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Vectors:
-        """The vectors of a file; FormatError, in one line, where it is broken."""
-
-    def write(self, vectors: Vectors, path: Path) -> None:
-        """Write a file; FormatError where the format cannot hold a word. `write` below makes it atomic."""
+def installed_formats() -> dict[str, Format]:
+    """Every format that loads, by name and sorted; broken entry points are skipped."""
+    return {name: plugin for name, plugin in registry.load_all("format") if isinstance(plugin, Format)}
 
 
 def names() -> Mapping[str, tuple[str, ...]]:
-    """Every format that loads by name, sorted, with the endings of paths that choose it."""
-    return {name: tuple(format.ENDINGS) for name, format in usable()}
+    """The name of every format that loads, sorted, with the file extensions that select it."""
+    return {name: format.extensions for name, format in installed_formats().items()}
 
 
-def usable() -> list[tuple[str, Format]]:
-    """The formats that load and offer what a format must; a stranger's that does not spoils nothing."""
-    return [(name, found) for name, found in registry.loaded("format") if offers_all(found)]
-
-
-def offers_all(found: Any) -> bool:
-    """Whether a plugin offers what a format must."""
-    sniffs = "sniff_folder" if is_folder(found) else "sniff"
-    return all(hasattr(found, part) for part in ("SUMMARY", "ENDINGS", "read", "write", sniffs))
-
-
-def is_folder(format: Any) -> bool:
-    """Whether what a format reads and writes is a folder."""
-    return bool(getattr(format, "FOLDER", False))
-
-
-def by_name(name: str) -> Format:
-    """A format.
+def load_format(name: str) -> Format:
+    """The format of this name.
 
     Raises:
-        RegistryError: there is none of this name (the message lists those there are), or it does not load.
+        RegistryError: no package provides it (the message lists the installed ones), or it does not load.
     """
-    format: Format = registry.load("format", name)
-    return format
+    plugin = registry.load("format", name)
+    if not isinstance(plugin, Format):
+        raise RegistryError(f"the entry point {name!r} of embeddings.formats is not an embeddings.formats.Format")
+    return plugin
 
 
-def endings() -> dict[str, list[str]]:
-    """The formats that each ending of a path may choose."""
-    found: dict[str, list[str]] = {}
-    for name, chosen in names().items():
-        for ending in chosen:
-            found.setdefault(ending, []).append(name)
-    return found
+def extensions() -> dict[str, list[str]]:
+    """The names of the formats that each file extension selects."""
+    names_by_extension: dict[str, list[str]] = {}
+    for name, format_extensions in names().items():
+        for extension in format_extensions:
+            names_by_extension.setdefault(extension, []).append(name)
+    return names_by_extension
 
 
-def for_path(path: str | os.PathLike[str]) -> str:
-    """The name of the format that a path's ending asks for.
+def format_for_path(path: str | os.PathLike[str]) -> str:
+    """The name of the format that the extension of a path selects.
 
     Raises:
-        FormatError: the ending is not known (the message lists those that are), or two formats have it.
+        FormatError: no format or several formats have this extension.
     """
-    ending, known = Path(path).suffix.lower(), endings()
-    found = known.get(ending, [])
-    if not found:
-        listed = ", ".join(f"{end} ({' or '.join(names)})" for end, names in known.items())
-        raise FormatError(f"{path}: no format goes with the ending {ending!r}; use one of {listed}, or name one")
-    if len(found) > 1:
-        raise FormatError(f"{path}: the ending {ending!r} may mean {' or '.join(found)}; name one")
-    return found[0]
+    extension, known = Path(path).suffix.lower(), extensions()
+    matches = known.get(extension, [])
+    if not matches:
+        listing = ", ".join(f"{ext} ({' or '.join(names)})" for ext, names in known.items())
+        raise FormatError(f"{path}: no format has the extension {extension!r}; use one of {listing}, or name a format")
+    if len(matches) > 1:
+        raise FormatError(f"{path}: the extension {extension!r} may mean {' or '.join(matches)}; name the format")
+    return matches[0]
 
 
 def write(
-    vectors: Vectors,
+    vectors: BaseVectors,
     path: str | os.PathLike[str],
     *,
     format: str | None = None,
@@ -114,32 +77,35 @@ def write(
     counts: bool | None = None,
     **options: Any,
 ) -> list[Path]:
-    """Write vectors to a file or folder in a format given by name or by the ending of the path; all of it or nothing.
+    """Write vectors to a file or folder atomically.
 
     Arguments:
-        counts: True to write counts in any case: in the file where the format holds them, else as lines "word
-            count" in a second file, the path and `.vocab`. False to leave them out. None: where the file holds them.
+        format: the name of the format; by default the extension of the path selects it.
+        force: replace an existing file, or an existing folder of the same format.
+        counts: True writes word counts in any case: in the file if the format stores them, else as lines "word
+            count" to a second file, the path plus `.vocab`. False omits them. None writes them if the format stores
+            them.
         options: of the format, such as `dtype`.
 
     Returns:
         The files written, or the folder.
 
     Raises:
-        FormatError: an unknown ending, or the format cannot hold a word (it is named).
-        SettingError: the format has no such option, or counts are asked for and not known.
-        RegistryError: an unknown format.
-        OutputError: it exists (unless `force`), is a file for a folder or the other way round, or cannot be written; no
-            folder is replaced but one of the same format, nor a file that would go beside one that is not there.
+        FormatError: the extension is unknown, or the format cannot store a word (the message names it).
+        SettingError: the format has no such option, or the counts are unknown.
+        RegistryError: the format is unknown.
+        OutputError: the path exists, is a file and the format a folder or the reverse, or cannot be written.
     """
-    name, targets = plan(path, format=format, counts=counts, options=options)
-    chosen = by_name(name)
+    name = format or format_for_path(path)
+    targets = output_files(path, format=name, counts=counts, options=options)
     if counts and vectors.counts is None:
-        raise SettingError("counts are asked for, and these vectors have none")
-    held = vectors if counts is not False else Vectors(vectors.names, vectors.matrix)
-    with placing(name, targets, force=force) as fresh:
-        chosen.write(held, fresh[0], **options)
-        if counts and not holds_counts(chosen):
-            write_counts(vectors, fresh[-1], name)
+        raise SettingError("cannot write counts: these vectors have none")
+    if counts is False:
+        vectors = type(vectors)(vectors.word_list, vectors.matrix)
+    with replacing_targets(name, targets, force=force) as temporary:
+        load_format(name).write(vectors, temporary[0], **options)
+        if counts and not load_format(name).stores_counts:
+            write_counts(vectors, temporary[-1], name)
     return targets
 
 
@@ -152,142 +118,121 @@ def write_model(
     counts: bool | None = None,
     **options: Any,
 ) -> list[Path]:
-    """Write a whole model where the format holds one, else its vectors; all of it or nothing.
+    """Write a whole model if the format stores models, else its vectors; atomically.
 
-    Arguments and errors are those of `write`; and SettingError where counts are to be left out of a whole model.
+    Arguments and errors are those of `write`. In addition it raises SettingError if `counts` is False and the format
+    stores models, which always include counts.
     """
-    name, targets = plan(path, format=format, counts=counts, options=options)
-    if not takes_models(name):
+    name = format or format_for_path(path)
+    write_whole = load_format(name).write_model
+    if write_whole is None:
         return write(model.vectors, path, format=name, force=force, counts=counts, **options)
+    targets = output_files(path, format=name, counts=counts, options=options)
     if counts is False:
-        raise SettingError(f"the {name} format always holds the counts of a model")
-    chosen: Any = by_name(name)
-    with placing(name, targets, force=force) as fresh:
-        chosen.write_model(model, fresh[0], **options)
+        raise SettingError(f"the {name} format always stores the counts of a model")
+    with replacing_targets(name, targets, force=force) as temporary:
+        write_whole(model, temporary[0], **options)
     return targets
 
 
-def takes_models(name: str) -> bool:
-    """Whether a format holds whole models, not only vectors."""
-    return hasattr(by_name(name), "write_model")
-
-
-def check(
+def check_export(
     path: str | os.PathLike[str],
     *,
     format: str | None = None,
     force: bool = False,
     counts: bool | None = None,
-    options: Mapping[str, Any] | None = None,
+    options: Iterable[str] = (),
 ) -> None:
-    """Refuse beforehand what `write` would refuse whatever the vectors; it raises the same."""
-    name, targets = plan(path, format=format, counts=counts, options=options or {})
-    check_targets(name, targets, force=force)
+    """Raise in advance whatever `write` would raise regardless of the vectors."""
+    name = format or format_for_path(path)
+    check_targets(name, output_files(path, format=name, counts=counts, options=options), force=force)
+
+
+def output_files(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    counts: bool | None = None,
+    options: Iterable[str] = (),
+) -> list[Path]:
+    """The files that `write` creates, the path itself first.
+
+    Raises:
+        FormatError, RegistryError, SettingError: as `write`.
+    """
+    name, target = format or format_for_path(path), Path(path)
+    chosen = load_format(name)
+    for option in options:
+        if option not in inspect.signature(chosen.write).parameters:
+            raise SettingError(f"the {name} format has no option {option}; omit it")
+    targets = [target, *map(target.with_suffix, chosen.companions)]
+    if counts and not chosen.stores_counts:
+        if chosen.is_folder:
+            raise SettingError(f"the {name} format cannot store counts; omit them")
+        targets.append(target.with_name(target.name + ".vocab"))
+    return targets
 
 
 def check_targets(name: str, targets: list[Path], *, force: bool) -> None:
-    """Refuse what cannot be written or must not be replaced.
-
-    Raises:
-        OutputError: as `write`.
-    """
+    """Refuse targets that cannot be written or must not be replaced."""
     for target in targets:
         check_output(target, force=force)
-        if not is_folder(by_name(name)):
+        if not load_format(name).is_folder:
             continue
         if target.exists() and not target.is_dir():
-            raise OutputError(f"{target} is a file, and the {name} format is a folder")
+            raise OutputError(f"{target} is a file, but the {name} format is a folder; choose another name")
         if target.is_dir() and any(target.iterdir()) and sniff(target) != name:
-            raise OutputError(f"{target} is a folder but not of the {name} format, and is not replaced")
+            raise OutputError(f"{target} is not a folder of the {name} format and is not replaced")
 
 
-def check_beside(targets: Sequence[Path]) -> None:
-    """Refuse to replace, by what goes beside the first file, what was beside none before.
+def check_companions(targets: Sequence[Path]) -> None:
+    """Refuse to overwrite a companion file if the first file does not exist yet.
 
     Raises:
-        OutputError: a file is there, and the first one is not.
+        OutputError: naming the file.
     """
     for target in targets:
         if target.exists() and not targets[0].exists():
-            raise OutputError(f"{target}, which would go beside {targets[0]}, exists and is not its own; move it away")
+            raise OutputError(f"{target} exists and does not belong to {targets[0]}; move it away")
 
 
 @contextmanager
-def placing(name: str, targets: list[Path], *, force: bool) -> Iterator[list[Path]]:
-    """Temporary paths, files or one folder, that all take their places when the block ends well."""
+def replacing_targets(name: str, targets: list[Path], *, force: bool) -> Iterator[list[Path]]:
+    """Temporary paths, files or one folder, that replace all targets if the block succeeds."""
     check_targets(name, targets, force=force)
-    check_beside(targets)
-    if not is_folder(by_name(name)):
-        with replacing_all(targets, force=force) as fresh:
-            yield fresh
-        return
-    with replacing(targets[0], force=force, folder=True) as folder:
-        yield [folder]
+    check_companions(targets)
+    if load_format(name).is_folder:
+        with atomic_write(targets[0], force=force, folder=True) as folder:
+            yield [folder]
+    else:
+        with atomic_write_all(targets, force=force) as files:
+            yield files
 
 
-def check_words(words: list[str], path: str | os.PathLike[str], *, format: str | None = None) -> None:
-    """Refuse beforehand what `write` would refuse of words, whatever their vectors; it raises the same."""
-    with tempfile.TemporaryDirectory(prefix="embeddings-") as folder:
-        small = Vectors(words, np.zeros((len(words), 1), np.float32))
-        write(small, Path(folder, "words").with_suffix(Path(path).suffix), format=format)
-
-
-def plan(
-    path: str | os.PathLike[str], *, format: str | None, counts: bool | None, options: Mapping[str, Any]
-) -> tuple[str, list[Path]]:
-    """The name of the format, and the files that writing will leave, the one asked for first."""
-    name, target = format or for_path(path), Path(path)
-    chosen = by_name(name)
-    for option in options:
-        if option not in inspect.signature(chosen.write).parameters:
-            raise SettingError(f"the {name} format has no {option}; leave it out")
-    targets = [target, *(target.with_suffix(ending) for ending in getattr(chosen, "BESIDE", ()))]
-    if counts and is_folder(chosen) and not holds_counts(chosen):
-        raise SettingError(f"the {name} format holds no counts; leave them out")
-    if counts and not holds_counts(chosen):
-        targets.append(target.with_name(target.name + ".vocab"))
-    return name, targets
-
-
-def holds_counts(format: Format) -> bool:
-    """Whether a file of this format holds counts itself."""
-    return bool(getattr(format, "COUNTS", False))
-
-
-def write_counts(vectors: Vectors, path: Path, form: str) -> None:
+def write_counts(vectors: BaseVectors, path: Path, name: str) -> None:
     """Write lines "word count", as word2vec's vocabulary files have them."""
-    from embeddings.vectors.word_encoding import WHITE_SPACE, encoded_words
+    from embeddings.vectors.file_validation import WHITE_SPACE, encode_words
 
     assert vectors.counts is not None
-    words = encoded_words(vectors, refused=WHITE_SPACE, form=form)
+    words = encode_words(vectors, forbidden=WHITE_SPACE, format=name)
     with path.open("wb") as stream:
         stream.writelines(b"%b %d\n" % pair for pair in zip(words, vectors.counts.tolist(), strict=True))
 
 
 def sniff(path: Path) -> str | None:
-    """The name of the format that the content of a file or folder shows; None where no format knows it.
+    """The name of the format that the content of a file or folder matches best; None if no format matches.
 
     Raises:
-        FormatError: it cannot be read, or its compressed data are broken.
+        FormatError: the path cannot be read, or its compressed data are broken.
     """
-    sure = sniffed_folder(path) if os.path.isdir(path) else sniffed(start_of(path))
-    best, name = max(sure, key=lambda pair: pair[0], default=(0.0, ""))
-    return name if best > 0 else None
-
-
-def sniffed(start: bytes) -> list[tuple[float, str]]:
-    """How sure each format of files is of one that begins so."""
-    return [(format.sniff(start), name) for name, format in usable() if not is_folder(format)]
-
-
-def sniffed_folder(path: Path) -> list[tuple[float, str]]:
-    """How sure each format of folders is of one.
-
-    Raises:
-        FormatError: it may not be looked into.
-    """
-    folders: list[tuple[str, Any]] = [(name, format) for name, format in usable() if is_folder(format)]
+    formats = installed_formats().items()
     try:
-        return [(format.sniff_folder(path), name) for name, format in folders]
+        if os.path.isdir(path):
+            scores = [(format.sniff_folder(path), name) for name, format in formats if format.sniff_folder]
+        else:
+            start = read_head(path)
+            scores = [(format.sniff(start), name) for name, format in formats if format.sniff]
     except OSError as error:
         raise FormatError(f"{path} cannot be read: {error.strerror or error}") from error
+    confidence, name = max(scores, key=lambda pair: pair[0], default=(0.0, ""))
+    return name if confidence > 0 else None

@@ -1,0 +1,100 @@
+"""Writes a model, or vectors alone, as fastText's own model file."""
+
+import re
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from embeddings.errors import FormatError
+from embeddings.formats.fasttext_header import CBOW, NEGATIVE_SAMPLING, SKIPGRAM, Header
+from embeddings.formats.fasttext_reader import ENTRY, SHAPE
+from embeddings.models.model import Model
+from embeddings.models.subword_vectors import composer
+from embeddings.support.cosine import row_blocks
+from embeddings.vectors.file_validation import check_writable, encode_words
+from embeddings.vectors.vectors import Vectors
+
+FORBIDDEN = re.compile("\0")
+INT32_MAX = 2**31 - 1
+ARGUMENTS = ("window", "epochs", "min_count", "negatives")
+
+
+def write_vectors(vectors: Vectors, path: Path) -> None:
+    """Write vectors alone, as a model without n-grams whose output is zero."""
+    if vectors.compose is not None:
+        raise FormatError("the fasttext format stores composing vectors only as a whole model; use Model.export")
+    tokens = len(vectors) if vectors.counts is None else int(vectors.counts.sum())
+    header = Header(dim=vectors.dim, entries=len(vectors), words=len(vectors), tokens=tokens)
+    write_file(path, header, vectors, [vectors.matrix], None)
+
+
+def write_model(model: Model, path: Path) -> None:
+    """Write a whole model: words, n-grams if it has any, and the output table if it has a row for each word."""
+    vectors, shape = model.vectors, model.vectors.matrix.shape
+    output = model.tables.get("output")
+    if not has_shape(output, shape) or model.record.get("loss", NEGATIVE_SAMPLING) != NEGATIVE_SAMPLING:
+        output = None  # the rows of other losses are not those of words
+    inputs, subword_sizes = [vectors.matrix], {}
+    if model.composer is not None:
+        words = model.tables.get("words")
+        if words is None or not has_shape(words, shape) or "ngrams" not in model.tables:
+            raise FormatError(f"the fasttext format cannot store a {model.name} model: it does not compose n-grams")
+        subwords = composer(model)
+        subword_sizes = {"min_n": subwords.min_n, "max_n": subwords.max_n, "buckets": len(subwords.ngrams)}
+        inputs = [words, subwords.ngrams]
+    header = Header(
+        dim=vectors.dim,
+        entries=len(vectors),
+        words=len(vectors),
+        tokens=model.vocabulary.total,
+        **header_arguments(model),
+        **subword_sizes,
+    )
+    write_file(path, header, vectors, inputs, output)
+
+
+def has_shape(table: np.ndarray | None, shape: tuple[int, ...]) -> bool:
+    """Whether there is a float32 table of this shape."""
+    return table is not None and table.shape == shape and table.dtype == np.float32
+
+
+def header_arguments(model: Model) -> dict[str, Any]:
+    """The settings that the header can store."""
+    settings = model.settings
+    numbers = ((name, settings.get(name)) for name in ARGUMENTS)
+    arguments: dict[str, Any] = {
+        name: value for name, value in numbers if type(value) is int and 0 <= value <= INT32_MAX
+    }
+    subsample = settings.get("subsample")
+    if isinstance(subsample, int | float) and 0 <= subsample <= 1:
+        arguments["subsample"] = subsample
+    return arguments | {"model": CBOW if settings.get("architecture", model.name) == "cbow" else SKIPGRAM}
+
+
+def write_file(
+    path: Path, header: Header, vectors: Vectors, inputs: list[np.ndarray], output: np.ndarray | None
+) -> None:
+    """Write header, dictionary and both matrices in chunks; without counts each word counts 1."""
+    check_writable(vectors)
+    rows = header.words + header.buckets
+    if rows > INT32_MAX:
+        raise FormatError(f"the fasttext format stores at most {INT32_MAX} words and buckets, got {rows}")
+    counts = [1] * len(vectors) if vectors.counts is None else vectors.counts.tolist()
+    words = encode_words(vectors, forbidden=FORBIDDEN, format="fasttext")
+    if output is None:
+        output = np.broadcast_to(np.float32(0), (len(vectors), header.dim))  # zeros that take no memory
+    with path.open("wb") as stream:
+        stream.write(header.pack())
+        stream.writelines(b"%b\0%b" % (word, ENTRY.pack(count, 0)) for word, count in zip(words, counts, strict=True))
+        write_matrix(stream, header.dim, inputs)
+        write_matrix(stream, header.dim, [output])
+
+
+def write_matrix(stream: BinaryIO, dim: int, tables: list[np.ndarray]) -> None:
+    """Write tables, one below another, as one matrix that is not quantised; refuses NaN and infinity."""
+    stream.write(b"\0" + SHAPE.pack(sum(map(len, tables)), dim))
+    for block in (table[rows] for table in tables for rows in row_blocks(*table.shape)):
+        if not np.isfinite(block).all():
+            raise FormatError("nothing is written: a table of the model contains NaN or infinity")
+        stream.write(np.ascontiguousarray(block, "<f4").data)

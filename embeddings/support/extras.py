@@ -1,0 +1,24 @@
+"""Libraries that are installed on request: the optional extras of the package."""
+
+import warnings
+from importlib import import_module
+from typing import Any
+
+from embeddings.errors import EmbeddingsError
+
+
+def import_extra(module: str, extra: str, purpose: str) -> Any:
+    """Import a library of an extra; its own warnings while it is imported are hidden.
+
+    Raises:
+        EmbeddingsError: it is not installed; the message contains the pip command.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return import_module(module)
+    except ModuleNotFoundError:
+        library = module.partition(".")[0]
+        raise EmbeddingsError(
+            f"{purpose} requires {library}, which is not installed: pip install 'embeddings-toolkit[{extra}]'"
+        ) from None
