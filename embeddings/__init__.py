@@ -1,4 +1,4 @@
-"""Word vectors: train, judge, search and export them.
+"""Word embeddings: train, evaluate, search and export them.
 
     import embeddings as em
 
@@ -6,7 +6,7 @@
     model.vectors.most_similar("king")
     model.save("vectors")
 
-Everything is imported when it is first used; each installed trainer's class is an attribute too.
+Names are imported on first use. The class of each installed trainer is an attribute too.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from embeddings.corpora.phrases import Phrases as Phrases
     from embeddings.corpora.vocabulary import Vocabulary as Vocabulary
     from embeddings.errors import EmbeddingsError as EmbeddingsError
+    from embeddings.eval import compare as compare
     from embeddings.eval import evaluate as evaluate
     from embeddings.eval.early_stopping import EarlyStopping as EarlyStopping
     from embeddings.indexes import build_index as build_index
@@ -39,48 +40,49 @@ if TYPE_CHECKING:
     from embeddings.plugins.tensor_indexing.tensor_indexing import TensorIndexing as TensorIndexing
     from embeddings.sklearn import MeanVectorizer as MeanVectorizer
     from embeddings.sklearn import ParagraphVectorizer as ParagraphVectorizer
-    from embeddings.training.callbacks import RunStart as RunStart
     from embeddings.training.callbacks import Callback as Callback
     from embeddings.training.callbacks import EpochEnd as EpochEnd
+    from embeddings.training.callbacks import RunStart as RunStart
     from embeddings.training.checkpoints import Checkpoints as Checkpoints
-    from embeddings.training.continued_training import continue_training as continue_training
     from embeddings.training.init_vectors import InitFrom as InitFrom
     from embeddings.training.progress import Progress as Progress
     from embeddings.training.progress_display import ProgressDisplay as ProgressDisplay
     from embeddings.training.result import Interrupted as Interrupted
     from embeddings.training.run_log import RunLog as RunLog
     from embeddings.training.run_options import RunOptions as RunOptions
+    from embeddings.training.train import continue_training as continue_training
     from embeddings.training.train import train as train
     from embeddings.vectors.align import align as align
     from embeddings.vectors.lookup import lookup as lookup
     from embeddings.vectors.merge import merge as merge
     from embeddings.vectors.vectors import Vectors as Vectors
 
-HOMES = {
-    "RunStart": "embeddings.training.callbacks",
+MODULES = {
     "Callback": "embeddings.training.callbacks",
     "Checkpoints": "embeddings.training.checkpoints",
-    "RunOptions": "embeddings.training.run_options",
     "Corpus": "embeddings.corpora",
     "EarlyStopping": "embeddings.eval.early_stopping",
     "EmbeddingsError": "embeddings.errors",
+    "EpochEnd": "embeddings.training.callbacks",
     "InitFrom": "embeddings.training.init_vectors",
     "Interrupted": "embeddings.training.result",
     "MeanVectorizer": "embeddings.sklearn",
     "Model": "embeddings.models.model",
-    "EpochEnd": "embeddings.training.callbacks",
     "ParagraphVectorizer": "embeddings.sklearn",
     "PhraseList": "embeddings.corpora.phrases",
     "Phrases": "embeddings.corpora.phrases",
     "Progress": "embeddings.training.progress",
     "ProgressDisplay": "embeddings.training.progress_display",
     "RunLog": "embeddings.training.run_log",
+    "RunOptions": "embeddings.training.run_options",
+    "RunStart": "embeddings.training.callbacks",
     "Vectors": "embeddings.vectors.vectors",
     "Vocabulary": "embeddings.corpora.vocabulary",
-    "continue_training": "embeddings.training.continued_training",
-    "concatenate": "embeddings.models.document_vectors",
     "align": "embeddings.vectors.align",
     "build_index": "embeddings.indexes",
+    "compare": "embeddings.eval",
+    "concatenate": "embeddings.models.document_vectors",
+    "continue_training": "embeddings.training.train",
     "evaluate": "embeddings.eval",
     "load": "embeddings.models.loading",
     "load_index": "embeddings.indexes",
@@ -91,20 +93,20 @@ HOMES = {
 }
 
 
-if not TYPE_CHECKING:  # where all names are known, and a wrong one is told
+if not TYPE_CHECKING:  # so that type checkers report unknown names
 
     def __getattr__(name: str) -> Any:
-        if name not in HOMES and name[:1].isupper():  # a trainer's class, ours or another package's
+        if name not in MODULES and name[:1].isupper():  # may be the class of a trainer, of any package
             from embeddings import registry
 
-            for trainer, offers in registry.available("trainer").items():
-                if any(offer.attr == name for offer in offers):
+            for trainer, entries in registry.find_all("trainer").items():
+                if any(entry.attr == name for entry in entries):
                     return registry.load("trainer", trainer)
-        return lazy_getattr(__name__, HOMES)(name)
+        return lazy_getattr(__name__, MODULES)(name)
 
 
 def __dir__() -> list[str]:
     from embeddings import registry
 
-    classes = [offer.attr for offers in registry.available("trainer").values() for offer in offers]
-    return sorted([*HOMES, *classes])
+    classes = [entry.attr for entries in registry.find_all("trainer").values() for entry in entries]
+    return sorted([*MODULES, *classes])

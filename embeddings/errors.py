@@ -1,43 +1,43 @@
-"""What goes wrong, as one class: a line for the user with the offending value and what is allowed."""
+"""Errors that users can cause: each is one line with the offending value and what to do."""
 
-LONGEST = 1500  # characters
+MAX_LENGTH = 1500  # characters of a message
 
 
 class EmbeddingsError(Exception):
-    """A fault of the input, the settings or the machine, told in one line."""
+    """Base class: a problem with the input, the settings or the machine."""
 
     def __str__(self) -> str:
-        return abridged(Exception.__str__(self))  # a KeyError would quote it
+        return shorten(Exception.__str__(self))  # KeyError would quote the message
 
 
-def abridged(message: str) -> str:
-    """A message without its middle if a value in it is endless."""
-    half = LONGEST // 2
-    return message if len(message) <= LONGEST else f"{message[:half]} ... {message[-half:]}"
+def shorten(message: str) -> str:
+    """The message without its middle, if it is very long."""
+    half = MAX_LENGTH // 2
+    return message if len(message) <= MAX_LENGTH else f"{message[:half]} ... {message[-half:]}"
 
 
 class CorpusError(EmbeddingsError):
-    """A corpus is missing, unreadable, broken or holds nothing to learn from."""
+    """A corpus is missing, unreadable, broken, or contains nothing to learn from."""
 
 
 class NoWordsError(CorpusError):
-    """There is no word in a corpus at all: in so many sentences and documents; `items` if these came as items."""
+    """A corpus contains no words; `has_items`: some of its texts came as table rows or items of an iterable."""
 
-    def __init__(self, message: str, *, sentences: int = 0, documents: int = 0, items: bool = False) -> None:
+    def __init__(self, message: str, *, sentences: int = 0, documents: int = 0, has_items: bool = False) -> None:
         super().__init__(message)
-        self.sentences, self.documents, self.items = sentences, documents, items
+        self.sentences, self.documents, self.has_items = sentences, documents, has_items
 
 
 class FormatError(EmbeddingsError):
-    """A vector file is missing, broken, or in a form that is not known."""
+    """A file is missing or broken, or its format is unknown."""
 
 
 class RegistryError(EmbeddingsError, LookupError):
-    """A plugin is missing, does not load, or is offered twice."""
+    """A plugin is missing, cannot be imported, or is provided by two packages."""
 
 
 class SettingError(EmbeddingsError, ValueError):
-    """A setting is out of range."""
+    """A setting or argument is out of range or of the wrong type."""
 
 
 class OutputError(EmbeddingsError):

@@ -1,6 +1,5 @@
-"""Vectors of the documents that a model was trained on, and of others; two models as one representation."""
+"""Vectors of training documents and of new ones; several models as one representation of documents."""
 
-import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,124 +7,116 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from embeddings import registry
 from embeddings.errors import CorpusError, FormatError, RegistryError, SettingError
-from embeddings.models.model_files import JOINED, TAGS
+from embeddings.models import model_files
 from embeddings.models.text_settings import PHRASES, corpus_settings
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
-    from embeddings.corpora import Corpus
+    from embeddings.corpora.corpus import Corpus
     from embeddings.models.model import Model
 
-TABLE = "documents"
+DOCUMENTS = "documents"  # the table of document vectors
 Infer = Callable[..., np.ndarray]
 
 
 def document_vectors_of(model: "Model") -> Vectors:
-    """The vectors of a model's documents; their words are tags, or numbers from "0" on where there are none.
+    """The vectors of a model's documents, named by their tags, or numbered from "0" on.
 
     Raises:
         SettingError: it has none.
-        FormatError: tags and table do not fit.
+        FormatError: tags and table do not fit together.
     """
-    table = model.tables.get(TABLE)
+    table = model.tables.get(DOCUMENTS)
     if table is None:
-        raise SettingError(f"a {model.name} model has no vectors of documents: paragraph-dbow and paragraph-dm have")
+        raise SettingError(f"{model.name} models have no document vectors; train paragraph-dbow or paragraph-dm")
     names = document_numbers(len(table)) if model.tags is None else model.tags.to_pylist()
     try:
         return Vectors(names, table)
     except SettingError as error:
-        raise FormatError(f"the {model.name} model is broken: its tags and vectors of documents: {error}") from None
+        raise FormatError(
+            f"the {model.name} model is broken: its tags do not fit its document vectors: {error}"
+        ) from None
 
 
 def document_numbers(count: int) -> list[str]:
-    """The names of so many documents without tags."""
+    """The names of documents without tags."""
     return [str(number) for number in range(count)]
 
 
-def save_tags(tags: Any, path: Path) -> None:
-    """Write an Arrow file of tags."""
-    from embeddings.corpora.document_tags import TagFile
+def save_extras(model: "Model", folder: Path) -> None:
+    """Write what only some models have: tags of documents, and phrases."""
+    if model.tags is not None:
+        from embeddings.corpora.tag_file import TagFile
 
-    file = TagFile(path)
-    for start in range(0, len(tags), 1 << 16):
-        file.append(tags[start : start + (1 << 16)].to_pylist())
-    file.close()
+        file = TagFile(folder / model_files.TAGS)
+        for start in range(0, len(model.tags), 1 << 16):
+            file.append(model.tags[start : start + (1 << 16)].to_pylist())
+        file.close()
+    if model.phrases is not None:
+        from embeddings.corpora.phrases.phrase_table import save_phrase_table
+
+        save_phrase_table(model.phrases, folder / model_files.PHRASES)
 
 
-def load_tags(path: Path, table: np.ndarray | None) -> Any:
-    """The tags of the rows of a table; None where there is no file of tags.
+def load_extras(folder: Path, table: np.ndarray | None) -> dict[str, Any]:
+    """The `tags` and `phrases` of a saved model with this table of documents; None if it has none.
 
     Raises:
-        FormatError: the file is broken, or not of as many tags as the table has rows.
+        FormatError: a file is broken, or the number of tags is not that of the rows.
     """
-    from embeddings.corpora.document_tags import load_tags as load
+    phrases = None
+    if (folder / model_files.PHRASES).exists():
+        from embeddings.corpora.phrases.phrase_table import load_phrase_table  # imports numba
+
+        phrases = load_phrase_table(folder / model_files.PHRASES)
+    return {"tags": load_model_tags(folder / model_files.TAGS, table), "phrases": phrases}
+
+
+def load_model_tags(path: Path, table: np.ndarray | None) -> Any:
+    """The tags of the rows of a table; None if there is no file."""
+    from embeddings.corpora.tag_file import load_tags
 
     if not path.exists():
         return None
     if table is None:
-        raise FormatError(f"{path} holds tags, and the model has no table {TABLE!r}")
-    tags = load(path, len(table))
+        raise FormatError(f"{path} holds tags, but the model has no table {DOCUMENTS!r}")
+    tags = load_tags(path, len(table))
     if tags.null_count:
         raise FormatError(f"{path} is broken: a tag is missing")
     return tags
 
 
-def save_beside(model: "Model", folder: Path) -> None:
-    """Write what only some models have: the tags of documents, and the phrases of their text."""
-    if model.tags is not None:
-        save_tags(model.tags, folder / TAGS)
-    if model.phrases is not None:
-        from embeddings.corpora.phrases.phrase_table import save_phrase_table
-
-        save_phrase_table(model.phrases, folder / JOINED)
-
-
-def load_beside(folder: Path, table: np.ndarray | None) -> dict[str, Any]:
-    """The tags and the phrases of a saved model whose vectors of documents are `table`; None where it has none.
-
-    Raises:
-        FormatError: a file is broken, or there are not as many tags as the table has rows.
-    """
-    phrases = None
-    if (folder / JOINED).exists():
-        from embeddings.corpora.phrases.phrase_table import load_phrase_table  # which brings compiled code along
-
-        phrases = load_phrase_table(folder / JOINED)
-    return {"tags": load_tags(folder / TAGS, table), "phrases": phrases}
-
-
 def installed_inferencer(model: "Model") -> Infer:
-    """How models of its trainer find vectors for documents.
+    """The function by which models of this trainer infer document vectors.
 
     Raises:
-        SettingError: they do not.
-        RegistryError: the trainer of a saved model is not installed.
+        SettingError: they cannot.
+        RegistryError: the trainer is not installed.
     """
-    from embeddings import registry
-
-    missing = f"a {model.name} model finds no vectors for documents: paragraph-dbow and paragraph-dm do"
+    message = f"{model.name} models cannot infer document vectors; train paragraph-dbow or paragraph-dm"
     try:
         trainer = registry.load("trainer", model.name)
     except RegistryError as error:
-        if TABLE in model.tables:
+        if DOCUMENTS in model.tables:
             raise
-        raise SettingError(missing) from error
+        raise SettingError(message) from error
     inferencer: Callable[[Model], Infer] | None = getattr(trainer, "inferencer", None)
     if inferencer is None:
-        raise SettingError(missing)
+        raise SettingError(message)
     return inferencer(model)
 
 
 @dataclass(frozen=True)
 class Concatenated:
-    """Several models side by side: each document has the vectors of all, one after another (Le and Mikolov 2014)."""
+    """Several models as one: a document's vector concatenates those of all models (Le and Mikolov 2014)."""
 
     models: "tuple[Model, ...]"
 
     @property
     def documents(self) -> Vectors:
-        """The documents of all models, (documents, sum of dims), in the order of the first.
+        """The training documents, (documents, sum of dims), in the order of the first model.
 
         Raises:
             SettingError: a model has no documents, or not those of the first.
@@ -133,7 +124,10 @@ class Concatenated:
         first, *others = (model.documents for model in self.models)
         for other in others:
             if len(other) != len(first) or other.words != first.words:
-                raise SettingError(f"models of different documents, {len(first)} and {len(other)}, have no common rows")
+                raise SettingError(
+                    f"the models were trained on different documents, {len(first)} and {len(other)}, and cannot be "
+                    "concatenated"
+                )
         return Vectors(first.words, np.concatenate([first.matrix, *(other.matrix for other in others)], axis=1))
 
     def infer(
@@ -145,44 +139,43 @@ class Concatenated:
         threads: int | None = None,
         report: Callable[[int, int], object] | None = None,
     ) -> np.ndarray:
-        """The vectors that all models find for texts, (texts, sum of dims); arguments and errors as `Model.infer`."""
-        from embeddings.corpora import Corpus
+        """Vectors for new documents, (texts, sum of dims); arguments and errors as `Model.infer`."""
+        from embeddings.corpora.corpus import Corpus
 
-        self.check_alike(("documents",) if isinstance(texts, Corpus) else ())
-        given: Any = texts if isinstance(texts, Corpus) else as_list(texts)
-        found = [model.infer(given, epochs=epochs, seed=seed, threads=threads, report=report) for model in self.models]
-        return np.concatenate(found, axis=1)
+        if isinstance(texts, Corpus):
+            self._check_same_documents_setting()
+        else:
+            texts = as_list(texts)
+        options: dict[str, Any] = {"epochs": epochs, "seed": seed, "threads": threads, "report": report}
+        return np.concatenate([model.infer(texts, **options) for model in self.models], axis=1)
 
     def corpus(self, *sources: Any, **columns: Any) -> "Corpus":
-        """Texts read as those of the training were; `columns` are further settings of `embeddings.Corpus`.
+        """A corpus that is read as those of the training were.
+
+        Arguments:
+            columns: further settings of `embeddings.Corpus`.
 
         Raises:
-            SettingError: the models were trained on texts that were read in different ways.
+            SettingError: the training corpora of the models were read differently.
             CorpusError, FormatError, RegistryError: as `Corpus`, and as `Model.infer`.
         """
-        from embeddings.corpora import Corpus
+        from embeddings.corpora.corpus import Corpus
 
-        self.check_alike(("documents",))
-        read = [corpus_settings(model) for model in self.models]
-        told = [{**one, PHRASES: getattr(one.get(PHRASES), "identity", None)} for one in read]
-        if any(one != told[0] for one in told):
-            raise SettingError(f"the models were trained on texts that were read in different ways: {read}")
-        return Corpus(*sources, **read[0], **columns)
+        self._check_same_documents_setting()
+        settings = [corpus_settings(model) for model in self.models]
+        keys = [{**one, PHRASES: getattr(one.get(PHRASES), "fingerprint", None)} for one in settings]
+        if any(key != keys[0] for key in keys):
+            raise SettingError(f"the training corpora of the models were read with different settings: {settings}")
+        return Corpus(*sources, **settings[0], **columns)
 
-    def check_alike(self, names: tuple[str, ...]) -> None:
-        """Refuse models that differ in these settings.
-
-        Raises:
-            SettingError: naming the setting.
-        """
-        for name in names:
-            values = [model.settings.get(name) for model in self.models]
-            if any(value != values[0] for value in values):
-                raise SettingError(f"the models differ in {name}: {', '.join(map(str, values))}")
+    def _check_same_documents_setting(self) -> None:
+        values = [model.settings.get("documents") for model in self.models]
+        if any(value != values[0] for value in values):
+            raise SettingError(f"the setting documents of the models differs: {', '.join(map(str, values))}")
 
 
 def concatenate(*models: "Model") -> Concatenated:
-    """Models side by side as one representation of documents, such as paragraph-dbow and paragraph-dm.
+    """Combine models, such as paragraph-dbow and paragraph-dm, into one representation of documents.
 
     >>> import embeddings as em
     >>> texts, small = ["a b c", "b c d"], {"dim": 4, "min_count": 1, "threads": 1}
@@ -191,50 +184,39 @@ def concatenate(*models: "Model") -> Concatenated:
     (1, 8)
 
     Raises:
-        SettingError: there is none.
+        SettingError: there is no model.
     """
     if not models:
-        raise SettingError("nothing to concatenate: give models")
+        raise SettingError("concatenate requires at least one model")
     return Concatenated(models)
-
-
-def load_concatenated(paths: Iterable[str | os.PathLike[str]]) -> Concatenated:
-    """Saved models side by side; one alone is fine.
-
-    Raises:
-        FormatError, SettingError: as `embeddings.load_model`, and `concatenate`.
-    """
-    from embeddings.models.loading import load_model
-
-    return concatenate(*(load_model(path) for path in paths))
 
 
 def as_list(texts: Iterable[Any]) -> list[Any]:
     """Texts as a list.
 
     Raises:
-        SettingError: they are one text, or no texts at all.
+        SettingError: it is a single text, or not an iterable of texts.
     """
     from embeddings.corpora.reading.sources import unusable_reason
 
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
-        raise SettingError(f"texts must be a list of texts, or a Corpus, not {texts!r:.80}")
-    if why := unusable_reason(texts):
-        raise SettingError(f"texts must be a list of texts, or a Corpus, not a {type(texts).__name__}: {why}")
+        raise SettingError(f"texts must be a list of texts or a Corpus, got {texts!r:.80}")
+    if reason := unusable_reason(texts):
+        raise SettingError(f"texts must be a list of texts or a Corpus, got a {type(texts).__name__}: {reason}")
     return list(texts)
 
 
 def document_names(models: Concatenated, corpus: "Corpus") -> list[str]:
-    """What the documents of a corpus are called that models find vectors for: their tags, or numbers from "0" on.
+    """The names of a corpus's documents for inference: their tags, or numbers from "0" on.
 
     Raises:
-        CorpusError: a document has no tag and others have, or two have the same; or as `Corpus.encode`.
+        CorpusError: some documents have no tag, or two have the same; or as `Corpus.encode`.
     """
-    from embeddings.training.document_stream import document_vectors_of as documents_in
+    from embeddings.corpora.documents import corpus_documents
 
-    found = documents_in(corpus.encode(), models.models[0].settings.get("documents", "auto"))
-    if found.count < len(found.rows):
-        counts = np.bincount(found.rows)
-        twice = str(found.tags[int(counts.argmax())])
-        raise CorpusError(f"{counts.max()} documents have the tag {twice!r}, and each needs one of its own")
-    return document_numbers(found.count) if found.tags is None else list(found.tags.to_pylist())
+    documents = corpus_documents(corpus.encode(), models.models[0].settings.get("documents", "auto"))
+    if documents.count < len(documents.rows):
+        counts = np.bincount(documents.rows)
+        tag = str(documents.tags[int(counts.argmax())])
+        raise CorpusError(f"tags must be unique for inference, but {counts.max()} documents have the tag {tag!r}")
+    return document_numbers(documents.count) if documents.tags is None else list(documents.tags.to_pylist())

@@ -1,136 +1,128 @@
-"""Vectors or a whole model from a path, whatever made them: the content tells the format."""
+"""Loading vectors or whole models from a path; the content decides the format."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
+from embeddings.corpora.reading.compressed_files import read_head
 from embeddings.errors import FormatError, SettingError
+from embeddings.models.document_vectors import DOCUMENTS, Concatenated, concatenate
+from embeddings.models.model import Model
+from embeddings.models.model_files import MODEL_JSON, VECTORS
 from embeddings.vectors import format_dispatch
+from embeddings.vectors.file_format import Format
 from embeddings.vectors.vectors import Vectors
 
-if TYPE_CHECKING:
-    from embeddings.models.model import Model
-
-MAIN, DOCUMENTS = "vectors", "documents"
-LONGEST_SIGN = 16
+MAX_SIGNATURE = 16  # bytes
 
 
 def load(
-    path: str | os.PathLike[str], *, allow_pickle: bool = False, errors: str = "strict", table: str = MAIN
+    path: str | os.PathLike[str], *, allow_pickle: bool = False, errors: str = "strict", table: str = VECTORS
 ) -> Vectors:
-    """The vectors of a saved model (memory-mapped), or of a file or folder in any installed format.
+    """Load vectors: of a saved model (memory-mapped), or from a file or folder in any installed format.
 
-    They compose vectors for other words where their model does.
+    If the model composes vectors for unknown words, these vectors do too.
 
     Arguments:
         path: a folder written by `Model.save`, or a file or folder of another tool.
-        allow_pickle: read gensim's own files, which are pickles and can run any code.
-        errors: what becomes of words that are not UTF-8: strict refuses, replace or ignore the bad bytes.
-        table: another table of a model with a row for each word, such as "output"; or "documents", with their tags.
+        allow_pickle: read gensim's own files, which are pickles and can execute any code.
+        errors: how to handle words that are not UTF-8: "strict" refuses them; "replace" or "ignore" the bad bytes.
+        table: another table of a model with one row per word, such as "output"; or "documents", named by their tags.
 
     Raises:
-        FormatError: the path is missing, in no known format, or broken; in one line.
-        SettingError: there is no such table.
+        FormatError: the path is missing, broken or in an unknown format.
+        SettingError: the model has no such table.
     """
-    if table != MAIN:
+    if table != VECTORS:
         if not has_model(path):
-            raise SettingError(f"{path} has no table {table!r}: only a saved model has tables beside its vectors")
-        return table_of(load_model(path, allow_pickle=allow_pickle, errors=errors), table, path)
+            raise SettingError(f"{path} has no table {table!r}: only saved models have tables")
+        return table_vectors(load_model(path, allow_pickle=allow_pickle, errors=errors), table, path)
     if is_model_folder(path):
-        return load_model(path).vectors
-    vectors: Vectors = detect_format(path).read(Path(path), allow_pickle=allow_pickle, errors=errors)
-    return vectors
+        return Model.load(path).vectors
+    return detect_format(path).read(Path(path), allow_pickle=allow_pickle, errors=errors)
 
 
-def load_model(path: str | os.PathLike[str], *, allow_pickle: bool = False, errors: str = "strict") -> "Model":
-    """A whole model: a folder that `Model.save` wrote, or a file in a format that holds one, such as fasttext.
+def load_model(path: str | os.PathLike[str], *, allow_pickle: bool = False, errors: str = "strict") -> Model:
+    """Load a whole model: a folder written by `Model.save`, or a file in a format that holds models, such as fasttext.
 
     Arguments are those of `load`.
 
     Raises:
-        FormatError: the path is missing, in no known format, or broken; in one line.
-        SettingError: the format holds vectors only.
+        FormatError: the path is missing, broken or in an unknown format.
+        SettingError: the file holds vectors only.
     """
-    from embeddings.models.model import Model
-
     if is_model_folder(path):
         return Model.load(path)
     if not has_model(path):
-        raise SettingError(f"{path} holds vectors and no whole model")
-    model: Model = detect_format(path).read_model(Path(path), allow_pickle=allow_pickle, errors=errors)
-    return model
+        raise SettingError(f"{path} holds only vectors, not a whole model")
+    read_model = detect_format(path).read_model
+    assert read_model is not None
+    return read_model(Path(path), allow_pickle=allow_pickle, errors=errors)
 
 
 def load_model_or_vectors(
     path: str | os.PathLike[str], *, allow_pickle: bool = False, errors: str = "strict"
-) -> "Model | Vectors":
-    """The model of a path that holds one, or else its vectors.
-
-    Arguments and errors are those of `load`.
-    """
+) -> Model | Vectors:
+    """Load a whole model if the path holds one, otherwise vectors; arguments and errors as `load`."""
     read = load_model if has_model(path) else load
     return read(path, allow_pickle=allow_pickle, errors=errors)
 
 
+def load_concatenated(paths: Iterable[str | os.PathLike[str]]) -> Concatenated:
+    """Load and concatenate one or several models; errors as `load_model` and `concatenate`."""
+    return concatenate(*(load_model(path) for path in paths))
+
+
 def has_model(path: str | os.PathLike[str]) -> bool:
-    """Whether a path is that of a whole model: a saved one, or a file in a format that holds one.
+    """Whether a path holds a whole model.
 
     Raises:
-        FormatError: it is missing, or in no known format.
+        FormatError: it is missing, or in an unknown format.
     """
-    return is_model_folder(path) or hasattr(detect_format(path), "read_model")
+    return is_model_folder(path) or detect_format(path).has_model(Path(path))
 
 
 def is_model_folder(path: str | os.PathLike[str]) -> bool:
-    """Whether a path is a folder, and of no installed format, so that it is a saved model if anything.
-
-    Raises:
-        FormatError: it may not be looked into.
-    """
-    from embeddings.models.model_files import RECORD
-
+    """Whether a path is a saved model, or a folder in no installed format, which can only be a broken one."""
     if not os.path.isdir(path):
         return False
     name = format_dispatch.sniff(Path(path))
-    return (Path(path) / RECORD).is_file() or name is None
+    return (Path(path) / MODEL_JSON).is_file() or name is None
 
 
-def detect_format(path: str | os.PathLike[str]) -> Any:
+def detect_format(path: str | os.PathLike[str]) -> Format:
     """The format of a file or folder.
 
     Raises:
-        FormatError: it is missing, or in no known format.
+        FormatError: it is missing, or in an unknown format.
     """
     name = format_dispatch.sniff(Path(path))
-    if name is None:
-        raise FormatError(unknown(Path(path)))
-    return format_dispatch.by_name(name)
+    if name is not None:
+        return format_dispatch.load_format(name)
+    from embeddings.corpora.reading.file_types import FOREIGN
+
+    start = read_head(Path(path), MAX_SIGNATURE)
+    if not start:
+        raise FormatError(f"{path} is empty")
+    for signature, kind in FOREIGN.items():
+        if start.startswith(signature):
+            raise FormatError(f"{path} is {kind}, not a file of vectors")
+    known = ", ".join(format_dispatch.names())
+    raise FormatError(f"the format of {path} is unknown: it is neither a saved model nor any of {known}")
 
 
-def table_of(model: "Model", table: str, path: str | os.PathLike[str]) -> Vectors:
+def table_vectors(model: Model, table: str, path: str | os.PathLike[str]) -> Vectors:
     """A table of a model as vectors of its words.
 
     Raises:
-        SettingError: there is none, or one that does not have a float row for each word.
+        SettingError: there is no such table, or it does not have one vector per word.
     """
     if table == DOCUMENTS:
         return model.documents
     if table not in model.tables:
-        known = ", ".join([MAIN, *model.tables])
-        raise SettingError(f"{path} has no table {table!r}; it has {known}")
+        raise SettingError(f"{path} has no table {table!r}; it has {', '.join([VECTORS, *model.tables])}")
     matrix, words = model.tables[table], model.vectors.words
     if matrix.ndim != 2 or len(matrix) != len(words) or matrix.dtype.kind != "f":
-        shape = f"{matrix.shape} {matrix.dtype}"
-        raise SettingError(f"the table {table!r} of {path} is {shape}: not one vector for each of {len(words)} words")
+        problem = f"it is {matrix.dtype} {matrix.shape}, not one vector for each of {len(words)} words"
+        raise SettingError(f"cannot load the table {table!r} of {path} as vectors: {problem}")
     return Vectors(words, matrix, counts=model.vectors.counts)
-
-
-def unknown(path: Path) -> str:
-    """One line on a file that no format knows."""
-    from embeddings.corpora.reading.file_types import FOREIGN
-
-    start = format_dispatch.read_head(path, LONGEST_SIGN)
-    if foreign := next((what for sign, what in FOREIGN.items() if start.startswith(sign)), None):
-        return f"{path} is {foreign}, and no file of vectors"
-    known = ", ".join(format_dispatch.names())
-    return f"{path} is in no known format: no saved model, nor any of {known}" if start else f"{path} is empty"

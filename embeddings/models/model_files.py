@@ -1,4 +1,4 @@
-"""The files of a saved model's folder: their names, where one can be saved, and what each of them says."""
+"""The files of a saved model's folder: their names, where a model can be saved, and reading them."""
 
 import os
 from pathlib import Path
@@ -6,56 +6,59 @@ from typing import Any
 
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import EmbeddingsError, FormatError, OutputError
+from embeddings.models.earlier_versions import translate_model_json
 from embeddings.support.files import check_output
 from embeddings.support.versioned_json import check_fields, read_versioned
 
-FORMAT_VERSION = 1
-RECORD, VOCABULARY, TENSORS = "model.json", "vocabulary.arrow", "tensors.safetensors"
-TAGS = "documents.arrow"  # of a model whose documents have tags
-JOINED = "phrases.arrow"  # of one of a corpus with phrases
-FILES = {RECORD, VOCABULARY, TENSORS, TAGS, JOINED}
-MAIN = "vectors"
-NAMED = {"model": str, "composes": bool, "settings": dict, "packages": dict, "record": dict}
+FORMAT_VERSION = 2
+MODEL_JSON, VOCABULARY, TENSORS = "model.json", "vocabulary.arrow", "tensors.safetensors"
+TAGS = "documents.arrow"  # of a model of tagged documents
+PHRASES = "phrases.arrow"  # of a model of a corpus with phrases
+FILES = {MODEL_JSON, VOCABULARY, TENSORS, TAGS, PHRASES}
+VECTORS = "vectors"  # the tensor of the word vectors
+FIELDS = {"model": str, "composes": bool, "settings": dict, "packages": dict, "record": dict}
 
 
 def check_target(path: str | os.PathLike[str], *, force: bool) -> Path:
-    """The path, if a model can be saved there: nothing there yet, or with `force` another saved model.
+    """The path, if a model can be saved there.
 
     Raises:
-        OutputError: as `files.check_output`, and for a file, or a folder that holds anything but a saved model.
+        OutputError: the path exists and `force` is not set, or it is anything but a saved model, or not writable.
     """
     target = check_output(path, force=force)
     if target.exists() and not target.is_dir():
-        raise OutputError(f"{target} is a file, and a model is saved as a folder: choose another name")
-    held = {entry.name for entry in target.iterdir()} if target.is_dir() else set()
-    if held and not (target / RECORD).is_file():
-        raise OutputError(f"{target} is a folder but not a saved model, and is not replaced")
-    if others := sorted(held - FILES):
-        raise OutputError(f"{target} holds {others[0]!r:.80} beside a saved model, and is not replaced: move that away")
+        raise OutputError(f"{target} is a file, but a model is saved as a folder; choose another name")
+    names = {entry.name for entry in target.iterdir()} if target.is_dir() else set()
+    if names and not (target / MODEL_JSON).is_file():
+        raise OutputError(f"{target} is a folder but not a saved model, so it is not replaced")
+    if others := sorted(names - FILES):
+        raise OutputError(f"{target} is not replaced: it contains {others[0]!r:.80}, which is not part of the model")
     return target
 
 
 def read_model_json(folder: Path) -> dict[str, Any]:
-    """What model.json says, without its version.
+    """The fields of model.json, translated to the present format version.
 
     Raises:
-        FormatError: it is missing or broken, or of a version that is not known here.
+        FormatError: it is missing, broken or of an unknown version.
     """
-    path = folder / RECORD
+    path = folder / MODEL_JSON
     if not path.is_file():
-        what = "has no model.json, so it is no saved model" if folder.is_dir() else "is not a saved model"
-        raise FormatError(f"{folder} {what if folder.exists() else 'does not exist'}")
-    content = read_versioned(path, FORMAT_VERSION)
+        problem = "has no model.json, so it is not a saved model" if folder.is_dir() else "is not a saved model"
+        raise FormatError(f"{folder} {problem if folder.exists() else 'does not exist'}")
+    content = read_versioned(path, 1, FORMAT_VERSION)
+    if content["format_version"] == 1:
+        content = translate_model_json(content)
     content.setdefault("composes", False)
-    check_fields(path, content, NAMED)
-    return {key: content[key] for key in NAMED}
+    check_fields(path, content, FIELDS)
+    return {name: content[name] for name in FIELDS}
 
 
 def read_vocabulary(path: Path) -> Vocabulary:
     """The vocabulary of a folder.
 
     Raises:
-        FormatError: it is missing or broken, in whatever way.
+        FormatError: it is missing or broken.
     """
     if not path.is_file():
         raise FormatError(f"{path} is missing")

@@ -1,88 +1,86 @@
-"""How the text that a model was trained on became words, so that others are read alike."""
+"""How the training text of a model became words, so that other texts are read the same way."""
 
 from typing import TYPE_CHECKING, Any
 
 from embeddings.errors import FormatError, SettingError
 
 if TYPE_CHECKING:
-    from embeddings.corpora import EncodedCorpus
+    from embeddings.corpora.encoded_corpus import EncodedCorpus
     from embeddings.models.model import Model
 
-TEXT = ("tokenizer", "case", "encoding_errors")  # settings of a corpus that say how a text becomes words
-PHRASES = "phrases"  # one more: what became a token in spite of its parts
+TEXT_SETTINGS = ("tokenizer", "case", "encoding_errors")  # settings of a corpus that decide how text becomes words
+PHRASES = "phrases"  # further, in the record: how words were joined to phrases
 
 
 def recorded_text_settings(model: "Model") -> dict[str, Any]:
-    """What a model's record says of how text became words: `TEXT`, and `PHRASES` if any were joined.
+    """The record of how text became words: `TEXT_SETTINGS`, and `PHRASES` if there were any.
 
     Raises:
-        FormatError: it does not.
+        FormatError: the record is missing or broken.
     """
     text = model.record.get("text")
-    if not isinstance(text, dict) or not all(isinstance(text.get(name), str) for name in TEXT):
-        raise FormatError(f"the {model.name} model is broken: its record does not say how text was read")
+    if not isinstance(text, dict) or not all(isinstance(text.get(name), str) for name in TEXT_SETTINGS):
+        raise FormatError(f"the {model.name} model is broken: its record has no valid 'text', how text was read")
     phrases = text.get(PHRASES)
     if phrases is not None and not (isinstance(phrases, dict) and isinstance(phrases.get("joiner"), str)):
-        raise FormatError(f"the {model.name} model is broken: its record does not say how phrases were joined")
+        raise FormatError(f"the {model.name} model is broken: the phrases in its record have no joiner")
     return text
 
 
 def corpus_settings(model: "Model") -> dict[str, Any]:
-    """How the corpus that a model was trained on was read, as settings of a `Corpus`.
+    """Settings of a `Corpus` that reads as the training corpus was read.
 
-    Phrases always replace their words: that they alternate would let one text change what another becomes.
+    Phrases always replace their words; if they alternated, one text would change how another is read.
 
     Raises:
-        FormatError: its record does not say, or its phrases are broken.
-        SettingError: phrases were joined by a version that did not keep them.
+        FormatError: the record or the phrases are broken.
+        SettingError: the model was saved without its phrases, by an early version.
     """
-    from embeddings.corpora.phrases.phrase_table import phrases_from_table
+    from embeddings.corpora.phrases.phrase_table import phrases_from_table  # imports numba
 
     text = recorded_text_settings(model)
-    read = {name: text[name] for name in TEXT}
+    settings = {name: text[name] for name in TEXT_SETTINGS}
     if text.get(PHRASES) is None:
-        return read
+        return settings
     if model.phrases is None:
-        raise SettingError(f"the {model.name} model does not have the phrases of its training: give a Corpus with them")
-    return {**read, "phrases": phrases_from_table(model.phrases), "joiner": text[PHRASES]["joiner"]}
+        raise SettingError(f"the {model.name} model was saved without its phrases: pass a Corpus with phrases")
+    return {**settings, "phrases": phrases_from_table(model.phrases), "joiner": text[PHRASES]["joiner"]}
 
 
 def continued_corpus_settings(model: "Model") -> dict[str, Any]:
-    """Settings of a `Corpus` that go on reading as the text of the training was; none where its record does not say.
-
-    Other than for texts of which each is to mean the same alone, phrases may alternate with their words.
+    """Settings of a `Corpus` for continued training, which keeps the mode of phrases; empty without a record.
 
     Raises:
-        FormatError, SettingError: as `reading_of`.
+        FormatError, SettingError: as `corpus_settings`.
     """
     if not isinstance(model.record.get("text"), dict):  # a model of another program
         return {}
-    read = corpus_settings(model)
-    return read | ({"phrase_words": phrase_settings(model)["phrase_words"]} if PHRASES in read else {})
+    return corpus_settings(model) | phrase_settings(model)
 
 
 def phrase_settings(model: "Model") -> dict[str, Any]:
-    """How phrases became tokens, as settings of a `Corpus`; none if none were joined.
+    """Settings of a `Corpus` about how phrases became tokens; empty if there were none.
 
     Raises:
-        FormatError: as `text_of`.
+        FormatError: as `recorded_text_settings`.
     """
-    joined = recorded_text_settings(model).get(PHRASES)
-    return {"joiner": joined["joiner"], "phrase_words": joined.get("words", "replace")} if joined else {}
+    phrases = recorded_text_settings(model).get(PHRASES)
+    return {"joiner": phrases["joiner"], "phrase_mode": phrases.get("mode", "replace")} if phrases else {}
 
 
 def check_same_text_settings(model: "Model", encoded: "EncodedCorpus") -> None:
-    """Refuse a corpus whose words are not cut, cased and joined as those that a model was trained on.
+    """Refuse a corpus with another tokenizer, case or joiner than the training corpus.
 
     Raises:
-        SettingError: naming the setting.
-        FormatError: as `text_of`.
+        SettingError: with the setting and both values.
+        FormatError: as `recorded_text_settings`.
     """
     text, meta = recorded_text_settings(model), encoded.meta
-    trained, joined = (found or {} for found in (text.get(PHRASES), meta.get(PHRASES)))
+    trained, read = ((phrases or {}).get("joiner") for phrases in (text.get(PHRASES), meta.get(PHRASES)))
     pairs = {name: (text[name], meta["settings"].get(name)) for name in ("tokenizer", "case")}
-    pairs |= {"joiner": (trained.get("joiner"), joined.get("joiner"))}
-    for name, (wanted, given) in pairs.items():
-        if wanted != given:
-            known = [f"{name} {value}" if value else "no phrases joined" for value in (given, wanted)]
-            raise SettingError(f"the corpus is read with {known[0]}, and that of the training with {known[1]}")
+    for name, (expected, value) in (pairs | {"joiner": (trained, read)}).items():
+        if expected != value:
+            raise SettingError(
+                f"{name} of the corpus must be {expected!r}, as in training, got {value!r}"
+                + " (no phrases)" * (name == "joiner" and value is None)
+            )

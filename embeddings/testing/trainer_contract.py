@@ -19,7 +19,6 @@ from embeddings.corpora import Corpus
 from embeddings.errors import SettingError
 from embeddings.models.model import Model
 from embeddings.settings import field_types, split_optional
-from embeddings.testing.index_contract import check_index as check_index
 from embeddings.training.callbacks import Callback, EpochEnd
 from embeddings.training.checkpoints import Checkpoints
 from embeddings.training.progress import Progress
@@ -29,7 +28,7 @@ from embeddings.training.run_options import RunOptions, accepts_run_options
 SYNONYMS = ("cat", "kitty")
 LINES = 600
 # Given to a trainer that has such fields, so that it learns from so small a corpus.
-FITTING = {"dim": 16, "min_count": 1, "sample": 0.0, "window": 2, "epochs": 40}
+FITTING = {"dim": 16, "min_count": 1, "subsample": 0.0, "window": 2, "epochs": 40}
 
 
 class Stopped(Exception):
@@ -137,7 +136,7 @@ def bad_values(kind: Any, metadata: "typing.Mapping[str, Any]") -> list[Any]:
         return [object()]
     step = 1 if kind is int else 0.5
     bad: list[Any] = ["a text", float("nan"), float("inf")]
-    bounds = [(metadata.get("least"), -step), (metadata.get("most"), step), (metadata.get("above"), 0)]
+    bounds = [(metadata.get("ge"), -step), (metadata.get("le"), step), (metadata.get("gt"), 0)]
     return bad + [kind(bound + beyond) for bound, beyond in bounds if bound is not None]
 
 

@@ -1,8 +1,7 @@
-"""How often a checkpoint is written, as people say it.
+"""How often a checkpoint is written, as users write it.
 
-The grammar: `auto`, or a number and its unit, without a space: seconds, minutes or hours as `30s`, `10m`, `1.5h`;
-words of the corpus as `500000w`, `500kw`, `5Mw`, `1Gw`. A number without a unit would be read in two ways, and is
-refused.
+`auto`, or a number with a unit and no space: seconds, minutes or hours (`30s`, `10m`, `1.5h`), or words of the corpus
+(`500000w`, `500kw`, `5Mw`, `1Gw`). A number without a unit is ambiguous, and is refused.
 """
 
 import re
@@ -11,19 +10,16 @@ from dataclasses import dataclass
 from embeddings.errors import SettingError
 
 AUTO = "auto"
-UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
-WORDS = {"w": 1.0, "kw": 1e3, "Mw": 1e6, "Gw": 1e9}
-OFTEN = 60.0  # seconds between two checkpoints, for auto
-SHARE = 0.01  # of the time is the most that they take then
-FORM = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)([a-zA-Z]+)", re.ASCII)
+AUTO_SECONDS = 60.0  # between checkpoints
+AUTO_SHARE = 0.01  # maximum share of the time spent on writing
+TIME_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+WORD_UNITS = {"w": 1.0, "kw": 1e3, "Mw": 1e6, "Gw": 1e9}
+PATTERN = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)([a-zA-Z]+)", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Interval:
-    """The least that lies between two checkpoints: seconds and words of the corpus; `share` bounds the time they take.
-
-    Of seconds and words one is 0.
-    """
+    """The minimum between two checkpoints, in seconds or words (the other is 0); `share` limits the time they take."""
 
     seconds: float = 0.0
     words: float = 0.0
@@ -31,20 +27,22 @@ class Interval:
 
     @classmethod
     def parse(cls, text: str) -> "Interval":
-        """The interval that a text says.
+        """Parse an interval.
 
         Raises:
-            SettingError: it says none.
+            SettingError: the text is not an interval.
         """
         if text == AUTO:
-            return cls(seconds=OFTEN, share=SHARE)
-        found = FORM.fullmatch(text) if isinstance(text, str) else None
-        number, unit = (float(found[1]), found[2]) if found else (0.0, "")
-        if not number or unit not in UNITS | WORDS:
+            return cls(seconds=AUTO_SECONDS, share=AUTO_SHARE)
+        match = PATTERN.fullmatch(text) if isinstance(text, str) else None
+        number, unit = (float(match[1]), match[2]) if match else (0.0, "")
+        if not number or unit not in TIME_UNITS | WORD_UNITS:
             allowed = "auto, a time such as 30s, 10m or 1h, or words such as 500000w, 500kw or 5Mw"
-            raise SettingError(f"checkpoints are written every {allowed}, not {text!r}")
-        return cls(seconds=number * UNITS[unit]) if unit in UNITS else cls(words=number * WORDS[unit])
+            raise SettingError(f"the interval of checkpoints must be {allowed}, got {text!r}")
+        if unit in TIME_UNITS:
+            return cls(seconds=number * TIME_UNITS[unit])
+        return cls(words=number * WORD_UNITS[unit])
 
-    def over(self, seconds: float, words: int, cost: float) -> bool:
-        """Whether so many seconds and words since the last checkpoint, which took `cost` seconds, are enough."""
+    def is_over(self, seconds: float, words: int, cost: float) -> bool:
+        """Whether seconds and words since the last checkpoint, which took `cost` seconds, are enough."""
         return seconds >= max(self.seconds, cost / self.share if self.share < 1 else 0.0) and words >= self.words

@@ -1,4 +1,4 @@
-"""What the checkpoints of a run say of it, without its arrays."""
+"""A summary of the checkpoints of a run, without reading their arrays."""
 
 from pathlib import Path
 from typing import Any
@@ -9,28 +9,26 @@ from embeddings.training.run_log_reader import is_number
 
 
 def find_checkpoints(path: Path) -> list[Path]:
-    """The whole checkpoints in a folder, oldest first, or the folder itself if it is one; none elsewhere."""
+    """The complete checkpoints in a folder, oldest first, or the folder itself if it is one."""
     return [path] if (path / RECORD).is_file() else Checkpoints(path).paths()
 
 
-def summarize_checkpoints(found: list[Path]) -> dict[str, Any]:
-    """What is kept, how far the last one is, and which run it is of.
+def summarize_checkpoints(paths: list[Path]) -> dict[str, Any]:
+    """Which run they belong to, and how far the last one is.
 
     Raises:
-        FormatError: it is damaged, or of a version that is not known here.
+        FormatError: the last one is damaged, or of an unknown version.
     """
-    run, facts = read_record(found[-1])
-    tally = facts.get("tally")
-    counted = tally if isinstance(tally, dict) else {}
-    words, seconds = counted.get("words"), counted.get("seconds")
-    listed = words if isinstance(words, list) else []
-    told: dict[str, Any] = to_jsonable(
+    fingerprint, values = read_record(paths[-1])
+    tally = values.get("tally")
+    words, seconds = (tally.get("words"), tally.get("seconds")) if isinstance(tally, dict) else (None, None)
+    summary: dict[str, Any] = to_jsonable(
         {
-            "trainer": run.get("trainer"),
-            "kept": [path.name for path in found],
-            "words": sum(number for number in listed if is_number(number)),
+            "trainer": fingerprint.get("trainer"),
+            "checkpoints": [path.name for path in paths],
+            "words": sum(number for number in words if is_number(number)) if isinstance(words, list) else 0,
             "seconds": seconds if is_number(seconds) else None,
-            **{name: run.get(name) for name in ("seed", "threads", "settings", "packages")},
+            **{name: fingerprint.get(name) for name in ("seed", "threads", "settings", "packages")},
         }
     )
-    return told
+    return summary

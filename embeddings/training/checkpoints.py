@@ -1,16 +1,13 @@
-"""Checkpoints: all that a run consists of, written now and then, so that whoever is stopped goes on from there.
+"""Checkpoints: the complete state of a run, written regularly, from which an interrupted run can be resumed.
 
-A run that is asked for checkpoints halts its threads at the end of their blocks when one is due, writes it, and
-lets them go on from where they were. What is written (`embeddings.training.state`) is all that decides what comes next,
-so that with one thread a run that goes on from it ends with the same bytes as one that was never stopped. With more
-threads it goes on from where each of them was.
+When a checkpoint is due, all threads halt at the end of their blocks, the state is written, and they continue. The
+state (`embeddings.training.state`) holds everything that decides what comes next: with one thread a resumed run ends
+with the same bytes as one that was never interrupted. With several threads, each continues from where it was.
 
-A checkpoint is a folder `words-N` by the words read so far, of `checkpoint.json` and `tensors.safetensors`. It is
-written beside its place, flushed, and renamed: a process killed at any moment leaves whole ones alone. The last few
-are kept. The record names the run (trainer, settings, corpus, vocabulary, seed, threads, versions, what it started
-from): a checkpoint of another one is refused.
-
-With the interval `auto` there is one every minute, or so rarely that writing takes less than 1 % of the time.
+A checkpoint is a folder `words-N`, named by the words read so far, of `checkpoint.json` and `tensors.safetensors`. It
+is written under a temporary name, flushed, and renamed, so a process killed at any moment leaves only complete ones.
+The last few are retained. The record holds the fingerprint of the run (trainer, settings, corpus, vocabulary, seed,
+threads, versions, starting vectors), and a checkpoint of another run is refused.
 """
 
 import json
@@ -26,128 +23,122 @@ from typing import Any
 import numpy as np
 
 from embeddings.errors import EmbeddingsError, FormatError, OutputError, SettingError
+from embeddings.settings import check_value
 from embeddings.support import tensors
-from embeddings.support.files import check_output, atomic_write
+from embeddings.support.files import atomic_write, check_output
 from embeddings.support.jsonable import to_jsonable
 from embeddings.support.logs import log
 from embeddings.training.checkpoint_interval import AUTO, Interval
 from embeddings.training.progress import Progress
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 RECORD, TENSORS = "checkpoint.json", "tensors.safetensors"
 NAME = "words-{:015d}"
-NAMED = "words-" + "[0-9]" * 15  # a pattern of these names: no folder of somebody else has one
-KEPT = 3
-PARTIAL = ".partial"
-LONGEST_SHOWN = 100  # characters of a value in a message
-PACE = 5e8  # bytes a second: what a first checkpoint is taken to cost
+NAME_PATTERN = "words-" + "[0-9]" * 15  # for glob; specific enough not to match other folders
+PARTIAL_SUFFIX = ".partial"
+MAX_VALUE_LENGTH = 100  # characters of a value in a message
+BYTES_PER_SECOND = 5e8  # assumed for the cost of the first checkpoint
 
 
 class CheckpointError(EmbeddingsError):
-    """A checkpoint is damaged, or that of another run."""
+    """A checkpoint is damaged, or of another run."""
 
 
 @dataclass(frozen=True)
-class State:
-    """What a checkpoint holds: `run` names the run, `facts` and `arrays` say how far it is."""
+class RunState:
+    """The content of a checkpoint: `fingerprint` identifies the run, `values` and `arrays` are its state."""
 
-    run: dict[str, Any]
-    facts: dict[str, Any]
+    fingerprint: dict[str, Any]
+    values: dict[str, Any]
     arrays: Mapping[str, np.ndarray]
-
-    @property
-    def bytes(self) -> int:
-        """How large it is."""
-        return sum(array.nbytes for array in self.arrays.values())
 
 
 @dataclass(frozen=True)
 class Checkpoints:
-    """Where a run keeps its checkpoints, how often it writes one, and how many are kept.
+    """Where a run writes checkpoints, how often, and how many are retained.
 
-    They outlive the run, whose model is yet to be saved: `sweep(everything=True)` removes them then.
+    They remain after the run, because its model has yet to be saved; `remove_all` deletes them then.
 
     Arguments:
-        path: a folder of their own, made when the first is written.
-        every: "auto", a time ("30s", "10m", "1h") or words of the corpus ("500kw", "5Mw"); see `interval`.
-        keep: so many, the last ones.
-        force: begin anew although the folder holds checkpoints of a run that did not end.
+        path: a folder for checkpoints only; created when the first one is written.
+        every: "auto", a time ("30s", "10m", "1h") or words of the corpus ("500kw", "5Mw"). "auto" writes one every
+            minute, but spends at most 1 % of the time on it.
+        keep: retain this many of the last checkpoints.
+        force: start over even if the folder holds checkpoints of an unfinished run, which are deleted.
 
     Raises:
-        SettingError: `path` is none, `every` says no interval, or `keep` is below 1.
+        SettingError: a value is of the wrong type or out of range.
     """
 
     path: str | os.PathLike[str]
     every: str = AUTO
-    keep: int = KEPT
+    keep: int = 3
     force: bool = False
 
     def __post_init__(self) -> None:
-        from embeddings.settings import check_value
-
         if not isinstance(self.path, str | os.PathLike) or not os.fspath(self.path):
-            raise SettingError(f"checkpoints must have the path of a folder, not {self.path!r:.80}")
+            raise SettingError(f"the path of checkpoints must be that of a folder, got {self.path!r:.80}")
         Interval.parse(self.every)
-        check_value("keep", self.keep, int, {"least": 1})
+        check_value("keep", self.keep, int, {"ge": 1})
 
     @property
     def folder(self) -> Path:
-        """Where they are."""
+        """The folder that holds them."""
         return Path(self.path)
 
     def paths(self) -> list[Path]:
-        """The whole ones, oldest first."""
-        return sorted(path.parent for path in self.folder.glob(f"{NAMED}/{RECORD}"))
+        """The folders of complete checkpoints, oldest first."""
+        return sorted(path.parent for path in self.folder.glob(f"{NAME_PATTERN}/{RECORD}"))
 
     def check(self, *, resume: bool) -> None:
-        """Refuse a folder that cannot be written, or, where a run begins anew, one that another left.
+        """Refuse a folder that cannot be written or, unless `resume` or `force`, that holds checkpoints.
 
         Raises:
-            OutputError: saying what to do.
+            OutputError: with the path and what to do.
         """
         if self.folder.is_dir():
             check_output(self.folder / RECORD)
         elif self.folder.exists() or self.folder.is_symlink():
-            raise OutputError(f"{self.folder} is no folder, and checkpoints are written into one: move it away")
+            raise OutputError(f"{self.folder} is not a folder, so no checkpoints can be written into it; move it away")
         else:
             check_output(self.folder)
         if self.paths() and not resume and not self.force:
             raise OutputError(
-                f"{self.folder} holds checkpoints of a run that did not end: --resume goes on from there, "
-                "--force begins anew"
+                f"{self.folder} holds checkpoints of an unfinished run: use resume to continue it, "
+                "or force to start over"
             )
 
-    def latest(self) -> State | None:
-        """The last one; None if there is none yet. Its arrays are mapped, read-only.
+    def latest(self) -> RunState | None:
+        """The last one, its arrays memory-mapped and read-only; None if there is none.
 
         Raises:
             CheckpointError: it is damaged.
         """
-        found = self.paths()
-        if not found:
+        paths = self.paths()
+        if not paths:
             return None
         try:
-            return read(found[-1])
+            return RunState(*read_record(paths[-1]), tensors.load(paths[-1] / TENSORS))
         except FormatError as error:
-            raise useless(self, str(error)) from None
+            raise unusable(self, str(error)) from None
 
-    def check_run(self, here: Mapping[str, Any]) -> None:
-        """Refuse to go on from the last one, if there is one, with another run, as far as what names that is known.
+    def check_fingerprint(self, fingerprint: Mapping[str, Any]) -> None:
+        """Refuse to resume another run, given all or a part of this run's fingerprint.
 
         Raises:
-            CheckpointError: it is of another run, or damaged.
+            CheckpointError: the last checkpoint is of another run, or damaged.
         """
-        found = self.paths()
-        if not found:
+        paths = self.paths()
+        if not paths:
             return
         try:
-            there = read_record(found[-1])[0]
+            saved = read_record(paths[-1])[0]
         except FormatError as error:
-            raise useless(self, str(error)) from None
-        check_same(self.folder, {name: there.get(name) for name in here}, here)
+            raise unusable(self, str(error)) from None
+        check_same_run(self.folder, {name: saved.get(name) for name in fingerprint}, fingerprint)
 
-    def write(self, state: State, words: int) -> Path:
-        """Write one; gives its folder. Older ones beyond those to be kept are removed.
+    def write(self, state: RunState, words: int) -> Path:
+        """Write one and remove old ones beyond `keep`; returns its folder.
 
         Raises:
             OutputError: it cannot be written.
@@ -155,61 +146,51 @@ class Checkpoints:
         try:
             self.folder.mkdir(exist_ok=True)
         except OSError as error:
-            raise OutputError(f"{self.folder} cannot be made: {error.strerror or error}") from error
+            raise OutputError(f"cannot create {self.folder}: {error.strerror or error}") from error
         target = self.folder / NAME.format(words)
-        if target.exists():  # what is damaged, or of a run begun anew
-            self.forget(target)
-        with atomic_write(target, folder=True) as fresh:
-            tensors.save(state.arrays, fresh / TENSORS)
-            content = {"format_version": FORMAT_VERSION, "run": state.run, "facts": state.facts}
-            (fresh / RECORD).write_text(json.dumps(content, ensure_ascii=False, allow_nan=False), encoding="utf-8")
-        for old in self.paths()[: -self.keep]:
-            self.forget(old)
+        if target.exists():  # damaged, or of an earlier run
+            remove(target)
+        with atomic_write(target, folder=True) as folder:
+            tensors.save(state.arrays, folder / TENSORS)
+            content = {"format_version": FORMAT_VERSION, "fingerprint": state.fingerprint, "values": state.values}
+            (folder / RECORD).write_text(json.dumps(content, ensure_ascii=False, allow_nan=False), encoding="utf-8")
+        for path in self.paths()[: -self.keep]:
+            remove(path)
         return target
 
-    def forget(self, path: Path) -> None:
-        """Remove one: its record first, so that what is left after a crash is none."""
-        with suppress(OSError):
-            (path / RECORD).unlink(missing_ok=True)
-            shutil.rmtree(path)
-
-    def sweep(self, *, everything: bool = False) -> None:
-        """Remove what killed processes left half written, or all there is."""
-        for path in list(self.folder.glob(f".{NAMED}.*{PARTIAL}")) + self.scraps():
+    def remove_partial(self) -> None:
+        """Remove incomplete checkpoints that killed processes left, and the folder if it is empty."""
+        for path in self.folder.glob(f".{NAME_PATTERN}.*{PARTIAL_SUFFIX}"):
             shutil.rmtree(path, ignore_errors=True)
-        for path in self.paths() if everything else []:
-            self.forget(path)
+        for path in self.folder.glob(NAME_PATTERN):
+            if path.is_dir() and not (path / RECORD).exists():
+                shutil.rmtree(path, ignore_errors=True)
         with suppress(OSError):
-            self.folder.rmdir()  # if it is empty
+            self.folder.rmdir()
 
-    def scraps(self) -> list[Path]:
-        """Folders that were being removed."""
-        return [path for path in self.folder.glob(NAMED) if path.is_dir() and not (path / RECORD).exists()]
-
-
-def useless(checkpoints: Checkpoints, reason: str) -> CheckpointError:
-    """What is raised, with advice, where the last checkpoint cannot be used."""
-    *before, last = checkpoints.paths()
-    advice = "; remove it to go on from the one before" if before else ""
-    return CheckpointError(f"the last checkpoint, {last}, cannot be used: {reason}{advice}")
+    def remove_all(self) -> None:
+        """Remove all checkpoints, and the folder if it is empty then."""
+        for path in self.paths():
+            remove(path)
+        self.remove_partial()
 
 
-class Keeper:
+class CheckpointWriter:
     """Writes the checkpoints of one run when they are due."""
 
     def __init__(self, checkpoints: Checkpoints, words: int) -> None:
         self.checkpoints, self.interval = checkpoints, Interval.parse(checkpoints.every)
         self.words, self.time = words, perf_counter()
-        self.cost: float | None = None
+        self.cost: float | None = None  # seconds that the last one took
 
-    def due(self, words: int, size: int) -> bool:
-        """Whether the next one, of so many bytes, is to be written after so many words."""
-        cost = size / PACE if self.cost is None else self.cost
-        return self.interval.over(perf_counter() - self.time, words - self.words, cost)
+    def is_due(self, words: int, size: int) -> bool:
+        """Whether to write the next one, of about `size` bytes, after this many words."""
+        cost = size / BYTES_PER_SECOND if self.cost is None else self.cost
+        return self.interval.is_over(perf_counter() - self.time, words - self.words, cost)
 
-    def write(self, state: State, progress: Progress) -> Path | None:
-        """Write one; where that fails it is told, and the run goes on."""
-        begun = perf_counter()
+    def write(self, state: RunState, progress: Progress) -> Path | None:
+        """Write one; if it cannot be written, a warning is logged and training continues."""
+        started = perf_counter()
         try:
             return self.checkpoints.write(state, progress.words)
         except OutputError as error:
@@ -217,61 +198,67 @@ class Keeper:
             return None
         finally:
             self.words, self.time = progress.words, perf_counter()
-            self.cost = self.time - begun
+            self.cost = self.time - started
 
 
-def read(path: Path) -> State:
-    """The checkpoint in a folder, its arrays mapped.
+def remove(path: Path) -> None:
+    """Remove a checkpoint: its record first, so that what a crash leaves is not a complete one."""
+    with suppress(OSError):
+        (path / RECORD).unlink(missing_ok=True)
+        shutil.rmtree(path)
 
-    Raises:
-        FormatError: it is damaged, or of a version that is not known here.
-    """
-    return State(*read_record(path), tensors.load(path / TENSORS))
+
+def unusable(checkpoints: Checkpoints, reason: str) -> CheckpointError:
+    """The error for a last checkpoint that cannot be used, with advice."""
+    *earlier, last = checkpoints.paths()
+    advice = "; remove it to continue from the one before" if earlier else ""
+    return CheckpointError(f"cannot use the last checkpoint, {last}: {reason}{advice}")
 
 
 def read_record(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What names the run of the checkpoint in a folder, and how far it is.
+    """The fingerprint and the values of the checkpoint in a folder.
 
     Raises:
-        FormatError: as `read`.
+        FormatError: it is damaged, or of an unknown version.
     """
     record = path / RECORD
     try:
         content = json.loads(record.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise FormatError(f"{record} is broken: {error}") from None
-    if not isinstance(content, dict) or content.get("format_version") != FORMAT_VERSION:
-        version = content.get("format_version") if isinstance(content, dict) else None
-        raise FormatError(f"{record} is of format version {version!r}; this package reads {FORMAT_VERSION}")
-    if not isinstance(content.get("run"), dict) or not isinstance(content.get("facts"), dict):
-        raise FormatError(f"{record} is broken: it does not say of which run it is, or how far")
-    return content["run"], content["facts"]
+    version = content.get("format_version") if isinstance(content, dict) else None
+    if version != FORMAT_VERSION:
+        raise FormatError(f"{record} has format version {version!r}; this package reads version {FORMAT_VERSION}")
+    fingerprint, values = content.get("fingerprint"), content.get("values")
+    if not isinstance(fingerprint, dict) or not isinstance(values, dict):
+        raise FormatError(f"{record} is broken: its fingerprint or values are missing")
+    return fingerprint, values
 
 
-def check_same(path: Path, there: Mapping[str, Any], here: Mapping[str, Any]) -> None:
+def check_same_run(folder: Path, saved: Mapping[str, Any], fingerprint: Mapping[str, Any]) -> None:
     """Refuse the checkpoint of another run.
 
     Raises:
-        CheckpointError: naming all that differs, in one line.
+        CheckpointError: listing all differences.
     """
-    different = list(differences(there, to_jsonable(here)))
-    if different:
-        raise CheckpointError(f"{path} is of another run and cannot be gone on with: {'; '.join(different)}")
+    changes = list(differences(saved, to_jsonable(fingerprint)))
+    if changes:
+        raise CheckpointError(f"cannot resume from {folder}, which is of another run: {'; '.join(changes)}")
 
 
-def differences(there: Any, here: Any, name: str = "") -> Iterator[str]:
-    """What differs between two records, by name."""
-    if isinstance(there, dict) and isinstance(here, dict):
-        for key in dict.fromkeys([*there, *here]):
-            yield from differences(there.get(key), here.get(key), key)
-    elif isinstance(there, list) and isinstance(here, list) and len(there) == len(here):
-        for one, other in zip(there, here, strict=True):
+def differences(saved: Any, current: Any, name: str = "") -> Iterator[str]:
+    """What differs between two fingerprints, by name."""
+    if isinstance(saved, dict) and isinstance(current, dict):
+        for key in dict.fromkeys([*saved, *current]):
+            yield from differences(saved.get(key), current.get(key), key)
+    elif isinstance(saved, list) and isinstance(current, list) and len(saved) == len(current):
+        for one, other in zip(saved, current, strict=True):
             yield from differences(one, other, name)
-    elif there != here:
-        yield f"{name} was {ending(there)}, and is {ending(here)}"
+    elif saved != current:
+        yield f"{name} was {shorten(saved)}, but is {shorten(current)} now"
 
 
-def ending(value: Any) -> str:
-    """A value as text, of a long one its end, in which paths differ."""
+def shorten(value: Any) -> str:
+    """A value as text; of a long one the end, where paths differ."""
     text = str(value)
-    return text if len(text) <= LONGEST_SHOWN else f"…{text[1 - LONGEST_SHOWN :]}"
+    return text if len(text) <= MAX_VALUE_LENGTH else f"…{text[1 - MAX_VALUE_LENGTH :]}"

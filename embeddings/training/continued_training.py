@@ -1,158 +1,115 @@
-"""Going on with a model on new text: its vocabulary grows, and what it knows is where it was.
+"""Continued training: a trained model learns from new text, and its vocabulary grows.
 
-The counts of old and new text are added, and with them the noise and the sub-sampling of both. All old words stay;
-words of the new text come in that occur `min_count` times there. Every table that belongs to the model goes on: rows
-of old words are theirs, wherever these stand in the new order, and tables that are not of words (n-grams in
-buckets, weights of positions) are taken whole. New words start at random, and so do documents, which are
-those of the new text. The rate falls anew, from where the settings say.
+The counts of old and new text are added, and with them the noise distribution and subsampling. All old words stay.
+Words of the new text are added if they occur `min_count` times there. Rows of old words keep their values, wherever
+these words are in the new order; tables that do not belong to words (n-gram buckets, position weights) are taken whole.
+New words, and the documents of the new text, start at random. The learning rate decays from its initial value again.
 """
 
-import os
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from embeddings.corpora.corpus_cache.tempdir import new_folder
+from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.remapping import remap
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, FormatError, SettingError
 from embeddings.kernels.row_operations import padded
+from embeddings.models.model import Model
 from embeddings.models.text_settings import PHRASES
 from embeddings.support.arrow_arrays import to_arrow, to_string_array
-from embeddings.training.parameters import parameters
+from embeddings.support.cache_folder import cache_folder
+from embeddings.training.parameters import parameter_arrays
 
 if TYPE_CHECKING:
-    from embeddings.corpora import Corpus, EncodedCorpus
-    from embeddings.models.model import Model
+    from embeddings.corpora.corpus import Corpus
     from embeddings.training.task import Task
 
-WHOLE = ("ngrams", "positions")  # tables that are not of words
-FRESH = ("documents",)
-SHAPING = ("dim", "min_n", "max_n")  # settings that old rows depend on
-READING = ("tokenizer", "case")  # settings of the corpus that its words depend on
-NOTHING = "nothing"  # the row behind those of words, in some models
-
-
-def continue_training(
-    model: "Model",
-    corpus: "Corpus | str | os.PathLike[str] | Iterable[Any]",
-    *,
-    threads: int | None = None,
-    seed: int = 1,
-    report: Any = None,
-    **changes: Any,
-) -> "Model":
-    """The model gone on with, on new text and new words; by its own settings, but for the `changes`.
-
-    What is no `Corpus` is read as the text of the model was. Further arguments and errors are those of `train`; and
-
-    Raises:
-        SettingError: the trainer cannot go on with a model, or a setting does not fit what it has learned.
-        FormatError: a table of it is missing.
-    """
-    from embeddings.corpora import Corpus
-    from embeddings.models.text_settings import continued_corpus_settings
-    from embeddings.training.train import train
-
-    check_model(model)
-    text = corpus if isinstance(corpus, Corpus) else Corpus(corpus, **continued_corpus_settings(model))
-    settings = {**model.settings, **changes}
-    return train(model.name, text, threads=threads, seed=seed, report=report, continued=model, **settings)
+SHARED_TABLES = ("ngrams", "positions")  # no row of these belongs to a word
+NEW_TABLES = ("documents",)
+FIXED_SETTINGS = ("dim", "min_n", "max_n")  # old rows depend on them
+TEXT_SETTINGS = ("tokenizer", "case")  # the words of a corpus depend on them
+EMPTY_ROW = "nothing"  # in some models, the row after those of words
 
 
 def check_model(model: Any) -> None:
-    """Refuse what is no model.
-
-    Raises:
-        SettingError: saying what is one.
-    """
-    from embeddings.models.model import Model
-
+    """Refuse anything but a model."""
     if not isinstance(model, Model):
-        raise SettingError(f"a Model is gone on with, such as embeddings.load_model gives, not {model!r:.80}")
+        raise SettingError(f"expected a Model, such as embeddings.load_model returns, got {model!r:.80}")
 
 
-def check(model: "Model", trainer: str, settings: Any) -> None:
-    """Refuse a model that a trainer cannot go on with.
+def check(model: Model, trainer: str, settings: Any) -> None:
+    """Refuse a model that a trainer with these settings cannot continue.
 
     Raises:
-        SettingError: saying why.
+        SettingError: another trainer made the model, the trainer cannot continue models, or settings do not fit.
     """
     if model.name != trainer:
-        raise SettingError(f"a {model.name} model cannot be gone on with by {trainer}")
+        raise SettingError(f"cannot continue training a {model.name} model with trainer {trainer}")
     if not getattr(settings, "can_continue", True):
-        raise SettingError(f"{trainer} cannot go on with a model: what it learns is found in one text")
-    for name in SHAPING:
-        before, now = model.settings.get(name), getattr(settings, name, None)
-        if before != now:
-            raise SettingError(f"the model was trained with {name} {before}, which cannot become {now}")
-    most = getattr(settings, "max_vocab", None)
-    if most is not None and most < len(model.vocabulary):
-        raise SettingError(f"max-vocab {most} is less than the {len(model.vocabulary)} words that the model has")
-
-
-def extend_corpus(model: "Model", encoded: "EncodedCorpus", settings: Any) -> "EncodedCorpus":
-    """The new text as numbers of the grown vocabulary, as long as this object lasts.
-
-    Raises:
-        CorpusError: no word of it is known or frequent.
-        OutputError: it cannot be written.
-    """
-    from embeddings.corpora.corpus_cache.tempdir import new_folder
-    from embeddings.corpora.encoded_corpus import EncodedCorpus
-    from embeddings.corpora.remapping import remap
-    from embeddings.support.cache_folder import cache_folder
-
-    vocabulary = grown(model.vocabulary, encoded.vocabulary, min_count=settings.min_count, max_vocab=settings.max_vocab)
-    with new_folder(cache_folder("corpora")) as scratch:
-        remap(encoded, vocabulary, scratch)
-    return EncodedCorpus(scratch, temporary=True)
-
-
-def check_corpus(model: "Model", corpus: "Corpus") -> None:
-    """Refuse text whose words are cut otherwise than those of the model, before it is read.
-
-    Raises:
-        SettingError: naming what differs; or the text has a vocabulary of its own.
-    """
-    if corpus.vocabulary is not None:
-        raise SettingError("the vocabulary is that of the model, grown: the corpus can have none of its own")
-    before = model.record.get("text")
-    if not isinstance(before, dict):  # models of other programs do not say
-        return
-    for name in READING:
-        if name in before and before[name] != corpus.settings.get(name):
-            raise SettingError(f"the model learned from text read with {name} {before[name]!r}: read this so too")
-    joined, joins = before.get(PHRASES), corpus.phrasing
-    if joined is not None and joins is None:
-        raise SettingError("the model learned from text with phrases as words: name the phrases for this text too")
-    if isinstance(joined, dict) and joins is not None and joined.get("joiner") != joins.joiner:
+        raise SettingError(f"{trainer} models cannot be trained further: their vocabulary comes from one text")
+    for name in FIXED_SETTINGS:
+        old, new = model.settings.get(name), getattr(settings, name, None)
+        if old != new:
+            raise SettingError(f"{name} must be {old}, as in the model, got {new}")
+    max_vocab = getattr(settings, "max_vocab", None)
+    if max_vocab is not None and max_vocab < len(model.vocabulary):
         raise SettingError(
-            f"the words of the model's phrases are joined by {joined.get('joiner')!r}: join these so too"
+            f"max_vocab must be at least {len(model.vocabulary)}, the words of the model, got {max_vocab}"
         )
 
 
-def phrases_after(model: "Model | None", table: Any) -> Any:
-    """The phrases of a model gone on with: those it had, and those of the new text, which has a table of them."""
-    from embeddings.corpora.phrases.phrase_table import merge_phrase_tables
+def check_corpus(model: Model, corpus: "Corpus") -> None:
+    """Refuse text that is not read as that of the model, before it is read.
 
-    return table if model is None else merge_phrase_tables(model.phrases, table)
-
-
-def grown(old: Vocabulary, new: Vocabulary, *, min_count: int, max_vocab: int | None) -> Vocabulary:
-    """The old words and the frequent new ones, most frequent first; counts and totals are added.
-
-    The old words are no more than `max_vocab`, which `check` has seen to.
+    Raises:
+        SettingError: a text setting differs, or the corpus has a vocabulary of its own.
     """
-    both = old.merge(new)
-    known = places(old, both) >= 0
-    fresh = np.flatnonzero(~known & (both.counts >= min_count))
-    known[fresh if max_vocab is None else fresh[: max_vocab - len(old)]] = True
-    kept = to_string_array(both.column).filter(to_arrow(known))
-    return Vocabulary(kept, both.counts[known], total=both.total)
+    if corpus.vocabulary is not None:
+        raise SettingError("continued training uses the vocabulary of the model: the corpus must not set vocabulary")
+    old = model.record.get("text")
+    if not isinstance(old, dict):  # a model of another program
+        return
+    for name in TEXT_SETTINGS:
+        new = corpus.settings.get(name)
+        if name in old and old[name] != new:
+            raise SettingError(f"{name} must be {old[name]!r}, as in the text of the model, got {new!r}")
+    old_phrases, new_phrases = old.get(PHRASES), corpus.phrase_config
+    if old_phrases is not None and new_phrases is None:
+        raise SettingError("the model was trained with phrases: the corpus requires phrases too")
+    if isinstance(old_phrases, dict) and new_phrases is not None and old_phrases.get("joiner") != new_phrases.joiner:
+        raise SettingError(
+            f"joiner must be {old_phrases.get('joiner')!r}, as in the phrases of the model, got {new_phrases.joiner!r}"
+        )
 
 
-def places(old: Vocabulary, new: Vocabulary) -> np.ndarray:
-    """For each word of the new vocabulary its place in the old one, -1 for those that are not there; int64."""
+def extend_corpus(model: Model, encoded: EncodedCorpus, settings: Any) -> EncodedCorpus:
+    """The new text encoded with the extended vocabulary, in a temporary folder.
+
+    Raises:
+        CorpusError: no word of it is known or frequent enough.
+        OutputError: it cannot be written.
+    """
+    limits = {"min_count": settings.min_count, "max_vocab": settings.max_vocab}
+    vocabulary = extend_vocabulary(model.vocabulary, encoded.vocabulary, **limits)
+    with new_folder(cache_folder("corpora")) as folder:
+        remap(encoded, vocabulary, folder)
+    return EncodedCorpus(folder, temporary=True)
+
+
+def extend_vocabulary(old: Vocabulary, new: Vocabulary, *, min_count: int, max_vocab: int | None) -> Vocabulary:
+    """The old words and the frequent new ones, most frequent first, with added counts and totals."""
+    merged = old.merge(new)
+    selected = rows_in(old, merged) >= 0
+    added = np.flatnonzero(~selected & (merged.counts >= min_count))
+    selected[added if max_vocab is None else added[: max_vocab - len(old)]] = True
+    words = to_string_array(merged.column).filter(to_arrow(selected))
+    return Vocabulary(words, merged.counts[selected], total=merged.total)
+
+
+def rows_in(old: Vocabulary, new: Vocabulary) -> np.ndarray:
+    """For each word of the new vocabulary its row in the old one, -1 if it has none; int64."""
     import pyarrow.compute
 
     found = pyarrow.compute.index_in(to_string_array(new.column), value_set=to_string_array(old.column))
@@ -160,54 +117,51 @@ def places(old: Vocabulary, new: Vocabulary) -> np.ndarray:
     return rows
 
 
-def put(model: "Model", task: "Task", tables: Any) -> int:
-    """Write what the model knows into tables as training starts; gives how many words are old.
+def apply(model: Model, task: "Task", tables: Any) -> int:
+    """Copy the tables of the model into those of a new run; returns the number of old words.
 
     Raises:
-        FormatError: a table of the model is missing, or does not fit.
-        CorpusError: no word is old.
+        FormatError: a table of the model is missing, or its shape does not fit.
+        CorpusError: the vocabularies have no word in common.
     """
-    before = places(model.vocabulary, task.vocabulary)
-    here = np.flatnonzero(before >= 0)
-    if not len(here):
-        raise CorpusError("the text and the model have no word in common")
-    for name, table in parameters(tables).items():
-        kept = model.tables.get(name, model.vectors.matrix if name == "words" else None)
-        if name in FRESH or (kept is None and name in WHOLE):
+    old_rows = rows_in(model.vocabulary, task.vocabulary)
+    new_rows = np.flatnonzero(old_rows >= 0)
+    if not len(new_rows):
+        raise CorpusError("the corpus and the model have no word in common")
+    for name, table in parameter_arrays(tables).items():
+        saved = model.tables.get(name, model.vectors.matrix if name == "words" else None)
+        if name in NEW_TABLES or (saved is None and name in SHARED_TABLES):
             continue
-        if kept is None:
-            raise FormatError(f"the {model.name} model has no table {name!r}, and cannot be gone on with")
-        if name in WHOLE:
-            put_rows(name, table, kept, slice(None), slice(None))
+        if saved is None:
+            raise FormatError(f"the {model.name} model has no table {name!r}, so it cannot be trained further")
+        if name in SHARED_TABLES:
+            copy_rows(name, table, saved, slice(None), slice(None))
         else:
-            put_rows(name, table, kept, here, before[here], of=len(model.vocabulary))
-            put_nothing(model, table, len(task.vocabulary))
-    return len(here)
+            copy_rows(name, table, saved, new_rows, old_rows[new_rows], words=len(model.vocabulary))
+            empty = model.tables.get(EMPTY_ROW)
+            if empty is not None and len(table) == len(task.vocabulary) + 1:
+                table[-1, : empty.shape[-1]] = empty[0]
+    return len(new_rows)
 
 
-def put_rows(name: str, table: np.ndarray, kept: np.ndarray, goal: Any, source: Any, *, of: int | None = None) -> None:
-    """Copy rows of a kept table, (rows, dim) or (rows, slots, dim), to those of one in training.
+def copy_rows(
+    name: str, table: np.ndarray, saved: np.ndarray, to_rows: Any, from_rows: Any, *, words: int | None = None
+) -> None:
+    """Copy rows of a saved table, (rows, dim) or (rows, slots, dim), to one in training; `words` rows are expected.
 
     Raises:
-        FormatError: their shapes do not fit.
+        FormatError: the shapes do not fit.
     """
-    dim, slots = kept.shape[-1], kept.shape[1] if kept.ndim == 3 else 1
+    dim, slots = saved.shape[-1], saved.shape[1] if saved.ndim == 3 else 1
     flat = table.reshape(-1, padded(dim))
     rows = len(flat) // slots
-    fits = len(kept) == (rows if of is None else of) and len(flat) == rows * slots and kept.ndim in (2, 3)
-    if not fits or (of is not None and rows <= int(np.max(goal))):
-        raise FormatError(f"the model's table {name!r} of shape {kept.shape} does not fit this run: other settings?")
-    flat.reshape(rows, slots, padded(dim))[goal, :, :dim] = kept.reshape(len(kept), slots, dim)[source]
+    fits = len(saved) == (rows if words is None else words) and len(flat) == rows * slots and saved.ndim in (2, 3)
+    if not fits or (words is not None and rows <= int(np.max(to_rows))):
+        raise FormatError(f"the model's table {name!r} of shape {saved.shape} does not fit the settings of this run")
+    flat.reshape(rows, slots, padded(dim))[to_rows, :, :dim] = saved.reshape(len(saved), slots, dim)[from_rows]
 
 
-def put_nothing(model: "Model", table: np.ndarray, words: int) -> None:
-    """Copy the row that stands where there is no word, for models that have one behind those of words."""
-    row = model.tables.get(NOTHING)
-    if row is not None and len(table) == words + 1:
-        table[words, : row.shape[-1]] = row[0]
-
-
-def rows_of(model: "Model | None", name: str) -> int | None:
-    """How many rows a table of a model has; None without a model, or such a table."""
+def table_rows(model: Model | None, name: str) -> int | None:
+    """The number of rows of a model's table; None without a model or such a table."""
     table = None if model is None else model.tables.get(name)
     return None if table is None else len(table)

@@ -1,14 +1,19 @@
-"""Vectors for documents that were not trained on: words and outputs stay as they are, only the document's row moves."""
+"""Vectors for new documents: word and output rows are constant, only the document's row is trained."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from embeddings.corpora.corpus import Corpus
+from embeddings.corpora.documents import Documents, corpus_documents, splits_by_line
+from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.reading.sources import Texts
+from embeddings.corpora.remapping import id_mapping
 from embeddings.errors import FormatError, NoWordsError, SettingError
 from embeddings.kernels.block import new_block
 from embeddings.kernels.infer_documents import Inference, new_state
@@ -16,43 +21,46 @@ from embeddings.kernels.random_numbers import thread_keys
 from embeddings.kernels.row_operations import padded
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.models.document_vectors import as_list
+from embeddings.models.model import Model
 from embeddings.models.text_settings import check_same_text_settings, corpus_settings
 from embeddings.settings import check_value
-from embeddings.training import hogwild
-from embeddings.training.document_stream import Documents, corpus_documents, splits_by_line
+from embeddings.training.hogwild import run_threads
 from embeddings.training.parameters import zero_rows
-from embeddings.training.task import check_threads_and_seed, source_of
+from embeddings.training.task import block_source, check_threads_and_seed
 
-if TYPE_CHECKING:
-    from embeddings.corpora import Corpus, EncodedCorpus
-    from embeddings.models.model import Model
-
-Report = Callable[[int, int], object]  # is given the documents that are done, and all
-WORDS = 1 << 22  # of documents that are in memory at a time
-TOGETHER = 64  # documents that a thread takes at a time
+Report = Callable[[int, int], object]  # called with the number of documents done, and of all
+Scratch = tuple[Any, Any, StepBuffers, Inference, np.ndarray]  # block, tables, buffers, inference, random counter
+WORDS_IN_MEMORY = 1 << 22
+DOCUMENTS_PER_TURN = 64  # that a thread takes at a time
 
 
 @dataclass(frozen=True)
 class DocumentInferencer:
-    """A model as inference needs it: its trainer's settings, its kernel, and what makes a thread's tables and scratch.
+    """Infers vectors of documents with a trained model.
 
-    `kernel(goal, source, block, tables, bundle, how, rng)` is as `embeddings.plugins.paragraph_dbow.infer`;
-    `tables(row)` are given the thread's row, (1, padded dim); `noise` words are drawn for a centre; `shrink` and
-    `sharing` are as in `embeddings.training.document_stream.windows`.
+    Arguments:
+        settings: those of the model's trainer.
+        kernel: `kernel(rows, source, block, tables, buffers, inference, rng)`, such as
+            `embeddings.plugins.paragraph_dbow.infer`.
+        tables: makes the tables of a thread, from its row (1, padded dim).
+        buffers: makes the step buffers of a thread.
+        noise: negative samples per window.
+        shrink: draw the size of each window.
+        windows_per_draw: distant windows that share negative samples.
     """
 
-    model: "Model"
+    model: Model
     settings: Any
     kernel: Callable[..., None]
     tables: Callable[[np.ndarray], Any]
     buffers: Callable[[], StepBuffers]
     noise: int
     shrink: bool
-    sharing: int
+    windows_per_draw: int
 
     def __call__(
         self,
-        texts: "Corpus | Iterable[Any]",
+        texts: Corpus | Iterable[Any],
         *,
         epochs: int | None = None,
         seed: int = 1,
@@ -60,140 +68,138 @@ class DocumentInferencer:
         report: Report | None = None,
     ) -> np.ndarray:
         """The vectors, (documents, dim) float32; see `embeddings.models.model.Model.infer`."""
-        from embeddings.corpora import Corpus
-        from embeddings.corpora.reading.sources import Texts
-
-        epochs = check_value(
-            "epochs", self.settings.epochs if epochs is None else epochs, int, {"least": 1, "most": 1_000_000}
-        )
+        if epochs is None:
+            epochs = self.settings.epochs
+        epochs = check_value("epochs", epochs, int, {"ge": 1, "le": 1_000_000})
         threads, seed = check_threads_and_seed(threads, seed)
         if isinstance(texts, Corpus):
             try:
                 encoded = texts.encode()
-            except NoWordsError as none:
-                count = none.sentences if splits_by_line(self.settings.documents, none.items) else none.documents
-                return np.zeros((count, self.settings.dim), np.float32)
+            except NoWordsError as error:
+                by_line = splits_by_line(self.settings.documents, error.has_items)
+                return np.zeros((error.sentences if by_line else error.documents, self.settings.dim), np.float32)
             check_same_text_settings(self.model, encoded)
             documents = corpus_documents(encoded, self.settings.documents)
-            return self.of_documents(encoded, documents, epochs, seed, threads, report)
-        listed = as_list(texts)
+            return self.infer_documents(encoded, documents, epochs, seed, threads, report)
+        items = as_list(texts)
         try:
-            with Corpus(Texts(listed), **self.reading).encode() as encoded:
-                return self.of_documents(encoded, corpus_documents(encoded, "blocks"), epochs, seed, threads, report)
+            with Corpus(Texts(items), **self.corpus_settings).encode() as encoded:
+                documents = corpus_documents(encoded, "blocks")
+                return self.infer_documents(encoded, documents, epochs, seed, threads, report)
         except NoWordsError:
-            return np.zeros((len(listed), self.settings.dim), np.float32)
+            return np.zeros((len(items), self.settings.dim), np.float32)
 
     @cached_property
-    def reading(self) -> dict[str, Any]:
-        """How texts become words, as settings of a `Corpus`."""
+    def corpus_settings(self) -> dict[str, Any]:
+        """How texts are read, as settings of a `Corpus`."""
         return corpus_settings(self.model)
 
-    def of_documents(
+    def infer_documents(
         self,
-        encoded: "EncodedCorpus",
+        encoded: EncodedCorpus,
         documents: Documents,
         epochs: int,
         seed: int,
         threads: int,
         report: Report | None,
     ) -> np.ndarray:
-        """The vectors of the documents of a corpus, (documents, dim)."""
-        from embeddings.corpora.remapping import id_mapping
-
-        settings, places = self.settings, id_mapping(encoded.vocabulary, self.model.vocabulary)
-        found = np.zeros((len(documents.rows), settings.dim), np.float32)
+        """The vectors of the documents of an encoded corpus, (documents, dim)."""
+        settings, new_ids = self.settings, id_mapping(encoded.vocabulary, self.model.vocabulary)
+        vectors = np.zeros((len(documents.rows), settings.dim), np.float32)
         key = thread_keys(seed, 1)[0]
-        blank = source_of(settings, self.model.vocabulary, np.empty(0, np.int32), np.zeros(1, np.int64))
-        for first, last in parts(documents.borders):
+        empty = block_source(settings, self.model.vocabulary, np.empty(0, np.int32), np.zeros(1, np.int64))
+        empty = empty._replace(shrink_window=self.shrink, windows_per_draw=self.windows_per_draw)
+        for first, last in document_ranges(documents.borders):
             borders = documents.borders[first : last + 1]
-            ids = places[encoded.ids[borders[0] : borders[-1]]]
-            source = blank._replace(ids=ids, lines=borders - borders[0], shrink=self.shrink, sharing=self.sharing)
+            ids = new_ids[encoded.ids[borders[0] : borders[-1]]]
+            source = empty._replace(ids=ids, lines=borders - borders[0])
 
-            def work(begin: int, end: int, scratch: "Scratch", source: Any = source, first: int = first) -> None:
+            def work(begin: int, end: int, scratch: Scratch, source: Any = source, first: int = first) -> None:
                 part = source._replace(lines=source.lines[begin : end + 1])
-                self.kernel(found[first + begin : first + end], part, *scratch)
+                self.kernel(vectors[first + begin : first + end], part, *scratch)
 
-            def told(done: int, first: int = first) -> None:
+            def report_done(done: int, first: int = first) -> None:
                 if report is not None:
-                    report(first + done, len(found))
+                    report(first + done, len(vectors))
 
-            how = Inference(key, epochs, settings.rate, settings.floor, settings.dim, new_state())
-            share(work, last - first, threads, lambda how=how: self.scratch(how), told)  # type: ignore[misc]
-        return found
+            rates = settings.learning_rate, settings.final_learning_rate
+            inference = Inference(key, epochs, *rates, settings.dim, new_state())
+            run_shared(work, last - first, threads, lambda inference=inference: self.scratch(inference), report_done)  # type: ignore[misc]
+        return vectors
 
-    def scratch(self, how: Inference) -> "Scratch":
-        """What one thread writes on."""
+    def scratch(self, inference: Inference) -> Scratch:
+        """The working memory of one thread."""
         block = new_block(self.settings.window, self.noise, documents=True)
         row = zero_rows(1, self.settings.dim)
-        return block, self.tables(row), self.buffers(), how._replace(state=new_state()), np.zeros(2, np.uint64)
+        inference = inference._replace(state=new_state())
+        return block, self.tables(row), self.buffers(), inference, np.zeros(2, np.uint64)
 
 
-Scratch = tuple[Any, Any, StepBuffers, Inference, np.ndarray]
-
-
-def share(
+def run_shared(
     work: Callable[[int, int, Scratch], None],
     count: int,
     threads: int,
-    scratch: Callable[[], Scratch],
-    told: Callable[[int], None],
+    new_scratch: Callable[[], Scratch],
+    report: Callable[[int], None],
 ) -> None:
-    """Let threads do `work(begin, end, scratch)` on so many documents, some at a time; `told` is given those done."""
-    starts, done = iter(range(0, count, TOGETHER)), [0] * threads
+    """Let threads do `work(begin, end, scratch)` on ranges of `count` documents until all are done."""
+    starts, done = iter(range(0, count, DOCUMENTS_PER_TURN)), [0] * threads
 
-    def run(thread: int, stop: Event) -> None:
-        mine = scratch()
+    def run(thread: int, halt: Event) -> None:
+        scratch = new_scratch()
         for start in starts:
-            if stop.is_set():
+            if halt.is_set():
                 return
-            end = min(start + TOGETHER, count)
-            work(start, end, mine)
+            end = min(start + DOCUMENTS_PER_TURN, count)
+            work(start, end, scratch)
             done[thread] += end - start
 
-    hogwild.run(run, threads, lambda: told(sum(done)))
+    run_threads(run, threads, lambda: report(sum(done)))
 
 
-def parts(borders: NDArray[np.int64]) -> Iterable[tuple[int, int]]:
-    """The first and last border of runs of documents, of about `WORDS` words each and one document at least."""
+def document_ranges(borders: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Ranges of documents of about `WORDS_IN_MEMORY` words each, and at least one document."""
     first, count = 0, len(borders) - 1
     while first < count:
-        last = int(np.searchsorted(borders, borders[first] + WORDS, side="right")) - 1
+        last = int(np.searchsorted(borders, borders[first] + WORDS_IN_MEMORY, side="right")) - 1
         last = min(max(last, first + 1), count)
         yield first, last
         first = last
 
 
-def recorded_settings(trainer: type, model: "Model") -> Any:
-    """The settings that a model was trained with.
+def recorded_settings(trainer: type, model: Model) -> Any:
+    """The settings that a model was trained with, as its trainer.
 
     Raises:
-        FormatError: they are not those of its trainer, or of vectors of another dim.
+        FormatError: they are not valid, or do not fit the vectors.
     """
     try:
-        made: Any = trainer(**model.settings)
+        settings: Any = trainer(**model.settings)
     except (TypeError, SettingError) as error:
         raise FormatError(f"the {model.name} model is broken: {error}") from None
-    if made.dim != model.vectors.dim:  # kernels take rows to be as long as the settings say
-        told = f"its settings say dim {made.dim}, and its vectors have {model.vectors.dim}"
-        raise FormatError(f"the {model.name} model is broken: {told}")
-    return made
+    if settings.dim != model.vectors.dim:  # kernels rely on the length of rows
+        problem = f"the setting dim is {settings.dim}, but its vectors have {model.vectors.dim} dimensions"
+        raise FormatError(f"the {model.name} model is broken: {problem}")
+    return settings
 
 
-def padded_table(model: "Model", table: str, shape: tuple[int, ...]) -> np.ndarray:
-    """A table of a model, or its vectors where there is none of that name, as kernels read it: (rows, padded dim).
+def padded_table(model: Model, name: str, shape: tuple[int, ...]) -> np.ndarray:
+    """A table of a model as kernels read it: read-only, (rows, padded dim).
 
     Raises:
-        FormatError: it is missing, or not of that shape.
+        FormatError: it is missing, or has another shape or type.
     """
-    found = model.tables.get(table)
-    if found is None or found.shape != shape or found.dtype != np.float32:
-        kind = "missing" if found is None else f"{found.shape} {found.dtype}"
-        raise FormatError(f"the {model.name} model is broken: its table {table!r} is {kind}, not float32 {shape}")
-    return padded_rows(found)
+    table = model.tables.get(name)
+    if table is None or table.shape != shape or table.dtype != np.float32:
+        problem = "missing" if table is None else f"{table.dtype} {table.shape}"
+        raise FormatError(
+            f"the {model.name} model is broken: expected table {name!r} as float32 {shape}, got {problem}"
+        )
+    return padded_rows(table)
 
 
 def padded_rows(array: np.ndarray) -> np.ndarray:
-    """Rows padded with zeros, read-only, (rows, padded dim): the array itself where it has that form."""
+    """Rows padded with zeros, read-only, (rows, padded dim); a view if they have that length already."""
     flat = array.reshape(-1, array.shape[-1])
     if flat.shape[1] == padded(flat.shape[1]):
         rows = np.asarray(flat).view()

@@ -1,9 +1,8 @@
-"""Threads that learn at once on shared tables, without locks (Recht, Re, Wright and Niu 2011).
+"""Threads that update shared tables without locks (Recht, Re, Wright and Niu 2011).
 
-Two threads may move the same row at the same time, and then one of the steps, or a part of it, can be lost: rare
-for all but the most frequent words, and word2vec has always lived with it. Nothing else is shared: each thread
-has its share of the corpus, its random numbers, its scratch and its row of the tally. With one thread the result
-depends on the seed alone.
+If two threads update the same row at the same time, one of the updates, or part of it, can be lost. This is rare for
+all but the most frequent words, and word2vec works the same way. Nothing else is shared: each thread has its share of
+the corpus, its random numbers, its buffers and its row of the tally. Single-threaded runs are bit-reproducible.
 """
 
 from collections.abc import Callable
@@ -12,17 +11,17 @@ from contextlib import suppress
 from threading import Event
 
 Work = Callable[[int, Event], None]
-INTERVAL = 0.1  # seconds between reports
+REPORT_INTERVAL = 0.1  # seconds
 
 
-def run(work: Work, threads: int, report: Callable[[], object]) -> None:
-    """Run `work(thread, halt)` on each thread, reporting now and then; `halt` is set when it should return early.
+def run_threads(work: Work, threads: int, report: Callable[[], object]) -> None:
+    """Run `work(thread, halt)` on each thread and call `report` regularly.
 
-    That is when `report` gives true, and when something goes wrong.
+    `halt` asks the threads to return early. It is set when `report` returns true, and on any exception.
 
     Raises:
-        KeyboardInterrupt: when the user interrupts, after all threads have returned.
-        Exception: the first that a thread raises, or `report`, after all threads have returned.
+        KeyboardInterrupt: the user interrupted; all threads have returned.
+        Exception: the first exception of a thread or of `report`; all threads have returned.
     """
     halt = Event()
     running: set[Future[None]] = set()
@@ -30,18 +29,13 @@ def run(work: Work, threads: int, report: Callable[[], object]) -> None:
         try:
             running |= {pool.submit(work, thread, halt) for thread in range(threads)}
             while running:
-                done, running = wait(running, timeout=INTERVAL, return_when=FIRST_EXCEPTION)
+                done, running = wait(running, timeout=REPORT_INTERVAL, return_when=FIRST_EXCEPTION)
                 for future in done:
                     future.result()
                 if report():
                     halt.set()
         finally:
             halt.set()
-            settle(running)
-
-
-def settle(running: set[Future[None]]) -> None:
-    """Wait until all threads have returned, which takes them a block: an interrupt more changes nothing."""
-    while running:
-        with suppress(KeyboardInterrupt):
-            running = wait(running).not_done
+            while running:  # threads return within a block; further interrupts change nothing
+                with suppress(KeyboardInterrupt):
+                    running = wait(running).not_done

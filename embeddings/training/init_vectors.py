@@ -1,11 +1,11 @@
-"""Vectors that a run starts from: rows of the table of words that are given instead of drawn.
+"""Initial word vectors taken from another model or file.
 
-A word of the vocabulary gets the vector of the word of that spelling. Where the corpus is lower-cased and the given
-words are not, several of them are one word here: the most frequent is taken, or the mean of all; or only words that are
-spelled as they stand. Words without a given vector start at random, as they would have.
+A word of the vocabulary starts from the vector of the word with the same spelling. If the corpus is lower-cased and the
+given words are not, several of them may match one word: `duplicates` decides between them. Words without a match start
+at random as usual.
 
-Given rows are trained on, or frozen: steps that would move them go to a row that is never read
-(`embeddings.kernels.step_buffers.hold_still`), so that all else learns as if they were constants.
+Initialised rows are trained, or frozen: their updates are redirected to a row that is never read
+(`embeddings.kernels.step_buffers.mask_frozen`), so everything else learns as if they were constants.
 """
 
 import os
@@ -16,18 +16,20 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from embeddings.corpora.tokenizers import lower_case
 from embeddings.errors import SettingError
+from embeddings.models.loading import load
+from embeddings.models.model import Model
 from embeddings.settings import check_value
-from embeddings.training.parameters import parameters
+from embeddings.training.parameters import parameter_arrays
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
-    from embeddings.models.model import Model
     from embeddings.training.task import Task
 
-WORDS = "words"  # the table that is started from
+WORDS = "words"  # the table that is initialised
 Duplicates = Literal["most-frequent", "average", "exact"]
-ROWS = {  # what the rows of that table are, as a trainer's `word_rows` tells: whether they may be given, and frozen
+ROWS = {  # by a trainer's `word_rows`, what the rows of that table are: whether they can be initialised, and frozen
     "vectors": (True, True),
     "outputs": (True, False),
     "parts": (True, False),
@@ -37,16 +39,17 @@ ROWS = {  # what the rows of that table are, as a trainer's `word_rows` tells: w
 
 @dataclass(frozen=True)
 class InitFrom:
-    """Vectors to start from.
+    """Vectors to start training from.
 
     Arguments:
-        vectors: vectors, a model, or the path of either in any format that is read.
-        duplicates: of given words that are one when lower-cased, "most-frequent" takes that one (by counts, or else the
-            first), "average" the mean of all; "exact" takes only words that are spelled as those of the corpus.
-        freeze: leave the given rows as they are.
+        vectors: vectors, a model, or the path of either in any format that can be read.
+        duplicates: which vector a word gets if several given words match it when lower-cased: "most-frequent" takes
+            the one with the highest count, or the first without counts; "average" takes their mean; "exact" matches
+            only words with exactly the same spelling.
+        freeze: keep the initialised rows constant.
 
     Raises:
-        SettingError: an argument is out of range.
+        SettingError: an argument is of the wrong type or not an allowed value.
     """
 
     vectors: "Vectors | Model | str | os.PathLike[str]"
@@ -54,97 +57,83 @@ class InitFrom:
     freeze: bool = False
 
     def __post_init__(self) -> None:
-        from embeddings.models.model import Model
-
-        given: Any = self.vectors
-        if not isinstance(given, Vectors | Model | str | os.PathLike):
-            shown = " ".join(repr(given).split())
-            raise SettingError(f"init takes Vectors, a Model, or the path of either, not {shown:.80}")
+        vectors: Any = self.vectors
+        if not isinstance(vectors, Vectors | Model | str | os.PathLike):
+            text = " ".join(repr(vectors).split())
+            raise SettingError(f"init takes Vectors, a Model, or the path of either, got {text:.80}")
         check_value("duplicates", self.duplicates, Duplicates, {})
         check_value("freeze", self.freeze, bool, {})
 
     @cached_property
-    def given(self) -> Vectors:
-        """The vectors themselves.
+    def source_vectors(self) -> Vectors:
+        """The vectors, read from their path if one is given.
 
         Raises:
             FormatError: they cannot be read.
         """
-        from embeddings.models.loading import load
-
         if isinstance(self.vectors, Vectors):
             return self.vectors
-        return load(self.vectors) if isinstance(self.vectors, str | os.PathLike) else self.vectors.vectors
+        return self.vectors.vectors if isinstance(self.vectors, Model) else load(self.vectors)
 
-    @property
     def config(self) -> dict[str, Any]:
-        """What tells it from others."""
-        return {"vectors": self.given.fingerprint, "duplicates": self.duplicates, "freeze": self.freeze}
+        """What distinguishes it from others, for the fingerprint of a run."""
+        return {"vectors": self.source_vectors.fingerprint, "duplicates": self.duplicates, "freeze": self.freeze}
 
     def check(self, trainer: str, settings: Any) -> None:
-        """Refuse vectors that a trainer cannot start from.
+        """Refuse what a trainer with these settings cannot start from.
 
         Raises:
-            SettingError: saying why.
-            FormatError: they cannot be read.
+            SettingError: the trainer cannot be initialised, or freeze rows, or the dimension differs.
+            FormatError: the vectors cannot be read.
         """
-        starts, freezes = ROWS[getattr(settings, "word_rows", "vectors")]
-        if not starts:
-            raise SettingError(f"{trainer} cannot start from vectors: its own are sums of rows of their parts")
-        if self.freeze and not freezes:
-            raise SettingError(f"{trainer} has no rows of words that could be frozen: they are not their vectors alone")
-        if self.given.dim != settings.dim:
-            raise SettingError(f"the vectors to start from have {self.given.dim} components: dim must be that too")
+        can_init, can_freeze = ROWS[getattr(settings, "word_rows", "vectors")]
+        if not can_init:
+            raise SettingError(f"{trainer} cannot start from vectors: its vectors are sums over subword units")
+        if self.freeze and not can_freeze:
+            raise SettingError(f"{trainer} cannot freeze word vectors: they are computed from several rows")
+        if self.source_vectors.dim != settings.dim:
+            raise SettingError(
+                f"dim must be {self.source_vectors.dim}, as in the vectors to start from, got {settings.dim}"
+            )
 
-    def put(self, task: "Task", tables: Any) -> np.ndarray:
-        """Write given vectors into the table of words; gives which rows they are, bool (rows,).
+    def apply(self, task: "Task", tables: Any) -> np.ndarray:
+        """Copy the vectors into the table of words; returns a mask of the initialised rows, bool (rows,).
 
         Raises:
-            SettingError: no word has one, or one holds NaN or infinity.
+            SettingError: no word has a vector, or a vector holds NaN or infinity.
         """
-        words, table = task.vocabulary.words, parameters(tables)[WORDS]
-        keeps = task.encoded.meta["settings"].get("case") == "keep"
-        places, rows = matched(self.given, words, self.duplicates, same if keeps else lower_case())
-        if not len(places):
+        words, table = task.vocabulary.words, parameter_arrays(tables)[WORDS]
+        is_lower = task.encoded.meta["settings"].get("case") != "keep"
+        rows, matrix = match_rows(self.source_vectors, words, self.duplicates, lower_case if is_lower else str)
+        if not len(rows):
             raise SettingError(f"none of the {len(words)} words of the corpus has a vector to start from")
-        good = np.isfinite(rows).all(axis=1)
-        if not good.all():
-            raise SettingError(f"the vector to start {words[places[int(good.argmin())]]!r} from holds NaN or infinity")
-        table[places, : self.given.dim] = rows
-        given = np.zeros(len(table), np.bool_)
-        given[places] = True
-        return given
+        is_finite = np.isfinite(matrix).all(axis=1)
+        if not is_finite.all():
+            word = words[rows[int(is_finite.argmin())]]
+            raise SettingError(f"the vector to start from of {word!r} contains NaN or infinity")
+        table[rows, : matrix.shape[1]] = matrix
+        mask = np.zeros(len(table), np.bool_)
+        mask[rows] = True
+        return mask
 
 
-def same(word: str) -> str:
-    """The word as it stands."""
-    return word
-
-
-def lower_case() -> Callable[[str], str]:
-    """What lower-cases a word as corpora do."""
-    from embeddings.corpora.tokenizers import lower_case
-
-    return lower_case
-
-
-def matched(
-    vectors: Vectors, words: Sequence[str], duplicates: str, normal: Callable[[str], str]
+def match_rows(
+    vectors: Vectors, words: Sequence[str], duplicates: str, normalize: Callable[[str], str]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The places of words that have a vector, int64 (n,), and these, float32 (n, dim)."""
+    """The rows of words that have a vector, int64 (n,), and these vectors, float32 (n, dim)."""
     if duplicates == "exact":
-        normal = same
-    wanted = {word: place for place, word in enumerate(words)}
-    found: dict[int, list[int]] = {}
-    for row, word in enumerate(vectors.words):
-        place = wanted.get(normal(word))
-        if place is not None:
-            found.setdefault(place, []).append(row)
-    places = np.array(list(found), np.int64)
-    matrix = np.empty((len(found), vectors.dim), np.float32)
-    for goal, rows in zip(matrix, found.values(), strict=True):
+        normalize = str
+    row_of = {word: row for row, word in enumerate(words)}
+    sources: dict[int, list[int]] = {}  # by row, the rows of the vectors that match
+    for source, word in enumerate(vectors.words):
+        row = row_of.get(normalize(word))
+        if row is not None:
+            sources.setdefault(row, []).append(source)
+    matrix = np.empty((len(sources), vectors.dim), np.float32)
+    for vector, candidates in zip(matrix, sources.values(), strict=True):
         if duplicates == "average":
-            goal[:] = np.mean(vectors.matrix[rows], axis=0, dtype=np.float64)
+            vector[:] = np.mean(vectors.matrix[candidates], axis=0, dtype=np.float64)
         else:
-            goal[:] = vectors.matrix[rows[0] if vectors.counts is None else rows[int(vectors.counts[rows].argmax())]]
-    return places, matrix
+            best = 0 if vectors.counts is None else int(vectors.counts[candidates].argmax())
+            vector[:] = vectors.matrix[candidates[best]]
+    return np.array(list(sources), np.int64), matrix

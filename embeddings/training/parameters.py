@@ -1,4 +1,7 @@
-"""Tables of parameters as training starts and as it ends."""
+"""Parameter tables: allocation, initial values, copies, and the form they are saved in.
+
+In training a row is padded with zeros to a multiple of a cache line: tables are (rows, padded dim).
+"""
 
 from typing import Any
 
@@ -10,19 +13,23 @@ from embeddings.kernels.step_buffers import aligned_zeros
 from embeddings.support.system import total_memory
 
 Arrays = dict[str, np.ndarray]
-VECTORS = "vectors"  # of `Arrays`, what words get
+VECTORS = "vectors"  # the key of the word vectors in `Arrays`
+BLOCK_ROWS = 65536  # processed at a time, so that no second table is ever in memory
 
 
 def random_rows(rows: int, dim: int, seed: int, table: np.ndarray | None = None) -> np.ndarray:
-    """Rows uniform in (-1, 1) / dim, as gensim and fastText begin; float32 (rows, padded dim), zero beyond `dim`.
+    """Rows uniform in (-1, 1) / dim, as in gensim and fastText; float32 (rows, padded dim), zero beyond `dim`.
 
-    word2vec begins with half of it; the whole gives CBOW better vectors in few epochs. A table of zeros may be given.
+    word2vec uses half this range; the whole range gives CBOW better vectors in few epochs.
+
+    Arguments:
+        table: a table of zeros to fill; a new one if not given.
     """
     table = zero_rows(rows, dim) if table is None else table
     rng = np.random.default_rng(seed)
-    for start in range(0, rows, 65536):  # a block at a time, so that no second table is ever in memory
-        part = table[start : start + 65536, :dim]
-        part[:] = (rng.random(part.shape, dtype=np.float32) - np.float32(0.5)) * np.float32(2 / dim)
+    for start in range(0, rows, BLOCK_ROWS):
+        block = table[start : start + BLOCK_ROWS, :dim]
+        block[:] = (rng.random(block.shape, dtype=np.float32) - np.float32(0.5)) * np.float32(2 / dim)
     return table
 
 
@@ -30,83 +37,88 @@ def zero_rows(rows: int, dim: int) -> np.ndarray:
     """Rows of zeros; float32 (rows, padded dim).
 
     Raises:
-        SettingError: the machine has less memory than they take.
+        SettingError: the table does not fit into memory.
     """
-    size, room = 4 * rows * padded(dim), total_memory()
-    if room is not None and size > room:  # else the system might say so by ending the process, hours later
+    size, available = 4 * rows * padded(dim), total_memory()
+    if available is not None and size > available:  # otherwise the system might kill the process hours later
         raise SettingError(
-            f"a table of {rows:,} rows of {dim} numbers takes {size / 1e9:,.1f} GB, and this machine has "
-            f"{room / 1e9:,.1f}; fewer words, components, buckets or a smaller window make it smaller"
+            f"a table of {rows:,} x {dim} numbers takes {size / 1e9:,.1f} GB, but this machine has "
+            f"{available / 1e9:,.1f} GB; use fewer words, dimensions or buckets, or a smaller window"
         )
     return aligned_zeros(rows, padded(dim))
 
 
 def unpad(table: np.ndarray, dim: int, slots: int = 1) -> np.ndarray:
-    """A table as it is kept: (rows, dim), or (rows, slots, dim) if that many rows belong to each.
+    """The table without padding: (rows, dim), or (rows, slots, dim).
 
-    `table` is (rows * slots, padded dim) or (rows, slots * padded dim): the same numbers in the same order. Its own
-    memory is used, so that no second table is ever needed: the table itself is spoilt.
+    Works in the table's own memory, and so consumes the table.
+
+    Arguments:
+        table: (rows * slots, padded dim), or (rows, slots * padded dim).
     """
     flat, width = table.reshape(-1), padded(dim)
     rows = len(flat) // width
-    for start in range(0, rows if dim < width else 0, 65536):
-        part = flat[start * width : (start + 65536) * width].reshape(-1, width)[:, :dim].copy()
-        flat[start * dim : start * dim + part.size] = part.reshape(-1)
-    kept = flat[: rows * dim]
-    return kept.reshape(-1, dim) if slots == 1 else kept.reshape(-1, slots, dim)
+    for start in range(0, rows if dim < width else 0, BLOCK_ROWS):
+        block = flat[start * width : (start + BLOCK_ROWS) * width].reshape(-1, width)[:, :dim].copy()
+        flat[start * dim : start * dim + block.size] = block.reshape(-1)
+    numbers = flat[: rows * dim]
+    return numbers.reshape(-1, dim) if slots == 1 else numbers.reshape(-1, slots, dim)
 
 
 def unpad_all(tables: Any, dim: int) -> Arrays:
-    """The arrays of a NamedTuple, `trimmed`, by the names they are kept by: "words" become the vectors."""
-    found = {name: unpad(array, dim) for name, array in tables._asdict().items() if isinstance(array, np.ndarray)}
-    return {VECTORS if name == "words" else name: array for name, array in found.items()}
+    """The arrays of a NamedTuple without padding, by name; "words" are renamed to "vectors". Consumes the tables."""
+    return {
+        VECTORS if name == "words" else name: unpad(array, dim)
+        for name, array in tables._asdict().items()
+        if isinstance(array, np.ndarray)
+    }
 
 
-def parameters(tables: Any) -> Arrays:
-    """The arrays of a NamedTuple, and of those within it, that are learned: those of floats, each once, by name.
+def parameter_arrays(tables: Any) -> Arrays:
+    """The float arrays of a NamedTuple and of NamedTuples in it, each once, by name.
 
     Raises:
-        ValueError: two have the same name.
+        ValueError: two arrays have the same name.
     """
-    found: Arrays = {}
+    arrays: Arrays = {}
     for name, value in tables._asdict().items():
-        inner = parameters(value) if hasattr(value, "_asdict") else {name: value} if is_learned(value) else {}
-        for one, array in inner.items():
-            if any(array is other for other in found.values()):
+        inner = parameter_arrays(value) if hasattr(value, "_asdict") else {name: value} if is_parameter(value) else {}
+        for inner_name, array in inner.items():
+            if any(array is other for other in arrays.values()):
                 continue
-            if one in found:
-                raise ValueError(f"two tables are called {one!r}")
-            found[one] = array
-    return found
+            if inner_name in arrays:
+                raise ValueError(f"two tables have the name {inner_name!r}")
+            arrays[inner_name] = array
+    return arrays
 
 
-def is_learned(value: Any) -> bool:
+def is_parameter(value: Any) -> bool:
     """Whether it is an array of floats."""
     return isinstance(value, np.ndarray) and value.dtype.kind == "f"
 
 
-def copy_tables(tables: Any, known: dict[int, np.ndarray] | None = None) -> Any:
-    """A NamedTuple with copies of what is learned; an array that stands in it twice does so in the copy."""
-    known = {} if known is None else known
+def copy_tables(tables: Any, copies: dict[int, np.ndarray] | None = None) -> Any:
+    """A NamedTuple with copies of its parameters; an array that it contains twice is copied once."""
+    copies = {} if copies is None else copies
     values = []
     for value in tables:
-        if is_learned(value):
-            if id(value) not in known:
-                known[id(value)] = np.array(value, subok=False)
-            values.append(known[id(value)])
+        if is_parameter(value):
+            if id(value) not in copies:
+                copies[id(value)] = np.array(value, subok=False)
+            values.append(copies[id(value)])
         else:
-            values.append(copy_tables(value, known) if hasattr(value, "_asdict") else value)
+            values.append(copy_tables(value, copies) if hasattr(value, "_asdict") else value)
     return type(tables)(*values)
 
 
 def copy_into(table: np.ndarray, saved: np.ndarray) -> None:
-    """Copy what was saved of an array into it.
+    """Copy a saved array into an array of the same shape and type.
 
     Raises:
-        ValueError: they are of different shapes or types.
+        ValueError: the shape or type differs.
     """
     if table.shape != saved.shape or table.dtype != saved.dtype:
-        raise ValueError(f"{saved.dtype} {saved.shape} stands where {table.dtype} {table.shape} belongs")
+        raise ValueError(f"expected {table.dtype} {table.shape}, got {saved.dtype} {saved.shape}")
     table[...] = saved
 
 

@@ -1,4 +1,4 @@
-"""How far a training run has come, as its caller is told."""
+"""Progress of a training run, and the counts that it is computed from."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,44 +13,48 @@ from embeddings.settings import Schedule
 
 @dataclass(frozen=True)
 class Progress:
-    """One report: words of the corpus read so far, and what they tell.
+    """The state of a training run, as `report` and callbacks get it.
 
-    `loss` is the mean, over the pairs of input and positive in one window of 64 since the last report, of the
-    negative-sampling loss (natural logarithms); None where there was none yet. `rate` falls block by block, of some
-    8,000 words each or, where a model says so, fewer. `seconds` have passed.
+    Arguments:
+        words: words of the corpus read so far, over all epochs; `total` is the number to read.
+        epoch: the current epoch, 1 to `epochs`.
+        learning_rate: the current learning rate; it falls block by block, of about 8,000 words or fewer.
+        loss: the mean negative-sampling loss (natural logarithm) since the last report, over the pairs of input and
+            positive in one of 64 windows; None if no window was sampled.
+        seconds: time since the start.
     """
 
     words: int
     total: int
     epoch: int
     epochs: int
-    rate: float
+    learning_rate: float
     loss: float | None
     seconds: float
 
     @property
     def share(self) -> float:
-        """Share of the run that is done, 0 to 1."""
+        """The completed share of the run, 0 to 1."""
         return self.words / self.total
 
     @property
     def words_per_second(self) -> float:
-        """Words of the corpus read a second since the start."""
+        """Words of the corpus read per second since the start."""
         return self.words / self.seconds if self.seconds else 0.0
 
     @property
     def seconds_left(self) -> float:
-        """Seconds to the end at the pace so far."""
+        """Estimated seconds to the end."""
         speed = self.words_per_second
         return (self.total - self.words) / speed if speed else float("inf")
 
     @property
     def details(self) -> str:
-        """Time left, speed, loss, rate and epoch, in a line."""
+        """Time left, speed, loss, learning rate and epoch, in one line."""
         loss = "-" if self.loss is None else f"{self.loss:.4f}"
         return (
             f"{clock(self.seconds_left)} left  {self.words_per_second / 1e6:.2f} M words/s  loss {loss}  "
-            f"rate {self.rate:.5f}  epoch {self.epoch}/{self.epochs}"
+            f"learning rate {self.learning_rate:.5f}  epoch {self.epoch}/{self.epochs}"
         )
 
     def __str__(self) -> str:
@@ -58,7 +62,7 @@ class Progress:
 
 
 def clock(seconds: float) -> str:
-    """Seconds as hours, minutes and seconds."""
+    """Seconds as h:mm:ss or m:ss."""
     if seconds == float("inf"):
         return "-"
     hours, rest = divmod(round(seconds), 3600)
@@ -70,7 +74,7 @@ Report = Callable[[Progress], None]
 
 @dataclass
 class Tally:
-    """What the threads count, a row each: only its own thread writes a row."""
+    """Counts of all threads; each row is written by its own thread only."""
 
     threads: int
     schedule: Schedule
@@ -79,9 +83,10 @@ class Tally:
 
     def __post_init__(self) -> None:
         self.words = np.zeros(self.threads, np.int64)
-        self.steps = np.zeros(self.threads)  # bundles learned
-        self.sums: list[list[np.ndarray]] = [[] for _ in range(self.threads)]  # of each epoch begun
-        self._all, self._told = np.zeros((self.threads, 2)), np.zeros(2)
+        self.steps = np.zeros(self.threads)  # training steps done
+        # of each epoch begun, per thread: the sum of sampled losses, and the number of pairs
+        self.epoch_sums: list[list[np.ndarray]] = [[] for _ in range(self.threads)]
+        self.sums, self.reported_sums = np.zeros((self.threads, 2)), np.zeros(2)
 
     @property
     def total(self) -> int:
@@ -94,54 +99,54 @@ class Tally:
         return int(self.words.sum())
 
     @property
-    def rate(self) -> float:
-        """The learning rate now."""
-        return self.schedule.rate_at(self.done, self.total)
+    def learning_rate(self) -> float:
+        """The current learning rate."""
+        return self.schedule.learning_rate_at(self.done, self.total)
 
     def progress(self) -> Progress:
-        """A report; its loss is over what came since the last one."""
-        sums: np.ndarray = self._all.sum(axis=0)
-        with np.errstate(invalid="ignore"):  # of a model that diverged, they are infinite
-            loss, pairs = sums - self._told
+        """A report; its loss is over what was sampled since the last one."""
+        sums: np.ndarray = self.sums.sum(axis=0)
+        with np.errstate(invalid="ignore"):  # infinite if the model diverged
+            loss, pairs = sums - self.reported_sums
         if pairs > 0:
-            self._told = sums
+            self.reported_sums = sums
         return Progress(
             words=self.done,
             total=self.total,
             epoch=min(self.done // self.corpus_words + 1, self.schedule.epochs),
             epochs=self.schedule.epochs,
-            rate=self.rate,
+            learning_rate=self.learning_rate,
             loss=float(loss / pairs) if pairs > 0 else None,
             seconds=perf_counter() - self.started,
         )
 
     def begin_epoch(self, thread: int) -> None:
-        """From now on the thread's loss belongs to its next epoch."""
-        self.sums[thread].append(np.zeros(2))
+        """Count a thread's loss for its next epoch from now on."""
+        self.epoch_sums[thread].append(np.zeros(2))
 
     def add(self, thread: int, loss: float, pairs: float) -> None:
-        """What a thread has tallied: a sum of losses and the pairs it is over."""
-        self.sums[thread][-1] += loss, pairs
-        self._all[thread] += loss, pairs
+        """Add a sum of losses over a number of pairs."""
+        self.epoch_sums[thread][-1] += loss, pairs
+        self.sums[thread] += loss, pairs
 
     def losses(self) -> list[float | None]:
-        """The mean loss of each epoch begun; None where no window was tallied."""
-        epochs = [np.sum(parts, axis=0) for parts in zip_longest(*self.sums, fillvalue=np.zeros(2))]
+        """The mean loss of each epoch begun; None if no window was sampled."""
+        epochs = [np.sum(sums, axis=0) for sums in zip_longest(*self.epoch_sums, fillvalue=np.zeros(2))]
         return [float(loss / pairs) if pairs > 0 else None for loss, pairs in epochs]
 
     def state(self) -> dict[str, Any]:
-        """What was counted, as JSON holds it; floats are exact there."""
+        """The counts, as JSON can hold them; floats are exact there."""
         return {
             "seconds": perf_counter() - self.started,
             "words": self.words.tolist(),
             "steps": self.steps.tolist(),
-            "all": self._all.tolist(),
-            "sums": [[sums.tolist() for sums in epochs] for epochs in self.sums],
+            "sums": self.sums.tolist(),
+            "epoch_sums": [[sums.tolist() for sums in epochs] for epochs in self.epoch_sums],
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on counting from there; the time between is not counted."""
+        """Continue counting from saved counts; the time in between does not count."""
         self.started = perf_counter() - state["seconds"]
-        self.words[:], self.steps[:], self._all[:] = state["words"], state["steps"], state["all"]
-        self.sums = [[np.array(sums) for sums in epochs] for epochs in state["sums"]]
-        self._told = self._all.sum(axis=0)
+        self.words[:], self.steps[:], self.sums[:] = state["words"], state["steps"], state["sums"]
+        self.epoch_sums = [[np.array(sums) for sums in epochs] for epochs in state["epoch_sums"]]
+        self.reported_sums = self.sums.sum(axis=0)

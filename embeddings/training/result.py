@@ -1,13 +1,13 @@
-"""How a run ends: with a model and the record of how it was made, by an interrupt, or with numbers beyond bounds."""
+"""The end of a run: a model with the record of its training, an interrupt, or an overflow."""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from embeddings.corpora.phrases.phrase_table import merge_phrase_tables
 from embeddings.errors import EmbeddingsError
 from embeddings.models.model import Model
-from embeddings.models.text_settings import PHRASES, TEXT
+from embeddings.models.text_settings import PHRASES, TEXT_SETTINGS
 from embeddings.support.logs import log
-from embeddings.training.continued_training import phrases_after
 from embeddings.training.parameters import VECTORS, Arrays, is_finite
 from embeddings.training.progress import Tally
 from embeddings.vectors.vectors import Vectors
@@ -17,58 +17,60 @@ if TYPE_CHECKING:
 
 
 class TrainingError(EmbeddingsError):
-    """Training went wrong."""
+    """Training failed."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """The user stopped a training run; `model` holds what was learned until then."""
+    """The user interrupted a training run; `model` holds what was learned until then."""
 
     def __init__(self, model: Model) -> None:
-        super().__init__("training was interrupted; what was learned until then is in `.model` of this exception")
+        super().__init__("training was interrupted; the attribute .model of this exception holds what was learned")
         self.model = model
 
 
-def overflow(what: str, tally: Tally) -> TrainingError:
-    """The error for numbers that grew beyond all bounds."""
-    return TrainingError(f"the {what} overflowed after {tally.done:,} words; a lower rate will help")
+def overflow(name: str, tally: Tally) -> TrainingError:
+    """The error for numbers that overflowed."""
+    return TrainingError(f"the {name} overflowed after {tally.done:,} words; use a lower learning_rate")
 
 
-def model_of(task: "Task", arrays: Arrays, tally: Tally, composes: bool) -> Model:
-    """What was learned so far.
+def build_model(task: "Task", arrays: Arrays, tally: Tally, composes: bool) -> Model:
+    """The model with these tables.
 
     Raises:
-        TrainingError: a number of it is NaN or infinite.
+        TrainingError: a table contains NaN or infinity.
     """
     for name, array in arrays.items():
         if not is_finite(array):
             raise overflow(name, tally)
-    done = tally.progress()
-    log.info("trained %s: %s of %s words, %.1f s", task.trainer, done.words, done.total, done.seconds)
+    progress = tally.progress()
+    log.info("trained %s: %s of %s words, %.1f s", task.trainer, progress.words, progress.total, progress.seconds)
+    phrases, continued = task.encoded.phrases, task.run_options.continued
     return Model(
         task.trainer,
         vectors=Vectors(list(task.vocabulary.words), arrays[VECTORS], counts=task.vocabulary.counts),
         vocabulary=task.vocabulary,
         settings=asdict(task.settings),
         tables={name: array for name, array in arrays.items() if name != VECTORS},
-        record=record_of(task, tally),
+        record=training_record(task, tally),
         composer=getattr(type(task.settings), "composer", None) if composes else None,
         tags=task.tags,
-        phrases=phrases_after(task.run_options.continued, task.encoded.phrases),
+        phrases=phrases if continued is None else merge_phrase_tables(continued.phrases, phrases),
     )
 
 
-def record_of(task: "Task", tally: Tally) -> dict[str, Any]:
-    """How it was made."""
+def training_record(task: "Task", tally: Tally) -> dict[str, Any]:
+    """How the model was trained."""
     progress, meta = tally.progress(), task.encoded.meta
+    text = {name: meta["settings"].get(name) for name in TEXT_SETTINGS}
     return {
         "seed": task.seed,
         "threads": task.threads,
         "corpus": task.encoded.fingerprint,
-        "text": {**{name: meta["settings"].get(name) for name in TEXT}, PHRASES: meta.get(PHRASES)},
+        "text": {**text, PHRASES: meta.get(PHRASES)},
         "words": progress.words,
-        "of_words": progress.total,
+        "total_words": progress.total,
         "seconds": round(progress.seconds, 3),
         "words_per_second": round(progress.words_per_second),
-        "bundles": int(tally.steps.sum()),
+        "steps": int(tally.steps.sum()),
         "loss_by_epoch": tally.losses(),
     }

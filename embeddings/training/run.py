@@ -1,9 +1,8 @@
-"""A run from its first word to its last: threads that learn, and what is done while they stand still.
+"""A training run from its first word to its last.
 
-Threads learn in stretches. A stretch ends with the corpus, with an epoch if somebody wants to be told of its end, when
-a checkpoint is due, or when the user interrupts; every thread then halts at the end of its block, and the next stretch
-goes on from there. So a checkpoint, the end of an epoch and an interrupt all find the run in a state that it can be
-put back into.
+Threads learn in segments. A segment ends at the end of the corpus, at the end of an epoch if a callback wants to know
+of it, when a checkpoint is due, or when the user interrupts. Every thread then halts at the end of its block, and the
+next segment continues from there. So checkpoints, epoch ends and interrupts find a state that can be restored.
 """
 
 from collections.abc import Callable
@@ -17,17 +16,17 @@ import numpy as np
 from embeddings.errors import FormatError
 from embeddings.kernels.step_buffers import StepBuffers, with_frozen_rows
 from embeddings.models.model import Model
-from embeddings.training import hogwild
-from embeddings.training.callbacks import RunStart, EpochEnd, wants_epoch_end
-from embeddings.training.checkpoints import Keeper, check_same, useless
-from embeddings.training.continued_training import put
+from embeddings.training import continued_training
+from embeddings.training.callbacks import EpochEnd, RunStart, stateful, wants_epoch_end
+from embeddings.training.checkpoints import Checkpoints, CheckpointWriter, check_same_run, unusable
+from embeddings.training.hogwild import run_threads
 from embeddings.training.init_vectors import WORDS
-from embeddings.training.parameters import Arrays, copy_tables, parameters
+from embeddings.training.parameters import Arrays, copy_tables, parameter_arrays
 from embeddings.training.progress import Tally
-from embeddings.training.result import Interrupted, model_of, overflow
-from embeddings.training.run_fingerprint import identity
-from embeddings.training.state import memories, put_back, taken
-from embeddings.training.worker import LearnBlock, BlockStream, Worker
+from embeddings.training.result import Interrupted, build_model, overflow
+from embeddings.training.run_fingerprint import run_fingerprint
+from embeddings.training.state import capture, restore
+from embeddings.training.worker import BlockStream, LearnBlock, Worker
 
 if TYPE_CHECKING:
     from embeddings.training.task import Task
@@ -38,10 +37,10 @@ class Learner(NamedTuple):
 
     learn_block: LearnBlock
     tables: Any
-    buffers: Callable[[], StepBuffers]
-    reader: BlockStream
-    own: Callable[[], Any]
-    learned: Callable[[Any], Arrays]
+    new_buffers: Callable[[], StepBuffers]
+    stream: BlockStream
+    thread_tables: Callable[[], Any]
+    final_tables: Callable[[Any], Arrays]
     composes: bool
 
 
@@ -51,152 +50,140 @@ class Run:
     def __init__(self, task: "Task", learner: Learner) -> None:
         self.task, self.learner, self.run_options = task, learner, task.run_options
         self.callbacks = list(task.run_options.callbacks)
-        self.begun: dict[str, Any] = {}  # what it started from, for the record
-        self.frozen = self.start()
-        Worker(task, learner.reader, Tally(1, task.settings, 1), 0, learner.buffers()).compile(
-            learner.learn_block, learner.own()
+        self.notes: dict[str, Any] = {}  # what the run started from, for the record
+        self.frozen = self.initialize_tables()
+        Worker(task, learner.stream, Tally(1, task.settings, 1), 0, learner.new_buffers()).compile(
+            learner.learn_block, learner.thread_tables()
         )
         self.tally = Tally(task.threads, task.settings, task.corpus_words)
         self.workers = [
-            Worker(task, learner.reader, self.tally, thread, self.buffers()) for thread in range(task.threads)
+            Worker(task, learner.stream, self.tally, thread, self.new_buffers()) for thread in range(task.threads)
         ]
-        self.own = [learner.own() for _ in self.workers]
-        self.told = 0  # epochs whose end the callbacks know of
-        self.memory: list[dict[str, Any]] | None = None  # what they knew before, while they are told of one
-        self.stopped = self.due = False
-        self.named = identity(task) if self.run_options.checkpoints or self.callbacks else {}
-        self.keeper: Keeper | None = None
+        self.thread_tables = [learner.thread_tables() for _ in self.workers]
+        self.epochs_reported = 0  # whose end the callbacks know of
+        self.callback_state: list[dict[str, Any]] | None = None  # before the epoch end that is being reported
+        self.stopped = self.checkpoint_due = False
+        self.fingerprint = run_fingerprint(task) if self.run_options.checkpoints or self.callbacks else {}
+        self.writer: CheckpointWriter | None = None
 
-    def start(self) -> np.ndarray | None:
-        """Put what is given into the tables; gives the rows of words that are not to move, if any."""
-        task, tables = self.task, self.learner.tables
+    def initialize_tables(self) -> np.ndarray | None:
+        """Copy what the run starts from into the tables; returns a mask of frozen rows of words, if any."""
+        task, tables, init = self.task, self.learner.tables, self.run_options.init
         words = len(task.vocabulary)
         if self.run_options.continued is not None:
-            old = put(self.run_options.continued, task, tables)
-            self.begun = {"notes": [f"{old:,} words went on from the model, {words - old:,} are new"]}
-        if self.run_options.init is None:
+            old = continued_training.apply(self.run_options.continued, task, tables)
+            self.notes = {"notes": [f"{old:,} words continue from the model, {words - old:,} are new"]}
+        if init is None:
             return None
-        given = self.run_options.init.put(task, tables)
-        self.begun = {"notes": [f"{int(given.sum()):,} of {words:,} words started from the given vectors"]}
-        return given if self.run_options.init.freeze else None
+        mask = init.apply(task, tables)
+        self.notes = {"notes": [f"{int(mask.sum()):,} of {words:,} words start from the given vectors"]}
+        return mask if init.freeze else None
 
-    def buffers(self) -> StepBuffers:
-        """A thread's scratch."""
-        made = self.learner.buffers()
-        return made if self.frozen is None else with_frozen_rows(made, parameters(self.learner.tables)[WORDS], self.frozen)
+    def new_buffers(self) -> StepBuffers:
+        """A thread's buffers."""
+        buffers = self.learner.new_buffers()
+        if self.frozen is None:
+            return buffers
+        return with_frozen_rows(buffers, parameter_arrays(self.learner.tables)[WORDS], self.frozen)
 
-    def model(self) -> Model:
-        """The model, from first word to last.
-
-        Raises:
-            TrainingError: a vector or the loss overflowed.
-            CheckpointError: the checkpoint to go on from is damaged, or that of another run.
-            OutputError: there are checkpoints already, or none can be written.
-            Interrupted: the user interrupted.
-        """
-        self.begin()
+    def train(self) -> Model:
+        """Learn from the first word to the last; see `Task.run` for errors."""
+        self.start()
         try:
-            while not self.stopped and self.told < self.task.settings.epochs:
-                self.stretch()
+            while not self.stopped and self.epochs_reported < self.task.settings.epochs:
+                self.run_segment()
         except KeyboardInterrupt:
-            self.interrupted()
-            raise Interrupted(self.last()) from None
-        model = self.last()
+            self.save_interrupted()
+            raise Interrupted(self.make_model(self.learner.tables)) from None
+        model = self.make_model(self.learner.tables)
         for callback in self.callbacks:
-            model = callback.end(model) or model
+            model = callback.on_run_end(model) or model
         return model
 
-    def begin(self) -> None:
-        """Be where the last checkpoint was, if that is asked for."""
+    def start(self) -> None:
+        """Prepare checkpoints, resume if requested, and notify callbacks."""
         if self.run_options.checkpoints is not None:
-            self.resume()
-            self.keeper = Keeper(self.run_options.checkpoints, self.tally.done)
+            self.resume(self.run_options.checkpoints)
+            self.writer = CheckpointWriter(self.run_options.checkpoints, self.tally.done)
         for callback in self.callbacks:
-            callback.begin(RunStart(self.task.trainer, self.named, self.tally.done, self.tally.total))
+            callback.on_run_start(RunStart(self.task.trainer, self.fingerprint, self.tally.done, self.tally.total))
 
-    def resume(self) -> None:
-        """Go on from the last checkpoint, if that is asked for and there is one; else the folder is made free."""
-        checkpoints = self.run_options.checkpoints
-        assert checkpoints is not None
-        if not self.run_options.resume:
-            checkpoints.sweep(everything=checkpoints.force)
-            return
-        checkpoints.sweep()
-        state = checkpoints.latest()
+    def resume(self, checkpoints: Checkpoints) -> None:
+        """Continue from the last checkpoint if requested and if there is one; otherwise clean up the folder."""
+        if not self.run_options.resume and checkpoints.force:
+            checkpoints.remove_all()
+        checkpoints.remove_partial()
+        state = checkpoints.latest() if self.run_options.resume else None
         if state is None:
             return
-        check_same(checkpoints.folder, state.run, self.named)
+        check_same_run(checkpoints.folder, state.fingerprint, self.fingerprint)
         try:
-            put_back(self, state)
+            restore(self, state)
         except FormatError as error:
-            raise useless(checkpoints, f"it is damaged: {error}") from None
+            raise unusable(checkpoints, f"it is damaged: {error}") from None
 
-    def stretch(self) -> None:
-        """Let the threads learn until something is to be done, and do it."""
-        waits = any(map(wants_epoch_end, self.callbacks))
-        until = self.told + 1 if waits else self.task.settings.epochs
+    def run_segment(self) -> None:
+        """Let the threads learn until something else is due, and do that."""
+        epoch_ends_wanted = any(map(wants_epoch_end, self.callbacks))
+        epochs = self.epochs_reported + 1 if epoch_ends_wanted else self.task.settings.epochs
 
         def work(thread: int, halt: Event) -> None:
-            self.workers[thread].go_on(until, self.learner.learn_block, self.own[thread], halt)
+            self.workers[thread].run_until(epochs, self.learner.learn_block, self.thread_tables[thread], halt)
 
-        self.due = False
-        hogwild.run(work, self.task.threads, self.report)
-        if min(worker.epochs for worker in self.workers) >= until:
-            if waits:
-                self.memory = memories(self.callbacks)
-                self.tell_epoch(until)
-            self.told, self.memory = until, None
-        if self.due and self.tally.done < self.tally.total:
-            self.keep()
+        self.checkpoint_due = False
+        run_threads(work, self.task.threads, self.report)
+        if min(worker.epochs for worker in self.workers) >= epochs:
+            if epoch_ends_wanted:
+                self.callback_state = [callback.state() for callback in stateful(self.callbacks)]
+                self.report_epoch_end(epochs)
+            self.epochs_reported, self.callback_state = epochs, None
+        if self.checkpoint_due and self.tally.done < self.tally.total:
+            self.write_checkpoint()
 
     def report(self) -> bool:
-        """Tell how far it is; whether the threads are to halt."""
+        """Report progress; returns whether the threads are to halt for a checkpoint."""
         progress = self.tally.progress()
         if progress.loss is not None and not isfinite(progress.loss):
             raise overflow("loss", self.tally)
         if self.task.report:
             self.task.report(progress)
         for callback in self.callbacks:
-            callback.progress(progress)
-        self.due = self.keeper is not None and self.keeper.due(progress.words, self.size)
-        return self.due
+            callback.on_progress(progress)
+        size = sum(table.nbytes for table in parameter_arrays(self.learner.tables).values())
+        self.checkpoint_due = self.writer is not None and self.writer.is_due(progress.words, size)
+        return self.checkpoint_due
 
-    @property
-    def size(self) -> int:
-        """Bytes of the tables."""
-        return sum(table.nbytes for table in parameters(self.learner.tables).values())
-
-    def tell_epoch(self, epoch: int) -> None:
-        """Tell the callbacks of the end of an epoch, and whether one of them ends the run."""
+    def report_epoch_end(self, epoch: int) -> None:
+        """Notify callbacks of the end of an epoch; one of them may end the run."""
         loss = self.tally.losses()[epoch - 1]
-        epoch_end = EpochEnd(epoch, self.tally.progress(), loss, lambda: self.made(copy_tables(self.learner.tables)))
-        for callback in self.callbacks:
-            callback.epoch(epoch_end)
-        self.stopped = epoch_end.stopped
 
-    def keep(self) -> None:
-        """Write a checkpoint."""
-        if self.keeper is None:
+        def make_model() -> Model:
+            return self.make_model(copy_tables(self.learner.tables))
+
+        epoch_end = EpochEnd(epoch, self.tally.progress(), loss, make_model)
+        for callback in self.callbacks:
+            callback.on_epoch_end(epoch_end)
+        self.stopped = epoch_end.stop_requested
+
+    def write_checkpoint(self) -> None:
+        """Write a checkpoint, if the run has any."""
+        if self.writer is None:
             return
         progress = self.tally.progress()
-        path = self.keeper.write(taken(self, self.named), progress)
+        path = self.writer.write(capture(self), progress)
         if path is not None:
             for callback in self.callbacks:
-                callback.checkpoint(path, progress)
+                callback.on_checkpoint(path, progress)
 
-    def interrupted(self) -> None:
-        """Keep what there is."""
-        with suppress(KeyboardInterrupt):  # a second one: older checkpoints stand
-            self.keep()
+    def save_interrupted(self) -> None:
+        """Write a last checkpoint and notify callbacks."""
+        with suppress(KeyboardInterrupt):  # a second one: earlier checkpoints remain
+            self.write_checkpoint()
         for callback in self.callbacks:
-            callback.interrupted(self.tally.progress())
+            callback.on_interrupt(self.tally.progress())
 
-    def last(self) -> Model:
-        """What was learned; the tables are spoilt."""
-        return self.made(self.learner.tables)
-
-    def made(self, tables: Any) -> Model:
-        """The model of tables, which are spoilt."""
-        model = model_of(self.task, self.learner.learned(tables), self.tally, self.learner.composes)
-        model.record |= self.begun
+    def make_model(self, tables: Any) -> Model:
+        """The model of these tables, which it consumes."""
+        model = build_model(self.task, self.learner.final_tables(tables), self.tally, self.learner.composes)
+        model.record |= self.notes
         return model

@@ -1,4 +1,4 @@
-"""The log of a run, read back: its lines, and what they say of the run."""
+"""Reading the log of a run: its lines, and a summary of the run."""
 
 import json
 import os
@@ -8,100 +8,91 @@ from typing import Any
 from embeddings.errors import FormatError
 from embeddings.support.jsonable import to_jsonable
 
-FIRST = b'{"event": "begin", "time": "'  # how a log begins, one that a crash cut short too
-BLOCK = 1 << 16  # bytes at either end of a log that are enough to know how the run went
-ENDS = {"end": "ended", "interrupted": "interrupted"}
-WHAT = ("words", "of_words", "epoch", "rate", "loss", "seconds", "words_per_second")
+FIRST_BYTES = b'{"event": "begin", "time": "'  # of every log
+END_BYTES = 1 << 16  # read at either end of a log for a summary
+STATES = {"end": "ended", "interrupted": "interrupted"}
+PROGRESS_FIELDS = ("words", "total_words", "epoch", "learning_rate", "loss", "seconds", "words_per_second")
+OLD_FIELDS = {"of_words": "total_words", "rate": "learning_rate", "bundles": "steps"}  # of logs of version 0.1
 
 
 def is_log(start: bytes) -> bool:
-    """Whether what begins so is the log of a run."""
-    return start.startswith(FIRST)
+    """Whether a file that starts with these bytes is the log of a run."""
+    return start.startswith(FIRST_BYTES)
 
 
 def is_log_file(path: Path) -> bool:
-    """Whether there is the log of a run, or an empty file, or what a crash left of a first line.
-
-    Raises:
-        OSError: it cannot be read.
-    """
+    """Whether a file is a log, empty, or the cut-off first line of a log; raises OSError if it cannot be read."""
     with path.open("rb") as stream:
-        start = stream.read(len(FIRST))
-    return FIRST.startswith(start)
+        return FIRST_BYTES.startswith(stream.read(len(FIRST_BYTES)))
 
 
-def lines(path: Path) -> list[dict[str, Any]]:
-    """The objects of the lines; a line that was cut short by a crash is passed over.
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """The objects of all complete lines.
 
     Raises:
-        FormatError: it cannot be read, or no line of it is one.
+        FormatError: the file cannot be read, or is not a log.
     """
+    lines = parse(read_bytes(path))
+    if not lines:
+        raise FormatError(f"{path} has no loss curve: it is neither a saved model nor the log of a run")
+    return lines
+
+
+def read_bytes(path: Path, *, ends_only: bool = False) -> bytes:
+    """The content of a file, or only its two ends; a file that cannot be read is a FormatError."""
     try:
-        found = parsed(path.read_bytes())
+        if not ends_only:
+            return path.read_bytes()
+        with path.open("rb") as stream:
+            start = stream.read(END_BYTES)
+            if os.fstat(stream.fileno()).st_size - len(start) > END_BYTES:
+                stream.seek(-END_BYTES, os.SEEK_END)
+                start += b"\n"
+            return start + stream.read(END_BYTES)
     except OSError as error:
-        raise FormatError(f"{path} cannot be read: {error.strerror or error}") from error
-    if not found:
-        raise FormatError(f"{path} has no curve of a loss: it is neither a saved model nor the log of a run")
-    return found
+        raise FormatError(f"cannot read {path}: {error.strerror or error}") from error
 
 
-def parsed(content: bytes) -> list[dict[str, Any]]:
-    """The objects of all whole lines that tell of an event."""
-    found = []
+def parse(content: bytes) -> list[dict[str, Any]]:
+    """The objects of all complete lines that are events, with the present names of fields."""
+    lines: list[dict[str, Any]] = []
     for line in content.decode("utf-8", "replace").split("\n"):
         try:
             value = json.loads(line) if line.startswith("{") else None
         except (ValueError, RecursionError):
             continue
-        found += [value] if isinstance(value, dict) and isinstance(value.get("event"), str) else []
-    return found
-
-
-def ends_of(path: Path) -> list[dict[str, Any]]:
-    """The lines at the beginning of a log, and those at its end."""
-    with path.open("rb") as stream:
-        start = stream.read(BLOCK)
-        rest = os.fstat(stream.fileno()).st_size - len(start)
-        if rest > BLOCK:
-            stream.seek(-BLOCK, os.SEEK_END)
-            start += b"\n"
-        return parsed(start + stream.read(BLOCK))
+        if isinstance(value, dict) and isinstance(value.get("event"), str):
+            lines.append({OLD_FIELDS.get(str(name), str(name)): item for name, item in value.items()})
+    return lines
 
 
 def summarize_log(path: Path, *, full: bool = False) -> dict[str, Any]:
-    """What a log says of its run, from its beginning and its end; of the last where there are several.
+    """A summary of the run, or of the last one if there are several, from the two ends of its log.
 
     Arguments:
-        full: read all of it, and count what happened.
+        full: read the whole log, and count events.
 
     Raises:
         FormatError: it cannot be read.
     """
-    try:
-        found = parsed(path.read_bytes()) if full else ends_of(path)
-    except OSError as error:
-        raise FormatError(f"{path} cannot be read: {error.strerror or error}") from error
-    begins = [line for line in found if line["event"] == "begin"]
-    begin, last = (begins or [{}])[-1], (found or [{}])[-1]
-    facts: dict[str, Any] = {"trainer": begin.get("trainer"), "state": state_of(last)}
-    facts |= {"begun": begin.get("time"), "last": last.get("time")}
-    facts |= {name: newest(found, name) for name in WHAT}
-    facts |= {name: begin.get(name) for name in ("seed", "threads", "settings")}
+    lines = parse(read_bytes(path, ends_only=not full))
+    starts = [line for line in lines if line["event"] == "begin"]
+    start, last = (starts or [{}])[-1], (lines or [{}])[-1]
+    state = STATES.get(str(last.get("event")), "running, or killed")
+    summary: dict[str, Any] = {"trainer": start.get("trainer"), "state": state}
+    summary |= {"started": start.get("time"), "last": last.get("time")}
+    summary |= {name: last_number(lines, name) for name in PROGRESS_FIELDS}
+    summary |= {name: start.get(name) for name in ("seed", "threads", "settings")}
     if full:
         for name, event in (("runs", "begin"), ("checkpoints", "checkpoint"), ("interrupts", "interrupted")):
-            facts[name] = sum(line["event"] == event for line in found)
-    told: dict[str, Any] = to_jsonable(facts)
-    return told
+            summary[name] = sum(line["event"] == event for line in lines)
+    result: dict[str, Any] = to_jsonable(summary)
+    return result
 
 
-def state_of(last: dict[str, Any]) -> str:
-    """How a run stands by the last line of its log."""
-    return ENDS.get(str(last.get("event")), "going on, or cut short")
-
-
-def newest(found: list[dict[str, Any]], name: str) -> Any:
-    """The last number of that name that the run in progress gave; None if there is none."""
-    for line in reversed(found):
+def last_number(lines: list[dict[str, Any]], name: str) -> Any:
+    """The last number of that name in the last run; None if there is none."""
+    for line in reversed(lines):
         if is_number(line.get(name)):
             return line[name]
         if line["event"] == "begin":
@@ -110,5 +101,5 @@ def newest(found: list[dict[str, Any]], name: str) -> Any:
 
 
 def is_number(value: Any) -> bool:
-    """Whether JSON has a finite number here."""
+    """Whether a JSON value is a finite number."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e18

@@ -1,4 +1,4 @@
-"""How a run is carried out, beyond its threads and its seed."""
+"""How a run is carried out: what it starts from, its checkpoints and its callbacks."""
 
 import inspect
 from collections.abc import Iterable, Sequence
@@ -11,6 +11,7 @@ from embeddings.training import continued_training
 from embeddings.training.callbacks import Callback
 from embeddings.training.checkpoints import Checkpoints
 from embeddings.training.init_vectors import InitFrom
+from embeddings.training.run_fingerprint import settings_fingerprint
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus
@@ -19,17 +20,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """What a run starts from, what is kept of it on its way, whether it goes on from there, and who is told.
+    """Options of a run that do not belong to the model.
 
     Arguments:
         init: vectors to start from.
-        continued: a model to go on with, whose vocabulary grows; see `embeddings.training.continued_training`.
-        checkpoints: where and how often they are written; none unless given.
-        resume: go on from the last of them; from the beginning where there is none.
+        continued: a model to continue training; its vocabulary grows. See `embeddings.training.continued_training`.
+        checkpoints: where and how often to write checkpoints; none if not given.
+        resume: continue from the last checkpoint; start from the beginning if there is none.
         callbacks: called in this order.
 
     Raises:
-        SettingError: something is not what it should be.
+        SettingError: a value has the wrong type, or options exclude each other.
     """
 
     init: InitFrom | None = None
@@ -40,36 +41,35 @@ class RunOptions:
 
     def __post_init__(self) -> None:
         if self.checkpoints is not None and not isinstance(self.checkpoints, Checkpoints):
-            raise SettingError(f"checkpoints must be embeddings.Checkpoints, not {self.checkpoints!r}")
+            raise SettingError(f"checkpoints must be an embeddings.Checkpoints, got {self.checkpoints!r:.80}")
         if self.resume and self.checkpoints is None:
-            raise SettingError("resume goes on from checkpoints: say where they are")
+            raise SettingError("resume requires checkpoints to continue from")
         check_value("resume", self.resume, bool, {})
         if isinstance(self.callbacks, Callback) or not isinstance(self.callbacks, Iterable):
-            raise SettingError(f"callbacks must be a list of embeddings.Callback, not {self.callbacks!r:.80}")
+            raise SettingError(f"callbacks must be a list of embeddings.Callback, got {self.callbacks!r:.80}")
         object.__setattr__(self, "callbacks", tuple(self.callbacks))
-        wrong = [callback for callback in self.callbacks if not isinstance(callback, Callback)]
-        if wrong:
-            raise SettingError(f"a callback must be an embeddings.Callback, not {wrong[0]!r}")
+        for callback in self.callbacks:
+            if not isinstance(callback, Callback):
+                raise SettingError(f"a callback must be an embeddings.Callback, got {callback!r:.80}")
         if self.init is not None and not isinstance(self.init, InitFrom):
-            raise SettingError(f"init must be embeddings.InitFrom, not {self.init!r:.80}")
+            raise SettingError(f"init must be an embeddings.InitFrom, got {self.init!r:.80}")
         if self.continued is not None:
             continued_training.check_model(self.continued)
-        if self.init is not None and self.continued is not None:
-            raise SettingError("a model that is gone on with has its own vectors to start from: leave out init")
+            if self.init is not None:
+                raise SettingError("init cannot be combined with continued: a continued model has its own vectors")
 
     @property
-    def plain(self) -> bool:
-        """Whether nothing is asked for."""
-        asked = (self.init, self.continued, self.checkpoints)
-        return not (self.callbacks or any(one is not None for one in asked))
+    def is_default(self) -> bool:
+        """Whether nothing is set."""
+        return self.init is None and self.continued is None and self.checkpoints is None and not self.callbacks
 
     def check(self, trainer: str, settings: Any) -> None:
-        """Refuse what a trainer with these settings cannot do, before its corpus is read.
+        """Refuse what a trainer with these settings cannot do, before the corpus is read.
 
         Raises:
-            SettingError: saying why.
+            SettingError: the trainer does not support an option.
             FormatError: the vectors to start from cannot be read.
-            OutputError: there are checkpoints already, or none can be written.
+            OutputError: there are checkpoints already, or they cannot be written.
         """
         if self.checkpoints is not None:
             self.checkpoints.check(resume=self.resume)
@@ -78,50 +78,48 @@ class RunOptions:
         if self.continued is not None:
             continued_training.check(self.continued, trainer, settings)
 
-    def check_resumed(self, trainer: str, settings: Any, threads: int, seed: int) -> None:
-        """Refuse to go on from checkpoints of another run, as far as can be told before the corpus is read.
+    def check_fingerprint(self, trainer: str, settings: Any, threads: int, seed: int) -> None:
+        """Refuse to resume another run, as far as this is known before the corpus is read.
 
         Raises:
-            CheckpointError: naming what differs; or the last one is damaged.
+            CheckpointError: the last checkpoint is of another run (with all differences), or damaged.
         """
-        from embeddings.training.run_fingerprint import known_before
-
         if self.checkpoints is not None and self.resume:
-            self.checkpoints.check_run(known_before(self, trainer, settings, threads, seed))
+            self.checkpoints.check_fingerprint(settings_fingerprint(self, trainer, settings, threads, seed))
 
     def check_corpus(self, corpus: "Corpus") -> None:
-        """Refuse a corpus that does not go with what the run starts from, before it is read.
+        """Refuse a corpus that does not fit the model to continue, before it is read.
 
         Raises:
-            SettingError: saying why.
+            SettingError: its text is read in another way than that of the model.
         """
         if self.continued is not None:
             continued_training.check_corpus(self.continued, corpus)
 
-    @property
     def config(self) -> dict[str, Any]:
-        """What a run starts from, for checkpoints."""
+        """What the run starts from, for its fingerprint."""
         return {
-            "init": None if self.init is None else self.init.named,
+            "init": None if self.init is None else self.init.config(),
             "continued": None if self.continued is None else self.continued.vectors.fingerprint,
         }
 
 
 def accepts_run_options(trainer: Any) -> bool:
-    """Whether runs of a trainer, or of its class, can be carried out in these ways."""
+    """Whether the `train` of a trainer, or of its class, takes `run_options`."""
     return "run_options" in inspect.signature(trainer.train).parameters
 
 
 def train_arguments(trainer: Any, name: str, run_options: RunOptions | None) -> dict[str, Any]:
-    """What its `train` is given.
+    """The keyword arguments with which a trainer's `train` gets these options.
 
     Raises:
-        SettingError: something is asked for, and the trainer cannot do it.
+        SettingError: an option is set, and the trainer does not take `run_options`.
     """
-    if run_options is None or run_options.plain:
+    if run_options is None or run_options.is_default:
         return {}
     if not accepts_run_options(trainer):
         raise SettingError(
-            f"the trainer {name} knows no checkpoints, callbacks or vectors to start from: its train has no 'run_options'"
+            f"the trainer {name} does not support checkpoints, callbacks or starting vectors: "
+            "its train method has no parameter 'run_options'"
         )
     return {"run_options": run_options}

@@ -1,84 +1,74 @@
-"""What a run consists of at the end of a block: all that decides what it does next, taken down and put back."""
+"""The state of a run at the end of a block: everything that decides what it does next."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
 
 from embeddings.errors import EmbeddingsError, FormatError
-from embeddings.training.callbacks import Callback
-from embeddings.training.checkpoints import State
-from embeddings.training.parameters import copy_into, parameters
-from embeddings.training.worker import whole
+from embeddings.training.callbacks import stateful
+from embeddings.training.checkpoints import RunState
+from embeddings.training.parameters import copy_into, parameter_arrays
+from embeddings.training.worker import check_count
 
 if TYPE_CHECKING:
     from embeddings.training.run import Run
 
 
-def taken(run: "Run", named: dict[str, Any]) -> State:
+def capture(run: "Run") -> RunState:
     """The state of a run; its arrays are the run's own."""
-    arrays = {f"table.{name}": table for name, table in parameters(run.learner.tables).items()}
+    arrays = {f"table.{name}": table for name, table in parameter_arrays(run.learner.tables).items()}
     for number, worker in enumerate(run.workers):
         arrays |= {f"thread.{number}.{name}": array for name, array in worker.arrays().items()}
-    told = []
-    for number, state in enumerate(memories(run.callbacks) if run.memory is None else run.memory):
-        arrays |= {f"callback.{number}.{name}": part for name, part in state.items() if isinstance(part, np.ndarray)}
-        told.append({name: part for name, part in state.items() if not isinstance(part, np.ndarray)})
-    facts = {
+    callback_values = []
+    for number, state in enumerate(run.callback_state or [callback.state() for callback in stateful(run.callbacks)]):
+        arrays |= {f"callback.{number}.{name}": value for name, value in state.items() if isinstance(value, np.ndarray)}
+        callback_values.append({name: value for name, value in state.items() if not isinstance(value, np.ndarray)})
+    values = {
         "tally": run.tally.state(),
         "workers": [worker.state() for worker in run.workers],
-        "told": run.told,
+        "epochs_reported": run.epochs_reported,
         "stopped": run.stopped,
-        "callbacks": told,
-        "sum": checksum(arrays),
+        "callbacks": callback_values,
+        "checksum": checksum(arrays),
     }
-    return State(named, facts, arrays)
+    return RunState(run.fingerprint, values, arrays)
 
 
-def put_back(run: "Run", state: State) -> None:
-    """Let a run that was just made be where the state was taken.
+def restore(run: "Run", state: RunState) -> None:
+    """Put a new run into a saved state.
 
     Raises:
-        FormatError: the state is not whole, or does not fit.
-        SettingError: a callback cannot go on from what it was.
+        FormatError: the state is incomplete or does not fit.
+        SettingError: a callback cannot continue from its state.
     """
-    arrays, facts = state.arrays, state.facts
+    arrays, values = state.arrays, state.values
     try:
-        for name, table in parameters(run.learner.tables).items():
+        for name, table in parameter_arrays(run.learner.tables).items():
             copy_into(table, arrays[f"table.{name}"])
-        if facts["sum"] != checksum(arrays):
-            raise ValueError("its bytes are not those that were written")
+        if values["checksum"] != checksum(arrays):
+            raise ValueError("the checksum of the arrays is wrong")
         for number, worker in enumerate(run.workers):
-            worker.restore(facts["workers"][number], under(arrays, f"thread.{number}."))
-        run.tally.restore(facts["tally"])
-        run.told, run.stopped = whole(facts["told"]), facts["stopped"] is True
-        for number, callback in enumerate(remembering(run.callbacks)):
-            callback.restore(facts["callbacks"][number] | under(arrays, f"callback.{number}."))
+            worker.restore(values["workers"][number], without_prefix(arrays, f"thread.{number}."))
+        run.tally.restore(values["tally"])
+        run.epochs_reported, run.stopped = check_count(values["epochs_reported"]), values["stopped"] is True
+        for number, callback in enumerate(stateful(run.callbacks)):
+            callback.restore(values["callbacks"][number] | without_prefix(arrays, f"callback.{number}."))
     except EmbeddingsError:
         raise
     except (KeyError, IndexError, TypeError, ValueError) as error:
-        raise FormatError(f"the checkpoint is not whole: {type(error).__name__}: {error}") from None
+        raise FormatError(f"the checkpoint is incomplete: {type(error).__name__}: {error}") from None
 
 
 def checksum(arrays: Mapping[str, np.ndarray]) -> int:
-    """A sum over all bytes: a number that is damaged is not gone on from."""
-    found = 0
+    """The CRC-32 of all arrays in order of their names; detects corruption."""
+    value = 0
     for name in sorted(arrays):
-        found = crc32(np.ascontiguousarray(arrays[name]).data.cast("B") if arrays[name].size else b"", found)
-    return found
+        value = crc32(np.ascontiguousarray(arrays[name]).data.cast("B") if arrays[name].size else b"", value)
+    return value
 
 
-def under(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
-    """The arrays whose names begin so, by the rest of their names."""
+def without_prefix(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    """The arrays whose names start with a prefix, by the rest of their names."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-
-
-def remembering(callbacks: Sequence[Callback]) -> list[Callback]:
-    """Those that have a state."""
-    return [callback for callback in callbacks if type(callback).state is not Callback.state]
-
-
-def memories(callbacks: Sequence[Callback]) -> list[dict[str, Any]]:
-    """The states of those that have one."""
-    return [callback.state() for callback in remembering(callbacks)]

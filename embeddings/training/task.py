@@ -1,57 +1,74 @@
-"""What stands between a trainer's settings and its kernel: the corpus read, and a run made ready."""
+"""The preparation of a run: settings and a corpus in, a task that a trainer runs its kernel on out."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
+from embeddings.corpora.corpus import Corpus
+from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import SettingError
 from embeddings.kernels.block import BLOCK_SIZE, BlockSource, keep_thresholds, new_block
 from embeddings.kernels.noise_sampling import alias_table
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.models.model import Model
-from embeddings.settings import (
-    ContextWindow,
-    Dimension,
-    NegativeSampling,
-    Schedule,
-    VocabularyChoice,
-    check_value,
-)
+from embeddings.settings import ContextWindow, Dimension, NegativeSampling, Schedule, VocabularyChoice, check_value
 from embeddings.support.logs import log
-from embeddings.support.system import available_threads as available_threads
+from embeddings.support.system import available_threads
 from embeddings.training.continued_training import extend_corpus
 from embeddings.training.parameters import Arrays, unpad_all
 from embeddings.training.progress import Report
-from embeddings.training.result import Interrupted as Interrupted
-from embeddings.training.result import TrainingError as TrainingError
 from embeddings.training.run import Learner, Run
 from embeddings.training.run_options import RunOptions
-from embeddings.training.worker import LearnBlock, BlockStream
+from embeddings.training.worker import BlockStream, LearnBlock
 
-if TYPE_CHECKING:
-    from embeddings.corpora import Corpus, EncodedCorpus
-
-MOST_THREADS = 1024
+MAX_THREADS = 1024
 
 
 @dataclass(frozen=True, kw_only=True)
 class WindowSettings(NegativeSampling, ContextWindow, VocabularyChoice, Schedule, Dimension):
-    """The settings of every model that learns words from windows against noise."""
+    """The settings of models that learn words from context windows by negative sampling."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WindowTrainer(WindowSettings):
+    """Base of the trainers with these settings. A subclass sets `trainer_name` and defines `train_task`."""
+
+    trainer_name: ClassVar[str]
+
+    def train(
+        self,
+        corpus: Corpus | str | os.PathLike[str] | Iterable[Any],
+        *,
+        threads: int | None = None,
+        seed: int = 1,
+        report: Report | None = None,
+        run_options: RunOptions | None = None,
+    ) -> Model:
+        """Train a model; see `prepare` for arguments and errors, and `Task.run` for further errors."""
+        name = self.trainer_name
+        task = prepare(name, self, corpus, threads=threads, seed=seed, report=report, run_options=run_options)
+        return self.train_task(task)
+
+    def train_task(self, task: "Task") -> Model:
+        """Train a model on a prepared run."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class Task:
-    """One training run: settings, a corpus as ids, the words that get vectors, and how the run is carried out.
+    """A prepared training run: settings, the corpus as ids, and the vocabulary.
 
-    `tags` are those of the rows of the table "documents", for models that have one: a pyarrow array of strings.
+    Arguments:
+        tags: a pyarrow array of strings, one for each row of the table "documents", for models that have it.
     """
 
     trainer: str
     settings: WindowSettings
-    encoded: "EncodedCorpus"
+    encoded: EncodedCorpus
     vocabulary: Vocabulary
     threads: int
     seed: int
@@ -63,137 +80,138 @@ class Task:
         self,
         learn_block: LearnBlock,
         tables: Any,
-        buffers: Callable[[], StepBuffers],
+        new_buffers: Callable[[], StepBuffers],
         *,
-        reader: BlockStream | None = None,
-        own: Callable[[], Any] | None = None,
-        learned: Callable[[Any], Arrays] | None = None,
+        stream: BlockStream | None = None,
+        thread_tables: Callable[[], Any] | None = None,
+        final_tables: Callable[[Any], Arrays] | None = None,
         composes: bool = True,
     ) -> Model:
-        """Learn with all threads; `bundle` makes a thread's scratch.
+        """Train with all threads.
 
         Arguments:
-            learn_block: the model's kernel, called with a block, tables, a bundle and the rate.
-            tables: a NamedTuple of all that is learned: its arrays of floats, and those of NamedTuples in it. They are
-                (rows, padded dim) unless `learned` is given. Checkpoints hold these, and nothing else of a model.
-            reader: what is read; `window_stream()` if not given.
-            own: makes what one thread gets as tables, where that is not `tables`: with scratch of its own, from which
-                nothing is carried from block to block.
-            learned: gives, of such tables, the arrays that are kept, by name, with `dim` components: "vectors" are
-                those of the words. It may use their memory. The arrays of `tables` if not given.
-            composes: whether the model composes, if its trainer has a `composer`.
+            learn_block: the model's kernel, called as `learn_block(block, tables, buffers, learning_rate)`.
+            tables: a NamedTuple of all parameters: its float arrays and those of NamedTuples in it. They are
+                (rows, padded dim) unless `final_tables` is given. Checkpoints hold these, and nothing else of a model.
+            new_buffers: makes the step buffers of one thread.
+            stream: what is read; `window_stream()` by default.
+            thread_tables: makes what one thread gets as tables, if that is not `tables`: with scratch memory of its
+                own, whose content must not be needed for the next block.
+            final_tables: returns the arrays to save, without padding, by name: "vectors" are those of the words. It
+                may consume the tables. By default all arrays of `tables`, with "words" as "vectors".
+            composes: whether the model composes vectors, if its trainer has a `composer`.
 
         Raises:
             TrainingError: a vector or the loss overflowed.
-            Interrupted: the user interrupted; what was learned is in it.
-            CheckpointError: the checkpoint to go on from is damaged, or that of another run.
-            OutputError: there are checkpoints already, or none can be written.
+            Interrupted: the user interrupted; its `model` holds what was learned.
+            CheckpointError: the checkpoint to resume is damaged, or of another run.
+            OutputError: there are checkpoints already, or they cannot be written.
         """
         learner = Learner(
             learn_block,
             tables,
-            buffers,
-            reader or self.window_stream(),
-            own or (lambda: tables),
-            learned or (lambda tables: unpad_all(tables, self.settings.dim)),
+            new_buffers,
+            stream or self.window_stream(),
+            thread_tables or (lambda: tables),
+            final_tables or (lambda tables: unpad_all(tables, self.settings.dim)),
             composes,
         )
-        return Run(self, learner).model()
+        return Run(self, learner).train()
 
     @property
     def corpus_words(self) -> int:
-        """Words of the corpus that one epoch reads, known or not."""
+        """Words of the corpus that one epoch reads, in the vocabulary or not."""
         return len(self.encoded.ids)
 
     def window_stream(self, *, noise: int | None = None, size: int = BLOCK_SIZE) -> BlockStream:
-        """Words in windows, `size` of them in a block, with `noise` words for each: the negatives if not given."""
-        drawn = self.settings.negatives if noise is None else noise
-        return BlockStream(self.source(), lambda: new_block(self.settings.window, drawn, size))
+        """Context windows, in blocks of `size` words, with `noise` negative samples each (`negatives` by default)."""
+        samples = self.settings.negatives if noise is None else noise
+        return BlockStream(self.source(), lambda: new_block(self.settings.window, samples, size))
 
     def source(self) -> BlockSource:
         """What the threads read."""
-        return source_of(
-            self.settings, self.vocabulary, np.asarray(self.encoded.ids), np.asarray(self.encoded.sentences)
-        )
+        ids, lines = np.asarray(self.encoded.ids), np.asarray(self.encoded.sentences)
+        return block_source(self.settings, self.vocabulary, ids, lines)
 
-    def shares(self, lines: np.ndarray) -> list[int]:
-        """Where each thread's share of the ids begins, and the end: at the nearest of these borders, if near."""
+    def share_bounds(self, lines: np.ndarray) -> list[int]:
+        """Where each thread's share of the ids begins, and the end: at the nearest line, if one is near."""
         words = self.corpus_words
-        cuts = [words * thread // self.threads for thread in range(self.threads + 1)]
-        near = words // (20 * self.threads)
-        for k, cut in enumerate(cuts[1:-1], 1):
-            right = int(np.searchsorted(lines, cut))
-            border = min((int(lines[at]) for at in (right - 1, right)), key=lambda at: abs(at - cut))
-            if abs(border - cut) <= near:
-                cuts[k] = border
-        return cuts
+        bounds = [words * thread // self.threads for thread in range(self.threads + 1)]
+        max_distance = words // (20 * self.threads)
+        for k, bound in enumerate(bounds[1:-1], 1):
+            right = int(np.searchsorted(lines, bound))
+            nearest = min((int(lines[at]) for at in (right - 1, right)), key=lambda line: abs(line - bound))
+            if abs(nearest - bound) <= max_distance:
+                bounds[k] = nearest
+        return bounds
 
 
-def source_of(settings: WindowSettings, vocabulary: Vocabulary, ids: np.ndarray, lines: np.ndarray) -> BlockSource:
-    """What is read of ids and borders of lines by these settings."""
+def block_source(settings: WindowSettings, vocabulary: Vocabulary, ids: np.ndarray, lines: np.ndarray) -> BlockSource:
+    """What threads read of ids and line offsets with these settings."""
     return BlockSource(
         ids=ids,
         lines=lines,
-        keep=keep_thresholds(vocabulary.keep_probabilities(settings.sample)),
+        keep_thresholds=keep_thresholds(vocabulary.keep_probabilities(settings.subsample)),
         noise=alias_table(vocabulary.noise_weights(settings.noise_exponent)),
         window=settings.window,
-        shrink=settings.shrink_window,
-        sharing=settings.together,
+        shrink_window=settings.shrink_window,
+        windows_per_draw=settings.windows_per_draw,
     )
 
 
 def prepare(
     trainer: str,
     settings: WindowSettings,
-    corpus: "Corpus",
+    corpus: Corpus | str | os.PathLike[str] | Iterable[Any],
     *,
     threads: int | None = None,
     seed: int = 1,
     report: Report | None = None,
     run_options: RunOptions | None = None,
 ) -> Task:
-    """A run that is ready to start: the corpus read and its vocabulary chosen.
+    """Check all arguments, encode the corpus and select its vocabulary.
+
+    Arguments:
+        corpus: a `Corpus`, or what one is made of: a path, a built-in name, an iterable of texts or token lists.
+        threads: number of threads; all available cores if not given.
+        report: called regularly with a `Progress`.
 
     Raises:
-        SettingError: threads or seed are out of range, or the trainer cannot do what is asked for.
-        FormatError: what to start from cannot be read, or does not fit.
-        CorpusError: the corpus is broken, or no word of it is frequent enough.
-        OutputError: there are checkpoints already, or none can be written.
-        CheckpointError: the checkpoint to go on from is damaged, or that of another run.
+        SettingError: threads or seed are out of range, or the trainer does not support an option.
+        FormatError: vectors to start from cannot be read, or do not fit.
+        CorpusError: the corpus is broken, or no word is frequent enough.
+        OutputError: there are checkpoints already, or they cannot be written.
+        CheckpointError: the checkpoint to resume is damaged, or of another run.
     """
     threads, seed = check_threads_and_seed(threads, seed)
     if report is not None and not callable(report):
-        raise SettingError(f"report must be a function, such as print, not {report!r:.80}")
+        raise SettingError(f"report must be a function, such as print, got {report!r:.80}")
     run_options = run_options or RunOptions()
     run_options.check(trainer, settings)
-    run_options.check_resumed(trainer, settings, threads, seed)
-    run_options.check_corpus(corpus)
-    encoded = corpus.encode()
+    run_options.check_fingerprint(trainer, settings, threads, seed)
+    text = as_corpus(corpus, settings)
+    run_options.check_corpus(text)
+    encoded = text.encode()
     if run_options.continued is not None:
         encoded = extend_corpus(run_options.continued, encoded, settings)
     vocabulary = encoded.select(min_count=settings.min_count, max_vocab=settings.max_vocab)
-    told = trainer, len(encoded.ids), settings.epochs, len(vocabulary), threads, seed
-    log.info("training %s: %s words x %s epochs, vocabulary of %s, threads %s, seed %s", *told)
+    numbers = trainer, len(encoded.ids), settings.epochs, len(vocabulary), threads, seed
+    log.info("training %s: %s words x %s epochs, vocabulary of %s, threads %s, seed %s", *numbers)
     return Task(trainer, settings, encoded, vocabulary, threads, seed, report, run_options)
 
 
+def as_corpus(corpus: Corpus | str | os.PathLike[str] | Iterable[Any], trainer: Any) -> Corpus:
+    """The corpus itself, or one of these texts, cut by the trainer's `tokenizer` if it has one."""
+    return corpus if isinstance(corpus, Corpus) else Corpus(corpus, tokenizer=getattr(trainer, "tokenizer", "words"))
+
+
 def check_threads_and_seed(threads: int | None, seed: int) -> tuple[int, int]:
-    """How many threads, all cores unless given, and the seed.
+    """The number of threads, by default all available cores, and the seed.
 
     Raises:
         SettingError: one is out of range.
     """
-    chosen = available_threads() if threads is None else threads
-    threads = check_value("threads", chosen, int, {"least": 1, "most": MOST_THREADS})
-    seed = check_value("seed", seed, int, {"least": 0, "most": 2**63 - 1})
+    number = available_threads() if threads is None else threads
+    threads = check_value("threads", number, int, {"ge": 1, "le": MAX_THREADS})
+    seed = check_value("seed", seed, int, {"ge": 0, "le": 2**63 - 1})
     return threads, seed
-
-
-class Trainer(Protocol):
-    """Learns vectors; its dataclass fields are its settings."""
-
-    def train(
-        self, corpus: "Corpus", *, threads: int | None = None, seed: int = 1, report: Report | None = None
-    ) -> Model:
-        """The model learned from the corpus."""
-        ...

@@ -1,4 +1,4 @@
-"""Training in one call, by a trainer's name."""
+"""Training in one call: of a new model by its trainer's name, and of a model that exists."""
 
 import os
 from collections.abc import Iterable
@@ -6,11 +6,15 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from embeddings import registry
+from embeddings.models.model import Model
+from embeddings.models.text_settings import continued_corpus_settings
+from embeddings.training.continued_training import check_model
+from embeddings.training.progress import Report
+from embeddings.training.run_options import RunOptions, train_arguments
+from embeddings.training.task import as_corpus
 
 if TYPE_CHECKING:
-    from embeddings.corpora import Corpus
-    from embeddings.models.model import Model
-    from embeddings.training.progress import Report
+    from embeddings.corpora.corpus import Corpus
 
 
 def train(
@@ -19,14 +23,10 @@ def train(
     *,
     threads: int | None = None,
     seed: int = 1,
-    report: "Report | None" = None,
+    report: Report | None = None,
     **settings: Any,
-) -> "Model":
-    """The model that an installed trainer learns; `settings` are the trainer's own, such as `dim=100`.
-
-    The corpus is a `Corpus`, or what one is made of: a path, a built-in name, an iterable of texts or token lists.
-    Among the settings may be those of `embeddings.RunOptions`: `checkpoints=em.Checkpoints("v.checkpoints"), resume=True`,
-    `callbacks=[...]`.
+) -> Model:
+    """Train a model with an installed trainer.
 
     >>> import embeddings as em
     >>> model = em.train("skipgram", ["the cat sat", "the dog sat"], dim=4, min_count=1, threads=1)
@@ -35,21 +35,27 @@ def train(
     >>> model.vectors.words
     ['sat', 'the', 'cat', 'dog']
 
+    Arguments:
+        trainer: the name of the trainer.
+        corpus: a `Corpus`, or what one is made of: a path, a built-in name, an iterable of texts or token lists.
+        threads: number of threads; all available cores if not given.
+        seed: single-threaded runs with the same seed are bit-reproducible.
+        report: called regularly with a `Progress`.
+        settings: settings of the trainer, such as `dim=100`, and of `embeddings.RunOptions`, such as
+            `checkpoints=em.Checkpoints("v.checkpoints")`, `resume=True` or `callbacks=[...]`.
+
     Raises:
-        RegistryError: no such trainer.
-        SettingError: it has no such setting, or a value is out of range.
-        CorpusError: the corpus is missing, broken, or has no word that is frequent enough.
+        RegistryError: no such trainer is installed.
+        SettingError: a setting is unknown or out of range.
+        CorpusError: the corpus is missing or broken, or no word is frequent enough.
         CheckpointError, OutputError: as `Task.run`.
     """
-    from embeddings.corpora import Corpus
-    from embeddings.training.run_options import RunOptions, train_arguments
-
-    names = {field.name for field in fields(RunOptions)}
-    run_options = RunOptions(**{name: settings.pop(name) for name in names & set(settings)})
-    made = make_trainer(trainer, settings)
-    how = train_arguments(made, trainer, run_options)
-    text = corpus if isinstance(corpus, Corpus) else Corpus(corpus, tokenizer=getattr(made, "tokenizer", "words"))
-    model: Model = made.train(text, threads=threads, seed=seed, report=report, **how)
+    names = {field.name for field in fields(RunOptions)} & set(settings)
+    run_options = RunOptions(**{name: settings.pop(name) for name in names})
+    configured_trainer = make_trainer(trainer, settings)
+    arguments = train_arguments(configured_trainer, trainer, run_options)
+    text = as_corpus(corpus, configured_trainer)
+    model: Model = configured_trainer.train(text, threads=threads, seed=seed, report=report, **arguments)
     return model
 
 
@@ -59,4 +65,32 @@ def make_trainer(trainer: str, settings: dict[str, Any]) -> Any:
     Raises:
         RegistryError, SettingError: as `train`.
     """
-    return registry.configured("trainer", trainer, settings)
+    return registry.create("trainer", trainer, settings)
+
+
+def continue_training(
+    model: Model,
+    corpus: "Corpus | str | os.PathLike[str] | Iterable[Any]",
+    *,
+    threads: int | None = None,
+    seed: int = 1,
+    report: Report | None = None,
+    **changes: Any,
+) -> Model:
+    """Train a model further, on new text and new words.
+
+    Arguments:
+        model: the model, which is not changed.
+        corpus: the new text. Unless it is a `Corpus`, it is read as the text of the model was.
+        changes: settings to change; all others are those of the model. Other arguments are those of `train`.
+
+    Raises:
+        SettingError: the trainer cannot continue models, or a changed setting does not fit the model.
+        FormatError: a table of the model is missing.
+    """
+    from embeddings.corpora.corpus import Corpus
+
+    check_model(model)
+    text = corpus if isinstance(corpus, Corpus) else Corpus(corpus, **continued_corpus_settings(model))
+    settings = {**model.settings, **changes}
+    return train(model.name, text, threads=threads, seed=seed, report=report, continued=model, **settings)

@@ -11,11 +11,11 @@ import embeddings as em
 from embeddings.testing.trainer_contract import planted
 from embeddings.training import hogwild
 
-SMALL = {"dim": 8, "min_count": 1, "epochs": 2, "sample": 0.01}
+SMALL = {"dim": 8, "min_count": 1, "epochs": 2, "subsample": 0.01}
 FORMS = [
     ("skipgram", {}),
     ("skipgram", {"shuffle": True}),
-    ("skipgram", {"negative_sharing": "pair"}),
+    ("skipgram", {"negative_sharing": "none"}),
     ("cbow", {"negatives": 20}),
     ("structured-skipgram", {}),
     ("directional-skipgram", {"shuffle": True}),
@@ -68,7 +68,7 @@ def interrupted_after(looks: int) -> Iterator[None]:
         report()
         raise KeyboardInterrupt
 
-    with patch.object(hogwild, "run", run):
+    with patch.object(hogwild, "run_threads", run):
         yield
 
 

@@ -15,7 +15,7 @@ from embeddings.cli.inspection import describe
 from embeddings.errors import FormatError, OutputError, SettingError
 from embeddings.testing.trainer_contract import planted
 from embeddings.training.checkpoints import CheckpointError
-from embeddings.training.loss_curve import draw_curve, losses
+from embeddings.training.loss_curve import draw_loss_curve, loss_points
 from embeddings.training.run_log_reader import summarize_log
 
 
@@ -185,7 +185,7 @@ def test_a_run_that_goes_on_is_judged_by_what_it_was_judged_by(tmp_path):
         raise AssertionError("the corpus was read")
         yield ["a"]
 
-    given = {"min_count": 1, "dim": 8, "sample": 0.01, "epochs": 9, "threads": 1, "seed": 3, "checkpoints": made}
+    given = {"min_count": 1, "dim": 8, "subsample": 0.01, "epochs": 9, "threads": 1, "seed": 3, "checkpoints": made}
     for other in ({"similarity": pairs[1]}, {"similarity": pairs}, {"score": lambda model: 1.0}):
         stopping = em.EarlyStopping(**other)
         with pytest.raises(CheckpointError, match=r"with: judged by was .*a\.txt, and is [^;]*$"):
@@ -218,7 +218,7 @@ def test_early_stopping_by_sets(tmp_path):
     pairs.write_text("cat kitty 9\nthing1 thing2 3\ncat thing3 1\nthing5 kitty 2\n")
     questions.write_text(": a\nbefore1 after1 before2 after2\n")
     stopping = em.EarlyStopping(similarity=pairs, analogy=[questions], patience=1)
-    model = learn("skipgram", planted(), {"epochs": 6, "sample": 0.0}, callbacks=[stopping])
+    model = learn("skipgram", planted(), {"epochs": 6, "subsample": 0.0}, callbacks=[stopping])
     told = model.record["early_stopping"]
     results = em.evaluate(model, similarity=pairs)[0], em.evaluate(model, analogy=questions, restrict=None)[-1]
     best = sum(result.value for result in results) / 2
@@ -287,7 +287,7 @@ def test_a_log_goes_on(tmp_path):
     found = [json.loads(line)["event"] for line in lines if "cut sho" not in line]
     assert found == ["begin", "progress", "checkpoint", "interrupted", "begin", "progress", "end"]
     assert len(lines) == len(found) + 1
-    assert losses(path)[0] == "words"
+    assert loss_points(path)[0] == "words"
 
 
 def test_a_log_of_two_runs_has_the_lines_of_both(tmp_path):
@@ -335,10 +335,10 @@ def test_only_a_log_is_gone_on_with(tmp_path):
 def test_a_log_is_told_from_its_beginning_and_its_end(tmp_path):
     path = tmp_path / "run.jsonl"
     begin = {"event": "begin", "time": "t0", "words": 0, "trainer": "cbow", "seed": 5, "settings": {"dim": 3}}
-    told = [{"event": "progress", "time": f"t{n}", "words": n, "loss": 1.5, "rate": math.nan} for n in range(1, 9000)]
+    told = [{"event": "progress", "time": f"t{n}", "words": n, "loss": 1.5, "learning_rate": math.nan} for n in range(1, 9000)]
     path.write_text("".join(json.dumps(line) + "\n" for line in (begin, *told)) + '{"event": "progr')
     facts = summarize_log(path)
-    assert facts | {"trainer": "cbow", "words": 8999, "loss": 1.5, "rate": None, "last": "t8999", "seed": 5} == facts
+    assert facts | {"trainer": "cbow", "words": 8999, "loss": 1.5, "learning_rate": None, "last": "t8999", "seed": 5} == facts
     assert facts["state"] == "going on, or cut short"
     full = summarize_log(path, full=True)
     assert full == facts | {"runs": 1, "checkpoints": 0, "interrupts": 0}
@@ -384,16 +384,16 @@ def test_a_curve_of_a_model_and_of_a_log(tmp_path, name):
     model = learn("cbow", planted(), {}, callbacks=[em.RunLog(tmp_path / "run.jsonl")])
     model.save(tmp_path / "v")
     for source in ("v", "run.jsonl"):
-        draw_curve(tmp_path / source, tmp_path / name, force=source != "v")
+        draw_loss_curve(tmp_path / source, tmp_path / name, force=source != "v")
         assert (tmp_path / name).read_bytes()[:4] in (b"\x89PNG", b"<?xm", b"%PDF")
-    assert losses(tmp_path / "v") == ("epochs", list(enumerate(model.record["loss_by_epoch"], 1)))
+    assert loss_points(tmp_path / "v") == ("epochs", list(enumerate(model.record["loss_by_epoch"], 1)))
 
 
 def test_of_what_was_learned_twice_a_curve_shows_the_last(tmp_path):
     lines = [("begin", 0, None), ("progress", 5, 3), ("progress", 9, 2), ("begin", 5, None), ("progress", 8, 1.5)]
     text = "\n".join(json.dumps({"event": e, "words": w, "loss": loss}) for e, w, loss in lines)
     (tmp_path / "log").write_text(text + '\n{"event": "progress", "words": 1, "lo')
-    assert losses(tmp_path / "log") == ("words", [(5.0, 3.0), (8.0, 1.5)])
+    assert loss_points(tmp_path / "log") == ("words", [(5.0, 3.0), (8.0, 1.5)])
 
 
 @pytest.mark.parametrize(
@@ -409,13 +409,13 @@ def test_of_what_was_learned_twice_a_curve_shows_the_last(tmp_path):
 def test_what_is_no_log(tmp_path, text, told):
     (tmp_path / "log").write_bytes(text)
     with pytest.raises(FormatError, match=told):
-        draw_curve(tmp_path / "log", tmp_path / "loss.png")
+        draw_loss_curve(tmp_path / "log", tmp_path / "loss.png")
     assert not (tmp_path / "loss.png").exists()
 
 
 def test_a_picture_has_the_ending_of_one(tmp_path):
     with pytest.raises(SettingError, match=r"a picture must end in \.png, \.svg, \.pdf, not '.*loss\.txt'"):
-        draw_curve(tmp_path, tmp_path / "loss.txt")
+        draw_loss_curve(tmp_path, tmp_path / "loss.txt")
 
 
 @pytest.mark.parametrize("wrong", [em.Callback(), 3, None])

@@ -136,7 +136,7 @@ def test_a_place_that_cannot_be_written_is_told_before_the_corpus_is_read(tmp_pa
         ({"dim": 9}, "dim was 8, and is 9$"),
         ({"seed": 4}, "seed was 3, and is 4$"),
         ({"threads": 2}, "threads was 1, and is 2$"),
-        ({"rate": 0.1, "window": 3}, "rate was 0.025, and is 0.1; window was 5, and is 3$"),
+        ({"learning_rate": 0.1, "window": 3}, "rate was 0.025, and is 0.1; window was 5, and is 3$"),
         ({"trainer": "cbow"}, "trainer was skipgram, and is cbow; "),
         ({"corpus": [["a", "b"]] * 9}, "corpus was [0-9a-f]+, and is [0-9a-f]+; vocabulary was "),
         (
@@ -148,7 +148,7 @@ def test_a_place_that_cannot_be_written_is_told_before_the_corpus_is_read(tmp_pa
 )
 def test_the_checkpoint_of_another_run_is_refused(tmp_path, change, told):
     made = broken_off(tmp_path / "c", 2)
-    given = {"trainer": "skipgram", "corpus": planted(), "dim": 8, "min_count": 1, "epochs": 2, "sample": 0.01}
+    given = {"trainer": "skipgram", "corpus": planted(), "dim": 8, "min_count": 1, "epochs": 2, "subsample": 0.01}
     given |= {"seed": 3, "threads": 1, **change}
     with pytest.raises(CheckpointError, match="is of another run and cannot be gone on with: .*" + told) as caught:
         em.train(**given, checkpoints=made, resume=True)

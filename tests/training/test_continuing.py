@@ -12,7 +12,7 @@ from embeddings.training.continued_training import grown, put_rows
 
 OLD = [["a", "b", "c", "d"], ["a", "b", "e", "f"], ["a", "c"]] * 20
 NEW = [["a", "x", "b", "y"], ["x", "c", "y"], ["z"]] * 30
-STILL = {"rate": 1e-30}  # so that nothing moves
+STILL = {"learning_rate": 1e-30}  # so that nothing moves
 FORMS = [
     ("skipgram", {}),
     ("cbow", {}),
@@ -56,8 +56,8 @@ def test_counts_are_added():
 
 
 def test_words_that_the_new_text_has_not_stay_and_others_learn():
-    model = learn("skipgram", em.Corpus(OLD), {"sample": 0.0})
-    again = em.continue_training(model, em.Corpus(NEW), threads=1, epochs=20, rate=0.1)
+    model = learn("skipgram", em.Corpus(OLD), {"subsample": 0.0})
+    again = em.continue_training(model, em.Corpus(NEW), threads=1, epochs=20, learning_rate=0.1)
     for word in "def":
         assert again.vectors[word].tobytes() == model.vectors[word].tobytes()
     for word in "abc":
@@ -98,9 +98,9 @@ def test_it_goes_on_from_a_checkpoint(tmp_path):
     whole = em.continue_training(model, em.Corpus(NEW), threads=1)
     with interrupted_after(2), pytest.raises(em.Interrupted):
         em.continue_training(model, em.Corpus(NEW), threads=1, checkpoints=made)
-    other = learn("cbow", em.Corpus(OLD), {"rate": 0.9})
+    other = learn("cbow", em.Corpus(OLD), {"learning_rate": 0.9})
     with pytest.raises(em.EmbeddingsError, match="continued was"):
-        em.continue_training(other, em.Corpus(NEW), threads=1, rate=0.075, checkpoints=made, resume=True)
+        em.continue_training(other, em.Corpus(NEW), threads=1, learning_rate=0.075, checkpoints=made, resume=True)
     again = em.continue_training(model, em.Corpus(NEW), threads=1, checkpoints=made, resume=True)
     assert arrays(again) == arrays(whole)
 
@@ -177,7 +177,7 @@ TOWNS = em.PhraseList([("new", "york"), ("old", "town")])
 
 @pytest.mark.parametrize("words", ["replace", "alternate"])
 def test_phrases_of_the_model_are_joined_in_the_new_text_and_none_is_lost(tmp_path, words):
-    first = em.Corpus(["new york is an old town"] * 30, phrases=TOWNS, joiner="+", phrase_words=words)
+    first = em.Corpus(["new york is an old town"] * 30, phrases=TOWNS, joiner="+", phrase_mode=words)
     model = learn("skipgram", first, {})
     model.save(tmp_path / "m")
     again = em.continue_training(em.load_model(tmp_path / "m"), ["new york grows"] * 30, threads=1)

@@ -7,7 +7,7 @@ import types
 import pytest
 
 import embeddings as em
-from embeddings.training.progress_display import State
+from embeddings.training.progress_display import ProgressView
 
 
 class Terminal(io.StringIO):
@@ -41,7 +41,7 @@ def notebook(monkeypatch):
 
 
 def told(words, seconds=2.0, loss=2.5):
-    return em.Progress(words=words, total=1000, epoch=2, epochs=5, rate=0.0125, loss=loss, seconds=seconds)
+    return em.Progress(words=words, total=1000, epoch=2, epochs=5, learning_rate=0.0125, loss=loss, seconds=seconds)
 
 
 def test_a_report_as_a_line():
@@ -88,10 +88,10 @@ def test_a_terminal_of_ipython_is_no_notebook(notebook, capsys):
 
 
 def test_reports_of_other_kinds():
-    assert State.of(5, 20).text == " 25 %  5 of 20"
-    assert State.of(5, None).text == "5"
-    assert State.of(0, 0).share is None
-    assert State.of(5, None)._repr_html_() == "<div> <code>5</code></div>"
+    assert ProgressView.of(5, 20).text == " 25 %  5 of 20"
+    assert ProgressView.of(5, None).text == "5"
+    assert ProgressView.of(0, 0).share is None
+    assert ProgressView.of(5, None)._repr_html_() == "<div> <code>5</code></div>"
 
 
 def test_with_everything_that_reports():

@@ -17,7 +17,8 @@ from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.plugins.skipgram import Tables
 from embeddings.testing.trainer_contract import planted
 from embeddings.training import hogwild
-from embeddings.training.task import Interrupted, prepare
+from embeddings.training.result import Interrupted
+from embeddings.training.task import prepare
 
 ENDLESS = 100_000  # epochs: hours
 
@@ -33,7 +34,7 @@ def alive():
 
 def test_runs_each_thread_once_and_reports_at_the_end():
     done, reports = [], []
-    hogwild.run(lambda thread, stop: done.append(thread), 5, lambda: reports.append(len(done)))
+    hogwild.run_threads(lambda thread, stop: done.append(thread), 5, lambda: reports.append(len(done)))
     assert sorted(done) == [0, 1, 2, 3, 4]
     assert reports[-1] == 5
 
@@ -48,7 +49,7 @@ def test_a_thread_that_fails_stops_the_others_and_is_heard():
         stopped.append(thread)
 
     with pytest.raises(Wrong, match="number 2"):
-        hogwild.run(work, 4, lambda: None)
+        hogwild.run_threads(work, 4, lambda: None)
     assert sorted(stopped) == [0, 1, 3]
     assert not alive()
 
@@ -61,11 +62,11 @@ def test_a_thread_that_fails_after_others_have_ended_is_heard():
             first.set()
             return
         first.wait()
-        time.sleep(2 * hogwild.INTERVAL)
+        time.sleep(2 * hogwild.REPORT_INTERVAL)
         raise Wrong("late")
 
     with pytest.raises(Wrong, match="late"):
-        hogwild.run(work, 2, lambda: None)
+        hogwild.run_threads(work, 2, lambda: None)
 
 
 def test_a_report_that_fails_stops_all_threads():
@@ -79,7 +80,7 @@ def test_a_report_that_fails_stops_all_threads():
         raise Wrong("no more")
 
     with pytest.raises(Wrong, match="no more"):
-        hogwild.run(work, 3, report)
+        hogwild.run_threads(work, 3, report)
     assert sorted(stopped) == [0, 1, 2]
     assert not alive()
 
@@ -152,7 +153,7 @@ SCRIPT = """
 import sys
 import embeddings as em
 from embeddings.testing.trainer_contract import planted
-from embeddings.training.task import Interrupted
+from embeddings.training.result import Interrupted
 
 def report(progress):
     if progress.words:

@@ -13,18 +13,18 @@ from embeddings.errors import CorpusError, FormatError, OutputError, SettingErro
 from embeddings.models import document_vectors
 from embeddings.testing import check_trainer
 from embeddings.training import document_stream as training
-from embeddings.training.document_stream import corpus_documents
+from embeddings.corpora.documents import corpus_documents
 from embeddings.training.task import prepare
 
 KINDS = [
     (em.ParagraphDBOW, {}),
     pytest.param(em.ParagraphDBOW, {"train_words": True}, marks=pytest.mark.slow),
     (em.ParagraphDM, {}),
-    (em.ParagraphDM, {"combine": "sum", "rate": 0.025}),
+    (em.ParagraphDM, {"combine": "sum", "learning_rate": 0.025}),
     pytest.param(em.ParagraphDM, {"combine": "concat"}, marks=pytest.mark.slow),
 ]
 EVERY = pytest.mark.parametrize(("kind", "more"), KINDS, ids=["dbow", "dbow-words", "mean", "sum", "concat"])
-SMALL = {"dim": 8, "min_count": 1, "sample": 0, "epochs": 30}
+SMALL = {"dim": 8, "min_count": 1, "subsample": 0, "epochs": 30}
 PLACES, THINGS = ("sea", "hill", "town"), 12
 
 
@@ -48,7 +48,7 @@ def test_contract_in_every_form(kind, more):
 def test_documents_of_one_place_are_nearest_and_inferred_ones_find_them(kind, more):
     """The words beside a word of a place tell nothing, so a window of 1 leaves all to the document."""
     window = {"window": 1} if kind is em.ParagraphDM or more else {}
-    made = kind(**{**SMALL, **more, "epochs": 100, "rate": 0.05, **window})
+    made = kind(**{**SMALL, **more, "epochs": 100, "learning_rate": 0.05, **window})
     model = made.train(em.Corpus(list(texts())), threads=1)
     vectors = model.documents
     assert vectors.words == [str(number) for number in range(240)]
@@ -64,7 +64,7 @@ def test_documents_of_one_place_are_nearest_and_inferred_ones_find_them(kind, mo
 
 @EVERY
 def test_a_text_and_a_seed_settle_every_byte(kind, more, tmp_path):
-    model = kind(**{**SMALL, **more, "sample": 0.01, "epochs": 4}).train(em.Corpus(list(texts())), threads=2)
+    model = kind(**{**SMALL, **more, "subsample": 0.01, "epochs": 4}).train(em.Corpus(list(texts())), threads=2)
     asked = [*texts(150, seed=3), "", "unknown words alone", "sea1"]
     found = model.infer(asked, threads=1, seed=5)
     assert found.dtype == np.float32
@@ -97,7 +97,7 @@ def test_documents_that_share_a_tag_share_a_row_in_any_order(threads, shuffle, t
     rng = np.random.default_rng(1)
     tags = rng.permutation(np.repeat([f"tag{i}" for i in range(9)], 30)).tolist()
     path.write_text("".join(json.dumps({"text": f"own{t} " * 20, "tag": t}) + "\n" for t in tags))
-    made = em.ParagraphDBOW(dim=16, min_count=1, sample=0, epochs=30, rate=0.1, shuffle=shuffle)
+    made = em.ParagraphDBOW(dim=16, min_count=1, subsample=0, epochs=30, learning_rate=0.1, shuffle=shuffle)
     model = made.train(em.Corpus(path, text_column="text", tag_column="tag"), threads=threads)
     assert model.documents.words == list(dict.fromkeys(tags))
     scores = model.documents.matrix @ model.vectors[[f"own{t}" for t in model.documents.words]].T
@@ -163,7 +163,7 @@ def test_documents_of_the_lee_corpus_find_themselves():
     """gensim's own corpus and its tutorial's settings, by which it finds 292 of 300."""
     utils = pytest.importorskip("gensim.test.utils")
     corpus = em.Corpus(utils.datapath("lee_background.cor"))
-    made = em.ParagraphDM(dim=50, min_count=2, epochs=40, sample=0.001)
+    made = em.ParagraphDM(dim=50, min_count=2, epochs=40, subsample=0.001)
     model = made.train(corpus, threads=1)
     found = model.documents.most_similar_many(list(model.infer(corpus)), top=1)
     assert len(found) == 300
@@ -181,9 +181,9 @@ def test_one_thread_and_a_seed_settle_every_byte(kind, more):
 def test_threads_cut_at_documents():
     corpus = em.Corpus(["w " * 10 + "\n" + "w " * 10] * 10)
     task = prepare("paragraph-dbow", em.ParagraphDBOW(min_count=1), corpus, threads=3)
-    assert task.shares(corpus_documents(task.encoded).borders) == [0, 66, 133, 200]
+    assert task.share_bounds(corpus_documents(task.encoded).borders) == [0, 66, 133, 200]
     task = prepare("paragraph-dbow", em.ParagraphDBOW(min_count=1), em.Corpus(["w " * 10] * 1000), threads=3)
-    assert task.shares(corpus_documents(task.encoded).borders) == [0, 3330, 6670, 10_000]
+    assert task.share_bounds(corpus_documents(task.encoded).borders) == [0, 3330, 6670, 10_000]
 
 
 def test_a_large_table_lies_in_a_file_and_gives_the_same(monkeypatch, tmp_path):
@@ -313,7 +313,7 @@ def test_settings_that_do_not_go_together():
         em.ParagraphDBOW(shrink_window=False)
     with pytest.raises(SettingError, match="window is for train_words, or negative_sharing distant"):
         em.ParagraphDBOW(window=10)
-    for more in ({"train_words": True}, {"negative_sharing": "distant"}):
+    for more in ({"train_words": True}, {"negative_sharing": "batch"}):
         assert em.ParagraphDBOW(window=10, **more).window == 10
     assert em.ParagraphDM(combine="concat").shrinks is False
     assert em.ParagraphDM(combine="concat", shrink_window=True).shrinks is True
@@ -350,7 +350,7 @@ def test_phrases_of_the_training_are_joined_again(words, tmp_path):
     """Pass by pass, from a saved model too, whatever the other texts are."""
     listed = PhraseList([Phrase(("new", "york")), Phrase(("new", "york", "times"), step=2), ("york", "times")])
     text = ["New York and new york", "the New York Times", "york times", "new times"] * 5
-    corpus = em.Corpus(text, phrases=listed, joiner="+", phrase_words=words)
+    corpus = em.Corpus(text, phrases=listed, joiner="+", phrase_mode=words)
     model = em.ParagraphDBOW(**{**SMALL, "epochs": 2}).train(corpus, threads=1)
     assert {"new+york", "new+york+times", "york+times"} <= set(model.vectors.words)
     model.save(tmp_path / "m")

@@ -8,7 +8,7 @@ import embeddings as em
 from embeddings.kernels.block import FIRST, LAST
 from embeddings.plugins import skipgram as plugin
 from embeddings.training import shuffle as shuffling
-from embeddings.training.parameters import zeros
+from embeddings.training.parameters import zero_rows
 from embeddings.training.run_options import RunOptions
 from embeddings.training.task import prepare
 
@@ -46,7 +46,7 @@ def test_every_border_of_a_block_is_a_place_to_go_on_from(looks, shuffle, tmp_pa
 def test_with_more_threads_every_word_is_read_once_in_every_epoch(threads, shuffle, tmp_path, monkeypatch):
     """A kernel that only counts, of threads that halt each at a place of its own."""
     monkeypatch.setattr(shuffling, "RUN", 500)
-    made = em.SkipGram(dim=8, min_count=1, sample=0, epochs=3, window=4, shuffle=shuffle)
+    made = em.SkipGram(dim=8, min_count=1, subsample=0, epochs=3, window=4, shuffle=shuffle)
     checkpoints, seen = em.Checkpoints(tmp_path / "c"), []
 
     def learn_block(block, tables, buffers, rate):
@@ -56,7 +56,7 @@ def test_with_more_threads_every_word_is_read_once_in_every_epoch(threads, shuff
         run_options = RunOptions(checkpoints=checkpoints, resume=resume)
         task = prepare("skipgram", made, corpus("skipgram"), threads=threads, run_options=run_options)
         size = len(task.vocabulary)
-        tables = plugin.Tables(words=zeros(size, 8), output=zeros(size, 8))
+        tables = plugin.Tables(words=zero_rows(size, 8), output=zero_rows(size, 8))
         return task, task.run(learn_block, tables, lambda: plugin.new_bundle(8, 6, 16))
 
     for number, looks in enumerate((3, 1, 4)):

@@ -15,7 +15,9 @@ from embeddings.kernels.step_buffers import UNTIL_SAMPLE, LOSS_INTERVAL, new_ste
 from embeddings.testing.trainer_contract import planted
 from embeddings.training import hogwild
 from embeddings.training.progress import Tally
-from embeddings.training.task import Interrupted, TrainingError, available_threads, prepare
+from embeddings.support.system import available_threads
+from embeddings.training.result import Interrupted, TrainingError
+from embeddings.training.task import prepare
 from embeddings.training.worker import Worker
 
 TRAINERS = pytest.mark.parametrize("trainer", [em.SkipGram, em.CBOW])
@@ -107,7 +109,7 @@ def test_a_loss_that_is_no_number_stops_the_run_early(monkeypatch):
 
 @TRAINERS
 def test_vectors_that_overflow_are_told(trainer):
-    made = trainer(dim=8, min_count=1, rate=100, negatives=50, sample=0, epochs=300)
+    made = trainer(dim=8, min_count=1, learning_rate=100, negatives=50, subsample=0, epochs=300)
     with pytest.raises(TrainingError, match=r"^the \w+ overflowed after [\d,]+ words; a lower rate will help$"):
         made.train(em.Corpus([["a", "b", "a", "b"] * 200] * 3), threads=1)
 
@@ -120,7 +122,7 @@ def test_vectors_that_overflow_are_told(trainer):
         ([["a"], ["b"], ["c"]] * 10, {}),
         ([["a"]] * 10, {}),
         ([["a", "x"], ["a", "y"], ["z", "a"]], {"max_vocab": 1}),
-        ([["a"], [], ["b"], []] * 5, {"sample": 0.0}),
+        ([["a"], [], ["b"], []] * 5, {"subsample": 0.0}),
     ],
 )
 def test_lines_of_one_word_teach_nothing_and_that_is_told(trainer, threads, lines, settings, capsys):
@@ -133,7 +135,7 @@ def test_lines_of_one_word_teach_nothing_and_that_is_told(trainer, threads, line
 
 @TRAINERS
 def test_one_pair_of_words_is_enough_to_learn_from(trainer, capsys):
-    made = trainer(dim=8, min_count=1, sample=0, epochs=3)
+    made = trainer(dim=8, min_count=1, subsample=0, epochs=3)
     model = made.train(em.Corpus([["a"], ["b"], ["a", "b"]]), threads=1)
     assert model.record["steps"] == 2 * 3  # each of the two is a centre in each epoch
     assert model.tables["output"].any()
@@ -146,7 +148,7 @@ def test_an_interrupt_says_where_the_model_is(monkeypatch):
         work(0, Event())
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(hogwild, "run", interrupted)
+    monkeypatch.setattr(hogwild, "run_threads", interrupted)
     with pytest.raises(Interrupted, match=r"what was learned until then is in `\.model` of this exception$") as caught:
         em.SkipGram(dim=8, epochs=1).train(planted(), threads=1)
     assert isinstance(caught.value, KeyboardInterrupt)

@@ -15,8 +15,9 @@ from embeddings.kernels.random_numbers import random_sequence, thread_keys
 from embeddings.plugins import skipgram as plugin
 from embeddings.settings import field_types
 from embeddings.testing.trainer_contract import planted
-from embeddings.training.parameters import random_rows, zeros
-from embeddings.training.task import TrainingError, prepare
+from embeddings.training.parameters import random_rows, zero_rows
+from embeddings.training.result import TrainingError
+from embeddings.training.task import prepare
 
 TRAINERS = pytest.mark.parametrize("trainer", [em.SkipGram, em.CBOW])
 SUM = {"CBOW": {"combine": "sum"}}
@@ -36,14 +37,14 @@ def test_every_word_is_a_centre_in_every_epoch(threads):
     """A kernel that only counts: lines of all lengths, most longer than a share of a thread or a block."""
     rng = np.random.default_rng(threads)
     lines = [[f"w{i}" for i in rng.integers(0, 50, n)] for n in (30_000, 1, 7, 9_000, 2, 800)]
-    made = em.SkipGram(dim=8, min_count=1, sample=0, epochs=3, window=4)
+    made = em.SkipGram(dim=8, min_count=1, subsample=0, epochs=3, window=4)
     task = prepare("skipgram", made, em.Corpus(lines), threads=threads)
     seen = []
 
     def learn_block(block, tables, buffers, rate):
         seen.append(block.words[block.cursor[FIRST] : block.cursor[LAST]].copy())
 
-    tables = plugin.Tables(words=zeros(len(task.vocabulary), 8), output=zeros(len(task.vocabulary), 8))
+    tables = plugin.Tables(words=zero_rows(len(task.vocabulary), 8), output=zero_rows(len(task.vocabulary), 8))
     model = task.run(learn_block, tables, lambda: plugin.new_bundle(8, 6, 16))
     counts = np.bincount(np.concatenate(seen), minlength=len(task.vocabulary))
     assert counts.tolist() == (3 * task.vocabulary.counts).tolist()
@@ -53,7 +54,7 @@ def test_every_word_is_a_centre_in_every_epoch(threads):
 @TRAINERS
 @pytest.mark.parametrize("threads", [2, 3, 4])
 def test_many_threads_learn_as_one(trainer, threads):
-    model = trainer(dim=16, min_count=1, sample=0, epochs=40, window=2).train(planted(), threads=threads)
+    model = trainer(dim=16, min_count=1, subsample=0, epochs=40, window=2).train(planted(), threads=threads)
     assert np.isfinite(model.vectors.matrix).all()
     assert model.vectors.most_similar("cat", top=1)[0][0] == "kitty"
     assert (model.record["threads"], model.record["words"]) == (threads, 40 * 2400)
@@ -72,20 +73,20 @@ def test_the_smallest_corpora(lines):
         assert np.isfinite(model.vectors.matrix).all()
 
 
-@pytest.mark.parametrize("sharing", ["distant", "window", "pair"])
-def test_a_run_is_that_of_the_twin(sharing):
+@pytest.mark.parametrize("sharing", ["batch", "window", "none"])
+def test_a_run_is_that_of_the_twin(windows_per_draw):
     """From the first table to the last, over epochs, blocks, sub-sampling and a falling rate."""
     rng, dim, seed = np.random.default_rng(1), 6, 3
     lines = [[f"w{i}" for i in rng.zipf(1.5, n) % 40] for n in (500, 3, 1, 2000, 60)] * 2
-    made = em.SkipGram(dim=dim, min_count=3, sample=0.05, epochs=2, window=3, rate=0.05, max_vocab=30)
-    made = dataclasses.replace(made, negative_sharing=sharing)
+    made = em.SkipGram(dim=dim, min_count=3, subsample=0.05, epochs=2, window=3, learning_rate=0.05, max_vocab=30)
+    made = dataclasses.replace(made, negative_sharing=windows_per_draw)
     task = prepare("skipgram", made, em.Corpus(lines), threads=1, seed=seed)
-    words, output = (t.astype(np.float64) for t in (random_rows(30, dim, seed), zeros(30, dim)))
+    words, output = (t.astype(np.float64) for t in (random_rows(30, dim, seed), zero_rows(30, dim)))
     source, total, done = task.source(), task.corpus_words, 0
-    drawn = 5 if sharing != "pair" else 2 * 3 * 5  # noise words of a centre
+    drawn = 5 if windows_per_draw != "none" else 2 * 3 * 5  # noise words of a centre
     for choices, read in blocks_of_epochs(source, total, int(thread_keys(seed, 1)[0]), drawn):
-        choices = choices if sharing != "pair" else pairs_of(choices, 5)
-        rate = made.rate_at(done, 2 * total)
+        choices = choices if windows_per_draw != "none" else pairs_of(choices, 5)
+        rate = made.learning_rate_at(done, 2 * total)
         skipgram(words, output, choices, rate, at_once=UPDATE_TILE)
         done += read
     assert done == 2 * total
@@ -107,7 +108,7 @@ def blocks_of_epochs(source, total, key, negatives):
 
 @TRAINERS
 def test_a_rate_without_sense_is_told_and_gives_no_nan(trainer):
-    made = trainer(dim=8, min_count=1, epochs=5, rate=100, min_rate=100, **SUM.get(trainer.__name__, {}))
+    made = trainer(dim=8, min_count=1, epochs=5, learning_rate=100, min_learning_rate=100, **SUM.get(trainer.__name__, {}))
     with pytest.raises(TrainingError, match=r"^the (loss|words|output) overflowed after [\d,]+ words; a lower rate"):
         made.train(planted(), threads=1)
 
@@ -115,7 +116,7 @@ def test_a_rate_without_sense_is_told_and_gives_no_nan(trainer):
 @TRAINERS
 def test_loss_begins_at_chance(trainer):
     """The tables say nothing yet: log 2 for the positive and each negative that is not the centre itself."""
-    model = trainer(dim=8, min_count=1, sample=0, epochs=40, rate=1e-12).train(planted(), threads=1)
+    model = trainer(dim=8, min_count=1, subsample=0, epochs=40, learning_rate=1e-12).train(planted(), threads=1)
     shares = model.vocabulary.counts / model.vocabulary.tokens
     itself = shares @ model.vocabulary.noise_weights(0.75)
     found = np.mean(model.record["loss_by_epoch"])
@@ -124,7 +125,7 @@ def test_loss_begins_at_chance(trainer):
 
 @TRAINERS
 def test_loss_falls(trainer):
-    made = trainer(dim=16, min_count=1, sample=0, epochs=40, window=2)
+    made = trainer(dim=16, min_count=1, subsample=0, epochs=40, window=2)
     runs = [made.train(planted(), threads=1, seed=seed).record["loss_by_epoch"] for seed in (1, 2, 3)]
     losses = np.mean(runs, axis=0)
     assert len(losses) == 40
@@ -137,7 +138,7 @@ def test_reported_loss_is_that_of_the_twin_within_sampling_error():
     """Frozen tables, so that each window has the loss that the twin finds for it."""
     rng = np.random.default_rng(2)
     lines = [[f"w{i}" for i in rng.integers(0, 30, 1000)] for _ in range(8)]
-    made = em.SkipGram(dim=8, min_count=1, epochs=1, rate=1e-12, window=3)
+    made = em.SkipGram(dim=8, min_count=1, epochs=1, learning_rate=1e-12, window=3)
     task = prepare("skipgram", made, em.Corpus(lines), threads=1, seed=4)
     words, output = rng.normal(size=(2, 30, 16))
     tables = plugin.Tables(words=words.astype(np.float32), output=output.astype(np.float32))
@@ -168,7 +169,7 @@ def test_initial_tables():
     np.testing.assert_array_equal(table, random_rows(70_000, 10, 5))
     assert not np.array_equal(table, random_rows(70_000, 10, 6))
     assert len(np.unique(table[:, :10])) > 600_000
-    assert (zeros(3, 10) == 0).all()
+    assert (zero_rows(3, 10) == 0).all()
 
 
 @pytest.mark.parametrize(
@@ -193,30 +194,30 @@ def test_a_setting_that_is_not_there_is_told():
 
 
 OTHER = {
-    "dim": 9, "min_count": 50, "max_vocab": 7, "sample": 0.01, "window": 3, "shrink_window": False, "negatives": 4,
-    "noise_exponent": 0.5, "epochs": 3, "rate": 0.04, "min_rate": 0.02, "combine": "sum", "context_gradient": "exact",
+    "dim": 9, "min_count": 50, "max_vocab": 7, "subsample": 0.01, "window": 3, "shrink_window": False, "negatives": 4,
+    "noise_exponent": 0.5, "epochs": 3, "learning_rate": 0.04, "min_learning_rate": 0.02, "combine": "sum", "context_gradient": "exact",
     "negative_sharing": "window", "shuffle": True,
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(("trainer", "name"), [(t, n) for t in (em.SkipGram, em.CBOW) for n in field_types(t)])
 def test_no_setting_is_accepted_and_ignored(trainer, name):
-    base = {"dim": 8, "min_count": 1, "sample": 0, "window": 2, "epochs": 4}
+    base = {"dim": 8, "min_count": 1, "subsample": 0, "window": 2, "epochs": 4}
     one, other = (trainer(**{**base, **more}).train(planted(), threads=1) for more in ({}, {name: OTHER[name]}))
     assert one.vectors.matrix.tobytes() != other.vectors.matrix.tobytes()
     assert other.settings[name] == OTHER[name]
 
 
 def test_what_threads_read_is_as_the_settings_say():
-    made = em.SkipGram(min_count=2, max_vocab=3, sample=0.1, noise_exponent=0.5, window=7, shrink_window=False)
+    made = em.SkipGram(min_count=2, max_vocab=3, subsample=0.1, noise_exponent=0.5, window=7, shrink_window=False)
     task = prepare("skipgram", made, em.Corpus([["a"] * 9, ["b"] * 4 + ["c"] * 4 + ["d"] * 3 + ["e"]]), threads=1)
     source, counts = task.source(), np.array([9, 4, 4])
     assert source.ids.tolist() == [0] * 9 + [1] * 4 + [2] * 4 + [3] * 3 + [4]
     assert source.lines.tolist() == [0, 9, 21]
-    assert (source.window, source.shrink, source.sharing) == (7, False, 8)
+    assert (source.window, source.shrink_window, source.windows_per_draw) == (7, False, 8)
     share = counts / 17
     chances = np.minimum(1, np.sqrt(0.1 / share) + 0.1 / share)
-    np.testing.assert_allclose(source.keep / 2**32, chances, atol=1e-6)
+    np.testing.assert_allclose(source.keep_thresholds / 2**32, chances, atol=1e-6)
     assert chances[0] < 1
     drawn = np.bincount(draw_words(source.noise, random_sequence(np.uint64(1), 100_000)), minlength=3) / 100_000
     np.testing.assert_allclose(drawn, np.sqrt(counts) / np.sqrt(counts).sum(), atol=0.01)
@@ -224,7 +225,7 @@ def test_what_threads_read_is_as_the_settings_say():
 
 @pytest.mark.parametrize(("trainer", "window"), [("continuous-window", 1000), ("structured-skipgram", 1000)])
 def test_tables_larger_than_the_memory_are_refused_before_training(trainer, window, monkeypatch):
-    monkeypatch.setattr("embeddings.training.parameters.memory", lambda: 2**20)
+    monkeypatch.setattr("embeddings.training.parameters.total_memory", lambda: 2**20)
     with pytest.raises(SettingError, match=r"^a table of [\d,]+ rows of 8 numbers takes 0\.\d GB, and this"):
         em.train(trainer, planted(), dim=8, min_count=1, window=window)
 

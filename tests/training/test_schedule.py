@@ -24,8 +24,8 @@ from embeddings.training.task import Task, prepare
     total=st.integers(1, 10**12),
 )
 def test_rate_starts_at_rate_never_rises_and_ends_at_its_floor(rate, share, total):
-    schedule = Schedule(rate=rate, min_rate=None if share is None else share * rate)
-    rates = [schedule.rate_at(total * k // 50, total) for k in range(51)]
+    schedule = Schedule(learning_rate=rate, min_learning_rate=None if share is None else share * rate)
+    rates = [schedule.learning_rate_at(total * k // 50, total) for k in range(51)]
     assert rates[0] == rate
     assert all(a >= b for a, b in pairwise(rates))
     assert rates[-1] == schedule.floor == min(rates)
@@ -33,9 +33,9 @@ def test_rate_starts_at_rate_never_rises_and_ends_at_its_floor(rate, share, tota
 
 
 def test_rate_falls_linearly_over_all_epochs():
-    schedule = Schedule(rate=0.1, epochs=4)
-    assert schedule.rate_at(500, 1000) == pytest.approx(0.05)
-    assert schedule.rate_at(900, 1000) == pytest.approx(0.01)
+    schedule = Schedule(learning_rate=0.1, epochs=4)
+    assert schedule.learning_rate_at(500, 1000) == pytest.approx(0.05)
+    assert schedule.learning_rate_at(900, 1000) == pytest.approx(0.01)
 
 
 @pytest.mark.parametrize("trainer", [em.SkipGram, em.CBOW])
@@ -43,7 +43,7 @@ def test_rate_falls_linearly_over_all_epochs():
 @pytest.mark.parametrize("epochs", [1, 3])
 def test_reports_of_a_run(trainer, threads, epochs):
     told = []
-    made = trainer(dim=8, min_count=1, epochs=epochs, rate=0.04, min_rate=0.001)
+    made = trainer(dim=8, min_count=1, epochs=epochs, learning_rate=0.04, min_learning_rate=0.001)
     model = made.train(planted(), threads=threads, report=told.append)
     words = model.vocabulary.total
     assert [p.words for p in told] == sorted(p.words for p in told)
@@ -61,7 +61,7 @@ def test_reports_of_a_run(trainer, threads, epochs):
 @pytest.mark.parametrize("threads", [1, 2, 4])
 def test_rate_that_kernels_are_given_falls_over_epochs_and_threads(threads):
     """It is of what all threads have read over all epochs, so it never starts again."""
-    made, given = em.SkipGram(dim=8, min_count=1, sample=0, epochs=3, rate=0.04), []
+    made, given = em.SkipGram(dim=8, min_count=1, subsample=0, epochs=3, learning_rate=0.04), []
     task = prepare("skipgram", made, em.Corpus([["a", "b", "c", "d"] * 10_000]), threads=threads)
 
     def learn_block(block, tables, buffers, rate):
@@ -103,7 +103,7 @@ def test_a_tally_is_over_what_came_since_the_last_report():
 
 
 def test_time_left_is_at_the_pace_so_far():
-    told = Progress(words=300, total=400, epoch=1, epochs=1, rate=0.1, loss=None, seconds=6)
+    told = Progress(words=300, total=400, epoch=1, epochs=1, learning_rate=0.1, loss=None, seconds=6)
     assert (told.words_per_second, told.seconds_left, told.share) == (50, 2, 0.75)
     assert Progress(0, 400, 1, 1, 0.1, None, 0).seconds_left == float("inf")
     assert Progress(0, 400, 1, 1, 0.1, None, 0).words_per_second == 0
@@ -113,7 +113,7 @@ def shares(lengths, threads):
     """What `Task.shares` gives for lines of these lengths."""
     lines = np.concatenate([[0], np.cumsum(lengths)])
     encoded = SimpleNamespace(ids=np.zeros(lines[-1], np.int32), sentences=lines)
-    return Task("any", None, encoded, None, threads, 1, None).shares(np.asarray(encoded.sentences))
+    return Task("any", None, encoded, None, threads, 1, None).share_bounds(np.asarray(encoded.sentences))
 
 
 @given(

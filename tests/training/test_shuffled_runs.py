@@ -12,8 +12,8 @@ from embeddings.kernels.block import FIRST, LAST, BlockSource, fill_block, keep_
 from embeddings.kernels.noise_sampling import alias_table
 from embeddings.plugins import skipgram as plugin
 from embeddings.training import shuffle
-from embeddings.training.parameters import zeros
-from embeddings.training.shuffle import shuffled
+from embeddings.training.parameters import zero_rows
+from embeddings.training.shuffle import shuffled_chunks
 from embeddings.training.task import prepare
 
 
@@ -31,7 +31,7 @@ def source(ids, lines, vocabulary, window=5):
 def read(text, begin, end, seed):
     """The sentences of a share as they come, each a tuple of words."""
     found = []
-    for piece, start, stop in shuffled(text, begin, end, np.random.default_rng(seed)):
+    for piece, start, stop in shuffled_chunks(text, begin, end, np.random.default_rng(seed)):
         borders = [start, *(int(at) for at in piece.lines if start < at < stop), stop]
         found += [tuple(piece.ids[a:b].tolist()) for a, b in pairwise(borders) if a < b]
     return found
@@ -65,13 +65,13 @@ def test_every_sentence_of_a_share_comes_once_and_whole(lengths, share, run, tog
 def test_orders_differ_from_the_corpus_and_from_epoch_to_epoch_and_mix_far(monkeypatch):
     monkeypatch.setattr(shuffle, "RUN", 64)
     text, rng = source(range(10_000), lines_of(*[2] * 5000), 10_000), np.random.default_rng(1)
-    orders = [[p.ids[p.lines[:-1]] for p, *_ in shuffled(text, 0, 10_000, rng)] for _ in range(2)]
+    orders = [[p.ids[p.lines[:-1]] for p, *_ in shuffled_chunks(text, 0, 10_000, rng)] for _ in range(2)]
     first, second = (np.concatenate(pieces) for pieces in orders)
     assert not np.array_equal(first, second)
     assert np.array_equal(np.sort(first), np.arange(0, 10_000, 2))
     assert abs(np.corrcoef(first, np.arange(5000))[0, 1]) < 0.2
     assert (np.diff(first) == 2).mean() < 0.01
-    first_again = np.concatenate([p.ids[p.lines[:-1]] for p, *_ in shuffled(text, 0, 10_000, np.random.default_rng(1))])
+    first_again = np.concatenate([p.ids[p.lines[:-1]] for p, *_ in shuffled_chunks(text, 0, 10_000, np.random.default_rng(1))])
     assert np.array_equal(first, first_again)
 
 
@@ -79,7 +79,7 @@ def test_memory_is_that_of_some_runs(monkeypatch):
     monkeypatch.setattr(shuffle, "RUN", 100)
     lengths = [99, 1, 5000, 30, 70, 0, 0, 100] * 50
     text = source(range(sum(lengths)), lines_of(*lengths), sum(lengths))
-    for piece, start, stop in shuffled(text, 0, sum(lengths), np.random.default_rng(1)):
+    for piece, start, stop in shuffled_chunks(text, 0, sum(lengths), np.random.default_rng(1)):
         if piece.ids is text.ids:
             assert stop - start == 5000
         else:
@@ -89,7 +89,7 @@ def test_memory_is_that_of_some_runs(monkeypatch):
 
 def test_windows_do_not_cross_sentences_that_are_mixed():
     text = source([0, 1] * 50 + [2, 3] * 50, lines_of(*[2] * 100), 4, window=3)
-    (piece,) = shuffled(text, 0, 200, np.random.default_rng(1))
+    (piece,) = shuffled_chunks(text, 0, 200, np.random.default_rng(1))
     block = new_block(3, 1)
     rewind(block, *piece)
     assert fill_block(block, piece.source, np.array([1, 0], np.uint64)) == 200
@@ -103,14 +103,14 @@ def test_every_word_is_read_once_in_every_epoch(threads, monkeypatch):
     monkeypatch.setattr(shuffle, "RUN", 500)
     rng = np.random.default_rng(threads)
     lines = [[f"w{i}" for i in rng.integers(0, 50, n)] for n in (30_000, 1, 7, 9_000, 2, 800, *range(90))]
-    made = em.SkipGram(dim=8, min_count=1, sample=0, epochs=3, window=4, shuffle=True)
+    made = em.SkipGram(dim=8, min_count=1, subsample=0, epochs=3, window=4, shuffle=True)
     task = prepare("skipgram", made, em.Corpus(lines), threads=threads)
     seen = []
 
     def learn_block(block, tables, buffers, rate):
         seen.append(block.words[block.cursor[FIRST] : block.cursor[LAST]].copy())
 
-    tables = plugin.Tables(words=zeros(len(task.vocabulary), 8), output=zeros(len(task.vocabulary), 8))
+    tables = plugin.Tables(words=zero_rows(len(task.vocabulary), 8), output=zero_rows(len(task.vocabulary), 8))
     model = task.run(learn_block, tables, lambda: plugin.new_bundle(8, 6, 16))
     counts = np.bincount(np.concatenate(seen), minlength=len(task.vocabulary))
     assert counts.tolist() == (3 * task.vocabulary.counts).tolist()

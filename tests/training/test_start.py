@@ -11,7 +11,7 @@ from embeddings.kernels.block import BLOCK_SIZE
 from embeddings.kernels.matrix_products import UPDATE_TILE
 from embeddings.kernels.random_numbers import thread_keys
 from embeddings.training.init_vectors import matched, same
-from embeddings.training.parameters import random_rows, zeros
+from embeddings.training.parameters import random_rows, zero_rows
 from embeddings.training.task import prepare
 
 WORDS = [f"w{i}" for i in range(0, 50, 2)]
@@ -37,7 +37,7 @@ def test_frozen_rows_stay_as_they_are_and_others_learn(trainer, settings):
     model = learn(trainer, corpus(trainer), settings, init=em.InitFrom(start, freeze=True))
     assert rows_of(model).tobytes() == start.matrix.tobytes()
     others = [f"w{i}" for i in range(1, 50, 2)]
-    before = learn(trainer, corpus(trainer), {**settings, "rate": 1e-30}, init=em.InitFrom(start))
+    before = learn(trainer, corpus(trainer), {**settings, "learning_rate": 1e-30}, init=em.InitFrom(start))
     assert np.abs(rows_of(model, others) - rows_of(before, others)).min(axis=1).max() > 0
     assert model.tables["output"].any()
     free = learn(trainer, corpus(trainer), settings, init=em.InitFrom(start))
@@ -71,10 +71,10 @@ def frozen_skipgram(words, output, choices, rate, frozen):
 def test_a_frozen_run_is_that_of_the_twin():
     rng, dim, seed = np.random.default_rng(1), 6, 3
     lines = [[f"w{i}" for i in rng.zipf(1.5, n) % 40] for n in (500, 3, 1, 2000, 60)] * 2
-    made = em.SkipGram(dim=dim, min_count=1, sample=0.05, epochs=1, window=3, rate=0.05)
+    made = em.SkipGram(dim=dim, min_count=1, subsample=0.05, epochs=1, window=3, learning_rate=0.05)
     task = prepare("skipgram", made, em.Corpus(lines), threads=1, seed=seed)
     start, size = given([f"w{i}" for i in range(0, 40, 3)], dim), len(task.vocabulary)
-    words, output = (table.astype(np.float64) for table in (random_rows(size, dim, seed), zeros(size, dim)))
+    words, output = (table.astype(np.float64) for table in (random_rows(size, dim, seed), zero_rows(size, dim)))
     frozen = np.array([word in start for word in task.vocabulary.words])
     for place in np.flatnonzero(frozen):
         words[place, :dim] = start[task.vocabulary.words[place]]
@@ -83,7 +83,7 @@ def test_a_frozen_run_is_that_of_the_twin():
         for choices in blocks(task.source(), 0, task.corpus_words, Stream(int(thread_keys(seed, 1)[0])), BLOCK_SIZE, 5)
         if choices
     ]
-    assert frozen_skipgram(words, output, choices, made.rate_at(0, task.corpus_words), frozen) > 0
+    assert frozen_skipgram(words, output, choices, made.learning_rate_at(0, task.corpus_words), frozen) > 0
     run_options = em.RunOptions(init=em.InitFrom(start, freeze=True))
     model = made.train(em.Corpus(lines), threads=1, seed=seed, run_options=run_options)
     np.testing.assert_allclose(model.vectors.matrix, words[:, :dim], atol=2e-3)
@@ -93,7 +93,7 @@ def test_a_frozen_run_is_that_of_the_twin():
 
 @pytest.mark.parametrize("trainer", ["skipgram", "cbow", "paragraph-dbow", "fasttext"])
 def test_given_words_start_there_and_others_where_they_would_have(trainer):
-    start, settings = given(), {"rate": 1e-30, "buckets": 99} if trainer == "fasttext" else {"rate": 1e-30}
+    start, settings = given(), {"learning_rate": 1e-30, "buckets": 99} if trainer == "fasttext" else {"learning_rate": 1e-30}
     model = learn(trainer, corpus(trainer), settings, init=em.InitFrom(start))
     drawn = learn(trainer, corpus(trainer), settings)
     others = [f"w{i}" for i in range(1, 50, 2)]
@@ -127,7 +127,7 @@ def test_a_corpus_that_keeps_case_takes_words_as_they_stand():
     places, rows = matched(CASED, ["The", "dog"], "average", same)
     assert (places.tolist(), rows.tolist()) == ([0], [[2, 3]])
     text = ["The dog saw the cat"] * 30
-    how = {"dim": 2, "min_count": 1, "rate": 1e-30, "threads": 1, "init": em.InitFrom(CASED)}
+    how = {"dim": 2, "min_count": 1, "learning_rate": 1e-30, "threads": 1, "init": em.InitFrom(CASED)}
     kept = em.train("cbow", em.Corpus(text, case="keep"), **how)
     lowered = em.train("cbow", em.Corpus(text), **how)
     np.testing.assert_allclose(kept.vectors["the"], [0, 1])
@@ -142,7 +142,7 @@ def test_from_any_file(tmp_path, name):
         learn("skipgram", corpus("skipgram"), {}, init=em.InitFrom(start, freeze=True)).save(tmp_path / name)
     else:
         start.save(tmp_path / name)
-    model = learn("cbow", corpus("cbow"), {"rate": 1e-30}, init=em.InitFrom(tmp_path / name))
+    model = learn("cbow", corpus("cbow"), {"learning_rate": 1e-30}, init=em.InitFrom(tmp_path / name))
     np.testing.assert_allclose(rows_of(model), start.matrix, atol=1e-5)
 
 
