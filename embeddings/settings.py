@@ -223,9 +223,7 @@ class Schedule(Settings):
     """Number of epochs and learning-rate schedule."""
 
     epochs: int = option(5, "Passes over the corpus.", ge=1, le=1_000_000)
-    learning_rate: float = option(
-        0.025, "Initial learning rate; it decays linearly over all epochs.", gt=0, le=100
-    )
+    learning_rate: float = option(0.025, "Initial learning rate; it decays linearly over all epochs.", gt=0, le=100)
     min_learning_rate: float | None = option(
         None, "Lower limit of the learning rate.  [default: learning_rate/10,000]", ge=0
     )

@@ -1,30 +1,29 @@
-"""The continuous bag of words with negative sampling (Mikolov et al. 2013a, 2013b)."""
+"""Continuous bag of words with negative sampling (Mikolov et al. 2013a, 2013b)."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from embeddings.kernels.block import FIRST, LAST, Block
-from embeddings.kernels.hidden_layer import combine, give_all
-from embeddings.kernels.jit import hot
-from embeddings.kernels.row_cache import give_back
+from embeddings.kernels.hidden_layer import backprop_to_contexts, combine_contexts
+from embeddings.kernels.jit import entry_point
+from embeddings.kernels.row_cache import flush
 from embeddings.kernels.row_operations import padded
-from embeddings.kernels.step_buffers import Bundle, keeping, learn, new_bundle
-from embeddings.kernels.window import ask_ahead, centre_and_noise, contexts
+from embeddings.kernels.step_buffers import StepBuffers, learn, new_step_buffers, with_row_cache
+from embeddings.kernels.window import gather_contexts, gather_targets, prefetch_next
 from embeddings.models.model import Model
 from embeddings.settings import option
-from embeddings.training.parameters import initial, zeros
-from embeddings.training.progress import Report
-from embeddings.training.run_options import Conduct
-from embeddings.training.task import WindowSettings, prepare
-
-if TYPE_CHECKING:
-    from embeddings.corpora import Corpus
+from embeddings.training.parameters import random_rows, zero_rows
+from embeddings.training.task import Task, WindowTrainer
 
 
 class Tables(NamedTuple):
-    """Vectors of words and of the words they predict, each (vocabulary, padded dim), and how contexts combine."""
+    """Input and output vectors of words, each (vocabulary, padded dim), and how contexts are combined.
+
+    mean: the hidden row is the mean of the contexts, else their sum.
+    exact: each context gets the exact gradient of the mean, else the gradient of the hidden row.
+    """
 
     words: np.ndarray
     output: np.ndarray
@@ -32,61 +31,49 @@ class Tables(NamedTuple):
     exact: bool
 
 
-@hot
-def learn_block(block: Block, tables: Tables, bundle: Bundle, rate: float) -> None:
-    """The mean or sum of the contexts goes in, the centre is scored; its gradient goes back to each context."""
-    width, last = tables.words.shape[1], block.place[LAST]
-    for i in range(block.place[FIRST], last):
-        m = contexts(block, tables.words, bundle.inputs, bundle.context, i)
-        ask_ahead(block, tables.words, bundle.inputs, tables.output, bundle.targets.shape[0] - 1, i, last)
+@entry_point
+def learn_block(block: Block, tables: Tables, buffers: StepBuffers, rate: float) -> None:
+    """The mean or sum of the contexts is the input, the centre the positive; its gradient goes to every context."""
+    width, negatives, last = tables.words.shape[1], block.noise.shape[1], block.cursor[LAST]
+    for i in range(block.cursor[FIRST], last):
+        m = gather_contexts(block, tables.words, buffers.input_cache, buffers.contexts, i)
+        prefetch_next(block, tables.words, buffers.input_cache, tables.output, negatives, i, last)
         if m == 0:
             continue
-        combine(bundle, m, width, 1 / m if tables.mean else 1)
-        n = centre_and_noise(block, tables.output, bundle, i)
-        learn(bundle, 1, 1, n, width, rate)
-        give_all(bundle, m, width, 1 / m if tables.mean and tables.exact else 1)
-    give_back(tables.words, bundle.inputs)
-    give_back(tables.output, bundle.outputs)
+        combine_contexts(buffers, m, width, 1 / m if tables.mean else 1)
+        n = gather_targets(block, tables.output, buffers, i, negatives)
+        learn(buffers, 1, 1, n, width, rate)
+        backprop_to_contexts(buffers, m, width, 1 / m if tables.mean and tables.exact else 1)
+    flush(tables.words, buffers.input_cache)
+    flush(tables.output, buffers.output_cache)
 
 
 @dataclass(frozen=True, kw_only=True)
-class CBOW(WindowSettings):
-    """Continuous bag of words: the words around a place together predict the word there. The fastest model."""
+class CBOW(WindowTrainer):
+    """Continuous bag of words: the words of a context window together predict the centre. The fastest model."""
 
-    rate: float = option(0.075, "Learning rate at the start; it falls linearly over all epochs.", above=0, most=100)
-    combine: Literal["mean", "sum"] = option("mean", "Contexts go in as their mean or as their sum.")
+    trainer_name = "cbow"
+    learning_rate: float = option(0.075, "Initial learning rate; it decays linearly over all epochs.", gt=0, le=100)
+    combine: Literal["mean", "sum"] = option("mean", "Combine the contexts of a window by their mean or their sum.")
     context_gradient: Literal["undivided", "exact"] = option(
         "undivided",
-        "With the mean of m contexts, each context's true gradient is 1/m of the mean's. 'exact' takes that; it "
-        "wants about three times the rate. 'undivided' gives each context the whole, as word2vec, gensim and fastText "
-        "do. With the sum the two are the same.",
+        "Gradient of each of m averaged contexts. exact: 1/m of the mean's gradient, which needs about three times the "
+        "learning rate; undivided: the whole gradient, as in word2vec, gensim and fastText. No effect with "
+        "--combine sum.",
     )
 
-    def train(
-        self,
-        corpus: "Corpus",
-        *,
-        threads: int | None = None,
-        seed: int = 1,
-        report: Report | None = None,
-        conduct: Conduct | None = None,
-    ) -> Model:
-        """The model learned from the corpus; see `embeddings.training.task.prepare` and `Task.run` for errors."""
-        task = prepare("cbow", self, corpus, threads=threads, seed=seed, report=report, conduct=conduct)
+    def train_task(self, task: Task) -> Model:
+        """Train a model with the tables "vectors" and "output", each (vocabulary, dim)."""
         size, width = len(task.vocabulary), padded(self.dim)
         tables = Tables(
-            words=initial(size, self.dim, seed),
-            output=zeros(size, self.dim),
+            words=random_rows(size, self.dim, task.seed),
+            output=zero_rows(size, self.dim),
             mean=self.combine == "mean",
             exact=self.context_gradient == "exact",
         )
-        return task.run(
-            learn_block,
-            tables,
-            lambda: keeping(
-                new_bundle(1, 1 + self.negatives, width, contexts=2 * self.window, rows=2),
-                task.threads,
-                inputs=tables.words,
-                outputs=tables.output,
-            ),
-        )
+
+        def new_buffers() -> StepBuffers:
+            buffers = new_step_buffers(1, 1 + self.negatives, width, contexts=2 * self.window, rows=2)
+            return with_row_cache(buffers, task.threads, inputs=tables.words, outputs=tables.output)
+
+        return task.run(learn_block, tables, new_buffers)

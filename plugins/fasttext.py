@@ -1,134 +1,142 @@
-"""fastText (Bojanowski et al. 2017): words made of their n-grams; and position weights (Mikolov et al. 2018)."""
+"""fastText (Bojanowski et al. 2017): words composed of their n-grams; with position weights (Mikolov et al. 2018)."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from embeddings.errors import SettingError
 from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.hidden_layer import GRADIENT, HIDDEN
-from embeddings.kernels.jit import hot
-from embeddings.kernels.row_operations import address, copy, padded, weigh
-from embeddings.kernels.step_buffers import Bundle, learn, new_bundle
-from embeddings.kernels.subword_rows import Composed, Made, compose, give_back, new_composed
-from embeddings.kernels.window import ask_ahead, centre_and_noise, slot_of
+from embeddings.kernels.jit import entry_point
+from embeddings.kernels.row_operations import address, copy_row, hadamard_add, padded
+from embeddings.kernels.step_buffers import StepBuffers, learn, new_step_buffers
+from embeddings.kernels.subword_rows import (
+    SubwordCache,
+    SubwordTables,
+    backprop_to_subwords,
+    compose_block,
+    new_subword_cache,
+)
+from embeddings.kernels.window import gather_targets, prefetch_next, slot_index
 from embeddings.models import subword_vectors
 from embeddings.models.model import Model
-from embeddings.models.subwords import MOST_BUCKETS, MOST_N, check_ngrams, default_buckets, ngram_hashes, rows_of
+from embeddings.models.subwords import (
+    MAX_BUCKETS,
+    MAX_NGRAM_LENGTH,
+    bucket_rows,
+    check_ngrams,
+    default_buckets,
+    ngram_hashes,
+)
 from embeddings.plugins import cbow, skipgram
 from embeddings.settings import option
 from embeddings.training import continued_training
-from embeddings.training.parameters import Arrays, initial, trimmed, zeros
-from embeddings.training.progress import Report
-from embeddings.training.run_options import Conduct
-from embeddings.training.task import Task, WindowSettings, prepare
+from embeddings.training.parameters import Arrays, random_rows, unpad, zero_rows
+from embeddings.training.task import Task, WindowTrainer
 
-if TYPE_CHECKING:
-    from embeddings.corpora import Corpus
-
-WEIGHTS = 2  # of `Bundle.rows`, behind a hidden row and its gradient
+POSITION_WEIGHTS = 2  # of `StepBuffers.hidden_rows`, after a hidden row and its gradient
 SKIPGRAM, CBOW, WEIGHTED = 0, 1, 2  # of `Tables.architecture`
-SIZE = 512  # words of a block: composed rows are as old as a block at most
+FASTTEXT_BLOCK_SIZE = 512  # words: composed rows are outdated by at most one block
 
 
-class Learned(NamedTuple):
-    """What words are made of, words to predict (vocabulary, padded dim), and weights of positions, as `Tables`."""
+class SharedTables(NamedTuple):
+    """All parameters: rows that words are composed of, output vectors, and position weights, as in `Tables`."""
 
-    made: Made
+    subwords: SubwordTables
     output: np.ndarray
     positions: np.ndarray
 
 
 class Tables(NamedTuple):
-    """What words are made of, a thread's rows of it, words to predict; weights of positions (2 window, padded dim)."""
+    """What one thread works on.
 
-    made: Made
-    own: Composed
+    subwords: the rows that words are composed of; cache: the thread's composed rows.
+    output: (vocabulary, padded dim); positions: (2 window, padded dim) position weights.
+    """
+
+    subwords: SubwordTables
+    cache: SubwordCache
     output: np.ndarray
     positions: np.ndarray
     architecture: int
 
 
-@hot
-def learn_block(block: Block, tables: Tables, bundle: Bundle, rate: float) -> None:
+@entry_point
+def learn_block(block: Block, tables: Tables, buffers: StepBuffers, rate: float) -> None:
     """Skip-gram or CBOW on composed rows."""
-    own = tables.own
-    count = compose(own, block, tables.made, bundle)
-    inner = Block(block.words, own.inputs, block.start, block.stop, block.noise, block.place, block.documents)
+    cache = tables.cache
+    count = compose_block(cache, block, tables.subwords, buffers)
+    inner = Block(block.words, cache.inputs, block.start, block.stop, block.noise, block.cursor, block.documents)
     if tables.architecture == SKIPGRAM:
-        skipgram.learn_block(inner, skipgram.Tables(own.rows, tables.output), bundle, rate)
+        skipgram.learn_block(inner, skipgram.Tables(cache.rows, tables.output), buffers, rate)
     elif tables.architecture == CBOW:
-        cbow.learn_block(inner, cbow.Tables(own.rows, tables.output, True, False), bundle, rate)
+        cbow.learn_block(inner, cbow.Tables(cache.rows, tables.output, True, False), buffers, rate)
     else:
-        learn_weighted(inner, tables, bundle, rate)
-    give_back(own, count, tables.made, bundle)
+        learn_weighted(inner, tables, buffers, rate)
+    backprop_to_subwords(cache, count, tables.subwords, buffers)
 
 
-@hot
-def learn_weighted(block: Block, tables: Tables, bundle: Bundle, rate: float) -> None:
-    """CBOW whose contexts are weighted by position, number by number: equation 2 of Mikolov et al. (2018).
+@entry_point
+def learn_weighted(block: Block, tables: Tables, buffers: StepBuffers, rate: float) -> None:
+    """CBOW with position weights: equation 2 of Mikolov et al. (2018).
 
-    h = (d_1 * u_1 + ... + d_m * u_m) / m. A context u takes the gradient of h undivided, as in CBOW; the weights d
-    are shared by all windows, and take the exact one.
+    h = (d_1 * u_1 + ... + d_m * u_m) / m, elementwise. A context u gets the undivided gradient of h, as in CBOW; the
+    position weights d are shared by all windows and get the exact gradient.
     """
-    own, width, last, window = tables.own, tables.output.shape[1], block.place[LAST], tables.positions.shape[0] // 2
-    hidden, gradient, weights = (
-        address(bundle.rows, HIDDEN),
-        address(bundle.rows, GRADIENT),
-        address(bundle.rows, WEIGHTS),
-    )
-    for i in range(block.place[FIRST], last):
-        ask_ahead(block, own.rows, bundle.inputs, tables.output, bundle.targets.shape[0] - 1, i, last)
+    rows, width, negatives = tables.cache.rows, tables.output.shape[1], block.noise.shape[1]
+    last, window = block.cursor[LAST], tables.positions.shape[0] // 2
+    hidden, gradient = address(buffers.hidden_rows, HIDDEN), address(buffers.hidden_rows, GRADIENT)
+    weights = address(buffers.hidden_rows, POSITION_WEIGHTS)
+    for i in range(block.cursor[FIRST], last):
+        prefetch_next(block, rows, buffers.input_cache, tables.output, negatives, i, last)
         m = block.stop[i] - block.start[i] - 1
         if m < 1:
             continue
-        bundle.rows[:] = 0
-        bundle.factor[0] = 1 / m
+        buffers.hidden_rows[:] = 0
+        buffers.factor[0] = 1 / m
         for c in range(block.start[i], block.stop[i]):
             if c != i:
-                position = address(tables.positions, slot_of(c, i, window))
-                weigh(bundle.factor, hidden, address(own.rows, block.inputs[c]), position, width)
-        n = centre_and_noise(block, tables.output, bundle, i)
-        bundle.read[0], bundle.moved[0] = hidden, gradient
-        learn(bundle, 1, 1, n, width, rate)
+                position = address(tables.positions, slot_index(c, i, window))
+                hadamard_add(buffers.factor, hidden, address(rows, block.inputs[c]), position, width)
+        n = gather_targets(block, tables.output, buffers, i, negatives)
+        buffers.inputs[0], buffers.input_gradient_rows[0] = hidden, gradient
+        learn(buffers, 1, 1, n, width, rate)
         for c in range(block.start[i], block.stop[i]):
             if c != i:
-                position, context = (
-                    address(tables.positions, slot_of(c, i, window)),
-                    address(own.rows, block.inputs[c]),
-                )
-                copy(bundle.rows, weights, position, width)
-                bundle.factor[0] = 1 / m
-                weigh(bundle.factor, position, gradient, context, width)
-                bundle.factor[0] = 1
-                weigh(bundle.factor, context, gradient, weights, width)
+                position, context = address(tables.positions, slot_index(c, i, window)), address(rows, block.inputs[c])
+                copy_row(buffers.hidden_rows, weights, position, width)
+                buffers.factor[0] = 1 / m
+                hadamard_add(buffers.factor, position, gradient, context, width)
+                buffers.factor[0] = 1
+                hadamard_add(buffers.factor, context, gradient, weights, width)
 
 
 @dataclass(frozen=True, kw_only=True)
-class FastText(WindowSettings):
-    """fastText: skip-gram or CBOW on words made of their n-grams. Vectors for any word; good for rich morphology."""
+class FastText(WindowTrainer):
+    """fastText: skip-gram or CBOW on words composed of n-grams. Vectors for any word; good for rich morphology."""
 
-    architecture: Literal["skipgram", "cbow"] = option("skipgram", "What is learned on the composed words.")
-    rate: float = option(0.05, "Learning rate at the start; it falls linearly over all epochs.", above=0, most=100)
-    negative_sharing: Literal["distant", "window"] = option(
+    trainer_name = "fasttext"
+    architecture: Literal["skipgram", "cbow"] = option("skipgram", "Model to train on the composed words.")
+    learning_rate: float = option(0.05, "Initial learning rate; it decays linearly over all epochs.", gt=0, le=100)
+    negative_sharing: Literal["batch", "window"] = option(
         "window",
-        "All contexts of a window share its noise words. Draw them anew for each window, or once for 8 windows that "
-        "lie apart: faster, but it costs quality here, where different words have n-grams in common.",
+        "All contexts in a window share one set of negative samples. window: each window draws its own; batch: 8 "
+        "windows that have no word in common share it, which is faster but gives worse vectors.",
     )
     min_n: int = option(
-        3, "Characters of the shortest n-gram, the borders < and > of a word included.", least=0, most=MOST_N
+        3, "Minimum n-gram length in characters, counting the word boundaries < and >.", ge=0, le=MAX_NGRAM_LENGTH
     )
-    max_n: int = option(6, "Characters of the longest n-gram; 0 for words without n-grams.", least=0, most=MOST_N)
+    max_n: int = option(6, "Maximum n-gram length in characters; 0 disables n-grams.", ge=0, le=MAX_NGRAM_LENGTH)
     buckets: int | None = option(
         None,
-        "Rows for n-grams, which share them by hash.  [default: as many as the vocabulary's n-grams would fill of "
-        "fastText's 2,000,000]",
-        least=1,
-        most=MOST_BUCKETS,
+        "Number of hash buckets for n-grams.  [default: as many as the vocabulary's n-grams would fill of fastText's "
+        "2,000,000]",
+        ge=1,
+        le=MAX_BUCKETS,
     )
     position_weights: bool = option(
-        False, "Learn a weight for each number of a context by where the context stands; for cbow."
+        False, "Learn a weight for each component and position of a context; requires --architecture cbow."
     )
     composer = staticmethod(subword_vectors.composer)
     word_rows: ClassVar[str] = "parts"
@@ -137,61 +145,51 @@ class FastText(WindowSettings):
         super().__post_init__()
         check_ngrams(self.min_n, self.max_n, self.buckets or 1)
         if self.buckets and self.max_n == 0:
-            raise SettingError(
-                f"buckets are for n-grams, of which there are none with max_n 0: leave out {self.buckets}"
-            )
+            raise SettingError(f"buckets require n-grams: remove buckets={self.buckets} or raise max_n above 0")
         if self.position_weights and self.architecture != "cbow":
-            raise SettingError(f"position_weights are for the architecture cbow, not {self.architecture}")
+            raise SettingError(f"position_weights require architecture=cbow, got {self.architecture}")
 
-    def train(
-        self,
-        corpus: "Corpus",
-        *,
-        threads: int | None = None,
-        seed: int = 1,
-        report: Report | None = None,
-        conduct: Conduct | None = None,
-    ) -> Model:
-        """The model learned from the corpus; see `embeddings.training.task.prepare` and `Task.run` for errors.
+    def train_task(self, task: Task) -> Model:
+        """Train a model with the tables "words" and "output" (vocabulary, dim) and "ngrams" (buckets, dim).
 
-        Its vectors are the means of what words are made of: of the tables "words" (vocabulary, dim) and "ngrams"
-        (buckets, dim). Position weights are its table "positions" (2 x window, dim).
+        "vectors" are the means of the rows that words are composed of. With position weights there is also "positions"
+        (2 x window, dim).
         """
-        task = prepare("fasttext", self, corpus, threads=threads, seed=seed, report=report, conduct=conduct)
-        made, output = self.made(task), zeros(len(task.vocabulary), self.dim)
-        positions = zeros(2 * self.window, self.dim)
+        subwords, output = self.initial_subwords(task), zero_rows(len(task.vocabulary), self.dim)
+        positions = zero_rows(2 * self.window, self.dim)
         positions[:, : self.dim] = 1
         architecture = WEIGHTED if self.position_weights else CBOW if self.architecture == "cbow" else SKIPGRAM
-        reader, most = task.windows(size=SIZE), 1 + int(np.diff(made.offsets).max())
-        size = len(reader.block().words)
-        fixed = output, positions, architecture
+        stream, max_parts = task.window_stream(size=FASTTEXT_BLOCK_SIZE), 1 + int(np.diff(subwords.offsets).max())
+        size, width, contexts = len(stream.new_block().words), padded(self.dim), 2 * self.window
+        inputs = contexts if architecture == SKIPGRAM else 1
+
+        def thread_tables() -> Tables:
+            cache = new_subword_cache(size, len(subwords.words), max_parts, width)
+            return Tables(subwords, cache, output, positions, architecture)
+
         return task.run(
             learn_block,
-            Learned(made, output, positions),
-            lambda: self.bundle(architecture),
-            own=lambda: Tables(made, new_composed(size, len(made.words), most, padded(self.dim)), *fixed),
-            learned=lambda tables: self.learned(task, tables),
-            reader=reader,
+            SharedTables(subwords, output, positions),
+            lambda: new_step_buffers(inputs, 1 + self.negatives, width, contexts=contexts, rows=3),
+            thread_tables=thread_tables,
+            final_tables=lambda tables: self.final_tables(task, tables),
+            stream=stream,
         )
 
-    def bundle(self, architecture: int) -> Bundle:
-        """A thread's scratch."""
-        contexts, width = 2 * self.window, padded(self.dim)
-        inputs = contexts if architecture == SKIPGRAM else 1
-        return new_bundle(inputs, 1 + self.negatives, width, contexts=contexts, rows=3)
-
-    def made(self, task: Task) -> Made:
-        """What the words of a vocabulary are made of, as training starts."""
-        words, known = task.vocabulary.words, continued_training.rows_of(task.conduct.continued, "ngrams")
+    def initial_subwords(self, task: Task) -> SubwordTables:
+        """The initial rows that the words of a vocabulary are composed of."""
+        words, continued = task.vocabulary.words, continued_training.table_rows(task.run_options.continued, "ngrams")
         offsets, hashes = ngram_hashes(words, self.min_n, self.max_n)
-        buckets = 0 if self.max_n == 0 else self.buckets or known or default_buckets(hashes)
-        own = initial(len(words), self.dim, task.seed)
-        return Made(own, initial(buckets, self.dim, task.seed + 2**32), offsets, rows_of(hashes, buckets))
+        buckets = 0 if self.max_n == 0 else self.buckets or continued or default_buckets(hashes)
+        own, ngrams = random_rows(len(words), self.dim, task.seed), random_rows(buckets, self.dim, task.seed + 2**32)
+        return SubwordTables(own, ngrams, offsets, bucket_rows(hashes, buckets))
 
-    def learned(self, task: Task, tables: Learned) -> Arrays:
-        """The tables as they are kept, and the vectors."""
-        own, ngrams = trimmed(tables.made.words, self.dim), trimmed(tables.made.ngrams, self.dim)
-        how = subword_vectors.Subwords(ngrams, self.min_n, self.max_n)
-        found = {"vectors": how.with_own(task.vocabulary.words, own), "words": own, "ngrams": ngrams}
-        found["output"] = trimmed(tables.output, self.dim)
-        return found | ({"positions": trimmed(tables.positions, self.dim)} if self.position_weights else {})
+    def final_tables(self, task: Task, tables: SharedTables) -> Arrays:
+        """The tables to save."""
+        own, ngrams = unpad(tables.subwords.words, self.dim), unpad(tables.subwords.ngrams, self.dim)
+        composed = subword_vectors.SubwordVectors(ngrams, self.min_n, self.max_n).vocabulary_vectors(
+            task.vocabulary.words, own
+        )
+        output = unpad(tables.output, self.dim)
+        arrays = {"vectors": composed, "words": own, "ngrams": ngrams, "output": output}
+        return arrays | ({"positions": unpad(tables.positions, self.dim)} if self.position_weights else {})

@@ -1,110 +1,95 @@
-"""Skip-gram with negative sampling (Mikolov et al. 2013b), its negatives shared by the window."""
+"""Skip-gram with negative sampling (Mikolov et al. 2013b)."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from embeddings.errors import SettingError
 from embeddings.kernels.block import FIRST, LAST, Block
-from embeddings.kernels.jit import hot
-from embeddings.kernels.row_cache import give_back
+from embeddings.kernels.jit import entry_point
+from embeddings.kernels.row_cache import flush
 from embeddings.kernels.row_operations import padded
-from embeddings.kernels.step_buffers import Bundle, learn, new_bundle
-from embeddings.kernels.window import ask_ahead, centre_and_noise, contexts
+from embeddings.kernels.step_buffers import StepBuffers, learn, new_step_buffers
+from embeddings.kernels.window import gather_contexts, gather_targets, prefetch_next
 from embeddings.models.model import Model
 from embeddings.settings import option
-from embeddings.training.parameters import initial, zeros
-from embeddings.training.progress import Report
-from embeddings.training.run_options import Conduct
-from embeddings.training.task import WindowSettings, prepare
+from embeddings.training.parameters import random_rows, zero_rows
+from embeddings.training.task import Task, WindowTrainer
 
-if TYPE_CHECKING:
-    from embeddings.corpora import Corpus
-
-
-MOST_NOISE = 10_000  # words for a centre with noise for each pair: they are drawn a block ahead
+MAX_PAIR_NOISE = 10_000  # negative samples per centre with negative_sharing="none": they are drawn a block ahead
 
 
 class Tables(NamedTuple):
-    """Vectors of words and of the words they predict, each (vocabulary, padded dim)."""
+    """Input and output vectors of words, each (vocabulary, padded dim)."""
 
     words: np.ndarray
     output: np.ndarray
 
 
-@hot
-def learn_block(block: Block, tables: Tables, bundle: Bundle, rate: float) -> None:
-    """Each context goes in, its centre is scored: word2vec's direction of equation 4 in Mikolov et al. (2013b).
+@entry_point
+def learn_block(block: Block, tables: Tables, buffers: StepBuffers, rate: float) -> None:
+    """Equation 4 of Mikolov et al. (2013b): each context is an input, its centre the positive, as in word2vec.
 
-    All contexts of a centre share its noise words, so a window is one product of two small matrices.
+    All contexts in a window share one set of negative samples, so a window is a product of two small matrices.
     """
-    width, last = tables.words.shape[1], block.place[LAST]
-    for i in range(block.place[FIRST], last):
-        m = contexts(block, tables.words, bundle.inputs, bundle.read, i)
+    width, negatives, last = tables.words.shape[1], block.noise.shape[1], block.cursor[LAST]
+    for i in range(block.cursor[FIRST], last):
+        m = gather_contexts(block, tables.words, buffers.input_cache, buffers.inputs, i)
         if m == 0:
             continue
         for j in range(m):
-            bundle.moved[j] = bundle.read[j]
-        n = centre_and_noise(block, tables.output, bundle, i)
-        ask_ahead(block, tables.words, bundle.inputs, tables.output, bundle.targets.shape[0] - 1, i, last)
-        learn(bundle, m, 1, n, width, rate)
-    give_back(tables.words, bundle.inputs)
-    give_back(tables.output, bundle.outputs)
+            buffers.input_gradient_rows[j] = buffers.inputs[j]
+        n = gather_targets(block, tables.output, buffers, i, negatives)
+        prefetch_next(block, tables.words, buffers.input_cache, tables.output, negatives, i, last)
+        learn(buffers, m, 1, n, width, rate)
+    flush(tables.words, buffers.input_cache)
+    flush(tables.output, buffers.output_cache)
 
 
-@hot
-def learn_pairs(block: Block, tables: Tables, bundle: Bundle, rate: float) -> None:
-    """The same with noise words of its own for each pair, one pair after another, as word2vec does it."""
-    width, last = tables.words.shape[1], block.place[LAST]
-    for i in range(block.place[FIRST], last):
-        m = contexts(block, tables.words, bundle.inputs, bundle.context, i)
-        ask_ahead(block, tables.words, bundle.inputs, tables.output, bundle.targets.shape[0] - 1, i, last)
+@entry_point
+def learn_pairs(block: Block, tables: Tables, buffers: StepBuffers, rate: float) -> None:
+    """The same pair by pair, each with its own negative samples, as in word2vec."""
+    width, negatives, last = tables.words.shape[1], buffers.targets.shape[0] - 1, block.cursor[LAST]
+    for i in range(block.cursor[FIRST], last):
+        m = gather_contexts(block, tables.words, buffers.input_cache, buffers.contexts, i)
+        prefetch_next(block, tables.words, buffers.input_cache, tables.output, negatives, i, last)
         for j in range(m):
-            n = centre_and_noise(block, tables.output, bundle, i, j * (bundle.targets.shape[0] - 1))
-            bundle.read[0] = bundle.moved[0] = bundle.context[j]
-            learn(bundle, 1, 1, n, width, rate)
-    give_back(tables.words, bundle.inputs)
-    give_back(tables.output, bundle.outputs)
+            n = gather_targets(block, tables.output, buffers, i, negatives, j * negatives)
+            buffers.inputs[0] = buffers.input_gradient_rows[0] = buffers.contexts[j]
+            learn(buffers, 1, 1, n, width, rate)
+    flush(tables.words, buffers.input_cache)
+    flush(tables.output, buffers.output_cache)
 
 
 @dataclass(frozen=True, kw_only=True)
-class SkipGram(WindowSettings):
+class SkipGram(WindowTrainer):
     """Skip-gram with negative sampling: each word predicts the words around it. Good for rare words."""
 
-    negative_sharing: Literal["distant", "window", "pair"] = option(  # type: ignore[assignment]  # wider, but frozen
-        "distant",
-        "All contexts of a window share its noise words. Draw them once for 8 windows that lie apart and have no word "
-        "in common, which is fast, anew for each window, or for each pair of context and centre, as word2vec does: "
-        "several times slower, and no better.",
+    trainer_name = "skipgram"
+    negative_sharing: Literal["batch", "window", "none"] = option(  # type: ignore[assignment]  # wider, but frozen
+        "batch",
+        "All contexts in a window share one set of negative samples. batch: 8 windows that have no word in common "
+        "share it too, which is faster; window: each window draws its own; none: each pair of context and centre draws "
+        "its own, as in word2vec, which is several times slower without better vectors.",
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        words = 2 * self.window * self.negatives
-        if self.negative_sharing == "pair" and words > MOST_NOISE:
-            allowed = f"2 x window x negatives must be at most {MOST_NOISE}"
-            raise SettingError(f"with noise words for each pair {allowed}, not {words}")
+        noise = 2 * self.window * self.negatives
+        if self.negative_sharing == "none" and noise > MAX_PAIR_NOISE:
+            limit = f"2 x window x negatives must be at most {MAX_PAIR_NOISE}"
+            raise SettingError(f"with negative_sharing=none {limit}, got {noise}")
 
-    def train(
-        self,
-        corpus: "Corpus",
-        *,
-        threads: int | None = None,
-        seed: int = 1,
-        report: Report | None = None,
-        conduct: Conduct | None = None,
-    ) -> Model:
-        """The model learned from the corpus; see `embeddings.training.task.prepare` and `Task.run` for errors."""
-        task = prepare("skipgram", self, corpus, threads=threads, seed=seed, report=report, conduct=conduct)
-        size = len(task.vocabulary)
-        tables = Tables(words=initial(size, self.dim, seed), output=zeros(size, self.dim))
-        contexts, width = 2 * self.window, padded(self.dim)
-        if self.negative_sharing == "pair":
+    def train_task(self, task: Task) -> Model:
+        """Train a model with the tables "vectors" and "output", each (vocabulary, dim)."""
+        size, contexts, width = len(task.vocabulary), 2 * self.window, padded(self.dim)
+        tables = Tables(words=random_rows(size, self.dim, task.seed), output=zero_rows(size, self.dim))
+        if self.negative_sharing == "none":
             return task.run(
                 learn_pairs,
                 tables,
-                lambda: new_bundle(1, 1 + self.negatives, width, contexts=contexts),
-                reader=task.windows(noise=contexts * self.negatives),
+                lambda: new_step_buffers(1, 1 + self.negatives, width, contexts=contexts),
+                stream=task.window_stream(noise=contexts * self.negatives),
             )
-        return task.run(learn_block, tables, lambda: new_bundle(contexts, 1 + self.negatives, width))
+        return task.run(learn_block, tables, lambda: new_step_buffers(contexts, 1 + self.negatives, width))

@@ -10,9 +10,17 @@ import click
 from embeddings.cli.options import FORCE, JSON, VECTOR_INPUT, seed
 from embeddings.cli.output import note, print_rows
 from embeddings.cli.vector_input import check_paths
-from embeddings.eval.index_quality import GRIDS, Points, Quality, compare, points_of, random_points, recall_plot
-from embeddings.eval.index_quality.recall_record import Judged, check_folder, write
-from embeddings.eval.index_quality.test_points import check_random, named_points
+from embeddings.eval.index_quality.query_sets import (
+    QuerySet,
+    check_random_size,
+    parse_random_name,
+    random_query_set,
+    sample_query_set,
+)
+from embeddings.eval.index_quality.recall import GridResult, IndexQuality, measure_indexes
+from embeddings.eval.index_quality.recall_plot import MEASURES, plot_recall
+from embeddings.eval.index_quality.recall_report import check_folder, write_report
+from embeddings.eval.index_quality.search_grid import GRIDS
 from embeddings.indexes.index_spec import check_spec
 from embeddings.models.loading import load
 from embeddings.support.plots import check_figure_path
@@ -60,24 +68,24 @@ def command(
     VECTORS are files, or random points such as random:10000x128.
     """
     check(vectors, indexes, grid, plot, results, force)
-    finished: list[Judged] = []
+    finished: list[GridResult] = []
 
-    def measurements() -> Iterator[Quality]:
+    def measurements() -> Iterator[IndexQuality]:
         for name in vectors:
-            points = points_named(name, queries, seed, read_options)
+            points = load_query_set(name, queries, seed, read_options)
             for grid_name, specs in grids_for(points, indexes, grid, both=bool(results)):
                 done = []
-                for quality in compare(points, specs, top=top, strict=bool(indexes), report=report):
+                for quality in measure_indexes(points, specs, top=top, strict=bool(indexes), report=report):
                     done.append(quality)
                     yield quality
-                finished.append(Judged.of(grid_name, points, done))
+                finished.append(GridResult.of(grid_name, points, done))
 
     print_rows((row(quality, as_json) for quality in measurements()), as_json)
     if plot:
         first = finished[0]
-        recall_plot.draw(first.found, plot, measure=recall_plot.MEASURE_OF[first.grid], force=force)
+        plot_recall(first.results, plot, measure=MEASURES[first.grid], force=force)
     if results:
-        write(finished, results, seed=seed, force=force)
+        write_report(finished, results, seed=seed, force=force)
 
 
 def check(
@@ -97,26 +105,28 @@ def check(
         check_folder(results, force=force)
     for spec in indexes:
         check_spec(spec)
-    shapes = {name: named_points(name) for name in vectors if not Path(name).exists()}
+    shapes = {name: parse_random_name(name) for name in vectors if not Path(name).exists()}
     check_paths(name for name in vectors if not shapes.get(name))
     for shape in filter(None, shapes.values()):
-        check_random(*shape)
+        check_random_size(*shape)
 
 
-def grids_for(points: Points, indexes: tuple[str, ...], grid: str | None, *, both: bool) -> list[tuple[str, list[str]]]:
+def grids_for(
+    points: QuerySet, indexes: tuple[str, ...], grid: str | None, *, both: bool
+) -> list[tuple[str, list[str]]]:
     """The grids to measure, each with its indexes."""
     if indexes:
         return [("speed", list(indexes))]
-    names = ["rank"] if points.own is None else ["speed", "rank"] if both else ["speed"]
+    names = ["rank"] if points.query_rows is None else ["speed", "rank"] if both else ["speed"]
     return [(name, GRIDS[name](*points.vectors.matrix.shape)) for name in ([grid] if grid else names)]
 
 
-def points_named(name: str, queries: int, seed: int, read_options: dict[str, Any]) -> Points:
+def load_query_set(name: str, queries: int, seed: int, read_options: dict[str, Any]) -> QuerySet:
     """Random points, or the vectors of a file and queries among them."""
-    shape = named_points(name)
+    shape = parse_random_name(name)
     if shape and not Path(name).exists():
-        return random_points(*shape, queries=queries, seed=seed)
-    return points_of(load(name, **read_options), name, queries=queries, seed=seed)
+        return random_query_set(*shape, queries=queries, seed=seed)
+    return sample_query_set(load(name, **read_options), name, queries=queries, seed=seed)
 
 
 def report(index: str) -> None:
@@ -124,7 +134,7 @@ def report(index: str) -> None:
     note(f"measuring {index}")
 
 
-def row(quality: Quality, as_json: bool) -> dict[str, Any]:
+def row(quality: IndexQuality, as_json: bool) -> dict[str, Any]:
     """A measurement as a row; in tables the reason for missing values takes the place of the recall."""
     values = dataclasses.asdict(quality)
     if not as_json and (reason := values.pop("reason")):

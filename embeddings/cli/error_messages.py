@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import click
 
 from embeddings.cli.output import printable
-from embeddings.errors import EmbeddingsError, abridged
+from embeddings.errors import EmbeddingsError, shorten
 from embeddings.setting_names import hint, our_name
 
 PYTHON_ARGUMENT = re.compile(r"\b([a-z_]+)=True\b")  # the remedy as the library names it
@@ -17,7 +17,7 @@ def error_line(error: BaseException, arguments: Sequence[str]) -> str:
     if isinstance(error, click.NoSuchOption):
         return unknown_option(error, arguments)
     message = error.format_message() if isinstance(error, click.ClickException) else str(error)
-    line = abridged(printable(" ".join(message.split()))) or type(error).__name__
+    line = shorten(printable(" ".join(message.split()))) or type(error).__name__
     line = PYTHON_ARGUMENT.sub(lambda match: f"--{match[1].replace('_', '-')}", line)
     if isinstance(error, MemoryError):
         return f"out of memory: {line}"

@@ -14,7 +14,7 @@ from embeddings.cli.options import FORCE, JSON
 from embeddings.cli.output import note, print_rows
 from embeddings.cli.vector_input import check_paths
 from embeddings.eval.suite import Suite
-from embeddings.models.document_vectors import load_concatenated
+from embeddings.models.loading import load_concatenated
 from embeddings.models.loading import load_model_or_vectors
 from embeddings.support.files import check_file
 

@@ -28,7 +28,7 @@ class FittingBar(Bar):
 
     def __call__(self, type: str, number: int, epoch: "Epoch") -> None:
         """Show progress."""
-        self.update(number, None, f"{type}  dev error {epoch.dev:.4f}  learning rate {epoch.rate:.2g}")
+        self.update(number, None, f"{type}  dev error {epoch.dev:.4f}  learning rate {epoch.learning_rate:.2g}")
 
     def summarize(self, model: "Model", out: str) -> None:
         """Report the fitted functions."""
@@ -81,7 +81,7 @@ def command(
     check_target(out, force=force)
     source = load_model_or_vectors(vectors, allow_pickle=allow_pickle, errors=errors)
     with FittingBar(quiet) as bar:
-        model = trainer.fit(source, joiner=joiner, threads=threads, seed=seed, watch=bar)
+        model = trainer.fit(source, joiner=joiner, threads=threads, seed=seed, report=bar)
     save(lambda path, model, force: model.save(path, force=force), model, out, force)
     bar.summarize(model, out)
     if as_json:

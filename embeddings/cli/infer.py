@@ -12,7 +12,8 @@ from embeddings.cli.output_paths import check_outside_corpus
 from embeddings.cli.progress_bar import InferenceBar, ReadingBar
 from embeddings.cli.saving import save
 from embeddings.formats.build_vectors import check_words
-from embeddings.models.document_vectors import document_names, load_concatenated
+from embeddings.models.document_vectors import document_names
+from embeddings.models.loading import load_concatenated
 from embeddings.vectors import format_dispatch
 from embeddings.vectors.vectors import Vectors
 

@@ -51,7 +51,7 @@ def describe_folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, 
     from embeddings.corpora.encoded_corpus import META, read_meta
     from embeddings.indexes.index_files import RECORD as INDEX
     from embeddings.indexes.index_files import read_record
-    from embeddings.models.model_files import MAIN, RECORD, TENSORS, VOCABULARY, read_model_json
+    from embeddings.models.model_files import MODEL_JSON, TENSORS, VECTORS, VOCABULARY, read_model_json
     from embeddings.training.checkpoint_summary import find_checkpoints, summarize_checkpoints
 
     if (path / INDEX).is_file():
@@ -60,7 +60,7 @@ def describe_folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, 
         return {"what": "saved index", **{key: record.get(key) for key in keys}}
     if checkpoints := find_checkpoints(path):
         return {"what": "checkpoints of a run"} | summarize_checkpoints(checkpoints)
-    if not (path / RECORD).is_file() and (name := format_dispatch.sniff(path)):
+    if not (path / MODEL_JSON).is_file() and (name := format_dispatch.sniff(path)):
         size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
         return describe_vectors(path, name, {"size": size}, full=full, allow_pickle=allow_pickle)
     if (path / META).is_file():
@@ -68,7 +68,7 @@ def describe_folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, 
         return {"what": "encoded corpus", **{key: value for key, value in meta.items() if key != "files"}}
     description, tables = read_model_json(path), tensors.load(path / TENSORS)
     words, total = vocabulary_size(path / VOCABULARY)
-    main = tables.get(MAIN)
+    main = tables.get(VECTORS)
     return {
         "what": "saved model",
         "format": "embeddings model",

@@ -1,49 +1,53 @@
-"""A thread's next few thousand words, with every random choice made: what a model learns from.
+"""A block: a thread's next few thousand words, with every random choice already made.
 
-Sub-sampling, windows and noise words are drawn here for all models alike, so a model's own kernel is a plain
-function of a block, and its slow twin in the tests can be handed the very same choices.
+Subsampling, window sizes and negative samples are drawn here for all models, so a model's own kernel is a
+deterministic function of a block, and its naive twin in the tests gets the same choices.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from embeddings.kernels.jit import hot, piece
-from embeddings.kernels.noise_sampling import pick
-from embeddings.kernels.random_numbers import MOST, below, coin, random
+from embeddings.kernels.jit import entry_point, inline
+from embeddings.kernels.noise_sampling import draw_word
+from embeddings.kernels.random_numbers import UINT32_MAX, random_bits, uniform_below, uniform_uint32
 
-SIZE = 8192  # words a block holds
-NOISE = 2**17  # noise words it holds
-POSITION, END, LINE, FROM, HELD, FIRST, LAST = range(7)  # of `Block.place`
-NO_ROWS, NO_DOCUMENTS = np.zeros(0, np.int64), np.zeros(0, np.int32)  # where lines are no documents
+BLOCK_SIZE = 8192  # words
+MAX_BLOCK_NOISE = 2**17  # negative samples
+POSITION, END, LINE, HISTORY_START, FILLED, FIRST, LAST = range(7)  # of `Block.cursor`
+NO_ROWS, NO_DOCUMENTS = np.zeros(0, np.int64), np.zeros(0, np.int32)  # where lines are not documents
 
 
-class Source(NamedTuple):
-    """What all threads read.
+class BlockSource(NamedTuple):
+    """The corpus and sampling tables that all threads read.
 
-    `ids` (words,) are ranks; those of rank `len(keep)` and beyond are out of the vocabulary. `lines` (lines + 1,)
-    are the borders of sentences in `ids`. `keep` (vocabulary,) are thresholds.
-    `noise` is an alias table, (vocabulary, 2); each of its draws serves `sharing` windows that have no word in common.
-    Where lines are documents `rows` (lines,) are their rows in the table of documents.
+    ids: (words,) frequency ranks; `len(keep_thresholds)` and above are out of the vocabulary.
+    lines: (lines + 1,) sentence boundaries in `ids`.
+    keep_thresholds: (vocabulary,) uint32, for subsampling.
+    noise: (vocabulary, 2) alias table of the noise distribution.
+    windows_per_draw: how many windows that have no word in common share one set of negative samples.
+    document_rows: (lines,) the row of each line in the table of documents, where lines are documents.
     """
 
     ids: np.ndarray
     lines: np.ndarray
-    keep: np.ndarray
+    keep_thresholds: np.ndarray
     noise: np.ndarray
     window: int
-    shrink: bool
-    sharing: int
-    rows: np.ndarray = NO_ROWS
+    shrink_window: bool
+    windows_per_draw: int
+    document_rows: np.ndarray = NO_ROWS
 
 
 class Block(NamedTuple):
-    """Words and the choices made for them.
+    """Words and the random choices made for them.
 
-    Centres are `words[place[FIRST]:place[LAST]]`; the context of centre i is `words[start[i]:stop[i]]` without
-    `words[i]`; its noise words are `noise[i]` (negatives,). `place` also says where the thread is in its share.
-    `inputs[i]` is the row that word i is in the table that goes in: the word's own, unless a model has it otherwise.
-    Where lines are documents `documents[i]` is the row of the document of centre i.
+    Centres are `words[cursor[FIRST]:cursor[LAST]]`. The context of centre i is `words[start[i]:stop[i]]` without
+    `words[i]`; its negative samples are `noise[i]` (negatives,). `inputs[i]` is the input row of word i: the word
+    itself, unless a model composes rows. `documents[i]` is the row of centre i's document, where lines are documents.
+
+    `cursor` also holds the position in `ids`, the end of the share, the current line, how many words are filled in, and
+    where the left context of the next block starts.
     """
 
     words: np.ndarray
@@ -51,115 +55,112 @@ class Block(NamedTuple):
     start: np.ndarray
     stop: np.ndarray
     noise: np.ndarray
-    place: np.ndarray
+    cursor: np.ndarray
     documents: np.ndarray = NO_DOCUMENTS
 
 
-def new_block(window: int, noise: int, size: int = SIZE, *, documents: bool = False) -> Block:
-    """An empty block with so many noise words for a centre; it stays small enough for a core's own cache.
+def new_block(window: int, noise: int, size: int = BLOCK_SIZE, *, documents: bool = False) -> Block:
+    """An empty block with room for `noise` negative samples per centre, small enough for a core's own cache.
 
-    It holds at least two full windows, so that every filling goes forward. `documents` are there if asked for, as a
-    source with `rows` needs them.
+    It holds at least two full windows, so that every call of `fill_block` makes progress. `documents` is for a source
+    with `document_rows`.
     """
-    size = max(min(size, NOISE // noise), 4 * window + 2)
+    size = max(min(size, MAX_BLOCK_NOISE // noise), 4 * window + 2)
     bounds = np.zeros(size, np.int64)
-    chosen = np.zeros((size, noise), np.int32)
+    samples = np.zeros((size, noise), np.int32)
     words = np.zeros(size, np.int32)
     rows = np.zeros(size, np.int32) if documents else NO_DOCUMENTS
-    return Block(words, words, bounds, bounds.copy(), chosen, np.zeros(7, np.int64), rows)
+    return Block(words, words, bounds, bounds.copy(), samples, np.zeros(7, np.int64), rows)
 
 
-def rewind(block: Block, source: Source, begin: int, end: int) -> None:
-    """Put a block at the start of the share `ids[begin:end]`, with nothing held."""
+def rewind(block: Block, source: BlockSource, begin: int, end: int) -> None:
+    """Move an emptied block to the start of the share `ids[begin:end]`."""
     line = int(np.searchsorted(source.lines, begin, side="right"))
-    block.place[:] = begin, end, line, 0, 0, 0, 0
+    block.cursor[:] = begin, end, line, 0, 0, 0, 0
 
 
-def sound(block: Block, source: Source, begin: int, end: int) -> bool:
-    """Whether a block that was put back can be gone on from in `ids[begin:end]`: kernels look at no bounds."""
-    size, words = len(block.words), len(source.keep)
-    start, held, first, last = block.place[FROM:].tolist()
-    ordered = 0 <= first <= last <= held <= size and 0 <= start <= last
+def is_valid_block(block: Block, source: BlockSource, begin: int, end: int) -> bool:
+    """Whether training can continue from a restored block of the share `ids[begin:end]`: kernels check no bounds."""
+    size, words = len(block.words), len(source.keep_thresholds)
+    start, filled, first, last = block.cursor[HISTORY_START:].tolist()
+    is_ordered = 0 <= first <= last <= filled <= size and 0 <= start <= last
     limits = [(block.words, words), (block.inputs, words), (block.start, size), (block.stop, size + 1)]
-    limits += [(block.noise, len(source.noise)), (block.documents, 1 + int(source.rows.max(initial=0)))]
+    limits += [(block.noise, len(source.noise)), (block.documents, 1 + int(source.document_rows.max(initial=0)))]
     return (
-        ordered
-        and on_the_way(block.place, source.lines, begin, end)
-        and all(
-            within(numbers[:held], stop)
-            for numbers, stop in limits  # what was held before is not looked at again
-        )
+        is_ordered
+        and is_valid_cursor(block.cursor, source.lines, begin, end)
+        and all(all_in_range(numbers[:filled], stop) for numbers, stop in limits)  # beyond `filled` nothing is read
     )
 
 
-def on_the_way(place: np.ndarray, lines: np.ndarray, begin: int, end: int) -> bool:
-    """Whether a place is one of `ids[begin:end]`, with the line that it is in, or an earlier one that is over."""
-    position, stop, line = place[: LINE + 1].tolist()
+def is_valid_cursor(cursor: np.ndarray, lines: np.ndarray, begin: int, end: int) -> bool:
+    """Whether a position lies in `ids[begin:end]`, and its line is the one it lies in or an earlier one."""
+    position, stop, line = cursor[: LINE + 1].tolist()
     inside = begin <= position <= stop == end
     return bool(inside and (position == end or 1 <= line <= np.searchsorted(lines, position, side="right")))
 
 
-def within(numbers: np.ndarray, stop: int, start: int = 0) -> bool:
-    """Whether all numbers are from `start` to below `stop`."""
+def all_in_range(numbers: np.ndarray, stop: int, start: int = 0) -> bool:
+    """Whether all numbers are in `range(start, stop)`."""
     return not numbers.size or (int(numbers.min()) >= start and int(numbers.max()) < stop)
 
 
 def keep_thresholds(probabilities: np.ndarray) -> np.ndarray:
-    """The largest coin with which a word stays, uint32 (vocabulary,): a chance of 1 keeps it always."""
-    return np.round(np.asarray(probabilities, np.float64) * MOST).astype(np.uint32)
+    """Keep probabilities as thresholds for `uniform_uint32`, uint32 (vocabulary,); probability 1 always keeps."""
+    return np.round(np.asarray(probabilities, np.float64) * UINT32_MAX).astype(np.uint32)
 
 
-@hot
-def fill(block: Block, source: Source, rng: np.ndarray) -> int:
-    """Read on until the block is full or the share ends; gives how many words of the corpus were read.
+@entry_point
+def fill_block(block: Block, source: BlockSource, rng: np.ndarray) -> int:
+    """Read words until the block is full or the share ends; returns how many ids were read.
 
-    A line that goes on beyond the block is not cut: its last words stay, as contexts of the next block.
-    `rng` (2,) is a key and a counter.
+    A line that continues beyond the block is not cut: its last words stay as contexts for the next block. `rng` (2,)
+    is a key and a counter.
     """
-    place, size = block.place, block.words.shape[0]
-    hold_back(block)
-    position, end, line, n = place[POSITION], place[END], place[LINE], place[HELD]
-    before, begin, first = position, 0, place[FIRST]
+    cursor, size = block.cursor, block.words.shape[0]
+    move_unfinished_line(block)
+    position, end, line, n = cursor[POSITION], cursor[END], cursor[LINE], cursor[FILLED]
+    before, begin, first = position, 0, cursor[FIRST]
     while position < end and n < size:
-        border = max(position, min(source.lines[line], end))  # broken borders must not stop the clock
-        position, n = keep_some(block.words, n, source, position, border, rng)
-        closed = position == border
-        last = n if closed else max(first, n - source.window)
+        border = max(position, min(source.lines[line], end))  # broken boundaries must not cause an endless loop
+        position, n = subsample_words(block.words, n, source, position, border, rng)
+        is_complete = position == border
+        last = n if is_complete else max(first, n - source.window)
         draw_windows(block, source, begin, first, last, n, rng)
-        name_document(block, source, first, last, line)
+        set_documents(block, source, first, last, line)
         first = last
-        if closed:
+        if is_complete:
             begin = n
             line += 1
-    apart = 2 * source.window + 1
-    draw_noise(block.noise, source.noise, apart, source.sharing, place[FIRST], first, rng)
-    place[POSITION], place[LINE], place[HELD], place[LAST] = position, line, n, first
-    place[FROM] = max(begin, first - source.window)
+    spacing = 2 * source.window + 1
+    draw_noise(block.noise, source.noise, spacing, source.windows_per_draw, cursor[FIRST], first, rng)
+    cursor[POSITION], cursor[LINE], cursor[FILLED], cursor[LAST] = position, line, n, first
+    cursor[HISTORY_START] = max(begin, first - source.window)
     return int(position - before)
 
 
-@piece
-def hold_back(block: Block) -> None:
-    """Move the words of an unfinished line to the front: contexts on the left, then centres still to come."""
-    place = block.place
-    start, held = place[FROM], place[HELD] - place[FROM]
-    for i in range(held):
+@inline
+def move_unfinished_line(block: Block) -> None:
+    """Move the words of an unfinished line to the front: left contexts, then the remaining centres."""
+    cursor = block.cursor
+    start, filled = cursor[HISTORY_START], cursor[FILLED] - cursor[HISTORY_START]
+    for i in range(filled):
         block.words[i] = block.words[start + i]
-    place[FROM], place[HELD], place[FIRST] = 0, held, place[LAST] - start
+    cursor[HISTORY_START], cursor[FILLED], cursor[FIRST] = 0, filled, cursor[LAST] - start
 
 
-@piece
-def keep_some(
-    words: np.ndarray, n: int, source: Source, position: int, border: int, rng: np.ndarray
+@inline
+def subsample_words(
+    words: np.ndarray, n: int, source: BlockSource, position: int, border: int, rng: np.ndarray
 ) -> tuple[int, int]:
-    """Sub-sample ids up to a border or until the block is full; gives the next position and the words held."""
+    """Subsample ids up to a border or until the block is full; returns the next position and the words filled in."""
     key, counter = rng[0], rng[1]
-    begin, vocabulary, size = position, source.keep.shape[0], words.shape[0]
+    begin, vocabulary, size = position, source.keep_thresholds.shape[0], words.shape[0]
     while position < border and n < size:
         word = source.ids[position]
         if (
             np.uint32(word) < vocabulary
-            and coin(random(key, counter + np.uint64(position - begin))) <= source.keep[word]
+            and uniform_uint32(random_bits(key, counter + np.uint64(position - begin))) <= source.keep_thresholds[word]
         ):
             words[n] = word
             n += 1
@@ -168,42 +169,44 @@ def keep_some(
     return position, n
 
 
-@piece
-def draw_windows(block: Block, source: Source, begin: int, first: int, last: int, end: int, rng: np.ndarray) -> None:
-    """Contexts for centres first to last of a line that holds words begin to end: 1 to `window` on both sides."""
+@inline
+def draw_windows(
+    block: Block, source: BlockSource, begin: int, first: int, last: int, end: int, rng: np.ndarray
+) -> None:
+    """Draw window sizes for centres first to last of a line whose words are begin to end."""
     key, counter, reach = rng[0], rng[1], source.window
     for i in range(first, last):
-        if source.shrink:
-            reach = 1 + int(below(random(key, counter + np.uint64(i - first)), source.window))
+        if source.shrink_window:
+            reach = 1 + int(uniform_below(random_bits(key, counter + np.uint64(i - first)), source.window))
         block.start[i] = max(begin, i - reach)
         block.stop[i] = min(end, i + reach + 1)
     rng[1] = counter + np.uint64(last - first)
 
 
-@piece
-def name_document(block: Block, source: Source, first: int, last: int, border: int) -> None:
-    """Write the row of the document that ends at a border for centres first to last."""
-    if source.rows.shape[0] > 0:
+@inline
+def set_documents(block: Block, source: BlockSource, first: int, last: int, line: int) -> None:
+    """Set the document of centres first to last, where lines are documents."""
+    if source.document_rows.shape[0] > 0:
         for i in range(first, last):
-            block.documents[i] = source.rows[border - 1]
+            block.documents[i] = source.document_rows[line - 1]
 
 
-@piece
+@inline
 def draw_noise(
-    chosen: np.ndarray, table: np.ndarray, apart: int, sharing: int, first: int, last: int, rng: np.ndarray
+    samples: np.ndarray, table: np.ndarray, spacing: int, windows_per_draw: int, first: int, last: int, rng: np.ndarray
 ) -> None:
-    """Noise words for centres first to last: drawn, or those of the centre `apart` before, whose window is another one.
+    """Draw negative samples for centres first to last, or reuse those of the centre `spacing` before.
 
-    Rows of noise words lie anywhere in memory, and other threads move them too. Used again while they are in this
-    core's own cache they cost nothing; and no context meets the same draw twice, so nothing is lost in quality.
+    Windows `spacing` apart do not overlap, so no context meets the same samples twice and quality does not suffer.
+    Rows of negative samples are scattered in memory; reused while still in the core's own cache, they cost nothing.
     """
-    key, counter, negatives = rng[0], rng[1], chosen.shape[1]
+    key, counter, negatives = rng[0], rng[1], samples.shape[1]
     for i in range(first, last):
-        if (i - first) // apart % sharing == 0:
+        if (i - first) // spacing % windows_per_draw == 0:
             for j in range(negatives):
-                chosen[i, j] = pick(table, random(key, counter + np.uint64(j)))
+                samples[i, j] = draw_word(table, random_bits(key, counter + np.uint64(j)))
             counter += np.uint64(negatives)
         else:
             for j in range(negatives):
-                chosen[i, j] = chosen[i - apart, j]
+                samples[i, j] = samples[i - spacing, j]
     rng[1] = counter

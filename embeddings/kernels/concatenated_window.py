@@ -1,11 +1,11 @@
-"""Windows whose rows stand side by side: scores and gradients straight from the rows they are made of.
+"""Scores and gradients of concatenated windows, computed straight from the rows they consist of.
 
-A window is `slots` rows of `width` numbers; a target is one row as long as all of them. No hidden row is put together:
-each slot meets its part of a target where both lie. All windows share noise targets, and each has a centre of its own,
-the first column of the matrix of scores; `targets` are the noise, then the centres.
+A window is `slots` rows of `width` numbers, a target is one row as long as all of them. No hidden row is built: each
+slot is multiplied with its part of a target in place. All windows share the negative samples o_j; window i also has its
+own centre c_i, the first column of the score matrix. `targets` are the negative samples, then the centres.
 
-    score_beside    s_i0 = x_i c_i,  s_ij = x_i o_j
-    update_beside   slot by slot:  c_i += g_i0 x_i,  o_j += sum_i g_ij x_i,  x_i += g_i0 c_i + sum_j g_ij o_j
+    score_windows    s_i0 = x_i c_i,  s_ij = x_i o_j
+    update_windows   slot by slot:  c_i += g_i0 x_i,  o_j += sum_i g_ij x_i,  x_i += g_i0 c_i + sum_j g_ij o_j
 
 with the o_j and c_i of before. Rows may repeat: each is read where it is used, as the slot and the window before it
 left it.
@@ -16,107 +16,118 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from embeddings.kernels.jit import instruction, piece
-from embeddings.kernels.matrix_products import COLUMNS, TARGETS, body, cases, item, place
-from embeddings.kernels.row_operations import pitch
-from embeddings.kernels.vector_emitter import Emitter, integer
+from embeddings.kernels.jit import inline, intrinsic
+from embeddings.kernels.matrix_products import (
+    SCORE_TILE,
+    UPDATE_TILE,
+    codegen_of,
+    load_int64,
+    score_offset,
+    switch_on_count,
+)
+from embeddings.kernels.row_operations import row_stride
+from embeddings.kernels.vector_emitter import Emitter, int64
 
 
-def write_scores(emit: Emitter, scores: Any, read: Any, targets: Any, noise: Any, *numbers: Any) -> None:
-    """Scores of windows i and k with their centres and `noise` targets from j on."""
-    cases(write_score_block, COLUMNS - 1, emit, noise, scores, read, targets, *numbers)
+def write_scores(emit: Emitter, scores: Any, inputs: Any, targets: Any, noise: Any, *numbers: Any) -> None:
+    """Scores of windows i and k with their centres and with `noise` negative samples from j on."""
+    switch_on_count(write_score_block, SCORE_TILE - 1, emit, noise, scores, inputs, targets, *numbers)
 
 
 def write_score_block(columns: int, emit: Emitter, *args: Any) -> None:
-    """The same for a known number of noise targets; an accumulator for each pair, over all slots."""
-    scores, read, targets, i, k, j, centres, gap, slots, width = args
+    """`write_scores` for a constant number of negative samples: one accumulator per pair, over all slots."""
+    scores, inputs, targets, i, k, j, centres, stride, slots, width = args
     builder, windows = emit.builder, (i, k)
-    noise = [item(emit, targets, builder.add(j, integer(c))) for c in range(columns)]
-    own = [item(emit, targets, builder.add(centres, w)) for w in windows]
+    noise = [load_int64(emit, targets, builder.add(j, int64(c))) for c in range(columns)]
+    own = [load_int64(emit, targets, builder.add(centres, w)) for w in windows]
     sums = [[emit.variable() for _ in range(1 + columns)] for _ in windows]
-    with emit.over(slots) as slot:
-        start = offset(emit, slot, width)
-        inputs = [item(emit, read, builder.add(builder.mul(w, slots), slot)) for w in windows]
-        with emit.registers(width) as at:
+    with emit.for_range(slots) as slot:
+        start = slot_offset(emit, slot, width)
+        rows = [load_int64(emit, inputs, builder.add(builder.mul(w, slots), slot)) for w in windows]
+        with emit.for_each_vector(width) as at:
             along = builder.add(start, at)
             right = [emit.load(row, along) for row in noise]
-            for row, centre, line in zip(inputs, own, sums, strict=True):
+            for row, centre, accumulators in zip(rows, own, sums, strict=True):
                 left = emit.load(row, at)
-                for other, total in zip([emit.load(centre, along), *right], line, strict=True):
-                    builder.store(emit.fma(left, other, builder.load(total)), total)
-    for w, line in zip(windows, sums, strict=True):
+                for other, accumulator in zip([emit.load(centre, along), *right], accumulators, strict=True):
+                    builder.store(emit.fma(left, other, builder.load(accumulator)), accumulator)
+    for w, accumulators in zip(windows, sums, strict=True):
         for first in range(0, 1 + columns, emit.lanes):
-            part = line[first : first + emit.lanes]
-            totals = emit.totals([builder.load(total) for total in part])
-            where = place(emit, w, gap, builder.add(j, integer(first)))
-            emit.store(emit.shuffle(totals, totals, range(min(COLUMNS, emit.lanes))), scores, where)
+            part = accumulators[first : first + emit.lanes]
+            totals = emit.reduce_transpose([builder.load(accumulator) for accumulator in part])
+            offset = score_offset(emit, w, stride, builder.add(j, int64(first)))
+            emit.store(emit.shuffle(totals, totals, range(min(SCORE_TILE, emit.lanes))), scores, offset)
 
 
-def write_update(emit: Emitter, steps: Any, read: Any, moved: Any, targets: Any, noise: Any, *numbers: Any) -> None:
-    """Gradients of all windows, their centres and `noise` targets from j on."""
-    cases(write_update_block, TARGETS - 1, emit, noise, steps, read, moved, targets, *numbers)
+def write_update(
+    emit: Emitter, steps: Any, inputs: Any, gradients: Any, targets: Any, noise: Any, *numbers: Any
+) -> None:
+    """Gradients of all windows, their centres and `noise` negative samples from j on."""
+    switch_on_count(write_update_block, UPDATE_TILE - 1, emit, noise, steps, inputs, gradients, targets, *numbers)
 
 
 def write_update_block(columns: int, emit: Emitter, *args: Any) -> None:
-    """The same for a known number of noise targets; one load of a step serves the two products it is in."""
-    steps, read, moved, targets, m, j, centres, gap, slots, width = args
+    """`write_update` for a constant number of negative samples; each step is loaded once for two products."""
+    steps, inputs, gradients, targets, m, j, centres, stride, slots, width = args
     builder = emit.builder
-    noise = [item(emit, targets, builder.add(j, integer(c))) for c in range(columns)]
-    with emit.over(slots) as slot, emit.registers(width) as at:
-        along = builder.add(offset(emit, slot, width), at)
+    noise = [load_int64(emit, targets, builder.add(j, int64(c))) for c in range(columns)]
+    with emit.for_range(slots) as slot, emit.for_each_vector(width) as at:
+        along = builder.add(slot_offset(emit, slot, width), at)
         before = [emit.load(row, along) for row in noise]
         sums = [emit.variable() for _ in noise]
-        with emit.over(m) as i:
-            row, own = builder.add(builder.mul(i, slots), slot), item(emit, targets, builder.add(centres, i))
-            x, centre = emit.load(item(emit, read, row), at), emit.load(own, along)
-            g = emit.spread(steps, place(emit, i, gap, integer(0)))
+        with emit.for_range(m) as i:
+            row = builder.add(builder.mul(i, slots), slot)
+            own = load_int64(emit, targets, builder.add(centres, i))
+            x, centre = emit.load(load_int64(emit, inputs, row), at), emit.load(own, along)
+            g = emit.broadcast(steps, score_offset(emit, i, stride, int64(0)))
             step = builder.fmul(g, centre)
             emit.store(emit.fma(g, x, centre), own, along)
-            for c, (other, total) in enumerate(zip(before, sums, strict=True)):
-                g = emit.spread(steps, place(emit, i, gap, builder.add(j, integer(1 + c))))
+            for c, (other, accumulator) in enumerate(zip(before, sums, strict=True)):
+                g = emit.broadcast(steps, score_offset(emit, i, stride, builder.add(j, int64(1 + c))))
                 step = emit.fma(g, other, step)
-                builder.store(emit.fma(g, x, builder.load(total)), total)
-            emit.store(builder.fadd(x, step), item(emit, moved, row), at)
-        for target, total in zip(noise, sums, strict=True):
-            emit.store(builder.fadd(emit.load(target, along), builder.load(total)), target, along)
+                builder.store(emit.fma(g, x, builder.load(accumulator)), accumulator)
+            emit.store(builder.fadd(x, step), load_int64(emit, gradients, row), at)
+        for target, accumulator in zip(noise, sums, strict=True):
+            emit.store(builder.fadd(emit.load(target, along), builder.load(accumulator)), target, along)
 
 
-def offset(emit: Emitter, slot: Any, width: Any) -> Any:
+def slot_offset(emit: Emitter, slot: Any, width: Any) -> Any:
     """Where a slot begins in a target, in bytes."""
-    return emit.builder.mul(emit.builder.mul(slot, width), integer(emit.size))
+    return emit.builder.mul(emit.builder.mul(slot, width), int64(emit.size))
 
 
-@instruction
-def _score(typingctx: Any, scores: Any, read: Any, targets: Any, noise: Any, i: Any, k: Any, j: Any, centres: Any,
-           gap: Any, slots: Any, width: Any) -> Any:  # fmt: skip
-    return types.void(scores, read, targets, *[types.int64] * 8), body(write_scores)
+@intrinsic
+def _score(typingctx: Any, scores: Any, inputs: Any, targets: Any, noise: Any, i: Any, k: Any, j: Any, centres: Any,
+           stride: Any, slots: Any, width: Any) -> Any:  # fmt: skip
+    return types.void(scores, inputs, targets, *[types.int64] * 8), codegen_of(write_scores)
 
 
-@instruction
-def _update(typingctx: Any, steps: Any, read: Any, moved: Any, targets: Any, noise: Any, m: Any, j: Any, centres: Any,
-            gap: Any, slots: Any, width: Any) -> Any:  # fmt: skip
-    return types.void(steps, read, moved, targets, *[types.int64] * 7), body(write_update)
+@intrinsic
+def _update(typingctx: Any, steps: Any, inputs: Any, gradients: Any, targets: Any, noise: Any, m: Any, j: Any,
+            centres: Any, stride: Any, slots: Any, width: Any) -> Any:  # fmt: skip
+    return types.void(steps, inputs, gradients, targets, *[types.int64] * 7), codegen_of(write_update)
 
 
-@piece
-def score_beside(
-    scores: np.ndarray, read: np.ndarray, targets: np.ndarray, noise: int, i: int, m: int, slots: int, width: int
+@inline
+def score_windows(
+    scores: np.ndarray, inputs: np.ndarray, targets: np.ndarray, noise: int, i: int, m: int, slots: int, width: int
 ) -> None:
-    """The scores of windows i and i + 1 of m, or of the last one alone, with `noise` targets and their centres."""
-    gap = pitch(1 + noise)
-    last = (noise - 1) // (COLUMNS - 1) * (COLUMNS - 1)
-    for j in range(last, -1, 1 - COLUMNS):  # a block writes its centre's score over the last one of the block before
-        _score(scores, read, targets, min(COLUMNS - 1, noise - j), i, min(i + 1, m - 1), j, noise, gap, slots, width)
+    """Scores of windows i and i + 1 of m, or of the last one alone, with `noise` negative samples and their centres."""
+    stride = row_stride(1 + noise)
+    last = (noise - 1) // (SCORE_TILE - 1) * (SCORE_TILE - 1)
+    for j in range(last, -1, 1 - SCORE_TILE):  # backwards: a tile writes a centre's score over one of the tile before
+        columns = min(SCORE_TILE - 1, noise - j)
+        _score(scores, inputs, targets, columns, i, min(i + 1, m - 1), j, noise, stride, slots, width)
 
 
-@piece
-def update_beside(
-    steps: np.ndarray, read: np.ndarray, moved: np.ndarray, m: int, targets: np.ndarray, noise: int, slots: int,
+@inline
+def update_windows(
+    steps: np.ndarray, inputs: np.ndarray, gradients: np.ndarray, m: int, targets: np.ndarray, noise: int, slots: int,
     width: int,
 ) -> None:  # fmt: skip
-    """Both gradients of m windows; noise of more than `TARGETS` - 1 in turns. `steps` are used up."""
-    gap = pitch(1 + noise)
-    for j in range(0, noise, TARGETS - 1):
-        _update(steps, read, moved, targets, min(TARGETS - 1, noise - j), m, j, noise, gap, slots, width)
+    """Both gradients of m windows, `UPDATE_TILE` - 1 negative samples at a time. Overwrites `steps`."""
+    stride = row_stride(1 + noise)
+    for j in range(0, noise, UPDATE_TILE - 1):
+        _update(steps, inputs, gradients, targets, min(UPDATE_TILE - 1, noise - j), m, j, noise, stride, slots, width)
         for i in range(m):
-            steps[i * gap] = 0  # centres are moved once
+            steps[i * stride] = 0  # centres are updated once

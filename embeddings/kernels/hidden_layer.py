@@ -1,32 +1,32 @@
-"""Hidden rows made of several rows, and their gradient's way back, as a mean or a sum."""
+"""Hidden rows that are the mean or sum of context rows, and backpropagation to these."""
 
-from embeddings.kernels.jit import piece
-from embeddings.kernels.row_operations import address, share, total
-from embeddings.kernels.step_buffers import Bundle, hold_still
+from embeddings.kernels.jit import inline
+from embeddings.kernels.row_operations import address, scatter_add, sum_rows
+from embeddings.kernels.step_buffers import StepBuffers, mask_frozen
 
-HIDDEN, GRADIENT = 0, 1  # of `Bundle.rows`
-
-
-@piece
-def combine(bundle: Bundle, m: int, width: int, factor: float) -> None:
-    """Let the sum of the m rows of `context` times a factor go in, with nothing as its gradient so far."""
-    hidden, gradient = address(bundle.rows, HIDDEN), address(bundle.rows, GRADIENT)
-    bundle.rows[:] = 0
-    bundle.factor[0] = factor
-    total(bundle.factor, hidden, bundle.context, m, width)
-    bundle.read[0], bundle.moved[0] = hidden, gradient
+HIDDEN, GRADIENT = 0, 1  # of `StepBuffers.hidden_rows`
 
 
-@piece
-def give_all(bundle: Bundle, m: int, width: int, factor: float) -> None:
-    """Add the gradient of the hidden row times a factor to each of the m rows of `context`."""
-    bundle.factor[0] = factor
-    hold_still(bundle, bundle.context, m)
-    share(bundle.factor, address(bundle.rows, GRADIENT), bundle.context, m, width)
+@inline
+def combine_contexts(buffers: StepBuffers, m: int, width: int, factor: float) -> None:
+    """Make the sum of m context rows times a factor the input, with a zero gradient."""
+    hidden, gradient = address(buffers.hidden_rows, HIDDEN), address(buffers.hidden_rows, GRADIENT)
+    buffers.hidden_rows[:] = 0
+    buffers.factor[0] = factor
+    sum_rows(buffers.factor, hidden, buffers.contexts, m, width)
+    buffers.inputs[0], buffers.input_gradient_rows[0] = hidden, gradient
 
 
-@piece
-def give_last(bundle: Bundle, m: int, width: int) -> None:
-    """Add the gradient of the hidden row to the last of m rows of `context` alone. `read[0]` is used up."""
-    bundle.read[0], bundle.factor[0] = bundle.context[m - 1], 1
-    share(bundle.factor, address(bundle.rows, GRADIENT), bundle.read, 1, width)
+@inline
+def backprop_to_contexts(buffers: StepBuffers, m: int, width: int, factor: float) -> None:
+    """Add the hidden row's gradient times a factor to each of m context rows."""
+    buffers.factor[0] = factor
+    mask_frozen(buffers, buffers.contexts, m)
+    scatter_add(buffers.factor, address(buffers.hidden_rows, GRADIENT), buffers.contexts, m, width)
+
+
+@inline
+def backprop_to_document(buffers: StepBuffers, m: int, width: int) -> None:
+    """Add the hidden row's gradient to the last of m context rows only, the document. Overwrites `inputs[0]`."""
+    buffers.inputs[0], buffers.factor[0] = buffers.contexts[m - 1], 1
+    scatter_add(buffers.factor, address(buffers.hidden_rows, GRADIENT), buffers.inputs, 1, width)

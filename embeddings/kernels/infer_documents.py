@@ -1,24 +1,24 @@
-"""A document at a time, as many passes over it as asked for, with random choices that hang on its words alone."""
+"""Inference of document vectors, one document at a time; random choices depend only on its words and the seed."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from embeddings.kernels.block import END, FIRST, LAST, LINE, POSITION, Block, Source, fill
-from embeddings.kernels.jit import piece
-from embeddings.kernels.random_numbers import coin, random
+from embeddings.kernels.block import END, FIRST, LAST, LINE, POSITION, Block, BlockSource, fill_block
+from embeddings.kernels.jit import inline
+from embeddings.kernels.random_numbers import random_bits, uniform_uint32
 
-EPOCH, READ, BEGIN, STOP, BORDER = range(5)  # of `Inference.state`
-OVER = -1.0  # no rate: there is nothing left to learn
+EPOCH, READ, BEGIN, STOP, NEXT_LINE = range(5)  # of `Inference.state`
+FINISHED = -1.0  # in place of a learning rate: nothing is left to learn
 
 
 class Inference(NamedTuple):
-    """How vectors of documents are found: a key made of the seed, and the schedule; `state` (5,) is a thread's."""
+    """Inference settings: a key made from the seed, and the schedule; `state` (5,) belongs to one thread."""
 
     key: np.uint64
     epochs: int
-    rate: float
-    floor: float
+    learning_rate: float
+    min_learning_rate: float
     dim: int
     state: np.ndarray
 
@@ -28,47 +28,50 @@ def new_state() -> np.ndarray:
     return np.zeros(5, np.int64)
 
 
-@piece
-def begin(documents: np.ndarray, document: int, source: Source, block: Block, how: Inference, rng: np.ndarray) -> float:
-    """Make a document the first row of a table, as training begins, and read its first block; gives the rate.
+@inline
+def begin_document(
+    documents: np.ndarray, document: int, source: BlockSource, block: Block, inference: Inference, rng: np.ndarray
+) -> float:
+    """Initialise row 0 of `documents` for a document and read its first block; returns the learning rate.
 
-    Its random numbers are those of its known words and the seed. Without any it is zeros, and the rate is `OVER`.
+    The random key depends on the seed and on the document's known words. Without any the row is zeros and the result
+    `FINISHED`.
     """
-    state, vocabulary, key, known = how.state, source.keep.shape[0], how.key, False
-    state[EPOCH], state[READ], state[BORDER] = 0, 0, document + 1
+    state, vocabulary, key, is_known = inference.state, source.keep_thresholds.shape[0], inference.key, False
+    state[EPOCH], state[READ], state[NEXT_LINE] = 0, 0, document + 1
     state[BEGIN], state[STOP] = source.lines[document], source.lines[document + 1]
     for at in range(state[BEGIN], state[STOP]):
         if np.uint32(source.ids[at]) < vocabulary:
-            key, known = random(key, np.uint64(source.ids[at])), True
+            key, is_known = random_bits(key, np.uint64(source.ids[at])), True
     documents[0] = 0
-    if not known:
-        return OVER
-    for component in range(how.dim):
-        share = coin(random(key, np.uint64(component))) / 2.0**32
-        documents[0, component] = (2 * share - 1) / how.dim
-    rng[0], rng[1] = key, np.uint64(how.dim)
-    start(block, state)
-    return go_on(source, block, how, rng)
+    if not is_known:
+        return FINISHED
+    for component in range(inference.dim):
+        uniform = uniform_uint32(random_bits(key, np.uint64(component))) / 2.0**32
+        documents[0, component] = (2 * uniform - 1) / inference.dim
+    rng[0], rng[1] = key, np.uint64(inference.dim)
+    rewind_document(block, state)
+    return next_document_block(source, block, inference, rng)
 
 
-@piece
-def go_on(source: Source, block: Block, how: Inference, rng: np.ndarray) -> float:
-    """Read the document's next block, from its start again when it ends; gives the rate, `OVER` after all passes."""
-    state = how.state
-    total = (state[STOP] - state[BEGIN]) * how.epochs
-    while state[EPOCH] < how.epochs:
+@inline
+def next_document_block(source: BlockSource, block: Block, inference: Inference, rng: np.ndarray) -> float:
+    """Read the document's next block, of the next epoch at its end; returns the learning rate or `FINISHED`."""
+    state = inference.state
+    total = (state[STOP] - state[BEGIN]) * inference.epochs
+    while state[EPOCH] < inference.epochs:
         done = state[READ]
-        read = fill(block, source, rng)
-        if read > 0 or block.place[FIRST] < block.place[LAST]:
+        read = fill_block(block, source, rng)
+        if read > 0 or block.cursor[FIRST] < block.cursor[LAST]:
             state[READ] += read
-            return float(max(how.rate * (1 - done / total), how.floor))
+            return float(max(inference.learning_rate * (1 - done / total), inference.min_learning_rate))
         state[EPOCH] += 1
-        start(block, state)
-    return OVER
+        rewind_document(block, state)
+    return FINISHED
 
 
-@piece
-def start(block: Block, state: np.ndarray) -> None:
-    """Put a block at the start of the document, with nothing held."""
-    block.place[:] = 0
-    block.place[POSITION], block.place[END], block.place[LINE] = state[BEGIN], state[STOP], state[BORDER]
+@inline
+def rewind_document(block: Block, state: np.ndarray) -> None:
+    """Move an emptied block to the start of the document."""
+    block.cursor[:] = 0
+    block.cursor[POSITION], block.cursor[END], block.cursor[LINE] = state[BEGIN], state[STOP], state[NEXT_LINE]

@@ -1,11 +1,11 @@
-"""The one place that decides how kernels are compiled and where the compiled code is kept.
+"""How kernels are compiled, and where compiled code is cached.
 
-numba's disk cache looks only at the file of the function that is called, so a change in a piece that it calls
-from another file would go unseen. Here the cache folder is named by a digest of every file a kernel may be made
-of: this folder, and the folder of the kernel itself. Compiled code can never be older than its source.
+numba's disk cache checks only the file of the called function, so it misses edits to helpers in other files. Here the
+name of the cache folder is a digest of every source file a kernel can be made of: this folder and the kernel's own.
+Compiled code is never older than its source.
 
-Pieces and hot kernels allocate nothing. That lets numba leave out the counting of references to arrays, whose
-atomic instructions otherwise take a third of a trainer's time.
+Code that allocates nothing is compiled without numba's reference counting (`_nrt=False`), whose atomic instructions
+otherwise take a third of the training time.
 """
 
 import hashlib
@@ -17,89 +17,88 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+import numba.extending
 from numba import njit
-from numba.extending import intrinsic
 
-from embeddings.support.cache_folder import folder
+from embeddings.support.cache_folder import cache_folder
 
-# All of fastmath but "no NaN, no inf": sums may be reordered, a NaN stays a NaN.
-REORDER = {"reassoc", "contract", "nsz", "arcp", "afn"}
-OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": REORDER, "error_model": "numpy"}
-KEPT = 8  # generations of compiled code left in the cache
+# All of fastmath except "no NaN, no inf": sums may be reordered, but NaN stays NaN.
+FASTMATH = {"reassoc", "contract", "nsz", "arcp", "afn"}
+OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": FASTMATH, "error_model": "numpy"}
+MAX_GENERATIONS = 8  # of compiled code kept in the cache
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def piece(function: Function) -> Function:
-    """Compile a part of a kernel that allocates nothing: LLVM puts it into every kernel that calls it."""
+def inline(function: Function) -> Function:
+    """Compile a helper that allocates nothing; LLVM inlines it into every kernel that calls it."""
     return njit(forceinline=True, _nrt=False, **OPTIONS)(function)  # type: ignore[no-any-return]
 
 
-def aside(function: Function) -> Function:
-    """Compile a part that is rarely run and allocates nothing: kernels call it, so their own code stays small."""
+def noinline(function: Function) -> Function:
+    """Compile a rarely called helper that allocates nothing; kernels call it, which keeps their own code small."""
     return njit(_nrt=False, **OPTIONS)(function)  # type: ignore[no-any-return]
 
 
-def instruction(function: Callable[..., Any]) -> Any:
-    """Make a function that emits its own machine code, as numba's `intrinsic` does."""
-    return intrinsic(function)
+def intrinsic(function: Callable[..., Any]) -> Any:
+    """Define a function that emits LLVM code: `numba.extending.intrinsic`."""
+    return numba.extending.intrinsic(function)
 
 
-def kernel(function: Function) -> Function:
-    """Compile an entry point from Python; the machine code is kept on disk where a cache folder can be written."""
-    return _kept(function)
+def entry_point(function: Function) -> Function:
+    """Compile a kernel that Python calls and that allocates nothing; its machine code is cached on disk."""
+    return _cached(function, _nrt=False)
 
 
-def hot(function: Function) -> Function:
-    """Compile an entry point as `kernel` does, for code that allocates nothing and must lose no time."""
-    return _kept(function, _nrt=False)
+def allocating_entry_point(function: Function) -> Function:
+    """Compile a kernel that Python calls and that may allocate arrays; its machine code is cached on disk."""
+    return _cached(function)
 
 
-def _kept(function: Function, **more: bool) -> Function:
-    home = generation(Path(function.__code__.co_filename).resolve().parent)
+def _cached(function: Function, **options: bool) -> Function:
+    home = cache_dir(Path(function.__code__.co_filename).resolve().parent)
     before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(home or "")
     try:
-        compiled = njit(cache=home is not None, **OPTIONS, **more)(function)
+        compiled = njit(cache=home is not None, **OPTIONS, **options)(function)
     finally:
         numba.config.CACHE_DIR = before
     if home is not None:
-        forgive(compiled._cache)
+        ignore_save_errors(compiled._cache)
     return compiled  # type: ignore[no-any-return]
 
 
-def forgive(kept: Any) -> None:
-    """Let a kernel run that cannot be kept: the disk of the cache may be full."""
-    save = kept.save_overload
+def ignore_save_errors(compiled_cache: Any) -> None:
+    """Let a kernel run although its machine code cannot be saved, such as on a full disk."""
+    save = compiled_cache.save_overload
 
-    def tried(*args: Any) -> None:
+    def try_save(*args: Any) -> None:
         with suppress(OSError):
             save(*args)
 
-    kept.save_overload = tried
+    compiled_cache.save_overload = try_save
 
 
 @cache
-def generation(room: Path) -> Path | None:
-    """The cache folder for kernels whose file stands in `room`; older generations are swept away."""
-    name = digest([Path(__file__).resolve().parent, room])
-    home = folder("kernels", name)
+def cache_dir(source_dir: Path) -> Path | None:
+    """The cache folder for kernels of `source_dir`, None if there is no cache; removes old generations."""
+    home = cache_folder("kernels", source_digest([Path(__file__).resolve().parent, source_dir]))
     if home is not None:
-        sweep(home)
+        remove_old_generations(home)
     return home
 
 
-def digest(rooms: list[Path]) -> str:
-    """A name for the sources in these folders and the compiler: any edit gives another."""
-    whole = hashlib.sha256(numba.__version__.encode())
-    for path in sorted({path for room in rooms for path in room.glob("*.py")}):
-        whole.update(str(path).encode() + b"\0" + path.read_bytes() + b"\0")
-    return whole.hexdigest()[:16]
+def source_digest(source_dirs: list[Path]) -> str:
+    """A digest of the Python files in these folders and the numba version."""
+    digest = hashlib.sha256(numba.__version__.encode())
+    for path in sorted({path for source_dir in source_dirs for path in source_dir.glob("*.py")}):
+        digest.update(str(path).encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
 
 
-def sweep(home: Path) -> None:
-    """Remove all but the latest generations beside `home`."""
-    with suppress(OSError):  # another process may be sweeping too
+def remove_old_generations(home: Path) -> None:
+    """Remove all but the latest generations next to `home`."""
+    with suppress(OSError):  # another process may be removing them too
         home.touch()
         others = [path for path in home.parent.iterdir() if path != home]
-        for old in sorted(others, key=lambda path: path.stat().st_mtime, reverse=True)[KEPT - 1 :]:
+        for old in sorted(others, key=lambda path: path.stat().st_mtime, reverse=True)[MAX_GENERATIONS - 1 :]:
             shutil.rmtree(old, ignore_errors=True)

@@ -1,23 +1,23 @@
-"""The logistic function, its loss, and the step that follows from a matrix of scores."""
+"""The logistic function, its loss, and the gradient step from a score matrix."""
 
 import numpy as np
 
-from embeddings.kernels.jit import aside, kernel, piece
-from embeddings.kernels.row_operations import pitch
+from embeddings.kernels.jit import allocating_entry_point, inline, noinline
+from embeddings.kernels.row_operations import row_stride
 
 
-@piece
+@inline
 def sigmoid(x: np.float64) -> np.float64:
     """1 / (1 + exp(-x)) of a float64."""
     return 1 / (1 + np.exp(-x))  # type: ignore[no-any-return]
 
 
-@piece
+@inline
 def rational_sigmoid(x: np.float32) -> np.float32:
-    """1 / (1 + exp(-x)) of a float32 by a rational function that vectorises.
+    """1 / (1 + exp(-x)) of a float32, by a rational function that vectorises.
 
-    Half of 1 + tanh(x / 2), tanh as the seventh convergent of Lambert's continued fraction: off by at most 7.6e-6
-    where |x| <= 8. Beyond, the value at 8 is taken, which is off by at most 3.4e-4.
+    It is half of 1 + tanh(x / 2), with tanh as the seventh convergent of Lambert's continued fraction. The error is at
+    most 7.6e-6 for |x| <= 8. Beyond, x is clipped to 8, with an error of at most 3.4e-4.
     """
     v = max(min(x, np.float32(8)), np.float32(-8)) * np.float32(0.5)
     u = v * v
@@ -26,40 +26,40 @@ def rational_sigmoid(x: np.float32) -> np.float32:
     return np.float32(0.5) + np.float32(0.5) * (top / bottom)
 
 
-@piece
-def to_steps(scores: np.ndarray, m: int, p: int, n: int, weights: np.ndarray, rate: float) -> None:
-    """G = rate W (Y - sigmoid(S)) in the place of S; the first p of n targets are positive."""
-    gap = pitch(n)
-    rate = scores.dtype.type(rate)  # a float64 would widen the whole step
+@inline
+def scores_to_steps(scores: np.ndarray, m: int, p: int, n: int, weights: np.ndarray, rate: float) -> None:
+    """Replace S by G = rate W (Y - sigmoid(S)), where the first p of n targets are positive."""
+    stride = row_stride(n)
+    rate = scores.dtype.type(rate)  # a float64 would widen the whole expression
     if scores.itemsize == 4:
-        for q in range(m * gap):
+        for q in range(m * stride):
             scores[q] = -rate * rational_sigmoid(scores[q])
     else:
-        for q in range(m * gap):
+        for q in range(m * stride):
             scores[q] = -rate * sigmoid(scores[q])
     for i in range(m):
         for j in range(p):
-            scores[i * gap + j] += rate
+            scores[i * stride + j] += rate
     for j in range(n):
         if weights[j] != 1:
             for i in range(m):
-                scores[i * gap + j] *= weights[j]
+                scores[i * stride + j] *= weights[j]
 
 
-@aside
-def loss(scores: np.ndarray, m: int, p: int, n: int, weights: np.ndarray) -> float:
-    """The sum of -W log sigmoid(s) over positives and of -W log sigmoid(-s) over the others."""
-    gap, total = pitch(n), 0.0
+@noinline
+def logistic_loss(scores: np.ndarray, m: int, p: int, n: int, weights: np.ndarray) -> float:
+    """The sum of -W log sigmoid(s) over positives and of -W log sigmoid(-s) over negatives."""
+    stride, total = row_stride(n), 0.0
     for i in range(m):
         for j in range(n):
-            s = np.float64(scores[i * gap + j])
+            s = np.float64(scores[i * stride + j])
             if j < p:
                 s = -s
             total += weights[j] * (max(s, 0.0) + np.log1p(np.exp(-abs(s))))
     return total
 
 
-@kernel
+@allocating_entry_point
 def rational_sigmoids(x: np.ndarray) -> np.ndarray:
     """`rational_sigmoid` of each number, float32."""
     y = np.empty_like(x)

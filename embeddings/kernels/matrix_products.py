@@ -1,4 +1,4 @@
-"""The innermost loops, emitted: bodies of the instructions of `rows`, for rows named by address."""
+"""Code generators of the intrinsics in `row_operations`: the innermost loops, for rows given by address."""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,143 +6,139 @@ from typing import Any
 
 from numba import types
 
-from embeddings.kernels.vector_emitter import INTEGER, WIDE, Emitter, integer
+from embeddings.kernels.vector_emitter import HAS_AVX512, INT64, Emitter, int64
 
-COLUMNS = 8 if WIDE else 4  # targets scored in one pass over two inputs
-TARGETS = 16 if WIDE else 6  # targets whose steps are gathered in one pass over the inputs
+SCORE_TILE = 8 if HAS_AVX512 else 4  # targets scored in one pass over two inputs
+UPDATE_TILE = 16 if HAS_AVX512 else 6  # targets updated in one pass over the inputs
 
 
-class Arguments:
-    """The arguments of an intrinsic: addresses of the first items of arrays, then int64 numbers."""
+def codegen_of(write: Callable[..., None]) -> Callable[..., Any]:
+    """The code generator of a void intrinsic whose body is `write(emitter, *arguments)`.
 
-    def __init__(self, context: Any, builder: Any, signature: Any, args: Any) -> None:
-        self.emit = Emitter(builder, signature.args[0].dtype)
-        self.values = [
-            builder.ptrtoint(context.make_array(kind)(context, builder, value).data, INTEGER)
+    Arrays are passed as the address of their first item; the first array's type is that of the rows.
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        values = [
+            builder.ptrtoint(context.make_array(kind)(context, builder, value).data, INT64)
             if isinstance(kind, types.Array)
             else value
             for kind, value in zip(signature.args, args, strict=True)
         ]
-
-
-def body(write: Callable[..., None]) -> Callable[..., Any]:
-    """The code generator of an intrinsic without result whose body is `write(emitter, *arguments)`."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        taken = Arguments(context, builder, signature, args)
-        write(taken.emit, *taken.values)
+        write(Emitter(builder, signature.args[0].dtype), *values)
         return context.get_dummy_value()
 
     return codegen
 
 
-def item(emit: Emitter, start: Any, index: Any) -> Any:
-    """An int64 of the array that begins at `start`."""
-    where = emit.builder.add(start, emit.builder.mul(index, integer(8)))
-    return emit.builder.load(emit.builder.inttoptr(where, INTEGER.as_pointer()))
+def load_int64(emit: Emitter, start: Any, index: Any) -> Any:
+    """Item `index` of the int64 array at `start`."""
+    address = emit.builder.add(start, emit.builder.mul(index, int64(8)))
+    return emit.builder.load(emit.builder.inttoptr(address, INT64.as_pointer()))
 
 
-def place(emit: Emitter, line: Any, gap: Any, column: Any) -> Any:
-    """Where a score lies from the start of its matrix, in bytes."""
-    return emit.builder.mul(emit.builder.add(emit.builder.mul(line, gap), column), integer(emit.size))
+def score_offset(emit: Emitter, row: Any, stride: Any, column: Any) -> Any:
+    """The offset of an item of the score matrix, in bytes."""
+    return emit.builder.mul(emit.builder.add(emit.builder.mul(row, stride), column), int64(emit.size))
 
 
 def write_scores(rows: int, emit: Emitter, scores: Any, inputs: Any, targets: Any, n: Any, *numbers: Any) -> None:
-    """Scores of `rows` inputs from i on and n targets from j on, each with an accumulator of its own."""
-    cases(partial(write_score_block, rows), COLUMNS, emit, n, scores, inputs, targets, *numbers)
+    """Scores of `rows` inputs from i on and n targets from j on, each with its own accumulator."""
+    switch_on_count(partial(write_score_block, rows), SCORE_TILE, emit, n, scores, inputs, targets, *numbers)
 
 
 def write_score_block(rows: int, columns: int, emit: Emitter, *args: Any) -> None:
-    """The same for a known number of targets."""
-    scores, inputs, targets, i, j, gap, width = args
+    """`write_scores` for a constant number of targets."""
+    scores, inputs, targets, i, j, stride, width = args
     builder = emit.builder
-    x = [item(emit, inputs, builder.add(i, integer(r))) for r in range(rows)]
-    o = [item(emit, targets, builder.add(j, integer(c))) for c in range(columns)]
+    x = [load_int64(emit, inputs, builder.add(i, int64(r))) for r in range(rows)]
+    o = [load_int64(emit, targets, builder.add(j, int64(c))) for c in range(columns)]
     sums = [[emit.variable() for _ in o] for _ in x]
-    with emit.registers(width) as at:
+    with emit.for_each_vector(width) as at:
         right = [emit.load(row, at) for row in o]
-        for row, line in zip(x, sums, strict=True):
+        for row, accumulators in zip(x, sums, strict=True):
             left = emit.load(row, at)
-            for other, total in zip(right, line, strict=True):
-                builder.store(emit.fma(left, other, builder.load(total)), total)
-    spare = [emit.zero] * (COLUMNS - columns)
-    flat = [value for line in sums for value in [builder.load(total) for total in line] + spare]
-    run = min(COLUMNS, emit.lanes)
+            for other, accumulator in zip(right, accumulators, strict=True):
+                builder.store(emit.fma(left, other, builder.load(accumulator)), accumulator)
+    padding = [emit.zero] * (SCORE_TILE - columns)
+    flat = [value for accumulators in sums for value in [builder.load(one) for one in accumulators] + padding]
+    run = min(SCORE_TILE, emit.lanes)
     for first in range(0, len(flat), emit.lanes):
-        totals = emit.totals(flat[first : first + emit.lanes])
+        totals = emit.reduce_transpose(flat[first : first + emit.lanes])
         for part in range(0, min(emit.lanes, len(flat) - first), run):
-            r, c = divmod(first + part, COLUMNS)
-            where = place(emit, builder.add(i, integer(r)), gap, builder.add(j, integer(c)))
-            emit.store(emit.shuffle(totals, totals, range(part, part + run)), scores, where)
+            r, c = divmod(first + part, SCORE_TILE)
+            offset = score_offset(emit, builder.add(i, int64(r)), stride, builder.add(j, int64(c)))
+            emit.store(emit.shuffle(totals, totals, range(part, part + run)), scores, offset)
 
 
-def write_update(emit: Emitter, steps: Any, read: Any, moved: Any, targets: Any, n: Any, *numbers: Any) -> None:
-    """Both gradients of n targets from j on: one load of a step serves the two products it is in."""
-    cases(write_update_block, TARGETS, emit, n, steps, read, moved, targets, *numbers)
+def write_update(emit: Emitter, steps: Any, inputs: Any, gradients: Any, targets: Any, n: Any, *numbers: Any) -> None:
+    """Both gradients for n targets from j on: each step is loaded once for the two products it is in."""
+    switch_on_count(write_update_block, UPDATE_TILE, emit, n, steps, inputs, gradients, targets, *numbers)
 
 
 def write_update_block(columns: int, emit: Emitter, *args: Any) -> None:
-    """The same for a known number of targets."""
-    steps, read, moved, targets, m, j, gap, width = args
+    """`write_update` for a constant number of targets."""
+    steps, inputs, gradients, targets, m, j, stride, width = args
     builder = emit.builder
-    o = [item(emit, targets, builder.add(j, integer(c))) for c in range(columns)]
-    with emit.registers(width) as at:
+    o = [load_int64(emit, targets, builder.add(j, int64(c))) for c in range(columns)]
+    with emit.for_each_vector(width) as at:
         before = [emit.load(row, at) for row in o]
         sums = [emit.variable() for _ in o]
-        with emit.over(m) as i:
-            x, step = emit.load(item(emit, read, i), at), emit.zero
-            for c, (row, total) in enumerate(zip(before, sums, strict=True)):
-                g = emit.spread(steps, place(emit, i, gap, builder.add(j, integer(c))))
+        with emit.for_range(m) as i:
+            x, step = emit.load(load_int64(emit, inputs, i), at), emit.zero
+            for c, (row, accumulator) in enumerate(zip(before, sums, strict=True)):
+                g = emit.broadcast(steps, score_offset(emit, i, stride, builder.add(j, int64(c))))
                 step = emit.fma(g, row, step)
-                builder.store(emit.fma(g, x, builder.load(total)), total)
-            goal = item(emit, moved, i)
-            emit.store(builder.fadd(emit.load(goal, at), step), goal, at)
-        for row, total in zip(o, sums, strict=True):
-            emit.store(builder.fadd(emit.load(row, at), builder.load(total)), row, at)
+                builder.store(emit.fma(g, x, builder.load(accumulator)), accumulator)
+            gradient = load_int64(emit, gradients, i)
+            emit.store(builder.fadd(emit.load(gradient, at), step), gradient, at)
+        for row, accumulator in zip(o, sums, strict=True):
+            emit.store(builder.fadd(emit.load(row, at), builder.load(accumulator)), row, at)
 
 
-def write_total(emit: Emitter, factor: Any, goal: Any, rows: Any, m: Any, width: Any) -> None:
-    """Add up rows: y += f (x_1 + ... + x_m), with f the first number of `factor`."""
-    scale = emit.spread(factor, integer(0))
-    with emit.registers(width) as at:
+def write_sum_rows(emit: Emitter, factor: Any, output: Any, rows: Any, m: Any, width: Any) -> None:
+    """Add up rows: y += f (x_1 + ... + x_m), where f is `factor[0]`."""
+    scale = emit.broadcast(factor, int64(0))
+    with emit.for_each_vector(width) as at:
         total = emit.variable()
-        with emit.over(m) as i:
-            emit.builder.store(emit.builder.fadd(emit.builder.load(total), emit.load(item(emit, rows, i), at)), total)
-        emit.store(emit.fma(scale, emit.builder.load(total), emit.load(goal, at)), goal, at)
+        with emit.for_range(m) as i:
+            row = load_int64(emit, rows, i)
+            emit.builder.store(emit.builder.fadd(emit.builder.load(total), emit.load(row, at)), total)
+        emit.store(emit.fma(scale, emit.builder.load(total), emit.load(output, at)), output, at)
 
 
-def write_share(emit: Emitter, factor: Any, source: Any, rows: Any, m: Any, width: Any) -> None:
-    """Give to each of m rows: x_i += f y, with f the first number of `factor`."""
-    scale = emit.spread(factor, integer(0))
-    with emit.registers(width) as at:
+def write_scatter_add(emit: Emitter, factor: Any, source: Any, rows: Any, m: Any, width: Any) -> None:
+    """Add a row to each of m rows: x_i += f y, where f is `factor[0]`."""
+    scale = emit.broadcast(factor, int64(0))
+    with emit.for_each_vector(width) as at:
         step = emit.builder.fmul(scale, emit.load(source, at))
-        with emit.over(m) as i:
-            row = item(emit, rows, i)
+        with emit.for_range(m) as i:
+            row = load_int64(emit, rows, i)
             emit.store(emit.builder.fadd(emit.load(row, at), step), row, at)
 
 
-def write_weigh(emit: Emitter, factor: Any, goal: Any, left: Any, right: Any, width: Any) -> None:
-    """Add a product number by number: y += f (a * b), with f the first number of `factor`."""
-    scale = emit.spread(factor, integer(0))
-    with emit.registers(width) as at:
+def write_hadamard_add(emit: Emitter, factor: Any, output: Any, left: Any, right: Any, width: Any) -> None:
+    """Add an elementwise product: y += f (a * b), where f is `factor[0]`."""
+    scale = emit.broadcast(factor, int64(0))
+    with emit.for_each_vector(width) as at:
         product = emit.builder.fmul(emit.load(left, at), emit.load(right, at))
-        emit.store(emit.fma(scale, product, emit.load(goal, at)), goal, at)
+        emit.store(emit.fma(scale, product, emit.load(output, at)), output, at)
 
 
-def write_copy(emit: Emitter, like: Any, goal: Any, source: Any, width: Any) -> None:
-    """Copy a row: y = x, with the numbers of `like`'s type."""
-    with emit.registers(width) as at:
-        emit.store(emit.load(source, at), goal, at)
+def write_copy_row(emit: Emitter, like: Any, output: Any, source: Any, width: Any) -> None:
+    """Copy a row: y = x, with numbers of `like`'s type."""
+    with emit.for_each_vector(width) as at:
+        emit.store(emit.load(source, at), output, at)
 
 
-def cases(write: Callable[..., None], most: int, emit: Emitter, count: Any, *args: Any) -> None:
-    """The body that `write` emits for each `count` from 1 to `most`, chosen at run time."""
+def switch_on_count(write: Callable[..., None], limit: int, emit: Emitter, count: Any, *args: Any) -> None:
+    """Emit a switch on `count`, with the code that `write` emits for each constant from 1 to `limit`."""
     builder = emit.builder
     after = builder.append_basic_block("after")
     switch = builder.switch(count, after)
-    for number in range(1, most + 1):
+    for number in range(1, limit + 1):
         block = builder.append_basic_block(f"case{number}")
-        switch.add_case(integer(number), block)
+        switch.add_case(int64(number), block)
         builder.position_at_end(block)
         write(number, emit, *args)
         builder.branch(after)

@@ -1,63 +1,63 @@
-"""Noise words drawn in proportion to weights by the alias method (Walker 1977; Vose 1991): one look-up a draw."""
+"""Sampling from the noise distribution by the alias method (Walker 1977; Vose 1991): one lookup per draw."""
 
 import numpy as np
 
-from embeddings.kernels.jit import kernel, piece
-from embeddings.kernels.random_numbers import MOST, below, coin
+from embeddings.kernels.jit import allocating_entry_point, inline
+from embeddings.kernels.random_numbers import UINT32_MAX, uniform_below, uniform_uint32
 
 
 def alias_table(weights: np.ndarray) -> np.ndarray:
-    """The table that `pick` draws from, uint32 (vocabulary, 2): a threshold, and the word taken above it.
+    """The table that `draw_word` samples from, uint32 (vocabulary, 2): a threshold, and the alias above it.
 
-    Word i is drawn with probability weights[i] / sum, exact to 2^-32.
+    Word i is drawn with probability weights[i] / sum(weights), exact to 2^-32.
     """
-    share = np.asarray(weights, np.float64) * (len(weights) / np.sum(weights))
-    table = np.empty((len(share), 2), np.uint32)
-    pair_up(share, table)
+    heights = np.asarray(weights, np.float64) * (len(weights) / np.sum(weights))
+    table = np.empty((len(heights), 2), np.uint32)
+    fill_alias_table(heights, table)
     return table
 
 
-@kernel
-def pair_up(share: np.ndarray, table: np.ndarray) -> None:
-    """Give each column of height 1 what is left of one word and the surplus of another; `share` is used up."""
-    n = share.shape[0]
+@allocating_entry_point
+def fill_alias_table(heights: np.ndarray, table: np.ndarray) -> None:
+    """Fill each column of height 1 with the rest of one word and the surplus of another; overwrites `heights`."""
+    n = heights.shape[0]
     small, large = np.empty(n, np.int64), np.empty(n, np.int64)
-    less, more = 0, 0
+    n_small, n_large = 0, 0
     for i in range(n):
-        table[i, 0], table[i, 1] = MOST, i
-        if share[i] < 1:
-            small[less] = i
-            less += 1
+        table[i, 0], table[i, 1] = UINT32_MAX, i
+        if heights[i] < 1:
+            small[n_small] = i
+            n_small += 1
         else:
-            large[more] = i
-            more += 1
-    while less > 0 and more > 0:
-        less -= 1
-        i, j = small[less], large[more - 1]
-        table[i, 0], table[i, 1] = np.int64(share[i] * MOST + 0.5), j
-        share[j] -= 1 - share[i]
-        if share[j] < 1:
-            more -= 1
-            small[less] = j
-            less += 1
+            large[n_large] = i
+            n_large += 1
+    while n_small > 0 and n_large > 0:
+        n_small -= 1
+        i, j = small[n_small], large[n_large - 1]
+        table[i, 0], table[i, 1] = np.int64(heights[i] * UINT32_MAX + 0.5), j
+        heights[j] -= 1 - heights[i]
+        if heights[j] < 1:
+            n_large -= 1
+            small[n_small] = j
+            n_small += 1
 
 
-@piece
-def pick(table: np.ndarray, bits: np.uint64) -> np.int64:
+@inline
+def draw_word(table: np.ndarray, bits: np.uint64) -> np.int64:
     """A word from 64 random bits."""
-    i = below(bits, table.shape[0])
-    return i if coin(bits) <= table[i, 0] else np.int64(table[i, 1])
+    i = uniform_below(bits, table.shape[0])
+    return i if uniform_uint32(bits) <= table[i, 0] else np.int64(table[i, 1])
 
 
-@kernel
-def picks(table: np.ndarray, bits: np.ndarray) -> np.ndarray:
-    """A word for each 64 random bits, int64, as `bits`."""
+@allocating_entry_point
+def draw_words(table: np.ndarray, bits: np.ndarray) -> np.ndarray:
+    """A word for each of `bits`, int64, same shape."""
     drawn = np.empty(bits.shape[0], np.int64)
     for i in range(bits.shape[0]):
-        drawn[i] = pick(table, bits[i])
+        drawn[i] = draw_word(table, bits[i])
     return drawn
 
 
-def noise_words(negatives: int) -> int:
-    """Noise words that are drawn for each positive where one stands for two at most; they weigh the more."""
+def shared_noise_count(negatives: int) -> int:
+    """Negative samples drawn per positive where each stands for at most two and is weighted accordingly."""
     return (negatives + 1) // 2

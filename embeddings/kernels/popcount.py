@@ -1,15 +1,15 @@
-"""Instructions on machine words."""
+"""The CPU's population count."""
 
 from typing import Any
 
 from numba import types
 
-from embeddings.kernels.jit import instruction
+from embeddings.kernels.jit import intrinsic
 
 
-@instruction
+@intrinsic
 def popcount(typingctx: Any, word: Any) -> Any:
-    """How many bits of a uint64 are one."""
+    """The number of one bits of a uint64."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.ctpop(args[0])

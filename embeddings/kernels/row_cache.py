@@ -1,65 +1,67 @@
-"""Rows of the most frequent words that a thread keeps for itself, so that cores do not wait for each other's writes.
+"""Thread-private copies of the most frequent rows, so that cores do not wait for each other's writes.
 
-A row that two cores write in turn moves from cache to cache each time, and the most frequent words are in the windows
-of all threads at any moment. So a thread works on copies of its own, gives what it changed in one to the table after
-some uses, and at the end of a block, and goes on with what stands there then. One thread alone keeps none.
+A row that two cores write in turn moves from cache to cache each time, and the most frequent words are in every
+thread's windows all the time. So each thread works on copies of these rows and synchronises a copy with the table every
+`SYNC_INTERVAL` uses and at the end of a block. A single thread caches none.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from embeddings.kernels.jit import aside, piece
-from embeddings.kernels.row_operations import address, copy, total
+from embeddings.kernels.jit import inline, noinline
+from embeddings.kernels.row_operations import address, copy_row, sum_rows
 
-WORDS = 32  # whose rows are kept; more of them would no longer stay in a core's own cache
-USES = 32  # of a row before what was changed is given to the table
+MAX_CACHED_ROWS = 32  # more would not stay in a core's own cache
+SYNC_INTERVAL = 32  # uses of a row between synchronisations
 
 
-class Kept(NamedTuple):
-    """Rows of the first words of a table, each followed by what it was when last given, and how often each was used.
+class RowCache(NamedTuple):
+    """Copies of the first rows of a table.
 
-    `rows` (2 words, width), `uses` (words,); `factor` (1,) and `goal` (1,) are what sums are written with.
+    rows: (2 cached rows, width): each copy, followed by its value at the last synchronisation.
+    uses: (cached rows,) since the last flush.
+    factor, operand: (1,) arguments of `sum_rows`.
     """
 
     rows: np.ndarray
     uses: np.ndarray
     factor: np.ndarray
-    goal: np.ndarray
+    operand: np.ndarray
 
 
-@piece
-def row_of(table: np.ndarray, kept: Kept, word: int) -> int:
-    """The address of the row of a word that is about to be used: the thread's own, or that of the table."""
-    if word >= kept.uses.shape[0]:
-        return int(address(table, word))
-    if kept.uses[word] % USES == 0:
-        renew(table, kept, word)
-    kept.uses[word] += 1
-    return int(address(kept.rows, 2 * word))
+@inline
+def cached_row(table: np.ndarray, cache: RowCache, row: int) -> int:
+    """The address of a row about to be used: of the thread's copy if it is cached, else of the table."""
+    if row >= cache.uses.shape[0]:
+        return int(address(table, row))
+    if cache.uses[row] % SYNC_INTERVAL == 0:
+        sync_row(table, cache, row)
+    cache.uses[row] += 1
+    return int(address(cache.rows, 2 * row))
 
 
-@aside
-def renew(table: np.ndarray, kept: Kept, word: int) -> None:
-    """Give what was changed to the table, and go on with what stands there then.
+@noinline
+def sync_row(table: np.ndarray, cache: RowCache, row: int) -> None:
+    """Add a copy's changes to the table and refresh the copy.
 
-    Another thread may write there meanwhile, so what was read once is what is gone on with.
+    Other threads may write to the table meanwhile, so the refreshed value is read exactly once.
     """
-    width, shared = table.shape[1], address(table, word)
-    own, before = address(kept.rows, 2 * word), address(kept.rows, 2 * word + 1)
-    if kept.uses[word] > 0:
-        kept.factor[0], kept.goal[0] = -1, before
-        total(kept.factor, own, kept.goal, 1, width)
-        kept.factor[0], kept.goal[0] = 1, own
-        total(kept.factor, shared, kept.goal, 1, width)
-    copy(kept.factor, own, shared, width)
-    copy(kept.factor, before, own, width)
+    width, shared = table.shape[1], address(table, row)
+    own, before = address(cache.rows, 2 * row), address(cache.rows, 2 * row + 1)
+    if cache.uses[row] > 0:
+        cache.factor[0], cache.operand[0] = -1, before
+        sum_rows(cache.factor, own, cache.operand, 1, width)
+        cache.factor[0], cache.operand[0] = 1, own
+        sum_rows(cache.factor, shared, cache.operand, 1, width)
+    copy_row(cache.factor, own, shared, width)
+    copy_row(cache.factor, before, own, width)
 
 
-@piece
-def give_back(table: np.ndarray, kept: Kept) -> None:
-    """Give all that was changed to the table: nothing is kept from block to block."""
-    for word in range(kept.uses.shape[0]):
-        if kept.uses[word] > 0:
-            renew(table, kept, word)
-            kept.uses[word] = 0
+@inline
+def flush(table: np.ndarray, cache: RowCache) -> None:
+    """Add all changes to the table, at the end of a block."""
+    for row in range(cache.uses.shape[0]):
+        if cache.uses[row] > 0:
+            sync_row(table, cache, row)
+            cache.uses[row] = 0

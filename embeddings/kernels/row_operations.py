@@ -1,17 +1,17 @@
-"""The arithmetic of a bundle on rows named by address: scores, the two gradients, sums and their way back.
+"""Linear algebra on rows given by address: scores, their gradients, and sums of rows.
 
-    score    S  = X O'
-    update   O += G' X  and  X += G O, with the O of before
-    total    y += f (x_1 + ... + x_m)
-    share    x_i += f y, for each i
-    weigh    y += f (a * b), number by number
+    score         S  = X O'
+    update        O += G' X  and  X += G O, with the O of before
+    sum_rows      y += f (x_1 + ... + x_m)
+    scatter_add   x_i += f y, for each i
+    hadamard_add  y += f (a * b), elementwise
 
-A row is `width` numbers, `width` a multiple of `PADDING`, zero beyond the dimension, so that rows of tables and
-of scratch arrays are alike and no loop has a remainder. Its address is an int64 from `address`; whoever takes
-one keeps the array alive. Matrices of scores are (inputs, targets), `pitch(targets)` numbers from row to row.
-Rows may repeat: a row is read again just before it is written, so each of its steps counts.
-Targets are updated `TARGETS` at a time, so one that stands in two such passes is read by the second as the first
-left it.
+A row is `width` numbers, `width` a multiple of `PADDING`, zero beyond the dimension, so no loop has a remainder. Its
+address is an int64 from `address`; the caller keeps the array alive. Score matrices are (inputs, targets) with
+`row_stride(targets)` numbers from row to row.
+
+Rows may repeat: a row is read again just before it is written, so each of its steps counts. Targets are updated
+`UPDATE_TILE` at a time, so one that is in two tiles is read by the second as the first left it.
 """
 
 from functools import partial
@@ -22,22 +22,22 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from embeddings.kernels.jit import instruction, piece
+from embeddings.kernels.jit import inline, intrinsic
 from embeddings.kernels.matrix_products import (
-    COLUMNS,
-    TARGETS,
-    body,
-    write_copy,
+    SCORE_TILE,
+    UPDATE_TILE,
+    codegen_of,
+    write_copy_row,
+    write_hadamard_add,
+    write_scatter_add,
     write_scores,
-    write_share,
-    write_total,
+    write_sum_rows,
     write_update,
-    write_weigh,
 )
-from embeddings.kernels.vector_emitter import INTEGER, integer
+from embeddings.kernels.vector_emitter import INT64, int64
 
 PADDING = 16  # numbers: a cache line of float32
-LINE = 64  # bytes of a cache line
+CACHE_LINE = 64  # bytes
 
 
 def padded(dim: int) -> int:
@@ -45,113 +45,112 @@ def padded(dim: int) -> int:
     return -(-dim // PADDING) * PADDING
 
 
-@piece
-def pitch(targets: int) -> int:
+@inline
+def row_stride(targets: int) -> int:
     """Numbers from one row of a score matrix to the next."""
-    return (targets + COLUMNS - 1) // COLUMNS * COLUMNS
+    return (targets + SCORE_TILE - 1) // SCORE_TILE * SCORE_TILE
 
 
-@instruction
+@intrinsic
 def address(typingctx: Any, table: Any, row: Any) -> Any:
     """The address of a row of a two-dimensional array."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         array = context.make_array(signature.args[0])(context, builder, args[0])
-        step = cgutils.unpack_tuple(builder, array.strides, 2)[0]
-        return builder.add(builder.ptrtoint(array.data, INTEGER), builder.mul(args[1], step))
+        stride = cgutils.unpack_tuple(builder, array.strides, 2)[0]
+        return builder.add(builder.ptrtoint(array.data, INT64), builder.mul(args[1], stride))
 
     return types.int64(table, types.int64), codegen
 
 
-def asking(write: int, near: int) -> Any:
-    """The code generator of an instruction that asks for a row: to be written or not, into which cache (3: first)."""
+def prefetch_codegen(write: int, locality: int) -> Any:
+    """The code generator of a prefetch, for writing or not; locality 3 is the first-level cache."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
         function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        how = [ir.Constant(flag, value) for value in (write, near, 1)]
-        with cgutils.for_range_slice(builder, integer(0), args[1], integer(LINE), intp=INTEGER) as (at, _):
-            builder.call(function, [builder.inttoptr(builder.add(args[0], at), byte), *how])
+        hints = [ir.Constant(flag, value) for value in (write, locality, 1)]
+        with cgutils.for_range_slice(builder, int64(0), args[1], int64(CACHE_LINE), intp=INT64) as (at, _):
+            builder.call(function, [builder.inttoptr(builder.add(args[0], at), byte), *hints])
         return context.get_dummy_value()
 
     return codegen
 
 
-@instruction
+@intrinsic
 def prefetch(typingctx: Any, row: Any, size: Any) -> Any:
-    """Ask for the first `size` bytes of a row that is about to be used; reads nothing."""
-    return types.void(types.int64, types.int64), asking(1, 3)
+    """Prefetch the first `size` bytes of a row."""
+    return types.void(types.int64, types.int64), prefetch_codegen(1, 3)
 
 
-@instruction
-def prefetch_long(typingctx: Any, row: Any, size: Any) -> Any:
-    """The same for a row so long that it would push what is in use out of the first cache: into the second."""
-    return types.void(types.int64, types.int64), asking(0, 2)
+@intrinsic
+def prefetch_l2(typingctx: Any, row: Any, size: Any) -> Any:
+    """Prefetch into the second-level cache: for rows so long that they would evict what is in use from the first."""
+    return types.void(types.int64, types.int64), prefetch_codegen(0, 2)
 
 
-@instruction
+@intrinsic
 def _score_pair(
-    typingctx: Any, scores: Any, inputs: Any, targets: Any, n: Any, i: Any, j: Any, gap: Any, width: Any
+    typingctx: Any, scores: Any, inputs: Any, targets: Any, n: Any, i: Any, j: Any, stride: Any, width: Any
 ) -> Any:
-    return types.void(scores, inputs, targets, *[types.int64] * 5), body(partial(write_scores, 2))
+    return types.void(scores, inputs, targets, *[types.int64] * 5), codegen_of(partial(write_scores, 2))
 
 
-@instruction
+@intrinsic
 def _score_one(
-    typingctx: Any, scores: Any, inputs: Any, targets: Any, n: Any, i: Any, j: Any, gap: Any, width: Any
+    typingctx: Any, scores: Any, inputs: Any, targets: Any, n: Any, i: Any, j: Any, stride: Any, width: Any
 ) -> Any:
-    return types.void(scores, inputs, targets, *[types.int64] * 5), body(partial(write_scores, 1))
+    return types.void(scores, inputs, targets, *[types.int64] * 5), codegen_of(partial(write_scores, 1))
 
 
-@instruction
-def _update(
-    typingctx: Any, steps: Any, read: Any, moved: Any, targets: Any, n: Any, m: Any, j: Any, gap: Any, width: Any
-) -> Any:
-    return types.void(steps, read, moved, targets, *[types.int64] * 5), body(write_update)
+@intrinsic
+def _update(typingctx: Any, steps: Any, inputs: Any, gradients: Any, targets: Any, n: Any, m: Any, j: Any, stride: Any,
+            width: Any) -> Any:  # fmt: skip
+    return types.void(steps, inputs, gradients, targets, *[types.int64] * 5), codegen_of(write_update)
 
 
-@instruction
-def total(typingctx: Any, factor: Any, goal: Any, rows: Any, m: Any, width: Any) -> Any:
+@intrinsic
+def sum_rows(typingctx: Any, factor: Any, output: Any, rows: Any, m: Any, width: Any) -> Any:
     """Add up rows: y += f (x_1 + ... + x_m)."""
-    return types.void(factor, types.int64, rows, types.int64, types.int64), body(write_total)
+    return types.void(factor, types.int64, rows, types.int64, types.int64), codegen_of(write_sum_rows)
 
 
-@instruction
-def share(typingctx: Any, factor: Any, source: Any, rows: Any, m: Any, width: Any) -> Any:
-    """Give to each of m rows: x_i += f y."""
-    return types.void(factor, types.int64, rows, types.int64, types.int64), body(write_share)
+@intrinsic
+def scatter_add(typingctx: Any, factor: Any, source: Any, rows: Any, m: Any, width: Any) -> Any:
+    """Add one row to each of m rows: x_i += f y."""
+    return types.void(factor, types.int64, rows, types.int64, types.int64), codegen_of(write_scatter_add)
 
 
-@instruction
-def weigh(typingctx: Any, factor: Any, goal: Any, left: Any, right: Any, width: Any) -> Any:
-    """Add a product of two rows number by number: y += f (a * b)."""
-    return types.void(factor, *[types.int64] * 4), body(write_weigh)
+@intrinsic
+def hadamard_add(typingctx: Any, factor: Any, output: Any, left: Any, right: Any, width: Any) -> Any:
+    """Add the elementwise product of two rows: y += f (a * b)."""
+    return types.void(factor, *[types.int64] * 4), codegen_of(write_hadamard_add)
 
 
-@instruction
-def copy(typingctx: Any, like: Any, goal: Any, source: Any, width: Any) -> Any:
-    """Copy a row: y = x, rows of numbers of the type of the array `like`."""
-    return types.void(like, *[types.int64] * 3), body(write_copy)
+@intrinsic
+def copy_row(typingctx: Any, like: Any, output: Any, source: Any, width: Any) -> Any:
+    """Copy a row: y = x, with numbers of the array `like`'s type."""
+    return types.void(like, *[types.int64] * 3), codegen_of(write_copy_row)
 
 
-@piece
+@inline
 def score(scores: np.ndarray, inputs: np.ndarray, m: int, targets: np.ndarray, n: int, width: int) -> None:
     """S = X O' for m inputs and n targets."""
-    gap = pitch(n)
-    for j in range(0, n, COLUMNS):
-        columns = min(COLUMNS, n - j)
+    stride = row_stride(n)
+    for j in range(0, n, SCORE_TILE):
+        columns = min(SCORE_TILE, n - j)
         for i in range(0, m - 1, 2):
-            _score_pair(scores, inputs, targets, columns, i, j, gap, width)
+            _score_pair(scores, inputs, targets, columns, i, j, stride, width)
         if m % 2 == 1:
-            _score_one(scores, inputs, targets, columns, m - 1, j, gap, width)
+            _score_one(scores, inputs, targets, columns, m - 1, j, stride, width)
 
 
-@piece
+@inline
 def update(
-    steps: np.ndarray, read: np.ndarray, moved: np.ndarray, m: int, targets: np.ndarray, n: int, width: int
+    steps: np.ndarray, inputs: np.ndarray, gradients: np.ndarray, m: int, targets: np.ndarray, n: int, width: int
 ) -> None:
     """O += G' X and X += G O."""
-    gap = pitch(n)
-    for j in range(0, n, TARGETS):
-        _update(steps, read, moved, targets, min(TARGETS, n - j), m, j, gap, width)
+    stride = row_stride(n)
+    for j in range(0, n, UPDATE_TILE):
+        _update(steps, inputs, gradients, targets, min(UPDATE_TILE, n - j), m, j, stride, width)

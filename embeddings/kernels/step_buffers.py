@@ -1,63 +1,64 @@
-"""One step of any model: rows that go in, rows that are scored, labels and weights.
+"""One SGD step of negative sampling, for any model: input rows H, target rows O, labels Y and weights W.
 
-    S = H O'    G = rate W (Y - sigmoid(S))    O += G' H    and H's gradient G O goes to the rows that are moved
+    S = H O'    G = rate W (Y - sigmoid(S))    O += G' H    and H's gradient, G O, is added to the gradient rows
 
-A model writes addresses of rows into a bundle and calls `learn`. Rows that go in may be rows of a table, moved
-in place, or scratch rows that the model fills from several (a mean, a sum, rows side by side) and whose gradient
-it hands back to them.
+A model writes row addresses into its buffers and calls `learn`. Input rows may be table rows, updated in place, or
+hidden rows that the model computes from several rows (a mean or a sum) and whose gradient it propagates back to them.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from embeddings.kernels.jit import aside, piece
-from embeddings.kernels.logistic import loss, to_steps
-from embeddings.kernels.matrix_products import COLUMNS, TARGETS
-from embeddings.kernels.row_cache import WORDS, Kept
-from embeddings.kernels.row_operations import PADDING, address, copy, pitch, score, total, update
+from embeddings.kernels.jit import inline, noinline
+from embeddings.kernels.logistic import logistic_loss, scores_to_steps
+from embeddings.kernels.matrix_products import SCORE_TILE, UPDATE_TILE
+from embeddings.kernels.row_cache import MAX_CACHED_ROWS, RowCache
+from embeddings.kernels.row_operations import PADDING, address, copy_row, score, sum_rows, update
 
-SAMPLED = 64  # one bundle in so many is tallied for the loss
-LOSS, PAIRS, NEXT, STEPS = range(4)  # of `Bundle.tally`
-TABLE, BYTES, AWAY = range(3)  # of `Bundle.still`
-AHEAD = 8  # numbers of it before the row at `AWAY`: a cache line
-NONE_FROZEN = np.zeros(0, np.bool_)
+LOSS_INTERVAL = 64  # steps per step whose loss is measured
+LOSS, PAIRS, UNTIL_SAMPLE, STEPS = range(4)  # of `StepBuffers.tally`
+TABLE_ADDRESS, ROW_BYTES, SINK_ADDRESS = range(3)  # of `StepBuffers.frozen_sink`
+SINK_START = 8  # int64 items before the sink row: a cache line
+NO_ROW_FROZEN = np.zeros(0, np.bool_)
 
 
-class Bundle(NamedTuple):
-    """What one thread writes on.
+class StepBuffers(NamedTuple):
+    """A thread's scratch memory. Rows are given by address.
 
-    `read` (inputs,), `moved` (inputs,) and `targets` (targets,) are addresses of rows; `weights` (targets,) is W,
-    one for each target; `scores` is S and then G; `rows` (rows, width) are for hidden rows and their gradients;
-    `old` keeps inputs as they were when targets are too many for one pass; `factor` (1,) is what sums are scaled by.
-    `context` (contexts,) are addresses of rows that make up a hidden one; `centres` (inputs,) are the places in a block
-    of the words that hidden rows predict.
-    `tally` sums the loss of sampled bundles and the pairs of input and positive in them, and counts all bundles.
-    `frozen` (rows,) tells which rows of one table are not to move, if any; `still` says where that table begins and how
-    many bytes a row has, and holds a row that takes their steps and is never read.
-    `inputs` and `outputs` are rows of the words that go in and of those that are scored that the thread keeps for
-    itself, if any; see `embeddings.kernels.row_cache`.
+    inputs: (inputs,) rows of H; input_gradient_rows: (inputs,) rows that their gradients are added to.
+    targets: (targets,) rows of O; weights: (targets,) W, one weight per target.
+    scores: S, then G.
+    contexts: (contexts,) rows that a hidden row is computed from.
+    hidden_rows: (rows, width) hidden rows and their gradients.
+    input_copies: (inputs, width) inputs before the step, where targets need more than one tile.
+    factor: (1,) scalar argument of the row operations.
+    tally: the loss and the positive pairs of sampled steps, steps until the next sample, and all steps.
+    centres: (inputs,) positions in the block of the words that a batch of windows predicts.
+    frozen: (rows,) which rows of one table are frozen; empty if none are.
+    frozen_sink: address and row size of that table, and a row that absorbs the updates of frozen rows.
+    input_cache, output_cache: the thread's copies of frequent rows; see `embeddings.kernels.row_cache`.
     """
 
-    read: np.ndarray
-    moved: np.ndarray
+    inputs: np.ndarray
+    input_gradient_rows: np.ndarray
     targets: np.ndarray
     weights: np.ndarray
     scores: np.ndarray
-    context: np.ndarray
-    rows: np.ndarray
-    old: np.ndarray
+    contexts: np.ndarray
+    hidden_rows: np.ndarray
+    input_copies: np.ndarray
     factor: np.ndarray
     tally: np.ndarray
     centres: np.ndarray
     frozen: np.ndarray
-    still: np.ndarray
-    inputs: Kept
-    outputs: Kept
+    frozen_sink: np.ndarray
+    input_cache: RowCache
+    output_cache: RowCache
 
 
-def aligned(rows: int, width: int, dtype: type = np.float32) -> np.ndarray:
-    """A zero table whose rows begin at a cache line when `width` is a multiple of `PADDING`."""
+def aligned_zeros(rows: int, width: int, dtype: type = np.float32) -> np.ndarray:
+    """Zeros (rows, width) whose rows start at a cache line if `width` is a multiple of `PADDING`."""
     size = rows * width * np.dtype(dtype).itemsize
     raw = np.zeros(size + 64, np.uint8)
     start = -raw.ctypes.data % 64
@@ -65,135 +66,131 @@ def aligned(rows: int, width: int, dtype: type = np.float32) -> np.ndarray:
     return table
 
 
-def new_bundle(
+def new_step_buffers(
     inputs: int, targets: int, width: int, *, contexts: int = 0, rows: int = 0, dtype: type = np.float32
-) -> Bundle:
-    """A bundle for up to so many inputs and targets, rows of `width` numbers, contexts and hidden rows."""
-    gap = -(-targets // COLUMNS) * COLUMNS
-    addresses = np.zeros(inputs, np.int64)
-    return Bundle(
-        read=addresses,
-        moved=addresses.copy(),
+) -> StepBuffers:
+    """Buffers for up to this many inputs, targets, contexts and hidden rows; rows are `width` numbers long."""
+    stride = -(-targets // SCORE_TILE) * SCORE_TILE
+    return StepBuffers(
+        inputs=np.zeros(inputs, np.int64),
+        input_gradient_rows=np.zeros(inputs, np.int64),
         targets=np.zeros(targets, np.int64),
         weights=np.ones(targets, dtype),
-        scores=np.zeros(inputs * gap + PADDING, dtype),
-        context=np.zeros(contexts, np.int64),
-        rows=aligned(rows, width, dtype),
-        old=aligned(inputs if targets > TARGETS else 0, width, dtype),
+        scores=np.zeros(inputs * stride + PADDING, dtype),
+        contexts=np.zeros(contexts, np.int64),
+        hidden_rows=aligned_zeros(rows, width, dtype),
+        input_copies=aligned_zeros(inputs if targets > UPDATE_TILE else 0, width, dtype),
         factor=np.ones(1, dtype),
         tally=np.zeros(4),
         centres=np.zeros(inputs, np.int64),
-        frozen=NONE_FROZEN,
-        still=np.zeros(3, np.int64),
-        inputs=kept(0, width, dtype),
-        outputs=kept(0, width, dtype),
+        frozen=NO_ROW_FROZEN,
+        frozen_sink=np.zeros(3, np.int64),
+        input_cache=new_row_cache(0, width, dtype),
+        output_cache=new_row_cache(0, width, dtype),
     )
 
 
-def kept(words: int, width: int, dtype: type = np.float32) -> Kept:
-    """Room for the rows of so many words."""
-    return Kept(aligned(2 * words, width, dtype), np.zeros(words, np.int64), np.ones(1, dtype), np.zeros(1, np.int64))
+def new_row_cache(rows: int, width: int, dtype: type = np.float32) -> RowCache:
+    """An empty cache for the first `rows` rows of a table."""
+    copies = aligned_zeros(2 * rows, width, dtype)
+    return RowCache(copies, np.zeros(rows, np.int64), np.ones(1, dtype), np.zeros(1, np.int64))
 
 
-def keeping(
-    bundle: Bundle, threads: int, *, inputs: np.ndarray | None = None, outputs: np.ndarray | None = None
-) -> Bundle:
-    """The bundle of one of so many threads, which keeps rows of the most frequent words of these tables."""
+def with_row_cache(
+    buffers: StepBuffers, threads: int, *, inputs: np.ndarray | None = None, outputs: np.ndarray | None = None
+) -> StepBuffers:
+    """The buffers with copies of the most frequent rows of these tables, if there are several threads."""
     if threads == 1:
-        return bundle
-    width, dtype = bundle.rows.shape[1], bundle.rows.dtype.type
-    rooms = [
-        kept(0, width, dtype) if table is None else kept(min(WORDS, len(table)), table.shape[1], dtype)
+        return buffers
+    width, dtype = buffers.hidden_rows.shape[1], buffers.hidden_rows.dtype.type
+    input_cache, output_cache = (
+        new_row_cache(0, width, dtype)
+        if table is None
+        else new_row_cache(min(MAX_CACHED_ROWS, len(table)), table.shape[1], dtype)
         for table in (inputs, outputs)
-    ]
-    return bundle._replace(inputs=rooms[0], outputs=rooms[1])
+    )
+    return buffers._replace(input_cache=input_cache, output_cache=output_cache)
 
 
-@piece
-def learn(bundle: Bundle, m: int, p: int, n: int, width: int, rate: float) -> None:
-    """Move m inputs and n targets, of which the first p are positive for all of them, one step of size `rate`.
+def with_frozen_rows(buffers: StepBuffers, table: np.ndarray, frozen: np.ndarray) -> StepBuffers:
+    """The buffers for steps that leave the `frozen` (rows,) rows of a table unchanged; they cache no rows."""
+    words = table.shape[1] * table.itemsize // 8
+    sink = aligned_zeros(1, SINK_START + words, np.int64).reshape(-1)
+    sink[TABLE_ADDRESS], sink[ROW_BYTES] = table.ctypes.data, table.strides[0]
+    sink[SINK_ADDRESS] = sink.ctypes.data + SINK_START * 8
+    cache = new_row_cache(0, buffers.hidden_rows.shape[1], buffers.hidden_rows.dtype.type)
+    return buffers._replace(frozen=frozen, frozen_sink=sink, input_cache=cache, output_cache=cache)
 
-    `weights[:n]` is the caller's to fill, for every bundle anew if it ever changes.
+
+@inline
+def learn(buffers: StepBuffers, m: int, p: int, n: int, width: int, rate: float) -> None:
+    """One step with m inputs and n targets, of which the first p are positive for every input.
+
+    The caller sets `weights[:n]`.
     """
-    find_steps(bundle, m, p, n, width, rate)
-    if n > TARGETS:
-        keep_old(bundle, m, width)
-    hold_still(bundle, bundle.moved, m)
-    update(bundle.scores, bundle.read, bundle.moved, m, bundle.targets, n, width)
+    compute_steps(buffers, m, p, n, width, rate)
+    if n > UPDATE_TILE:
+        copy_inputs(buffers, m, width)
+    mask_frozen(buffers, buffers.input_gradient_rows, m)
+    update(buffers.scores, buffers.inputs, buffers.input_gradient_rows, m, buffers.targets, n, width)
 
 
-@piece
-def learn_input(bundle: Bundle, p: int, n: int, width: int, rate: float) -> None:
-    """Move a single input as `learn` does, and no target. `read[0]` and `factor` are used up."""
-    find_steps(bundle, 1, p, n, width, rate)
-    add_steps(bundle, 0, n, width)
-
-
-@piece
-def add_steps(bundle: Bundle, i: int, n: int, width: int) -> None:
-    """Move input i by the steps that n targets give it. `read[0]` and `factor` are used up."""
+@inline
+def learn_input(buffers: StepBuffers, p: int, n: int, width: int, rate: float) -> None:
+    """`learn` for a single input, with the targets fixed. Overwrites `inputs[0]` and `factor`."""
+    compute_steps(buffers, 1, p, n, width, rate)
     for j in range(n):
-        bundle.factor[0], bundle.read[0] = bundle.scores[i * pitch(n) + j], bundle.targets[j]
-        total(bundle.factor, bundle.moved[i], bundle.read, 1, width)
+        buffers.factor[0], buffers.inputs[0] = buffers.scores[j], buffers.targets[j]
+        sum_rows(buffers.factor, buffers.input_gradient_rows[0], buffers.inputs, 1, width)
 
 
-@piece
-def find_steps(bundle: Bundle, m: int, p: int, n: int, width: int, rate: float) -> None:
-    """Put G into `scores`, and tally the loss of sampled bundles."""
-    score(bundle.scores, bundle.read, m, bundle.targets, n, width)
-    if is_sampled(bundle):
-        tally_loss(bundle, m, p, n)
-    to_steps(bundle.scores, m, p, n, bundle.weights, rate)
+@inline
+def compute_steps(buffers: StepBuffers, m: int, p: int, n: int, width: int, rate: float) -> None:
+    """Compute G into `scores`, and tally the loss of sampled steps."""
+    score(buffers.scores, buffers.inputs, m, buffers.targets, n, width)
+    if count_step(buffers):
+        tally_loss(buffers, m, p, n)
+    scores_to_steps(buffers.scores, m, p, n, buffers.weights, rate)
 
 
-@piece
-def is_sampled(bundle: Bundle) -> bool:
-    """Count a bundle; whether it is one of those that are tallied."""
-    tally = bundle.tally
+@inline
+def count_step(buffers: StepBuffers) -> bool:
+    """Count a step; returns whether its loss is to be tallied."""
+    tally = buffers.tally
     tally[STEPS] += 1
-    tally[NEXT] -= 1
-    if tally[NEXT] < 0:
-        tally[NEXT] += SAMPLED
+    tally[UNTIL_SAMPLE] -= 1
+    if tally[UNTIL_SAMPLE] < 0:
+        tally[UNTIL_SAMPLE] += LOSS_INTERVAL
         return True
     return False
 
 
-@piece
-def tally_loss(bundle: Bundle, m: int, p: int, n: int) -> None:
-    """Add the loss of S and its positive pairs to the tally."""
-    bundle.tally[LOSS] += loss(bundle.scores, m, p, n, bundle.weights)
-    bundle.tally[PAIRS] += m * p
+@inline
+def tally_loss(buffers: StepBuffers, m: int, p: int, n: int) -> None:
+    """Add the loss of S and its number of positive pairs to the tally."""
+    buffers.tally[LOSS] += logistic_loss(buffers.scores, m, p, n, buffers.weights)
+    buffers.tally[PAIRS] += m * p
 
 
-@piece
-def keep_old(bundle: Bundle, m: int, width: int) -> None:
-    """Let inputs be read from copies, so that every target sees them as they were."""
+@inline
+def copy_inputs(buffers: StepBuffers, m: int, width: int) -> None:
+    """Read inputs from copies, so that every target tile sees them as they were."""
     for i in range(m):
-        copy(bundle.scores, address(bundle.old, i), bundle.read[i], width)
-        bundle.read[i] = address(bundle.old, i)
+        copy_row(buffers.scores, address(buffers.input_copies, i), buffers.inputs[i], width)
+        buffers.inputs[i] = address(buffers.input_copies, i)
 
 
-@piece
-def hold_still(bundle: Bundle, rows: np.ndarray, m: int) -> None:
-    """Let the frozen ones of m rows that are about to be moved stay as they are."""
-    if bundle.frozen.shape[0] > 0:
-        send_away(bundle.frozen, bundle.still, rows, m)
+@inline
+def mask_frozen(buffers: StepBuffers, rows: np.ndarray, m: int) -> None:
+    """Keep frozen ones among m rows from being updated."""
+    if buffers.frozen.shape[0] > 0:
+        redirect_frozen(buffers.frozen, buffers.frozen_sink, rows, m)
 
 
-@aside
-def send_away(frozen: np.ndarray, still: np.ndarray, rows: np.ndarray, m: int) -> None:
-    """Write the address of the row that takes their steps in the place of those of frozen rows."""
+@noinline
+def redirect_frozen(frozen: np.ndarray, sink: np.ndarray, rows: np.ndarray, m: int) -> None:
+    """Replace addresses of frozen rows by that of the sink row."""
     for j in range(m):
-        row = (rows[j] - still[TABLE]) // still[BYTES]
+        row = (rows[j] - sink[TABLE_ADDRESS]) // sink[ROW_BYTES]
         if 0 <= row < frozen.shape[0] and frozen[row]:
-            rows[j] = still[AWAY]
-
-
-def freeze(bundle: Bundle, table: np.ndarray, frozen: np.ndarray) -> Bundle:
-    """The bundle for steps that leave those rows of a table where they are that are `frozen` (rows,); it keeps none."""
-    words = table.shape[1] * table.itemsize // 8
-    still = aligned(1, AHEAD + words, np.int64).reshape(-1)
-    still[TABLE], still[BYTES] = table.ctypes.data, table.strides[0]
-    still[AWAY] = still.ctypes.data + AHEAD * 8
-    width, dtype = bundle.rows.shape[1], bundle.rows.dtype.type
-    return bundle._replace(frozen=frozen, still=still, inputs=kept(0, width, dtype), outputs=kept(0, width, dtype))
+            rows[j] = sink[SINK_ADDRESS]

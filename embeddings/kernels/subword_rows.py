@@ -1,24 +1,23 @@
-"""Input rows composed of several rows of tables: a word's own and its n-grams', for the words of a block.
+"""Input rows composed from a word's own row and those of its n-grams, once per block for each different word.
 
-Each different word of a block is composed once. A model learns on the composed rows as on any other; what they have
-moved by is then added to every row that they are made of. That is the gradient of their mean, not divided by the number
-of rows, as fastText has it.
+A model learns on composed rows as on any other. Their changes are then added to every row they are composed of: that is
+the gradient of the mean, not divided by the number of rows, as in fastText.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from embeddings.kernels.block import HELD, Block
-from embeddings.kernels.jit import piece
-from embeddings.kernels.row_operations import address, copy, prefetch, share, total
-from embeddings.kernels.step_buffers import Bundle, aligned
+from embeddings.kernels.block import FILLED, Block
+from embeddings.kernels.jit import inline
+from embeddings.kernels.row_operations import address, copy_row, prefetch, scatter_add, sum_rows
+from embeddings.kernels.step_buffers import StepBuffers, aligned_zeros
 
 
-class Made(NamedTuple):
-    """What words are made of: word i of row i of `words` and rows `buckets[offsets[i] : offsets[i + 1]]` of `ngrams`.
+class SubwordTables(NamedTuple):
+    """Rows of words (vocabulary, padded dim) and of n-grams (buckets, padded dim).
 
-    `words` is (vocabulary, padded dim), `ngrams` (buckets, padded dim), `offsets` (vocabulary + 1,).
+    Word i is composed of `words[i]` and `ngrams[buckets[offsets[i]:offsets[i + 1]]]`; `offsets` is (vocabulary + 1,).
     """
 
     words: np.ndarray
@@ -27,11 +26,13 @@ class Made(NamedTuple):
     buckets: np.ndarray
 
 
-class Composed(NamedTuple):
-    """What a thread composes: `rows` and what they were `before`, each (size, padded dim).
+class SubwordCache(NamedTuple):
+    """A thread's composed rows of the words in a block.
 
-    `words` (size,) are those that the first rows stand for; `row` (vocabulary,) is the row of a word, -1 if it has
-    none; `inputs` (size,) are the rows of a block's words; `parts` are addresses of what one word is made of.
+    rows, before: (size, padded dim) the composed rows, and their values before learning.
+    words: (size,) the word of each row; row: (vocabulary,) the row of each word, or -1.
+    inputs: (size,) the row of each word of the block.
+    parts: addresses of the rows that one word is composed of.
     """
 
     rows: np.ndarray
@@ -42,66 +43,66 @@ class Composed(NamedTuple):
     parts: np.ndarray
 
 
-def new_composed(size: int, vocabulary: int, most: int, width: int, dtype: type = np.float32) -> Composed:
-    """Room for blocks of so many words, each made of at most so many rows."""
-    rows = aligned(size, width, dtype)
+def new_subword_cache(size: int, vocabulary: int, max_parts: int, width: int, dtype: type = np.float32) -> SubwordCache:
+    """A cache for blocks of `size` words, each composed of at most `max_parts` rows."""
+    rows, before = aligned_zeros(size, width, dtype), aligned_zeros(size, width, dtype)
     words = np.zeros(size, np.int32)
     row = np.full(vocabulary, -1, np.int32)
-    return Composed(rows, aligned(size, width, dtype), words, row, words.copy(), np.zeros(most, np.int64))
+    return SubwordCache(rows, before, words, row, words.copy(), np.zeros(max_parts, np.int64))
 
 
-@piece
-def compose(own: Composed, block: Block, made: Made, bundle: Bundle) -> int:
-    """Compose the words of a block as means; gives how many different ones there are."""
-    count, width = 0, made.words.shape[1]
-    for i in range(block.place[HELD]):
+@inline
+def compose_block(cache: SubwordCache, block: Block, tables: SubwordTables, buffers: StepBuffers) -> int:
+    """Compose the rows of a block's words as means; returns the number of different words."""
+    count, width = 0, tables.words.shape[1]
+    for i in range(block.cursor[FILLED]):
         word = block.words[i]
-        if own.row[word] < 0:
-            own.row[word] = count
-            own.words[count] = word
+        if cache.row[word] < 0:
+            cache.row[word] = count
+            cache.words[count] = word
             count += 1
-        own.inputs[i] = own.row[word]
+        cache.inputs[i] = cache.row[word]
     for k in range(count):
         if k + 1 < count:
-            ask(own.words[k + 1], made)
-        m = parts(own, own.words[k], made)
-        own.rows[k] = 0
-        bundle.factor[0] = 1 / m
-        total(bundle.factor, address(own.rows, k), own.parts, m, width)
-        copy(own.rows, address(own.before, k), address(own.rows, k), width)
+            prefetch_subwords(cache.words[k + 1], tables)
+        m = gather_subwords(cache, cache.words[k], tables)
+        cache.rows[k] = 0
+        buffers.factor[0] = 1 / m
+        sum_rows(buffers.factor, address(cache.rows, k), cache.parts, m, width)
+        copy_row(cache.rows, address(cache.before, k), address(cache.rows, k), width)
     return count
 
 
-@piece
-def give_back(own: Composed, count: int, made: Made, bundle: Bundle) -> None:
-    """Add what the composed rows have moved by to all that they are made of; nothing is composed then."""
-    width = made.words.shape[1]
+@inline
+def backprop_to_subwords(cache: SubwordCache, count: int, tables: SubwordTables, buffers: StepBuffers) -> None:
+    """Add the change of each composed row to all rows it is composed of, and empty the cache."""
+    width = tables.words.shape[1]
     for k in range(count):
         if k + 1 < count:
-            ask(own.words[k + 1], made)
-        own.row[own.words[k]] = -1
-        own.parts[0] = address(own.before, k)
-        bundle.factor[0] = -1
-        total(bundle.factor, address(own.rows, k), own.parts, 1, width)
-        m = parts(own, own.words[k], made)
-        bundle.factor[0] = 1
-        share(bundle.factor, address(own.rows, k), own.parts, m, width)
+            prefetch_subwords(cache.words[k + 1], tables)
+        cache.row[cache.words[k]] = -1
+        cache.parts[0] = address(cache.before, k)
+        buffers.factor[0] = -1
+        sum_rows(buffers.factor, address(cache.rows, k), cache.parts, 1, width)
+        m = gather_subwords(cache, cache.words[k], tables)
+        buffers.factor[0] = 1
+        scatter_add(buffers.factor, address(cache.rows, k), cache.parts, m, width)
 
 
-@piece
-def parts(own: Composed, word: int, made: Made) -> int:
-    """Write the addresses of what a word is made of; gives how many there are."""
-    own.parts[0] = address(made.words, word)
-    begin, end = made.offsets[word], made.offsets[word + 1]
+@inline
+def gather_subwords(cache: SubwordCache, word: int, tables: SubwordTables) -> int:
+    """Write the addresses of a word's rows into `parts`; returns how many there are."""
+    cache.parts[0] = address(tables.words, word)
+    begin, end = tables.offsets[word], tables.offsets[word + 1]
     for at in range(begin, end):
-        own.parts[1 + at - begin] = address(made.ngrams, made.buckets[at])
+        cache.parts[1 + at - begin] = address(tables.ngrams, tables.buckets[at])
     return int(1 + end - begin)
 
 
-@piece
-def ask(word: int, made: Made) -> None:
-    """Fetch into the cache what a word is made of."""
-    size = made.words.shape[1] * made.words.itemsize
-    prefetch(address(made.words, word), size)
-    for at in range(made.offsets[word], made.offsets[word + 1]):
-        prefetch(address(made.ngrams, made.buckets[at]), size)
+@inline
+def prefetch_subwords(word: int, tables: SubwordTables) -> None:
+    """Prefetch the rows that a word is composed of."""
+    size = tables.words.shape[1] * tables.words.itemsize
+    prefetch(address(tables.words, word), size)
+    for at in range(tables.offsets[word], tables.offsets[word + 1]):
+        prefetch(address(tables.ngrams, tables.buckets[at]), size)

@@ -1,85 +1,88 @@
-"""A centre's rows in a bundle: its contexts, itself and its noise; and the next ones asked for ahead of time."""
+"""Writes the rows of a window into step buffers - contexts, centre, negative samples - and prefetches later ones."""
 
 import numpy as np
 
 from embeddings.kernels.block import Block
-from embeddings.kernels.jit import piece
-from embeddings.kernels.row_cache import Kept, row_of
+from embeddings.kernels.jit import inline
+from embeddings.kernels.row_cache import RowCache, cached_row
 from embeddings.kernels.row_operations import address, prefetch
-from embeddings.kernels.step_buffers import Bundle
+from embeddings.kernels.step_buffers import StepBuffers
 
-AHEAD = 8  # centres; a context is asked for so long before it enters a window
+PREFETCH_DISTANCE = 8  # centres between the prefetch of a context and the first window it is in
 
 
-@piece
-def contexts(block: Block, table: np.ndarray, kept: Kept, rows: np.ndarray, i: int) -> int:
-    """Write the addresses of the rows of centre i's contexts, left to right; gives how many there are."""
+@inline
+def gather_contexts(block: Block, table: np.ndarray, cache: RowCache, rows: np.ndarray, i: int) -> int:
+    """Write the row addresses of centre i's contexts, left to right; returns how many there are."""
     m = 0
     for c in range(block.start[i], i):
-        rows[m] = row_of(table, kept, block.inputs[c])
+        rows[m] = cached_row(table, cache, block.inputs[c])
         m += 1
     for c in range(i + 1, block.stop[i]):
-        rows[m] = row_of(table, kept, block.inputs[c])
+        rows[m] = cached_row(table, cache, block.inputs[c])
         m += 1
     return m
 
 
-@piece
-def slot_of(c: int, i: int, window: int) -> int:
-    """Where c stands around i: 0 for the furthest on the left, `2 window - 1` for the furthest on the right."""
+@inline
+def slot_index(c: int, i: int, window: int) -> int:
+    """The position of context c around centre i: 0 for the leftmost, `2 window - 1` for the rightmost."""
     return c - i + window - (c > i)
 
 
-@piece
-def in_slots(block: Block, table: np.ndarray, bundle: Bundle, i: int, window: int, first: int, none: int) -> None:
-    """Write the rows of centre i's contexts to `read`, each in its slot by where it stands; `none` elsewhere.
-
-    Slots begin at `first`: the furthest context on the left, ..., the furthest one on the right, `window` words away.
-    """
-    bundle.read[first : first + 2 * window] = none
+@inline
+def gather_slots(
+    block: Block, table: np.ndarray, buffers: StepBuffers, i: int, window: int, first: int, empty: int
+) -> None:
+    """Write the rows of centre i's contexts into `inputs`, by position, from slot `first` on; `empty` elsewhere."""
+    buffers.inputs[first : first + 2 * window] = empty
     for c in range(block.start[i], block.stop[i]):
         if c != i:
-            bundle.read[first + slot_of(c, i, window)] = row_of(table, bundle.inputs, block.inputs[c])
+            buffers.inputs[first + slot_index(c, i, window)] = cached_row(table, buffers.input_cache, block.inputs[c])
 
 
-@piece
-def centre_and_noise(
-    block: Block, table: np.ndarray, bundle: Bundle, i: int, first: int = 0, slots: int = 1, slot: int = 0
-) -> int:
-    """Write the addresses of centre i's row and of its noise rows, from the first on; gives how many there are.
+@inline
+def gather_targets(
+    block: Block, table: np.ndarray, buffers: StepBuffers, i: int, negatives: int, first: int = 0, slots: int = 1,
+    slot: int = 0,
+) -> int:  # fmt: skip
+    """Write the rows of centre i and its negative samples, from sample `first` on, into `targets`; returns how many.
 
-    Where each word has a row for each of several slots, those of one slot. A noise word that is the centre itself
-    counts for nothing, as in word2vec.
+    Where words have a row for each of several slots, these are the rows of `slot`. A negative sample equal to the
+    centre gets weight 0, as in word2vec.
     """
     centre = block.words[i]
-    negatives = bundle.targets.shape[0] - 1
-    bundle.targets[0] = row_of(table, bundle.outputs, centre * slots + slot)
+    buffers.targets[0] = cached_row(table, buffers.output_cache, centre * slots + slot)
     for j in range(negatives):
         word = block.noise[i, first + j]
-        bundle.targets[1 + j] = row_of(table, bundle.outputs, word * slots + slot)
-        bundle.weights[1 + j] = word != centre
+        buffers.targets[1 + j] = cached_row(table, buffers.output_cache, word * slots + slot)
+        buffers.weights[1 + j] = word != centre
     return int(1 + negatives)
 
 
-@piece
-def ask_ahead(block: Block, inputs: np.ndarray, kept: Kept, outputs: np.ndarray, noise: int, i: int, last: int) -> None:
-    """Fetch into the cache the centre after i with its first noise rows, and a context of later ones."""
-    ask_targets(block, outputs, noise, i, last)
-    ask_context(block, inputs, kept, i, last)
+@inline
+def prefetch_next(
+    block: Block, inputs: np.ndarray, cache: RowCache, outputs: np.ndarray, negatives: int, i: int, last: int
+) -> None:
+    """Prefetch the targets of the centre after i, and a context of a later one."""
+    prefetch_targets(block, outputs, negatives, i, last)
+    prefetch_context(block, inputs, cache, i, last)
 
 
-@piece
-def ask_context(block: Block, table: np.ndarray, kept: Kept, i: int, last: int) -> None:
-    """Fetch into the cache a context of centres after i."""
-    if i + AHEAD < last and block.inputs[i + AHEAD] >= kept.uses.shape[0]:
-        prefetch(address(table, block.inputs[i + AHEAD]), table.shape[1] * table.itemsize)
+@inline
+def prefetch_context(block: Block, table: np.ndarray, cache: RowCache, i: int, last: int) -> None:
+    """Prefetch a context of a centre after i."""
+    if i + PREFETCH_DISTANCE < last and block.inputs[i + PREFETCH_DISTANCE] >= cache.uses.shape[0]:
+        prefetch(address(table, block.inputs[i + PREFETCH_DISTANCE]), table.shape[1] * table.itemsize)
 
 
-@piece
-def ask_targets(block: Block, table: np.ndarray, noise: int, i: int, last: int, slots: int = 1, slot: int = 0) -> None:
-    """Fetch into the cache the rows of the centre after i and of its first noise words, those of one slot."""
+@inline
+def prefetch_targets(
+    block: Block, table: np.ndarray, negatives: int, i: int, last: int, slots: int = 1, slot: int = 0
+) -> None:
+    """Prefetch the rows of the centre after i and of its first negative samples."""
     if i + 1 < last:
         size = table.shape[1] * table.itemsize
         prefetch(address(table, block.words[i + 1] * slots + slot), size)
-        for j in range(noise):
+        for j in range(negatives):
             prefetch(address(table, block.noise[i + 1, j] * slots + slot), size)

@@ -33,9 +33,9 @@ def write_documents(encoded: "EncodedCorpus", path: Path) -> int:
     Raises:
         CorpusError: a word holds white space.
     """
-    from embeddings.training.document_stream import documents_of
+    from embeddings.corpora.documents import corpus_documents
 
-    words, ids, borders = words_of(encoded), encoded.ids, documents_of(encoded).borders.tolist()
+    words, ids, borders = words_of(encoded), encoded.ids, corpus_documents(encoded).borders.tolist()
     with path.open("w", encoding="utf-8", newline="\n", buffering=CHUNK) as file:
         for begin, end in pairwise(borders):
             file.write(" ".join([words[i] for i in ids[begin:end].tolist()]) + "\n")

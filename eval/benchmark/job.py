@@ -20,8 +20,8 @@ class Shape:
     @property
     def floor(self) -> float:
         """The learning rate at the end, as `embeddings.settings.Schedule` has it."""
-        least = self.settings.get("min_rate")
-        return float(self.settings["rate"] / 10_000 if least is None else least)
+        least = self.settings.get("min_learning_rate")
+        return float(self.settings["learning_rate"] / 10_000 if least is None else least)
 
     @property
     def documents(self) -> bool:
@@ -78,20 +78,20 @@ def shapes(
 ) -> list[Shape]:
     """A shape for every combination, with all other settings of its trainer; `threads` are all cores if none is given.
 
-    A trainer is a name, or a name with settings of its own, as in "paragraph-dm:combine=concat,rate=0.025".
+    A trainer is a name, or a name with settings of its own, as in "paragraph-dm:combine=concat,learning_rate=0.025".
 
     Raises:
         RegistryError: no such trainer.
         SettingError: a trainer has no such setting, or a value is out of range; or some learn documents, others not.
     """
-    from embeddings.indexes.index_spec import parsed
+    from embeddings.indexes.index_spec import parse_spec
     from embeddings.support.system import available_threads
-    from embeddings.training.train import make
+    from embeddings.training.train import make_trainer
 
     found: list[Shape] = []
     for trainer, length, noise, cores in product(trainers, dim, negatives, threads or [available_threads()]):
-        name, own = parsed(trainer, group="trainer")
-        settings = asdict(make(name, {"dim": length, "negatives": noise, **common, **own}))
+        name, own = parse_spec(trainer, group="trainer")
+        settings = asdict(make_trainer(name, {"dim": length, "negatives": noise, **common, **own}))
         shape = Shape(name, settings, cores)
         if shape not in found:
             found.append(shape)

@@ -24,7 +24,7 @@ from embeddings.eval.benchmark.machine import environment
 from embeddings.eval.benchmark.result_rows import write_text
 from embeddings.models.model import Model
 from embeddings.support.files import check_file
-from embeddings.support.markdown import row
+from embeddings.support.markdown import table_row
 from embeddings.vectors.vectors import Vectors
 
 READ = """
@@ -106,7 +106,7 @@ def timed(code: str, path: Path, word: str, room: int) -> list[float]:
 
 def markdown(rows: Sequence[tuple[str, ...]], about: str) -> str:
     """The rows as a table, with what they were measured on."""
-    return "\n".join([about, "", row(list(HEADS)), row(["---"] * len(HEADS)), *(row(list(one)) for one in rows)]) + "\n"
+    return "\n".join([about, "", table_row(list(HEADS)), table_row(["---"] * len(HEADS)), *(table_row(list(one)) for one in rows)]) + "\n"
 
 
 def about(words: int, dim: int) -> str:

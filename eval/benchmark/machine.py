@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from embeddings.eval.benchmark.tools import Tool
-from embeddings.support.system import available_threads, memory
+from embeddings.support.system import available_threads, total_memory
 
 if TYPE_CHECKING:
     from embeddings.corpora import EncodedCorpus
@@ -40,7 +40,7 @@ def environment(packages: Sequence[str]) -> dict[str, Any]:
         "processor": processor(),
         "cores": os.cpu_count(),
         "cores_available": available_threads(),
-        "memory": memory(),
+        "memory": total_memory(),
         "system": platform.platform(),
         "python": platform.python_version(),
         "packages": {name: found for name in packages if (found := installed(name))},

@@ -57,9 +57,9 @@ def embeddings(job: Job, clock: Clock) -> None:
     from dataclasses import replace
 
     from embeddings.corpora import Corpus
-    from embeddings.training.train import make
+    from embeddings.training.train import make_trainer
 
-    trainer = make(job.shape.trainer, job.shape.settings)
+    trainer = make_trainer(job.shape.trainer, job.shape.settings)
     toy = Corpus([["a", "b"] * 50])
     replace(trainer, epochs=1, min_count=1).train(toy, threads=1)
     toy.encode().close()
@@ -89,10 +89,10 @@ def gensim(job: Job, clock: Clock) -> None:
 
 def save_documents(matrix: Any, out: str) -> None:
     """Vectors of documents by their numbers."""
-    from embeddings.models.document_vectors import numbered
+    from embeddings.models.document_vectors import document_numbers
     from embeddings.vectors.vectors import Vectors
 
-    Vectors(numbered(len(matrix)), matrix).save(out, "word2vec-binary", force=True)
+    Vectors(document_numbers(len(matrix)), matrix).save(out, "word2vec-binary", force=True)
 
 
 def fasttext(job: Job, clock: Clock) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from embeddings.eval.benchmark.job import Shape
 from embeddings.eval.benchmark.result_rows import SETS, WRONG, Row
 from embeddings.eval.benchmark.result_table import Summary, summaries
-from embeddings.support.files import replacing
+from embeddings.support.files import atomic_write
 
 MARKS = "osD^vPX*"
 DPI = 150
@@ -29,7 +29,7 @@ def draw(rows: Sequence[Row], path: Path) -> None:
         OutputError: it cannot be written.
     """
     figure = drawn(rows)
-    with replacing(path, force=True) as fresh:
+    with atomic_write(path, force=True) as fresh:
         figure.savefig(fresh, dpi=DPI, format="png")
 
 

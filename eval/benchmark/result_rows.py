@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from embeddings.support.files import replacing
+from embeddings.support.files import atomic_write
 
 Row = dict[str, Any]
 
@@ -70,7 +70,7 @@ def write_text(text: str, path: Path) -> None:
     Raises:
         OutputError: it cannot be written.
     """
-    with replacing(path, force=True) as fresh:
+    with atomic_write(path, force=True) as fresh:
         fresh.write_text(text, encoding="utf-8", newline="\n")
 
 

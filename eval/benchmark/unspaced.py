@@ -48,7 +48,7 @@ def contestants(text: Path, work: Path, words: Sequence[str], settings: dict[str
     """What learns from a text, one after another; of characters the means that words have."""
     yield trained("sembei", "sembei", text, per_length=NGRAMS, **settings)
     yield trained(
-        "sembei, compositional", "sembei", text, per_length=NGRAMS, compositional=True, rate=0.025, **settings
+        "sembei, compositional", "sembei", text, per_length=NGRAMS, compositional=True, learning_rate=0.025, **settings
     )
     characters = trained("skip-gram of characters, means", "skipgram", text, tokenizer="characters", **settings)
     yield Made(characters.name, of_means(characters.vectors, words), characters.seconds)

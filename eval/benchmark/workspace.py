@@ -33,7 +33,7 @@ def laid_out(
     documents: bool = False,
 ) -> Iterator["Track"]:
     """The text and a cache of its own in a folder that is gone afterwards; compiled kernels stay where they are."""
-    from embeddings.support.cache_folder import folder as cache_folder
+    from embeddings.support.cache_folder import cache_folder
 
     with tempfile.TemporaryDirectory(prefix=".work-", dir=folder) as work:
         track = Track(Path(work), len(encoded.ids), kept, tests)

@@ -1,182 +1,186 @@
-"""A thread's next few thousand places of text, with all n-grams that start there and every random choice made.
+"""A lattice block: a thread's next few thousand text positions, with the n-grams that start at each.
 
-The n-grams that end at a place and those that start there are neighbours; together they are the edges of a lattice
-that holds every way to cut the text into n-grams.
+The n-grams that end at a position and those that start there are adjacent. Together they are the edges of a lattice
+that holds every segmentation of the text into n-grams. All random choices are made here.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from embeddings.kernels.block import END, FIRST, LAST, LINE, NOISE, POSITION, draw_noise, on_the_way, within
-from embeddings.kernels.jit import hot, piece
-from embeddings.kernels.random_numbers import coin, random
+from embeddings.kernels.block import (
+    END,
+    FIRST,
+    LAST,
+    LINE,
+    MAX_BLOCK_NOISE,
+    POSITION,
+    all_in_range,
+    draw_noise,
+    is_valid_cursor,
+)
+from embeddings.kernels.jit import entry_point, inline
+from embeddings.kernels.random_numbers import random_bits, uniform_uint32
 from embeddings.kernels.row_operations import address
-from embeddings.kernels.step_buffers import Bundle, new_bundle
-from embeddings.plugins.sembei.ngram_trie import NONE, NgramTable, walk
+from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
+from embeddings.plugins.sembei.ngram_trie import NONE, NgramTrie, find_ngrams
 
-SIZE = 8192  # places a block holds
-SHARED = 2  # positives that a noise word stands for
+LATTICE_SIZE = 8192  # positions in a block
+POSITIVES_PER_NOISE = 2  # positives that a negative sample stands for
 
 
 class LatticeSource(NamedTuple):
-    """What all threads read.
+    """The corpus and sampling tables that all threads read.
 
-    `ids` (tokens,) and `lines` (lines + 1,) are the corpus, `table` finds its n-grams, `keep` (vocabulary,) are
-    thresholds and `noise` is an alias table, (vocabulary, 2); each of its draws serves `sharing` places that no n-gram
-    reaches two of. `both` tells whether an n-gram is left out as the right one of two neighbours too.
+    ids: (tokens,); lines: (lines + 1,) line boundaries in `ids`.
+    trie: finds n-grams in `ids`.
+    keep_thresholds: (vocabulary,) uint32, for subsampling.
+    noise: (vocabulary, 2) alias table of the noise distribution.
+    windows_per_draw: how many positions, too far apart for one n-gram, share one set of negative samples.
     """
 
     ids: np.ndarray
     lines: np.ndarray
-    table: NgramTable
-    keep: np.ndarray
+    trie: NgramTrie
+    keep_thresholds: np.ndarray
     noise: np.ndarray
-    sharing: int
-    both: bool
+    windows_per_draw: int
 
 
 class LatticeBlock(NamedTuple):
-    """Places `place[FIRST]` to `place[LAST]` of a text, and the last ones before.
+    """Positions `cursor[FIRST]` to `cursor[LAST]` of a text, after the last ones before.
 
-    starts[i, n - 1] is the n-gram of n tokens that starts at place i, or -1; `lefts` are the same but for those left
-    out as left neighbours by sub-sampling. noise[i] (negatives * groups,) are the noise words of place i, as many as
-    the more of the n-grams that start and end there need.
+    `starts[i, n - 1]` is the n-gram of n tokens that starts at position i, or -1. `noise[i]` (negatives * groups,) are
+    the negative samples of position i: enough for as many n-grams as can start or end there.
     """
 
     starts: np.ndarray
-    lefts: np.ndarray
     noise: np.ndarray
-    place: np.ndarray
+    cursor: np.ndarray
 
 
-def new_lattice(longest: int, negatives: int, size: int = SIZE) -> LatticeBlock:
+def new_lattice(longest: int, negatives: int, size: int = LATTICE_SIZE) -> LatticeBlock:
     """An empty block for n-grams of up to `longest` tokens, small enough for a core's own cache."""
-    noise = groups(longest) * negatives
-    size = max(min(size, NOISE // noise), longest + 1)
+    noise = noise_groups(longest) * negatives
+    size = max(min(size, MAX_BLOCK_NOISE // noise), longest + 1)
     rows = np.full((longest + size + 1, longest), NONE, np.int32)
-    return LatticeBlock(rows, rows.copy(), np.zeros((len(rows), noise), np.int32), np.zeros(7, np.int64))
+    return LatticeBlock(rows, np.zeros((len(rows), noise), np.int32), np.zeros(7, np.int64))
 
 
-def sound_lattice(block: LatticeBlock, source: LatticeSource, begin: int, end: int) -> bool:
-    """Whether a block that was put back can be gone on from in `ids[begin:end]`: kernels look at no bounds."""
-    longest, words = block.starts.shape[1], len(source.keep)
-    first, last = block.place[FIRST:].tolist()
-    ordered = first == last == 0 or longest == first <= last <= len(block.starts)
-    held = within(block.starts, words, NONE) and within(block.lefts, words, NONE)
-    noise = within(block.noise, len(source.noise))
-    return ordered and held and noise and on_the_way(block.place, source.lines, begin, end)
+def is_valid_lattice(block: LatticeBlock, source: LatticeSource, begin: int, end: int) -> bool:
+    """Whether training can continue from a restored block of the share `ids[begin:end]`: kernels check no bounds."""
+    longest = block.starts.shape[1]
+    first, last = block.cursor[FIRST:].tolist()
+    is_ordered = first == last == 0 or longest == first <= last <= len(block.starts)
+    has_valid_ngrams = all_in_range(block.starts, len(source.keep_thresholds), NONE)
+    has_valid_noise = all_in_range(block.noise, len(source.noise))
+    return (
+        is_ordered and has_valid_ngrams and has_valid_noise and is_valid_cursor(block.cursor, source.lines, begin, end)
+    )
 
 
-@piece
-def groups(positives: int) -> int:
-    """How often the noise words of one positive are drawn for so many that share them."""
-    return (positives + SHARED - 1) // SHARED
+@inline
+def noise_groups(positives: int) -> int:
+    """How many times the negative samples of one positive are drawn for positives that share them."""
+    return (positives + POSITIVES_PER_NOISE - 1) // POSITIVES_PER_NOISE
 
 
-@hot
+@entry_point
 def fill_lattice(block: LatticeBlock, source: LatticeSource, rng: np.ndarray) -> int:
-    """Read on until the block is full or the share ends; gives how many tokens of the corpus were read.
+    """Read tokens until the block is full or the share ends; returns how many were read.
 
     `rng` (2,) is a key and a counter.
     """
-    place, longest, size = block.place, block.starts.shape[1], block.starts.shape[0] - 1
-    position, end, line = place[POSITION], place[END], place[LINE]
+    cursor, longest, size = block.cursor, block.starts.shape[1], block.starts.shape[0] - 1
+    position, end, line = cursor[POSITION], cursor[END], cursor[LINE]
     before, n = position, longest
-    look_back(block, source, rng)
+    carry_over(block, source, rng)
     while position < end and n < size:
-        whole = max(position, min(source.lines[line], source.ids.shape[0]))
-        begin, border = position, min(whole, end)
+        line_end = max(position, min(source.lines[line], source.ids.shape[0]))
+        begin, border = position, min(line_end, end)
         while position < border and n < size:
-            find_starts(block, source, n, position, whole, rng)
+            find_starts(block, source, n, position, line_end, rng)
             position += 1
             n += 1
-        if position == whole:
+        if position == line_end:
             line += 1
-            if position > begin:  # the last of this line and the first of the next are no neighbours
-                block.starts[n, :] = block.lefts[n, :] = NONE
+            if position > begin:  # the last n-grams of a line and the first of the next are not adjacent
+                block.starts[n, :] = NONE
                 n += 1
-    draw_noise(block.noise, source.noise, longest + 1, source.sharing, longest, n, rng)
-    place[POSITION], place[LINE], place[FIRST], place[LAST] = position, line, longest, n
+    draw_noise(block.noise, source.noise, longest + 1, source.windows_per_draw, longest, n, rng)
+    cursor[POSITION], cursor[LINE], cursor[FIRST], cursor[LAST] = position, line, longest, n
     return int(position - before)
 
 
-@piece
-def look_back(block: LatticeBlock, source: LatticeSource, rng: np.ndarray) -> None:
-    """Put the last places that were read, or those before the share, in front: from there n-grams may reach here."""
-    place, longest = block.place, block.starts.shape[1]
-    fresh, last = place[LAST] == 0, place[LAST]
-    line = place[LINE]
+@inline
+def carry_over(block: LatticeBlock, source: LatticeSource, rng: np.ndarray) -> None:
+    """Put the last positions read, or those before the share, in front: n-grams from there may end in this block."""
+    cursor, longest = block.cursor, block.starts.shape[1]
+    last, line = cursor[LAST], cursor[LINE]
     for i in range(longest):
-        position = place[POSITION] - longest + i
-        if not fresh:
+        position = cursor[POSITION] - longest + i
+        if last != 0:
             for n in range(longest):
                 block.starts[i, n] = block.starts[last - longest + i, n]
-                block.lefts[i, n] = block.lefts[last - longest + i, n]
-        elif place[POSITION] < place[END] and position >= source.lines[line - 1]:
+        elif cursor[POSITION] < cursor[END] and position >= source.lines[line - 1]:
             find_starts(block, source, i, position, min(source.lines[line], source.ids.shape[0]), rng)
         else:
-            block.starts[i, :] = block.lefts[i, :] = NONE
+            block.starts[i, :] = NONE
 
 
-@piece
+@inline
 def find_starts(block: LatticeBlock, source: LatticeSource, i: int, position: int, end: int, rng: np.ndarray) -> None:
-    """Find the n-grams that start at a position, as place i of the block, and sub-sample them."""
-    found, lefts = block.starts[i], block.lefts[i]
-    if walk(source.table, source.ids, position, end, found) == 0:
-        lefts[:] = NONE
+    """Find the n-grams that start at a position, as position i of the block, and subsample them."""
+    ngrams = block.starts[i]
+    if find_ngrams(source.trie, source.ids, position, end, ngrams) == 0:
         return
-    for n in range(source.table.longest):
-        word = found[n]
-        lefts[n] = word
-        if word >= 0:
-            if coin(random(rng[0], rng[1])) > source.keep[word]:
-                lefts[n] = NONE
-                if source.both:
-                    found[n] = NONE
+    for n in range(source.trie.longest):
+        ngram = ngrams[n]
+        if ngram >= 0:
+            if uniform_uint32(random_bits(rng[0], rng[1])) > source.keep_thresholds[ngram]:
+                ngrams[n] = NONE
             rng[1] += np.uint64(1)
 
 
-@piece
-def meeting(block: LatticeBlock, bundle: Bundle, i: int) -> tuple[int, int]:
-    """Write the n-grams that end at place i to `bundle.context`, and behind them those that start there.
-
-    Gives how many there are of both.
-    """
+@inline
+def adjacent_ngrams(block: LatticeBlock, buffers: StepBuffers, i: int) -> tuple[int, int]:
+    """Write the n-grams that end at position i into `contexts`, then those that start there; returns both counts."""
     lefts = rights = 0
-    for n in range(block.lefts.shape[1]):
-        word = block.lefts[i - n - 1, n]
-        if word >= 0:
-            bundle.context[lefts] = word
+    for n in range(block.starts.shape[1]):
+        ngram = block.starts[i - n - 1, n]
+        if ngram >= 0:
+            buffers.contexts[lefts] = ngram
             lefts += 1
     for n in range(block.starts.shape[1]):
-        word = block.starts[i, n]
-        if word >= 0:
-            bundle.context[lefts + rights] = word
+        ngram = block.starts[i, n]
+        if ngram >= 0:
+            buffers.contexts[lefts + rights] = ngram
             rights += 1
     return lefts, rights
 
 
-@piece
-def score_against(output: np.ndarray, bundle: Bundle, positives: np.ndarray, noise: np.ndarray) -> int:
-    """Put the positives and the noise words they share in a bundle; gives how many rows these are.
+@inline
+def fill_targets(output: np.ndarray, buffers: StepBuffers, positives: np.ndarray, noise: np.ndarray) -> int:
+    """Write the rows and weights of positives and of the negative samples they share; returns how many rows.
 
-    So many noise words are drawn that each stands for one or two positives, but not for itself.
+    Each negative sample stands for one or two positives, but never for itself.
     """
     p = positives.shape[0]
-    count = groups(p) * (noise.shape[0] // groups(bundle.read.shape[0]))
+    count = noise_groups(p) * (noise.shape[0] // noise_groups(buffers.inputs.shape[0]))
     for j in range(p):
-        bundle.targets[j], bundle.weights[j] = address(output, positives[j]), 1
+        buffers.targets[j], buffers.weights[j] = address(output, positives[j]), 1
     for j in range(count):
         others = 0
         for q in range(p):
             others += positives[q] != noise[j]
-        bundle.targets[p + j], bundle.weights[p + j] = address(output, noise[j]), others / groups(p)
+        buffers.targets[p + j], buffers.weights[p + j] = address(output, noise[j]), others / noise_groups(p)
     return int(p + count)
 
 
-def scratch(longest: int, negatives: int, width: int, *, most: int = 0, dtype: type = np.float32) -> Bundle:
-    """A thread's bundle for n-grams of up to `longest` tokens, and where they are sums of `most` parts, if of any."""
-    targets = longest + groups(longest) * negatives
-    contexts, rows = 2 * longest + most, 2 * longest if most else 0
-    return new_bundle(longest, targets, width, contexts=contexts, rows=rows, dtype=dtype)
+def new_lattice_buffers(
+    longest: int, negatives: int, width: int, *, max_parts: int = 0, dtype: type = np.float32
+) -> StepBuffers:
+    """Step buffers for n-grams of up to `longest` tokens; `max_parts` is for n-grams that are sums of rows."""
+    targets = longest + noise_groups(longest) * negatives
+    contexts, rows = 2 * longest + max_parts, 2 * longest if max_parts else 0
+    return new_step_buffers(longest, targets, width, contexts=contexts, rows=rows, dtype=dtype)

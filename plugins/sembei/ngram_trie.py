@@ -1,7 +1,7 @@
-"""A trie of n-grams in flat arrays: all that start at a place of a text, found in one walk.
+"""A trie of n-grams in flat arrays: finds all n-grams that start at a text position in one walk.
 
-An edge from a node by a token is found in an open-addressing table by one multiplication (Knuth 1998, 6.4). The
-nodes of an n-gram's prefixes are there whether or not these are n-grams of the vocabulary themselves.
+Edges are in an open-addressing hash table with multiplicative hashing (Knuth 1998, 6.4). The prefixes of an n-gram have
+nodes whether or not they are n-grams of the vocabulary.
 """
 
 from typing import NamedTuple
@@ -9,21 +9,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.kernels.jit import kernel, piece
+from embeddings.kernels.jit import allocating_entry_point, inline
 from embeddings.kernels.random_numbers import GAMMA
 
 NONE = -1
 EMPTY = np.uint64(2**64 - 1)
-TOKEN = 32  # bits of an edge's token; its node stands above them
+TOKEN_BITS = 32  # the low bits of an edge are its token, the high bits its node
 
 
-class NgramTable(NamedTuple):
-    """N-grams by their tokens, for `walk`.
+class NgramTrie(NamedTuple):
+    """N-grams by their tokens.
 
-    `first` (tokens,) is the node that a token leads to from the root, or -1. `edges` and `ends` (slots,) are the
-    other edges, node << 32 | token, and the nodes they lead to. `words` (nodes,) is the place in the vocabulary of
-    the n-gram that ends there, or -1. `shift` is what is left of 64 bits beside a slot's number, and `longest` the
-    tokens of the longest n-gram.
+    first: (tokens,) the node that a token leads to from the root, or -1.
+    edges, ends: (slots,) the hash table of all other edges, node << 32 | token, and of the nodes they lead to.
+    words: (nodes,) the vocabulary index of the n-gram that ends at a node, or -1.
+    shift: 64 minus the bits of a slot number.
+    longest: tokens of the longest n-gram.
     """
 
     first: NDArray[np.int32]
@@ -34,131 +35,127 @@ class NgramTable(NamedTuple):
     longest: int
 
 
-class Parts(NamedTuple):
-    """The n-grams within each of some texts: those of text i are `words[offsets[i]:offsets[i + 1]]`, repeats too."""
+class NgramOccurrences(NamedTuple):
+    """The n-grams within each text: those of text i are `words[offsets[i]:offsets[i + 1]]`, with repetitions."""
 
     offsets: NDArray[np.int64]
     words: NDArray[np.int32]
 
-    @classmethod
-    def none(cls) -> "Parts":
-        """Of no text."""
-        return cls(np.zeros(1, np.int64), np.empty(0, np.int32))
 
+@inline
+def find_ngrams(trie: NgramTrie, ids: np.ndarray, position: int, end: int, ngrams: np.ndarray) -> int:
+    """Find all n-grams that start at `ids[position]` and end before `ids[end]`; returns how many there are.
 
-@piece
-def walk(table: NgramTable, ids: np.ndarray, position: int, end: int, found: np.ndarray) -> int:
-    """Find all n-grams that start at `ids[position]` and end before `ids[end]`; gives how many there are.
-
-    found[n - 1] becomes the place in the vocabulary of the one of n tokens, -1 where there is none; `found` has
-    room for `table.longest`. Ids that are no token of the table are in no n-gram.
+    `ngrams[n - 1]` becomes the vocabulary index of the one of n tokens, or -1; `ngrams` is (trie.longest,).
     """
-    for n in range(table.longest):
-        found[n] = NONE
+    for n in range(trie.longest):
+        ngrams[n] = NONE
     count, node = 0, np.int64(NONE)
-    for n in range(min(table.longest, end - position)):
+    for n in range(min(trie.longest, end - position)):
         token = ids[position + n]
         if n == 0:
-            node = np.int64(table.first[token] if np.uint32(token) < table.first.shape[0] else NONE)
+            node = np.int64(trie.first[token] if np.uint32(token) < trie.first.shape[0] else NONE)
         else:
-            node = follow(table, node, token)
+            node = next_node(trie, node, token)
         if node < 0:
             break
-        word = table.words[node]
+        word = trie.words[node]
         if word >= 0:
-            found[n] = word
+            ngrams[n] = word
             count += 1
     return count
 
 
-@piece
-def follow(table: NgramTable, node: np.int64, token: np.int32) -> np.int64:
+@inline
+def next_node(trie: NgramTrie, node: np.int64, token: np.int32) -> np.int64:
     """The node that a token leads to, or -1."""
-    edge = np.uint64(node) << np.uint64(TOKEN) | np.uint64(np.uint32(token))
-    last = table.edges.shape[0] - 1
-    slot = np.int64((edge * GAMMA) >> np.uint64(table.shift))
-    while table.edges[slot] != edge:
-        if table.edges[slot] == EMPTY:
+    edge = np.uint64(node) << np.uint64(TOKEN_BITS) | np.uint64(np.uint32(token))
+    last = trie.edges.shape[0] - 1
+    slot = np.int64((edge * GAMMA) >> np.uint64(trie.shift))
+    while trie.edges[slot] != edge:
+        if trie.edges[slot] == EMPTY:
             return np.int64(NONE)
         slot = (slot + 1) & last
-    return np.int64(table.ends[slot])
+    return np.int64(trie.ends[slot])
 
 
-@kernel
-def place(edges: np.ndarray, ends: np.ndarray, table: NgramTable) -> None:
-    """Enter edges and the nodes they lead to in the slots of a table, which are free."""
-    last = table.edges.shape[0] - 1
+@allocating_entry_point
+def insert_edges(edges: np.ndarray, ends: np.ndarray, trie: NgramTrie) -> None:
+    """Insert edges and the nodes they lead to into the hash table."""
+    last = trie.edges.shape[0] - 1
     for i in range(edges.shape[0]):
-        slot = np.int64((edges[i] * GAMMA) >> np.uint64(table.shift))
-        while table.edges[slot] != EMPTY:
+        slot = np.int64((edges[i] * GAMMA) >> np.uint64(trie.shift))
+        while trie.edges[slot] != EMPTY:
             slot = (slot + 1) & last
-        table.edges[slot] = edges[i]
-        table.ends[slot] = ends[i]
+        trie.edges[slot] = edges[i]
+        trie.ends[slot] = ends[i]
 
 
-@kernel
-def walk_all(table: NgramTable, ids: np.ndarray, found: np.ndarray) -> int:
-    """`walk` from each place of one line of text to its end; `found` is (tokens, longest). Gives how many there are."""
+@allocating_entry_point
+def find_all_ngrams(trie: NgramTrie, ids: np.ndarray, ngrams: np.ndarray) -> int:
+    """`find_ngrams` from each position of a text; `ngrams` is (tokens, longest). Returns how many there are."""
     count = 0
     for i in range(ids.shape[0]):
-        count += walk(table, ids, i, ids.shape[0], found[i])
+        count += find_ngrams(trie, ids, i, ids.shape[0], ngrams[i])
     return count
 
 
-@kernel
-def list_parts(table: NgramTable, ids: np.ndarray, parts: Parts, write: bool) -> None:
-    """Turn `parts.offsets`, the borders of texts in `ids`, into those of their n-grams, and write these if asked to."""
-    found, count, begin = np.empty(table.longest, np.int32), 0, 0
-    for text in range(parts.offsets.shape[0] - 1):
-        end = parts.offsets[text + 1]
+@allocating_entry_point
+def list_occurrences(trie: NgramTrie, ids: np.ndarray, occurrences: NgramOccurrences, write: bool) -> None:
+    """Turn `offsets`, text boundaries in `ids`, into boundaries of their n-grams; if `write`, also list these."""
+    ngrams, count, begin = np.empty(trie.longest, np.int32), 0, 0
+    for text in range(occurrences.offsets.shape[0] - 1):
+        end = occurrences.offsets[text + 1]
         for i in range(begin, end):
-            walk(table, ids, i, end, found)
-            for word in found:
+            find_ngrams(trie, ids, i, end, ngrams)
+            for word in ngrams:
                 if word >= 0:
                     if write:
-                        parts.words[count] = word
+                        occurrences.words[count] = word
                     count += 1
-        parts.offsets[text + 1] = count
+        occurrences.offsets[text + 1] = count
         begin = end
 
 
-def ngrams_within(table: NgramTable, ids: NDArray[np.int32], borders: NDArray[np.int64]) -> Parts:
-    """All n-grams within each of some texts, whose tokens are `ids` and whose borders (texts + 1,) are in these."""
-    counted = Parts(borders.copy(), np.empty(0, np.int32))
-    list_parts(table, ids, counted, False)
-    parts = Parts(borders.copy(), np.empty(int(counted.offsets[-1]), np.int32))
-    list_parts(table, ids, parts, True)
-    return parts
+def ngrams_within(trie: NgramTrie, ids: NDArray[np.int32], borders: NDArray[np.int64]) -> NgramOccurrences:
+    """All n-grams within each text of tokens `ids`, whose boundaries in `ids` are `borders` (texts + 1,)."""
+    counted = NgramOccurrences(borders.copy(), np.empty(0, np.int32))
+    list_occurrences(trie, ids, counted, False)
+    occurrences = NgramOccurrences(borders.copy(), np.empty(int(counted.offsets[-1]), np.int32))
+    list_occurrences(trie, ids, occurrences, True)
+    return occurrences
 
 
-def ngram_table(sequences: NDArray[np.int32], words: NDArray[np.int32], tokens: int) -> NgramTable:
-    """The table of n-grams given as rows of token ids below `tokens`, -1 behind the last; `words` are their places.
+def build_trie(sequences: NDArray[np.int32], words: NDArray[np.int32], tokens: int) -> NgramTrie:
+    """The trie of n-grams.
 
-    Several rows may have the same place.
+    Arguments:
+        sequences: (n-grams, longest) token ids below `tokens`, -1 after the last.
+        words: (n-grams,) their vocabulary indices; several n-grams may have the same.
     """
     count, longest = sequences.shape
-    nodes = np.zeros(count, np.int64)  # of each n-gram's prefix; no node is below the root's
-    ends, edges, goals, node_count = np.full(count, NONE, np.int64), [], [], 0
+    nodes = np.zeros(count, np.int64)  # of each n-gram's prefix; the root has no number
+    ends, edges, targets, node_count = np.full(count, NONE, np.int64), [], [], 0
     first = np.full(tokens, NONE, np.int32)
     for n in range(longest):
-        long = sequences[:, n] >= 0
-        keys = nodes[long].astype(np.uint64) << np.uint64(TOKEN) | sequences[long, n].astype(np.uint64)
-        unique, place_of = np.unique(keys, return_inverse=True)
-        nodes[long] = node_count + place_of
-        goal = np.arange(node_count, node_count + len(unique), dtype=np.int32)
+        is_longer = sequences[:, n] >= 0
+        keys = nodes[is_longer].astype(np.uint64) << np.uint64(TOKEN_BITS) | sequences[is_longer, n].astype(np.uint64)
+        unique, inverse = np.unique(keys, return_inverse=True)
+        nodes[is_longer] = node_count + inverse
+        target = np.arange(node_count, node_count + len(unique), dtype=np.int32)
         if n == 0:
-            first[unique.astype(np.int64)] = goal
+            first[unique.astype(np.int64)] = target
         else:
             edges.append(unique)
-            goals.append(goal)
-        ends[long] = nodes[long]
+            targets.append(target)
+        ends[is_longer] = nodes[is_longer]
         node_count += len(unique)
-    at_node = np.full(node_count, NONE, np.int32)
-    at_node[ends] = words
+    word_of_node = np.full(node_count, NONE, np.int32)
+    word_of_node[ends] = words
     size = sum(map(len, edges))
-    bits = max(1, (2 * size).bit_length())  # at most half of the slots are taken
+    bits = max(1, (2 * size).bit_length())  # a load factor of at most one half
     slots = np.full(1 << bits, EMPTY), np.full(1 << bits, NONE, np.int32)
-    table = NgramTable(first, *slots, at_node, 64 - bits, longest)
+    trie = NgramTrie(first, *slots, word_of_node, 64 - bits, longest)
     if size:
-        place(np.concatenate(edges), np.concatenate(goals), table)
-    return table
+        insert_edges(np.concatenate(edges), np.concatenate(targets), trie)
+    return trie

@@ -1,25 +1,22 @@
-"""Vectors of any string as sums of rows of all n-grams of a vocabulary that are within it."""
+"""Vectors of arbitrary strings: the sum of the rows of all vocabulary n-grams within them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from embeddings.errors import FormatError
-from embeddings.plugins.sembei.ngram_trie import NONE, NgramTable, Parts, ngram_table, ngrams_within
-
-if TYPE_CHECKING:
-    from embeddings.models.model import Model
+from embeddings.models.model import Model
+from embeddings.plugins.sembei.ngram_trie import NONE, NgramOccurrences, NgramTrie, build_trie, ngrams_within
 
 
 @dataclass(frozen=True)
-class Composition:
-    """N-grams, and a row for each, float32 (n-grams, dim).
+class NgramComposer:
+    """Composes vectors from n-grams and their rows, float32 (n-grams, dim).
 
-    Called with texts it gives their vectors (texts, dim): the sum of the rows of all n-grams within each, at whatever
-    code point they start, as often as they are there; zeros where there is none.
+    Called with texts it returns their vectors (texts, dim): the sum of the rows of all n-grams within each, counting
+    every occurrence at any code point; zeros where there is none.
     """
 
     ngrams: Sequence[str]
@@ -29,43 +26,43 @@ class Composition:
         """The vectors of texts, float32 (texts, dim)."""
         from scipy.sparse import csr_array
 
-        offsets, words = parts(self.table, texts)
+        offsets, words = occurrences(self.trie, texts)
         counts = csr_array((np.ones(len(words), np.float32), words, offsets), shape=(len(texts), len(self.ngrams)))
         return np.asarray(counts @ self.rows, np.float32)
 
     @cached_property
-    def table(self) -> NgramTable:
-        """What finds the n-grams in texts."""
-        return table_of(self.ngrams)
+    def trie(self) -> NgramTrie:
+        """The trie of the n-grams."""
+        return trie_of(self.ngrams)
 
 
-def table_of(ngrams: Sequence[str]) -> NgramTable:
-    """What finds n-grams in code points."""
+def trie_of(ngrams: Sequence[str]) -> NgramTrie:
+    """A trie of n-grams by code points."""
     points, borders = code_points(ngrams)
     lengths = np.diff(borders)
     sequences = np.full((len(ngrams), int(lengths.max(initial=1))), NONE, np.int32)
     sequences[np.arange(sequences.shape[1]) < lengths[:, None]] = points
-    return ngram_table(sequences, np.arange(len(ngrams), dtype=np.int32), int(points.max(initial=0)) + 1)
+    return build_trie(sequences, np.arange(len(ngrams), dtype=np.int32), int(points.max(initial=0)) + 1)
 
 
-def parts(table: NgramTable, texts: Sequence[str]) -> Parts:
-    """The n-grams of a table of `table_of` within each text."""
-    return ngrams_within(table, *code_points(texts))
+def occurrences(trie: NgramTrie, texts: Sequence[str]) -> NgramOccurrences:
+    """The n-grams of a code-point trie within each text."""
+    return ngrams_within(trie, *code_points(texts))
 
 
 def code_points(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """The code points of all texts, int32, and the borders of the texts in these (texts + 1,), int64."""
+    """The code points of all texts, int32, and their boundaries (texts + 1,), int64."""
     points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.int32)
     return points, np.cumsum([0, *map(len, texts)], dtype=np.int64)
 
 
-def composer(model: "Model") -> Composition:
-    """How a model with a row for each n-gram of its vocabulary, in the table "ngrams", composes.
+def composer(model: Model) -> NgramComposer:
+    """The composer of a model with a row for each n-gram of its vocabulary, in the table "ngrams".
 
     Raises:
-        FormatError: the table is missing or does not fit.
+        FormatError: the table is missing or has the wrong shape or type.
     """
     rows, shape = model.tables.get("ngrams"), (len(model.vocabulary), model.vectors.dim)
     if rows is None or rows.shape != shape or rows.dtype != np.float32:
-        raise FormatError(f"the {model.name} model is broken: it has no float32 table 'ngrams' of shape {shape}")
-    return Composition(model.vocabulary.words, rows)
+        raise FormatError(f"the {model.name} model is damaged: expected a float32 table 'ngrams' of shape {shape}")
+    return NgramComposer(model.vocabulary.words, rows)

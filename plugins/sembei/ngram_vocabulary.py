@@ -1,8 +1,8 @@
-"""The frequent n-grams of a corpus of characters, or of any tokens: counted exactly, in memory that is bounded.
+"""The frequent n-grams of a corpus of characters, or of any tokens, counted exactly in bounded memory.
 
-An n-gram can be frequent only if its first and its last n - 1 tokens are (Agrawal and Srikant 1994), so a pass for
-each length counts pairs of n-grams one shorter that overlap. Where distinct pairs are too many for the table, a pass
-counts only a part of them, and others follow for the rest: every count is exact.
+An n-gram can be frequent only if its first and its last n - 1 tokens are (Agrawal and Srikant 1994). So a pass for each
+length counts overlapping pairs of n-grams that are one shorter. Where the table has no room for all distinct pairs, a
+pass counts a part of them, and further passes count the rest: every count is exact.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,23 +17,23 @@ from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.tokenizers import characters
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, SettingError
-from embeddings.plugins.sembei.ngram_trie import NONE, NgramTable, ngram_table
+from embeddings.plugins.sembei.ngram_trie import NONE, NgramTrie, build_trie
 from embeddings.plugins.sembei.pair_counts import (
     EMPTY,
-    PARTS,
+    N_PASS_KEYS,
     Pairs,
-    advance,
     count_pairs,
-    fill_pairs,
+    insert_pairs,
+    lengthen_ngrams,
     new_pairs,
-    read_text,
+    read_chunk,
 )
 
 LONGEST = 64  # tokens of an n-gram
-TEXT = 1 << 20  # tokens read at a time
-ROOM = 1 << 23  # distinct n-grams of a length in memory, at 16 bytes and up to 48 for each
-FEW = 10  # bits of slots that a table begins with
-BORDERS = "\ufeff"  # beside white space and control characters
+CHUNK_SIZE = 1 << 20  # tokens read at a time
+MAX_NGRAMS = 1 << 23  # distinct n-grams of one length in memory, 16 to 48 bytes each
+INITIAL_BITS = 10  # a new table has 2 ** INITIAL_BITS slots
+EXTRA_BORDERS = "\ufeff"  # besides white space and control characters
 
 Keys = NDArray[np.uint64]
 Counts = NDArray[np.int64]
@@ -43,10 +43,12 @@ Counts = NDArray[np.int64]
 class Ngrams:
     """Frequent n-grams.
 
-    vocabulary: the n-grams as strings with their counts, the most frequent first. sequences: (n-grams, longest)
-    int32, the ids of their tokens in the corpus, -1 behind the last; words: (n-grams,) int32, the place of each
-    in the vocabulary: another only where different tokens give the same string. tokens: how many different ones the
-    corpus has. lines: (lines + 1,) the borders in its ids that no n-gram reaches over.
+    Arguments:
+        vocabulary: the n-grams as strings with counts, most frequent first.
+        sequences: (n-grams, longest) int32, their token ids in the corpus, -1 after the last.
+        words: (n-grams,) int32, their vocabulary indices; different tokens may spell the same string.
+        tokens: number of different tokens of the corpus.
+        lines: (lines + 1,) boundaries in its ids that no n-gram crosses.
     """
 
     vocabulary: Vocabulary
@@ -56,9 +58,9 @@ class Ngrams:
     lines: NDArray[np.int64]
 
     @cached_property
-    def table(self) -> NgramTable:
-        """What finds them in the ids of the corpus."""
-        return ngram_table(self.sequences, self.words, self.tokens)
+    def trie(self) -> NgramTrie:
+        """The trie that finds the n-grams in ids of the corpus."""
+        return build_trie(self.sequences, self.words, self.tokens)
 
 
 def frequent_ngrams(
@@ -69,181 +71,182 @@ def frequent_ngrams(
     per_length: Sequence[int] | None = None,
     max_vocab: int | None = None,
     cross_lines: bool = False,
-    room: int = ROOM,
+    max_ngrams: int = MAX_NGRAMS,
 ) -> Ngrams:
-    """The n-grams of one to `max_n` tokens that occur `min_count` times or more.
+    """The n-grams of one to `max_n` tokens that occur at least `min_count` times.
 
-    Of each length only the most frequent are taken, so many as `per_length` says, whose last number is that of
-    all further lengths; and of these only the first `max_vocab`. Equal counts go by token, in code point order.
-    No n-gram reaches over the end of a line, with `cross_lines` over that of a document, or over white space, a
-    control character or U+FEFF, none of which is in any. Tokens of one character stand side by side in an
-    n-gram's string, longer ones have "_" between them.
+    No n-gram contains white space, a control character or U+FEFF. In an n-gram's string, tokens of several characters
+    are joined by "_".
 
-    No more than `room` distinct n-grams are held at once. Only if more than so many of one length are frequent,
-    those that occur less often than all of these are left out, longer ones too.
+    Arguments:
+        per_length: how many of the most frequent n-grams to take of each length; the last number is for all further
+            lengths. Equal counts are ordered by token, in code point order.
+        max_vocab: how many n-grams to take of these, over all lengths.
+        cross_lines: n-grams may cross line ends, but not document ends.
+        max_ngrams: distinct n-grams of one length in memory. If more than these are frequent, the rarer ones and the
+            longer n-grams that contain them are left out.
 
     Raises:
-        CorpusError: nothing occurs so often.
-        SettingError: a number is out of range, or the corpus was given its vocabulary.
+        CorpusError: no n-gram occurs so often.
+        SettingError: a number is out of range, or the corpus was encoded with a given vocabulary.
     """
-    check(encoded, max_n, min_count, per_length, room)
-    spelling = encoded.vocabulary.words
-    levels = Levels(encoded, cross_lines, min_count, room)
-    order = np.argsort(np.argsort(np.array(spelling, object)))
-    chosen, counts = [], []
+    check_settings(encoded, max_n, min_count, per_length, max_ngrams)
+    tokens = encoded.vocabulary.words
+    counter = NgramCounter(encoded, cross_lines, min_count, max_ngrams)
+    order = np.argsort(np.argsort(np.array(tokens, object)))
+    sequences_by_length, counts_by_length = [], []
     for n in range(1, max_n + 1):
         if n > 1:
-            levels.grow(n)
+            counter.grow(n)
         limit = None if per_length is None else per_length[min(n, len(per_length)) - 1]
-        taken = levels.most_frequent(limit, max_n, order)
-        chosen.append(levels.sequences(taken, max_n))
-        counts.append(levels.counts[taken])
-    sequences = np.concatenate(chosen)
+        selected = counter.most_frequent(limit, max_n, order)
+        sequences_by_length.append(counter.sequences(selected, max_n))
+        counts_by_length.append(counter.counts[selected])
+    sequences = np.concatenate(sequences_by_length)
     if not len(sequences):
         raise CorpusError(f"no n-gram occurs {min_count} times; lower --min-count")
-    vocabulary, words = spelled(sequences, np.concatenate(counts), spelling, max_vocab)
-    return Ngrams(vocabulary, sequences[words >= 0], words[words >= 0], len(spelling), levels.lines)
+    vocabulary, words = spell_ngrams(sequences, np.concatenate(counts_by_length), tokens, max_vocab)
+    return Ngrams(vocabulary, sequences[words >= 0], words[words >= 0], len(tokens), counter.lines)
 
 
-def check(encoded: EncodedCorpus, max_n: int, min_count: int, per_length: Sequence[int] | None, room: int) -> None:
-    """Refuse what cannot be counted."""
+def check_settings(
+    encoded: EncodedCorpus, max_n: int, min_count: int, per_length: Sequence[int] | None, max_ngrams: int
+) -> None:
+    """Refuse settings that are out of range."""
     if not 1 <= max_n <= LONGEST:
-        raise SettingError(f"max_n must be 1 to {LONGEST}, not {max_n}")
+        raise SettingError(f"max_n must be in [1, {LONGEST}], got {max_n}")
     if min_count < 1:
-        raise SettingError(f"min_count must be at least 1, not {min_count}")
+        raise SettingError(f"min_count must be at least 1, got {min_count}")
     if per_length is not None and (not per_length or min(per_length) < 0 or len(per_length) > max_n):
-        raise SettingError(f"per_length must be one to max_n = {max_n} numbers from 0 up, not {list(per_length)}")
+        wanted = f"1 to max_n = {max_n} non-negative integers"
+        raise SettingError(f"per_length must be {wanted}, got {list(per_length)}")
     if per_length is not None and not any(per_length):
-        raise SettingError(f"per_length must let in one n-gram at least, not {list(per_length)}")
-    if room < 1:
-        raise SettingError(f"room must be at least 1, not {room}")
-    if encoded.meta["given"]:
-        raise SettingError("n-grams are counted, so the corpus may not be given a vocabulary (--vocab)")
+        raise SettingError(f"per_length must allow at least one n-gram, got {list(per_length)}")
+    if max_ngrams < 1:
+        raise SettingError(f"max_ngrams must be at least 1, got {max_ngrams}")
+    if encoded.meta["fixed_vocabulary"]:
+        raise SettingError("n-grams cannot be counted with a given vocabulary; remove --vocabulary")
 
 
-class Levels:
-    """N-grams that may be part of longer ones, by length; each has a number, and the tokens have the first.
+class NgramCounter:
+    """Counts n-grams length by length. Each n-gram has a number; single tokens come first.
 
-    `starts` holds the first number of each length, `lasts` the last token of each n-gram, `prefixes` the place, among
-    those one shorter, of the n-gram without it; `counts` are those of the length that was counted last.
+    `starts` holds the first number of each length, `lasts` the last token of each n-gram, `prefixes` the index, among
+    n-grams one shorter, of the n-gram without it, and `frequent` the number of each frequent pair. `counts` are those
+    of the length counted last.
     """
 
-    def __init__(self, encoded: EncodedCorpus, cross_lines: bool, least: int, room: int) -> None:
+    def __init__(self, encoded: EncodedCorpus, cross_lines: bool, min_count: int, max_ngrams: int) -> None:
         self.ids = np.asarray(encoded.ids)
         lines = np.asarray(encoded.sentences)
         self.lines = lines[np.asarray(encoded.documents)] if cross_lines else lines
-        self.least, self.room = least, room
+        self.min_count, self.max_ngrams = min_count, max_ngrams
         self.counts: Counts = encoded.vocabulary.counts
-        self.known = np.array([not border(token) for token in encoded.vocabulary.words]) & (self.counts >= least)
+        is_inner = np.array([not is_border(token) for token in encoded.vocabulary.words])
+        self.allowed = is_inner & (self.counts >= min_count)
         self.lasts = [np.arange(len(self.counts), dtype=np.int32)]
         self.prefixes = [np.full(len(self.counts), NONE, np.int32)]
         self.starts = [0]
-        self.held: Pairs = new_pairs(FEW)
+        self.frequent: Pairs = new_pairs(INITIAL_BITS)
 
     def grow(self, n: int) -> None:
-        """Count those of n tokens, and hold the frequent ones."""
-        keys, counts = self.counted(n)
+        """Count the n-grams of n tokens."""
+        keys, self.counts = self.count_length(n)
         start, before = self.starts[-1] + len(self.lasts[-1]), self.starts[-1]
         self.prefixes.append((keys >> np.uint64(32)).astype(np.int32) - before)
-        self.lasts.append(self.lasts[-1][(keys & np.uint64(PARTS - 1)).astype(np.int64) - before])
+        self.lasts.append(self.lasts[-1][(keys & np.uint64(N_PASS_KEYS - 1)).astype(np.int64) - before])
         self.starts.append(start)
-        self.counts = counts
-        self.held = pairs_of(keys, np.arange(start, start + len(keys)), self.held)
+        self.frequent = merge_pairs(keys, np.arange(start, start + len(keys)), self.frequent)
 
-    def counted(self, n: int) -> tuple[Keys, Counts]:
-        """The frequent pairs that are n-grams of n tokens, and their counts, in passes that have room."""
+    def count_length(self, n: int) -> tuple[Keys, Counts]:
+        """The frequent pairs that are n-grams of n tokens, and their counts, in as many passes as memory requires."""
         keys, counts = np.empty(0, np.uint64), np.empty(0, np.int64)
-        low, width = 0, PARTS
-        while low < PARTS:
-            found, high = self.one_pass(n, low, min(low + width, PARTS))
-            often = (found.keys != EMPTY) & (found.values >= self.least)
-            keys = np.concatenate([keys, found.keys[often]])
-            counts = np.concatenate([counts, found.values[often]])
-            keys, counts = self.limited(keys, counts)
+        low, width = 0, N_PASS_KEYS
+        while low < N_PASS_KEYS:
+            pairs, high = self.count_pass(n, low, min(low + width, N_PASS_KEYS))
+            is_frequent = (pairs.keys != EMPTY) & (pairs.values >= self.min_count)
+            keys = np.concatenate([keys, pairs.keys[is_frequent]])
+            counts = np.concatenate([counts, pairs.values[is_frequent]])
+            if len(keys) > self.max_ngrams:  # raises the minimum count
+                self.min_count = int(np.partition(counts, -self.max_ngrams - 1)[-self.max_ngrams - 1]) + 1
+                keys, counts = keys[counts >= self.min_count], counts[counts >= self.min_count]
             low, width = high, high - low
         return keys, counts
 
-    def limited(self, keys: Keys, counts: Counts) -> tuple[Keys, Counts]:
-        """As many as there is room for: more often than the most frequent of the others."""
-        if len(keys) <= self.room:
-            return keys, counts
-        self.least = int(np.partition(counts, -self.room - 1)[-self.room - 1]) + 1
-        return keys[counts >= self.least], counts[counts >= self.least]
-
-    def one_pass(self, n: int, low: int, high: int) -> tuple[Pairs, int]:
-        """The counts of pairs from part `low` on, and the part before which the table had no more room."""
-        pairs = new_pairs(FEW)
-        for text in self.texts(n):
-            start, last = 0, len(text) - 1
-            while (start := count_pairs(text, start, pairs, len(pairs.keys) // 2, low, high)) < last:
-                if len(pairs.keys) >= 2 * self.room and high - low > 1:
+    def count_pass(self, n: int, low: int, high: int) -> tuple[Pairs, int]:
+        """The counts of pairs with pass keys from `low` on, and the pass key where the table had no more room."""
+        pairs = new_pairs(INITIAL_BITS)
+        for chunk in self.chunks(n):
+            start, last = 0, len(chunk) - 1
+            while (start := count_pairs(chunk, start, pairs, len(pairs.keys) // 2, low, high)) < last:
+                if len(pairs.keys) >= 2 * self.max_ngrams and high - low > 1:
                     high = low + (high - low) // 2
-                    pairs = moved(pairs, len(pairs.keys), low, high)
+                    pairs = copy_pairs(pairs, len(pairs.keys), low, high)
                 else:
-                    pairs = moved(pairs, 2 * len(pairs.keys), low, high)
+                    pairs = copy_pairs(pairs, 2 * len(pairs.keys), low, high)
         return pairs, high
 
-    def texts(self, n: int) -> Iterator[NDArray[np.int32]]:
-        """The corpus in stretches, as the numbers of the n-grams of n - 1 tokens that start at each place."""
-        text, place = np.empty(TEXT, np.int32), np.zeros(2, np.int64)
-        while filled := read_text(self.ids, self.lines, self.known, text, place, n):
+    def chunks(self, n: int) -> Iterator[NDArray[np.int32]]:
+        """The corpus in chunks, as the numbers of the n-grams of n - 1 tokens that start at each position."""
+        chunk, cursor = np.empty(CHUNK_SIZE, np.int32), np.zeros(2, np.int64)
+        while filled := read_chunk(self.ids, self.lines, self.allowed, chunk, cursor, n):
             for _ in range(n - 2):
-                advance(text[:filled], self.held)
-            yield text[:filled]
+                lengthen_ngrams(chunk[:filled], self.frequent)
+            yield chunk[:filled]
 
     def most_frequent(self, limit: int | None, max_n: int, order: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The first `limit` of the length counted last, by count, then by token; all without a limit."""
-        often = self.counts >= self.least
-        taken = np.flatnonzero(often & self.known if len(self.starts) == 1 else often)
-        if limit is None or len(taken) <= limit:
-            return taken
+        """The `limit` most frequent n-grams of the length counted last, ties by token; all without a limit."""
+        is_frequent = self.counts >= self.min_count
+        selected = np.flatnonzero(is_frequent & self.allowed if len(self.starts) == 1 else is_frequent)
+        if limit is None or len(selected) <= limit:
+            return selected
         if limit == 0:
-            return taken[:0]
-        counts = self.counts[taken]
-        taken = taken[counts >= np.partition(counts, -limit)[-limit]]
-        spelled = self.sequences(taken, max_n)
-        columns = [order[spelled[:, n]] for n in reversed(range(max_n))]
-        first: NDArray[np.int64] = taken[np.lexsort([*columns, -self.counts[taken]])][:limit]
+            return selected[:0]
+        counts = self.counts[selected]
+        selected = selected[counts >= np.partition(counts, -limit)[-limit]]
+        tokens = self.sequences(selected, max_n)
+        columns = [order[tokens[:, n]] for n in reversed(range(max_n))]
+        first: NDArray[np.int64] = selected[np.lexsort([*columns, -self.counts[selected]])][:limit]
         return first
 
-    def sequences(self, taken: NDArray[np.int64], max_n: int) -> NDArray[np.int32]:
+    def sequences(self, selected: NDArray[np.int64], max_n: int) -> NDArray[np.int32]:
         """The tokens of n-grams of the length counted last."""
-        found, at = np.full((len(taken), max_n), NONE, np.int32), taken
+        tokens, at = np.full((len(selected), max_n), NONE, np.int32), selected
         for level in reversed(range(len(self.lasts))):
-            found[:, level] = self.lasts[level][at]
+            tokens[:, level] = self.lasts[level][at]
             at = self.prefixes[level][at].astype(np.int64)
-        return found
+        return tokens
 
 
-def border(token: str) -> bool:
-    """Whether it holds what no n-gram reaches over."""
-    return any(character.isspace() or character in BORDERS or category(character) == "Cc" for character in token)
+def is_border(token: str) -> bool:
+    """Whether a token contains a character that no n-gram contains."""
+    return any(character.isspace() or character in EXTRA_BORDERS or category(character) == "Cc" for character in token)
 
 
-def moved(pairs: Pairs, slots: int, low: int, high: int) -> Pairs:
-    """The pairs of some parts in a table of so many slots."""
-    fresh = new_pairs(slots.bit_length() - 1)
-    fill_pairs(fresh, pairs.keys, pairs.values, low, high)
-    return fresh
-
-
-def pairs_of(keys: Keys, values: NDArray[np.int64], others: Pairs) -> Pairs:
-    """A table of pairs, and of those of another one."""
-    table = new_pairs(max(FEW, (2 * (len(keys) + int(others.used[0]))).bit_length()))
-    fill_pairs(table, others.keys, others.values, 0, PARTS)
-    fill_pairs(table, keys, values, 0, PARTS)
+def copy_pairs(pairs: Pairs, slots: int, low: int, high: int) -> Pairs:
+    """The pairs with pass keys in [low, high), in a table of `slots` slots."""
+    table = new_pairs(slots.bit_length() - 1)
+    insert_pairs(table, pairs.keys, pairs.values, low, high)
     return table
 
 
-def spelled(
-    sequences: NDArray[np.int32], counts: Counts, spelling: Sequence[str], max_vocab: int | None
+def merge_pairs(keys: Keys, values: NDArray[np.int64], others: Pairs) -> Pairs:
+    """A table of these pairs and those of another table."""
+    table = new_pairs(max(INITIAL_BITS, (2 * (len(keys) + int(others.used[0]))).bit_length()))
+    insert_pairs(table, others.keys, others.values, 0, N_PASS_KEYS)
+    insert_pairs(table, keys, values, 0, N_PASS_KEYS)
+    return table
+
+
+def spell_ngrams(
+    sequences: NDArray[np.int32], counts: Counts, tokens: Sequence[str], max_vocab: int | None
 ) -> tuple[Vocabulary, NDArray[np.int32]]:
-    """The vocabulary of n-grams, those that are spelled alike as one, and the place of each in it, or -1."""
-    joiner = "" if all(len(characters(token)) <= 1 for token in spelling) else "_"
-    rows = [joiner.join([spelling[token] for token in row if token >= 0]) for row in sequences.tolist()]
-    together: dict[str, int] = {}
-    for word, count in zip(rows, counts.tolist(), strict=True):
-        together[word] = together.get(word, 0) + count
-    vocabulary = Vocabulary.from_counts(together).select(max_vocab=max_vocab)
-    ids = {word: place for place, word in enumerate(vocabulary.words)}
-    return vocabulary, np.array([ids.get(word, NONE) for word in rows], np.int32)
+    """The vocabulary of n-grams, merged by spelling, and the index of each in it, or -1."""
+    joiner = "" if all(len(characters(token)) <= 1 for token in tokens) else "_"
+    spellings = [joiner.join([tokens[token] for token in row if token >= 0]) for row in sequences.tolist()]
+    merged: dict[str, int] = {}
+    for word, count in zip(spellings, counts.tolist(), strict=True):
+        merged[word] = merged.get(word, 0) + count
+    vocabulary = Vocabulary.from_counts(merged).select(max_vocab=max_vocab)
+    ids = {word: index for index, word in enumerate(vocabulary.words)}
+    return vocabulary, np.array([ids.get(word, NONE) for word in spellings], np.int32)

@@ -1,28 +1,28 @@
-"""The compiled pass that counts n-grams: each is a pair of n-grams one shorter, its prefix and its suffix.
+"""Compiled counting of n-grams: each is a pair of n-grams one shorter, its prefix and its suffix.
 
-Tables are open-addressing ones with linear probing, keyed by a pair: prefix << 32 | suffix.
+Hash tables use open addressing with linear probing; the key of a pair is prefix << 32 | suffix.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from embeddings.kernels.jit import kernel, piece
-from embeddings.kernels.random_numbers import random
+from embeddings.kernels.jit import allocating_entry_point, inline
+from embeddings.kernels.random_numbers import random_bits
 
-# numpy's in plain Python, machine ones when compiled
+# numpy types in plain Python, machine types when compiled
 Array = Any
 Int = Any
 
 EMPTY = np.uint64(2**64 - 1)
 SUFFIX = np.uint64(32)
 LOW = np.uint64(2**32 - 1)
-PARTS = 2**32  # pairs are told apart by a number below this, so that some can be counted in a pass of their own
+N_PASS_KEYS = 2**32  # each pair has a pass key below this; a pass counts the pairs of a range of keys
 POSITION, LINE = range(2)
 
 
 class Pairs(NamedTuple):
-    """Pairs and a number for each, (slots,) both, a power of two; `used` (1,) says how many slots are taken."""
+    """A hash table from pairs to numbers, both (slots,), a power of two; `used` (1,) counts the occupied slots."""
 
     keys: np.ndarray
     values: np.ndarray
@@ -30,98 +30,98 @@ class Pairs(NamedTuple):
 
 
 def new_pairs(bits: int) -> Pairs:
-    """A table of 2 ** bits free slots."""
+    """An empty table of 2 ** bits slots."""
     return Pairs(np.full(1 << bits, EMPTY), np.zeros(1 << bits, np.int64), np.zeros(1, np.int64))
 
 
-@piece
-def find(pairs: Pairs, key: Int, mixed: Int) -> Int:
-    """The slot of a pair, or the free one where it belongs."""
+@inline
+def find_slot(pairs: Pairs, key: Int, hashed: Int) -> Int:
+    """The slot of a pair, or the empty one where it belongs."""
     last = pairs.keys.shape[0] - 1
-    slot = np.int64(mixed >> SUFFIX) & last
+    slot = np.int64(hashed >> SUFFIX) & last
     while pairs.keys[slot] != key and pairs.keys[slot] != EMPTY:
         slot = (slot + 1) & last
     return slot
 
 
-@piece
-def mix(key: Int) -> Int:
-    """A hash of a pair: its upper half chooses the slot, its lower half the pass."""
-    return random(key, np.uint64(0))
+@inline
+def hash_pair(key: Int) -> Int:
+    """The hash of a pair: its upper half selects the slot, its lower half is the pass key."""
+    return random_bits(key, np.uint64(0))
 
 
-@kernel
-def fill_pairs(pairs: Pairs, keys: Array, values: Array, low: Int, high: Int) -> None:
-    """Enter pairs that are not there yet; those that do not belong to the pass `low` to `high` are left out."""
+@allocating_entry_point
+def insert_pairs(pairs: Pairs, keys: Array, values: Array, low: Int, high: Int) -> None:
+    """Insert new pairs whose pass keys are in [low, high)."""
     for i in range(keys.shape[0]):
-        mixed = mix(keys[i])
-        if keys[i] != EMPTY and low <= np.int64(mixed & LOW) < high:
-            slot = find(pairs, keys[i], mixed)
+        hashed = hash_pair(keys[i])
+        if keys[i] != EMPTY and low <= np.int64(hashed & LOW) < high:
+            slot = find_slot(pairs, keys[i], hashed)
             pairs.keys[slot] = keys[i]
             pairs.values[slot] = values[i]
             pairs.used[0] += 1
 
 
-@kernel
-def read_text(ids: Array, lines: Array, known: Array, text: Array, place: Array, n: Int) -> Int:
-    """Read on into `text` until it is full or the corpus ends; gives how many places of it are taken.
+@allocating_entry_point
+def read_chunk(ids: Array, lines: Array, allowed: Array, chunk: Array, cursor: Array, n: Int) -> Int:
+    """Fill `chunk` with the next tokens of the corpus; returns how many it holds.
 
-    -1 stands between lines, and for tokens that no n-gram may hold. Where a line goes on beyond `text`, its last
-    n - 1 tokens are read again the next time. `place` (2,) is where to go on.
+    -1 separates lines and replaces tokens that are not `allowed` (vocabulary,). Where a line continues beyond the
+    chunk, its last n - 1 tokens are read again next time. `cursor` (2,) is the position to continue from.
     """
-    position, line, size, filled = place[POSITION], place[LINE], text.shape[0], 0
+    position, line, size, filled = cursor[POSITION], cursor[LINE], chunk.shape[0], 0
     while line + 1 < lines.shape[0] and filled + 1 < size:
         border = max(position, min(lines[line + 1], ids.shape[0]))
         while position < border and filled + 1 < size:
             token = ids[position]
-            inside = np.uint32(token) < known.shape[0] and known[token]
-            text[filled] = token if inside else -1
+            is_allowed = np.uint32(token) < allowed.shape[0] and allowed[token]
+            chunk[filled] = token if is_allowed else -1
             filled += 1
             position += 1
         if position < border:
             position = max(position - (n - 1), lines[line])
             break
-        text[filled] = -1
+        chunk[filled] = -1
         filled += 1
         line += 1
-    place[POSITION], place[LINE] = position, line
+    cursor[POSITION], cursor[LINE] = position, line
     return filled
 
 
-@kernel
-def advance(text: Array, held: Pairs) -> None:
-    """From the n-grams that start at each place, -1 where there is none, to those that are longer by one."""
-    last = text.shape[0] - 1
+@allocating_entry_point
+def lengthen_ngrams(chunk: Array, frequent: Pairs) -> None:
+    """Replace the n-gram that starts at each position by the one that is one token longer, or -1."""
+    last = chunk.shape[0] - 1
     for i in range(last):
-        prefix, suffix = text[i], text[i + 1]
-        text[i] = -1
+        prefix, suffix = chunk[i], chunk[i + 1]
+        chunk[i] = -1
         if prefix >= 0 and suffix >= 0:
             key = np.uint64(prefix) << SUFFIX | np.uint64(suffix)
-            slot = find(held, key, mix(key))
-            if held.keys[slot] == key:
-                text[i] = held.values[slot]
-    text[last] = -1
+            slot = find_slot(frequent, key, hash_pair(key))
+            if frequent.keys[slot] == key:
+                chunk[i] = frequent.values[slot]
+    chunk[last] = -1
 
 
-@kernel
-def count_pairs(text: Array, start: Int, counts: Pairs, most: Int, low: Int, high: Int) -> Int:
-    """Count the pairs of neighbours in `text` that belong to the pass `low` to `high`, from the one at `start` on.
+@allocating_entry_point
+def count_pairs(chunk: Array, start: Int, counts: Pairs, max_pairs: Int, low: Int, high: Int) -> Int:
+    """Count the pairs of neighbours in `chunk`, from `start` on, whose pass keys are in [low, high).
 
-    Gives where it stopped: at the last place, or before a new pair for which there is no room among `most`.
+    Returns where it stopped: at the last position, or before a new pair when the table holds `max_pairs`.
     """
-    for i in range(start, text.shape[0] - 1):
-        prefix, suffix = text[i], text[i + 1]
+    for i in range(start, chunk.shape[0] - 1):
+        prefix, suffix = chunk[i], chunk[i + 1]
         if prefix < 0 or suffix < 0:
             continue
         key = np.uint64(prefix) << SUFFIX | np.uint64(suffix)
-        mixed = mix(key)
-        if not low <= np.int64(mixed & LOW) < high:
+        hashed = hash_pair(key)
+        if not low <= np.int64(hashed & LOW) < high:
             continue
-        slot = find(counts, key, mixed)
+        slot = find_slot(counts, key, hashed)
         if counts.keys[slot] == EMPTY:
-            if counts.used[0] >= most:
+            if counts.used[0] >= max_pairs:
                 return i
             counts.keys[slot] = key
             counts.used[0] += 1
         counts.values[slot] += 1
-    return text.shape[0] - 1
+    return chunk.shape[0] - 1

@@ -1,4 +1,4 @@
-"""Segmentation-free embedding (Oshikiri 2017): frequent n-grams of raw text learn from the n-grams beside them."""
+"""Segmentation-free embedding (Oshikiri 2017): frequent n-grams of raw text predict the adjacent n-grams."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,40 +8,41 @@ import numpy as np
 
 from embeddings.errors import SettingError
 from embeddings.kernels.block import FIRST, LAST, keep_thresholds
-from embeddings.kernels.jit import hot, piece
+from embeddings.kernels.jit import entry_point, inline
 from embeddings.kernels.noise_sampling import alias_table
-from embeddings.kernels.row_operations import address, padded, prefetch, share, total
-from embeddings.kernels.step_buffers import Bundle, learn
+from embeddings.kernels.row_operations import address, padded, prefetch, scatter_add, sum_rows
+from embeddings.kernels.step_buffers import StepBuffers, learn
 from embeddings.models.model import Model
 from embeddings.plugins.sembei import ngram_vectors
 from embeddings.plugins.sembei.lattice import (
     LatticeBlock,
     LatticeSource,
+    adjacent_ngrams,
     fill_lattice,
-    groups,
-    meeting,
+    fill_targets,
+    is_valid_lattice,
     new_lattice,
-    score_against,
-    scratch,
-    sound_lattice,
+    new_lattice_buffers,
+    noise_groups,
 )
-from embeddings.plugins.sembei.ngram_trie import Parts
+from embeddings.plugins.sembei.ngram_trie import NgramOccurrences
+from embeddings.plugins.sembei.ngram_vocabulary import Ngrams, frequent_ngrams
 from embeddings.settings import Dimension, NegativeSampling, Schedule, VocabularyChoice, option
-from embeddings.training.parameters import VECTORS, Arrays, all_trimmed, initial, zeros
+from embeddings.training.parameters import VECTORS, Arrays, random_rows, unpad_all, zero_rows
 from embeddings.training.progress import Report
-from embeddings.training.run_options import Conduct
+from embeddings.training.run_options import RunOptions
 from embeddings.training.task import Task, prepare
-from embeddings.training.worker import Reader
+from embeddings.training.worker import BlockStream
 
 if TYPE_CHECKING:
-    from embeddings.corpora import Corpus
-    from embeddings.plugins.sembei.ngram_vocabulary import Ngrams
+    from embeddings.corpora.corpus import Corpus
 
-PER_LENGTH = (3000, 20000)  # n-grams of one character, and of each further length
+DEFAULT_PER_LENGTH = (3000, 20000)  # n-grams of one character, and of each further length
+LOWER_DOTTED_I = "\u0130".lower()  # the only code point whose lower case is two code points
 
 
 class Tables(NamedTuple):
-    """Vectors of n-grams, and of those they predict to their right and to their left; each (n-grams, padded dim)."""
+    """Vectors of n-grams, and output vectors of right and left neighbours, each (n-grams, padded dim)."""
 
     words: np.ndarray
     right: np.ndarray
@@ -49,136 +50,132 @@ class Tables(NamedTuple):
 
 
 class SummedTables(NamedTuple):
-    """The same, where the vector of an n-gram is the sum of the rows `words` of all n-grams within it, its parts."""
+    """The same, where the vector of an n-gram is the sum of the `words` rows of all n-grams within it, its parts."""
 
     words: np.ndarray
     right: np.ndarray
     left: np.ndarray
-    parts: Parts
+    parts: NgramOccurrences
 
 
-@hot
-def learn_block(block: LatticeBlock, tables: Tables, bundle: Bundle, rate: float) -> None:
-    """Where n-grams meet, those that end go in to predict those that start from their right table; and the mirror."""
-    for i in range(block.place[FIRST], block.place[LAST]):
-        ask_ahead(block, tables, i + 1)
-        m, p = meeting(block, bundle, i)
+@entry_point
+def learn_block(block: LatticeBlock, tables: Tables, buffers: StepBuffers, rate: float) -> None:
+    """At each position, n-grams that end there predict those that start there as right neighbours, and vice versa."""
+    for i in range(block.cursor[FIRST], block.cursor[LAST]):
+        prefetch_next(block, tables, i + 1)
+        m, p = adjacent_ngrams(block, buffers, i)
         if m > 0 and p > 0:
-            lefts, rights = bundle.context[:m], bundle.context[m : m + p]
-            predict(tables, tables.right, bundle, lefts, rights, block.noise[i], rate)
-            predict(tables, tables.left, bundle, rights, lefts, block.noise[i], rate)
+            lefts, rights = buffers.contexts[:m], buffers.contexts[m : m + p]
+            predict(tables, tables.right, buffers, lefts, rights, block.noise[i], rate)
+            predict(tables, tables.left, buffers, rights, lefts, block.noise[i], rate)
 
 
-@hot
-def learn_summed(block: LatticeBlock, tables: SummedTables, bundle: Bundle, rate: float) -> None:
-    """The same with sums going in, whose gradients each of their parts is given (SCNE, Kim et al. 2019)."""
-    for i in range(block.place[FIRST], block.place[LAST]):
-        ask_ahead(block, tables, i + 1)
-        m, p = meeting(block, bundle, i)
+@entry_point
+def learn_summed(block: LatticeBlock, tables: SummedTables, buffers: StepBuffers, rate: float) -> None:
+    """The same with sums as inputs, whose gradients go to each of their parts (SCNE, Kim et al. 2019)."""
+    for i in range(block.cursor[FIRST], block.cursor[LAST]):
+        prefetch_next(block, tables, i + 1)
+        m, p = adjacent_ngrams(block, buffers, i)
         if m > 0 and p > 0:
-            lefts, rights = bundle.context[:m], bundle.context[m : m + p]
-            predict_summed(tables, tables.right, bundle, lefts, rights, block.noise[i], rate)
-            predict_summed(tables, tables.left, bundle, rights, lefts, block.noise[i], rate)
+            lefts, rights = buffers.contexts[:m], buffers.contexts[m : m + p]
+            predict_summed(tables, tables.right, buffers, lefts, rights, block.noise[i], rate)
+            predict_summed(tables, tables.left, buffers, rights, lefts, block.noise[i], rate)
 
 
-@piece
+@inline
 def predict(
-    tables: Tables, output: np.ndarray, bundle: Bundle, inputs: np.ndarray, positives: np.ndarray,
+    tables: Tables, output: np.ndarray, buffers: StepBuffers, inputs: np.ndarray, positives: np.ndarray,
     noise: np.ndarray, rate: float,
 ) -> None:  # fmt: skip
-    """All inputs predict all positives."""
+    """One step in which all inputs predict all positives."""
     for i in range(inputs.shape[0]):
-        bundle.read[i] = bundle.moved[i] = address(tables.words, inputs[i])
-    n = score_against(output, bundle, positives, noise)
-    learn(bundle, inputs.shape[0], positives.shape[0], n, output.shape[1], rate)
+        buffers.inputs[i] = buffers.input_gradient_rows[i] = address(tables.words, inputs[i])
+    n = fill_targets(output, buffers, positives, noise)
+    learn(buffers, inputs.shape[0], positives.shape[0], n, output.shape[1], rate)
 
 
-@piece
+@inline
 def predict_summed(
-    tables: SummedTables, output: np.ndarray, bundle: Bundle, inputs: np.ndarray, positives: np.ndarray,
+    tables: SummedTables, output: np.ndarray, buffers: StepBuffers, inputs: np.ndarray, positives: np.ndarray,
     noise: np.ndarray, rate: float,
 ) -> None:  # fmt: skip
-    """All inputs predict all positives, as sums of their parts."""
-    m, half, width = inputs.shape[0], bundle.rows.shape[0] // 2, output.shape[1]
-    rows = bundle.context[2 * half :]
-    bundle.rows[:] = 0
+    """One step in which all inputs, as sums of their parts, predict all positives."""
+    m, half, width = inputs.shape[0], buffers.hidden_rows.shape[0] // 2, output.shape[1]
+    rows = buffers.contexts[2 * half :]
+    buffers.hidden_rows[:] = 0
     for i in range(m):
-        bundle.read[i], bundle.moved[i] = address(bundle.rows, i), address(bundle.rows, half + i)
-        total(bundle.factor, bundle.read[i], rows, parts_of(tables, inputs[i], rows), width)
-    n = score_against(output, bundle, positives, noise)
-    learn(bundle, m, positives.shape[0], n, width, rate)
+        hidden, gradient = address(buffers.hidden_rows, i), address(buffers.hidden_rows, half + i)
+        buffers.inputs[i], buffers.input_gradient_rows[i] = hidden, gradient
+        sum_rows(buffers.factor, hidden, rows, gather_parts(tables, inputs[i], rows), width)
+    n = fill_targets(output, buffers, positives, noise)
+    learn(buffers, m, positives.shape[0], n, width, rate)
     for i in range(m):
-        share(bundle.factor, bundle.moved[i], rows, parts_of(tables, inputs[i], rows), width)
+        scatter_add(buffers.factor, buffers.input_gradient_rows[i], rows, gather_parts(tables, inputs[i], rows), width)
 
 
-@piece
-def parts_of(tables: SummedTables, word: int, rows: np.ndarray) -> int:
-    """Write the addresses of the rows of an n-gram's parts; gives how many there are."""
-    first = tables.parts.offsets[word]
-    count = tables.parts.offsets[word + 1] - first
+@inline
+def gather_parts(tables: SummedTables, ngram: int, rows: np.ndarray) -> int:
+    """Write the row addresses of an n-gram's parts; returns how many there are."""
+    first = tables.parts.offsets[ngram]
+    count = tables.parts.offsets[ngram + 1] - first
     for k in range(count):
         rows[k] = address(tables.words, tables.parts.words[first + k])
     return int(count)
 
 
-@piece
-def ask_ahead(block: LatticeBlock, tables: Tables | SummedTables, i: int) -> None:
-    """Fetch into the cache what place i needs, if there is one."""
-    if i >= block.place[LAST]:
+@inline
+def prefetch_next(block: LatticeBlock, tables: Tables | SummedTables, i: int) -> None:
+    """Prefetch the rows that position i needs, if it is in the block."""
+    if i >= block.cursor[LAST]:
         return
     size = tables.words.shape[1] * tables.words.itemsize
     for n in range(block.starts.shape[1]):
-        right, left = block.starts[i, n], block.lefts[i - n - 1, n]
+        right, left = block.starts[i, n], block.starts[i - n - 1, n]
         if right >= 0:
             prefetch(address(tables.words, right), size)
             prefetch(address(tables.right, right), size)
         if left >= 0:
             prefetch(address(tables.left, left), size)
-    for j in range(block.noise.shape[1] // groups(block.starts.shape[1])):
+    for j in range(block.noise.shape[1] // noise_groups(block.starts.shape[1])):
         prefetch(address(tables.right, block.noise[i, j]), size)
         prefetch(address(tables.left, block.noise[i, j]), size)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
-    """Segmentation-free embedding: frequent n-grams of raw text predict those beside them. For text without spaces.
+    """Segmentation-free embedding: frequent n-grams of raw text predict adjacent ones. For text without spaces.
 
-    Each n-gram of the vocabulary predicts every one that starts where it ends, from a table of right neighbours, and
-    each of these predicts it, from a table of left ones. As the original program does, with three things otherwise: an
-    n-gram cut short by the end of the text is none, noise is shared by all that meet at a place, and an occurrence left
-    out by sub-sampling is so on both sides (--sample-side).
+    Each n-gram predicts every n-gram that starts where it ends, with output vectors of right neighbours, and is
+    predicted by it, with output vectors of left neighbours. Differences from the original program: n-grams cut off by
+    the end of the text are ignored, all n-grams at a position share negative samples, and an occurrence dropped by
+    subsampling is dropped as a left and as a right neighbour.
     """
 
-    rate: float = option(0.1, "Learning rate at the start; it falls linearly over all epochs.", above=0, most=100)
-    negatives: int = option(10, "Noise n-grams for each positive.", least=1, most=1000)
-    negative_sharing: Literal["distant", "window"] = option(
-        "distant",
-        "All n-grams that meet at a place share its noise n-grams. Draw them once for 8 places that lie apart, which "
-        "is fast, or anew for each.",
+    learning_rate: float = option(0.1, "Initial learning rate; it decays linearly over all epochs.", gt=0, le=100)
+    negatives: int = option(10, "Negative samples per positive.", ge=1, le=1000)
+    negative_sharing: Literal["batch", "window"] = option(
+        "batch",
+        "All n-grams at a position share one set of negative samples. batch: 8 positions that are far apart share it "
+        "too, which is faster; window: each position draws its own.",
     )
-    sample: float = option(
+    subsample: float = option(
         1e-4,
-        "N-grams whose share of all occurrences is above this are read less often: one of share f stays with chance "
-        "sqrt(sample/f) + sample/f. 0 reads all.",
-        least=0,
-        most=1,
+        "Subsampling threshold t for frequent n-grams: an occurrence of an n-gram with relative frequency f is kept "
+        "with probability sqrt(t/f) + t/f. 0 keeps all.",
+        ge=0,
+        le=1,
     )
-    sample_side: Literal["both", "left"] = option(
-        "both",
-        "An occurrence that is not read is no neighbour at all, as in word2vec, or no left one, but still a right one, "
-        "as in the original program: no better, and a little slower.",
-    )
-    max_n: int = option(4, "Characters of the longest n-gram.", least=1, most=16)
+    max_n: int = option(4, "Maximum n-gram length in characters.", ge=1, le=16)
     per_length: str | None = option(
         None,
-        "How many n-grams of 1, 2, ... characters, the most frequent; the last number is for all further lengths. "
-        "'all' takes every one that occurs --min-count times.  [default: 3000,20000]",
+        "How many of the most frequent n-grams of 1, 2, ... characters get vectors; the last number is for all further "
+        "lengths. 'all' takes every n-gram that occurs --min-count times.  [default: 3000,20000]",
     )
-    cross_lines: bool = option(False, "Let n-grams reach over the ends of lines, but not of documents.")
+    cross_lines: bool = option(False, "Let n-grams cross line ends, but not document ends.")
     compositional: bool = option(
         False,
-        "The vector of an n-gram is the sum of rows of all n-grams within it (SCNE, Kim et al. 2019), so that any "
-        "string has one. Wants about a quarter of the rate.",
+        "The vector of an n-gram is the sum of the rows of all n-grams within it (SCNE, Kim et al. 2019), so any "
+        "string has a vector. Needs about a quarter of the learning rate.",
     )
     tokenizer: ClassVar[str] = "codepoints"
     continues: ClassVar[bool] = False
@@ -187,29 +184,29 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.limits is not None and len(self.limits) > self.max_n:
-            raise SettingError(f"per_length has {len(self.limits)} numbers, and max_n is {self.max_n}")
+            raise SettingError(f"per_length has {len(self.limits)} numbers, but max_n is {self.max_n}")
         if self.limits is not None and not any(self.limits):
-            raise SettingError(f"per_length must let in one n-gram at least, not {self.per_length!r}")
+            raise SettingError(f"per_length must allow at least one n-gram, got {self.per_length!r}")
 
     @property
     def word_rows(self) -> str:
-        """What the rows of the table of words are."""
+        """The kind of rows in the table of words."""
         return "sums" if self.compositional else "vectors"
 
     @property
     def limits(self) -> list[int] | None:
-        """How many n-grams are taken of each length; None for all.
+        """How many n-grams of each length get vectors; None for all.
 
         Raises:
-            SettingError: per_length says neither.
+            SettingError: per_length is malformed.
         """
         if self.per_length is None:
-            return list(PER_LENGTH[: self.max_n])
+            return list(DEFAULT_PER_LENGTH[: self.max_n])
         if self.per_length == "all":
             return None
         numbers = [number.strip() for number in self.per_length.split(",")]
         if not all(number.isascii() and number.isdigit() and len(number) < 10 for number in numbers):
-            raise SettingError(f"per_length must be 'all' or whole numbers with commas, not {self.per_length!r}")
+            raise SettingError(f"per_length must be 'all' or integers separated by commas, got {self.per_length!r}")
         return [int(number) for number in numbers]
 
     def train(
@@ -219,18 +216,16 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
         threads: int | None = None,
         seed: int = 1,
         report: Report | None = None,
-        conduct: Conduct | None = None,
+        run_options: RunOptions | None = None,
     ) -> Model:
-        """The model learned from the corpus; see `prepare`, `Task.run` and `frequent_ngrams` for errors.
+        """Train a model; see `prepare`, `Task.run` and `frequent_ngrams` for arguments and errors.
 
-        Its tables "right" and "left" (vocabulary, dim) are of the n-grams as neighbours, and, if it is compositional,
-        "ngrams" of the rows that vectors are the sums of.
+        It has the tables "right" and "left" (vocabulary, dim), the output vectors of neighbours, and, if compositional,
+        "ngrams", the rows that vectors are sums of.
         """
-        from embeddings.plugins.sembei.ngram_vocabulary import frequent_ngrams
-
-        task = prepare("sembei", self, corpus, threads=threads, seed=seed, report=report, conduct=conduct)  # type: ignore[arg-type]
+        task = prepare("sembei", self, corpus, threads=threads, seed=seed, report=report, run_options=run_options)  # type: ignore[arg-type]
         if self.compositional:
-            check_characters(task.encoded.vocabulary.words)
+            check_single_code_points(task.encoded.vocabulary.words)
         ngrams = frequent_ngrams(
             task.encoded,
             max_n=self.max_n,
@@ -239,57 +234,51 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
             max_vocab=self.max_vocab,
             cross_lines=self.cross_lines,
         )
-        task, size, width = replace(task, vocabulary=ngrams.vocabulary), len(ngrams.vocabulary), padded(self.dim)
-        tables = Tables(initial(size, self.dim, seed), zeros(size, self.dim), zeros(size, self.dim))
-        longest, parts = ngrams.sequences.shape[1], self.parts(ngrams.vocabulary.words)
-        most = int(np.diff(parts.offsets).max(initial=0))
+        task, words, width = replace(task, vocabulary=ngrams.vocabulary), ngrams.vocabulary.words, padded(self.dim)
+        size, longest, max_parts = len(words), ngrams.sequences.shape[1], 0
+        plain = Tables(random_rows(size, self.dim, seed), zero_rows(size, self.dim), zero_rows(size, self.dim))
+        tables: Tables | SummedTables = plain
+        if self.compositional:
+            parts = ngram_vectors.occurrences(ngram_vectors.trie_of(words), words)
+            tables, max_parts = SummedTables(*plain, parts), int(np.diff(parts.offsets).max(initial=0))
+        stream = BlockStream(
+            self.source(task, ngrams), lambda: new_lattice(longest, self.negatives), fill_lattice, is_valid_lattice
+        )
         return task.run(
             learn_summed if self.compositional else learn_block,
-            SummedTables(*tables, parts) if self.compositional else tables,
-            lambda: scratch(longest, self.negatives, width, most=most),
-            reader=Reader(
-                self.source(task, ngrams), lambda: new_lattice(longest, self.negatives), fill_lattice, sound_lattice
-            ),
-            learned=lambda tables: self.learned(task, tables),
+            tables,
+            lambda: new_lattice_buffers(longest, self.negatives, width, max_parts=max_parts),
+            stream=stream,
+            final_tables=lambda tables: self.final_tables(task, tables),
             composes=self.compositional,
         )
 
-    def parts(self, words: Sequence[str]) -> Parts:
-        """The n-grams within each n-gram, if vectors are sums of these."""
-        return ngram_vectors.parts(ngram_vectors.table_of(words), words) if self.compositional else Parts.none()
-
-    def source(self, task: Task, ngrams: "Ngrams") -> LatticeSource:
+    def source(self, task: Task, ngrams: Ngrams) -> LatticeSource:
         """What the threads read."""
         vocabulary = ngrams.vocabulary
         return LatticeSource(
             ids=np.asarray(task.encoded.ids),
             lines=ngrams.lines,
-            table=ngrams.table,
-            keep=keep_thresholds(vocabulary.keep_probabilities(self.sample)),
+            trie=ngrams.trie,
+            keep_thresholds=keep_thresholds(vocabulary.keep_probabilities(self.subsample)),
             noise=alias_table(vocabulary.noise_weights(self.noise_exponent)),
-            sharing=self.together,
-            both=self.sample_side == "both",
+            windows_per_draw=self.windows_per_draw,
         )
 
-    def learned(self, task: Task, tables: Tables | SummedTables) -> Arrays:
-        """The tables as they are kept, and the vectors."""
-        found = all_trimmed(tables, self.dim)
+    def final_tables(self, task: Task, tables: Tables | SummedTables) -> Arrays:
+        """The tables to save."""
+        arrays = unpad_all(tables, self.dim)
         if self.compositional:
             words = task.vocabulary.words
-            found["ngrams"] = found[VECTORS]
-            found[VECTORS] = ngram_vectors.Composition(words, found["ngrams"])(words)
-        return found
+            arrays["ngrams"] = arrays[VECTORS]
+            arrays[VECTORS] = ngram_vectors.NgramComposer(words, arrays["ngrams"])(words)
+        return arrays
 
 
-DOTTED = "\u0130".lower()  # the one code point that is two in lower case
-
-
-def check_characters(tokens: Sequence[str]) -> None:
-    """Refuse tokens of several code points, at each of which the parts of a string would begin.
-
-    Raises:
-        SettingError: naming one.
-    """
-    longer = next((token for token in tokens if len(token) > 1 and token != DOTTED), None)
+def check_single_code_points(tokens: Sequence[str]) -> None:
+    """Refuse tokens of several code points: the n-grams within a string start at every code point."""
+    longer = next((token for token in tokens if len(token) > 1 and token != LOWER_DOTTED_I), None)
     if longer is not None:
-        raise SettingError(f"compositional sums n-grams of single code points, and {longer!r} is one token of several")
+        raise SettingError(
+            f"compositional requires tokens of one code point, such as --tokenizer codepoints, got {longer!r}"
+        )

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from embeddings.kernels.jit import KEPT, digest, sweep
+from embeddings.kernels.jit import MAX_GENERATIONS, source_digest, remove_old_generations
 
 PART = """
 from embeddings.kernels.jit import piece
@@ -81,7 +81,7 @@ def test_an_edit_of_our_own_pieces_is_never_served_stale(tmp_path, root, room, r
     assert where == str(tmp_path / "embeddings" / "__init__.py")
     assert len(set(first[:3])) == 3
     assert first[3] == "5000"
-    file = tmp_path / "embeddings" / "kernels" / "random.py"
+    file = tmp_path / "embeddings" / "kernels" / "random_numbers.py"
     changed = file.read_text().replace("return np.int64(((bits", "return 7 + 0 * np.int64(((bits")
     assert changed != file.read_text()
     file.write_text(changed)
@@ -100,14 +100,14 @@ def test_nothing_is_left_beside_the_sources(room, run):
 
 
 def test_digest_is_of_names_and_contents(room):
-    before = digest([room])
-    assert before == digest([room]) == digest([room, room])
+    before = source_digest([room])
+    assert before == source_digest([room]) == source_digest([room, room])
     (room / "part.py").rename(room / "piece.py")
-    renamed = digest([room])
+    renamed = source_digest([room])
     (room / "more.py").write_text("")
-    added = digest([room])
+    added = source_digest([room])
     (room / "notes.txt").write_text("not a source")
-    assert added == digest([room])
+    assert added == source_digest([room])
     assert len({before, renamed, added}) == 3
 
 
@@ -116,5 +116,5 @@ def test_sweep_keeps_the_latest_generations(tmp_path):
         (tmp_path / str(age)).mkdir()
         (tmp_path / str(age) / "code").write_text("x")
         os.utime(tmp_path / str(age), (10**9 - age, 10**9 - age))
-    sweep(tmp_path / "19")
-    assert {path.name for path in tmp_path.iterdir()} == {"19", *map(str, range(KEPT - 1))}
+    remove_old_generations(tmp_path / "19")
+    assert {path.name for path in tmp_path.iterdir()} == {"19", *map(str, range(MAX_GENERATIONS - 1))}

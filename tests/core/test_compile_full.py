@@ -3,7 +3,7 @@
 import pytest
 from numba import njit
 
-from embeddings.kernels.jit import forgive
+from embeddings.kernels.jit import ignore_save_errors
 
 
 class Kept:
@@ -23,20 +23,20 @@ class Kept:
 )
 def test_a_cache_that_cannot_be_written_is_forgiven(error):
     kept = Kept(error)
-    forgive(kept)
+    ignore_save_errors(kept)
     assert kept.save_overload("signature", "code") is None
 
 
 def test_a_cache_that_can_be_written_is_written():
     kept = Kept()
-    forgive(kept)
+    ignore_save_errors(kept)
     kept.save_overload("signature", "code")
     assert kept.saved == [("signature", "code")]
 
 
 def test_other_faults_are_not_forgiven():
     kept = Kept(ValueError("a fault"))
-    forgive(kept)
+    ignore_save_errors(kept)
     with pytest.raises(ValueError, match="a fault"):
         kept.save_overload("signature", "code")
 
@@ -47,15 +47,15 @@ def test_a_kernel_runs_though_it_cannot_be_kept(monkeypatch):
     monkeypatch.setattr(compiled, "_cache", kept)
     with pytest.raises(OSError, match="No space"):
         compiled(1.5)  # so numba does save through it
-    forgive(kept)
+    ignore_save_errors(kept)
     assert compiled(1) == 2
 
 
 def test_kernels_of_this_package_are_forgiven():
     from numba.core.caching import NullCache
 
-    from embeddings.kernels.block import fill
+    from embeddings.kernels.block import fill_block
 
-    if isinstance(fill._cache, NullCache):
+    if isinstance(fill_block._cache, NullCache):
         pytest.skip("no cache folder can be written here")
-    assert fill._cache.save_overload.__module__ == "embeddings.kernels.jit"
+    assert fill_block._cache.save_overload.__module__ == "embeddings.kernels.jit"

@@ -11,9 +11,9 @@ import embeddings as em
 from embeddings.corpora.vocabulary import UnknownWordError, Vocabulary
 from embeddings.errors import EmbeddingsError, FormatError, RegistryError, SettingError
 from embeddings.eval import Suite, compare
-from embeddings.eval.report import Judged, write_report
+from embeddings.eval.report import EvaluatedVectors, write_report
 from embeddings.models.model import Model
-from embeddings.models.subword_vectors import Subwords, composer
+from embeddings.models.subword_vectors import SubwordVectors, composer
 from embeddings.testing.trainer_contract import check_composing
 from embeddings.vectors.compose import extended
 from embeddings.vectors.vectors import Vectors
@@ -164,7 +164,7 @@ def test_extended_vectors_hold_the_unseen_words_that_can_be_composed():
 def test_lengths_and_table_must_fit():
     assert composer(model()) is not None
     with pytest.raises(SettingError, match="buckets"):
-        Subwords(np.ones((0, 3), np.float32), 3, 6)
+        SubwordVectors(np.ones((0, 3), np.float32), 3, 6)
 
 
 def test_the_contract_wants_the_trainers_own_composer():
@@ -216,7 +216,7 @@ def test_composed_words_count_in_paired_tests_and_reports(tmp_path):
     other = model(["river", "banana", "king"], dim=20, buckets=900)
     judged = [suite.judge(one, name) for one, name in ((made, "a"), (other, "b"))]
     assert [(one.items, one.measure) for one in compare(judged)] == [(12, "spearman"), (12, "pearson")]
-    write_report(tmp_path / "r.html", suite, [Judged.of("a", made, judged[0])])
+    write_report(tmp_path / "r.html", suite, [EvaluatedVectors.of("a", made, judged[0])])
     page = (tmp_path / "r.html").read_text()
     assert "12 of 12, 12 composed" in page
     assert '"compose": true' in page

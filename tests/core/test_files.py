@@ -8,7 +8,7 @@ import pytest
 
 from embeddings.errors import OutputError
 from embeddings.support import files
-from embeddings.support.files import check_file, check_output, replacing
+from embeddings.support.files import check_file, check_output, atomic_write
 
 
 class Crash(Exception):
@@ -23,7 +23,7 @@ def target(request, tmp_path):
 
 def write(path, folder, text, *, force=False, crash=None):
     """Write a text, in a file of a folder if so; `crash` is raised in the middle."""
-    with replacing(path, force=force, folder=folder) as fresh:
+    with atomic_write(path, force=force, folder=folder) as fresh:
         (fresh / "inside" if folder else fresh).write_text(text[: len(text) // 2] if crash else text)
         if crash:
             raise crash
@@ -79,7 +79,7 @@ def test_a_full_disk_is_told_in_a_line(target):
 
 def test_nothing_written_is_told_and_nothing_replaced(tmp_path):
     (tmp_path / "out").write_text("old")
-    with pytest.raises(OutputError, match="out cannot be written"), replacing(tmp_path / "out", force=True):
+    with pytest.raises(OutputError, match="out cannot be written"), atomic_write(tmp_path / "out", force=True):
         pass
     assert content(tmp_path / "out") == {"out": "old"}
     assert os.listdir(tmp_path) == ["out"]
@@ -87,7 +87,7 @@ def test_nothing_written_is_told_and_nothing_replaced(tmp_path):
 
 def test_a_folder_takes_the_place_of_a_folder_whole(tmp_path):
     for name in ("first", "second"):
-        with replacing(tmp_path / "out", force=True, folder=True) as fresh:
+        with atomic_write(tmp_path / "out", force=True, folder=True) as fresh:
             (fresh / name).write_text(name)
             (fresh / "sub").mkdir()
             (fresh / "sub" / "deep").write_text(name)
@@ -100,7 +100,7 @@ def test_a_folder_that_cannot_be_replaced_comes_back(tmp_path):
     write(tmp_path / "out", True, "old")
     with (
         pytest.raises(OutputError, match="out cannot be written"),
-        replacing(tmp_path / "out", force=True, folder=True) as fresh,
+        atomic_write(tmp_path / "out", force=True, folder=True) as fresh,
     ):
         fresh.rmdir()
     assert content(tmp_path / "out") == {"out/inside": "old"}
@@ -155,7 +155,7 @@ def test_pipes_and_devices_are_never_replaced(tmp_path, force, folder):
     for name in ("pipe", "link"):
         with (
             pytest.raises(OutputError, match=f"{name} is a pipe or device, and is not replaced"),
-            replacing(tmp_path / name, force=force, folder=folder),
+            atomic_write(tmp_path / name, force=force, folder=folder),
         ):
             pass
     assert (tmp_path / "pipe").is_fifo()
@@ -164,7 +164,7 @@ def test_pipes_and_devices_are_never_replaced(tmp_path, force, folder):
 
 
 def test_the_new_file_is_whole_before_it_has_its_name(tmp_path):
-    with replacing(tmp_path / "out") as fresh:
+    with atomic_write(tmp_path / "out") as fresh:
         fresh.write_text("new")
         assert fresh.parent.parent == tmp_path
         assert not (tmp_path / "out").exists()

@@ -7,7 +7,7 @@ import pytest
 
 from embeddings.errors import OutputError
 from embeddings.support import files
-from embeddings.support.files import flush, replacing
+from embeddings.support.files import fsync, atomic_write
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def fails_at(monkeypatch, number, error):
 def test_an_interrupt_between_the_renames_leaves_the_old_folder(monkeypatch, saved, number, error):
     monkeypatch.setattr(files, "exchanged", lambda first, second: False)  # where a system cannot do it in one step
     done = fails_at(monkeypatch, number, error())
-    with pytest.raises(error), replacing(saved, force=True, folder=True) as fresh:
+    with pytest.raises(error), atomic_write(saved, force=True, folder=True) as fresh:
         (fresh / "new.txt").write_text("new")
     assert len(done) >= number
     assert [path.name for path in saved.iterdir()] == ["old.txt"]
@@ -48,7 +48,7 @@ def test_an_interrupt_between_the_renames_leaves_the_old_folder(monkeypatch, sav
 
 def test_an_interrupt_while_writing_leaves_the_old_folder(saved):
     def write():
-        with replacing(saved, force=True, folder=True) as fresh:
+        with atomic_write(saved, force=True, folder=True) as fresh:
             (fresh / "new.txt").write_text("new")
             raise KeyboardInterrupt
 
@@ -62,7 +62,7 @@ def test_a_file_that_is_interrupted_leaves_the_old_one(monkeypatch, tmp_path):
     target = tmp_path / "v.bin"
     target.write_text("old")
     fails_at(monkeypatch, 1, KeyboardInterrupt())
-    with pytest.raises(KeyboardInterrupt), replacing(target, force=True) as fresh:
+    with pytest.raises(KeyboardInterrupt), atomic_write(target, force=True) as fresh:
         fresh.write_text("new")
     assert target.read_text() == "old"
     assert list(tmp_path.iterdir()) == [target]
@@ -86,7 +86,7 @@ def test_every_file_of_a_folder_is_forced_to_the_disk(monkeypatch, tmp_path):
     for name in names:
         (tmp_path / name).write_text("x" * (name != "empty"))
     found = synced(monkeypatch)
-    flush(tmp_path)
+    fsync(tmp_path)
     assert sorted(found) == sorted(Path(name).name for name in names)
     assert (tmp_path / "deep" / "deeper" / "c").read_text() == "x"
 
@@ -95,7 +95,7 @@ def test_one_file_is_forced_to_the_disk(monkeypatch, tmp_path):
     (tmp_path / "a").write_text("x")
     (tmp_path / "b").write_text("x")
     found = synced(monkeypatch)
-    flush(tmp_path / "a")
+    fsync(tmp_path / "a")
     assert found == ["a"]
 
 
@@ -109,7 +109,7 @@ def test_all_is_on_the_disk_before_the_first_rename(monkeypatch, tmp_path, folde
         return rename(self, target)
 
     monkeypatch.setattr(Path, "replace", replace)
-    with replacing(tmp_path / "out", folder=folder) as fresh:
+    with atomic_write(tmp_path / "out", folder=folder) as fresh:
         for path in [fresh / "a", fresh / "b"] if folder else [fresh]:
             path.write_text("x")
     assert seen == [["a", "b"] if folder else ["out"]]
@@ -117,17 +117,17 @@ def test_all_is_on_the_disk_before_the_first_rename(monkeypatch, tmp_path, folde
 
 def test_a_folder_is_replaced_in_one_step_where_the_system_can(monkeypatch, saved):
     (saved.parent / "other").mkdir()
-    if not files.exchanged(saved, saved.parent / "other"):
+    if not files.exchange(saved, saved.parent / "other"):
         pytest.skip("this system cannot")
-    assert files.exchanged(saved, saved.parent / "other")
+    assert files.exchange(saved, saved.parent / "other")
     (saved.parent / "other").rmdir()
     done = fails_at(monkeypatch, 1, KeyboardInterrupt())
-    with replacing(saved, force=True, folder=True) as fresh:
+    with atomic_write(saved, force=True, folder=True) as fresh:
         (fresh / "new.txt").write_text("new")
     assert done == []
     assert [path.name for path in saved.iterdir()] == ["new.txt"]
     assert list(saved.parent.iterdir()) == [saved]
-    assert not files.exchanged(saved, saved.parent / "missing")
+    assert not files.exchange(saved, saved.parent / "missing")
 
 
 @pytest.mark.parametrize("number", range(1, 7))
@@ -140,7 +140,7 @@ def test_files_of_which_one_cannot_be_renamed_leave_all_the_old_ones(monkeypatch
     done = fails_at(monkeypatch, number, error)
     with (  # noqa: PT012  # the error comes at the end of the block
         pytest.raises((KeyboardInterrupt, OutputError)),  # the error comes at the end of the block
-        files.replacing_all(targets, force=True) as fresh,
+        files.atomic_write_all(targets, force=True) as fresh,
     ):
         for path in fresh:
             path.write_text("new")

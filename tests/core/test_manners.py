@@ -92,10 +92,10 @@ def test_hostile_words_are_shown_as_text():
 
 def test_pickled_and_copied(model, tmp_path):
     """What was made at the first use, functions among it, is left out and made again."""
-    _ = model.vectors["walks"], model.vectors.units, model.vectors.fingerprint
+    _ = model.vectors["walks"], model.vectors.unit_rows, model.vectors.fingerprint
     size = len(pickle.dumps(em.Vectors(model.vectors.words, model.vectors.matrix)))
     bare = em.Vectors(model.vectors.words, model.vectors.matrix)
-    _ = bare.units, bare.fingerprint
+    _ = bare.unit_rows, bare.fingerprint
     assert len(pickle.dumps(bare)) == size
     model.save(tmp_path / "m")
     for one in (model, em.load_model(tmp_path / "m")):

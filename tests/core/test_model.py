@@ -23,7 +23,7 @@ def make(name="skipgram", **changes):
     parts = {
         "vectors": Vectors(vocabulary.words, matrix, counts=vocabulary.counts),
         "vocabulary": vocabulary,
-        "settings": {"dim": 4, "rate": 0.05, "case": "lower"},
+        "settings": {"dim": 4, "learning_rate": 0.05, "case": "lower"},
         "tables": {
             "output": matrix * 2,
             "slots": np.ones((2, 3, 4), np.float32),
@@ -42,7 +42,7 @@ def saved(tmp_path):
 
 def test_round_trip(saved):
     model = Model.load(saved)
-    assert (model.name, model.settings) == ("skipgram", {"dim": 4, "rate": 0.05, "case": "lower"})
+    assert (model.name, model.settings) == ("skipgram", {"dim": 4, "learning_rate": 0.05, "case": "lower"})
     assert model.record == {"seed": 1, "loss": [0.5, None], "words": 17}
     assert model.packages == make().packages
     assert model.packages["numpy"] == np.__version__

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import FormatError
 from embeddings.models.model import Model
-from embeddings.plugins.sembei.ngram_vectors import Composition, composer
+from embeddings.plugins.sembei.ngram_vectors import NgramComposer, composer
 from embeddings.vectors.vectors import Vectors
 
 LETTERS = "ab本\U0001f600\ud800 "
@@ -26,7 +26,7 @@ def test_sum_over_all_substrings(ngrams, texts):
             for end in range(begin + 1, len(text) + 1):
                 if text[begin:end] in place:
                     total += rows[place[text[begin:end]]]
-    found = Composition(ngrams, rows)(texts)
+    found = NgramComposer(ngrams, rows)(texts)
     assert found.dtype == np.float32
     np.testing.assert_allclose(found, expected.reshape(len(texts), 3), atol=1e-4)
 

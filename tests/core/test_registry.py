@@ -28,18 +28,18 @@ def install(tmp_path, monkeypatch):
 
 
 def test_ours_come_through_the_same_door():
-    found = registry.available("trainer")
+    found = registry.find_all("trainer")
     assert {"cbow", "skipgram"} <= set(found)
     assert list(found) == sorted(found)
-    assert registry.package(found["cbow"][0]) == "embeddings-toolkit"
+    assert registry.distribution_name(found["cbow"][0]) == "embeddings-toolkit"
     assert registry.load("trainer", "skipgram") is em.SkipGram
-    assert set(registry.available("tokenizer")) >= {"words", "whitespace"}
+    assert set(registry.find_all("tokenizer")) >= {"words", "whitespace"}
 
 
 def test_a_stranger_is_found_at_once_and_not_imported_until_asked_for(install):
-    before = set(registry.available("trainer"))
+    before = set(registry.find_all("trainer"))
     install("alpha", "alpha = alpha_module:Alpha", "raise SystemError('imported')")
-    assert set(registry.available("trainer")) == before | {"alpha"}
+    assert set(registry.find_all("trainer")) == before | {"alpha"}
 
 
 def test_a_stranger_is_loaded_and_is_an_attribute(install):
@@ -96,7 +96,7 @@ def test_a_broken_import_names_the_package_and_keeps_the_cause(install, monkeypa
     with pytest.raises(RegistryError, match=f"^trainer 'broken' from broken does not load: .*({told})") as error:
         registry.load("trainer", "broken")
     assert error.value.__cause__ is not None
-    assert "broken" in registry.available("trainer")
+    assert "broken" in registry.find_all("trainer")
 
 
 def test_nothing_installed_says_how(tmp_path, python, root):
@@ -120,4 +120,4 @@ except registry.RegistryError as error:
 
 def test_entries_without_a_distribution_have_no_name():
     entry = importlib.metadata.EntryPoint("a", "b:C", "embeddings.trainers")
-    assert registry.package(entry) == "an unnamed package"
+    assert registry.distribution_name(entry) == "an unnamed package"

@@ -10,22 +10,22 @@ import pytest
 from embeddings.errors import EmbeddingsError, SettingError
 from embeddings.plugins.cbow import CBOW
 from embeddings.plugins.skipgram import SkipGram
-from embeddings.settings import Schedule, Settings, flag, kinds, option, without_none
+from embeddings.settings import Schedule, Settings, flag, field_types, option, split_optional
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sample(Settings):
     """One field of every kind."""
 
-    whole: int = option(3, "A whole number.", least=1, most=9)
-    number: float = option(0.5, "A number.", above=0, most=2)
+    whole: int = option(3, "A whole number.", ge=1, le=9)
+    number: float = option(0.5, "A number.", gt=0, le=2)
     free: float = option(0.0, "Any number.")
-    low: int = option(0, "Only one bound.", least=-2)
+    low: int = option(0, "Only one bound.", ge=-2)
     choice: Literal["mean", "sum"] = option("mean", "One of two.")
     switch: bool = option(True, "On or off.")
     text: str = option("a", "A text.")
-    maybe: int | None = option(None, "A number or nothing.", least=1)
-    old: Optional[float] = option(None, "The same as written before.", most=1)  # noqa: UP045
+    maybe: int | None = option(None, "A number or nothing.", ge=1)
+    old: Optional[float] = option(None, "The same as written before.", le=1)  # noqa: UP045
 
 
 GOOD = [
@@ -89,15 +89,15 @@ def test_bounds_of_our_trainers(trainer):
     """The bound itself is taken if it may be reached; what lies just beyond is refused."""
     checked = 0
     for field in dataclasses.fields(trainer):
-        step = 1 if kinds(trainer)[field.name] in (int, int | None) else 1e-9
-        for bound, sign in (("least", -1), ("most", 1)):
+        step = 1 if field_types(trainer)[field.name] in (int, int | None) else 1e-9
+        for bound, sign in (("ge", -1), ("le", 1)):
             value = field.metadata[bound]
             if value is not None:
-                trainer(**{"rate": 100, field.name: value})
+                trainer(**{"learning_rate": 100, field.name: value})
                 with pytest.raises(SettingError, match=rf"^{field.name} must be .*at {bound} {value}\b"):
-                    trainer(**{"rate": 100, field.name: value + sign * step})
+                    trainer(**{"learning_rate": 100, field.name: value + sign * step})
                 checked += 1
-        if (value := field.metadata["above"]) is not None:
+        if (value := field.metadata["gt"]) is not None:
             with pytest.raises(SettingError, match=f"^{field.name} must be above {value}"):
                 trainer(**{field.name: value})
             checked += 1
@@ -106,10 +106,10 @@ def test_bounds_of_our_trainers(trainer):
 
 def test_min_rate_above_rate():
     with pytest.raises(SettingError, match=r"^min_rate must be at most rate, 0\.025, not 0\.03$"):
-        Schedule(min_rate=0.03)
-    assert Schedule(rate=0.5, min_rate=0.5).floor == 0.5
-    assert Schedule(min_rate=0).floor == 0
-    assert Schedule(rate=0.5).floor == 0.00005
+        Schedule(min_learning_rate=0.03)
+    assert Schedule(learning_rate=0.5, min_learning_rate=0.5).final_learning_rate == 0.5
+    assert Schedule(min_learning_rate=0).final_learning_rate == 0
+    assert Schedule(learning_rate=0.5).final_learning_rate == 0.00005
 
 
 def test_settings_cannot_be_changed_or_given_by_place():
@@ -122,34 +122,34 @@ def test_settings_cannot_be_changed_or_given_by_place():
 
 def test_defaults_are_those_of_the_field():
     shared = {
-        "dim": 100, "epochs": 5, "rate": 0.025, "min_rate": None, "shuffle": False, "min_count": 5, "max_vocab": None,
-        "sample": 1e-3, "window": 5, "shrink_window": True, "negatives": 5, "noise_exponent": 0.75,
-        "negative_sharing": "distant",
+        "dim": 100, "epochs": 5, "learning_rate": 0.025, "min_learning_rate": None, "shuffle": False, "min_count": 5, "max_vocab": None,
+        "subsample": 1e-3, "window": 5, "shrink_window": True, "negatives": 5, "noise_exponent": 0.75,
+        "negative_sharing": "batch",
     }  # fmt: skip
     assert dataclasses.asdict(SkipGram()) == shared
-    ours = {"rate": 0.075, "combine": "mean", "context_gradient": "undivided"}
+    ours = {"learning_rate": 0.075, "combine": "mean", "context_gradient": "undivided"}
     assert dataclasses.asdict(CBOW()) == {**shared, **ours}
 
 
 def test_types_and_names():
-    assert kinds(Sample)["maybe"] == int | None
-    assert without_none(int | None) == (int, True)
-    assert without_none(Optional[float]) == (float, True)  # noqa: UP045
-    assert without_none(int) == (int, False)
+    assert field_types(Sample)["maybe"] == int | None
+    assert split_optional(int | None) == (int, True)
+    assert split_optional(Optional[float]) == (float, True)  # noqa: UP045
+    assert split_optional(int) == (int, False)
     assert flag("noise_exponent") == "--noise-exponent"
 
 
 def test_numbers_of_numpy_are_numbers():
     import numpy as np
 
-    made = SkipGram(dim=np.int64(7), rate=np.float32(0.5))
-    assert (made.dim, made.rate) == (7, 0.5)
+    made = SkipGram(dim=np.int64(7), learning_rate=np.float32(0.5))
+    assert (made.dim, made.learning_rate) == (7, 0.5)
     with pytest.raises(SettingError, match="dim must be a whole number"):
         SkipGram(dim=np.float64(7))
 
 
 def test_noise_for_each_pair_wants_a_window_that_fits_in_memory():
-    assert SkipGram(negative_sharing="pair", window=1000).window == 1000
+    assert SkipGram(negative_sharing="none", window=1000).window == 1000
     assert SkipGram(window=1001).window == 1001
     with pytest.raises(SettingError, match="2 x window x negatives must be at most 10000, not 10010"):
-        SkipGram(negative_sharing="pair", window=1001)
+        SkipGram(negative_sharing="none", window=1001)

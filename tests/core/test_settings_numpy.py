@@ -15,7 +15,7 @@ KINDS = [np.float16, np.float32, np.float64, np.longdouble]
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("value", ["nan", "inf", "-inf"])
-@pytest.mark.parametrize("name", ["rate", "sample", "noise_exponent", "min_rate"])
+@pytest.mark.parametrize("name", ["learning_rate", "subsample", "noise_exponent", "min_learning_rate"])
 def test_no_number_that_is_not_finite_is_a_setting(name, value, kind):
     with pytest.raises(SettingError, match=f"^{name} must be .*, not {value}$"):
         SkipGram(**{name: kind(value)})
@@ -23,9 +23,9 @@ def test_no_number_that_is_not_finite_is_a_setting(name, value, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_numbers_become_those_of_python(kind):
-    made = CBOW(rate=kind(0.05), sample=kind(0), noise_exponent=kind(1), min_rate=kind(0))
-    assert [type(value) for value in (made.rate, made.sample, made.noise_exponent, made.min_rate)] == [float] * 4
-    assert made.rate == float(kind(0.05))
+    made = CBOW(learning_rate=kind(0.05), subsample=kind(0), noise_exponent=kind(1), min_learning_rate=kind(0))
+    assert [type(value) for value in (made.learning_rate, made.subsample, made.noise_exponent, made.min_learning_rate)] == [float] * 4
+    assert made.learning_rate == float(kind(0.05))
     assert made.noise_exponent == 1.0
 
 
@@ -40,18 +40,18 @@ def test_whole_numbers_become_those_of_python(kind):
 
 
 def test_a_whole_number_where_a_number_is_meant_is_kept_as_one():
-    made = SkipGram(rate=1, sample=np.int64(0), min_rate=np.uint8(0))
-    assert [type(value) for value in (made.rate, made.sample, made.min_rate)] == [float] * 3
+    made = SkipGram(learning_rate=1, subsample=np.int64(0), min_learning_rate=np.uint8(0))
+    assert [type(value) for value in (made.learning_rate, made.subsample, made.min_learning_rate)] == [float] * 3
 
 
 def test_settings_of_numpy_can_be_written():
-    made = SkipGram(dim=np.int64(5), rate=np.float16(0.05), min_count=np.uint8(3))
+    made = SkipGram(dim=np.int64(5), learning_rate=np.float16(0.05), min_count=np.uint8(3))
     assert SkipGram(**json.loads(json.dumps(asdict(made)))) == made
 
 
 def test_none_stays_none():
-    made = SkipGram(max_vocab=None, min_rate=None)
-    assert (made.max_vocab, made.min_rate) == (None, None)
+    made = SkipGram(max_vocab=None, min_learning_rate=None)
+    assert (made.max_vocab, made.min_learning_rate) == (None, None)
 
 
 @pytest.mark.parametrize("value", [np.float32(3), np.bool_(True), np.array(3.0), np.array([3])])

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import embeddings as em
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.corpora.vocabulary_files import read, write
+from embeddings.corpora.vocabulary_files import read_vocabulary_file, write_vocabulary_file
 from embeddings.errors import FormatError, OutputError, SettingError
 
 COUNTS = st.dictionaries(st.text(max_size=3), st.integers(0, 9), max_size=9)
@@ -28,27 +28,27 @@ def test_merged_counts_are_sums(one, other, more):
 @pytest.mark.parametrize("name", ["v.arrow", "v.txt", "v.TXT"])
 def test_what_was_written_is_read(tmp_path, name):
     vocabulary = Vocabulary.from_counts({"the": 9, "a b": 9, "é\u2028x": 2, "7": 1, "never": 0})
-    write(vocabulary, tmp_path / name)
-    found = read(tmp_path / name)
+    write_vocabulary_file(vocabulary, tmp_path / name)
+    found = read_vocabulary_file(tmp_path / name)
     assert list(found.words) == list(vocabulary.words)
     assert found.counts.tolist() == vocabulary.counts.tolist()
     with pytest.raises(OutputError, match="exists; choose another name, or --force"):
-        write(vocabulary, tmp_path / name)
-    write(vocabulary.select(max_vocab=1), tmp_path / name, force=True)
-    assert list(read(tmp_path / name).words) == ["a b"]
+        write_vocabulary_file(vocabulary, tmp_path / name)
+    write_vocabulary_file(vocabulary.select(max_vocab=1), tmp_path / name, force=True)
+    assert list(read_vocabulary_file(tmp_path / name).words) == ["a b"]
 
 
 def test_text_of_other_tools_is_read(tmp_path):
     (tmp_path / "v").write_bytes("\ufeffone 1\r\n\nthree\t3\ntwo  words   2  \n".encode())
-    vocabulary = read(tmp_path / "v")
+    vocabulary = read_vocabulary_file(tmp_path / "v")
     assert list(zip(vocabulary.words, vocabulary.counts, strict=True)) == [("three", 3), ("two  words", 2), ("one", 1)]
 
 
 def test_the_vocabulary_of_a_model_is_read(tmp_path):
     em.train("cbow", [["a", "b", "a"]], dim=2, min_count=1, epochs=1).save(tmp_path / "m")
-    assert list(read(tmp_path / "m").words) == ["a", "b"]
+    assert list(read_vocabulary_file(tmp_path / "m").words) == ["a", "b"]
     with pytest.raises(FormatError, match=r"vocabulary.arrow is missing"):
-        read(tmp_path)
+        read_vocabulary_file(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -68,17 +68,17 @@ def test_the_vocabulary_of_a_model_is_read(tmp_path):
 def test_what_is_no_vocabulary_is_told(tmp_path, data, message):
     (tmp_path / "v").write_bytes(data)
     with pytest.raises(FormatError, match=message):
-        read(tmp_path / "v")
+        read_vocabulary_file(tmp_path / "v")
 
 
 def test_places_and_words_that_cannot_be_are_told(tmp_path):
     with pytest.raises(FormatError, match="missing cannot be read as a vocabulary: No such file"):
-        read(tmp_path / "missing")
+        read_vocabulary_file(tmp_path / "missing")
     with pytest.raises(OutputError, match=r"ends in .arrow or .txt, not .*v.csv"):
-        write(Vocabulary(["a"], [1]), tmp_path / "v.csv")
+        write_vocabulary_file(Vocabulary(["a"], [1]), tmp_path / "v.csv")
     for word in ("", "a\nb", " a", "\ufeffa"):
         with pytest.raises(SettingError, match=r"cannot stand in a text file; write an .arrow file"):
-            write(Vocabulary([word], [1]), tmp_path / "v.txt")
+            write_vocabulary_file(Vocabulary([word], [1]), tmp_path / "v.txt")
     assert list(tmp_path.iterdir()) == []
 
 

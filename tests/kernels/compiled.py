@@ -4,32 +4,32 @@ from typing import NamedTuple
 
 import numpy as np
 
-from embeddings.kernels.block import FIRST, LAST, POSITION, Source, fill, keep_thresholds, new_block, rewind
-from embeddings.kernels.jit import kernel
-from embeddings.kernels.logistic import loss, to_steps
+from embeddings.kernels.block import FIRST, LAST, POSITION, BlockSource, fill_block, keep_thresholds, new_block, rewind
+from embeddings.kernels.jit import allocating_entry_point
+from embeddings.kernels.logistic import logistic_loss, scores_to_steps
 from embeddings.kernels.noise_sampling import alias_table
-from embeddings.kernels.random_numbers import below, coin
-from embeddings.kernels.row_cache import give_back, row_of
-from embeddings.kernels.row_operations import address, copy, padded, score, share, total, update
-from embeddings.kernels.step_buffers import aligned, learn
+from embeddings.kernels.random_numbers import uniform_below, uniform_uint32
+from embeddings.kernels.row_cache import flush, cached_row
+from embeddings.kernels.row_operations import address, copy_row, padded, score, scatter_add, sum_rows, update
+from embeddings.kernels.step_buffers import aligned_zeros, learn
 
 TOLERANCE = {np.float32: 1e-5, np.float64: 1e-12}
 
 
-@kernel
+@allocating_entry_point
 def point(table, rows, out):
     for i in range(rows.shape[0]):
         out[i] = address(table, rows[i])
 
 
-@kernel
+@allocating_entry_point
 def kept_address(table, kept, word):
-    return row_of(table, kept, word)
+    return cached_row(table, kept, word)
 
 
-@kernel
+@allocating_entry_point
 def give_back_rows(table, kept):
-    give_back(table, kept)
+    flush(table, kept)
 
 
 def kept_row(table, kept, word):
@@ -42,57 +42,57 @@ def kept_row(table, kept, word):
     raise AssertionError("it is nowhere")
 
 
-@kernel
+@allocating_entry_point
 def score_rows(scores, inputs, m, targets, n, width):
     score(scores, inputs, m, targets, n, width)
 
 
-@kernel
+@allocating_entry_point
 def update_rows(steps, read, moved, m, targets, n, width):
     update(steps, read, moved, m, targets, n, width)
 
 
-@kernel
+@allocating_entry_point
 def total_rows(factor, goal, rows, m, width):
-    total(factor, goal[0], rows, m, width)
+    sum_rows(factor, goal[0], rows, m, width)
 
 
-@kernel
+@allocating_entry_point
 def share_rows(factor, source, rows, m, width):
-    share(factor, source[0], rows, m, width)
+    scatter_add(factor, source[0], rows, m, width)
 
 
-@kernel
+@allocating_entry_point
 def copy_rows(like, goal, source, width):
     for i in range(goal.shape[0]):
-        copy(like, goal[i], source[i], width)
+        copy_row(like, goal[i], source[i], width)
 
 
-@kernel
-def learn_bundle(bundle, m, p, n, width, rate):
-    learn(bundle, m, p, n, width, rate)
+@allocating_entry_point
+def learn_bundle(buffers, m, p, n, width, rate):
+    learn(buffers, m, p, n, width, rate)
 
 
-@kernel
+@allocating_entry_point
 def loss_of_scores(scores, m, p, n, weights):
-    return loss(scores, m, p, n, weights)
+    return logistic_loss(scores, m, p, n, weights)
 
 
-@kernel
+@allocating_entry_point
 def steps_of_scores(scores, m, p, n, weights, rate):
-    to_steps(scores, m, p, n, weights, rate)
+    scores_to_steps(scores, m, p, n, weights, rate)
 
 
-@kernel
+@allocating_entry_point
 def below_each(bits, n, out):
     for i in range(bits.shape[0]):
-        out[i] = below(bits[i], n)
+        out[i] = uniform_below(bits[i], n)
 
 
-@kernel
+@allocating_entry_point
 def coin_each(bits, out):
     for i in range(bits.shape[0]):
-        out[i] = coin(bits[i])
+        out[i] = uniform_uint32(bits[i])
 
 
 class Rows(NamedTuple):
@@ -121,7 +121,7 @@ def addresses(table, rows):
 def rows(rng, count, dim, dtype, *, among=None, scale=0.3):
     """`count` rows picked among fewer, so that some repeat, or the very first ones if `among` is None."""
     size = max(count, 1) if among is None else among
-    table = aligned(size, padded(dim), dtype)
+    table = aligned_zeros(size, padded(dim), dtype)
     table[:, :dim] = rng.normal(size=(size, dim)) * scale
     picked = np.arange(count) if among is None else rng.integers(0, size, count)
     twin = table.astype(np.float64)
@@ -133,17 +133,17 @@ def lines_of(*lengths):
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
-def source(ids, lines, vocabulary, *, keep=1.0, window=5, shrink=True, weights=None, sharing=1):
+def source(ids, lines, vocabulary, *, keep=1.0, window=5, shrink=True, weights=None, windows_per_draw=1):
     """What `fill` reads, for ids and borders of lines."""
     chances = np.broadcast_to(np.asarray(keep, np.float64), vocabulary)
     noise = alias_table(np.ones(vocabulary) if weights is None else weights)
-    return Source(np.asarray(ids, np.int32), lines, keep_thresholds(chances), noise, window, shrink, sharing)
+    return BlockSource(np.asarray(ids, np.int32), lines, keep_thresholds(chances), noise, window, shrink, windows_per_draw)
 
 
 def choices(block):
     """What a filled block holds: (centre, contexts, noise) of each centre."""
     found = []
-    for i in range(block.place[FIRST], block.place[LAST]):
+    for i in range(block.cursor[FIRST], block.cursor[LAST]):
         left, right = block.words[block.start[i] : i], block.words[i + 1 : block.stop[i]]
         found.append((int(block.words[i]), [*map(int, left), *map(int, right)], block.noise[i].tolist()))
     return found
@@ -154,7 +154,7 @@ def places(block):
     line = block.words.tolist()
     return [
         (i, line, int(block.start[i]), int(block.stop[i]), block.noise[i].tolist())
-        for i in range(block.place[FIRST], block.place[LAST])
+        for i in range(block.cursor[FIRST], block.cursor[LAST])
     ]
 
 
@@ -163,11 +163,11 @@ def filled(text, begin, end, key, size, negatives):
     block, rng = new_block(text.window, negatives, size), np.array([key, 0], np.uint64)
     rewind(block, text, begin, end)
     found, read = [], 0
-    while block.place[POSITION] < end:
-        words = fill(block, text, rng)
+    while block.cursor[POSITION] < end:
+        words = fill_block(block, text, rng)
         assert words > 0
         read += words
         found.append(choices(block))
-    assert fill(block, text, rng) == 0
+    assert fill_block(block, text, rng) == 0
     assert choices(block) == []
     return found, read

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from embeddings.kernels.block import LAST, POSITION, SIZE, fill, keep_thresholds, new_block, rewind
+from embeddings.kernels.block import LAST, POSITION, BLOCK_SIZE, fill_block, keep_thresholds, new_block, rewind
 
 # A block of window 1 holds at least 6 words, of window 3 at least 14.
 LENGTHS = {
@@ -75,14 +75,14 @@ def test_shares_together_are_the_corpus(lengths, shares):
     shrink=st.booleans(),
     keep=st.sampled_from([1.0, 0.5, 0.05]),
     cut=st.floats(0, 1),
-    sharing=st.sampled_from([1, 2, 8]),
+    windows_per_draw=st.sampled_from([1, 2, 8]),
 )
-def test_blocks_are_those_of_the_twin(lengths, window, size, key, shrink, keep, cut, sharing):
+def test_blocks_are_those_of_the_twin(lengths, window, size, key, shrink, keep, cut, windows_per_draw):
     """The same coins, windows and noise, block for block; some words are out of the vocabulary."""
     count = sum(lengths)
     ids = np.random.default_rng(count).integers(0, 12, count)
     chances = np.where(np.arange(9) == 0, 1.0, keep)
-    more = {"keep": chances, "window": window, "shrink": shrink, "weights": np.arange(1.0, 10), "sharing": sharing}
+    more = {"keep": chances, "window": window, "shrink": shrink, "weights": np.arange(1.0, 10), "windows_per_draw": windows_per_draw}
     text = source(ids, lines_of(*lengths), 9, **more)
     begin = int(cut * count)
     found, read = filled(text, begin, count, key, size, 3)
@@ -109,18 +109,18 @@ def test_a_new_share_begins_with_nothing_held():
     text = source(range(100), lines_of(100), 100, window=3, shrink=False)
     block, rng = new_block(3, 1, 14), np.array([1, 0], np.uint64)
     rewind(block, text, 0, 100)
-    fill(block, text, rng)
+    fill_block(block, text, rng)
     rewind(block, text, 50, 60)
-    fill(block, text, rng)
+    fill_block(block, text, rng)
     assert choices(block)[0][:2] == (50, [51, 52, 53])
-    assert block.place[POSITION] == 60
-    assert block.place[LAST] == 10
+    assert block.cursor[POSITION] == 60
+    assert block.cursor[LAST] == 10
 
 
 @pytest.mark.parametrize("window", [1, 5, 3000, 10_000])
 def test_a_block_holds_two_windows_at_least(window):
     size = len(new_block(window, 5).words)
-    assert size >= SIZE
+    assert size >= BLOCK_SIZE
     assert size > 4 * window
 
 
@@ -175,7 +175,7 @@ def test_shared_noise_is_met_by_no_word_twice(window):
     """Windows with the same draw lie apart; each draw serves 8 of them, and draws follow the weights."""
     count, weights = 40_000, np.arange(1.0, 21)
     ids = np.arange(count)
-    text = source(ids, lines_of(count), count, window=window, weights=np.resize(weights, count), sharing=8)
+    text = source(ids, lines_of(count), count, window=window, weights=np.resize(weights, count), windows_per_draw=8)
     ((found,), _) = filled(text, 0, count, 6, count, 2)
     users = {}
     for centre, contexts, noise in found:

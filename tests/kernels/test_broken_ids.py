@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from compiled import source
 
-from embeddings.kernels.block import FIRST, HELD, LAST, POSITION, fill, new_block, rewind
+from embeddings.kernels.block import FIRST, FILLED, LAST, POSITION, fill_block, new_block, rewind
 
 KNOWN = 5
 
@@ -15,14 +15,14 @@ def read_all(text, size, most=1000):
     rewind(block, text, 0, len(text.ids))
     read, centres, held = [], [], []
     for _ in range(most):
-        read.append(fill(block, text, rng))
-        first, last = block.place[FIRST], block.place[LAST]
+        read.append(fill_block(block, text, rng))
+        first, last = block.cursor[FIRST], block.cursor[LAST]
         if read[-1] == 0 and first == last:
             return read, centres, held
         centres += block.words[first:last].tolist()
-        held += block.words[: block.place[HELD]].tolist()
+        held += block.words[: block.cursor[FILLED]].tolist()
         assert (block.start[first:last] >= 0).all()
-        assert (block.stop[first:last] <= block.place[HELD]).all()
+        assert (block.stop[first:last] <= block.cursor[FILLED]).all()
         assert (block.start[first:last] <= np.arange(first, last)).all()
         assert (block.stop[first:last] > np.arange(first, last)).all()
     raise AssertionError(f"not at the end after {most} fillings, but at {block.place[POSITION]}")

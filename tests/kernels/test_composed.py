@@ -10,7 +10,7 @@ from test_places import PLACES, bundle_for, float64, place_and_block
 
 from embeddings.kernels.row_operations import TARGETS
 from embeddings.kernels.step_buffers import LOSS, PAIRS
-from embeddings.kernels.subword_rows import Made, new_composed
+from embeddings.kernels.subword_rows import SubwordTables, new_subword_cache
 from embeddings.plugins import fasttext
 
 BUCKETS = 15
@@ -25,8 +25,8 @@ def tables(own, ngrams, output, made, architecture, positions, size=400):
     """The tables of a thread."""
     offsets = np.cumsum([0, *map(len, made)])
     flat = np.array([b for rows in made for b in rows], np.int32)
-    scratch = new_composed(size, len(made), 1 + max(map(len, made)), own.shape[1], own.dtype.type)
-    return fasttext.Tables(Made(own, ngrams, offsets, flat), scratch, output, positions, architecture)
+    scratch = new_subword_cache(size, len(made), 1 + max(map(len, made)), own.shape[1], own.dtype.type)
+    return fasttext.Tables(SubwordTables(own, ngrams, offsets, flat), scratch, output, positions, architecture)
 
 
 @pytest.mark.parametrize("architecture", [fasttext.SKIPGRAM, fasttext.CBOW, fasttext.WEIGHTED])
@@ -38,7 +38,7 @@ def test_blocks(dtype, negatives, architecture):
     rng = np.random.default_rng(2)
     ngrams, positions = (rows(rng, count, 13, dtype, scale=0.4) for count in (BUCKETS, 10))
     made = made_of(rng, VOCABULARY)
-    bundle = bundle_for(10, negatives, words.width, dtype, contexts=10, rows=3)
+    buffers = bundle_for(10, negatives, words.width, dtype, contexts=10, rows=3)
     given = tables(words.table, ngrams.table, output.table, made, architecture, positions.table)
     twins = {
         fasttext.SKIPGRAM: lambda t: naive.skipgram(t, output.twin, choices(block), 0.05, at_once=TARGETS),
@@ -49,13 +49,13 @@ def test_blocks(dtype, negatives, architecture):
     }
     told = np.zeros(2)
     for _ in range(2):
-        fasttext.learn_block(block, given, bundle, 0.05)
+        fasttext.learn_block(block, given, buffers, 0.05)
         told += naive.fasttext(words.twin, ngrams.twin, made, twins[architecture])
         for table in (words, ngrams, output, positions):
             table.check(5 * TOLERANCE[dtype])
         assert (given.own.row == -1).all()
-    assert bundle.tally[PAIRS] == told[1] > 200
-    assert bundle.tally[LOSS] == pytest.approx(told[0], rel=5 * TOLERANCE[dtype])
+    assert buffers.tally[PAIRS] == told[1] > 200
+    assert buffers.tally[LOSS] == pytest.approx(told[0], rel=5 * TOLERANCE[dtype])
     assert (positions.twin == positions.table).all() == (architecture != fasttext.WEIGHTED)
 
 
@@ -74,10 +74,10 @@ def test_steps_are_slopes_of_skipgram_times_the_parts(place):
     everything, parts = (own, ngrams, output), (3, 3, 1)
     slopes = [naive.slope(lost, table[:, :DIM]) for table in everything]
     before = [table.copy() for table in everything]
-    bundle = bundle_for(10, 4, own.shape[1], np.float64, contexts=10, rows=3)
+    buffers = bundle_for(10, 4, own.shape[1], np.float64, contexts=10, rows=3)
     positions = float64(rng, 10)
     given = tables(own, ngrams, output, made, fasttext.SKIPGRAM, positions)
-    fasttext.learn_block(block, given, bundle, RATE)
+    fasttext.learn_block(block, given, buffers, RATE)
     for table, old, slope, times in zip(everything, before, slopes, parts, strict=True):
         assert_gradient((table - old) / RATE, slope * times)
 
@@ -97,8 +97,8 @@ def test_steps_are_slopes_of_weighted_cbow(place):
     everything, times = (own, output, positions), (contexts, 1, 1)
     slopes = [naive.slope(lost, table[:, :DIM]) for table in everything]
     before = [table.copy() for table in everything]
-    bundle = bundle_for(1, 4, own.shape[1], np.float64, contexts=10, rows=3)
+    buffers = bundle_for(1, 4, own.shape[1], np.float64, contexts=10, rows=3)
     given = tables(own, float64(rng, 1), output, [[]] * 9, fasttext.WEIGHTED, positions)
-    fasttext.learn_block(block, given, bundle, RATE)
+    fasttext.learn_block(block, given, buffers, RATE)
     for table, old, slope, number in zip(everything, before, slopes, times, strict=True):
         assert_gradient((table - old) / RATE, slope * number)

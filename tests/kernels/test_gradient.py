@@ -7,7 +7,7 @@ from compiled import learn_bundle, rows
 
 from embeddings.kernels.block import END, FIRST, LAST, new_block
 from embeddings.kernels.row_operations import padded
-from embeddings.kernels.step_buffers import aligned, new_bundle
+from embeddings.kernels.step_buffers import aligned_zeros, new_step_buffers
 from embeddings.plugins import cbow, skipgram
 
 RATE = 1e-7  # with rows that repeat, a step departs from the slope in proportion to the rate
@@ -25,7 +25,7 @@ def tables(seed):
     """Vectors and outputs in float64, rows padded with zeros."""
     rng, made = np.random.default_rng(seed), []
     for _ in range(2):
-        table = aligned(VOCABULARY, padded(DIM), np.float64)
+        table = aligned_zeros(VOCABULARY, padded(DIM), np.float64)
         table[:, :DIM] = rng.normal(size=(VOCABULARY, DIM)) * 0.7
         made.append(table)
     return made
@@ -39,7 +39,7 @@ def block_of(windows):
         line = [*contexts[:at], centre, *contexts[at:]]
         block.words[: len(line)] = line
         block.start[at], block.stop[at], block.noise[at] = 0, len(line), noise
-        block.place[FIRST], block.place[LAST], block.place[END] = at, at + 1, len(line)
+        block.cursor[FIRST], block.cursor[LAST], block.cursor[END] = at, at + 1, len(line)
         blocks.append(block)
     return blocks
 
@@ -50,8 +50,8 @@ def steps(learn_block, made, words, output, windows=WINDOWS, negatives=NEGATIVES
     for block in block_of(windows):
         before = words.copy(), output.copy()
         width = words.shape[1]
-        bundle = new_bundle(10, 1 + negatives, width, contexts=10, rows=2, dtype=np.float64)
-        learn_block(block, made(words, output), bundle, RATE)
+        buffers = new_step_buffers(10, 1 + negatives, width, contexts=10, rows=2, dtype=np.float64)
+        learn_block(block, made(words, output), buffers, RATE)
         for total, table, old in zip(added, (words, output), before, strict=True):
             total += (table - old) / RATE
             table[:] = old
@@ -102,8 +102,8 @@ def test_cbow_undivided_is_the_exact_context_gradient_times_the_contexts():
         moved = {}
         for exact in (True, False):
             w, o = words.copy(), output.copy()
-            bundle = new_bundle(1, 1 + NEGATIVES, w.shape[1], contexts=10, rows=2, dtype=np.float64)
-            cbow.learn_block(block_of([window])[0], cbow.Tables(w, o, True, exact), bundle, 0.1)
+            buffers = new_step_buffers(1, 1 + NEGATIVES, w.shape[1], contexts=10, rows=2, dtype=np.float64)
+            cbow.learn_block(block_of([window])[0], cbow.Tables(w, o, True, exact), buffers, 0.1)
             moved[exact] = w - words, o - output
         np.testing.assert_allclose(moved[False][0], len(window[1]) * moved[True][0], atol=1e-14)
         np.testing.assert_array_equal(moved[False][1], moved[True][1])
@@ -114,8 +114,8 @@ def test_cbow_sum_is_the_same_exact_or_not():
     after = []
     for exact in (True, False):
         words, output = tables(2)
-        bundle = new_bundle(1, 1 + NEGATIVES, words.shape[1], contexts=10, rows=2, dtype=np.float64)
-        cbow.learn_block(block_of(WINDOWS)[0], cbow.Tables(words, output, False, exact), bundle, 0.1)
+        buffers = new_step_buffers(1, 1 + NEGATIVES, words.shape[1], contexts=10, rows=2, dtype=np.float64)
+        cbow.learn_block(block_of(WINDOWS)[0], cbow.Tables(words, output, False, exact), buffers, 0.1)
         after.append(words)
     np.testing.assert_array_equal(*after)
 
@@ -128,10 +128,10 @@ def test_bundle(m, n):
     positives, weights = min(n, 2), rng.choice([0.5, 1, 2], n)
     x = rows(rng, m, DIM, np.float64, among=max(1, m - 1), scale=0.7)
     o = rows(rng, n, DIM, np.float64, among=max(1, n - 2), scale=0.7)
-    bundle = new_bundle(m, n, x.width, dtype=np.float64)
-    bundle.read[:] = bundle.moved[:] = x.at
-    bundle.targets[:], bundle.weights[:] = o.at, weights
-    learn_bundle(bundle, m, positives, n, x.width, RATE)
+    buffers = new_step_buffers(m, n, x.width, dtype=np.float64)
+    buffers.inputs[:] = buffers.input_gradient_rows[:] = x.at
+    buffers.targets[:], buffers.weights[:] = o.at, weights
+    learn_bundle(buffers, m, positives, n, x.width, RATE)
 
     def lost():
         return naive.loss_of(naive.score(x.views, o.views), positives, weights)

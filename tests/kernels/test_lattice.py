@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from test_ngram_table import table_of
 
 from embeddings.kernels.block import FIRST, LAST, POSITION, keep_thresholds, rewind
-from embeddings.kernels.jit import kernel
+from embeddings.kernels.jit import allocating_entry_point
 from embeddings.kernels.noise_sampling import alias_table
 from embeddings.kernels.row_operations import TARGETS
-from embeddings.kernels.step_buffers import LOSS, NEXT, PAIRS, aligned
+from embeddings.kernels.step_buffers import LOSS, UNTIL_SAMPLE, PAIRS, aligned_zeros
 from embeddings.plugins.sembei import sembei
-from embeddings.plugins.sembei.lattice import LatticeSource, fill_lattice, groups, new_lattice, score_against, scratch
+from embeddings.plugins.sembei.lattice import LatticeSource, fill_lattice, noise_groups, new_lattice, fill_targets, new_lattice_buffers
 from embeddings.plugins.sembei.ngram_trie import ngrams_within
 
 TOKENS = 4
@@ -34,17 +34,17 @@ def ngrams_of(rng, longest=4, share=0.7):
     return {ngram: word for word, ngram in enumerate(dict.fromkeys([*chosen, every[-1]]))}
 
 
-def source_of(ids, lines, ngrams, *, keep=1.0, sharing=1, both=False):
+def source_of(ids, lines, ngrams, *, keep=1.0, windows_per_draw=1, both=False):
     chances = np.broadcast_to(np.asarray(keep, np.float64), len(ngrams))
     table = table_of([list(ngram) for ngram in ngrams], list(ngrams.values()), TOKENS, max(map(len, ngrams)))
     noise = alias_table(np.arange(1.0, len(ngrams) + 1))
-    return LatticeSource(np.asarray(ids, np.int32), lines, table, keep_thresholds(chances), noise, sharing, both)
+    return LatticeSource(np.asarray(ids, np.int32), lines, table, keep_thresholds(chances), noise, windows_per_draw, both)
 
 
 def choices(block):
     """What a filled block holds: (lefts, rights, noise) of each place where n-grams meet."""
     found = []
-    for i in range(block.place[FIRST], block.place[LAST]):
+    for i in range(block.cursor[FIRST], block.cursor[LAST]):
         longest = block.starts.shape[1]
         lefts = [int(w) for w in (block.lefts[i - n, n - 1] for n in range(1, longest + 1)) if w >= 0]
         rights = [int(w) for w in block.starts[i] if w >= 0]
@@ -58,7 +58,7 @@ def filled(text, begin, end, key, size, negatives):
     block, rng = new_lattice(text.table.longest, negatives, size), np.array([key, 0], np.uint64)
     rewind(block, text, begin, end)
     found, read = [], 0
-    while block.place[POSITION] < end:
+    while block.cursor[POSITION] < end:
         tokens = fill_lattice(block, text, rng)
         assert tokens > 0
         read += tokens
@@ -76,15 +76,15 @@ def filled(text, begin, end, key, size, negatives):
     key=st.integers(0, 2**64 - 1),
     keep=st.sampled_from([1.0, 0.5, 0.1]),
     both=st.booleans(),
-    sharing=st.sampled_from([1, 2, 8]),
+    windows_per_draw=st.sampled_from([1, 2, 8]),
     cut=st.floats(0, 1),
 )
-def test_blocks_are_those_of_the_twin(lengths, longest, size, key, keep, both, sharing, cut):
+def test_blocks_are_those_of_the_twin(lengths, longest, size, key, keep, both, windows_per_draw, cut):
     """The same n-grams, coins and noise, block for block; some tokens are in no n-gram."""
     count = sum(lengths)
     rng = np.random.default_rng(count)
     ids, ngrams = rng.integers(0, TOKENS + 1, count), ngrams_of(rng, longest)
-    text = source_of(ids, lines_of(*lengths), ngrams, keep=keep, sharing=sharing, both=both)
+    text = source_of(ids, lines_of(*lengths), ngrams, keep=keep, windows_per_draw=windows_per_draw, both=both)
     begin = int(cut * count)
     found, read = filled(text, begin, count, key, size, 3)
     assert found == list(naive.lattice(text, ngrams, begin, count, key, size, 3))
@@ -158,34 +158,34 @@ def test_parts_are_all_ngrams_within():
 def test_sembei(dtype, summed, negatives):
     block, tables, parts, ngrams = block_and_tables(dtype, negatives)
     rate = 0.002 if summed else 0.01  # sums make larger steps
-    bundle = scratch(4, negatives, tables[0].width, most=10 * summed, dtype=dtype)
-    bundle.tally[NEXT] = -1e9
+    buffers = new_lattice_buffers(4, negatives, tables[0].width, most=10 * summed, dtype=dtype)
+    buffers.tally[UNTIL_SAMPLE] = -1e9
     arrays = [table.table for table in tables]
     if summed:
-        sembei.learn_summed(block, sembei.SummedTables(*arrays, parts), bundle, rate)
+        sembei.learn_summed(block, sembei.SummedTables(*arrays, parts), buffers, rate)
     else:
-        sembei.learn_block(block, sembei.Tables(*arrays), bundle, rate)
+        sembei.learn_block(block, sembei.Tables(*arrays), buffers, rate)
     given = {"at_once": TARGETS, "parts": parts_by_search(ngrams) if summed else None}
     twins = [table.twin for table in tables]
     lost, pairs = naive.sembei(*twins, choices(block), rate, negatives, **given)
     for table in tables:
         table.check(TOLERANCE[dtype])
-    assert bundle.tally[PAIRS] == pairs > 500
-    assert bundle.tally[LOSS] == pytest.approx(lost, rel=1e-4)
+    assert buffers.tally[PAIRS] == pairs > 500
+    assert buffers.tally[LOSS] == pytest.approx(lost, rel=1e-4)
 
 
 @pytest.mark.parametrize("summed", [False, True])
 def test_steps_are_minus_the_slope_of_the_loss(summed):
     rate = 1e-7
     block, tables, parts, ngrams = block_and_tables(np.float64, 2, dim=3)
-    block.place[LAST] = block.place[FIRST] + 12
-    bundle = scratch(4, 2, tables[0].width, most=10 * summed, dtype=np.float64)
+    block.cursor[LAST] = block.cursor[FIRST] + 12
+    buffers = new_lattice_buffers(4, 2, tables[0].width, most=10 * summed, dtype=np.float64)
     twins = [table.twin for table in tables]
     chosen, within = choices(block), parts_by_search(ngrams) if summed else None
     slopes = [naive.slope(lambda: naive.sembei_loss(*twins, chosen, 2, parts=within), twin[:, :3]) for twin in twins]
     arrays = [table.table for table in tables]
     made = sembei.SummedTables(*arrays, parts) if summed else sembei.Tables(*arrays)
-    (sembei.learn_summed if summed else sembei.learn_block)(block, made, bundle, rate)
+    (sembei.learn_summed if summed else sembei.learn_block)(block, made, buffers, rate)
     for table, slope in zip(tables, slopes, strict=True):
         step = (table.table - table.twin)[:, :3] / rate
         np.testing.assert_allclose(step, -slope, rtol=0, atol=2e-5 * abs(slope).max())
@@ -193,22 +193,22 @@ def test_steps_are_minus_the_slope_of_the_loss(summed):
         assert (table.table[:, 3:] == 0).all()
 
 
-@kernel
-def against(output, bundle, positives, noise):
-    return score_against(output, bundle, positives, noise)
+@allocating_entry_point
+def against(output, buffers, positives, noise):
+    return fill_targets(output, buffers, positives, noise)
 
 
 @pytest.mark.parametrize("positives", range(1, 9))
 def test_noise_is_owed_for_every_positive(positives):
     """The weights of noise add up to the negatives of every pair, but for a noise word that is a positive."""
-    output, words = aligned(101, 16, np.float64), np.arange(positives)
+    output, words = aligned_zeros(101, 16, np.float64), np.arange(positives)
     for drawn in (100, 0):
-        noise, bundle = np.full(5 * groups(8), 100), scratch(8, 5, 16, dtype=np.float64)
+        noise, buffers = np.full(5 * noise_groups(8), 100), new_lattice_buffers(8, 5, 16, dtype=np.float64)
         noise[0] = drawn
-        n = against(output, bundle, words, noise)
-        weights = bundle.weights[positives:n]
-        assert (bundle.weights[:positives] == 1).all()
-        assert n == positives + 5 * groups(positives)
-        missing = (drawn == 0) / groups(positives)
+        n = against(output, buffers, words, noise)
+        weights = buffers.weights[positives:n]
+        assert (buffers.weights[:positives] == 1).all()
+        assert n == positives + 5 * noise_groups(positives)
+        missing = (drawn == 0) / noise_groups(positives)
         assert weights.sum() == pytest.approx(5 * positives - missing)
         assert weights.max() <= 2

@@ -7,7 +7,7 @@ from compiled import TOLERANCE, loss_of_scores, steps_of_scores
 from test_rows import matrix
 
 from embeddings.kernels.logistic import rational_sigmoids
-from embeddings.kernels.row_operations import pitch
+from embeddings.kernels.row_operations import row_stride
 
 
 def test_rational_sigmoid_within_its_bounds():
@@ -57,5 +57,5 @@ def test_steps(dtype):
         steps_of_scores(found, m, positives, n, weights.astype(dtype), 0.5)
         labels = np.arange(n) < positives
         expected = 0.5 * weights * (labels - naive.sigmoid(scores))
-        steps = found[: m * pitch(n)].reshape(m, -1)[:, :n]
+        steps = found[: m * row_stride(n)].reshape(m, -1)[:, :n]
         np.testing.assert_allclose(steps, expected, rtol=0, atol=TOLERANCE[dtype])

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from embeddings.plugins.sembei.ngram_trie import ngram_table, walk_all
+from embeddings.plugins.sembei.ngram_trie import build_trie, find_all_ngrams
 
 TOKENS = 5  # and ids from 5 on are of no token
 TEXTS = st.lists(st.integers(0, TOKENS + 1), max_size=30)
@@ -17,7 +17,7 @@ def table_of(ngrams, words, tokens=TOKENS, longest=8):
     sequences = np.full((len(ngrams), longest), -1, np.int32)
     for row, ngram in zip(sequences, ngrams, strict=True):
         row[: len(ngram)] = ngram
-    return ngram_table(sequences, np.asarray(words, np.int32), tokens)
+    return build_trie(sequences, np.asarray(words, np.int32), tokens)
 
 
 def search(ngrams, words, text, longest=8):
@@ -32,7 +32,7 @@ def search(ngrams, words, text, longest=8):
 
 def walked(table, text):
     found = np.full((len(text), table.longest), 7, np.int32)
-    count = walk_all(table, np.array(text, np.int32), found)
+    count = find_all_ngrams(table, np.array(text, np.int32), found)
     assert count == np.count_nonzero(found >= 0)
     return found
 

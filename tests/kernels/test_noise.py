@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.kernels.noise_sampling import alias_table, picks
-from embeddings.kernels.random_numbers import bits, keys
+from embeddings.kernels.noise_sampling import alias_table, draw_words
+from embeddings.kernels.random_numbers import random_sequence, thread_keys
 
 
 def probabilities(table):
@@ -64,15 +64,15 @@ def test_weights_of_a_vocabulary_are_count_to_the_power():
 def test_draws_have_these_frequencies(seed):
     counts = np.round(1e6 / np.arange(1, 301)).astype(np.int64)
     weights = Vocabulary([str(i) for i in range(300)], counts).noise_weights(0.75)
-    drawn = picks(alias_table(weights), bits(keys(seed, 1)[0], 100_000))
+    drawn = draw_words(alias_table(weights), random_sequence(thread_keys(seed, 1)[0], 100_000))
     found = np.bincount(drawn, minlength=300)
     assert chisquare(found, weights * 100_000).pvalue > 1e-3
 
 
 def test_draws_are_the_twins():
-    table, random = alias_table(np.arange(1.0, 50)), bits(np.uint64(3), 2000)
-    assert picks(table, random).tolist() == [naive.pick(table, int(word)) for word in random]
+    table, random = alias_table(np.arange(1.0, 50)), random_sequence(np.uint64(3), 2000)
+    assert draw_words(table, random).tolist() == [naive.pick(table, int(word)) for word in random]
 
 
 def test_one_word_is_all_there_is_to_draw():
-    assert set(picks(alias_table(np.ones(1)), bits(np.uint64(1), 1000)).tolist()) == {0}
+    assert set(draw_words(alias_table(np.ones(1)), random_sequence(np.uint64(1), 1000)).tolist()) == {0}

@@ -7,11 +7,11 @@ from compiled import lines_of, places, rows, source
 from test_gradient import RATE, assert_gradient
 from test_models import TOLERANCE
 
-from embeddings.kernels.block import FIRST, LAST, fill, new_block, rewind
-from embeddings.kernels.document_lines import mark_known
+from embeddings.kernels.block import FIRST, LAST, fill_block, new_block, rewind
+from embeddings.kernels.line_operations import mark_documents_with_words
 from embeddings.kernels.row_operations import TARGETS, padded
-from embeddings.kernels.step_buffers import LOSS, NEXT, PAIRS, aligned, new_bundle
-from embeddings.kernels.window_batch import bundle_beside
+from embeddings.kernels.step_buffers import LOSS, UNTIL_SAMPLE, PAIRS, aligned_zeros, new_step_buffers
+from embeddings.kernels.window_batch import new_window_buffers
 from embeddings.plugins import paragraph_dbow as dbow
 from embeddings.plugins import paragraph_dm as dm
 
@@ -32,7 +32,7 @@ def filled(noise, **more):
     """A block of all the documents."""
     made, block = text(**more), new_block(5, noise, 400, documents=True)
     rewind(block, made, 0, sum(LENGTHS))
-    fill(block, made, np.array([7, 0], np.uint64))
+    fill_block(block, made, np.array([7, 0], np.uint64))
     return block
 
 
@@ -43,17 +43,17 @@ def tables(dtype, *counts):
 
 def bundle_for(targets, width, dtype, inputs=1, contexts=0):
     """A bundle that tallies every step."""
-    made = new_bundle(inputs, targets, width, contexts=contexts, rows=2, dtype=dtype)
-    made.tally[NEXT] = -1e9
+    made = new_step_buffers(inputs, targets, width, contexts=contexts, rows=2, dtype=dtype)
+    made.tally[UNTIL_SAMPLE] = -1e9
     return made
 
 
 def groups(block, noise):
     """(document, words, noise words) of the groups of a block that are scored at once."""
-    found, i = [], int(block.place[FIRST])
-    while i < block.place[LAST]:
+    found, i = [], int(block.cursor[FIRST])
+    while i < block.cursor[LAST]:
         document, p = int(block.documents[i]), 1
-        while p < dbow.POSITIVES and i + p < block.place[LAST] and block.documents[i + p] == document:
+        while p < dbow.GROUP_SIZE and i + p < block.cursor[LAST] and block.documents[i + p] == document:
             p += 1
         drawn = [int(word) for k in range(i, i + p) for word in block.noise[k, :noise]]
         found.append((document, block.words[i : i + p].tolist(), drawn))
@@ -70,14 +70,14 @@ def dbow_tables(documents, words, output, negatives):
 def test_dbow(dtype, negatives):
     documents, output = tables(dtype, DOCUMENTS, WORDS)
     noise = dbow.noise_words(negatives)
-    block, bundle = filled(noise), bundle_for(4 * (1 + noise), documents.width, dtype)
-    dbow.learn_block(block, dbow_tables(documents, output, output, negatives), bundle, 0.05)
+    block, buffers = filled(noise), bundle_for(4 * (1 + noise), documents.width, dtype)
+    dbow.learn_block(block, dbow_tables(documents, output, output, negatives), buffers, 0.05)
     found = groups(block, noise)
     lost, pairs = naive.dbow(documents.twin, output.twin, found, 0.05, negatives=negatives, at_once=TARGETS)
     documents.check(TOLERANCE[dtype])
     output.check(TOLERANCE[dtype])
-    assert bundle.tally[PAIRS] == pairs == block.place[LAST] - block.place[FIRST] > 200
-    assert bundle.tally[LOSS] == pytest.approx(lost, rel=TOLERANCE[dtype])
+    assert buffers.tally[PAIRS] == pairs == block.cursor[LAST] - block.cursor[FIRST] > 200
+    assert buffers.tally[LOSS] == pytest.approx(lost, rel=TOLERANCE[dtype])
     assert {len(words) for _, words, _ in found} == {1, 2, 4}
 
 
@@ -87,8 +87,8 @@ def test_dbow_with_words_is_followed_by_skipgram(negatives):
     documents, words, output = tables(np.float64, DOCUMENTS, WORDS, WORDS)
     noise = dbow.noise_words(negatives)
     block = filled(negatives)
-    bundle = bundle_for(max(4 * (1 + noise), 1 + negatives), documents.width, np.float64, inputs=10)
-    dbow.learn_both(block, dbow_tables(documents, words, output, negatives), bundle, 0.05)
+    buffers = bundle_for(max(4 * (1 + noise), 1 + negatives), documents.width, np.float64, inputs=10)
+    dbow.learn_both(block, dbow_tables(documents, words, output, negatives), buffers, 0.05)
     naive.dbow(documents.twin, output.twin, groups(block, noise), 0.05, negatives=negatives, at_once=TARGETS)
     windows = [(line[i], [*line[start:i], *line[i + 1 : stop]], drawn) for i, line, start, stop, drawn in places(block)]
     naive.skipgram(words.twin, output.twin, windows, 0.05, at_once=TARGETS)
@@ -101,34 +101,34 @@ def test_dbow_with_words_is_followed_by_skipgram(negatives):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_dm(dtype, combine, negatives):
     documents, words, output = tables(dtype, DOCUMENTS, WORDS, WORDS)
-    block, bundle = filled(negatives), bundle_for(1 + negatives, output.width, dtype, contexts=11)
-    dm.learn_block(block, dm.Tables(documents.table, words.table, output.table, combine, 1), bundle, 0.05)
+    block, buffers = filled(negatives), bundle_for(1 + negatives, output.width, dtype, contexts=11)
+    dm.learn_block(block, dm.Tables(documents.table, words.table, output.table, combine, 1), buffers, 0.05)
     how = {"mean": combine == MEAN, "at_once": TARGETS}
     lost, pairs = naive.dm(documents.twin, words.twin, output.twin, owned(block), 0.05, **how)
     for made in (documents, words, output):
         made.check(TOLERANCE[dtype])
-    assert bundle.tally[PAIRS] == pairs == block.place[LAST] - block.place[FIRST] > 200
-    assert bundle.tally[LOSS] == pytest.approx(lost, rel=TOLERANCE[dtype])
+    assert buffers.tally[PAIRS] == pairs == block.cursor[LAST] - block.cursor[FIRST] > 200
+    assert buffers.tally[LOSS] == pytest.approx(lost, rel=TOLERANCE[dtype])
 
 
-@pytest.mark.parametrize("sharing", [1, 8])
+@pytest.mark.parametrize("windows_per_draw", [1, 8])
 @pytest.mark.parametrize("negatives", [1, 5, 20])
 @pytest.mark.parametrize("dtype", [np.float32, pytest.param(np.float64, marks=pytest.mark.slow)])
-def test_dm_concat(dtype, negatives, sharing):
+def test_dm_concat(dtype, negatives, windows_per_draw):
     """At a small rate: so few words are in many windows at once, and what is large makes errors of float32 grow."""
     documents, words, output = tables(dtype, DOCUMENTS, WORDS + 1, WORDS * 11)
     table, twin = output.table.reshape(WORDS, -1), output.twin.reshape(WORDS, -1)
-    block = filled(negatives, sharing=sharing)
-    weight = 5 / 3 if sharing > 1 else 1.0
-    bundle = bundle_beside(sharing, negatives, words.width, slots=11, weight=weight, dtype=dtype)
-    bundle.tally[NEXT] = -1e9
-    dm.learn_concatenated(block, dm.Tables(documents.table, words.table, table, CONCAT, sharing), bundle, 0.01)
-    how = {"reach": 5, "sharing": sharing, "at_once": TARGETS, "weight": weight}
+    block = filled(negatives, windows_per_draw=windows_per_draw)
+    weight = 5 / 3 if windows_per_draw > 1 else 1.0
+    buffers = new_window_buffers(windows_per_draw, negatives, words.width, slots=11, weight=weight, dtype=dtype)
+    buffers.tally[UNTIL_SAMPLE] = -1e9
+    dm.learn_concatenated(block, dm.Tables(documents.table, words.table, table, CONCAT, windows_per_draw), buffers, 0.01)
+    how = {"reach": 5, "windows_per_draw": windows_per_draw, "at_once": TARGETS, "weight": weight}
     lost, pairs = naive.dm_concat(documents.twin, words.twin, twin, owned(block), 0.01, **how)
     for made in (documents, words, output):
         made.check(5 * TOLERANCE[dtype])  # a step of float32 for eight windows at once
-    assert bundle.tally[PAIRS] == pairs == block.place[LAST] - block.place[FIRST] > 200
-    assert bundle.tally[LOSS] == pytest.approx(lost, rel=5 * TOLERANCE[dtype])
+    assert buffers.tally[PAIRS] == pairs == block.cursor[LAST] - block.cursor[FIRST] > 200
+    assert buffers.tally[LOSS] == pytest.approx(lost, rel=5 * TOLERANCE[dtype])
 
 
 def owned(block):
@@ -141,16 +141,16 @@ def test_noise_keeps_the_balance(negatives):
     """Every pair of document and word is owed `negatives` noise terms that are not the word itself, shared or not."""
     documents, output = tables(np.float64, DOCUMENTS, WORDS)
     noise = dbow.noise_words(negatives)
-    block, bundle = filled(noise), bundle_for(4 * (1 + noise), documents.width, np.float64)
-    first, last = block.place[FIRST], block.place[LAST]
+    block, buffers = filled(noise), bundle_for(4 * (1 + noise), documents.width, np.float64)
+    first, last = block.cursor[FIRST], block.cursor[LAST]
     for words in {1: [3], 2: [3, 3], 4: [1, 3, 1, 2]}.values():
         p = len(words)
-        block.place[FIRST], block.place[LAST] = first, first + p
+        block.cursor[FIRST], block.cursor[LAST] = first, first + p
         block.words[first : first + p], block.documents[first : first + p] = words, 0
         block.noise[first : first + p] = 5
         block.noise[first, 0] = 3
-        dbow.learn_block(block, dbow_tables(documents, output, output, negatives), bundle, 0.01)
-        positive, weights = bundle.weights[:p], bundle.weights[p : p + p * noise]
+        dbow.learn_block(block, dbow_tables(documents, output, output, negatives), buffers, 0.01)
+        positive, weights = buffers.weights[:p], buffers.weights[p : p + p * noise]
         assert (positive == 1).all()
         per_word = negatives / noise / p
         assert weights[0] == pytest.approx(per_word * sum(word != 3 for word in words))
@@ -159,7 +159,7 @@ def test_noise_keeps_the_balance(negatives):
 
 
 def float64(rng, count, width=None):
-    table = aligned(count, padded(5) if width is None else width, np.float64)
+    table = aligned_zeros(count, padded(5) if width is None else width, np.float64)
     table[:, :5] = rng.normal(size=(count, 5)) * 0.7
     return table
 
@@ -171,14 +171,14 @@ def small_block(negatives, line, first, last, noise, documents):
     block.start[:], block.stop[:] = 0, len(line)
     block.noise[first:last] = noise
     block.documents[first:last] = documents
-    block.place[FIRST], block.place[LAST] = first, last
+    block.cursor[FIRST], block.cursor[LAST] = first, last
     return block
 
 
-def check_slopes(learn_block, block, made, lost, bundle, moved):
+def check_slopes(learn_block, block, made, lost, buffers, moved):
     before = [table.copy() for table in moved]
     slopes = [naive.slope(lost, table[:, :5]) for table in moved]
-    learn_block(block, made, bundle, RATE)
+    learn_block(block, made, buffers, RATE)
     for table, old, slope in zip(moved, before, slopes, strict=True):
         assert_gradient((table - old) / RATE, slope)
 
@@ -195,7 +195,7 @@ def test_dbow_steps_are_slopes():
         block,
         dbow.Tables(documents, output, output, 3, 5),
         lambda: naive.dbow_loss(documents, output, group, negatives=5),
-        new_bundle(1, 16, documents.shape[1], dtype=np.float64),
+        new_step_buffers(1, 16, documents.shape[1], dtype=np.float64),
         (documents, output),
     )
 
@@ -209,10 +209,10 @@ def test_dm_steps_are_slopes(combine):
     how = {"reach": 3 if combine == CONCAT else None, "mean": False}
     block.stop[2] = 4
     concat = combine == CONCAT
-    bundle = (
-        bundle_beside(1, 4, words.shape[1], slots=7, dtype=np.float64)
+    buffers = (
+        new_window_buffers(1, 4, words.shape[1], slots=7, dtype=np.float64)
         if concat
-        else new_bundle(1, 5, output.shape[1], contexts=7, rows=2, dtype=np.float64)
+        else new_step_buffers(1, 5, output.shape[1], contexts=7, rows=2, dtype=np.float64)
     )
     learn = dm.learn_concatenated if combine == CONCAT else dm.learn_block
     parts = (documents, words) if combine == CONCAT else (documents, words, output)
@@ -221,7 +221,7 @@ def test_dm_steps_are_slopes(combine):
         block,
         dm.Tables(documents, words, output, combine, 1),
         lambda: naive.dm_loss(documents, words, output, owned(block), **how),
-        bundle,
+        buffers,
         parts,
     )
 
@@ -234,14 +234,14 @@ def test_each_centre_has_its_document(size):
     for begin in (0, 39, 40, 41, 50, 142, 143, 299):
         block, rng, seen = new_block(5, 2, size, documents=True), np.array([1, 0], np.uint64), 0
         rewind(block, made, begin, sum(LENGTHS))
-        while fill(block, made, rng) or block.place[FIRST] < block.place[LAST]:
-            centres = slice(block.place[FIRST], block.place[LAST])
-            assert block.documents[centres].tolist() == made.rows[block.words[centres]].tolist()
+        while fill_block(block, made, rng) or block.cursor[FIRST] < block.cursor[LAST]:
+            centres = slice(block.cursor[FIRST], block.cursor[LAST])
+            assert block.documents[centres].tolist() == made.document_rows[block.words[centres]].tolist()
             seen += centres.stop - centres.start
         assert seen == sum(LENGTHS) - begin
 
 
 def test_documents_with_a_known_word():
     ids, known = np.array([9, 1, 9, 9, 2]), np.zeros(4, np.bool_)
-    mark_known(ids, np.array([0, 2, 2, 4, 5]), np.array([3, 2, 1, 0]), 3, known)
+    mark_documents_with_words(ids, np.array([0, 2, 2, 4, 5]), np.array([3, 2, 1, 0]), 3, known)
     assert known.tolist() == [True, False, False, True]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from embeddings.kernels.random_numbers import bits, keys
+from embeddings.kernels.random_numbers import random_sequence, thread_keys
 
 # The first outputs of splitmix64 seeded with 1234567, as published with the generator's reference code.
 SPLITMIX = [
@@ -22,18 +22,18 @@ CHANCE = 1e-3  # the seeds are fixed: a test below it is wrong, not unlucky
 
 
 def drawn(seed, n):
-    return bits(np.uint64(keys(seed, 1)[0]), n)
+    return random_sequence(np.uint64(thread_keys(seed, 1)[0]), n)
 
 
 def test_known_values():
     """Number i of a key is output i of the reference, which moves its state before it mixes."""
-    assert bits(np.uint64(1234567), 6)[1:].tolist() == SPLITMIX
+    assert random_sequence(np.uint64(1234567), 6)[1:].tolist() == SPLITMIX
     assert [naive.random(1234567, i) for i in range(1, 6)] == SPLITMIX
 
 
 @given(key=st.integers(0, 2**64 - 1))
 def test_same_as_the_twin_for_any_key(key):
-    assert bits(np.uint64(key), 4).tolist() == [naive.random(key, i) for i in range(4)]
+    assert random_sequence(np.uint64(key), 4).tolist() == [naive.random(key, i) for i in range(4)]
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 100, 1000])
@@ -65,15 +65,15 @@ def test_coin_and_below_come_from_different_halves():
 
 
 def test_keys_differ_between_seeds_and_threads():
-    found = np.concatenate([keys(seed, 64) for seed in range(64)])
+    found = np.concatenate([thread_keys(seed, 64) for seed in range(64)])
     assert len(set(found.tolist())) == 64 * 64
-    assert keys(2**63 - 1, 3).dtype == np.uint64
+    assert thread_keys(2**63 - 1, 3).dtype == np.uint64
 
 
 def test_keys_are_those_of_the_seed_again():
-    np.testing.assert_array_equal(keys(5, 4), keys(5, 4))
+    np.testing.assert_array_equal(thread_keys(5, 4), thread_keys(5, 4))
 
 
 def test_streams_of_two_keys_share_nothing():
-    first, second = keys(1, 2)
-    assert not set(bits(first, 10_000).tolist()) & set(bits(second, 10_000).tolist())
+    first, second = thread_keys(1, 2)
+    assert not set(random_sequence(first, 10_000).tolist()) & set(random_sequence(second, 10_000).tolist())

@@ -15,8 +15,8 @@ from compiled import (
     update_rows,
 )
 
-from embeddings.kernels.row_operations import COLUMNS, PADDING, TARGETS, padded, pitch
-from embeddings.kernels.step_buffers import NEXT, new_bundle
+from embeddings.kernels.row_operations import COLUMNS, PADDING, TARGETS, padded, row_stride
+from embeddings.kernels.step_buffers import UNTIL_SAMPLE, new_step_buffers
 
 DTYPES = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 INPUTS, OUTPUTS = range(13), range(1, 41)
@@ -26,8 +26,8 @@ SHAPES = [(m, n, 1 + (37 * m + 11 * n) % 130) for m in INPUTS for n in OUTPUTS]
 def matrix(values, dtype):
     """A matrix as the kernels lay it out."""
     m, n = values.shape
-    flat = np.zeros(m * pitch(n) + PADDING, dtype)
-    flat[: m * pitch(n)].reshape(m, pitch(n))[:, :n] = values
+    flat = np.zeros(m * row_stride(n) + PADDING, dtype)
+    flat[: m * row_stride(n)].reshape(m, row_stride(n))[:, :n] = values
     return flat
 
 
@@ -36,11 +36,11 @@ def test_score(dtype):
     rng = np.random.default_rng(1)
     for m, n, dim in SHAPES:
         x, o = rows(rng, m, dim, dtype, among=5), rows(rng, n, dim, dtype, among=7)
-        scores = np.full(m * pitch(n) + PADDING, 7, dtype)
+        scores = np.full(m * row_stride(n) + PADDING, 7, dtype)
         score_rows(scores, x.at, m, o.at, n, x.width)
-        found = scores[: m * pitch(n)].reshape(m, pitch(n))
+        found = scores[: m * row_stride(n)].reshape(m, row_stride(n))
         np.testing.assert_allclose(found[:, :n], naive.score(x.views, o.views), rtol=0, atol=TOLERANCE[dtype])
-        assert (scores[m * pitch(n) :] == 7).all(), "written beyond the matrix"
+        assert (scores[m * row_stride(n) :] == 7).all(), "written beyond the matrix"
 
 
 @DTYPES
@@ -108,9 +108,9 @@ def test_rows_need_not_begin_at_a_cache_line():
     raw = rng.normal(size=1 + 4 * 32).astype(np.float32)
     table = raw[1:].reshape(4, 32)
     assert table.ctypes.data % 16
-    at, scores = addresses(table, range(4)), np.zeros(4 * pitch(4) + PADDING, np.float32)
+    at, scores = addresses(table, range(4)), np.zeros(4 * row_stride(4) + PADDING, np.float32)
     score_rows(scores, at, 4, at, 4, 32)
-    found = scores[: 4 * pitch(4)].reshape(4, -1)[:, :4]
+    found = scores[: 4 * row_stride(4)].reshape(4, -1)[:, :4]
     np.testing.assert_allclose(found, table @ table.T, rtol=1e-5, atol=1e-5)
 
 
@@ -126,14 +126,14 @@ def test_learn(dtype):
     for m, n, dim in SHAPES:
         positives, weights = min(n, 1 + (m + n) % 3), rng.choice([1, 1, 0, 2.5], n)
         x, o = rows(rng, m, dim, dtype, among=5, scale=0.2), rows(rng, n, dim, dtype, among=7, scale=0.2)
-        bundle = new_bundle(max(m, 1), n, x.width, dtype=dtype)
-        bundle.read[:m] = bundle.moved[:m] = x.at
-        bundle.targets[:], bundle.weights[:], bundle.tally[NEXT] = o.at, weights, -1e9
-        learn_bundle(bundle, m, positives, n, x.width, 0.05)
+        buffers = new_step_buffers(max(m, 1), n, x.width, dtype=dtype)
+        buffers.inputs[:m] = buffers.input_gradient_rows[:m] = x.at
+        buffers.targets[:], buffers.weights[:], buffers.tally[UNTIL_SAMPLE] = o.at, weights, -1e9
+        learn_bundle(buffers, m, positives, n, x.width, 0.05)
         lost = naive.learn(x.views, x.views, o.views, positives, weights, 0.05, at_once=TARGETS)
         x.check(tolerance)
         o.check(tolerance)
-        assert bundle.tally[:2].tolist() == pytest.approx([lost, m * positives], rel=1e-4, abs=1e-9)
+        assert buffers.tally[:2].tolist() == pytest.approx([lost, m * positives], rel=1e-4, abs=1e-9)
 
 
 def test_grid_reaches_every_case():

@@ -20,14 +20,14 @@ FITTING = {
 }
 
 
-@pytest.mark.parametrize("name", registry.available("trainer"))
+@pytest.mark.parametrize("name", registry.find_all("trainer"))
 def test_installed(name):
     check_trainer(registry.load("trainer", name), **FITTING.get(name, {}))
 
 
 @pytest.mark.parametrize(
     "settings",
-    [{"combine": "sum"}, {"context_gradient": "exact", "rate": 0.15}, {"shrink_window": False}, {"negatives": 20}],
+    [{"combine": "sum"}, {"context_gradient": "exact", "learning_rate": 0.15}, {"shrink_window": False}, {"negatives": 20}],
     ids=str,
 )
 def test_cbow_in_its_other_forms(settings):
@@ -35,7 +35,7 @@ def test_cbow_in_its_other_forms(settings):
 
 
 @pytest.mark.parametrize(
-    "settings", [{"negative_sharing": "pair"}, {"negatives": 1}, {"negatives": 20}, {"dim": 33}, {"window": 9}], ids=str
+    "settings", [{"negative_sharing": "none"}, {"negatives": 1}, {"negatives": 20}, {"dim": 33}, {"window": 9}], ids=str
 )
 def test_skipgram_with_other_settings(settings):
     check_trainer(em.SkipGram, **settings)
@@ -227,7 +227,7 @@ class Seedless:
 class Unchecked:
     """It does not look at its settings."""
 
-    dim: int = option(3, "Components.", least=1)
+    dim: int = option(3, "Components.", ge=1)
 
     def train(self, corpus, *, threads=1, seed=1, report=None):
         raise NotImplementedError
@@ -237,7 +237,7 @@ class Unchecked:
 class Nameless(Settings):
     """Its message does not say which setting is wrong."""
 
-    dim: int = option(3, "Components.", least=1)
+    dim: int = option(3, "Components.", ge=1)
 
     def __post_init__(self):
         if self.dim != 3:

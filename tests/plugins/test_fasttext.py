@@ -7,13 +7,13 @@ from naive import Stream, blocks, composed
 
 import embeddings as em
 from embeddings.errors import SettingError
-from embeddings.kernels.block import POSITION, fill, rewind
-from embeddings.kernels.matrix_products import TARGETS
-from embeddings.kernels.random_numbers import keys
+from embeddings.kernels.block import POSITION, fill_block, rewind
+from embeddings.kernels.matrix_products import UPDATE_TILE
+from embeddings.kernels.random_numbers import thread_keys
 from embeddings.models.subwords import subwords
 from embeddings.plugins import fasttext
 from embeddings.testing import check_trainer
-from embeddings.training.parameters import initial
+from embeddings.training.parameters import random_rows
 from embeddings.training.task import prepare
 
 
@@ -28,7 +28,7 @@ from embeddings.training.task import prepare
         {"window": 140, "architecture": "cbow"},
         {"window": 140},
         {"negatives": 20},
-        {"negative_sharing": "distant"},
+        {"negative_sharing": "batch"},
     ],
     ids=str,
 )
@@ -58,19 +58,19 @@ def test_a_run_is_that_of_the_twin(architecture):
     words = [f"{'ab' * (i % 3)}{i}" for i in range(40)]
     lines = [[words[i] for i in rng.zipf(1.5, n) % 40] for n in (500, 3, 1, 900, 60)]
     made = em.FastText(
-        dim=dim, min_count=3, epochs=2, window=3, architecture=architecture, buckets=25, min_n=2, max_n=3, rate=0.01
+        dim=dim, min_count=3, epochs=2, window=3, architecture=architecture, buckets=25, min_n=2, max_n=3, learning_rate=0.01
     )
     task = prepare("fasttext", made, em.Corpus(lines), threads=1, seed=seed)
     known = task.vocabulary.words
     offsets, rows = subwords(known, min_n=2, max_n=3, buckets=25)
     parts = [rows[offsets[w] : offsets[w + 1]].tolist() for w in range(len(known))]
-    own, ngrams = (t.astype(np.float64) for t in (initial(len(known), dim, seed), initial(25, dim, seed + 2**32)))
+    own, ngrams = (t.astype(np.float64) for t in (random_rows(len(known), dim, seed), random_rows(25, dim, seed + 2**32)))
     output, learn = np.zeros_like(own), naive.skipgram if architecture == "skipgram" else naive.cbow
-    stream, total, done = Stream(int(keys(seed, 1)[0])), task.corpus_words, 0
+    stream, total, done = Stream(int(thread_keys(seed, 1)[0])), task.corpus_words, 0
     for _ in range(2):
         for choices, read in blocks_read(task, total, stream):
-            rate = made.rate_at(done, 2 * total)
-            learned = lambda t, c=choices, r=rate: learn(t, output, c, r, at_once=TARGETS)  # noqa: E731
+            rate = made.learning_rate_at(done, 2 * total)
+            learned = lambda t, c=choices, r=rate: learn(t, output, c, r, at_once=UPDATE_TILE)  # noqa: E731
             naive.fasttext(own, ngrams, parts, learned)
             done += read
     model = made.train(em.Corpus(lines), threads=1, seed=seed)
@@ -82,13 +82,13 @@ def test_a_run_is_that_of_the_twin(architecture):
 
 def blocks_read(task, total, stream):
     """The choices of each block of an epoch, and the words of the corpus that were read for it."""
-    source, made, before = task.source(), task.windows(size=fasttext.SIZE).block(), 0
+    source, made, before = task.source(), task.windows(size=fasttext.FASTTEXT_BLOCK_SIZE).block(), 0
     state = np.array([stream.key, stream.counter], np.uint64)
     rewind(made, source, 0, total)
-    for choices in blocks(source, 0, total, stream, fasttext.SIZE, 5):
-        fill(made, source, state)
-        yield choices, int(made.place[POSITION]) - before
-        before = int(made.place[POSITION])
+    for choices in blocks(source, 0, total, stream, fasttext.FASTTEXT_BLOCK_SIZE, 5):
+        fill_block(made, source, state)
+        yield choices, int(made.cursor[POSITION]) - before
+        before = int(made.cursor[POSITION])
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +98,7 @@ def trained():
     kinds = {"government": ["senate", "minister", "parliament"], "mountain": ["summit", "glacier", "valley"]}
     lines = [[name, *rng.permutation(others)] for name, others in kinds.items() for _ in range(400)]
     rng.shuffle(lines)
-    return em.FastText(dim=24, min_count=1, epochs=6, sample=0).train(em.Corpus(lines), threads=1)
+    return em.FastText(dim=24, min_count=1, epochs=6, subsample=0).train(em.Corpus(lines), threads=1)
 
 
 def test_misspelt_words_are_near_the_word_that_was_meant(trained):

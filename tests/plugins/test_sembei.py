@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import embeddings as em
-from embeddings import testing
+from embeddings.testing import trainer_contract as testing
 from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.errors import CorpusError, SettingError
 from embeddings.plugins.sembei import ngram_vectors
@@ -30,7 +30,7 @@ def path(tmp_path_factory):
     return made
 
 
-SMALL = {"dim": 20, "epochs": 20, "sample": 0, "min_count": 5, "threads": 1, "seed": 3}
+SMALL = {"dim": 20, "epochs": 20, "subsample": 0, "min_count": 5, "threads": 1, "seed": 3}
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def model(path):
 
 @pytest.fixture(scope="module")
 def composing(path):
-    return em.train("sembei", path, compositional=True, rate=0.02, **SMALL)
+    return em.train("sembei", path, compositional=True, learning_rate=0.02, **SMALL)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_contract_of_the_compositional_one(monkeypatch):
     coded = [[chr(0x4E00 + known.setdefault(word, len(known))) for word in line] for line in lines]
     monkeypatch.setattr(testing, "planted", lambda: em.Corpus(coded))
     monkeypatch.setattr(testing, "SYNONYMS", tuple(chr(0x4E00 + known[word]) for word in testing.SYNONYMS))
-    check_trainer(em.Sembei, max_n=1, per_length="all", compositional=True, rate=0.05)
+    check_trainer(em.Sembei, max_n=1, per_length="all", compositional=True, learning_rate=0.05)
 
 
 @pytest.mark.parametrize("tokenizer", ["words", "characters"])
@@ -73,7 +73,7 @@ def test_the_compositional_one_refuses_tokens_of_several_code_points(tokenizer):
 def test_the_compositional_one_learns_the_one_letter_that_is_two_in_lower_case():
     corpus = em.Corpus(["\u0130x i\u0307x"] * 9, tokenizer="codepoints")
     model = em.train("sembei", corpus, compositional=True, dim=4, epochs=1, min_count=1, per_length="all", max_n=3)
-    composed = ngram_vectors.Composition(model.vectors.words, model.tables["ngrams"])
+    composed = ngram_vectors.NgramComposer(model.vectors.words, model.tables["ngrams"])
     assert model.vectors["i\u0307x"] == pytest.approx(composed(["i\u0307x"])[0])
     assert model.vectors["i\u0307x"].any()
 
@@ -159,7 +159,7 @@ def test_one_document_one_line_and_empty_ones(tmp_path):
 @pytest.mark.parametrize("threads", [2, 5])
 def test_many_threads_read_all(path, threads):
     made = em.train("sembei", path, **SMALL | {"threads": threads})
-    assert made.record["words"] == made.record["of_words"]
+    assert made.record["words"] == made.record["total_words"]
     assert np.isfinite(made.vectors.matrix).all()
 
 

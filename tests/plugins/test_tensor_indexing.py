@@ -7,7 +7,7 @@ import embeddings as em
 from embeddings.corpora.phrases import PhraseList, Phrases
 from embeddings.errors import CorpusError, SettingError
 from embeddings.testing import check_trainer
-from embeddings.training.task import Interrupted
+from embeddings.training.result import Interrupted
 
 SMALL = {"dim": 8, "min_count": 1, "epochs": 2, "fewest": 10, "fit_epochs": 3}
 COLOURS = ("red", "green", "black", "white")
@@ -29,7 +29,7 @@ def listed():
 
 
 def corpus(**more):
-    return em.Corpus(lines(), phrases=listed(), phrase_words="alternate", **more)
+    return em.Corpus(lines(), phrases=listed(), phrase_mode="alternate", **more)
 
 
 def test_contract():
@@ -66,24 +66,24 @@ def test_what_is_not_set_is_as_the_base_trainer_has_it(base):
     how = {name: SMALL[name] for name in ("dim", "min_count", "epochs")}
     model = em.TensorIndexing(**SMALL, base=base).train(corpus(), threads=1, seed=2)
     expected = em.train(base, corpus(), **how, threads=1, seed=2)
-    assert expected.settings["rate"] == model.record["base"]["settings"]["rate"]
+    assert expected.settings["learning_rate"] == model.record["base"]["settings"]["learning_rate"]
     np.testing.assert_array_equal(model.vectors.matrix, expected.vectors.matrix)
-    assert (model.settings["rate"], model.settings["dim"]) == (None, 8)
-    slower = em.TensorIndexing(**SMALL, base=base, rate=0.001).train(corpus(), threads=1, seed=2)
-    assert slower.record["base"]["settings"]["rate"] == 0.001
+    assert (model.settings["learning_rate"], model.settings["dim"]) == (None, 8)
+    slower = em.TensorIndexing(**SMALL, base=base, learning_rate=0.001).train(corpus(), threads=1, seed=2)
+    assert slower.record["base"]["settings"]["learning_rate"] == 0.001
     assert (slower.vectors.matrix != model.vectors.matrix).any()
 
 
 def test_the_base_trainer_refuses_what_does_not_go_with_it():
     with pytest.raises(SettingError, match=r"min_rate must be at most rate, 0\.075, not 0\.08"):
-        em.TensorIndexing(base="cbow", min_rate=0.08)
+        em.TensorIndexing(base="cbow", min_learning_rate=0.08)
 
 
 def test_documents_of_the_base_keep_their_tags(tmp_path):
     rows = "".join(f"t{number % 9},{line}\n" for number, line in enumerate(lines()))
     (tmp_path / "t.csv").write_text("tag,text\n" + rows)
     columns = {"text_column": "text", "tag_column": "tag"}
-    text = em.Corpus(tmp_path / "t.csv", phrases=listed(), phrase_words="alternate", **columns)
+    text = em.Corpus(tmp_path / "t.csv", phrases=listed(), phrase_mode="alternate", **columns)
     model = em.TensorIndexing(**SMALL, base="paragraph-dm").train(text, threads=1)
     assert model.documents.words == [f"t{i}" for i in range(9)]
 
@@ -100,7 +100,7 @@ def test_a_phrase_list_wins_over_that_of_the_corpus(tmp_path):
 
 def test_another_joiner_and_found_phrases():
     found = Phrases(scoring="count", min_count=3, threshold=3, types="adjective-noun")
-    text = em.Corpus(lines(), phrases=found, joiner="~", phrase_words="alternate")
+    text = em.Corpus(lines(), phrases=found, joiner="~", phrase_mode="alternate")
     model = em.TensorIndexing(**SMALL).train(text, threads=1)
     assert "red~car" in model.vectors
     assert model.record["joiner"] == "~"
