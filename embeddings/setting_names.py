@@ -30,6 +30,7 @@ OUR_NAMES = {  # spelled in lower case without - and _
     "restrictvocab": "restrict",
     "randomseed": "seed",
     "fewest": "min_phrases",
+    "fitrate": "fit_learning_rate",
     "beside": "concat_with",
     "facts": "stats",
     "trained": "use_trained_vectors",

@@ -1,8 +1,8 @@
-"""Judging vectors, whoever made them."""
+"""Evaluation of word, phrase and document vectors, whoever trained them."""
 
-from embeddings.eval.comparison import Comparison
-from embeddings.eval.evaluation import evaluate
-from embeddings.eval.results import Result
-from embeddings.eval.suite import Suite, compare
+from embeddings.eval.evaluation import compare, evaluate
+from embeddings.eval.statistics.paired_tests import Comparison
+from embeddings.eval.statistics.results import Result
+from embeddings.eval.suite import Suite, compare_scores
 
-__all__ = ["Comparison", "Result", "Suite", "compare", "evaluate"]
+__all__ = ["Comparison", "Result", "Suite", "compare", "compare_scores", "evaluate"]

@@ -1,59 +1,80 @@
-"""Judge vectors by test sets in one call."""
+"""Evaluate and compare vectors in one call."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from embeddings.eval.results import Result
-from embeddings.eval.suite import Suite
+from embeddings.eval.statistics.paired_tests import Comparison
+from embeddings.eval.statistics.results import Result
+from embeddings.eval.suite import Suite, compare_scores
 from embeddings.models.document_vectors import Concatenated
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
-    from embeddings.eval.document_classification import Represented
+    from embeddings.eval.measures.document_classification import Evaluable
 
 
 def evaluate(
-    vectors: "Represented | str | os.PathLike[str]", *, name: str | None = None, **settings: Any
+    vectors: "Evaluable | str | os.PathLike[str]", *, name: str | None = None, **settings: Any
 ) -> list[Result]:
-    """The results of all sets that are named, by kind, in the order below.
+    """Score vectors on test sets; the results come in the order of the sets below.
 
     Arguments:
-        vectors: vectors, a model, or the path of either; by documents also `embeddings.concatenate(model, other)`.
-        name: what the results call the vectors; the path unless given.
-        similarity: names of sets ("wordsim353", "simlex999") or paths; one or several.
-        analogy: the same ("google-analogies", "google-phrases").
-        phrases: files of rated phrases, or "held-out": those that a model of composition was not fitted to.
-        categories: names of sets ("google-categories") or paths.
-        tagging: the same ("ud-ewt"); or a folder of a UD treebank, or "TRAIN,TEST", two files.
-        documents: tables of labelled documents: "TRAIN,TEST", or one that is judged in five parts.
-        facts: lengths, evenness and hubs too.
-        compose: judge similarity with words outside the vocabulary too, their vectors composed; a result says of
-            how many pairs.
-        restrict: analogies are judged once for each: among the first so many words, None for all.
-        method: how analogies are answered: "3cosadd", "3cosmul" or "pairdirection"; judged once for each of several.
-        window: how many words on either side a tagger sees.
-        text_column: of the documents; `label_column` of their labels.
-        trained: documents have the vectors that were learned for them, by number; they are not inferred.
-        name_column: the same by the names in that column.
+        vectors: vectors, a model, or the path of either; for documents also `embeddings.concatenate(model, other)`.
+        name: what results call the vectors; by default the path.
+        similarity: names ("wordsim353", "simlex999") or paths of similarity sets; one or several.
+        analogy: names ("google-analogies", "google-phrases") or paths of analogy sets.
+        phrases: files of rated phrases, or "held-out": the phrases that a composition model was not fitted to.
+        categories: names ("google-categories") or paths of words by category.
+        tagging: names ("ud-ewt"), a folder of a UD treebank, or two files "TRAIN,TEST".
+        documents: tables of labelled documents: "TRAIN,TEST", or one file for 5-fold cross-validation.
+        stats: also compute statistics of norms, isotropy and hubs.
+        compose: compose vectors of out-of-vocabulary words in similarity sets; results report how many pairs.
+        restrict: answer analogies from this many most frequent words, None for all; one or several.
+        method: "3cosadd", "3cosmul" or "pairdirection" for analogies; one or several.
+        window: words on either side that a tagger sees.
+        text_column: column of the documents; `label_column` of their labels.
+        use_trained_vectors: use the document vectors learned in training, by document number, and infer none.
+        name_column: the same, by the names in this column.
 
     Raises:
-        SettingError: nothing is asked for, a restriction below 1, an unknown method, or vectors that cannot compose
-            what is asked for.
+        SettingError: nothing is requested, a setting is out of range, or the vectors lack what a set requires.
         FormatError: vectors or a set cannot be found or read.
-        CorpusError: documents cannot.
+        CorpusError: documents cannot be read.
     """
     suite = Suite.read(**settings)
-    found, label = resolve(vectors)
-    return [outcome.result() for outcome in suite.judge(found, name or label)]
+    source, label = resolve(vectors)
+    return [scores.result() for scores in suite.score(source, name or label)]
 
 
-def resolve(vectors: "Represented | str | os.PathLike[str]") -> "tuple[Represented, str]":
+def compare(
+    *vectors: "Evaluable | str | os.PathLike[str]", names: Sequence[str] | None = None, **settings: Any
+) -> list[Comparison]:
+    """Paired tests of every two vectors on test sets, over the items that both cover.
+
+    Arguments:
+        vectors: two or more, each as in `evaluate`.
+        names: what comparisons call them; by default their paths.
+        settings: test sets and options, as in `evaluate`.
+
+    Raises:
+        SettingError, FormatError, CorpusError: as `evaluate`.
+    """
+    suite = Suite.read(**settings)
+    scores = []
+    for number, one in enumerate(vectors):
+        source, label = resolve(one)
+        scores.append(suite.score(source, names[number] if names else label))
+    return compare_scores(scores)
+
+
+def resolve(vectors: "Evaluable | str | os.PathLike[str]") -> "tuple[Evaluable, str]":
     """The vectors or the model, and a name for them."""
     if isinstance(vectors, str | os.PathLike):
-        from embeddings.models.loading import load_whole
+        from embeddings.models.loading import load_model_or_vectors
 
-        return load_whole(vectors), Path(vectors).name
+        return load_model_or_vectors(vectors), Path(vectors).name
     if isinstance(vectors, Concatenated):
         return vectors, " + ".join(model.name for model in vectors.models)
     return vectors, "vectors" if isinstance(vectors, Vectors) else vectors.name

@@ -1,27 +1,31 @@
-"""Everything that vectors are judged by in one run: read and checked once, before any vectors are."""
+"""Everything that vectors are scored by in one run; all test sets are read and checked before any vectors are."""
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from embeddings.errors import SettingError
-from embeddings.eval.analogy import analogy
-from embeddings.eval.analogy_questions import Questions, read_questions
-from embeddings.eval.categories import Categories, read_categories
-from embeddings.eval.categorisation import categorisation
-from embeddings.eval.category_prediction import prediction
-from embeddings.eval.comparison import Comparison
-from embeddings.eval.conllu import TaggingSet, read_tagging
-from embeddings.eval.document_classification import DocumentSet, Represented, classification, read_documents
-from embeddings.eval.item_scores import Outcome
-from embeddings.eval.phrase_composition import PhraseSet, composition, read_phrases
-from embeddings.eval.similarity import similarity
-from embeddings.eval.suite_settings import SuiteSettings, listed
-from embeddings.eval.tagging import tagging
-from embeddings.eval.vector_statistics import facts
-from embeddings.eval.word_matching import Folded
-from embeddings.eval.word_pairs import Pairs, read_pairs
+from embeddings.eval.datasets.analogy_questions import Questions, read_questions
+from embeddings.eval.datasets.labelled_documents import DocumentSet, read_documents
+from embeddings.eval.datasets.phrase_ratings import PhraseRatings, read_phrase_ratings
+from embeddings.eval.datasets.tagged_text import TaggingSet, read_tagging_set
+from embeddings.eval.datasets.word_categories import WordCategories, read_word_categories
+from embeddings.eval.datasets.word_pairs import WordPairs, read_word_pairs
+from embeddings.eval.measures.analogy import check_methods, score_analogy
+from embeddings.eval.measures.categorisation import score_purity
+from embeddings.eval.measures.category_prediction import score_categories
+from embeddings.eval.measures.document_classification import Evaluable, score_documents
+from embeddings.eval.measures.held_out_phrases import HELD_OUT, HeldOut, score_held_out
+from embeddings.eval.measures.rated_phrases import score_rated_phrases
+from embeddings.eval.measures.similarity import score_similarity
+from embeddings.eval.measures.tagging import WINDOW, check_window, score_tagging
+from embeddings.eval.measures.vector_statistics import score_statistics
+from embeddings.eval.measures.word_matching import CaseFolding
+from embeddings.eval.statistics.item_scores import ItemScores
+from embeddings.eval.statistics.paired_tests import Comparison
 from embeddings.models.document_vectors import Concatenated
 from embeddings.plugins.tensor_indexing.composer import Composer
 from embeddings.vectors.vectors import Vectors
@@ -29,99 +33,147 @@ from embeddings.vectors.vectors import Vectors
 if TYPE_CHECKING:
     from embeddings.models.model import Model
 
+KINDS = ("similarity", "analogy", "phrases", "categories", "tagging", "documents")
+TestSets = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Suite:
-    """Test sets and how they are used; see `evaluate` for the arguments."""
+    """Test sets and how they are used; `Suite.read` makes one."""
 
-    pairs: Sequence[Pairs]
+    pairs: Sequence[WordPairs]
     questions: Sequence[Questions]
-    phrases: Sequence[PhraseSet]
-    categories: Sequence[Categories]
+    phrases: Sequence[PhraseRatings | HeldOut]
+    categories: Sequence[WordCategories]
     tagging: Sequence[TaggingSet]
     documents: Sequence[DocumentSet]
-    facts: bool
+    stats: bool
     compose: bool
     limits: Sequence[int | None]
     methods: Sequence[str]
     window: int
 
     @classmethod
-    def read(cls, **settings: Any) -> "Suite":
-        """The sets of these names and files; see `SuiteSettings`, and `evaluate`.
+    def read(
+        cls,
+        *,
+        similarity: TestSets = (),
+        analogy: TestSets = (),
+        phrases: TestSets = (),
+        categories: TestSets = (),
+        tagging: TestSets = (),
+        documents: TestSets = (),
+        stats: bool = False,
+        compose: bool = False,
+        restrict: int | Sequence[int | None] | None = (None, 30000),
+        method: str | Sequence[str] = "3cosadd",
+        window: int = WINDOW,
+        text_column: str = "text",
+        label_column: str = "label",
+        use_trained_vectors: bool = False,
+        name_column: str | None = None,
+    ) -> "Suite":
+        """Read test sets by name or path; see `evaluate` for the arguments.
 
         Raises:
-            SettingError: as `SuiteSettings`.
+            SettingError: nothing is requested, a setting is out of range, or an option lacks the sets that it is for.
             FormatError: a set cannot be found or read.
-            CorpusError: documents cannot.
+            CorpusError: documents cannot be read.
         """
-        asked = SuiteSettings(**settings)
+        given = similarity, analogy, phrases, categories, tagging, documents
+        sets = {kind: as_list(tests) for kind, tests in zip(KINDS, given, strict=True)}
+        limits, methods = check_limits(restrict), check_methods(method)
+        if not any(sets.values()) and not stats:
+            raise SettingError(f"nothing to evaluate: give at least one of {', '.join(KINDS)}, stats")
+        if compose and not sets["similarity"]:
+            raise SettingError("compose requires similarity")
+        if (use_trained_vectors or name_column is not None) and not sets["documents"]:
+            raise SettingError("use_trained_vectors and name_column require documents")
         return cls(
-            limits=asked.limits,
-            methods=asked.methods,
-            window=asked.window,
-            facts=asked.facts,
-            compose=asked.compose,
-            pairs=[read_pairs(test) for test in listed(asked.similarity)],
-            questions=[read_questions(test) for test in listed(asked.analogy)],
-            phrases=[read_phrases(test) for test in listed(asked.phrases)],
-            categories=[read_categories(test) for test in listed(asked.categories)],
-            tagging=[read_tagging(test) for test in listed(asked.tagging)],
+            limits=limits,
+            methods=methods,
+            window=check_window(window),
+            stats=stats,
+            compose=compose,
+            pairs=[read_word_pairs(test) for test in sets["similarity"]],
+            questions=[read_questions(test) for test in sets["analogy"]],
+            phrases=[HeldOut() if str(test) == HELD_OUT else read_phrase_ratings(test) for test in sets["phrases"]],
+            categories=[read_word_categories(test) for test in sets["categories"]],
+            tagging=[read_tagging_set(test) for test in sets["tagging"]],
             documents=[
                 read_documents(
-                    test, asked.text_column, asked.label_column, trained=asked.trained, name_column=asked.name_column
+                    test, text_column, label_column, use_trained_vectors=use_trained_vectors, name_column=name_column
                 )
-                for test in listed(asked.documents)
+                for test in sets["documents"]
             ],
         )
 
+    def score(self, source: Evaluable, name: str) -> list[ItemScores]:
+        """The scores of `source`, called `name` in results, on every set.
+
+        Raises:
+            SettingError: the source does not have what a set requires: composition, fitted phrases, or word vectors.
+        """
+        return list(self.iter_scores(source, name))
+
+    def iter_scores(self, source: Evaluable, name: str) -> Iterator[ItemScores]:
+        """The same, one after another as soon as they are computed."""
+        if isinstance(source, Concatenated):
+            if self.matches_words or self.phrases or self.tagging or self.stats:
+                raise SettingError("concatenated models have document vectors only: evaluate them by documents")
+        else:
+            yield from self.iter_word_scores(source, name)
+        for documents in self.documents:
+            yield from score_documents(source, documents, name=name)
+
     @property
-    def matched(self) -> bool:
+    def matches_words(self) -> bool:
         """Whether there are sets of words that are matched without regard to case."""
         return bool(self.pairs or self.questions or self.categories)
 
-    def judge(self, source: Represented, name: str) -> list[Outcome]:
-        """What becomes of every item, in the order of the settings above.
-
-        Raises:
-            SettingError: unseen words are to be composed by vectors that compose nothing, or held-out phrases are asked
-                for of what was fitted to none.
-        """
-        return list(self.outcomes(source, name))
-
-    def outcomes(self, source: Represented, name: str) -> Iterator[Outcome]:
-        """The same, one set after another as they are done."""
-        if isinstance(source, Concatenated):
-            if self.matched or self.phrases or self.tagging or self.facts:
-                raise SettingError("models side by side have vectors of documents alone, and are judged by documents")
-        else:
-            yield from self.of_words(source, name)
-        for documents in self.documents:
-            yield from classification(source, documents, name=name)
-
-    def of_words(self, source: "Vectors | Model", name: str) -> Iterator[Outcome]:
-        """What becomes of sets of words and phrases, and the facts."""
+    def iter_word_scores(self, source: "Vectors | Model", name: str) -> Iterator[ItemScores]:
+        """The scores of vectors of words and phrases."""
         vectors = source if isinstance(source, Vectors) else source.vectors
-        folded = Folded(vectors.words if self.matched else ())
+        folding = CaseFolding(vectors.words if self.matches_words else ())
         for pairs in self.pairs:
-            yield from similarity(vectors, pairs, folded, name=name, compose=self.compose)
+            yield from score_similarity(vectors, pairs, folding, name=name, compose=self.compose)
         for questions in self.questions:
-            yield from analogy(vectors, questions, folded, name=name, restrict=self.limits, methods=self.methods)
+            yield from score_analogy(vectors, questions, folding, name=name, restrict=self.limits, methods=self.methods)
         for phrases in self.phrases:
-            yield from composition(Composer.of(source), phrases, name=name)
+            composer = Composer.of(source)
+            if isinstance(phrases, HeldOut):
+                yield from score_held_out(composer, name=name)
+            else:
+                yield from score_rated_phrases(composer, phrases, name=name)
         for words in self.categories:
-            yield from prediction(vectors, words, folded, name=name)
-            yield from categorisation(vectors, words, folded, name=name)
+            yield from score_categories(vectors, words, folding, name=name)
+            yield from score_purity(vectors, words, folding, name=name)
         for tagged in self.tagging:
-            yield from tagging(vectors, tagged, name=name, window=self.window)
-        if self.facts:
-            yield from facts(vectors, name=name)
+            yield from score_tagging(vectors, tagged, name=name, window=self.window)
+        if self.stats:
+            yield from score_statistics(vectors, name=name)
 
 
-def compare(judged: Sequence[Sequence[Outcome]]) -> list[Comparison]:
-    """Paired tests of each two vectors, from what `Suite.judge` gave for each; where either has no value, none."""
-    found = []
-    for first, second in combinations(judged, 2):
-        others = {outcome.key: outcome for outcome in second}
-        found += [outcome.compare(others[outcome.key]) for outcome in first if outcome.key in others]
-    return [comparison for comparison in found if comparison is not None]
+def compare_scores(scores: Sequence[Sequence[ItemScores]]) -> list[Comparison]:
+    """Paired tests of every two vectors from what `Suite.score` returned for each, where both have a value."""
+    comparisons = []
+    for first, second in combinations(scores, 2):
+        others = {one.key: one for one in second}
+        comparisons += [one.compare(others[one.key]) for one in first if one.key in others]
+    return [comparison for comparison in comparisons if comparison is not None]
+
+
+def as_list(tests: TestSets) -> list[str | os.PathLike[str]]:
+    """One or several test sets as a list."""
+    return [tests] if isinstance(tests, str | os.PathLike) else list(tests)
+
+
+def check_limits(restrict: object) -> list[int | None]:
+    """The restrictions as a list, each once."""
+    is_several = isinstance(restrict, Iterable) and not isinstance(restrict, str)
+    limits: list[Any] = list(restrict) if is_several else [restrict]  # type: ignore[call-overload]
+    for limit in limits or [""]:
+        is_number = isinstance(limit, Integral) and not isinstance(limit, bool)
+        if limit is not None and not (is_number and limit >= 1):
+            raise SettingError(f"restrict must be a whole number of at least 1, or None for all words, got {limit!r}")
+    return list(dict.fromkeys(None if limit is None else int(limit) for limit in limits))

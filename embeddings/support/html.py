@@ -5,13 +5,15 @@ import re
 from unicodedata import category
 
 NONE = "\u2013"  # en dash for a missing value
-MAX_LABEL = 28  # characters shown of the name of vectors
 MAX_WORD = 60  # characters shown of a word
 UNPRINTABLE = ("Cc", "Cs", "Cn", "Co", "Cf")  # Unicode categories: controls, lone surrogates, unassigned, ...
 
 
 class Html(str):
     """A string that is HTML already."""
+
+    def __html__(self) -> str:
+        return self
 
 
 def text(value: object) -> Html:
@@ -35,22 +37,11 @@ def word(value: str) -> Html:
     return tag("bdi", short, title=None if short == value else value[: 10 * MAX_WORD])
 
 
-def vectors_label(name: str) -> Html:
-    """Format the name of vectors, often a path; only the end of a long one is shown."""
-    short = name if len(name) <= MAX_LABEL else "…" + name[1 - MAX_LABEL :]
-    return tag("bdi", short, title=None if short == name else name)
-
-
-def heading(name: str) -> Html:
-    """Build the header cell of a column of numbers."""
-    return tag("th", name, class_="number")
-
-
-def table(header: "list[object]", rows: "list[list[object]]", class_: str | None = None) -> Html:
+def table(header: "list[object]", rows: "list[list[object]]") -> Html:
     """Build a table that scrolls sideways; cells that are td or th elements already are kept."""
     head = tag("tr", *(cell(value, "th") for value in header))
     body = (tag("tr", *(cell(value, "td") for value in row)) for row in rows)
-    return tag("div", tag("table", tag("thead", head), tag("tbody", *body), class_=class_), class_="scroll")
+    return tag("div", tag("table", tag("thead", head), tag("tbody", *body)), class_="scroll")
 
 
 def cell(value: object, name: str) -> Html:

@@ -106,7 +106,18 @@ def timed(code: str, path: Path, word: str, room: int) -> list[float]:
 
 def markdown(rows: Sequence[tuple[str, ...]], about: str) -> str:
     """The rows as a table, with what they were measured on."""
-    return "\n".join([about, "", table_row(list(HEADS)), table_row(["---"] * len(HEADS)), *(table_row(list(one)) for one in rows)]) + "\n"
+    return (
+        "\n".join(
+            [
+                about,
+                "",
+                table_row(list(HEADS)),
+                table_row(["---"] * len(HEADS)),
+                *(table_row(list(one)) for one in rows),
+            ]
+        )
+        + "\n"
+    )
 
 
 def about(words: int, dim: int) -> str:

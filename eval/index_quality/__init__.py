@@ -1,7 +1,7 @@
-"""How well indexes find neighbours, and how fast."""
+"""Recall and speed of neighbour indexes."""
 
-from embeddings.eval.index_quality.recall import Quality, compare
+from embeddings.eval.index_quality.query_sets import QuerySet, random_query_set, sample_query_set
+from embeddings.eval.index_quality.recall import IndexQuality, measure_indexes
 from embeddings.eval.index_quality.search_grid import GRIDS
-from embeddings.eval.index_quality.test_points import Points, points_of, random_points
 
-__all__ = ["GRIDS", "Points", "Quality", "compare", "points_of", "random_points"]
+__all__ = ["GRIDS", "IndexQuality", "QuerySet", "measure_indexes", "random_query_set", "sample_query_set"]

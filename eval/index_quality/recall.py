@@ -1,37 +1,43 @@
-"""What an index finds of the true neighbours, and what that costs.
+"""Recall of an index against exact search, and its cost.
 
-An answer is right if no more than float64's rounding puts it behind the last of the true `top`, so that ties are no
-errors. The rank of the best found is 1 if none is nearer; an index that finds nothing for a query gets the last rank.
+A result counts as correct if it is no further, but for float64 rounding, than the last of the true `top`, so ties are
+not errors. The rank of the best result is 1 if no row is nearer; an empty result has the last rank.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from embeddings.errors import SettingError
-from embeddings.eval.confidence_intervals import mean_bootstrap
-from embeddings.eval.index_quality.test_points import Points
-from embeddings.indexes import Found, Index, index_of
-from embeddings.indexes.index_spec import check_line, parsed, saved_part
-from embeddings.support.cosine import check_search, pair_cosines, rounding, row_blocks, unit
+from embeddings.eval.index_quality.query_sets import QuerySet
+from embeddings.eval.statistics.confidence_intervals import mean_bootstrap
+from embeddings.indexes.index import Index
+from embeddings.indexes.index_spec import as_index, check_spec, parse_spec, split_path
+from embeddings.indexes.protocol import SearchResult
+from embeddings.support.cosine import check_search, normalize, pair_cosines, product_error, row_blocks
 from embeddings.vectors.vectors import Vectors
 
 REPEATS = 3
 
 
 @dataclass(frozen=True)
-class Quality:
-    """An index judged by its answers to queries.
+class IndexQuality:
+    """Measurements of an index; all None if it could not be built, for the `reason` given.
 
-    `recall` is the mean share of the true `top` neighbours found, `low` to `high` its 95 % interval (bootstrap over
-    queries, of very many the normal one); `nearest` the share of queries whose best answer is the true nearest; `rank`
-    the mean true rank of the best answer; `looked` the mean number of rows compared exactly, None where that is not
-    known. `per_second` is one query at a time, from the
-    median time of one; `per_second_many` all at once, the fastest of three. `bytes` beside the vectors themselves.
-    `reason` says why an index could not be built; all values are None then.
+    Arguments:
+        recall: mean share of the true `top` neighbours found.
+        low: lower end of its 95 % interval (bootstrap over queries, normal for very many).
+        high: upper end.
+        nearest: share of queries whose best result is the true nearest.
+        rank: mean true rank of the best result.
+        n_compared: mean number of rows compared exactly; None if unknown.
+        per_second: queries per second, one at a time, from the median time.
+        per_second_many: queries per second, all at once, the fastest of three runs.
+        bytes: memory in addition to the vectors themselves.
     """
 
     vectors: str
@@ -45,7 +51,7 @@ class Quality:
     high: float | None = None
     nearest: float | None = None
     rank: float | None = None
-    looked: float | None = None
+    n_compared: float | None = None
     per_second: float | None = None
     per_second_many: float | None = None
     build_seconds: float | None = None
@@ -53,135 +59,144 @@ class Quality:
     reason: str | None = None
 
 
-def compare(
-    points: Points,
+@dataclass(frozen=True)
+class GridResult:
+    """The indexes of one grid, "speed" or "rank", measured on one query set."""
+
+    grid: str
+    vectors: str
+    fingerprint: str
+    results: list[IndexQuality]
+
+    @classmethod
+    def of(cls, grid: str, query_set: QuerySet, results: Sequence[IndexQuality]) -> "GridResult":
+        """Results that name the vectors by the last part of their path."""
+        name = Path(query_set.name).name
+        named = [replace(quality, vectors=name) for quality in results]
+        return cls(grid, name, query_set.vectors.fingerprint, named)
+
+
+def measure_indexes(
+    query_set: QuerySet,
     indexes: Sequence[str],
     *,
     top: int = 10,
     strict: bool = True,
     report: Callable[[str], None] | None = None,
-) -> Iterator[Quality]:
-    """Judge indexes, each named as `embeddings.indexes.index_spec` has it or by its path, one after another.
+) -> Iterator[IndexQuality]:
+    """Measure indexes one after another.
 
     Arguments:
-        strict: raise what is wrong with an index; else it becomes the reason of a result without values.
-        report: called with the name of each index before it is built.
+        indexes: specs as in `embeddings.indexes.index_spec`, or paths.
+        strict: raise if an index cannot be built; otherwise yield its `reason`.
+        report: called with each spec before its index is built.
 
     Raises:
-        SettingError, RegistryError, FormatError: as `embeddings.indexes.index_of`; for names that are wrong before any
-            index is judged.
+        SettingError, RegistryError, FormatError: as `as_index`; all specs are checked before anything is measured.
     """
     check_search(top, None)
-    for name in indexes:
-        check_line(name)
-    top = min(top, len(points.vectors) - (points.own is not None))
-    truth = true_neighbours(points, top)
+    for spec in indexes:
+        check_spec(spec)
+    vectors = query_set.vectors
+    top = min(top, len(vectors) - (query_set.query_rows is not None))
+    truth = search_others(query_set, as_index(None, vectors), top)
     index: Index | None = None
-    for name in indexes:
-        found = Quality(points.name, name, len(points.vectors), points.vectors.dim, len(points.queries), top)
+    for spec in indexes:
+        quality = IndexQuality(query_set.name, spec, len(vectors), vectors.dim, len(query_set.queries), top)
         if report:
-            report(name)
+            report(spec)
         try:
-            index = tuned(index, name, points.vectors)
-            found = replace(found, **agreement(points, index, truth), **costs(points, index, top))
+            index = reuse_or_build(index, spec, vectors)
+            quality = replace(quality, **measure_recall(query_set, index, truth), **measure_cost(query_set, index, top))
         except SettingError as error:
             if strict:
                 raise
-            found = replace(found, reason=str(error))
-        yield found
+            quality = replace(quality, reason=str(error))
+        yield quality
 
 
-def tuned(index: Index | None, name: str, vectors: Vectors) -> Index:
-    """The index of a name: the one there is, if no more than settings of its search differ."""
-    if index is not None and saved_part(name)[0] is None:
-        kind, settings = parsed(name)
-        again = index.with_search(kind, settings)
-        if again is not None:
-            return again
-    return index_of(name, vectors)
+def reuse_or_build(index: Index | None, spec: str, vectors: Vectors) -> Index:
+    """The previous index if only search settings differ, else a new one."""
+    if index is not None and split_path(spec)[0] is None:
+        tuned = index.with_search(*parse_spec(spec))
+        if tuned is not None:
+            return tuned
+    return as_index(spec, vectors)
 
 
-def true_neighbours(points: Points, top: int) -> Found:
-    """The exact answers."""
-    return answers(points, index_of(None, points.vectors), top)
+def search_others(query_set: QuerySet, index: Index, top: int) -> SearchResult:
+    """The results for all queries at once, without the queries' own rows; (queries, top) each."""
+    if query_set.query_rows is None:
+        return index.search(query_set.queries, top=top)
+    result = index.search(query_set.queries, top=top + 1)
+    others = np.argsort(result.ids == query_set.query_rows[:, None], axis=1, kind="stable")[:, :top]
+    ids, similarities = (np.take_along_axis(part, others, axis=1) for part in (result.ids, result.similarities))
+    return SearchResult(ids, similarities, result.n_compared)
 
 
-def answers(points: Points, index: Index, top: int) -> Found:
-    """What an index finds for all queries at once, without the queries' own rows; (queries, top) each."""
-    if points.own is None:
-        return index.search(points.queries, top=top)
-    found = index.search(points.queries, top=top + 1)
-    others = np.argsort(found.ids == points.own[:, None], axis=1, kind="stable")[:, :top]
-    ids, similarities = (np.take_along_axis(part, others, axis=1) for part in (found.ids, found.similarities))
-    return Found(ids, similarities, found.looked)
-
-
-def agreement(points: Points, index: Index, truth: Found) -> dict[str, Any]:
-    """How far an index agrees with the exact answers."""
-    found = answers(points, index, truth.ids.shape[1])
-    shares = hits(points, found, truth).mean(axis=1)
+def measure_recall(query_set: QuerySet, index: Index, truth: SearchResult) -> dict[str, Any]:
+    """The agreement of an index with the exact results."""
+    result = search_others(query_set, index, truth.ids.shape[1])
+    shares = is_correct(query_set, result, truth).mean(axis=1)
     low, high = mean_bootstrap(shares)
-    ranks = true_ranks(points, found.ids[:, 0])
+    ranks = true_ranks(query_set, result.ids[:, 0])
     return {
         "recall": float(shares.mean()),
         "low": low,
         "high": high,
         "nearest": float((ranks == 1).mean()),
         "rank": float(ranks.mean()),
-        "looked": float(found.looked.mean()) if (found.looked >= 0).all() else None,
+        "n_compared": float(result.n_compared.mean()) if (result.n_compared >= 0).all() else None,
     }
 
 
-def hits(points: Points, found: Found, truth: Found) -> np.ndarray:
-    """Whether each answer (queries, top) is as near as the last of the true ones."""
-    cosines = cosines_of(points, found.ids)
-    return cosines >= truth.similarities[:, -1:] - 1e-12
+def is_correct(query_set: QuerySet, result: SearchResult, truth: SearchResult) -> np.ndarray:
+    """Whether each result (queries, top) is as near as the last of the true ones."""
+    return exact_cosines(query_set, result.ids) >= truth.similarities[:, -1:] - 1e-12
 
 
-def cosines_of(points: Points, ids: np.ndarray) -> np.ndarray:
-    """The exact cosines of rows (queries, n) with their queries; -inf where there is no row."""
+def exact_cosines(query_set: QuerySet, ids: np.ndarray) -> np.ndarray:
+    """The exact cosines of rows (queries, n) with their queries; -inf for an id of -1."""
     cosines = np.full(ids.shape, -np.inf)
-    owners, places = np.nonzero(ids >= 0)
-    queries = unit(points.queries)
-    cosines[owners, places] = pair_cosines(points.vectors.units, ids[owners, places], queries, owners)
+    owners, columns = np.nonzero(ids >= 0)
+    queries = normalize(query_set.queries)
+    cosines[owners, columns] = pair_cosines(query_set.vectors.unit_rows, ids[owners, columns], queries, owners)
     return cosines
 
 
-def true_ranks(points: Points, best: np.ndarray) -> np.ndarray:
-    """The rank (queries,) of one row for each query among all rows but the query's own; the last where it is -1.
+def true_ranks(query_set: QuerySet, ids: np.ndarray) -> np.ndarray:
+    """The rank (queries,) of one row for each query among all rows but the query's own; the last for an id of -1.
 
-    Cosines that float32 cannot tell from the row's are decided in float64.
+    Cosines that float32 cannot tell from the row's are compared in float64.
     """
-    units, queries = points.vectors.units, unit(points.queries)
-    ranks = np.empty(len(best), np.int64)
-    own = cosines_of(points, best[:, None])
-    for part in row_blocks(len(best), len(units)):
-        rough, margin = queries[part].astype(np.float32) @ units.T, rounding(units)
-        if points.own is not None:
-            rough[np.arange(len(rough)), points.own[part]] = -np.inf
-        above = rough > own[part] + margin
-        owners, rows = np.nonzero(np.abs(rough - own[part]) <= margin)
-        above[owners, rows] = pair_cosines(units, rows, queries[part], owners) > own[part][owners, 0]
-        ranks[part] = 1 + above.sum(axis=1)
-    return np.where(best < 0, len(units) - (points.own is not None), ranks)
+    units, queries = query_set.vectors.unit_rows, normalize(query_set.queries)
+    ranks = np.empty(len(ids), np.int64)
+    cosines = exact_cosines(query_set, ids[:, None])
+    for block in row_blocks(len(ids), len(units)):
+        rough, margin = queries[block].astype(np.float32) @ units.T, product_error(units)
+        if query_set.query_rows is not None:
+            rough[np.arange(len(rough)), query_set.query_rows[block]] = -np.inf
+        is_nearer = rough > cosines[block] + margin
+        owners, rows = np.nonzero(np.abs(rough - cosines[block]) <= margin)
+        is_nearer[owners, rows] = pair_cosines(units, rows, queries[block], owners) > cosines[block][owners, 0]
+        ranks[block] = 1 + is_nearer.sum(axis=1)
+    return np.where(ids < 0, len(units) - (query_set.query_rows is not None), ranks)
 
 
-def costs(points: Points, index: Index, top: int) -> dict[str, Any]:
-    """Speed, of searches that were done once before, and memory."""
-    asked = top + (points.own is not None)
-    singly = []
-    for query in points.queries:
+def measure_cost(query_set: QuerySet, index: Index, top: int) -> dict[str, Any]:
+    """Speed of searches after a first one, and memory."""
+    top += query_set.query_rows is not None
+
+    def seconds(queries: np.ndarray) -> float:
         start = perf_counter()
-        index.search(query[None], top=asked)
-        singly.append(perf_counter() - start)
-    together = []
-    for _ in range(REPEATS):
-        start = perf_counter()
-        index.search(points.queries, top=asked)
-        together.append(perf_counter() - start)
+        index.search(queries, top=top)
+        return perf_counter() - start
+
+    single = [seconds(query[None]) for query in query_set.queries]
+    batch = [seconds(query_set.queries) for _ in range(REPEATS)]
     return {
-        "per_second": 1 / float(np.median(singly)),
-        "per_second_many": len(points.queries) / min(together),
+        "per_second": 1 / float(np.median(single)),
+        "per_second_many": len(query_set.queries) / min(batch),
         "build_seconds": index.seconds,
         "bytes": index.bytes,
     }

@@ -1,4 +1,4 @@
-"""Recall against speed as a picture."""
+"""Recall against speed as a figure."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,74 +7,79 @@ from typing import Any
 import numpy as np
 
 from embeddings import registry
-from embeddings.eval.index_quality.recall import Quality
-from embeddings.indexes.index_spec import parsed, saved_part
-from embeddings.support.plots import save_picture
+from embeddings.eval.index_quality.recall import IndexQuality
+from embeddings.indexes.index import search_settings
+from embeddings.indexes.index_spec import parse_spec, split_path
+from embeddings.support.plots import save_figure
 
-MARKS = "osD^vPX*<>"
-MEASURE_OF = {"speed": "recall", "rank": "rank"}  # by grid
+MARKERS = "osD^vPX*<>"
+MEASURES = {"speed": "recall", "rank": "rank"}  # by grid
 
 
-def draw(results: Sequence[Quality], path: str | Path, *, measure: str = "recall", force: bool = False) -> None:
-    """A PNG, or what else the ending asks for: a line for each family of indexes; right is faster, up is better.
+def plot_recall(
+    results: Sequence[IndexQuality], path: str | Path, *, measure: str = "recall", force: bool = False
+) -> None:
+    """Draw a line for each family of indexes: right is faster, up is better.
 
     Arguments:
-        measure: "recall", or "rank": the mean true rank of the best found.
+        path: where to write the figure; its extension decides the format.
+        measure: "recall", or "rank": the mean true rank of the best result.
 
     Raises:
-        SettingError, OutputError: as `save_picture`.
+        SettingError, OutputError: as `save_figure`.
     """
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 5), layout="constrained")
     axes = figure.subplots()
-    for number, (name, found) in enumerate(families(results).items()):
-        line(axes, found, measure, label=name, marker=MARKS[number % len(MARKS)])
+    for number, (name, members) in enumerate(families(results).items()):
+        draw_family(axes, members, measure, label=name, marker=MARKERS[number % len(MARKERS)])
     first = results[0]
     axes.set_xscale("log")
-    axes.set_xlabel("queries in a second, one at a time")
-    axes.set_ylabel(f"recall of the {first.top} nearest" if measure == "recall" else "true rank of the best found")
+    axes.set_xlabel("queries per second, one at a time")
+    axes.set_ylabel(f"recall of the {first.top} nearest" if measure == "recall" else "true rank of the best result")
     if measure == "rank":
         axes.set_yscale("log")
         axes.invert_yaxis()
     axes.set_title(f"{first.vectors}: {first.rows:,} rows of {first.dim}, {first.queries:,} queries")
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "neighbours"}):  # texts as texts, the same each time
-        save_picture(figure, path, force=force)
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "neighbours"}):  # text as text, reproducible ids
+        save_figure(figure, path, force=force)
 
 
-def line(axes: Any, found: Sequence[Quality], measure: str, **look: Any) -> None:
-    """One family, from slow to fast; its name is the line's id, by which an SVG can be read again."""
-    found = sorted(found, key=lambda one: one.per_second or 0)
-    speed = [one.per_second for one in found]
-    (drawn,) = axes.plot(speed, [getattr(one, measure) for one in found], "-", alpha=0.8, gid=look["label"], **look)
+def draw_family(axes: Any, members: Sequence[IndexQuality], measure: str, **style: Any) -> None:
+    """Draw one family from slow to fast; its name is the line's id, so that an SVG can be read again."""
+    members = sorted(members, key=lambda quality: quality.per_second or 0)
+    speed = [quality.per_second for quality in members]
+    values = [getattr(quality, measure) for quality in members]
+    (line,) = axes.plot(speed, values, "-", alpha=0.8, gid=style["label"], **style)
     if measure == "recall":
-        low, high = (np.array([getattr(one, end) for one in found], dtype=float) for end in ("low", "high"))
-        axes.vlines(speed, low, high, linewidth=1, color=drawn.get_color())
+        low, high = (np.array([getattr(quality, end) for quality in members], dtype=float) for end in ("low", "high"))
+        axes.vlines(speed, low, high, linewidth=1, color=line.get_color())
 
 
-def families(results: Sequence[Quality]) -> dict[str, list[Quality]]:
-    """Results with values by what was built: their names without the settings that matter in searches alone."""
-    found: dict[str, list[Quality]] = {}
-    for one in results:
-        if one.reason is None:
-            found.setdefault(family(one.index), []).append(one)
-    return found
+def families(results: Sequence[IndexQuality]) -> dict[str, list[IndexQuality]]:
+    """Measured indexes by their specs without search settings."""
+    by_family: dict[str, list[IndexQuality]] = {}
+    for quality in results:
+        if quality.reason is None:
+            by_family.setdefault(family(quality.index), []).append(quality)
+    return by_family
 
 
-def family(line: str) -> str:
-    """What is built for an index of this name."""
-    path, _ = saved_part(line)
+def family(spec: str) -> str:
+    """A spec without the settings that only searches use."""
+    path, _ = split_path(spec)
     if path is not None:
         return str(path)
-    name, settings = parsed(line)
-    searches: frozenset[str] = getattr(registry.load("index", name), "SEARCH", frozenset())
-    built = [f"{key}={shown(value)}" for key, value in settings.items() if key not in searches]
-    return f"{name}:{','.join(built)}" if built else name
+    name, settings = parse_spec(spec)
+    for_search = search_settings(registry.load("index", name))
+    parts = [f"{key}={format_value(value)}" for key, value in settings.items() if key not in for_search]
+    return f"{name}:{','.join(parts)}" if parts else name
 
 
-def shown(value: Any) -> str:
-    """A setting's value as a line has it."""
+def format_value(value: Any) -> str:
+    """A setting's value as it appears in a spec."""
     return str(value).lower() if isinstance(value, bool) or value is None else str(value)

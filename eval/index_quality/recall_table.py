@@ -1,124 +1,107 @@
-"""What a comparison of indexes found, as Markdown.
+"""The results of a comparison of indexes as Markdown."""
 
-`python -m embeddings.eval.index_quality.recall_table eval/results/neighbours.json README.md` writes it between
-the two marks in that file.
-"""
-
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from embeddings.eval.benchmark.result_table import number
-from embeddings.eval.index_quality.recall import Quality
+from embeddings.eval.index_quality.recall import GridResult, IndexQuality
 from embeddings.eval.index_quality.recall_plot import families
-from embeddings.eval.index_quality.recall_record import Judged, Record
-from embeddings.support.markdown import between
+from embeddings.support.markdown import table_row
 
-ENOUGH = (0.9, 0.99)  # recall
-SPEED = ("index", "recall", "95 %", "queries/s", "all at once", "rows compared", "s to build", "MB")
-
-
-def markdown(record: Record) -> str:
-    """A table for each vectors whose indexes were judged by speed, and one of ranks for all judged by these."""
-    lines = [about(record), ""]
-    for one in record.judged:
-        if one.grid == "speed":
-            lines += [*speed(one), ""]
-    ranked = [one for one in record.judged if one.grid == "rank"]
-    if ranked:
-        lines += [*ranks(ranked), ""]
-    return "\n".join([*lines, *reading()]) + "\n"
+RECALL_LEVELS = (0.9, 0.99)
+SPEED_HEADER = ("index", "recall", "95 %", "queries/s", "all at once", "rows compared", "s to build", "MB")
+NOTES = [
+    "- Recall: the share of the true nearest that are found, mean over the queries, with its 95 % interval. Rank: the "
+    "mean true rank of the best result, 1 for the nearest.",
+    "- Queries/s: one at a time, from the median time (relative to `exact`); all at once: the fastest of three runs. "
+    "All use every available core. Results of FAISS are sorted by exact cosines too.",
+    "- Rows compared: rows compared exactly with the query. MB: memory in addition to the vectors themselves.",
+    f"- For each index built, the table lists the fastest setting with a recall of at least {RECALL_LEVELS[0]} and of "
+    f"at least {RECALL_LEVELS[1]}, or else the one with the highest recall. The figure and neighbours.json hold all "
+    "settings.",
+]
 
 
-def about(record: Record) -> str:
-    """The machine in a line."""
-    machine = record.machine
+def markdown_tables(machine: Mapping[str, Any], grids: Sequence[GridResult]) -> str:
+    """A table for each grid of speed, and one table of ranks for all grids of ranks."""
     packages = ", ".join(f"{name} {version}" for name, version in machine["packages"].items())
-    return (
-        f"{machine['processor']}, {machine['cores_available']} of {machine['cores']} cores; {machine['system']}; "
-        f"{packages}; {machine['date']}."
-    )
+    cores = f"{machine['cores_available']} of {machine['cores']} cores"
+    lines = [f"{machine['processor']}, {cores}; {machine['system']}; {packages}; {machine['date']}.", ""]
+    for grid in grids:
+        if grid.grid == "speed":
+            lines += [*speed_table(grid), ""]
+    rank_grids = [grid for grid in grids if grid.grid == "rank"]
+    if rank_grids:
+        lines += [*rank_table(rank_grids), ""]
+    return "\n".join([*lines, *NOTES]) + "\n"
 
 
-def speed(judged: Judged) -> Iterator[str]:
-    """What was judged, and the table of what is worth to be chosen."""
-    first = judged.found[0]
-    yield f"{judged.vectors}: {first.rows:,} rows of {first.dim}, {first.queries:,} queries, {first.top} nearest."
+def speed_table(grid: GridResult) -> Iterator[str]:
+    """The query set, and a table of the settings worth choosing."""
+    first = grid.results[0]
+    yield f"{grid.vectors}: {first.rows:,} rows of {first.dim}, {first.queries:,} queries, {first.top} nearest."
     yield ""
-    exact = next((one.per_second for one in judged.found if one.index == "exact"), None)
-    yield from table(SPEED, [speed_row(one, exact) for one in chosen(judged.found)])
+    exact = next((quality.per_second for quality in grid.results if quality.index == "exact"), None)
+    yield from table(SPEED_HEADER, [speed_row(quality, exact) for quality in fastest(grid.results)])
 
 
-def chosen(found: Sequence[Quality]) -> list[Quality]:
-    """Of each index built the fastest whose recall is one of `ENOUGH`; the one that finds most, if none is."""
-    rows: list[Quality] = []
-    for family in families(found).values():
-        reached = [[one for one in family if one.recall is not None and one.recall >= recall] for recall in ENOUGH]
-        fastest = [max(some, key=lambda one: one.per_second or 0) for some in reached if some]
-        rows += dict.fromkeys(fastest or [max(family, key=lambda one: one.recall or 0)])
+def fastest(results: Sequence[IndexQuality]) -> list[IndexQuality]:
+    """For each family the fastest at each of `RECALL_LEVELS`, or else the one with the highest recall."""
+    rows: list[IndexQuality] = []
+    for members in families(results).values():
+        levels = [[one for one in members if one.recall is not None and one.recall >= level] for level in RECALL_LEVELS]
+        best = [max(level, key=lambda one: one.per_second or 0) for level in levels if level]
+        rows += dict.fromkeys(best or [max(members, key=lambda one: one.recall or 0)])
     return rows
 
 
-def speed_row(one: Quality, exact: float | None) -> list[str]:
-    """The cells of an index."""
-    times = f" ({float(f'{one.per_second / exact:.2g}'):g}x)" if one.per_second and exact else ""
+def speed_row(quality: IndexQuality, exact: float | None) -> list[str]:
+    """The cells of an index; `exact` is the speed of exact search."""
+    speed = quality.per_second
+    ratio = f" ({float(f'{speed / exact:.2g}'):g}x)" if speed and exact else ""
     return [
-        f"`{one.index}`",
-        number(one.recall, ".3f"),
-        "-" if one.low is None else f"{one.low:.3f} to {one.high:.3f}",
-        number(rounded(one.per_second), ",.0f") + times,
-        number(rounded(one.per_second_many), ",.0f"),
-        number(one.looked, ",.0f"),
-        number(one.build_seconds, ".2f"),
-        number(None if one.bytes is None else one.bytes / 1e6, ".1f"),
+        f"`{quality.index}`",
+        cell(quality.recall, ".3f"),
+        "-" if quality.low is None else f"{quality.low:.3f} to {quality.high:.3f}",
+        speed_cell(speed) + ratio,
+        speed_cell(quality.per_second_many),
+        cell(quality.n_compared, ",.0f"),
+        cell(quality.build_seconds, ".2f"),
+        cell(None if quality.bytes is None else quality.bytes / 1e6, ".1f"),
     ]
 
 
-def rounded(value: float | None) -> float | None:
-    """A speed with as many digits as it deserves."""
-    return None if value is None else float(f"{value:.3g}")
+def cell(value: float | None, spec: str) -> str:
+    """A formatted number, or a dash."""
+    return "-" if value is None else format(value, spec)
 
 
-def ranks(judged: Sequence[Judged]) -> list[str]:
-    """The ranks of the best found, those of all vectors side by side, and the recall."""
-    heads = ["index"]
-    for one in judged:
-        heads += [f"{Path(one.vectors).stem}: rank", "rows compared", f"recall of {one.found[0].top}"]
+def speed_cell(value: float | None) -> str:
+    """A speed with three significant digits."""
+    return cell(None if value is None else float(f"{value:.3g}"), ",.0f")
+
+
+def rank_table(grids: Sequence[GridResult]) -> list[str]:
+    """Rank, rows compared and recall of each index, the query sets side by side."""
+    header = ["index"]
+    for grid in grids:
+        header += [f"{Path(grid.vectors).stem}: rank", "rows compared", f"recall of {grid.results[0].top}"]
     rows = []
-    for name in dict.fromkeys(found.index for one in judged for found in one.found):
-        rows.append([f"`{name}`"])
-        for one in judged:
-            rows[-1] += rank_cells(next((found for found in one.found if found.index == name), None))
-    return table(heads, rows)
+    for spec in dict.fromkeys(quality.index for grid in grids for quality in grid.results):
+        rows.append([f"`{spec}`"])
+        for grid in grids:
+            rows[-1] += rank_cells(next((quality for quality in grid.results if quality.index == spec), None))
+    return table(header, rows)
 
 
-def rank_cells(one: Quality | None) -> list[str]:
-    """The cells of an index on some vectors."""
-    if one is None:
+def rank_cells(quality: IndexQuality | None) -> list[str]:
+    """The cells of an index on one query set; dashes if it was not measured on it."""
+    if quality is None:
         return ["-"] * 3
-    digits = ".0f" if (one.rank or 0) >= 10 else ".2f"
-    return [number(one.rank, digits), number(one.looked, ",.0f"), number(one.recall, ".2f")]
+    digits = ".0f" if (quality.rank or 0) >= 10 else ".2f"
+    return [cell(quality.rank, digits), cell(quality.n_compared, ",.0f"), cell(quality.recall, ".2f")]
 
 
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of Markdown."""
-    return ["| " + " | ".join(cells) + " |" for cells in (heads, ["---"] * len(heads), *rows)]
-
-
-def reading() -> list[str]:
-    """How to read the tables."""
-    return [
-        "- Recall: how many of the true nearest are found, mean over the queries, with its 95 % interval. Rank: the "
-        "mean true rank of the best found, 1 for the nearest.",
-        "- Queries/s: one at a time, from the median time (times `exact`'s); all at once: the fastest of three runs. "
-        "All use as many cores as they can. Of FAISS too the answers are put in order by exact cosines.",
-        "- Rows compared: with the query, exactly. MB: beside the vectors themselves.",
-        f"- Of each index that was built stands the fastest setting with a recall of at least {ENOUGH[0]}, and of "
-        f"{ENOUGH[1]}; where none has, the one that finds most. All settings are drawn, and are in neighbours.json.",
-    ]
-
-
-if __name__ == "__main__":
-    source, target = map(Path, sys.argv[1:])
-    text = target.read_text(encoding="utf-8")
-    target.write_text(between(text, "neighbours figures", markdown(Record.read(source))), encoding="utf-8")
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of a Markdown table."""
+    return [table_row(list(cells)) for cells in (header, ["---"] * len(header), *rows)]

@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import mean
 
 from embeddings.errors import FormatError
-from embeddings.eval.phrase_composition.held_out import HELD_OUT
+from embeddings.eval.measures.held_out_phrases import HELD_OUT
 from embeddings.models.model import Model
 from embeddings.plugins.tensor_indexing.composer import DEFAULT
 from embeddings.plugins.tensor_indexing.phrase_pairs import ANY

@@ -1,5 +1,5 @@
-"""What evaluations found as one page of HTML, with everything inside it."""
+"""The results of an evaluation as one self-contained HTML page."""
 
-from embeddings.eval.report.page import Judged, write_report
+from embeddings.eval.report.html_report import EvaluatedVectors, write_report
 
-__all__ = ["Judged", "write_report"]
+__all__ = ["EvaluatedVectors", "write_report"]

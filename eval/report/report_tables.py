@@ -1,108 +1,139 @@
-"""Results and paired tests as tables with strips."""
+"""Results and paired tests arranged by test set, measure and label, for the template; and the summary."""
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import Generic, TypeVar
 
-from embeddings.eval.comparison import Comparison
+from embeddings.eval.measures.vector_statistics import SET as STATISTICS
 from embeddings.eval.report.interval_plot import Scale
-from embeddings.eval.results import Result
-from embeddings.support.html import NONE, Html, heading, number, place, table, tag, word
+from embeddings.eval.statistics.paired_tests import Comparison
+from embeddings.eval.statistics.results import Key, Result
 
-Label = tuple[str, ...]
 Line = TypeVar("Line", Result, Comparison)
-GREY = 7  # the colour of what is not sure
-CORRELATIONS = ("spearman", "pearson", "spearman-ratings", "spearman-participants")
-RECIPROCAL = ("reciprocal-rank", "reciprocal-rank-by-distance")
-MEDIAN = ("median-rank", "median-rank-by-distance")
-MEAN = ("mean-rank", "mean-rank-by-distance")
-F_SCORES = ("micro-f1", "macro-f1", "f1")
+MEASURES = {  # by the heading of their table
+    "Correlation": ("spearman", "pearson", "spearman-ratings", "spearman-participants"),
+    "Accuracy": ("accuracy",),
+    "F1": ("micro-f1", "macro-f1", "f1"),
+    "Purity": ("purity",),
+    "Cosine": ("cosine",),
+    "Squared error": ("squared-error",),
+    "Reciprocal rank": ("reciprocal-rank", "reciprocal-rank-by-distance"),
+    "Median rank": ("median-rank", "median-rank-by-distance"),
+    "Mean rank": ("mean-rank", "mean-rank-by-distance"),
+    "Word coverage": ("word coverage",),
+}
+HEADLINES = ("spearman", "accuracy", "macro-f1", "purity")  # measures of the summary, of which more is better
 
 
-def what(one: Line) -> Label:
-    """What is measured of a set, in words: its section, which words, by what method and, where in doubt, measure."""
-    words = f"first {one.restrict:,} words" if one.restrict else ""
-    measure = one.measure if one.measure in CORRELATIONS + RECIPROCAL + MEDIAN + MEAN + F_SCORES else ""
-    return tuple(part for part in (one.section or "all", words, one.method or "", measure) if part)
+@dataclass(frozen=True)
+class Table(Generic[Line]):
+    """Lines of one kind on a common scale, by what they measure."""
+
+    scale: Scale
+    groups: dict[tuple[str, ...], list[Line]]
+
+    @classmethod
+    def of(cls, lines: Sequence[Line], *, with_zero: bool = False) -> "Table[Line]":
+        """The table of some lines; a scale with zero is for differences."""
+        groups: dict[tuple[str, ...], list[Line]] = {}
+        for one in lines:
+            groups.setdefault(label_of(one), []).append(one)
+        values = (value for one in lines for value in (one.low, value_of(one), one.high))
+        return cls(Scale.of(values, with_zero=with_zero), groups)
 
 
-def by_set(lines: Iterable[Line], draw: Callable[[list[Line]], Html]) -> Html:
-    """What is drawn of the lines of each set, under its name."""
-    found: dict[str, list[Line]] = {}
-    for one in lines:
-        found.setdefault(one.set, []).append(one)
-    return Html("".join(tag("h3", word(name)) + draw(listed) for name, listed in found.items()))
+def value_of(line: Result | Comparison) -> float | None:
+    """The value of a result, or the difference of a comparison."""
+    return line.value if isinstance(line, Result) else line.difference
 
 
-def grouped(lines: Iterable[Line], rest: Callable[[Line], list[object]]) -> list[list[object]]:
-    """A row for each line, those that measure the same together, with what is measured in the first cell."""
-    found: dict[Label, list[Line]] = {}
-    for one in lines:
-        found.setdefault(what(one), []).append(one)
+def label_of(line: Result | Comparison) -> tuple[str, ...]:
+    """What is measured of a set: section, words, method and, where several share a table, the measure."""
+    words = f"first {line.restrict:,} words" if line.restrict else ""
+    is_ambiguous = any(line.measure in measures and len(measures) > 1 for measures in MEASURES.values())
+    parts = line.section or "all", words, line.method or "", line.measure if is_ambiguous else ""
+    return tuple(part for part in parts if part)
+
+
+@dataclass(frozen=True)
+class SetSection:
+    """The tables of a test set: whole sets by heading, details by heading, and paired tests."""
+
+    name: str
+    tables: dict[str, Table[Result]]
+    details: dict[str, Table[Result]]
+    tests: Table[Comparison] | None
+    test_names: list[str]
+
+
+def set_sections(results: Sequence[Result], comparisons: Sequence[Comparison]) -> list[SetSection]:
+    """A section for each test set, in order; statistics have their own table."""
+    sections = []
+    for name in dict.fromkeys(one.set for one in results if one.set != STATISTICS):
+        lines = [one for one in results if one.set == name]
+        tests = [one for one in comparisons if one.set == name and not one.is_detail]
+        sections.append(
+            SetSection(
+                name=name,
+                tables=by_heading(one for one in lines if not one.is_detail),
+                details=by_heading(one for one in lines if one.is_detail),
+                tests=Table.of(tests, with_zero=True) if tests else None,
+                test_names=list(dict.fromkeys(one.test for one in tests)),
+            )
+        )
+    return sections
+
+
+def by_heading(results: Iterable[Result]) -> dict[str, Table[Result]]:
+    """A table for each heading of `MEASURES` that has results."""
+    listed = list(results)
+    chosen = {name: [one for one in listed if one.measure in measures] for name, measures in MEASURES.items()}
+    return {name: Table.of(lines) for name, lines in chosen.items() if lines}
+
+
+@dataclass(frozen=True)
+class SummaryRow:
+    """A headline measure of a set: the result of each vectors (None without), the best, and what it clearly beats."""
+
+    set: str
+    label: tuple[str, ...]
+    results: list[Result | None]
+    best: int | None
+    beaten: list[str]
+
+
+def summary(
+    results: Sequence[Sequence[Result]], comparisons: Sequence[Comparison], names: Sequence[str]
+) -> list[SummaryRow]:
+    """A row for each headline measure of whole sets."""
+    by_key = [{key_of(one): one for one in listed if is_headline(one)} for listed in results]
     rows = []
-    for label, listed in found.items():
-        first = tag("td", word(label[0]), *(f" · {part}" for part in label[1:]), rowspan=len(listed), class_="what")
-        rows += [[first] * (place == 0) + rest(one) for place, one in enumerate(listed)]
+    for key in dict.fromkeys(key for found in by_key for key in found):
+        cells = [found.get(key) for found in by_key]
+        values = [one.value if one is not None else None for one in cells]
+        known = [value for value in values if value is not None]
+        best = values.index(max(known)) if known and len(names) > 1 and known.count(max(known)) == 1 else None
+        beaten = [] if best is None else clearly_beaten(names[best], key, comparisons)
+        label = (key.measure, *label_of(next(one for one in cells if one is not None))[1:])
+        rows.append(SummaryRow(key.set, tuple(dict.fromkeys(label)), cells, best, beaten))
     return rows
 
 
-def results_table(lines: Sequence[Result], names: Sequence[str]) -> Html:
-    """A line for each result of one set."""
-    scale = Scale.of(value for one in lines for value in (one.low, one.value, one.high))
-    heads: list[object] = ["measured", "vectors", scale.axis(), *map(heading, ("value", "95 % interval", "seen"))]
-    return table(heads, grouped(lines, lambda one: result(one, names, scale)), class_="results")
+def is_headline(result: Result) -> bool:
+    """Whether the summary shows a result."""
+    return result.measure in HEADLINES and result.section is None and not result.is_detail
 
 
-def result(one: Result, names: Sequence[str], scale: Scale) -> list[object]:
-    """The vectors, the strip, the value, its interval, and what it covers, in cells."""
-    colour = names.index(one.vectors)
-    shown = "no value" if one.value is None else f"{one.value:.4f}"
-    strip = scale.strip(one.value, one.low, one.high, colour, f"{one.vectors}: {shown}")
-    composed = f", {one.composed:,} composed" if one.composed else ""
-    seen = tag("td", f"{one.seen:,} of {one.total:,}{composed}", class_="number")
-    if one.value is None:
-        return [mark(colour, one.vectors), strip, tag("td", f"none: {one.reason}", colspan=2), seen]
-    return [mark(colour, one.vectors), strip, tag("td", shown, class_="number"), interval(one.low, one.high), seen]
+def key_of(line: Result | Comparison) -> Key:
+    """What a line measures."""
+    return Key(**{field.name: getattr(line, field.name) for field in fields(Key)})
 
 
-def mark(colour: int, name: str) -> Html:
-    """The name of vectors with their colour."""
-    return tag("td", tag("span", "●", class_=f"dot colour{colour % 8}"), " ", place(name), class_="name")
-
-
-def interval(low: float | None, high: float | None) -> Html:
-    """Both ends of an interval."""
-    return tag("td", NONE if low is None or high is None else f"{low:.4f} to {high:.4f}", class_="number")
-
-
-def comparisons_table(lines: Sequence[Comparison], names: Sequence[str]) -> Html:
-    """A line for each paired test of one set."""
-    scale = Scale.of((value for one in lines for value in (one.low, one.difference, one.high)), zero=True)
-    numbers = map(heading, ("difference", "95 % interval", "p", "items of both"))
-    heads: list[object] = ["measured", "vectors", scale.axis(), *numbers]
-    test = tag("p", f"By {' and '.join(dict.fromkeys(one.test for one in lines))}.", class_="note")
-    return Html(test + table(heads, grouped(lines, lambda one: comparison(one, names, scale)), class_="results"))
-
-
-def comparison(one: Comparison, names: Sequence[str], scale: Scale) -> list[object]:
-    """The cells of a paired test; in the colour of the better where the interval leaves out zero."""
-    sure = one.low is not None and one.high is not None and not one.low <= 0 <= one.high
-    better = names.index(one.first if one.difference > 0 else one.second) if sure else GREY
-    return [
-        tag("td", place(one.first), " \u2212 ", place(one.second), class_="name"),
-        scale.strip(one.difference, one.low, one.high, better, f"difference {one.difference:+.4f}"),
-        tag("td", f"{one.difference:+.4f}", class_="number sure" if sure else "number"),
-        interval(one.low, one.high),
-        tag("td", "< 1e-15", class_="number") if one.p is not None and one.p < 1e-15 else number(one.p, 2),
-        tag("td", f"{one.items:,}", class_="number"),
-    ]
-
-
-def facts_table(by_vectors: Sequence[Sequence[Result]], names: Sequence[str]) -> Html:
-    """Plain facts, a column for each vectors."""
-    found = [{one.measure: one for one in results} for results in by_vectors]
-    measures = list(dict.fromkeys(measure for facts in found for measure in facts))
-    rows: list[list[object]] = [
-        [measure, *(number(facts[measure].value if measure in facts else None) for facts in found)]
-        for measure in measures
-    ]
-    return table(["", *(tag("th", place(name), class_="number") for name in names)], rows)
+def clearly_beaten(name: str, key: Key, comparisons: Sequence[Comparison]) -> list[str]:
+    """The names of vectors whose difference from the best has an interval that excludes zero."""
+    beaten = []
+    for one in comparisons:
+        if name in (one.first, one.second) and one.low is not None and one.high is not None and key_of(one) == key:
+            is_better = one.low > 0 if one.first == name else one.high < 0
+            beaten += [one.second if one.first == name else one.first] * is_better
+    return beaten

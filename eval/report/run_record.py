@@ -1,4 +1,4 @@
-"""Everything that is needed to do an evaluation again: versions, command, settings, fingerprints."""
+"""What is needed to reproduce an evaluation: versions, command, settings, fingerprints."""
 
 import dataclasses
 import hashlib
@@ -17,13 +17,13 @@ PACKAGES = ("embeddings-toolkit", "numpy", "scipy", "scikit-learn", "faiss-cpu",
 SETS = ("pairs", "questions", "phrases", "categories", "tagging", "documents")
 
 
-def record(suite: Suite, vectors: Sequence[Vectors], names: Sequence[str], command: str | None) -> dict[str, Any]:
-    """Facts by name, as JSON holds them."""
+def run_record(suite: Suite, vectors: Sequence[Vectors], names: Sequence[str], command: str | None) -> dict[str, Any]:
+    """The record as JSON values."""
     return {
-        "made": datetime.now(UTC).isoformat(timespec="seconds"),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": command,
         "settings": {
-            "restrict": list(suite.limits), "method": list(suite.methods), "window": suite.window, "facts": suite.facts,
+            "restrict": list(suite.limits), "method": list(suite.methods), "window": suite.window, "stats": suite.stats,
             "compose": suite.compose,
         },
         "test sets": {f"{kind}: {one.name}": fingerprint(one) for kind in SETS for one in getattr(suite, kind)},
@@ -38,28 +38,24 @@ def record(suite: Suite, vectors: Sequence[Vectors], names: Sequence[str], comma
 
 def fingerprint(*values: Any) -> str:
     """The first 16 digits of SHA-256 over texts, numbers and arrays, in order."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for value in values:
-        for part in parts(value):
-            found.update(len(part).to_bytes(8, "little"))
-            found.update(part)
-    return found.hexdigest()[:16]
+        for part in to_bytes(value):
+            digest.update(len(part).to_bytes(8, "little"))
+            digest.update(part)
+    return digest.hexdigest()[:16]
 
 
-def parts(value: Any) -> Iterator[bytes | memoryview]:
-    """What a value is made of, as bytes."""
+def to_bytes(value: Any) -> Iterator[bytes | memoryview]:
+    """A value as parts of bytes."""
     if isinstance(value, np.ndarray):
         yield repr((value.dtype.str, value.shape)).encode()
         yield np.ascontiguousarray(value).data.cast("B") if value.size else b""
+    elif isinstance(value, list | tuple) and all(isinstance(one, str) for one in value):
+        yield "".join(f"{len(one)}:{one}" for one in value).encode("utf-8", "surrogatepass")
     elif isinstance(value, list | tuple):
-        texts = all(isinstance(one, str) for one in value)
-        yield from [joined(value)] if texts else (part for one in value for part in parts(one))
+        yield from (part for one in value for part in to_bytes(one))
     elif dataclasses.is_dataclass(value):
-        yield from (part for one in dataclasses.fields(value) for part in parts(getattr(value, one.name)))
+        yield from (part for one in dataclasses.fields(value) for part in to_bytes(getattr(value, one.name)))
     else:
         yield repr(value).encode("utf-8", "surrogatepass")
-
-
-def joined(texts: Sequence[str]) -> bytes:
-    """Texts as bytes that tell them apart."""
-    return "".join(f"{len(one)}:{one}" for one in texts).encode("utf-8", "surrogatepass")

@@ -1,4 +1,4 @@
-"""Vectors that can be composed: what a fitted model, or any vectors, give for two words."""
+"""Composition of phrase vectors by a fitted model, or by the functions that need no fitting for any vectors."""
 
 import os
 from collections import defaultdict
@@ -17,18 +17,19 @@ from embeddings.plugins.tensor_indexing.composition_tables import (
     SECOND,
     TYPE,
     check_examples,
-    functions_of,
+    read_functions,
 )
 from embeddings.plugins.tensor_indexing.fit_settings import JOINER
-from embeddings.plugins.tensor_indexing.functions import OWN, UNFITTED, Parameters, composed
+from embeddings.plugins.tensor_indexing.functions import OWN, WITHOUT_PARAMETERS, Parameters, compose_rows
 from embeddings.plugins.tensor_indexing.phrase_pairs import ANY
-from embeddings.vectors.vectors import Neighbours, Vectors
+from embeddings.vectors.search import Neighbours
+from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
     from embeddings.models.model import Model
 
 DEFAULT = "tensor-indexing"
-SPEECH = "parts-of-speech"  # the table of `Examples.speech`
+POS_TAGS = "parts-of-speech"  # the table of `Examples.pos_tags`
 
 
 class Composer:
@@ -37,10 +38,10 @@ class Composer:
     Arguments:
         vectors: of words, and of phrases.
         functions: parameters by type and function; none for plain vectors.
-        types: the names that the first column of `examples` numbers.
+        types: the names of types that examples refer to by index.
         examples: (examples, 5) int32: type, rows of first word, second word and phrase, part (see `split`).
-        joiner: stands between the words in the token of a phrase.
-        speech: the part of speech of each word, as `Examples.speech`, which tells the types of other phrases.
+        joiner: joins the words of a phrase in its token.
+        pos_tags: the part of speech of each word, as in `Examples`, from which other phrases get types.
     """
 
     def __init__(
@@ -51,87 +52,80 @@ class Composer:
         types: Sequence[str] = (),
         examples: np.ndarray | None = None,
         joiner: str = JOINER,
-        speech: np.ndarray | None = None,
+        pos_tags: np.ndarray | None = None,
     ) -> None:
         self.vectors = vectors
         self.functions = functions or {}
         self.types = list(types)
         self.examples = np.empty((0, 5), np.int32) if examples is None else np.asarray(examples)
         self.joiner = joiner
-        self.speech = speech
+        self.pos_tags = pos_tags
 
     @classmethod
     def of(cls, source: "Model | Vectors | str | os.PathLike[str]") -> "Composer":
-        """The composer of a model, of vectors, or of the path of either.
-
-        Where no functions were learned it has those that need none.
+        """The composer of a model, of vectors, or of the path of either; without fitted functions if it has none.
 
         Raises:
-            FormatError: the path cannot be read, or the tables are not those of such a model.
+            FormatError: the path cannot be read, or the tables are corrupt.
         """
         if isinstance(source, str | os.PathLike):
-            from embeddings.models.loading import load_whole
+            from embeddings.models.loading import load_model_or_vectors
 
-            source = load_whole(source)
+            source = load_model_or_vectors(source)
         if isinstance(source, Vectors):
             return cls(source)
-        types, table = source.record.get("types", []), source.tables.get(EXAMPLES)
-        functions = functions_of(source.tables, source.vectors.dim)
-        check_examples(table, types, len(source.vectors))
-        speech, joiner = speech_of(source), joiner_of(source.record)
-        return cls(source.vectors, functions, types=types, examples=table, joiner=joiner, speech=speech)
+        types, examples = source.record.get("types", []), source.tables.get(EXAMPLES)
+        functions = read_functions(source.tables, source.vectors.dim)
+        check_examples(examples, types, len(source.vectors))
+        pos_tags, joiner = pos_tags_of(source), joiner_of(source.record)
+        return cls(source.vectors, functions, types=types, examples=examples, joiner=joiner, pos_tags=pos_tags)
 
     @property
     def known_types(self) -> list[str]:
-        """The types that have functions of their own, and `ANY`."""
+        """The types with functions of their own, and `ANY`."""
         return [*sorted(type for type in self.functions if type != ANY), ANY]
 
     def known_functions(self, type: str = ANY) -> list[str]:
-        """The functions there are for a type, the phrase's own vector last.
+        """The functions of a type; the last is the phrase's own vector.
 
         Raises:
-            SettingError: no such type.
+            SettingError: there is no such type.
         """
         if type not in self.known_types:
-            raise SettingError(
-                f"no functions were learned for the type {type!r}; there are {', '.join(self.known_types)}"
-            )
-        return [*UNFITTED, *self.functions.get(type, {}), OWN]
+            raise SettingError(f"type must be one of {', '.join(self.known_types)}, got {type!r}")
+        return [*WITHOUT_PARAMETERS, *self.functions.get(type, {}), OWN]
 
     @cached_property
-    def places(self) -> dict[tuple[int, int], int]:
-        """Which example each pair of rows of words is; the first of several."""
+    def example_of(self) -> dict[tuple[int, int], int]:
+        """The index of the first example of each pair of word rows."""
         pairs = self.examples[:, [FIRST, SECOND]].tolist()
         return {(first, second): len(pairs) - 1 - back for back, (first, second) in enumerate(reversed(pairs))}
 
-    def listed(self, first: str, second: str) -> np.ndarray | None:
-        """The example of two words, or None; the first of several."""
+    def example(self, first: str, second: str) -> np.ndarray | None:
+        """The first example of two words, or None."""
         if first not in self.vectors or second not in self.vectors:
             return None
-        place = self.places.get((self.vectors.index(first), self.vectors.index(second)))
-        return None if place is None else np.asarray(self.examples[place])
+        index = self.example_of.get((self.vectors.index(first), self.vectors.index(second)))
+        return None if index is None else np.asarray(self.examples[index])
 
     def type_of(self, first: str, second: str) -> str:
-        """The type that the phrase was listed with, or that its words' parts of speech make; `ANY` if it is neither.
-
-        `ANY` too if there are no functions for that type.
-        """
-        example = self.listed(first, second)
-        name = self.told(first, second) if example is None else self.types[example[TYPE]]
+        """The type of the phrase: as listed, or from its words' parts of speech; `ANY` if it has no functions."""
+        example = self.example(first, second)
+        name = self.type_by_tags(first, second) if example is None else self.types[example[TYPE]]
         return name if name in self.functions else ANY
 
-    def told(self, first: str, second: str) -> str:
+    def type_by_tags(self, first: str, second: str) -> str:
         """The type of a phrase by the parts of speech of its words; `ANY` if it has none."""
         from embeddings.corpora.phrases.pos_types import TAGS, TYPES
 
-        if self.speech is None or first not in self.vectors or second not in self.vectors:
+        if self.pos_tags is None or first not in self.vectors or second not in self.vectors:
             return ANY
-        codes = [self.speech[self.vectors.index(word)] for word in (first, second)]
+        codes = [self.pos_tags[self.vectors.index(word)] for word in (first, second)]
         return next((name for name, tags in TYPES.items() if [TAGS.index(tag) for tag in tags] == codes), ANY)
 
-    def own(self, first: str, second: str) -> int:
-        """The row of the phrase itself: as it was listed, or else of the words with the joiner between; -1 for none."""
-        example = self.listed(first, second)
+    def phrase_row(self, first: str, second: str) -> int:
+        """The row of the phrase itself: as listed, or of the words with the joiner between; -1 for none."""
+        example = self.example(first, second)
         if example is not None:
             return int(example[PHRASE])
         token = self.joiner.join((first, second))
@@ -140,38 +134,40 @@ class Composer:
     def __call__(self, texts: Sequence[str]) -> np.ndarray:
         """The vectors of phrases, (texts, dim) float32; zeros for a text that is not two words with vectors.
 
-        A text has its words parted by a space, or if there is none by the joiner.
+        The words of a text are separated by a space, or if there is none by the joiner.
         """
-        made = np.zeros((len(texts), self.vectors.dim), np.float32)
-        places: defaultdict[str, list[list[int]]] = defaultdict(list)
-        for place, text in enumerate(texts):
+        composed = np.zeros((len(texts), self.vectors.dim), np.float32)
+        rows_by_type: defaultdict[str, list[list[int]]] = defaultdict(list)
+        for number, text in enumerate(texts):
             words = text.split() if len(text.split()) > 1 else text.split(self.joiner)
             if len(words) == 2 and all(word in self.vectors for word in words):
-                places[self.type_of(*words)].append([place, *map(self.vectors.index, words)])
-        for type, known in places.items():
-            of, first, second = np.array(known).T
-            made[of] = self.rows(self.vectors.matrix[first], self.vectors.matrix[second], type=type)
-        return made
+                rows_by_type[self.type_of(*words)].append([number, *map(self.vectors.index, words)])
+        for type, rows in rows_by_type.items():
+            numbers, first, second = np.array(rows).T
+            composed[numbers] = self.compose_rows(self.vectors.matrix[first], self.vectors.matrix[second], type=type)
+        return composed
 
     def compose(self, first: str, second: str, *, type: str | None = None, function: str | None = None) -> np.ndarray:
         """The vector (dim,) float32 of a phrase.
 
         Arguments:
-            type: whose functions are used; if not given, those of `type_of`.
-            function: one of `known_functions`; tensor indexing if not given.
+            first: the first word.
+            second: the second word.
+            type: the type whose functions are used; by default that of `type_of`.
+            function: one of `known_functions`; by default tensor indexing.
 
         Raises:
             UnknownWordError: a word has no vector; or, for "own", the phrase.
-            SettingError: no such type or function.
+            SettingError: there is no such type or function.
         """
         type = self.type_of(first, second) if type is None else type
         if self.check(type, function) == OWN:
-            if self.own(first, second) < 0:
-                raise UnknownWordError(f"the phrase '{first} {second}' has no vector of its own")
-            return np.array(self.vectors.matrix[self.own(first, second)])
+            row = self.phrase_row(first, second)
+            if row < 0:
+                raise UnknownWordError(f"no vector for the phrase '{first} {second}' itself")
+            return np.array(self.vectors.matrix[row])
         words = self.vectors[[first, second]]
-        made: np.ndarray = self.rows(words[:1], words[1:], type=type, function=function)[0]
-        return made
+        return np.asarray(self.compose_rows(words[:1], words[1:], type=type, function=function)[0])
 
     def neighbours(
         self,
@@ -183,54 +179,44 @@ class Composer:
         top: int = 10,
         restrict: int | None = None,
     ) -> Neighbours:
-        """The words and phrases nearest to a composed phrase, each with its cosine; its two words are not among them.
+        """The words and phrases nearest to a composed phrase, each with its cosine, without its two words.
 
         Raises:
-            UnknownWordError, SettingError: as `compose`, and `top` or `restrict` below 1.
+            UnknownWordError, SettingError: as `compose`; or `top` or `restrict` is below 1.
         """
-        from embeddings.vectors.search import answers
+        phrase = self.compose(first, second, type=type, function=function)
+        return self.vectors.most_similar(phrase, exclude=(first, second), top=top, restrict=restrict)
 
-        made = self.compose(first, second, type=type, function=function)
-        barred = [self.vectors.index(word) for word in (first, second) if word in self.vectors]
-        return answers(self.vectors, [(made, barred)], top=top, restrict=restrict, index=None)[0]
-
-    def rows(self, x: np.ndarray, y: np.ndarray, *, type: str = ANY, function: str | None = None) -> np.ndarray:
+    def compose_rows(self, x: np.ndarray, y: np.ndarray, *, type: str = ANY, function: str | None = None) -> np.ndarray:
         """The vectors of phrases from those of their words, all (phrases, dim) float32; not for "own".
 
         Raises:
-            SettingError: no such type or function.
+            SettingError: there is no such type or function.
         """
         name = self.check(type, function)
-        return composed(name, self.functions.get(type, {}).get(name, {}), x, y)
+        return compose_rows(name, self.functions.get(type, {}).get(name, {}), x, y)
 
     def check(self, type: str, function: str | None) -> str:
-        """The name of a function of a type.
-
-        Raises:
-            SettingError: no such type or function.
-        """
+        """The name of a function, if the type has it."""
         known, name = self.known_functions(type), function or DEFAULT
         if name not in known:
-            raise SettingError(f"there is no function {name!r} for the type {type!r}; there are {', '.join(known)}")
+            raise SettingError(f"function must be one of {', '.join(known)} for the type {type!r}, got {name!r}")
         return name
 
 
 def joiner_of(record: Mapping[str, Any]) -> str:
-    """What stands between the words of a phrase in a model with this record: as it was fitted, or its corpus read."""
+    """The joiner of a model with this record: of its fitting, or of its corpus."""
     text = record.get("text")
     phrases = text.get("phrases") if isinstance(text, Mapping) else None
-    read = phrases.get("joiner") if isinstance(phrases, Mapping) else None
-    return next((known for known in (record.get("joiner"), read) if isinstance(known, str) and known), JOINER)
+    of_corpus = phrases.get("joiner") if isinstance(phrases, Mapping) else None
+    return next((known for known in (record.get("joiner"), of_corpus) if isinstance(known, str) and known), JOINER)
 
 
-def speech_of(model: "Model") -> np.ndarray | None:
-    """The parts of speech of a model's words, (words,) int8; None if it does not know any.
-
-    Raises:
-        FormatError: they are not of that shape.
-    """
-    found = model.tables.get(SPEECH)
-    if found is not None and (found.shape != (len(model.vectors),) or found.dtype != np.int8):
-        kind = f"{found.shape} {found.dtype}"
-        raise FormatError(f"the model is broken: its table {SPEECH!r} is {kind}, not one int8 for each word")
-    return found
+def pos_tags_of(model: "Model") -> np.ndarray | None:
+    """The parts of speech of a model's words, (words,) int8; None without the table."""
+    tags = model.tables.get(POS_TAGS)
+    if tags is not None and (tags.shape != (len(model.vectors),) or tags.dtype != np.int8):
+        raise FormatError(
+            f"corrupt model: its table {POS_TAGS!r} must hold one int8 per word, got {tags.shape} {tags.dtype}"
+        )
+    return tags

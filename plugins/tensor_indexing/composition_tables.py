@@ -1,4 +1,4 @@
-"""Functions and examples as the tables of a saved model, and back; what does not fit is refused."""
+"""Composition functions and examples as the tables of a saved model, and back with checks."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -9,74 +9,67 @@ from embeddings.errors import FormatError
 from embeddings.plugins.tensor_indexing.functions import FUNCTIONS, Parameters
 
 if TYPE_CHECKING:
-    from embeddings.plugins.tensor_indexing.fitting import Fitted
+    from embeddings.plugins.tensor_indexing.fitting import FitResult
 
 EXAMPLES = "phrases"
 TYPE, FIRST, SECOND, PHRASE, PART = range(5)  # columns of that table
-FITTED = {name: {"left", "right", "identity"} for name in ("full-additive", "tensor-indexing")}
-FITTED |= {"weighted-additive": {"weights"}, "full-tensor": {"left", "right", "tensor"}}
+PARAMETERS = {name: {"left", "right", "identity"} for name in ("full-additive", "tensor-indexing")}
+PARAMETERS |= {"weighted-additive": {"weights"}, "full-tensor": {"left", "right", "tensor"}}
 
 
-def tables_of(fitted: "Fitted") -> dict[str, np.ndarray]:
+def to_tables(result: "FitResult") -> dict[str, np.ndarray]:
     """The parameters as "type/function/parameter", and the examples with their parts as `EXAMPLES`."""
     tables = {
         f"{type}/{function}/{name}": array
-        for type, functions in fitted.functions.items()
+        for type, functions in result.functions.items()
         for function, parameters in functions.items()
         for name, array in parameters.items()
     }
-    return tables | {EXAMPLES: np.hstack([fitted.examples.rows, fitted.parts[:, None]])}
+    return tables | {EXAMPLES: np.hstack([result.examples.rows, result.parts[:, None]])}
 
 
-def without_functions(tables: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The tables that are not of composition."""
-    return {name: table for name, table in tables.items() if place_of(name) is None and name != EXAMPLES}
+def without_composition(tables: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The tables that do not belong to composition."""
+    return {name: table for name, table in tables.items() if parse_name(name) is None and name != EXAMPLES}
 
 
-def place_of(name: str) -> tuple[str, str, str] | None:
-    """The type, function and parameter that a table is of; None for another table."""
+def parse_name(name: str) -> tuple[str, str, str] | None:
+    """The type, function and parameter of a table; None for another table."""
     parts = name.rsplit("/", 2)
     return (parts[0], parts[1], parts[2]) if len(parts) == 3 and parts[1] in FUNCTIONS else None
 
 
-def functions_of(tables: Mapping[str, np.ndarray], dim: int) -> dict[str, dict[str, Parameters]]:
-    """The parameters by type and function; other tables are passed over.
+def read_functions(tables: Mapping[str, np.ndarray], dim: int) -> dict[str, dict[str, Parameters]]:
+    """The parameters by type and function; other tables are ignored.
 
     Raises:
-        FormatError: a parameter is missing, or of another shape than `dim` wants.
+        FormatError: a parameter is missing or has a wrong shape.
     """
-    found: dict[str, dict[str, Parameters]] = {}
+    by_type: dict[str, dict[str, Parameters]] = {}
     for name, table in tables.items():
-        if place := place_of(name):
-            type, function, parameter = place
-            found.setdefault(type, {}).setdefault(function, {})[parameter] = table
-    for type, functions in found.items():
+        if key := parse_name(name):
+            by_type.setdefault(key[0], {}).setdefault(key[1], {})[key[2]] = table
+    for type, functions in by_type.items():
         for function, parameters in functions.items():
-            if set(parameters) != FITTED.get(function) or not fit_together(parameters, dim):
-                raise FormatError(f"the model is broken: its tables {type}/{function} are not of {dim} components")
-    return found
+            if set(parameters) != PARAMETERS.get(function) or not has_shapes(parameters, dim):
+                raise FormatError(f"corrupt model: its tables {type}/{function} do not fit {dim} components")
+    return by_type
 
 
-def fit_together(parameters: Parameters, dim: int) -> bool:
-    """Whether shapes and kinds are those of a function of vectors of `dim` components."""
+def has_shapes(parameters: Parameters, dim: int) -> bool:
+    """Whether all shapes and dtypes fit vectors of `dim` components."""
     matrices = (len(parameters.get("left", ())), dim, dim)
-    wanted = {"weights": (2,), "identity": (2,), "left": matrices, "right": matrices, "tensor": (dim, dim * dim)}
-    shapes = all(array.shape == wanted[name] and array.dtype.kind == "f" for name, array in parameters.items())
-    return shapes and ("left" not in parameters or matrices[0] >= 1)
+    expected = {"weights": (2,), "identity": (2,), "left": matrices, "right": matrices, "tensor": (dim, dim * dim)}
+    fits = all(array.shape == expected[name] and array.dtype.kind == "f" for name, array in parameters.items())
+    return fits and ("left" not in parameters or matrices[0] >= 1)
 
 
 def check_examples(table: Any, types: Any, words: int) -> None:
-    """Refuse a table of examples that names words or types that are not there.
-
-    Raises:
-        FormatError: saying so.
-    """
+    """Refuse a table of examples that refers to missing words or types."""
     if table is None:
         return
-    good = isinstance(types, list) and all(isinstance(type, str) for type in types)
-    if not good or table.ndim != 2 or table.shape[1] != PART + 1 or table.dtype.kind not in "iu":
-        raise FormatError(
-            f"the model is broken: its table {EXAMPLES!r} or the types in its record are not as they were"
-        )
+    has_types = isinstance(types, list) and all(isinstance(type, str) for type in types)
+    if not has_types or table.ndim != 2 or table.shape[1] != PART + 1 or table.dtype.kind not in "iu":
+        raise FormatError(f"corrupt model: its table {EXAMPLES!r} or the types in its record have a wrong form")
     if len(table) and (table.min() < 0 or (table.max(axis=0) >= [len(types), words, words, words, 3]).any()):
-        raise FormatError(f"the model is broken: its table {EXAMPLES!r} names words that it does not have")
+        raise FormatError(f"corrupt model: its table {EXAMPLES!r} refers to words that it does not have")

@@ -1,4 +1,4 @@
-"""All functions fitted to the phrases of one vocabulary: for each type that has enough of them, and for all."""
+"""Fits all composition functions to the phrases of a vocabulary: for all phrases, and for each type with enough."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,23 +9,23 @@ from typing import Any
 import numpy as np
 
 from embeddings.errors import CorpusError
-from embeddings.plugins.tensor_indexing import cross_products
-from embeddings.plugins.tensor_indexing.blending import best_share, blended, scale_of
+from embeddings.plugins.tensor_indexing.blending import additive_scale, best_share, blend
+from embeddings.plugins.tensor_indexing.cross_products import low_rank, solve_products
 from embeddings.plugins.tensor_indexing.fit_settings import CompositionSettings
-from embeddings.plugins.tensor_indexing.functions import FullTensor, Learned, Parameters, TensorIndexing
-from embeddings.plugins.tensor_indexing.gradient_descent import FIXED, Descent, Epoch, descend
-from embeddings.plugins.tensor_indexing.linear_solvers import Part, matrices, weights
+from embeddings.plugins.tensor_indexing.functions import FullTensor, LearnedFunction, Parameters, TensorIndexing
+from embeddings.plugins.tensor_indexing.gradient_descent import FIXED, DescentSettings, Epoch, ReportEpoch, descend
+from embeddings.plugins.tensor_indexing.linear_solvers import PhraseVectors, solve_matrices, solve_weights
 from embeddings.plugins.tensor_indexing.phrase_pairs import ANY, Examples
 from embeddings.plugins.tensor_indexing.split import DEV, TRAIN, split
 from embeddings.vectors.vectors import Vectors
 
 Curve = list[list[float | None]]
-Watch = Callable[[str, int, Epoch], None]  # the type, the number of the pass, and what it gave
+ReportFit = Callable[[str, int, Epoch], None]  # called with the type, the number of the epoch, and the epoch
 
 
 @dataclass(frozen=True)
-class Fitted:
-    """What was learned: parameters by type and function, the examples with the part each was, and the record."""
+class FitResult:
+    """Parameters by type and function, the examples with the part of each, and the training record."""
 
     functions: dict[str, dict[str, Parameters]]
     examples: Examples
@@ -34,185 +34,190 @@ class Fitted:
 
 
 def fit(
-    vectors: Vectors, found: Examples, settings: CompositionSettings, *, seed: int, watch: Watch | None = None
-) -> Fitted:
-    """The functions for each type of `found` with enough phrases, and those for all phrases together.
+    vectors: Vectors, examples: Examples, settings: CompositionSettings, *, seed: int, report: ReportFit | None = None
+) -> FitResult:
+    """Fit the functions of each type with enough phrases, and of all phrases together.
 
     Raises:
         SettingError: the settings do not fit the vectors' dim.
         CorpusError: there are too few phrases even together.
     """
     settings.check_dim(vectors.dim)
-    parts, enough, few = check_enough(found, settings, seed)
+    parts, fitted_types, small_types = check_enough(examples, settings, seed)
     functions: dict[str, dict[str, Parameters]] = {}
     curves, penalties, shares = {}, {}, {}
     pooled: dict[str, Parameters] = {}
-    for type in enough:
-        of = found.of(type)
-        train, dev = (part_of(vectors, found.rows[of & (parts == part)]) for part in (TRAIN, DEV))
-        told = partial(watch, type) if watch else None
-        learner = Learner(train, dev, settings, seed, told, pooled)
-        functions[type] = learner.functions()
+    for type in fitted_types:
+        members = examples.of_type(type)
+        train, dev = (phrase_vectors(vectors, examples.rows[members & (parts == part)]) for part in (TRAIN, DEV))
+        fitter = FunctionFitter(train, dev, settings, seed, partial(report, type) if report else None, pooled)
+        functions[type] = fitter.fit()
         pooled = pooled or dict(functions[type])
-        functions[type]["tensor-indexing"], shares[type] = mixed(functions[type], train, dev, settings.additive_share)
-        curves[type], penalties[type] = learner.curves, learner.penalties
+        functions[type]["tensor-indexing"], shares[type] = blended(functions[type], train, dev, settings.additive_share)
+        curves[type], penalties[type] = fitter.curves, fitter.penalties
     record = {
-        "types": found.types,
-        "phrases": {type: int(found.of(type).sum()) for type in enough},
+        "types": examples.types,
+        "phrases": {type: int(examples.of_type(type).sum()) for type in fitted_types},
         "curve": curves,
         "ridge_penalty": penalties,
         "additive_share": shares,
-        "notes": notes(found, few, settings.fewest),
+        "notes": notes(examples, small_types, settings.min_phrases),
     }
-    return Fitted(functions, found, parts, record)
+    return FitResult(functions, examples, parts, record)
 
 
-def notes(found: Examples, few: dict[str, int], fewest: int) -> list[str]:
-    """What was passed over, in lines for people."""
-    left = [
-        f"phrases left out, as they or their words have no vector or their words make a commoner one: {found.left_out}"
-    ]
-    left *= found.left_out > 0
-    wants = {type: f"and {fewest} are needed (fewest)" for type in few}
-    wants |= {type: "none of which is held out to stop by" for type, number in few.items() if number >= fewest}
-    return left + [f"{type}: {number} phrases, {wants[type]}: no functions of its own" for type, number in few.items()]
+def notes(examples: Examples, small_types: dict[str, int], min_phrases: int) -> list[str]:
+    """What was left out, in lines for people."""
+    lines = []
+    if examples.left_out:
+        lines.append(f"{examples.left_out} phrases left out: no vector, or the words of a more frequent phrase")
+    for type, number in small_types.items():
+        reason = f"min_phrases is {min_phrases}" if number < min_phrases else "none is held out for early stopping"
+        lines.append(f"{type}: no functions of its own for {number} phrases: {reason}")
+    return lines
 
 
 def check_enough(
-    found: Examples, settings: CompositionSettings, seed: int
+    examples: Examples, settings: CompositionSettings, seed: int
 ) -> tuple[np.ndarray, list[str], dict[str, int]]:
-    """The part of each example, the types that get functions, `ANY` the first, and the other types' numbers of phrases.
+    """The part of each example, the types that get functions (`ANY` first), and the phrases of each other type.
 
     Raises:
-        CorpusError: even all together are too few.
+        CorpusError: there are too few phrases even together.
     """
-    parts, fewest = split(found.rows[:, 3], settings.held_out, seed), settings.fewest
-    counts = {type: int(found.of(type).sum()) for type in [ANY, *(type for type in found.types if type != ANY)]}
-    enough = [type for type in counts if counts[type] >= fewest and not missing(parts[found.of(type)])]
-    if counts[ANY] < fewest:
-        lost = f"; {found.left_out} more are left out, most for want of a vector" if found.left_out else ""
-        raise CorpusError(f"there are {counts[ANY]} phrases to learn from, and {fewest} are needed (fewest){lost}")
-    if counts[ANY] and ANY not in enough:  # none at all is what fewest=0 lets in
-        share = settings.held_out
-        raise CorpusError(f"of {counts[ANY]} phrases a share of {share} held out leaves none to learn from or stop by")
-    return parts, enough, {type: count for type, count in counts.items() if type not in enough}
+    parts, min_phrases = split(examples.rows[:, 3], settings.held_out, seed), settings.min_phrases
+    types = [ANY, *(type for type in examples.types if type != ANY)]
+    counts = {type: int(examples.of_type(type).sum()) for type in types}
+    fitted = [type for type in types if counts[type] >= min_phrases and can_fit(parts[examples.of_type(type)])]
+    if counts[ANY] < min_phrases:
+        left_out = f" ({examples.left_out} more lack a vector or repeat others)" if examples.left_out else ""
+        raise CorpusError(f"at least {min_phrases} phrases are required (min_phrases), got {counts[ANY]}{left_out}")
+    if counts[ANY] and ANY not in fitted:  # min_phrases=0 allows no phrases at all
+        raise CorpusError(f"held_out={settings.held_out} of {counts[ANY]} phrases leaves none for training or dev")
+    return parts, fitted, {type: count for type, count in counts.items() if type not in fitted}
 
 
-def missing(parts: np.ndarray) -> bool:
-    """Whether there is nothing to learn from, or nothing to stop by."""
-    return bool((parts == TRAIN).sum() < 2 or not (parts == DEV).any())
+def can_fit(parts: np.ndarray) -> bool:
+    """Whether there are phrases for training and for early stopping."""
+    return bool((parts == TRAIN).sum() >= 2 and (parts == DEV).any())
 
 
-def mixed(functions: dict[str, Parameters], train: Part, dev: Part, share: float | None) -> tuple[Parameters, float]:
-    """Tensor indexing with a share of the additive function, and the share: what is given, or what does best on dev."""
-    found, scale = functions["tensor-indexing"], scale_of(train)
+def blended(
+    functions: dict[str, Parameters], train: PhraseVectors, dev: PhraseVectors, share: float | None
+) -> tuple[Parameters, float]:
+    """Tensor indexing interpolated with the additive function, and the share: as set, or the best on dev."""
+    parameters, scale = functions["tensor-indexing"], additive_scale(train)
     if share is None:
-        share = best_share(found, functions["full-additive"], scale, dev, train)
-    return single(blended(found, share, scale)), share
+        share = best_share(parameters, functions["full-additive"], scale, dev, train)
+    return single_precision(blend(parameters, share, scale)), share
 
 
-def part_of(vectors: Vectors, rows: np.ndarray) -> Part:
+def phrase_vectors(vectors: Vectors, rows: np.ndarray) -> PhraseVectors:
     """The vectors of examples, (examples, dim) float32 each."""
-    return Part(*(np.asarray(vectors.matrix[rows[:, column]]) for column in (1, 2, 3)))
+    return PhraseVectors(*(np.asarray(vectors.matrix[rows[:, column]]) for column in (1, 2, 3)))
 
 
-class Learner:
-    """Learns the functions of one type.
+class FunctionFitter:
+    """Fits the functions of one type.
 
-    All is learned of vectors divided by the root mean square of the targets' components, so that rates and penalties
-    mean the same whatever the vectors' length; parameters come back in units of the vectors as they are.
+    Vectors are divided by the root mean square of the targets' components, so that learning rates and penalties do not
+    depend on the vectors' scale; parameters are returned in the original scale.
 
     Arguments:
-        pooled: the functions of all types together, from which those of a type start; none where these are learned.
+        pooled: the functions of all types together, from which those of a type start; empty when fitting these.
     """
 
     def __init__(
         self,
-        train: Part,
-        dev: Part,
+        train: PhraseVectors,
+        dev: PhraseVectors,
         settings: CompositionSettings,
         seed: int,
-        watch: Callable[[int, Epoch], None] | None,
+        report: ReportEpoch | None,
         pooled: dict[str, Parameters],
     ) -> None:
-        self.size = float(np.sqrt(np.mean(np.square(train.z, dtype=np.float64)))) or 1.0
-        self.train, self.dev = (Part(*(rows / np.float32(self.size) for rows in part)) for part in (train, dev))
-        self.settings, self.watch, self.pooled = settings, watch, pooled
+        self.scale = float(np.sqrt(np.mean(np.square(train.z, dtype=np.float64)))) or 1.0
+        divisor = np.float32(self.scale)
+        self.train, self.dev = (PhraseVectors(*(rows / divisor for rows in part)) for part in (train, dev))
+        self.settings, self.report, self.pooled = settings, report, pooled
         self.rng = np.random.default_rng(seed)
         self.curves: dict[str, Curve] = {}
         self.penalties: dict[str, float] = {}
 
-    def functions(self) -> dict[str, Parameters]:
-        """The parameters of every function; curves and penalties are then known too."""
-        linear, self.penalties["full-additive"] = matrices(self.train, self.dev, self.pooled.get("full-additive"))
-        made = {"weighted-additive": {"weights": weights(self.train)}, "full-additive": {**linear, FIXED: np.zeros(2)}}
-        new = self.starts(made["full-additive"]) if not self.pooled else {}
-        made["tensor-indexing"] = self.learn("tensor-indexing", TensorIndexing(), new.get("tensor-indexing", {}))
+    def fit(self) -> dict[str, Parameters]:
+        """The parameters of every function; sets `curves` and `penalties`."""
+        linear, self.penalties["full-additive"] = solve_matrices(self.train, self.dev, self.pooled.get("full-additive"))
+        full_additive = {**linear, FIXED: np.zeros(2)}
+        functions = {"weighted-additive": {"weights": solve_weights(self.train)}, "full-additive": full_additive}
+        starts = {} if self.pooled else self.starts(full_additive)
+        learned: dict[str, LearnedFunction] = {"tensor-indexing": TensorIndexing()}
         if self.settings.full_tensor:
-            made["full-tensor"] = self.learn("full-tensor", FullTensor(), new.get("full-tensor", {}))
-        return {name: single(parameters) for name, parameters in made.items()}
+            learned["full-tensor"] = FullTensor()
+        functions |= {name: self.learn(name, function, starts.get(name, {})) for name, function in learned.items()}
+        return {name: single_precision(parameters) for name, parameters in functions.items()}
 
     def starts(self, linear: Parameters) -> dict[str, Parameters]:
-        """Where tensor indexing and the full tensor start: at what products give to the rest of full additive."""
+        """The start of both tensor functions: products fitted to the residuals of full additive composition."""
         dim = self.train.x.shape[1]
-        reading = np.array([self.settings.identity == name for name in ("elementwise", "literal")]) * self.size
-        train, dev = self.rests(TensorIndexing(), {**linear, FIXED: reading})
-        found, self.penalties["products"] = cross_products.ridge(train, dev, self.rng)
-        left, right = cross_products.low_rank(found, self.settings.rank_for(dim))
-        none = np.zeros((1, dim, dim))
+        weights = np.array([self.settings.identity == name for name in ("elementwise", "literal")]) * self.scale
+        train, dev = self.residuals(TensorIndexing(), {**linear, FIXED: weights})
+        products, self.penalties["products"] = solve_products(train, dev, self.rng)
+        left, right = low_rank(products, self.settings.rank_for(dim))
+        zero = np.zeros((1, dim, dim))
         starts = {
-            "tensor-indexing": {"left": np.vstack([none, left]), "right": np.vstack([none, right]), FIXED: reading}
+            "tensor-indexing": {"left": np.vstack([zero, left]), "right": np.vstack([zero, right]), FIXED: weights}
         }
         if self.settings.full_tensor:
-            starts["full-tensor"] = {"left": none, "right": none, "tensor": cross_products.whole(found)}
+            starts["full-tensor"] = {"left": zero, "right": zero, "tensor": products.tensor()}
         return starts
 
-    def rests(self, function: Learned, parameters: Parameters) -> list[Part]:
-        """Train and dev with what a function leaves of the targets."""
-        return [
-            part._replace(z=part.z - function.predict(parameters, part.x, part.y)) for part in (self.train, self.dev)
-        ]
+    def residuals(self, function: LearnedFunction, parameters: Parameters) -> list[PhraseVectors]:
+        """Train and dev with the residuals of a function as targets."""
+        parts = self.train, self.dev
+        return [part._replace(z=part.z - function.predict(parameters, part.x, part.y)) for part in parts]
 
-    def learn(self, name: str, function: Learned, new: Parameters) -> Parameters:
-        """The function learned from that of all types, or where there is none from `new` ones.
+    def learn(self, name: str, function: LearnedFunction, start: Parameters) -> Parameters:
+        """The function learned from the pooled one, or without pooled ones from `start`.
 
-        M and N start where they do best beside the others: by ridge regression to what these leave of the targets.
+        M and N start where they work best with the other parameters: ridge regression on what these leave.
         """
         pooled = self.pooled.get(name)
-        start = scaled(pooled, self.size) if pooled else new
+        start = rescaled(pooled, self.scale) if pooled else start
         others = {**start, "left": without_first(start["left"]), "right": without_first(start["right"])}
-        train, dev = self.rests(function, others)
-        linear, self.penalties[name] = matrices(train, dev, pooled)
+        train, dev = self.residuals(function, others)
+        linear, self.penalties[name] = solve_matrices(train, dev, pooled)
         for side, matrix in linear.items():
             start[side] = np.concatenate([matrix, start[side][1:]])
-        given = self.settings
-        how = Descent(given.fit_rate, given.fit_epochs, given.fit_batch, given.penalty, given.patience)
-        best, epochs = descend(function, single(start), self.train, self.dev, how, self.rng, self.watch)
-        self.curves[name] = [[number(value) for value in epoch] for epoch in epochs]
-        return scaled(best, 1 / self.size)
+        options = self.settings
+        descent = DescentSettings(
+            options.fit_learning_rate, options.fit_epochs, options.fit_batch, options.penalty, options.patience
+        )
+        best, epochs = descend(function, single_precision(start), self.train, self.dev, descent, self.rng, self.report)
+        self.curves[name] = [[finite_or_none(value) for value in epoch] for epoch in epochs]
+        return rescaled(best, 1 / self.scale)
 
 
-def scaled(parameters: Parameters, size: float) -> Parameters:
-    """The same function of vectors divided by `size`: products of two components count so much more."""
-    made = {name: array.astype(np.float64) for name, array in parameters.items()}
-    made["left"][1:] *= size
-    for name in {FIXED, "tensor"} & set(made):
-        made[name] *= size
-    return made
+def rescaled(parameters: Parameters, scale: float) -> Parameters:
+    """The same function of vectors divided by `scale`: parameters of products are multiplied by it."""
+    copy = {name: array.astype(np.float64) for name, array in parameters.items()}
+    copy["left"][1:] *= scale
+    for name in {FIXED, "tensor"} & set(copy):
+        copy[name] *= scale
+    return copy
 
 
 def without_first(matrices: np.ndarray) -> np.ndarray:
-    """The same, with zeros for the first."""
-    made = matrices.copy()
-    made[0] = 0
-    return made
+    """A copy with zeros for the first matrix."""
+    copy = matrices.copy()
+    copy[0] = 0
+    return copy
 
 
-def number(value: float | None) -> float | None:
+def finite_or_none(value: float | None) -> float | None:
     """A finite number, or None."""
     return value if value is not None and isfinite(value) else None
 
 
-def single(parameters: Parameters) -> Parameters:
-    """The same in float32, each in one piece of memory."""
+def single_precision(parameters: Parameters) -> Parameters:
+    """Contiguous float32 copies."""
     return {name: np.ascontiguousarray(array, np.float32) for name, array in parameters.items()}

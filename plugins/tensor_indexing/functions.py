@@ -1,7 +1,7 @@
 """Functions of two word vectors, from the additive to the full tensor, by name.
 
-Rows stand for words: x, y are (phrases, dim), and what a function gives is of that shape too. A function whose
-parameters are learned gives the gradient of its squared error as well.
+Rows are words: x and y are (phrases, dim), as is the result. Functions with learned parameters also give the gradient
+of their squared error.
 """
 
 from collections.abc import Mapping
@@ -23,8 +23,8 @@ class Function(Protocol):
         ...
 
 
-class Learned(Function, Protocol):
-    """A function that is learned step by step."""
+class LearnedFunction(Function, Protocol):
+    """A function that is fitted by gradient descent."""
 
     def gradient(
         self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray, z: np.ndarray
@@ -42,7 +42,7 @@ class Additive:
 
 
 class Multiplicative:
-    """x and y multiplied component by component (Mitchell and Lapata 2010)."""
+    """The component-wise product of x and y (Mitchell and Lapata 2010)."""
 
     def predict(self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """See the class."""
@@ -59,29 +59,29 @@ class WeightedAdditive:
 
 
 class TensorIndexing:
-    """z_i = x'W_i y + (Mx)_i + (Ny)_i, each W_i of rank r and the identity (Zhao, Liu and Sun 2015).
+    """z_i = x'W_i y + (Mx)_i + (Ny)_i, each W_i of rank r plus the identity (Zhao, Liu and Sun 2015).
 
     `left` (1 + r, dim, dim) holds M, then the rows U_1 ... U_r of every i: left[k, i] is the k-th row of U_i. `right`
-    holds N and the V in the same way. So x'U_i'V_i y is a sum over k of two matrix products, multiplied component by
-    component. `identity` (2,) weighs the two readings of the identity: e_i e_i', which adds x_i y_i, and the literal
-    one, which adds x'y to every component. With r = 0 and no identity this is full additive composition.
+    holds N and the V in the same way. So x'U_i'V_i y is a sum over k of component-wise products of two matrix products.
+    `identity` (2,) weighs two readings of the identity: e_i e_i', which adds x_i y_i, and the literal one, which adds
+    x'y to every component. With r = 0 and no identity this is full additive composition.
     """
 
     def predict(self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """See the class."""
-        a, b = through(parameters["left"], x), through(parameters["right"], y)
-        return np.asarray(joined(a, b) + identity(parameters["identity"], x, y))
+        a, b = transform(parameters["left"], x), transform(parameters["right"], y)
+        return np.asarray(combine(a, b) + identity_term(parameters["identity"], x, y))
 
     def gradient(
         self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray, z: np.ndarray
     ) -> tuple[np.ndarray, Parameters]:
-        """The gradient: dM = e x', dN = e y', dU_i = e_i (V_i y) x', dV_i = e_i (U_i x) y', all means over phrases."""
-        a, b = through(parameters["left"], x), through(parameters["right"], y)
-        error = joined(a, b) + identity(parameters["identity"], x, y) - z
+        """Gradients: dM = e x', dN = e y', dU_i = e_i (V_i y) x', dV_i = e_i (U_i x) y', all means over phrases."""
+        a, b = transform(parameters["left"], x), transform(parameters["right"], y)
+        error = combine(a, b) + identity_term(parameters["identity"], x, y) - z
         a[0] = b[0] = 1
         a *= error
         b *= error
-        return error, {"left": back(b, x), "right": back(a, y)}
+        return error, {"left": backpropagate(b, x), "right": backpropagate(a, y)}
 
 
 class FullTensor:
@@ -89,45 +89,45 @@ class FullTensor:
 
     def predict(self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """See the class."""
-        linear = through(parameters["left"], x)[0] + through(parameters["right"], y)[0]
-        return np.asarray(linear + products(x, y) @ parameters["tensor"].T)
+        linear = transform(parameters["left"], x)[0] + transform(parameters["right"], y)[0]
+        return np.asarray(linear + outer_products(x, y) @ parameters["tensor"].T)
 
     def gradient(
         self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray, z: np.ndarray
     ) -> tuple[np.ndarray, Parameters]:
-        """dT_i = e_i x y', the mean over phrases; the rest as in tensor indexing."""
+        """Gradients: dT_i = e_i x y', the mean over phrases; the rest as in tensor indexing."""
         error = self.predict(parameters, x, y) - z
-        tensor = error.T @ products(x, y) / len(x)
-        return error, {"left": back(error[None], x), "right": back(error[None], y), "tensor": tensor}
+        tensor = error.T @ outer_products(x, y) / len(x)
+        return error, {"left": backpropagate(error[None], x), "right": backpropagate(error[None], y), "tensor": tensor}
 
 
-def through(matrices: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Every row through every matrix, (matrices, phrases, dim)."""
+def transform(matrices: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Every row times every matrix, (matrices, phrases, dim)."""
     return np.asarray(rows @ matrices.transpose(0, 2, 1))
 
 
-def joined(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a_0 + b_0 and the products of the others, component by component; all (matrices, phrases, dim)."""
-    made = a[0] + b[0]
+def combine(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a_0 + b_0 plus the component-wise products of the others; all (matrices, phrases, dim)."""
+    total = a[0] + b[0]
     for k in range(1, len(a)):
-        made += a[k] * b[k]
-    return np.asarray(made)
+        total += a[k] * b[k]
+    return np.asarray(total)
 
 
-def back(errors: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """The gradient of matrices that rows went through, the mean over rows, (matrices, dim, dim)."""
+def backpropagate(errors: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The gradient of matrices from the errors of their products with rows, (matrices, dim, dim), a mean over rows."""
     return np.asarray(errors.transpose(0, 2, 1) @ rows / len(rows))
 
 
-def products(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def outer_products(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """All products of a component of x and one of y, (phrases, dim * dim)."""
     return np.asarray(x[:, :, None] * y[:, None, :]).reshape(len(x), -1)
 
 
-def identity(weights: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """What the identity adds, in both its readings."""
-    both = x * y
-    return np.asarray(weights[0] * both + weights[1] * both.sum(axis=1, keepdims=True))
+def identity_term(weights: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """What the identity adds, in both readings."""
+    products = x * y
+    return np.asarray(weights[0] * products + weights[1] * products.sum(axis=1, keepdims=True))
 
 
 FUNCTIONS: dict[str, Function] = {
@@ -138,21 +138,21 @@ FUNCTIONS: dict[str, Function] = {
     "tensor-indexing": TensorIndexing(),
     "full-tensor": FullTensor(),
 }
-UNFITTED = ("additive", "multiplicative")
-OWN = "own"  # the phrase's own vector, where it has one
+WITHOUT_PARAMETERS = ("additive", "multiplicative")
+OWN = "own"  # the trained vector of the phrase itself
 
 
-def composed(name: str, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """What the function of that name gives for rows of words, (phrases, dim) float32, in bounded memory.
+def compose_rows(name: str, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The result of a named function for rows of words, (phrases, dim) float32, in bounded memory.
 
     Raises:
         SettingError: a composed vector overflows.
     """
-    made = np.empty(x.shape, np.float32)
+    composed = np.empty(x.shape, np.float32)
     width = x.shape[1] ** 2 if name == "full-tensor" else 2 * x.shape[1] * len(parameters.get("left", [0]))
     with np.errstate(over="ignore", invalid="ignore"):
         for part in row_blocks(len(x), width):
-            made[part] = FUNCTIONS[name].predict(parameters, x[part], y[part])
-    if not np.isfinite(made).all():
-        raise SettingError(f"a vector composed by {name} overflows: the words' vectors are too large for it")
-    return made
+            composed[part] = FUNCTIONS[name].predict(parameters, x[part], y[part])
+    if not np.isfinite(composed).all():
+        raise SettingError(f"a vector composed by {name} overflows: the word vectors are too large for this function")
+    return composed

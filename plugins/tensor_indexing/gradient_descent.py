@@ -1,4 +1,4 @@
-"""Mini-batch descent with early stopping: Adam (Kingma and Ba 2015) until held-out phrases gain no more."""
+"""Mini-batch gradient descent by Adam (Kingma and Ba 2015) with early stopping on held-out phrases."""
 
 import math
 from collections.abc import Callable
@@ -7,28 +7,28 @@ from typing import NamedTuple
 
 import numpy as np
 
-from embeddings.plugins.tensor_indexing.functions import Learned, Parameters
-from embeddings.plugins.tensor_indexing.linear_solvers import Part
+from embeddings.plugins.tensor_indexing.functions import LearnedFunction, Parameters
+from embeddings.plugins.tensor_indexing.linear_solvers import PhraseVectors
 from embeddings.support.cosine import row_blocks
 
-FIRST, SECOND, TINY = 0.9, 0.999, 1e-8  # decay of the moments; no division by zero
-FIXED = "identity"  # a parameter that is given, not learned
-GAIN = 1e-4  # share of the error by which an epoch must better the best one, or it counts as none
+BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
+FIXED = "identity"  # a parameter that is not learned
+MIN_GAIN = 1e-4  # relative gain on the best dev error below which an epoch counts as none
 
 
 @dataclass(frozen=True)
-class Descent:
+class DescentSettings:
     """How a function is learned.
 
     Arguments:
-        rate: at the start.
-        epochs: most passes over the phrases.
-        batch: phrases at a time.
-        penalty: weight of the squared distance of the parameters from where they start.
-        patience: passes in a row without gain after which it ends.
+        learning_rate: at the start.
+        epochs: maximum passes over the phrases.
+        batch: phrases per step.
+        penalty: weight of the squared distance of the parameters from their start.
+        patience: consecutive passes without gain after which learning ends.
     """
 
-    rate: float
+    learning_rate: float
     epochs: int
     batch: int
     penalty: float
@@ -36,79 +36,86 @@ class Descent:
 
 
 class Epoch(NamedTuple):
-    """A pass: the mean squared errors over the targets' mean square, of train (as it went along) and dev; the rate."""
+    """Mean squared errors over the targets' mean square of train (during the epoch) and dev; the learning rate."""
 
     train: float | None
     dev: float
-    rate: float
+    learning_rate: float
 
 
-Watch = Callable[[int, Epoch], None]
+ReportEpoch = Callable[[int, Epoch], None]
 
 
 def descend(
-    function: Learned,
+    function: LearnedFunction,
     start: Parameters,
-    train: Part,
-    dev: Part,
-    how: Descent,
+    train: PhraseVectors,
+    dev: PhraseVectors,
+    settings: DescentSettings,
     rng: np.random.Generator,
-    watch: Watch | None = None,
+    report: ReportEpoch | None = None,
 ) -> tuple[Parameters, list[Epoch]]:
-    """The parameters that do best on `dev`, and every epoch; the first is the start itself.
+    """The parameters with the least error on `dev`, and every epoch; the first epoch is the start itself.
 
-    After each epoch that betters the best by less than `GAIN`, the best parameters come back and the rate is halved;
-    an epoch that overflows betters nothing.
+    After each epoch that gains less than `MIN_GAIN`, the best parameters are restored and the learning rate is halved;
+    an epoch that overflows gains nothing.
     """
-    learner = Adam({name: array for name, array in start.items() if name != FIXED}, how.penalty)
-    now, best = copied(start), start
-    epochs = [Epoch(None, error_of(function, best, dev), how.rate)]
-    least, rate, failures = epochs[0].dev, how.rate, 0
-    while len(epochs) <= how.epochs and failures < how.patience:
+    adam = Adam({name: array for name, array in start.items() if name != FIXED}, settings.penalty)
+    current, best = copied(start), start
+    epochs = [Epoch(None, relative_error(function, best, dev), settings.learning_rate)]
+    least, rate, failures = epochs[0].dev, settings.learning_rate, 0
+    while len(epochs) <= settings.epochs and failures < settings.patience:
         with np.errstate(over="ignore", invalid="ignore"):
-            met = one_pass(function, now, learner, train, how.batch, rate, rng)
-            epochs.append(Epoch(met, error_of(function, now, dev), rate))
-        gained = epochs[-1].dev < least * (1 - GAIN)
+            train_error = run_epoch(function, current, adam, train, settings.batch, rate, rng)
+            epochs.append(Epoch(train_error, relative_error(function, current, dev), rate))
+        has_gained = epochs[-1].dev < least * (1 - MIN_GAIN)
         if epochs[-1].dev < least:
-            least, best = epochs[-1].dev, copied(now)
-        if gained:
+            least, best = epochs[-1].dev, copied(current)
+        if has_gained:
             failures = 0
         else:
-            now, rate, failures = copied(best), rate / 2, failures + 1
-            learner.forget()
-        if watch:
-            watch(len(epochs) - 1, epochs[-1])
+            current, rate, failures = copied(best), rate / 2, failures + 1
+            adam.reset()
+        if report:
+            report(len(epochs) - 1, epochs[-1])
     return best, epochs
 
 
 def copied(parameters: Parameters) -> Parameters:
-    """The same in memory of its own."""
+    """A deep copy."""
     return {name: array.copy() for name, array in parameters.items()}
 
 
-def one_pass(
-    function: Learned, now: Parameters, learner: "Adam", train: Part, batch: int, rate: float, rng: np.random.Generator
+def run_epoch(
+    function: LearnedFunction,
+    current: Parameters,
+    adam: "Adam",
+    train: PhraseVectors,
+    batch: int,
+    rate: float,
+    rng: np.random.Generator,
 ) -> float:
-    """Learn from every phrase once, in a random order; the error as it went along. `now` is changed in place."""
+    """Learn from every phrase once, in random order, updating `current` in place; returns the error on the way."""
     order, total = rng.permutation(len(train.x)), 0.0
     for start in range(0, len(order), batch):
         x, y, z = (rows[order[start : start + batch]] for rows in train)
-        error, gradient = function.gradient(now, x, y, z)
+        error, gradient = function.gradient(current, x, y, z)
         total += float(np.vdot(error, error))
-        learner.step(now, gradient, rate)
-    return total / squares(train.z)
+        adam.step(current, gradient, rate)
+    return total / sum_of_squares(train.z)
 
 
-def error_of(function: Learned, parameters: Parameters, part: Part) -> float:
+def relative_error(function: LearnedFunction, parameters: Parameters, phrases: PhraseVectors) -> float:
     """The squared error over the squared length of the targets; NaN where it overflows."""
     total = 0.0
-    for rows in row_blocks(len(part.x), part.x.shape[1] ** 2):
-        error = (function.predict(parameters, part.x[rows], part.y[rows]) - part.z[rows]).astype(np.float64)
+    for rows in row_blocks(len(phrases.x), phrases.x.shape[1] ** 2):
+        predicted = function.predict(parameters, phrases.x[rows], phrases.y[rows])
+        error = (predicted - phrases.z[rows]).astype(np.float64)
         total += float(np.vdot(error, error))
-    return total / squares(part.z)
+    return total / sum_of_squares(phrases.z)
 
 
-def squares(rows: np.ndarray) -> float:
+def sum_of_squares(rows: np.ndarray) -> float:
     """The sum of squares, never zero."""
     return max(float(np.vdot(rows, rows)), float(np.finfo(np.float32).tiny))
 
@@ -116,26 +123,26 @@ def squares(rows: np.ndarray) -> float:
 class Adam:
     """Steps by the mean of past gradients over the root of that of their squares (Kingma and Ba 2015, algorithm 1).
 
-    To each gradient that of half the `penalty` times the squared distance from `centre` is added.
+    Each gradient includes that of half the `penalty` times the squared distance from `centre`.
     """
 
     def __init__(self, centre: Parameters, penalty: float) -> None:
         self.centre, self.penalty = centre, penalty
-        self.forget()
+        self.reset()
 
-    def forget(self) -> None:
-        """Start anew."""
+    def reset(self) -> None:
+        """Forget past gradients."""
         self.steps = 0
         self.means = {name: np.zeros_like(array) for name, array in self.centre.items()}
         self.squares = {name: np.zeros_like(array) for name, array in self.centre.items()}
 
     def step(self, parameters: Parameters, gradient: Parameters, rate: float) -> None:
-        """Change the parameters in place."""
+        """Update the parameters in place."""
         self.steps += 1
-        size = rate * math.sqrt(1 - SECOND**self.steps) / (1 - FIRST**self.steps)
+        size = rate * math.sqrt(1 - BETA2**self.steps) / (1 - BETA1**self.steps)
         for name, slope in gradient.items():
             slope += self.penalty * (parameters[name] - self.centre[name])
             mean, square = self.means[name], self.squares[name]
-            mean += (1 - FIRST) * (slope - mean)
-            square += (1 - SECOND) * (slope * slope - square)
-            parameters[name] -= size * mean / (np.sqrt(square) + TINY)
+            mean += (1 - BETA1) * (slope - mean)
+            square += (1 - BETA2) * (slope * slope - square)
+            parameters[name] -= size * mean / (np.sqrt(square) + EPSILON)

@@ -1,4 +1,4 @@
-"""Phrases as examples to learn from: their types, and the rows of their words and of their own vectors."""
+"""Phrases as training examples: their types, and the rows of their words and of their own vectors."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from embeddings.corpora.phrases.lexicon import Lexicon
     from embeddings.plugins.tensor_indexing.fit_settings import CompositionSettings
 
-ANY = "any"  # the type of all phrases together, and of those that are of none
-Given = Union["PhraseList", "Iterable[Triple | Phrase | Sequence[str]]", str, "os.PathLike[str]"]
+ANY = "any"  # the type of all phrases together, and of those without a type
+PhraseSource = Union["PhraseList", "Iterable[Triple | Phrase | Sequence[str]]", str, "os.PathLike[str]"]
 
 
 @dataclass(frozen=True)
@@ -24,121 +24,111 @@ class Examples:
     """Phrases whose words and token all have vectors.
 
     Arguments:
-        types: their names, sorted; a place in it is a type's number.
-        rows: (examples, 4) int32: number of the type, then the rows of first word, second word and phrase.
-        left_out: how many more there were: with a word or token that has no vector, or of the same words.
-        speech: the part of speech of each word of the vocabulary, (words,) int8, as `typed.tag_codes` numbers it, by
-            which other pairs have types; None where phrases have none.
+        types: names of types, sorted; examples refer to them by index.
+        rows: (examples, 4) int32: type, then the rows of first word, second word and phrase.
+        left_out: number of phrases left out: a word or the token has no vector, or another phrase has the same words.
+        pos_tags: the part of speech of each word of the vocabulary, (words,) int8, as `pos_types.tag_codes` numbers
+            it, from which other phrases get types; None for phrases without types.
     """
 
     types: list[str]
     rows: np.ndarray
     left_out: int = 0
-    speech: np.ndarray | None = None
+    pos_tags: np.ndarray | None = None
 
-    def of(self, type: str) -> np.ndarray:
+    def of_type(self, type: str) -> np.ndarray:
         """Which examples are of a type, (examples,) bool; `ANY` is all of them."""
         if type == ANY:
             return np.ones(len(self.rows), bool)
-        found: np.ndarray = self.rows[:, 0] == (self.types.index(type) if type in self.types else -1)
-        return found
+        return np.asarray(self.rows[:, 0] == (self.types.index(type) if type in self.types else -1))
 
 
-def find(
+def find_examples(
     words: Vocabulary,
     settings: "CompositionSettings",
     *,
-    given: Given | None = None,
+    phrases: PhraseSource | None = None,
     lexicon: str | None = None,
     joiner: str,
     case: str | None = None,
 ) -> Examples:
-    """The phrases to learn from: given ones; those of the settings' list; or else all words that join two others.
+    """The phrases to learn from: `phrases`, those of `settings.phrase_list`, or else all words that join two others.
 
     Arguments:
-        given: a list, whose types count, or its path; or phrases that have everything already.
-        lexicon: where the types of others come from, if the settings name none.
-        case: "lower" if the words are, as the phrases of a list then are too.
+        words: the vocabulary.
+        settings: how functions are fitted.
+        phrases: a list, whose types count, or its path; or complete triples.
+        lexicon: path of the lexicon that other phrases get types from, if the settings name none.
+        joiner: joins the words of a phrase in its token.
+        case: "lower" if the words are in lower case; phrases of a list are then lower-cased too.
 
     Raises:
         FormatError: a file cannot be read.
-        SettingError: phrases are given, and the settings have a list too; or a joiner that cannot be one.
+        SettingError: both `phrases` and `settings.phrase_list` are given, or the joiner is unusable.
     """
-    from embeddings.corpora.phrases import PhraseList, triples
-    from embeddings.corpora.phrases.pos_types import tag_codes
-    from embeddings.corpora.tokenizers import lowered
+    from embeddings.corpora.phrases.phrase_list import PhraseList
+    from embeddings.corpora.phrases.pos_types import tag_codes, triples
+    from embeddings.corpora.tokenizers import lower_case
 
-    if given is not None and settings.phrase_list is not None:
-        raise SettingError("phrase_list names the phrases to learn from, and others are given: leave one out")
-    listed = phrases_of(settings.phrase_list if given is None else given, joiner)
-    tags = lexicon_of(settings, lexicon)
-    if isinstance(listed, list):
-        found = examples(words, listed, typed=settings.typed)
+    if phrases is not None and settings.phrase_list is not None:
+        raise SettingError("phrases and phrase_list both name the phrases to learn from: leave one out")
+    source = read_source(settings.phrase_list if phrases is None else phrases, joiner)
+    tags = read_lexicon(settings.lexicon or lexicon) if settings.typed else {}
+    if isinstance(source, list):
+        examples = to_examples(words, source, typed=settings.typed)
     else:
-        listed = listed.cased(lowered) if isinstance(listed, PhraseList) and case == "lower" else listed
-        known = triples(words, lexicon=tags, phrases=listed, joiner=joiner)
-        missing = 0 if listed is None else len(listed) - len(known)
-        found = examples(words, known, typed=settings.typed, missing=missing)
-    return replace(found, speech=tag_codes(words.words, tags) if settings.typed else None)
+        source = source.map_words(lower_case) if isinstance(source, PhraseList) and case == "lower" else source
+        known = triples(words, lexicon=tags, phrases=source, joiner=joiner)
+        missing = 0 if source is None else len(source) - len(known)
+        examples = to_examples(words, known, typed=settings.typed, missing=missing)
+    return replace(examples, pos_tags=tag_codes(words.words, tags) if settings.typed else None)
 
 
-def phrases_of(given: Given | None, joiner: str) -> "PhraseList | list[Triple] | None":
-    """A list of phrases, or phrases that have everything already.
+def read_source(phrases: PhraseSource | None, joiner: str) -> "PhraseList | list[Triple] | None":
+    """A list of phrases, or complete triples."""
+    from embeddings.corpora.phrases.phrase_list import PhraseList, read_phrases
+    from embeddings.corpora.phrases.pos_types import Triple
 
-    Raises:
-        FormatError, SettingError: as `embeddings.corpora.phrases.read` and `PhraseList`.
-    """
-    from embeddings.corpora.phrases import PhraseList, Triple, read
-
-    if given is None or isinstance(given, PhraseList):
-        return given
-    if isinstance(given, str | os.PathLike):
-        return read(given, joiner=joiner)
-    several = list(given)
-    whole = [one for one in several if isinstance(one, Triple)]
-    return whole if len(whole) == len(several) else PhraseList(several)  # type: ignore[arg-type]  # refuses a Triple
+    if phrases is None or isinstance(phrases, PhraseList):
+        return phrases
+    if isinstance(phrases, str | os.PathLike):
+        return read_phrases(phrases, joiner=joiner)
+    entries = list(phrases)
+    complete = [one for one in entries if isinstance(one, Triple)]
+    return complete if len(complete) == len(entries) else PhraseList(entries)  # type: ignore[arg-type]  # no Triple
 
 
-def lexicon_of(settings: "CompositionSettings", other: str | None = None) -> "Lexicon":
-    """The part of speech of each word: by the settings' file, or else by another, or else of English.
+def read_lexicon(path: str | None) -> "Lexicon":
+    """The part of speech of each word, by a file or by default of English."""
+    from embeddings.corpora.phrases import lexicon
 
-    None of any word where phrases have no types.
-
-    Raises:
-        FormatError: a file cannot be read.
-    """
-    from embeddings.corpora.phrases import lexicon as lexicons
-
-    source = settings.lexicon or other
-    if not settings.typed:
-        return {}
-    return lexicons.english() if source is None else lexicons.read(source)
+    return lexicon.english() if path is None else lexicon.read(path)
 
 
-def examples(words: Vocabulary, phrases: "Iterable[Triple]", *, typed: bool = True, missing: int = 0) -> Examples:
-    """The phrases whose words and token are all among `words`, each once, by type and the phrase's row.
+def to_examples(words: Vocabulary, phrases: "Iterable[Triple]", *, typed: bool = True, missing: int = 0) -> Examples:
+    """The phrases whose words and token are all in the vocabulary, each once, ordered by type and the phrase's row.
 
-    Those of the type "other" become `ANY`, and if not `typed` all do. Where two tokens stand for the same words, such
-    as play_role and play_a_role, the one with the larger count is taken. `missing` more are counted as left out.
+    Those of the type "other" become `ANY`; all do if not `typed`. Of two tokens for the same words, such as play_role
+    and play_a_role, the more frequent is used. `missing` adds to the number left out.
     """
     from embeddings.corpora.phrases.pos_types import OTHER
 
-    found: dict[tuple[str, str, str], Triple] = {}
+    by_words: dict[tuple[str, str, str], Triple] = {}
     left_out = missing
     for phrase in phrases:
         if not (phrase.first in words and phrase.second in words and phrase.token in words):
             left_out += 1
             continue
         type = phrase.type if typed and phrase.type != OTHER else ANY
-        other = found.setdefault((type, phrase.first, phrase.second), phrase)
+        other = by_words.setdefault((type, phrase.first, phrase.second), phrase)
         if other.token != phrase.token:
             left_out += 1
             if phrase.count > other.count:
-                found[type, phrase.first, phrase.second] = phrase
-    types = sorted({type for type, _, _ in found})
+                by_words[type, phrase.first, phrase.second] = phrase
+    types = sorted({type for type, _, _ in by_words})
     rows = [
         (types.index(type), words.index(first), words.index(second), words.index(phrase.token))
-        for (type, first, second), phrase in found.items()
+        for (type, first, second), phrase in by_words.items()
     ]
-    made = np.array(sorted(rows, key=lambda row: (row[0], row[3], row[1])), np.int32).reshape(-1, 4)
-    return Examples(types, made, left_out)
+    table = np.array(sorted(rows, key=lambda row: (row[0], row[3], row[1])), np.int32).reshape(-1, 4)
+    return Examples(types, table, left_out)

@@ -1,24 +1,22 @@
-"""Which phrases are learned from, which say when to stop, and which are kept for the evaluation."""
+"""The split of phrases into train, dev (early stopping) and test."""
 
 import numpy as np
 
 TRAIN, DEV, TEST = 0, 1, 2
-PARTS = ("train", "dev", "test")
 
 
 def split(phrases: np.ndarray, held_out: float, seed: int) -> np.ndarray:
-    """The part of each example, (examples,) int32: by the phrase, so that all examples of one are in one part.
+    """The part of each example, (examples,) int32; all examples of a phrase are in the same part.
 
     Arguments:
         phrases: (examples,) the row of each one's phrase.
-        held_out: share of the phrases that are dev, and as many are test.
-        seed: settles which.
+        held_out: share of the phrases that are dev; the same share is test.
+        seed: of the random choice.
     """
-    tokens, place = np.unique(phrases, return_inverse=True)
+    tokens, position = np.unique(phrases, return_inverse=True)
     order = np.random.default_rng(seed).permutation(len(tokens))
     each = round(len(tokens) * held_out)
     parts = np.full(len(tokens), TRAIN, np.int32)
     parts[order[:each]] = DEV
     parts[order[each : 2 * each]] = TEST
-    found: np.ndarray = parts[place]
-    return found
+    return np.asarray(parts[position])

@@ -1,0 +1,1 @@
+"""Test sets: where the files are, and readers of each kind."""

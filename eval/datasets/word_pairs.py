@@ -1,0 +1,138 @@
+"""Word pairs with ratings, in any of the layouts in which similarity sets are published."""
+
+import csv
+import os
+import re
+from dataclasses import dataclass
+from math import isfinite
+
+from embeddings.errors import FormatError
+from embeddings.eval.datasets.dataset_files import line_error, locate, read_lines, set_name
+
+# Headings of the rating column in published sets, without case, spaces and punctuation.
+RATING_HEADINGS = {
+    *("rating", "score", "similarity", "relatedness", "simlex999", "simlex", "humanmean", "human", "mean", "average"),
+    *("avg", "gold", "goldscore", "goldstandard", "averagescore", "averagerating", "meanscore", "meanrating"),
+    *("humanscore", "humanrating", "similarityscore", "relatednessscore", "meanhumanscore", "meanrelatedness"),
+}
+FIRST = re.compile(r"(word|term)[ _-]?(1|a|one|i)?$|w1$", re.IGNORECASE)
+SECOND = re.compile(r"(word|term)[ _-]?(2|b|two|ii)$|w2$", re.IGNORECASE)
+EXPECTED = "two words and a rating"
+
+
+@dataclass(frozen=True)
+class WordPairs:
+    """Word pairs and how similar people find them. A pair that occurs twice is kept twice."""
+
+    name: str
+    pairs: list[tuple[str, str]]
+    ratings: list[float]
+
+
+def read_word_pairs(name: str | os.PathLike[str]) -> WordPairs:
+    """A similarity set by name or path: lines of two words and a rating.
+
+    Fields are separated by tabs, commas, semicolons or white space, which the first line decides. A heading names the
+    rating column (`RATING_HEADINGS`) and the word columns (word1, word2 and the like) unless those are the first two.
+    Without a heading the rating is the first number after the two words, so that individual ratings or a relation may
+    follow it, and a part of speech may precede it.
+
+    Raises:
+        FormatError: there is no such set, the rating column is ambiguous, or a line (named by its number) lacks two
+            words and a finite rating.
+    """
+    path = locate(name)
+    pairs: list[tuple[str, str]] = []
+    ratings: list[float] = []
+    layout: Layout | None = None
+    for number, line in read_lines(path):
+        if layout is None:
+            layout = detect_layout(line, f"{path}, line {number}")
+            if layout.has_heading:
+                continue
+        fields = split_line(line, layout.separator, f"{path}, line {number}")
+        if not layout.fits(fields):
+            raise line_error(path, number, EXPECTED, line)
+        rating = to_number(fields[layout.rating])
+        if rating is None:
+            raise FormatError(f"{path}, line {number}: the rating {fields[layout.rating]!r} is not a number")
+        pairs.append((fields[layout.words[0]], fields[layout.words[1]]))
+        ratings.append(rating)
+    if not pairs:
+        raise FormatError(f"{path} contains no word pairs")
+    return WordPairs(set_name(name), pairs, ratings)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The separator of fields (None: white space), the columns of rating and words, and whether there is a heading."""
+
+    separator: str | None
+    rating: int
+    words: tuple[int, int] = (0, 1)
+    has_heading: bool = False
+
+    def fits(self, fields: list[str]) -> bool:
+        """Whether a line has two words and a rating; separated by white space it may hold nothing else."""
+        is_complete = len(fields) > max(self.rating, *self.words) and all(fields[word] for word in self.words)
+        return is_complete and (self.separator is not None or self.has_heading or len(fields) == 3)
+
+
+def detect_layout(line: str, position: str) -> Layout:
+    """The layout that the first line shows; `position` names it in errors."""
+    separator = next((mark for mark in "\t,;" if mark in line), None)
+    fields = split_line(line, separator, position)
+    malformed = FormatError(f"{position}: expected {EXPECTED}, got {line.strip()!r:.80}")
+    if len(fields) < 3:
+        raise malformed
+    words = word_columns(fields, position)
+    others = [column for column in range(len(fields)) if column not in words]
+    headed = [column for column in others if normalised(fields[column]) in RATING_HEADINGS]
+    numbers = [column for column in others if column > 1 and to_number(fields[column]) is not None]
+    if len(headed) == 1:
+        return Layout(separator, headed[0], words, has_heading=True)
+    if numbers and not headed and not FIRST.match(fields[words[0]]):
+        return Layout(separator, numbers[0])
+    if len(fields) == 3 and not numbers:
+        return Layout(separator, others[0], words, has_heading=True)
+    if separator is None and not headed:
+        raise malformed
+    known = ", ".join(fields[2:])
+    raise FormatError(f"{position}: ambiguous rating column: name one of the columns {known:.200} 'rating'")
+
+
+def word_columns(fields: list[str], position: str) -> tuple[int, int]:
+    """The columns of the words by their headings; the first two without headings."""
+    first, second = ([at for at, field in enumerate(fields) if one.match(field)] for one in (FIRST, SECOND))
+    if len(first) == len(second) == 1:
+        return first[0], second[0]
+    if not fields[0] or (to_number(fields[0]) is not None and to_number(fields[2]) is None):
+        raise FormatError(
+            f"{position}: the first column is not a word, got {fields[0]!r:.40}: name the word columns 'word1' and "
+            "'word2'"
+        )
+    return 0, 1
+
+
+def normalised(heading: str) -> str:
+    """A heading without case, spaces and punctuation."""
+    return "".join(mark for mark in heading.lower() if mark.isalnum())
+
+
+def split_line(line: str, separator: str | None, position: str) -> list[str]:
+    """The fields of a line, stripped; quotes are respected between commas or semicolons."""
+    is_quoted = separator is not None and separator in ",;"
+    try:
+        fields = next(csv.reader([line], delimiter=str(separator))) if is_quoted else line.split(separator)
+    except csv.Error as error:
+        raise FormatError(f"{position}: {error}") from None
+    return [field.strip() for field in fields]
+
+
+def to_number(field: str) -> float | None:
+    """A finite number, or None."""
+    try:
+        value = float(field)
+    except ValueError:
+        return None
+    return value if isfinite(value) else None

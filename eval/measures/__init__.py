@@ -1,0 +1,1 @@
+"""What vectors are scored by: one module for each measure."""

@@ -1,0 +1,126 @@
+"""Document classification: labels predicted from mean word vectors, inferred vectors, or trained document vectors."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embeddings.errors import SettingError
+from embeddings.eval.datasets.labelled_documents import DocumentSet
+from embeddings.eval.measures.window_classifier import NOT_CONVERGED, Windows, train_classifier, whiten
+from embeddings.eval.measures.word_matching import look_up
+from embeddings.eval.statistics.item_scores import BinaryScores, ItemScores, Measurement
+from embeddings.eval.statistics.results import Key
+from embeddings.models.document_vectors import DOCUMENTS, Concatenated, concatenate
+from embeddings.models.model import Model
+from embeddings.vectors.vectors import Vectors
+
+Evaluable = Vectors | Model | Concatenated
+PROTOCOL = (
+    "logistic regression (L2 penalty, C = 1) on {source}, whitened over the training documents; the value is over all "
+    "documents; of labels that tie the first by name; {split}; interval: Wilson's"
+)
+MEANS = (
+    "the mean vector of a document's words; words by the tokenizer `words`, looked up as written, then in lower case; "
+    "words without a vector are left out, and a document without any is zeros"
+)
+INFERRED = "the vectors that the model infers for documents, with seed 1 and as many epochs as in training"
+TRAINED = "the trained vectors of documents of these names; a document without one is zeros"
+NOT_COVERED = {
+    MEANS: "no word of the documents has a vector",
+    INFERRED: "the model knows no word of the documents",
+    TRAINED: "no document has a vector of its name",
+}
+COVERAGE = "word coverage"
+
+
+def score_documents(source: Evaluable, test: DocumentSet, *, name: str) -> list[ItemScores]:
+    """Which documents are labelled correctly: by label, and all (section None); and the share of words with vectors.
+
+    Raises:
+        SettingError, RegistryError, FormatError: as `Model.infer` and `Model.documents`.
+    """
+    matrix, covered, kind = represent(source, test)
+    labels, label = np.unique(test.documents.labels, return_inverse=True)
+    correct, tested, has_converged = np.zeros(len(label), dtype=bool), np.zeros(len(label), dtype=bool), True
+    reason = None if covered.any() else NOT_COVERED[kind]
+    for train_rows, test_rows in test.splits:
+        tested[test_rows] = True
+        if reason is None:
+            predicted, converged = predict(matrix, covered, label, train_rows, test_rows)
+            correct[test_rows], has_converged = predicted == label[test_rows], has_converged and converged
+    whole = BinaryScores(
+        vectors=name,
+        key=Key(test.name, "accuracy"),
+        correct=correct,
+        covered=covered,
+        members=tested,
+        over_all=True,
+        protocol=PROTOCOL.format(source=kind, split=test.protocol),
+        reason=reason,
+        note=None if has_converged else NOT_CONVERGED,
+    )
+    parts = [whole.section(str(one), label == number, is_detail=True) for number, one in enumerate(labels)]
+    parts = [part for part in parts if part.members.any()]
+    if kind is TRAINED or isinstance(source, Concatenated):
+        return [*parts, whole]
+    _, counts = mean_vectors(source if isinstance(source, Vectors) else source.vectors, test)
+    known, total = int(counts[tested].sum()), int(np.diff(test.documents.starts)[tested].sum())
+    coverage = Measurement(
+        vectors=name,
+        key=Key(test.name, COVERAGE),
+        value=known / total if total else None,
+        covered=known,
+        total=total,
+        protocol="word occurrences with a vector over all",
+        reason=None if total else "the documents have no words",
+    )
+    return [*parts, whole, coverage]
+
+
+def represent(source: Evaluable, test: DocumentSet) -> tuple[np.ndarray, NDArray[np.bool_], str]:
+    """The vectors of the documents (documents, dim), which of them are covered, and what kind they are."""
+    if test.names is not None:
+        trained = source if isinstance(source, Vectors) else source.documents
+        trained.check_finite()
+        rows = [trained.index(name) if name in trained else -1 for name in test.names]
+        matrix = np.append(trained.matrix, np.zeros((1, trained.dim), np.float32), axis=0)[rows]
+        return matrix, np.asarray(matrix.any(axis=1)), TRAINED
+    if isinstance(source, Concatenated) or (isinstance(source, Model) and DOCUMENTS in source.tables):
+        matrix = infer(source if isinstance(source, Concatenated) else concatenate(source), test)
+        return matrix, np.asarray(matrix.any(axis=1)), INFERRED
+    matrix, counts = mean_vectors(source if isinstance(source, Vectors) else source.vectors, test)
+    return matrix, counts > 0, MEANS
+
+
+def infer(models: Concatenated, test: DocumentSet) -> np.ndarray:
+    """The vectors that models infer for the documents, (documents, sum of dims)."""
+    texts = [models.corpus(source, text_column=test.text_column) for source in test.sources]
+    matrix = np.concatenate([models.infer(text) for text in texts])
+    labelled = len(test.documents.labels)
+    if len(matrix) != labelled:
+        raise SettingError(
+            f"{', '.join(test.sources)}: {labelled} labelled documents, but {len(matrix)} documents for the models, "
+            "which were trained with documents='lines'"
+        )
+    return matrix
+
+
+def mean_vectors(vectors: Vectors, test: DocumentSet) -> tuple[np.ndarray, NDArray[np.int64]]:
+    """The mean vector (documents, dim) float32 of the words that have one, and how many do (documents,)."""
+    matrix, has_vector = look_up(vectors, test.documents.words)
+    sums, counts = test.documents.sum_vectors(matrix, has_vector), test.documents.sum_weights(has_vector)
+    return np.asarray(sums / np.maximum(counts, 1)[:, None], dtype=np.float32), counts.astype(np.int64)
+
+
+def predict(
+    matrix: np.ndarray,
+    covered: NDArray[np.bool_],
+    label: NDArray[np.int64],
+    train_rows: NDArray[np.int64],
+    test_rows: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], bool]:
+    """The predicted labels of the test documents, and whether the classifier converged."""
+    weights = np.zeros(len(matrix))
+    weights[train_rows] = covered[train_rows]
+    table = whiten(matrix, weights) * covered[:, None].astype(np.float32)
+    classifier = train_classifier(Windows(table, train_rows[:, None]), label[train_rows], int(label.max()) + 1)
+    return classifier.predict(Windows(table, test_rows[:, None])), classifier.has_converged

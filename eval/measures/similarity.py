@@ -1,0 +1,86 @@
+"""Word similarity: the correlation of cosines with human ratings of word pairs."""
+
+import numpy as np
+
+from embeddings.eval.datasets.word_pairs import WordPairs
+from embeddings.eval.measures.word_matching import CaseFolding, gather
+from embeddings.eval.statistics.item_scores import CorrelationScores
+from embeddings.eval.statistics.results import Key
+from embeddings.support.cosine import normalize
+from embeddings.vectors.vectors import Vectors
+
+PROTOCOL = (
+    "cosines against ratings; case is ignored, and of words that differ in case alone the most frequent is used; "
+    "{missing}pairs with a word without a vector are left out; ties have their mean rank; a pair that occurs twice "
+    "counts twice; interval: bootstrap over pairs"
+)
+COMPOSED = "vectors of out-of-vocabulary words are composed, in lower case if the whole vocabulary is; "
+
+
+def score_similarity(
+    vectors: Vectors, test: WordPairs, folding: CaseFolding, *, name: str, compose: bool = False
+) -> list[CorrelationScores]:
+    """Spearman's and Pearson's correlation of cosines and ratings, over the pairs whose words both have vectors.
+
+    Cosines are taken in float64; a zero vector has cosine 0 with all. With `compose`, vectors of out-of-vocabulary
+    words are composed.
+
+    Raises:
+        SettingError: vectors are to be composed and cannot be.
+    """
+    words = [word for pair in test.pairs for word in pair]
+    rows = folding.find(words)
+    matrix, is_composed = gather(vectors, words, rows, compose=compose)
+    covered = np.asarray(((rows >= 0) | is_composed).reshape(-1, 2).all(axis=1))
+    sides = normalize(matrix).reshape(-1, 2, vectors.dim)[covered]
+    cosines, ratings = np.zeros(len(covered)), np.array(test.ratings)
+    cosines[covered] = (sides[:, 0] * sides[:, 1]).sum(axis=1)
+    scores = []
+    for measure, correlate in (("spearman", spearman), ("pearson", pearson)):
+        value, reason = correlate(cosines[covered], ratings[covered])
+        scores.append(
+            CorrelationScores(
+                vectors=name,
+                key=Key(test.name, measure),
+                covered=covered,
+                scores=cosines,
+                ratings=ratings,
+                value=value,
+                reason=reason,
+                composed=int((covered & is_composed.reshape(-1, 2).any(axis=1)).sum()),
+                protocol=PROTOCOL.format(missing=COMPOSED if compose else ""),
+            )
+        )
+    return scores
+
+
+def spearman(x: np.ndarray, y: np.ndarray) -> tuple[float | None, str | None]:
+    """The rank correlation of two arrays (n,), with mean ranks for ties; or None and the reason."""
+    from scipy.stats import rankdata
+
+    reason = undefined_reason(x, y)
+    return (None, reason) if reason else (correlation(rankdata(x), rankdata(y)), None)
+
+
+def pearson(x: np.ndarray, y: np.ndarray) -> tuple[float | None, str | None]:
+    """The linear correlation of two arrays (n,); or None and the reason."""
+    reason = undefined_reason(x, y)
+    return (None, reason) if reason else (correlation(x, y), None)
+
+
+def undefined_reason(x: np.ndarray, y: np.ndarray) -> str | None:
+    """Why two arrays have no correlation; None if they have one."""
+    if len(x) < 2:
+        return f"a correlation requires two pairs with vectors, got {len(x)}"
+    if not (np.isfinite(x).all() and np.isfinite(y).all()):
+        return "a vector holds NaN or infinity"
+    if (x == x[0]).all():
+        return "all cosines are equal"
+    return "all ratings are equal" if (y == y[0]).all() else None
+
+
+def correlation(x: np.ndarray, y: np.ndarray) -> float:
+    """Pearson's correlation of two arrays, neither of them constant."""
+    a, b = x - x.mean(), y - y.mean()
+    a, b = a / np.abs(a).max(), b / np.abs(b).max()  # so that no product underflows or overflows
+    return float(np.clip(a @ b / np.sqrt((a @ a) * (b @ b)), -1, 1))

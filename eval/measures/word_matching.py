@@ -1,0 +1,102 @@
+"""Which word of the vectors a word of a test set refers to.
+
+Words of a set are matched without regard to case, as gensim does it (`CaseFolding`); words of running text as written,
+then in lower case (`look_up`).
+"""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from embeddings.corpora.tokenizers import lower_case
+from embeddings.errors import SettingError
+from embeddings.vectors.vectors import Vectors
+
+JOINER = "_"  # between the words of a phrase in test sets
+JOINERS = (JOINER, " ", "-", "~", "+", "::")  # in vectors
+
+
+class CaseFolding:
+    """Matches words in upper case; of several that differ in case alone the first, most frequent, is used.
+
+    Arguments:
+        words: in order of frequency.
+    """
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self._first: dict[str, int] = {}
+        self._others: dict[int, list[int]] = {}
+        self._canonical: list[int] = []
+        for index, word in enumerate(words):
+            first = self._first.setdefault(word.upper(), index)
+            self._canonical.append(first)
+            if first != index:
+                self._others.setdefault(first, []).append(index)
+
+    def find(self, words: Iterable[str]) -> np.ndarray:
+        """The row of each word (int64), -1 for one that is missing.
+
+        A phrase that is missing as written, such as St._Louis, is also tried without full stops, and with other
+        joiners between its words.
+        """
+        return np.array([self._find(word.upper()) for word in words], dtype=np.int64)
+
+    def _find(self, word: str) -> int:
+        """The row of a word in upper case."""
+        row = self._first.get(word, -1)
+        if row >= 0 or JOINER not in word.strip(JOINER):
+            return row
+        parts = [part for part in word.replace(".", "").split(JOINER) if part]
+        return next((self._first[phrase] for mark in JOINERS if (phrase := mark.join(parts)) in self._first), -1)
+
+    def case_variants(self, rows: Iterable[int]) -> list[int]:
+        """The given rows and every other row that differs from one of them in case alone."""
+        return [form for row in rows for form in (int(row), *self._others.get(int(row), ()))]
+
+    def canonical(self, rows: np.ndarray) -> np.ndarray:
+        """The row that `find` gives for the word of each row."""
+        return np.array([self._canonical[row] for row in rows], dtype=np.int64)
+
+
+def look_up(vectors: Vectors, words: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
+    """The vector of each word (words, dim) float32, zeros for a missing one, and whether there is one, (words,) bool.
+
+    A word is looked up as written, then in lower case, then composed if the vectors compose.
+
+    Raises:
+        SettingError: a vector holds NaN or infinity; the message names the word.
+    """
+    words = list(words)
+    forms = ((word, lower_case(word)) for word in words)
+    rows = [next((vectors.index(form) for form in pair if form in vectors), -1) for pair in forms]
+    return look_up_rows(vectors, words, np.array(rows, dtype=np.int64))
+
+
+def look_up_rows(vectors: Vectors, words: Sequence[str], rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same of words at known rows, -1 for a missing one, which is composed if the vectors compose."""
+    matrix, is_composed = gather(vectors, words, rows, compose=vectors.compose is not None)
+    if not np.isfinite(matrix).all():
+        word = words[int(np.isfinite(matrix).all(axis=1).argmin())]
+        raise SettingError(f"the vector of {word!r} holds NaN or infinity")
+    return matrix, (rows >= 0) | is_composed
+
+
+def gather(vectors: Vectors, words: Sequence[str], rows: np.ndarray, *, compose: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The vectors of words at these rows, (words, dim) float32, and which of them are composed, (words,) bool.
+
+    A row of -1 marks a missing word: its vector is zeros, or composed with `compose` if any of its n-grams is known.
+    It is composed in lower case if the whole vocabulary is in lower case.
+
+    Raises:
+        SettingError: these vectors do not compose, or a composed vector holds NaN or infinity.
+    """
+    matrix = np.zeros((len(rows), vectors.dim), dtype=np.float32)
+    is_composed = np.zeros(len(rows), dtype=bool)
+    matrix[rows >= 0] = vectors.matrix[rows[rows >= 0]]
+    if compose:
+        missing = np.flatnonzero(rows < 0)
+        is_lower = all(word == lower_case(word) for word in vectors.words)
+        texts = [lower_case(words[item]) if is_lower else words[item] for item in missing.tolist()]
+        matrix[missing] = vectors.compose_words(texts)
+        is_composed[missing] = matrix[missing].any(axis=1)
+    return matrix, is_composed

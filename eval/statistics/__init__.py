@@ -1,0 +1,1 @@
+"""Results, confidence intervals, paired tests and cross-validation."""

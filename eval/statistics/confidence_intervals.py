@@ -1,0 +1,133 @@
+"""95 % confidence intervals: how much of a value is chance in which test items a set holds.
+
+The intervals cover the choice of items, not other seeds or corpora. Shares of independent items have Wilson's interval,
+which also holds for few items and near 0 and 1. Correlations, and shares of clustered items, have the percentiles of a
+bootstrap over pairs or clusters: 1,000 resamples, seed 1.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from math import sqrt
+
+import numpy as np
+
+from embeddings.support.cosine import row_blocks
+
+LEVEL = 0.95
+Z = 1.959963984540054  # 97.5 % quantile of the normal distribution
+RESAMPLES = 1000
+SEED = 1
+MIN_ITEMS = 10  # with fewer, percentiles of the bootstrap say nothing
+MAX_CACHED = 8192  # resamples of more items are not cached; the normal distribution then serves as well
+
+Interval = tuple[float, float] | tuple[None, None]
+NO_INTERVAL: Interval = (None, None)
+
+
+def wilson(hits: int, total: int) -> tuple[float, float]:
+    """The Wilson score interval of the share `hits / total` (Wilson, 1927)."""
+    share, z = hits / total, Z * Z / total
+    middle, reach = share + z / 2, Z * sqrt(share * (1 - share) / total + z / (4 * total))
+    low, high = (middle - reach) / (1 + z), (middle + reach) / (1 + z)
+    return (0.0 if hits == 0 else low), (1.0 if hits == total else high)
+
+
+def normal_interval(values: np.ndarray) -> Interval:
+    """The normal interval of the mean of `values`; none for a single value."""
+    if len(values) < 2:
+        return NO_INTERVAL
+    reach = Z * float(values.std(ddof=1)) / sqrt(len(values))
+    return float(values.mean()) - reach, float(values.mean()) + reach
+
+
+def bootstrap_weights(items: int) -> Iterator[np.ndarray]:
+    """How often each resample draws each item, in blocks (resamples, items) float64."""
+    blocks = cached_resamples(items) if items <= MAX_CACHED else resamples(items)
+    yield from (block.astype(np.float64) for block in blocks)
+
+
+def resamples(items: int) -> Iterator[np.ndarray]:
+    """Counts of draws with replacement, in blocks (resamples, items) int64."""
+    rng = np.random.default_rng(SEED)
+    for block in row_blocks(RESAMPLES, items, itemsize=40):
+        rows = block.stop - block.start
+        drawn = rng.integers(items, size=(rows, items)) + items * np.arange(rows)[:, None]
+        yield np.bincount(drawn.ravel(), minlength=rows * items).reshape(rows, items)
+
+
+@lru_cache(maxsize=8)
+def cached_resamples(items: int) -> list[np.ndarray]:
+    """The same, cached: a set has several measures and scores several vectors."""
+    return [block.astype(np.uint16) for block in resamples(items)]
+
+
+def weighted_pearson(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Pearson's correlation in each resample (resamples,); NaN where a side is constant.
+
+    `x` and `y` are (items,) or (resamples, items); `weights` (resamples, items) is how often each item counts.
+    """
+    items = weights.sum(axis=1, keepdims=True)
+    x = x - (weights * x).sum(axis=1, keepdims=True) / items
+    y = y - (weights * y).sum(axis=1, keepdims=True) / items
+    xy, xx, yy = (weights * x * y).sum(axis=1), (weights * x * x).sum(axis=1), (weights * y * y).sum(axis=1)
+    tiny = 1e-12 * len(weights[0])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where((xx > tiny * xx.max()) & (yy > tiny * yy.max()), xy / np.sqrt(xx * yy), np.nan)
+
+
+def weighted_ranks(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The mean rank of each item within each resample, (resamples, items), with a single sort."""
+    _, group, sizes = np.unique(values, return_inverse=True, return_counts=True)
+    order, starts = np.argsort(group, kind="stable"), np.cumsum(sizes) - sizes
+    ties = np.add.reduceat(weights[:, order], starts, axis=1)
+    middle = np.cumsum(ties, axis=1) - (ties - 1) / 2
+    return np.asarray(middle[:, group])
+
+
+def correlations(
+    x: np.ndarray, y: np.ndarray, *, ranked: bool, weights: Iterable[np.ndarray] | None = None
+) -> np.ndarray:
+    """Pearson's (or, if `ranked`, Spearman's) correlation of (items,) arrays in each resample; NaN where constant."""
+    transform: Callable[[np.ndarray, np.ndarray], np.ndarray] = weighted_ranks if ranked else lambda values, _: values
+    blocks = bootstrap_weights(len(x)) if weights is None else weights
+    return np.concatenate([weighted_pearson(transform(x, block), transform(y, block), block) for block in blocks])
+
+
+def correlation_interval(x: np.ndarray, y: np.ndarray, *, ranked: bool) -> Interval:
+    """The bootstrap interval of a correlation; none for fewer than ten items or mostly constant resamples."""
+    low, high = percentiles(correlations(x, y, ranked=ranked)) if len(x) >= MIN_ITEMS else NO_INTERVAL
+    return NO_INTERVAL if low is None or high is None else (float(np.clip(low, -1, 1)), float(np.clip(high, -1, 1)))
+
+
+def mean_bootstrap(values: np.ndarray) -> Interval:
+    """The bootstrap interval of the mean of `values` (items,); of very many values the normal interval."""
+    if len(values) > MAX_CACHED:
+        return normal_interval(values)
+    return percentiles(np.concatenate([block @ values / len(values) for block in bootstrap_weights(len(values))]))
+
+
+def ratios(hits: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """The sum of `hits` over the sum of `sizes`, both (clusters,), in each resample; NaN where that is 0 / 0."""
+    columns = np.stack([hits, sizes], axis=1).astype(np.float64)
+    sums = np.concatenate([block @ columns for block in bootstrap_weights(len(sizes))])
+    return divide_or_nan(sums[:, 0], sums[:, 1])
+
+
+def divide_or_nan(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
+    """The quotient, NaN where the denominator is not positive."""
+    quotient = np.full(numerator.shape, np.nan)
+    return np.asarray(np.divide(numerator, denominator, out=quotient, where=denominator > 0))
+
+
+def ratio_interval(hits: np.ndarray, sizes: np.ndarray) -> Interval:
+    """The bootstrap interval of such a ratio; none for fewer than ten clusters that hold items."""
+    return percentiles(ratios(hits, sizes)) if (sizes > 0).sum() >= MIN_ITEMS else NO_INTERVAL
+
+
+def percentiles(resampled: np.ndarray) -> Interval:
+    """The middle 95 % of resampled values; none where most of them are not finite."""
+    finite = resampled[np.isfinite(resampled)]
+    if 2 * len(finite) < RESAMPLES:
+        return NO_INTERVAL
+    low, high = np.quantile(finite, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return float(low), float(high)
