@@ -121,7 +121,7 @@ def describe_other_file(path: Path, start: bytes, properties: dict[str, Any], *,
 
     if is_log(start) and properties["compression"] is None:
         return {"what": "log of a run"} | properties | summarize_log(path, full=full)
-    if phrase_list.is_list(start) and properties["compression"] is None:
+    if phrase_list.is_phrase_file(start) and properties["compression"] is None:
         phrases = {"phrases": len(phrase_list.read_phrases(path))} if full else {}
         return {"what": "list of phrases"} | properties | text_properties(path, start, full=full) | phrases
     if not start:

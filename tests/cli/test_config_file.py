@@ -1,0 +1,106 @@
+"""Settings from a TOML file: each of its own type, each set once, all of them known."""
+
+from typing import Any
+
+import click
+import pytest
+from commands import refused
+
+import embeddings as em
+from embeddings.cli.config_file import read_config
+from embeddings.cli.train import trainer_command
+
+
+def defaults(text: str, path: Any) -> dict[str, Any]:
+    """The defaults that a file with this text sets for the skip-gram command."""
+    path.write_text(text)
+    ctx = click.Context(trainer_command("skipgram", em.SkipGram))
+    read_config(ctx, ctx.command.params[0], str(path))
+    return dict(ctx.default_map or {})
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        ("dim = 6.0", ["dim", "integer", "6.0"]),
+        ("dim = true", ["dim", "integer", "True"]),
+        ("dim = '6'", ["dim", "integer", "'6'"]),
+        ("min-count = 2.5", ["min-count", "integer", "2.5"]),
+        ("max_vocab = false", ["max_vocab", "integer", "False"]),
+        ("threads = 1.0", ["threads", "integer", "1.0"]),
+        ("rows = 1e3", ["rows", "integer", "1000.0"]),
+        ("learning_rate = true", ["learning_rate", "number", "True"]),
+        ("learning_rate = '0.1'", ["learning_rate", "number", "'0.1'"]),
+        ("subsample = [0.1]", ["subsample", "number", "[0.1]"]),
+        ("shrink_window = 1", ["shrink_window", "true or false", "1"]),
+        ("shuffle = 'yes'", ["shuffle", "true or false", "'yes'"]),
+        ("force = 0", ["force", "true or false", "0"]),
+        ("out = 7", ["out", "string", "7"]),
+        ("case = true", ["case", "string", "True"]),
+        ("negative-sharing = 2", ["negative-sharing", "string", "2"]),
+        ("vocabulary = 2020-01-01", ["vocabulary", "string", "datetime"]),
+        ("[dim]\nx = 1", ["dim", "integer", "{'x': 1}"]),
+        ("min-count = 1\nmin_count = 2", ["duplicate", "'min_count'"]),
+        ("min_count = 1\nmin-count = 1", ["duplicate", "'min-count'"]),
+        ("rate = 0.1", ["'rate'", "use learning_rate"]),
+        ("vector_size = 9", ["'vector_size'", "use dim"]),
+        ("dimm = 9", ["'dimm'", "use dim"]),
+    ],
+)
+def test_wrong_types_and_names_are_refused(tmp_path, text, facts):
+    with pytest.raises(click.UsageError) as caught:
+        defaults(text, tmp_path / "run.toml")
+    assert all(fact in caught.value.message for fact in [str(tmp_path / "run.toml"), *facts]), caught.value.message
+
+
+@pytest.mark.parametrize("name", ["config", "corpus", "help", "json", "zzz", ""])
+def test_unknown_names_are_refused_with_those_there_are(tmp_path, name):
+    with pytest.raises(click.UsageError) as caught:
+        defaults(f'"{name}" = 1', tmp_path / "run.toml")
+    message, _, names = caught.value.message.partition("; known settings: ")
+    assert f"{name!r}" in message
+    assert {"dim", "min_count", "out", "threads", "shrink_window"} <= set(names.split(", "))
+    assert not {"config", "corpus", "help", "as_json"} & set(names.split(", "))
+
+
+@pytest.mark.parametrize(
+    ("part", "times", "facts"), [("a.", 3000, ["6005"]), ("# a comment\n", 6000, ["72005", "65536"])]
+)
+def test_a_file_too_long_for_settings_is_not_parsed(tmp_path, part, times, facts):
+    with pytest.raises(click.UsageError) as caught:
+        defaults(part * times + "a = 1", tmp_path / "run.toml")
+    assert all(fact in caught.value.message for fact in facts)
+
+
+def test_settings_are_taken_with_either_spelling(tmp_path):
+    text = (
+        "dim = 6\nmin-count = 2\nlearning-rate = 1\nsubsample = 0.01\nshrink_window = false\ncase = 'keep'\nout = 'v'\n"
+    )
+    assert defaults(text, tmp_path / "run.toml") == {
+        "dim": 6, "min_count": 2, "learning_rate": 1, "subsample": 0.01, "shrink_window": False, "case": "keep",
+        "out": "v",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("content", "fact"),
+    [
+        (None, "cannot read"),
+        (b"dim = ", "not TOML"),
+        (b"dim = 1\ndim = 2\n", "not TOML"),
+        (b"out = '\xff'\n", "not TOML"),
+    ],
+    ids=["missing", "damaged", "duplicate", "not UTF-8"],
+)
+def test_unusable_files_are_refused_in_one_line(tmp_path, content, fact):
+    path = tmp_path / "run.toml"
+    if content is not None:
+        path.write_bytes(content)
+    message = refused("train", "skipgram", "missing.txt", "-o", "v", "--config", path, code=2)
+    assert fact in message
+    assert str(path) in message
+
+
+def test_a_folder_is_no_config_file(tmp_path):
+    message = refused("train", "skipgram", "missing.txt", "-o", "v", "--config", tmp_path, code=2)
+    assert str(tmp_path) in message

@@ -1,0 +1,64 @@
+"""Errors in terms of the command line: unknown options of other tools, remedies as options."""
+
+import pytest
+from commands import refused
+
+from embeddings.cli.error_messages import error_line
+from embeddings.errors import OutputError
+
+TRAIN = ["train", "skipgram", "text.txt", "-o", "x"]
+
+
+@pytest.mark.parametrize(
+    ("options", "name", "remedy"),
+    [
+        (["--workers", "4"], "--workers", "Use --threads."),
+        (["--vector_size", "4"], "--vector_size", "Use --dim."),
+        (["--vector-size=4"], "--vector-size", "Use --dim."),
+        (["--iter", "4"], "--iter", "Use --epochs."),
+        (["--size", "4"], "--size", "Use --dim."),
+        (["-size", "4"], "-size", "Use --dim."),
+        (["-minCount", "4"], "-minCount", "Use --min-count."),
+        (["-lr", "4"], "-lr", "Use --learning-rate."),
+        (["-neg", "4"], "-neg", "Use --negatives."),
+        (["-ws", "4"], "-ws", "Use --window."),
+        (["-epoch", "4"], "-epoch", "Use --epochs."),
+        (["-thread", "4"], "-thread", "Use --threads."),
+        (["-window", "4"], "-window", "Use --window."),
+        (["--vocab", "4"], "--vocab", "Use --vocabulary."),
+        (["--epohcs", "4"], "--epohcs", "Use --epochs."),
+        (["--sg", "1"], "--sg", "skipgram or cbow"),
+        (["-cbow", "1"], "-cbow", "skipgram or cbow"),
+        (["-hs", "1"], "-hs", "negative"),
+        (["--wat", "1"], "--wat", "See --help."),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_unknown_options_are_answered_with_ours(options, name, remedy):
+    message = refused(*TRAIN, *options, code=2)
+    assert message.startswith(f"No such option: {name}. ")
+    assert remedy in message
+
+
+@pytest.mark.parametrize(
+    ("command", "remedy"),
+    [
+        (["neighbours", "v", "king", "--topn", "5"], "Use --top."),
+        (["evaluate", "v", "--neighbours"], "benchmark-indexes"),
+        (["evaluate", "v", "--compare"], "command compare"),
+        (["evaluate", "v", "--facts"], "Use --stats."),
+    ],
+)
+def test_other_commands(command, remedy):
+    assert remedy in refused(*command, code=2)
+
+
+def test_remedies_of_the_library_become_options():
+    error = OutputError("v exists; set force=True or allow_pickle=True")
+    assert error_line(error, []) == "v exists; set --force or --allow-pickle"
+
+
+@pytest.mark.parametrize("name", ["evil\x1b[31m", "two\nlines"])
+def test_control_characters_of_foreign_text_are_escaped(name):
+    line = error_line(OutputError(f"{name} exists"), [])
+    assert line.isprintable()

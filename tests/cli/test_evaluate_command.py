@@ -1,0 +1,101 @@
+"""`embeddings evaluate` and `embeddings compare`."""
+
+import json
+
+import numpy as np
+import pytest
+from commands import expect, refused, table
+from subword_models import model
+
+import embeddings as em
+
+COLUMNS = ["vectors", "set", "section", "words", "measure", "method", "value", "low", "high", "seen", "total"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ["the", "king", "queen", "rules", "land", "dog", "cat", "eats", "bone"]
+    em.Vectors(words, np.random.default_rng(1).normal(size=(9, 6))).save("v.bin")
+    (tmp_path / "pairs.tsv").write_text("king\tqueen\t9\ndog\tcat\t8\nking\tbone\t1\nland\tbone\t3\nking\tunseen\t2\n")
+    (tmp_path / "questions.txt").write_text(": animals\nking queen dog cat\nking queen dog unseen\n")
+    return tmp_path
+
+
+def test_json_and_tables():
+    sets = ["--similarity", "pairs.tsv", "--analogy", "questions.txt"]
+    rows = json.loads(expect("evaluate", "v.bin", "v.bin", *sets, "--json").stdout)
+    assert {"vectors", "set", "measure", "value", "seen", "total"} <= set(rows[0])
+    assert [(row["seen"], row["total"]) for row in rows if row["measure"] == "spearman"] == [(4, 5), (4, 5)]
+    assert {(row["seen"], row["total"]) for row in rows if row["section"] == "animals"} == {(1, 2)}
+    lines = table(expect("evaluate", "v.bin", *sets).stdout)
+    assert list(lines[0]) == COLUMNS
+    assert {row["section"] for row in lines} == {"all"}
+    assert "animals" in {row["section"] for row in table(expect("evaluate", "v.bin", *sets, "--sections").stdout)}
+
+
+def test_methods_and_intervals(folder):
+    rng = np.random.default_rng(1)
+    em.Vectors([f"w{i}" for i in range(50)], rng.standard_normal((50, 4))).save("w.bin")
+    (folder / "pairs").write_text("".join(f"w{i} w{i + 1} {i % 7}\n" for i in range(30)))
+    (folder / "questions").write_text(": s\nw1 w2 w3 w4\nw1 w2 w5 w6\n")
+    sets = ["--similarity", "pairs", "--analogy", "questions"]
+    rows = table(expect("evaluate", "w.bin", *sets, "--method", "3cosadd", "--method", "3cosmul").stdout)
+    assert [(row["measure"], row["method"], row["words"]) for row in rows] == [
+        ("spearman", "-", "all"),
+        ("pearson", "-", "all"),
+        *(("accuracy", method, "all") for method in ("3cosadd", "3cosmul")),  # all words are among the first 30,000
+    ]
+    assert all(float(row["low"]) <= float(row["value"]) <= float(row["high"]) for row in rows)
+
+
+def test_composed_words_are_counted(folder):
+    model().export("m.bin", "fasttext")
+    (folder / "pairs.tsv").write_text("the\twhere\t1\nthes\twhere\t2\na\twheres\t3\n")
+    (first, *_) = table(expect("evaluate", "m.bin", "--similarity", "pairs.tsv", "--compose").stdout)
+    assert first["composed"] == "2"
+    assert "composed" not in table(expect("evaluate", "m.bin", "--similarity", "pairs.tsv").stdout)[0]
+
+
+def test_phrase_analogies(folder):
+    words = ["Boston", "boston_globe", "Cleveland", "cleveland_plain_dealer", "st_louis", "St_Louis_Blues"]
+    (folder / "v.txt").write_text("6 2\n" + "".join(f"{word} {i} 1\n" for i, word in enumerate(words)))
+    rows = table(expect("evaluate", "v.txt", "--analogy", "google-phrases").stdout)
+    assert rows[-1]["total"] == "3218"
+    assert int(rows[-1]["seen"]) >= 2
+    assert "google-phrases" not in expect("evaluate", "v.txt").stdout
+
+
+@pytest.mark.slow
+def test_report():
+    arguments = ["evaluate", "v.bin", "v.bin", "--similarity", "pairs.tsv", "--report", "r.html"]
+    expect(*arguments, "--show-neighbours-of", "king")
+    with open("r.html", encoding="utf-8") as stream:
+        assert stream.read().startswith("<!DOCTYPE html>")
+    assert "exists" in refused(*arguments, code=1)
+
+
+def test_compare_prints_paired_tests():
+    rows = json.loads(expect("compare", "v.bin", "v.bin", "--similarity", "pairs.tsv", "--json").stdout)
+    assert [(row["measure"], row["difference"], row["items"]) for row in rows] == [
+        ("spearman", 0, 4),
+        ("pearson", 0, 4),
+    ]
+    lines = table(expect("compare", "v.bin", "v.bin", "--similarity", "pairs.tsv").stdout)
+    assert [(row["measure"], row["items"], row["first"]) for row in lines] == [
+        ("spearman", "4", "v.bin"),
+        ("pearson", "4", "v.bin"),
+    ]
+
+
+def test_compare_without_common_items(folder):
+    em.Vectors(["other", "words"], np.eye(2)).save("other.bin")
+    result = expect("compare", "v.bin", "other.bin", "--similarity", "pairs.tsv")
+    assert result.stdout == ""
+    assert "nothing to compare" in result.stderr
+
+
+def test_scores_before_a_failure_are_printed(folder):
+    (folder / "bad.bin").write_bytes((folder / "v.bin").read_bytes()[:-5])
+    result = expect("evaluate", "v.bin", "bad.bin", "--similarity", "pairs.tsv", "--json", code=1)
+    assert [row["vectors"] for row in json.loads(result.stdout)] == ["v.bin", "v.bin"]

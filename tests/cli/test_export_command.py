@@ -1,0 +1,130 @@
+"""`embeddings export`: formats, tables, words, counts, precision."""
+
+import json
+
+import numpy as np
+import pytest
+from commands import expect, refused
+from gensim.models import KeyedVectors
+from subword_models import model as subword_model
+
+import embeddings as em
+from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.models.model import Model
+from embeddings.vectors.vectors import Vectors
+
+WORDS = ["the", "king", "queen", "new york"]
+
+
+@pytest.fixture
+def vectors():
+    return Vectors(WORDS, np.random.default_rng(0).standard_normal((4, 6)), counts=[9, 5, 5, 1])
+
+
+@pytest.fixture
+def model(tmp_path, vectors):
+    output = np.arange(24, dtype=np.float32).reshape(4, 6)
+    tables = {"output": output, "bias": np.ones(3, np.float32), "positions": np.ones((5, 6), np.float32)}
+    vocabulary = Vocabulary(WORDS, [9, 5, 5, 1], total=30)
+    Model("skipgram", vectors=vectors, vocabulary=vocabulary, tables=tables, settings={"dim": 6}).save(tmp_path / "m")
+    return tmp_path / "m"
+
+
+@pytest.mark.parametrize("name", ["v.kv", "v.npy", "v.parquet", "v.arrow", "v.feather"])
+def test_every_extension(tmp_path, model, vectors, name):
+    result = expect("export", model, tmp_path / name)
+    assert result.stdout == ""
+    assert str(tmp_path / name) in result.stderr
+    exported = em.load(tmp_path / name, allow_pickle=True)
+    assert exported.words == WORDS
+    assert np.array_equal(exported.matrix, vectors.matrix)
+
+
+@pytest.mark.parametrize("name", ["v.kv", "v.bin", "v.txt", "v.vec"])
+def test_gensim_reads_exports(tmp_path, vectors, name):
+    vectors.subset(3).save(tmp_path / "v.npy")
+    expect("export", tmp_path / "v.npy", tmp_path / name)
+    if name == "v.kv":
+        loaded = KeyedVectors.load(str(tmp_path / name))
+    else:
+        loaded = KeyedVectors.load_word2vec_format(str(tmp_path / name), binary=name == "v.bin")
+    assert loaded.index_to_key == WORDS[:3]
+    np.testing.assert_allclose(loaded.vectors, vectors.matrix[:3], rtol=1e-5)
+
+
+def test_json(tmp_path, model):
+    result = expect("export", model, tmp_path / "v.npy", "--json", "--dtype", "float16")
+    summary = json.loads(result.stdout)
+    assert summary["files"] == [str(tmp_path / "v.npy"), str(tmp_path / "v.txt")]
+    assert (summary["format"], summary["words"], summary["dim"], summary["dtype"]) == ("npy", 4, 6, "float16")
+    assert 0 < summary["max_error"] < 0.01
+    assert 0.99 < summary["min_cosine"] <= 1
+
+
+def test_words_a_format_cannot_hold_leave_nothing(tmp_path, model):
+    message = refused("export", model, tmp_path / "v.glove", code=1)
+    assert "glove" in message
+    assert "'new york'" in message
+    assert not (tmp_path / "v.glove").exists()
+
+
+def test_another_table(tmp_path, model):
+    expect("export", model, tmp_path / "o.npy", "--table", "output")
+    assert np.load(tmp_path / "o.npy").tolist() == np.arange(24).reshape(4, 6).tolist()
+    for table, facts in [
+        ("wrong", ["'wrong'", "vectors, "]),
+        ("bias", ["bias", "(3,)", "4 words"]),
+        ("positions", ["positions", "(5, 6)"]),
+    ]:
+        message = refused("export", model, tmp_path / "x.npy", "--table", table, code=2)
+        assert all(fact in message for fact in facts), message
+    assert "model" in refused("export", tmp_path / "o.npy", tmp_path / "x.bin", "--table", "output", code=2)
+
+
+def test_fewer_words(tmp_path, model):
+    expect("export", model, tmp_path / "two.bin", "--words", "2")
+    assert em.load(tmp_path / "two.bin").words == ["the", "king"]
+    (tmp_path / "list").write_text("queen\nunseen\nnew york\nnor this\n")
+    result = expect("export", model, tmp_path / "some.npy", "--words", tmp_path / "list")
+    assert em.load(tmp_path / "some.npy").words == ["queen", "new york"]
+    assert f"2 of the 4 words in {tmp_path / 'list'}" in result.stderr
+    assert "'unseen'" in result.stderr
+    (tmp_path / "list").write_text("unseen\n")
+    assert "none of the 1 words" in refused("export", model, tmp_path / "x.npy", "--words", tmp_path / "list", code=1)
+    assert "0" in refused("export", model, tmp_path / "x.bin", "--words", "0", code=2)
+
+
+def test_counts(tmp_path, model):
+    expect("export", model, tmp_path / "v.npy", "--counts", "--words", "3")
+    assert (tmp_path / "v.npy.vocab").read_text() == "the 9\nking 5\nqueen 5\n"
+    expect("export", model, tmp_path / "v.parquet", "--no-counts")
+    assert em.load(tmp_path / "v.parquet").counts is None
+    assert "counts" in refused("export", tmp_path / "v.parquet", tmp_path / "w.bin", "--counts", code=2)
+
+
+def test_half_precision_where_a_format_has_it(tmp_path, model):
+    result = expect("export", model, tmp_path / "v.npy", "--dtype", "float16")
+    assert "maximum error" in result.stderr
+    assert np.load(tmp_path / "v.npy").dtype == np.float16
+    message = refused("export", tmp_path / "missing", tmp_path / "v.bin", "--dtype", "float16", code=2)
+    assert "word2vec-binary" in message
+    assert "dtype" in message
+
+
+def test_outputs_are_checked_before_anything_is_read(tmp_path):
+    (tmp_path / "v.txt").write_text("mine")
+    assert "v.txt" in refused("export", tmp_path / "missing", tmp_path / "v.npy", code=1)
+
+
+def test_whole_models(tmp_path):
+    path = tmp_path / "m.bin"
+    subword_model().export(path, "fasttext")
+    expect("export", path, tmp_path / "again.bin", "--format", "fasttext")
+    assert (tmp_path / "again.bin").read_bytes() == path.read_bytes()
+    expect("export", path, tmp_path / "v.arrow")
+    assert np.array_equal(em.load(tmp_path / "v.arrow").matrix, em.load(path).matrix)
+    message = refused("export", path, tmp_path / "few.bin", "--format", "fasttext", "--words", 3, code=1)
+    assert "whole model" in message or "a model" in message
+    expect("export", path, tmp_path / "output.npy", "--table", "output")
+    assert np.array_equal(np.load(tmp_path / "output.npy"), em.load_model(path).tables["output"])
+    assert "counts" in refused("export", path, tmp_path / "x.bin", "--format", "fasttext", "--no-counts", code=2)

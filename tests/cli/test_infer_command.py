@@ -1,0 +1,148 @@
+"""Documents: `embeddings infer`, and neighbours, indexes, exports and evaluations of documents."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from commands import expect, refused, table
+
+import embeddings as em
+
+SMALL = ["--dim", "8", "--epochs", "30", "--min-count", "1", "--subsample", "0", "--threads", "1", "--quiet"]
+COLUMNS = ["--text-column", "text", "--tag-column", "tag"]
+
+
+@pytest.fixture(scope="module")
+def documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("documents") / "d.csv"
+    rng = np.random.default_rng(1)
+    with path.open("w", newline="") as stream:
+        rows = csv.writer(stream)
+        rows.writerow(["tag", "label", "text"])
+        for number in range(150):
+            kind = ("sea", "hill", "town")[number % 3]
+            words = [f"{kind}{rng.integers(9)} w{rng.integers(9)}" for _ in range(6)]
+            rows.writerow([f"{kind}/{number}", kind, " ".join(words[:3]) + ".\n" + " ".join(words[3:])])
+    return path
+
+
+@pytest.fixture(scope="module")
+def models(documents: Path) -> tuple[Path, Path]:
+    dbow, dm = documents.parent / "dbow", documents.parent / "dm"
+    expect("train", "paragraph-dbow", documents, "-o", dbow, *COLUMNS, *SMALL, "--learning-rate", "0.05")
+    expect("train", "paragraph-dm", documents, "-o", dm, *COLUMNS, *SMALL, "--combine", "sum")
+    return dbow, dm
+
+
+def test_neighbours_of_documents(models):
+    rows = table(expect("neighbours", models[1], "--documents", "sea/0", "--top", 3).stdout)
+    assert [row["word"] for row in rows] == ["sea/0"] * 3
+    assert all(row["neighbour"].startswith("sea/") for row in rows)
+    assert "'sea'" in refused("neighbours", models[1], "--documents", "sea", code=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["exact", "lsh", "faiss"])
+def test_an_index_of_documents(models, tmp_path, kind):
+    search = ["neighbours", models[1], "--documents", "sea/0", "--top", 3]
+    rerank = ["--rerank", 150] if kind == "lsh" else []
+    expect("index", kind, models[1], "--documents", "-o", tmp_path / "i", *rerank)
+    assert expect(*search, "--index", tmp_path / "i").stdout == expect(*search).stdout
+    expect("index", kind, models[1], "-o", tmp_path / "words")
+    assert "other vectors" in refused(*search, "--index", tmp_path / "words", code=2)
+
+
+@pytest.mark.parametrize("extension", [".parquet", ".npy", ".kv", ".bin", ".txt", ".arrow"])
+def test_inferred_vectors_in_every_format_are_those_of_python(models, documents, tmp_path, extension):
+    out = tmp_path / f"v{extension}"
+    options = [*COLUMNS, "--concat-with", models[1], "--threads", 2, "--seed", 3, "--json"]
+    result = expect("infer", models[0], documents, "-o", out, *options)
+    assert "150 vectors of dimension 16" in result.stderr
+    summary = json.loads(result.stdout)
+    assert (summary["files"][0], summary["documents"], summary["dim"]) == (str(out), 150, 16)
+    vectors = em.load(out, allow_pickle=True)
+    with documents.open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert vectors.words == [row["tag"] for row in rows]
+    both = em.concatenate(*map(em.load_model, models))
+    np.testing.assert_allclose(vectors.matrix, both.infer([row["text"] for row in rows], seed=3), rtol=1e-5, atol=1e-7)
+
+
+def test_lines_of_a_text_are_numbered(models, tmp_path):
+    (tmp_path / "lines").write_text("sea1 sea2\n\nnothing known\nhill3\n")
+    expect("infer", models[0], tmp_path / "lines", "-o", tmp_path / "v.npy", "--quiet")
+    vectors = em.load(tmp_path / "v.npy")
+    assert vectors.words == ["0", "1", "2", "3"]
+    assert vectors.matrix.any(axis=1).tolist() == [True, False, False, True]
+    assert "exists" in refused("infer", models[0], tmp_path / "lines", "-o", tmp_path / "v.npy", code=1)
+
+
+def test_tags_that_the_format_cannot_hold_are_refused_before_inference(models, tmp_path):
+    (tmp_path / "d.csv").write_text("tag,text\nNew York,sea1 sea2\n")
+    assert "'New York'" in refused("infer", models[0], tmp_path / "d.csv", "-o", tmp_path / "v.bin", *COLUMNS, code=1)
+    assert not (tmp_path / "v.bin").exists()
+    expect("infer", models[0], tmp_path / "d.csv", "-o", tmp_path / "v.parquet", *COLUMNS)
+
+
+def test_inferred_vectors_are_saved_elsewhere_if_the_output_cannot_be_written(models, documents, tmp_path, monkeypatch):
+    from embeddings.models import document_vectors
+
+    out, infer = tmp_path / "v.npy", document_vectors.Concatenated.infer
+
+    def infer_while_the_output_appears(*args, **kwargs):
+        out.write_text("from elsewhere")
+        return infer(*args, **kwargs)
+
+    monkeypatch.setattr(document_vectors.Concatenated, "infer", infer_while_the_output_appears)
+    message = refused("infer", models[0], documents, "-o", out, *COLUMNS, code=1)
+    assert "exists" in message
+    assert f"saved in {tmp_path / 'v.1.npy'}" in message
+    assert out.read_text() == "from elsewhere"
+    assert len(em.load(tmp_path / "v.1.npy")) == 150
+
+
+def test_export_of_documents(models, tmp_path):
+    expect("export", models[0], tmp_path / "d.parquet", "--table", "documents")
+    exported, expected = em.load(tmp_path / "d.parquet"), em.load_model(models[0]).documents
+    assert exported.words == expected.words
+    np.testing.assert_array_equal(exported.matrix, expected.matrix)
+
+
+def test_evaluation_infers(models, documents):
+    (row,) = table(expect("evaluate", models[1], "--documents", documents).stdout)
+    assert (row["measure"], row["seen"], row["total"]) == ("accuracy", "150", "150")
+    assert float(row["value"]) > 0.95
+    assert "infer" in expect("evaluate", models[1], "--documents", documents, "--json").stdout
+
+
+@pytest.mark.slow
+def test_evaluation_of_trained_vectors_and_of_concatenated_models(models, documents):
+    def rows(*options):
+        return table(expect("evaluate", models[0], "--documents", documents, *options).stdout)
+
+    assert [row["measure"] for row in rows("--name-column", "tag")] == ["accuracy"]
+    assert rows("--use-trained-vectors")[0]["value"].startswith("none: ")
+    both = rows("--concat-with", models[1])
+    assert [(row["vectors"], row["measure"]) for row in both] == [(str(models[0]), "accuracy")]
+    refused("evaluate", models[0], "--concat-with", models[1], code=2)
+    message = refused("evaluate", models[0], "--use-trained-vectors", code=2)
+    assert "--use-trained-vectors requires --documents" in message
+
+
+@pytest.mark.slow
+def test_bad_input(models, documents, tmp_path):
+    out = tmp_path / "v.npy"
+    expect("train", "skipgram", documents, "-o", tmp_path / "sg", "--text-column", "text", *SMALL)
+    for args, code, fact in [
+        (["infer", tmp_path / "sg", documents, "-o", out, "--text-column", "text"], 2, "skipgram"),
+        (["neighbours", tmp_path / "sg", "--documents", "0"], 2, "skipgram"),
+        (["infer", models[0], documents, "-o", out, "--text-column", "text", "--tag-column", "label"], 1, "'sea'"),
+        (["infer", models[0], documents, "-o", documents, "--force", *COLUMNS], 1, ".csv"),
+        (["infer", tmp_path, documents, "-o", out], 1, str(tmp_path)),
+        (["infer", models[0], tmp_path / "none", "-o", out], 1, "none"),
+        (["train", "paragraph-dm", documents, "-o", tmp_path / "m", "--combine", "all"], 2, "'all'"),
+    ]:
+        assert fact in refused(*args, code=code)
+        assert not out.exists()

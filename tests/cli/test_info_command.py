@@ -1,0 +1,157 @@
+"""`embeddings info`, and `describe`, on every kind of file."""
+
+import gzip
+import json
+import pickle
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from commands import expect, refused
+
+import embeddings as em
+from embeddings.cli.inspection import describe
+from embeddings.corpora.reading import compressed_files
+from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.models.model import Model
+from embeddings.vectors.vectors import Vectors
+
+WORDS = ["the", "king", "queen", "new york"]
+
+
+@pytest.fixture
+def vectors():
+    return Vectors(WORDS, np.random.default_rng(0).standard_normal((4, 6)), counts=[9, 5, 5, 1])
+
+
+@pytest.fixture
+def model(tmp_path, vectors):
+    output = np.arange(24, dtype=np.float32).reshape(4, 6)
+    tables = {"output": output, "bias": np.ones(3, np.float32), "positions": np.ones((5, 6), np.float32)}
+    vocabulary = Vocabulary(WORDS, [9, 5, 5, 1], total=30)
+    Model("skipgram", vectors=vectors, vocabulary=vocabulary, tables=tables, settings={"dim": 6}).save(tmp_path / "m")
+    return tmp_path / "m"
+
+
+def info(path, *more):
+    return json.loads(expect("info", path, "--json", *more).stdout)
+
+
+@pytest.mark.parametrize(
+    ("name", "format_name", "words", "dim"),
+    [
+        ("v.bin", "word2vec-binary", 3, 6),
+        ("v.txt", "word2vec-text", 3, 6),
+        ("v.glove", "glove", None, 6),
+        ("v.npy", "npy", 3, 6),
+        ("v.parquet", "parquet", 3, 6),
+        ("v.arrow", "arrow", 3, 6),
+        ("v.kv", "gensim", None, None),
+    ],
+)
+def test_info_on_vectors(tmp_path, vectors, name, format_name, words, dim):
+    vectors.subset(3).save(tmp_path / name)
+    properties = info(tmp_path / name)
+    assert (properties["what"], properties["format"]) == ("vectors", format_name)
+    assert (properties.get("words"), properties.get("dim")) == (words, dim)
+    assert properties["size"] == (tmp_path / name).stat().st_size
+    assert properties.get("first_words", WORDS[:3]) == WORDS[:3]
+    full = info(tmp_path / name, "--full", "--allow-pickle")
+    assert (full["words"], full["dim"], full["first_words"]) == (3, 6, WORDS[:3])
+    assert full["checked"]
+
+
+def test_info_on_models_corpora_and_vocabularies(tmp_path, model):
+    properties = info(model)
+    assert (properties["what"], properties["words"], properties["dim"], properties["corpus_tokens"]) == (
+        "saved model",
+        4,
+        6,
+        30,
+    )
+    assert properties["tables"] == {"vectors": [4, 6], "output": [4, 6], "bias": [3], "positions": [5, 6]}
+    assert properties["settings"] == {"dim": 6}
+    vocabulary = info(model / "vocabulary.arrow")
+    assert (vocabulary["what"], vocabulary["words"]) == ("vocabulary", 4)
+    with em.Corpus(["one two", "two"]).encode() as encoded:
+        properties = info(encoded.folder)
+    assert (properties["what"], properties["tokens"], properties["types"]) == ("encoded corpus", 3, 2)
+
+
+@pytest.mark.parametrize(
+    ("content", "what", "more"),
+    [
+        (b"first line\nsecond\n", "text", {"compression": None, "first_line": "first line"}),
+        (gzip.compress("日本 é\nx".encode()), "text", {"compression": "gzip", "first_line": "日本 é"}),
+        ("é".encode() * 40_000, "text", {"first_line": "é" * 119 + "…"}),
+        (b"caf\xe9 au lait\n", "text", {"encoding": "not UTF-8"}),
+        (b"dim = 12\n", "text", {"first_line": "dim = 12"}),
+        (b"", "empty file", {"size": 0}),
+        (b"\x00\x01\x02", "unknown binary file", {"first_bytes": "00 01 02"}),
+        (pickle.dumps({"a": 1}), "pickle", {"format": "gensim"}),
+    ],
+)
+def test_info_on_other_files(tmp_path, content, what, more):
+    (tmp_path / "f").write_bytes(content)
+    properties = info(tmp_path / "f")
+    assert properties["what"] == what
+    assert properties | more == properties
+
+
+def test_info_reads_all_of_a_text_when_asked(tmp_path):
+    (tmp_path / "f").write_bytes(gzip.compress(b"one\ntwo\nthree"))
+    assert info(tmp_path / "f", "--full") | {"lines": 3, "bytes": 13} == info(tmp_path / "f", "--full")
+
+
+def test_info_on_a_list_of_phrases(tmp_path):
+    em.PhraseList(["new york", "the big apple"]).save(tmp_path / "f")
+    properties = info(tmp_path / "f")
+    assert (properties["what"], properties["size"]) == ("list of phrases", (tmp_path / "f").stat().st_size)
+    assert info(tmp_path / "f", "--full")["phrases"] == 2
+
+
+class Bomb:
+    def __reduce__(self):
+        return exec, ("raise SystemExit('it ran')",)
+
+
+def test_info_runs_no_pickle(tmp_path):
+    (tmp_path / "f.kv").write_bytes(pickle.dumps(Bomb(), 4))
+    properties = info(tmp_path / "f.kv", "--full")
+    assert (properties["what"], properties["holds"]) == ("pickle", "builtins.exec")
+
+
+def test_info_reads_no_more_than_the_start(tmp_path, monkeypatch):
+    sizes = []
+    real = compressed_files.open_decompressed
+
+    class CountingStream:
+        def __init__(self, stream):
+            self.stream = stream
+
+        def read(self, size):
+            sizes.append(size)
+            return self.stream.read(size)
+
+    @contextmanager
+    def counted(path):
+        with real(path) as stream:
+            yield CountingStream(stream)
+
+    monkeypatch.setattr(compressed_files, "open_decompressed", counted)
+    with (tmp_path / "big").open("wb") as stream:
+        stream.write(b"word " * 1000)
+        stream.truncate(1 << 33)  # 8 GiB, sparse
+    assert describe(tmp_path / "big")["size"] == 1 << 33
+    assert 0 < sum(sizes) < 1 << 20
+
+
+def test_info_as_lines_and_on_what_is_missing(tmp_path, vectors):
+    vectors.save(tmp_path / "v.npy")
+    lines = dict(line.split("\t") for line in expect("info", tmp_path / "v.npy").stdout.splitlines())
+    assert (lines["what"], lines["words"], lines["compression"]) == ("vectors", "4", "-")
+    assert "none does not exist" in refused("info", tmp_path / "none", code=1)
+
+
+def test_force_requires_a_curve(tmp_path, model):
+    assert "--force requires --curve" in refused("info", model, "--force", code=2)

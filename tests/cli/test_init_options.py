@@ -1,0 +1,100 @@
+"""Starting from pretrained vectors and continuing a model."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from commands import SMALL, TEXT, expect, refused
+
+import embeddings as em
+
+
+@pytest.fixture(autouse=True)
+def text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text.txt").write_text(TEXT)
+    return tmp_path / "text.txt"
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory) -> Path:
+    """A folder with a text and a model m trained on it."""
+    place = tmp_path_factory.mktemp("trained")
+    (place / "text.txt").write_text(TEXT)
+    expect("train", "cbow", place / "text.txt", "-o", place / "m", *SMALL)
+    return place
+
+
+def test_frozen_vectors_do_not_change(text):
+    start = em.Vectors(["King", "king", "queen"], np.random.default_rng(1).normal(size=(3, 10)).astype(np.float32))
+    start.save("start.txt")
+    options = ["--init", "start.txt", "--freeze", "--init-duplicates", "exact"]
+    result = expect("train", "skipgram", text, "-o", "v", *SMALL, *options)
+    assert "2 of 9 words" in result.stderr
+    vectors = em.load("v")
+    for word in ("king", "queen"):
+        np.testing.assert_allclose(vectors[word], start[word], rtol=1e-5)
+
+
+@pytest.mark.parametrize("trainer", [["cbow"], []])
+def test_continue_takes_the_settings_of_the_model(text, tmp_path, trainer):
+    expect("train", "cbow", text, "-o", "v", *SMALL, "--window", "3", "--case", "keep")
+    (tmp_path / "more.txt").write_text("the wolf rules the forest\n" * 20)
+    result = expect("train", *trainer, "--continue", "v", "more.txt", "-o", "w", "--threads", "1", "--epochs", "3")
+    assert "9 words" in result.stderr
+    assert "2 " in result.stderr
+    model = em.load_model("w")
+    assert (model.settings["window"], model.settings["dim"], model.settings["epochs"]) == (3, 10, 3)
+    assert model.vocabulary.counts[model.vocabulary.index("the")] == 440
+    assert {"wolf", "forest", "cat"} <= set(model.vectors.words)
+
+
+@pytest.mark.slow
+def test_continue_joins_the_phrases_of_the_model(text, tmp_path):
+    (tmp_path / "list").write_text("the king\nno where\n")
+    phrases = ["--phrases", "list", "--joiner", "+", "--phrase-mode", "alternate"]
+    expect("train", "cbow", text, "-o", "v", *SMALL, *phrases)
+    (tmp_path / "more.txt").write_text("the king and the wolf\n" * 20)
+    command = ["train", "--continue", "v", "more.txt", "--threads", "1"]
+    expect(*command, "-o", "w")
+    before, model = em.load_model("v"), em.load_model("w")
+    counts = [one.vocabulary.counts[one.vocabulary.index("the+king")] for one in (before, model)]
+    assert counts[1] == counts[0] + 10
+    assert model.record["text"]["phrases"]["joiner"] == "+"
+    assert "'+'" in refused(*command, "-o", "x", "--joiner=#", code=2)
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.slow
+def test_gensims_own_files_are_read_if_that_is_allowed(text):
+    em.Vectors(["king"], np.full((1, 10), 0.5)).save("start.kv")
+    command = ["train", "skipgram", text, "-o", "v", *SMALL, "--freeze", "--init", "start.kv"]
+    assert "--allow-pickle" in refused(*command, code=1)
+    expect(*command, "--allow-pickle")
+    assert em.load("v")["king"].tolist() == [0.5] * 10
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "facts"),
+    [
+        (["cbow", "text.txt", "--freeze"], 2, ["--freeze requires --init"]),
+        (["cbow", "text.txt", "--init-duplicates", "average"], 2, ["--init-duplicates requires --init"]),
+        (["cbow", "text.txt", "--allow-pickle"], 2, ["--allow-pickle requires --init"]),
+        (["cbow", "text.txt", "--init", "missing"], 1, ["missing"]),
+        (["cbow", "text.txt", "--init", "m", "--dim", "7"], 2, ["7", "10"]),
+        (["skipgram", "text.txt", "--continue", "m"], 2, ["m is a cbow model", "train cbow"]),
+        (["--continue", "m", "text.txt", "--init", "m"], 2, ["init"]),
+        (["--continue", "m", "text.txt", "--vocabulary", "m"], 2, ["--continue", "--vocabulary"]),
+        (["--continue", "m", "text.txt", "--dim", "7"], 2, ["dim", "10", "7"]),
+        (["--continue", "missing", "text.txt"], 1, ["missing"]),
+        (["--threads", "1", "--continue"], 2, ["--continue"]),
+    ],
+    ids=str,
+)
+def test_bad_options(trained, tmp_path, monkeypatch, options, code, facts):
+    monkeypatch.chdir(trained)
+    last = options[-1:] if options[-1] == "--continue" else []
+    command = ["train", *options[: len(options) - len(last)], "-o", tmp_path / "w", *last]
+    message = refused(*command, code=code)
+    assert all(fact in message for fact in facts), message
+    assert not (tmp_path / "w").exists()

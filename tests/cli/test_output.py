@@ -1,0 +1,66 @@
+"""Tables, JSON and messages."""
+
+import json
+
+import pytest
+
+from embeddings.cli import output
+
+
+def rows_until_failure():
+    yield {"word": "the", "cosine": 0.5}
+    raise ValueError("the second row fails")
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    monkeypatch.setattr(output, "is_terminal", lambda: True)
+
+
+def test_piped_rows_are_tab_separated(capsys):
+    output.print_rows([{"word": "the", "cosine": 0.123456, "rank": None}, {"word": "a", "cosine": 123456.7, "rank": 2}])
+    assert capsys.readouterr().out == "word\tcosine\trank\nthe\t0.1235\t-\na\t123457\t2\n"
+
+
+def test_rows_on_a_terminal_are_aligned(capsys, terminal):
+    output.print_rows([{"word": "the", "count": 5}, {"word": "queen", "count": 1234}, {"word": "日本", "count": None}])
+    assert capsys.readouterr().out.splitlines() == ["word   count", "the        5", "queen   1234", "日本       -"]
+
+
+def test_pairs(capsys, monkeypatch):
+    output.print_pairs({"what": "text", "shape": [3, 4]})
+    monkeypatch.setattr(output, "is_terminal", lambda: True)
+    output.print_pairs({"what": "text", "shape": [3, 4]})
+    assert capsys.readouterr().out == "what\ttext\nshape\t3 4\nwhat   text\nshape  3 4\n"
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_rows_before_a_failure_are_printed(capsys, monkeypatch, as_json, is_terminal):
+    monkeypatch.setattr(output, "is_terminal", lambda: is_terminal)
+    with pytest.raises(ValueError, match="second row"):
+        output.print_rows(rows_until_failure(), as_json)
+    text = capsys.readouterr().out
+    if as_json:
+        assert json.loads(text) == [{"word": "the", "cosine": 0.5}]
+    else:
+        assert text.split() == ["word", "cosine", "the", "0.5"]
+
+
+@pytest.mark.parametrize(("as_json", "text"), [(True, "[]\n"), (False, "")])
+def test_no_rows(capsys, as_json, text):
+    output.print_rows([], as_json)
+    assert capsys.readouterr().out == text
+
+
+@pytest.mark.parametrize("text", ["a\tb", "a\x1b[31mb", "a\nb", "a\u202eb", "a\u2028b", "a\x9bb", "a\udc80b"])
+def test_control_characters_are_escaped(text):
+    escaped = output.printable(text)
+    assert escaped.isprintable()
+    assert escaped.startswith("a\\")
+    assert output.cell(text) == escaped
+
+
+def test_text_of_any_script_stays():
+    text = "naïve Straße 日本 हिन्दी العربية"
+    assert output.printable(text) == text

@@ -1,0 +1,149 @@
+"""`embeddings train`: settings, messages, JSON, reproducibility, corpora."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from commands import SMALL, TEXT, expect, refused
+
+import embeddings as em
+
+TINY = ["--dim", "4", "--epochs", "1", "--threads", "1", "--min-count", "1"]
+
+
+@pytest.fixture
+def text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text.txt").write_text(TEXT)
+    return tmp_path / "text.txt"
+
+
+@pytest.fixture
+def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    rows = [{"id": i, "text": f"the cat number{i} sat\non the mat", "lang": "en"} for i in range(50)]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "more.csv").write_text("body\n" + "the dog\n" * 10)
+    return tmp_path
+
+
+@pytest.mark.parametrize("trainer", ["skipgram", "cbow"])
+def test_reports_what_it_reads_and_saves(text, tmp_path, trainer):
+    result = expect("train", trainer, text, "-o", tmp_path / "v", *SMALL)
+    assert result.stdout == ""
+    assert "1,000 words" in result.stderr
+    assert "9 distinct" in result.stderr
+    assert "200 lines" in result.stderr
+    assert f"9 vectors of dimension 10 to {tmp_path / 'v'}" in result.stderr
+    assert em.load(tmp_path / "v").words[0] == "the"
+
+
+def test_json_and_quiet(text):
+    result = expect("train", "cbow", text, "-o", "v", *SMALL, "--quiet", "--json")
+    assert result.stderr == ""
+    summary = json.loads(result.stdout)
+    assert (summary["out"], summary["model"], summary["words"], summary["dim"]) == ("v", "cbow", 9, 10)
+    assert summary["settings"]["epochs"] == 2
+    assert summary["interrupted"] is False
+    assert summary["seconds"] > 0
+    assert summary["loss"] is None or summary["loss"] > 0
+
+
+def test_every_setting_is_saved(text, tmp_path):
+    options = ["--dim", "7", "--window", "3", "--negatives", "4", "--noise-exponent", "0.5", "--subsample", "0.01"]
+    options += ["--min-count", "2", "--max-vocab", "8", "--learning-rate", "0.03", "--min-learning-rate", "0.001"]
+    expect("train", "cbow", text, "-o", "v", *options, "--epochs", "3", "--fixed-window", "--combine", "sum")
+    properties = json.loads(expect("info", "v", "--json").stdout)
+    expected = {
+        "dim": 7, "window": 3, "negatives": 4, "noise_exponent": 0.5, "subsample": 0.01, "min_count": 2, "max_vocab": 8,
+        "learning_rate": 0.03, "min_learning_rate": 0.001, "epochs": 3, "shuffle": False, "shrink_window": False,
+        "combine": "sum", "negative_sharing": "batch",
+    }  # fmt: skip
+    assert properties["settings"] | expected == properties["settings"]
+    assert properties["words"] == 8
+
+
+@pytest.mark.parametrize("alias", ["--lr", "--alpha", "--rate"])
+def test_names_of_other_tools_with_the_same_meaning(text, alias):
+    expect("train", "cbow", text, "-o", "v", *SMALL, alias, "0.03", "--sample", "0.1", "--min-rate", "0.01")
+    settings = em.load_model("v").settings
+    assert (settings["learning_rate"], settings["subsample"], settings["min_learning_rate"]) == (0.03, 0.1, 0.01)
+
+
+def test_config_file_gives_defaults_and_the_command_line_wins(text, tmp_path):
+    (tmp_path / "run.toml").write_text("dim = 6\nmin-count = 3\nshrink_window = false\nthreads = 1\n")
+    expect("train", "skipgram", text, "-o", "v", "--config", "run.toml", "--dim", "5")
+    settings = em.load_model("v").settings
+    assert (settings["dim"], settings["min_count"], settings["shrink_window"]) == (5, 3, False)
+
+
+def test_one_thread_and_a_seed_give_the_same_bytes(text, tmp_path):
+    for name, seed in (("a.bin", 3), ("b.bin", 3), ("c.bin", 4)):
+        expect("train", "skipgram", text, "-o", name, *SMALL, "--seed", seed)
+    a, b, c = ((tmp_path / name).read_bytes() for name in ("a.bin", "b.bin", "c.bin"))
+    assert a == b
+    assert a != c
+
+
+@pytest.mark.slow
+def test_file_stdin_and_zst_give_the_same_vocabulary(text, tmp_path):
+    import pyarrow as pa
+
+    with pa.output_stream(str(tmp_path / "text.zst"), compression="zstd") as out:
+        out.write(TEXT.encode())
+    expect("train", "skipgram", "text.zst", "-o", "zst", *SMALL)
+    expect("train", "skipgram", "-", "-o", "stdin", *SMALL, stdin=TEXT.encode())
+    expect("train", "skipgram", text, "-o", "file", *SMALL)
+    iterable = em.train("skipgram", TEXT.splitlines(), dim=10, epochs=1).vocabulary
+    for name in ("zst", "stdin", "file"):
+        vocabulary = em.Model.load(tmp_path / name).vocabulary
+        assert list(vocabulary.words) == list(iterable.words)
+        assert vocabulary.counts.tolist() == iterable.counts.tolist()
+
+
+def test_columns_rows_and_tokenizers(table):
+    result = expect("train", "cbow", "rows.jsonl", "-o", "v", *TINY, "--text-column", "text", "--rows", "7")
+    assert "49 words (12 distinct) in 14 lines" in result.stderr
+    assert len(em.load("v")) == 12
+    result = expect("train", "cbow", "more.csv", "-o", "w", *TINY, "--tokenizer", "characters", "--shuffle")
+    assert "text column of more.csv: body" in result.stderr
+    assert sorted(em.load("w").words) == sorted("thedog")
+    assert em.Model.load("w").settings["shuffle"] is True
+    message = refused("train", "cbow", "rows.jsonl", "-o", "x", "--text-column", "txt", "--tag-column", "lang", code=1)
+    assert all(fact in message for fact in ("rows.jsonl", "line 1", "'txt'", "id, text, lang"))
+
+
+def test_a_vocabulary_is_trained_whole(table):
+    (table / "v.txt").write_text("the 100\ncat 50\nmat 50\n")
+    result = expect("train", "skipgram", "more.csv", "-o", "m", "--vocabulary", "v.txt", "--dim", "4", "--epochs", "1")
+    assert "10 words not in the vocabulary" in result.stderr
+    assert list(em.load("m").words) == ["the", "cat", "mat"]
+    expect("train", "skipgram", "more.csv", "-o", "k", "--vocabulary", "m", "--dim", "4", "--epochs", "1")
+    message = refused("train", "skipgram", "more.csv", "-o", "l", "--vocabulary", "m", "--min-count", "3", code=2)
+    assert "--min-count cannot be combined with --vocabulary" in message
+
+
+def test_a_folder_keeps_what_a_vector_file_does_not(text):
+    documents = ["--dim", "4", "--epochs", "1", "--threads", "1"]
+    result = expect("train", "paragraph-dbow", text, "-o", "v.bin", *documents)
+    assert "v.bin will contain word vectors only" in result.stderr
+    assert "only" not in expect("train", "paragraph-dbow", text, "-o", "m", *documents).stderr
+
+
+def test_ctrl_c_ends_soon_and_saves_the_result(text, tmp_path):
+    command = [sys.executable, "-m", "embeddings", "train", "skipgram", str(text), "-o", str(tmp_path / "v"), "--json"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    process = subprocess.Popen([*command, "--epochs", "1000000"], text=True, **pipes)
+    assert process.stderr is not None
+    assert process.stderr.readline().startswith("read ")
+    time.sleep(3)  # compiled, and training
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted after" in errors
+    assert json.loads(output)["interrupted"] is True
+    assert em.load(tmp_path / "v").words[0] == "the"

@@ -1,0 +1,58 @@
+"""`embeddings vocabulary` and `embeddings cache`."""
+
+import json
+from pathlib import Path
+
+import pytest
+from commands import expect, refused, table
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("EMBEDDINGS_CACHE", str(tmp_path / "cache"))
+    rows = [{"id": i, "text": f"the cat number{i} sat\non the mat", "lang": "en"} for i in range(50)]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "more.csv").write_text("body\n" + "the dog\n" * 10)
+    return tmp_path
+
+
+def test_counts_are_saved_printed_and_merged(folder):
+    options = ["--text-column", "text", "-o", "v.txt", "--top", "2", "--min-count", "2"]
+    assert expect("vocabulary", "rows.jsonl", *options).stdout == "word\tcount\nthe\t100\ncat\t50\n"
+    assert (folder / "v.txt").read_text() == "the 100\ncat 50\nmat 50\non 50\nsat 50\n"
+    result = expect("vocabulary", "more.csv", "--merge", "v.txt", "-o", "both.arrow", "--json", "--top", "1")
+    assert json.loads(result.stdout) == [{"word": "the", "count": 110}]
+    message = refused("vocabulary", "more.csv", "-o", "v.csv", code=1)
+    assert all(fact in message for fact in (".arrow", ".txt", "v.csv"))
+
+
+def test_the_undercount_of_a_small_table_is_reported(folder):
+    options = ["--text-column", "text", "-o", "v.txt", "--max-types", "12"]
+    result = expect("vocabulary", "rows.jsonl", *options)
+    assert "--max-types: counts may be too low by up to" in result.stderr
+    assert "not in the vocabulary" in result.stderr
+    assert result.stdout.startswith("word\tcount\nthe\t100\n")
+
+
+def test_the_cache_is_listed_and_emptied(folder):
+    assert expect("cache").stdout == ""
+    for source in ("rows.jsonl", "more.csv", "sample"):
+        column = ["--text-column", "text"] if source == "rows.jsonl" else []
+        expect("vocabulary", source, "-o", f"{source}.txt", *column)
+    entries = json.loads(expect("cache", "--json").stdout)
+    assert [entry["sources"] for entry in entries][:2] == [["rows.jsonl"], ["more.csv"]]
+    assert (entries[0]["tokens"], entries[0]["types"]) == (350, 55)
+    assert 0 <= entries[0]["age"] < 600
+    rows = table(expect("cache").stdout)
+    assert list(rows[0]) == ["name", "size", "age", "tokens", "types", "sources"]
+    assert rows[0]["sources"] == "rows.jsonl"
+    assert rows[2]["size"].endswith(" MB")
+    assert "'nonsense' matches 0" in refused("cache", "--remove", "nonsense", code=2)
+    assert entries[1]["name"] in expect("cache", "--remove", entries[1]["name"][:12]).stderr
+    assert expect("cache", "--limit", "10MB").stderr == ""
+    removed = json.loads(expect("cache", "--limit", "9MB", "--json").stdout)
+    assert removed[0] == {"name": entries[0]["name"], "size": entries[0]["size"]}
+    expect("cache", "--remove", "all")
+    assert expect("cache").stdout == ""
+    assert "'much'" in refused("cache", "--limit", "much", code=2)
