@@ -4,29 +4,20 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.errors import EmbeddingsError, SettingError
+from embeddings.errors import SettingError
+from embeddings.support.extras import import_extra
 from embeddings.vectors.arrow_table import COUNT, SCALE, VECTOR, WORD
 from embeddings.vectors.precision import dequantise
 
 
-def import_pandas() -> Any:
-    """The package, or an EmbeddingsError that says how to install it."""
-    try:
-        import pandas
-    except ImportError:
-        raise EmbeddingsError("data frames require the package pandas: pip install pandas") from None
-    return pandas
-
-
 def to_pandas(words: list[str], matrix: np.ndarray) -> Any:
     """See `Vectors.to_pandas`; the frame holds the matrix itself."""
-    pandas = import_pandas()
+    pandas = import_extra("pandas", "pandas", "to_pandas")
     return pandas.DataFrame(matrix, index=pandas.Index(words, name=WORD, dtype=object), copy=False)
 
 
 def from_pandas(frame: Any) -> tuple[list[str], np.ndarray, np.ndarray | None]:
     """The words, the matrix (words, dim) float32 and the counts, if any, of a frame; see `Vectors.from_pandas`."""
-    import_pandas()
     if WORD in frame.columns and VECTOR in frame.columns:
         words, counts = frame[WORD].tolist(), frame[COUNT] if COUNT in frame.columns else None
         matrix = vector_column(frame)

@@ -71,7 +71,6 @@ class Vectors(SimilarityMixin):
 
         Raises:
             SettingError: a column has a wrong type, a word occurs twice, or a vector holds NaN or infinity.
-            EmbeddingsError: pandas is not installed.
         """
         words, matrix, counts = data_frames.from_pandas(frame)
         vectors = cls(words, matrix, counts=counts)
@@ -131,7 +130,8 @@ class Vectors(SimilarityMixin):
         Raises:
             SettingError: shapes do not match, a word is listed twice, or a vector holds NaN or infinity.
         """
-        added = type(self).from_numpy(words, np.asarray(matrix, np.float32).reshape(-1, np.shape(matrix)[-1]))
+        added = type(self)(words, matrix, counts=counts)
+        added.check_finite()
         if added.dim != self.dim:
             raise SettingError(f"vectors of {added.dim} components cannot be added to vectors of {self.dim}")
         is_new = np.array([word not in self for word in added.words], dtype=bool)
@@ -139,11 +139,11 @@ class Vectors(SimilarityMixin):
         if replace:
             known = np.flatnonzero(~is_new)
             rows[[self.index(added.words[row]) for row in known]] = added.matrix[known]
-        new_words = [word for word, new in zip(added.words, is_new, strict=True) if new]
-        new_counts = None
-        if self.counts is not None and counts is not None:
-            new_counts = np.concatenate([self.counts, np.asarray(counts, np.int64)[is_new]])
-        return type(self)(self.words + new_words, rows, counts=new_counts, compose=self.compose)
+        all_words = self.words + [added.words[row] for row in np.flatnonzero(is_new)]
+        all_counts = None
+        if self.counts is not None and added.counts is not None:
+            all_counts = np.concatenate([self.counts, added.counts[is_new]])
+        return type(self)(all_words, rows, counts=all_counts, compose=self.compose)
 
     def save(
         self,

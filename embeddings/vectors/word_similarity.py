@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from embeddings.errors import EmbeddingsError, SettingError
+from embeddings.errors import SettingError
 from embeddings.support import cosine
+from embeddings.support.extras import import_extra
 from embeddings.vectors.gensim_names import hint_gensim_names
 from embeddings.vectors.search import SearchMixin
 
@@ -82,12 +83,9 @@ class SimilarityMixin(SearchMixin):
             SettingError: a document is a string, not a list of words.
             EmbeddingsError: the package POT is not installed.
         """
-        try:
-            from ot import emd2
-        except ImportError:
-            raise EmbeddingsError("wmdistance requires the package POT: pip install POT") from None
         from scipy.spatial.distance import cdist
 
+        emd2 = import_extra("ot", "wmd", "wmdistance").emd2
         for document in (document_a, document_b):
             check_words(document)
         a, b = (Counter(word for word in document if word in self) for document in (document_a, document_b))

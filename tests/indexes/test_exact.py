@@ -1,0 +1,59 @@
+"""Exact search: ties, blocks, products, and FAISS as reference."""
+
+import numpy as np
+import pytest
+
+from embeddings.indexes.block_products import FEW_QUERIES, is_single_threaded, products
+from embeddings.indexes.index import build_index
+from embeddings.support.cosine import normalize_rows
+from embeddings.vectors.vectors import Vectors
+
+
+@pytest.mark.parametrize(("kind", "settings"), [("exact", {}), ("lsh", {"rerank": 300})])
+def test_equal_rows_tie_to_the_lower(kind, settings):
+    rng = np.random.default_rng(8)
+    rows = np.tile(rng.standard_normal((7, 33)), (100, 1))
+    vectors = Vectors([str(row) for row in range(700)], rows)
+    ids = build_index(vectors, kind, **settings).search(rng.standard_normal((1, 33)), top=50).ids[0]
+    assert len({row % 7 for row in ids}) == 1
+    assert ids.tolist() == [ids[0] % 7 + 7 * i for i in range(50)]
+
+
+def test_many_ties_are_ranked_query_by_query(monkeypatch):
+    vectors = Vectors([str(row) for row in range(300)], np.ones((300, 4)))
+    index, queries = build_index(vectors, "exact"), np.eye(4)
+    whole = index.search(queries, top=20)
+    monkeypatch.setattr("embeddings.indexes.exact.MAX_BATCH", 10)
+    parts = index.search(queries, top=20)
+    assert whole.ids.tolist() == parts.ids.tolist() == [list(range(20))] * 4
+    assert whole.similarities.tolist() == parts.similarities.tolist()
+
+
+@pytest.mark.parametrize("cores", [1, 4])
+def test_products_of_few_and_many_queries_agree(shifted, monkeypatch, cores):
+    monkeypatch.setattr("embeddings.indexes.block_products.available_threads", lambda: cores)
+    units = shifted.unit_rows
+    queries = units[:FEW_QUERIES]
+    few, many = products(units, queries), products(units, units[: FEW_QUERIES + 1])
+    assert few == pytest.approx(queries @ units.T, abs=1e-6)
+    assert many[:FEW_QUERIES] == pytest.approx(few, abs=1e-6)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    assert is_single_threaded()
+    assert products(units, queries) == pytest.approx(few, abs=1e-6)
+
+
+@pytest.mark.golden
+def test_exact_search_equals_faiss():
+    import faiss
+
+    rng = np.random.default_rng(7)
+    units = normalize_rows(rng.standard_normal((3000, 40)))
+    queries = normalize_rows(rng.standard_normal((200, 40)))
+    flat = faiss.IndexFlatIP(40)
+    flat.add(units)
+    cosines, rows = flat.search(queries, 10)
+    result = build_index(Vectors([str(i) for i in range(3000)], units), "exact").search(queries, top=10)
+    assert result.similarities == pytest.approx(cosines, abs=1e-6)
+    is_distinct = np.abs(np.diff(cosines, axis=1)).min(axis=1) > 1e-6
+    assert is_distinct.sum() > 150
+    assert np.array_equal(result.ids[is_distinct], rows[is_distinct])

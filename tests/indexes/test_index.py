@@ -1,0 +1,148 @@
+"""Indexes of all installed kinds: the contract, search, vectors that use an index."""
+
+import numpy as np
+import pytest
+
+import embeddings as em
+from embeddings import registry
+from embeddings.errors import SettingError
+from embeddings.indexes.index import build_index
+from embeddings.indexes.index_spec import as_index
+from embeddings.testing import check_index
+from embeddings.vectors.vectors import Vectors
+
+VARIANTS = [
+    *((name, {}) for name in registry.find_all("index")),
+    ("lsh", {"bits": 1000, "rerank": 50, "centre": False, "orthogonal": False}),
+    ("faiss", {"factory": "Flat"}),
+    ("faiss", {"factory": "IVF8,Flat", "nprobe": 3}),
+    ("faiss", {"factory": "HNSW8", "ef_search": 50}),
+    ("faiss", {"factory": "LSH200r", "rerank": 100}),
+    ("faiss", {"factory": "PQ6x4", "rerank": 50}),
+    ("faiss", {"factory": "PQ6x4fs", "rerank": 50}),
+]
+
+
+@pytest.mark.parametrize(("name", "settings"), VARIANTS, ids=[f"{name}-{settings}" for name, settings in VARIANTS])
+def test_contract(name, settings):
+    check_index(name, **settings)
+
+
+def assert_same(result, expected):
+    assert [word for word, _ in result] == [word for word, _ in expected]
+    assert [cosine for _, cosine in result] == pytest.approx([cosine for _, cosine in expected], abs=1e-12)
+
+
+@pytest.mark.parametrize("spec", ["exact", "lsh", "faiss:factory=Flat"])
+def test_most_similar_uses_an_index(clustered, spec):
+    exact = clustered.most_similar(["w3", "w40"], ["w5"], top=7)
+    assert_same(clustered.most_similar(["w3", "w40"], ["w5"], top=7, index=spec), exact)
+    index = as_index(spec, clustered)
+    queries = ["w1", ["w2", "w9"], clustered.matrix[4]]
+    results = clustered.most_similar_many(queries, index=index)
+    for result, expected in zip(results, clustered.most_similar_many(queries), strict=True):
+        assert_same(result, expected)
+    assert clustered.most_similar_many([], index=index) == []
+
+
+def test_restrict(clustered):
+    exact = clustered.most_similar("w400", restrict=30)
+    assert_same(clustered.most_similar("w400", restrict=30, index="lsh:rerank=500"), exact)
+    assert len(clustered.most_similar("w400", top=40, restrict=30, index="lsh")) == 30
+    assert clustered.most_similar("w1", restrict=10**9, index="faiss") == clustered.most_similar("w1", index="faiss")
+    with pytest.raises(SettingError, match=r"FAISS.*restrict"):
+        clustered.most_similar("w1", restrict=30, index="faiss")
+
+
+def test_an_index_recognises_its_vectors_by_their_numbers(clustered):
+    index = build_index(clustered, "lsh")
+    equal = Vectors([word.upper() for word in clustered.words], clustered.matrix.copy())
+    assert equal.most_similar("W1", index=index)[0][0].startswith("W")
+    for other in (clustered.subset(499), Vectors(clustered.words, clustered.matrix + 1e-6)):
+        with pytest.raises(SettingError, match="other vectors"):
+            other.most_similar("w1", index=index)
+
+
+def test_vectors_that_cannot_be_indexed():
+    nan = Vectors(["a", "b"], np.array([[1, 0], [np.nan, 0]]))
+    empty = Vectors([], np.empty((0, 3)))
+    for kind in ("exact", "lsh", "faiss"):
+        with pytest.raises(SettingError, match=r"'b'.*NaN"):
+            build_index(nan, kind)
+    assert build_index(empty, "exact").search(np.ones((2, 3))).ids.shape == (2, 0)
+    for kind in ("lsh", "faiss"):
+        with pytest.raises(SettingError, match=r"(?i)" + kind + ".*at least one row"):
+            build_index(empty, kind)
+    for source in ("v", None, 3):
+        with pytest.raises(SettingError, match="Vectors or a Model"):
+            build_index(source)
+
+
+@pytest.mark.parametrize(
+    ("queries", "options", "message"),
+    [
+        (np.ones(20), {}, r"queries.*\(queries, 20\), got \(20,\)"),
+        (np.ones((2, 19)), {}, r"queries.*\(queries, 20\), got \(2, 19\)"),
+        (np.full((1, 20), np.nan), {}, "NaN"),
+        (np.ones((1, 20)), {"top": 0}, "top.*1.*0"),
+        (np.ones((1, 20)), {"restrict": 0}, "restrict.*1.*0"),
+    ],
+)
+def test_invalid_searches(clustered, queries, options, message):
+    with pytest.raises(SettingError, match=message):
+        build_index(clustered, "exact").search(queries, **options)
+
+
+def test_describe(clustered):
+    index = em.build_index(clustered, "lsh", bits=128)
+    description = index.describe()
+    assert description["kind"] == "lsh"
+    assert description["settings"]["bits"] == 128
+    assert (description["rows"], description["dim"]) == (500, 20)
+    assert description["bytes"] == 128 // 8 * 500 + 128 * 21 * 4
+    assert repr(index) == "<Index lsh: 500 rows, 20 components>"
+    assert em.build_index(clustered, "exact").bytes == 0
+
+
+def test_search_settings_need_no_rebuild(clustered):
+    index = build_index(clustered, "lsh", bits=64, rerank=30)
+    tuned = index.with_search("lsh", {"bits": 64, "rerank": 500})
+    assert tuned.settings["rerank"] == 500
+    assert np.array_equal(tuned.engine.words, index.engine.words)
+    assert tuned.search(clustered.matrix[:5]).n_compared.tolist() == [500] * 5
+    assert index.with_search("lsh", {"bits": 65, "rerank": 30}) is None
+    assert index.with_search("exact", {}) is None
+
+
+def test_a_search_setting_that_returns_to_none_needs_a_rebuild(clustered):
+    """FAISS stores its search settings in the index."""
+    index = as_index("faiss:factory=IVF16,Flat,nprobe=8", clustered)
+    assert index.with_search("faiss", {"factory": "IVF16,Flat"}) is None
+    tuned = index.with_search("faiss", {"factory": "IVF16,Flat", "nprobe": 1})
+    fresh = as_index("faiss:factory=IVF16,Flat,nprobe=1", clustered)
+    assert np.array_equal(tuned.search(clustered.matrix).ids, fresh.search(clustered.matrix).ids)
+
+
+def test_asking_for_all_rows(shifted):
+    exact = build_index(shifted, "exact").search(shifted.matrix[:3], top=1000)
+    result = build_index(shifted, "lsh").search(shifted.matrix[:3], top=1000)
+    assert np.array_equal(result.ids, exact.ids)
+
+
+def test_an_index_of_another_package(tmp_path, monkeypatch, clustered):
+    info = tmp_path / "first-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: first\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[embeddings.indexes]\nfirst = first_module:First\n")
+    (tmp_path / "first_module.py").write_text(
+        "from dataclasses import dataclass\n"
+        "from embeddings.indexes.exact import Exact\n"
+        "from embeddings.settings import option\n"
+        "@dataclass(frozen=True, kw_only=True)\n"
+        "class First(Exact):\n"
+        "    'Exact search by another name.'\n"
+        "    speed: int = option(1, 'How fast.', ge=1)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    check_index("first")
+    assert clustered.most_similar("w1", index="first:speed=3") == clustered.most_similar("w1")

@@ -1,0 +1,50 @@
+"""Indexes specified in a line."""
+
+import pytest
+
+from embeddings.errors import EmbeddingsError, RegistryError, SettingError
+from embeddings.indexes.index_spec import as_index, check_spec, parse_spec
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "settings"),
+    [
+        ("exact", "exact", {}),
+        ("lsh:bits=512,rerank=100", "lsh", {"bits": 512, "rerank": 100}),
+        ("lsh:centre=false,rerank=none", "lsh", {"centre": False, "rerank": None}),
+        ("faiss:factory=IVF256,PQ4x8,nprobe=8", "faiss", {"factory": "IVF256,PQ4x8", "nprobe": 8}),
+    ],
+)
+def test_parse_spec(text, name, settings):
+    assert parse_spec(text) == (name, settings)
+
+
+INVALID = [
+    ("nope", RegistryError, "'nope'.*exact.*lsh"),
+    ("", RegistryError, "''"),
+    ("lsh:512", SettingError, "'lsh:512'.*lsh:name=value,name=value"),
+    ("lsh:bits=1,bits=2", SettingError, "bits twice"),
+    ("lsh:bit=3", SettingError, "'bit'.*bits"),
+    ("lsh:kind=3", SettingError, "'kind'"),
+    ("lsh:vectors=3", SettingError, "'vectors'"),
+    ("lsh:mode=tables", SettingError, "'mode'"),
+    ("exact:bits=3", SettingError, "'bits'"),
+    ("lsh:bits=many", SettingError, "bits.*'many'"),
+    ("lsh:bits=0", SettingError, "bits.*0"),
+    ("lsh:bits=32769", SettingError, "bits.*32768.*32769"),
+    ("lsh:centre=maybe", SettingError, "centre.*'maybe'"),
+]
+
+
+@pytest.mark.parametrize(("text", "error", "message"), INVALID, ids=[text for text, _, _ in INVALID])
+def test_invalid_specs(clustered, text, error, message):
+    for check in (lambda: as_index(text, clustered), lambda: check_spec(text)):
+        with pytest.raises(error, match=message) as raised:
+            check()
+        assert "\n" not in str(raised.value)
+
+
+def test_errors_are_those_of_the_package(clustered):
+    for text in ("nope", "lsh:bits=x"):
+        with pytest.raises(EmbeddingsError):
+            clustered.most_similar("w1", index=text)

@@ -1,0 +1,36 @@
+"""Random vectors, and the same as gensim's KeyedVectors."""
+
+import numpy as np
+import pytest
+
+from embeddings.vectors.vectors import Vectors
+
+
+@pytest.fixture(scope="session")
+def random():
+    rng = np.random.default_rng(3)
+    return Vectors([f"w{i}" for i in range(500)], rng.standard_normal((500, 20)).astype(np.float32))
+
+
+@pytest.fixture(scope="session")
+def counted():
+    rng = np.random.default_rng(3)
+    return Vectors([f"w{i}" for i in range(300)], rng.standard_normal((300, 10)), counts=range(300, 0, -1))
+
+
+def as_keyed_vectors(vectors):
+    from gensim.models import KeyedVectors
+
+    keyed = KeyedVectors(vectors.dim)
+    keyed.add_vectors(vectors.words, vectors.matrix)
+    return keyed
+
+
+@pytest.fixture(scope="session")
+def keyed(random):
+    return as_keyed_vectors(random)
+
+
+@pytest.fixture(scope="session")
+def counted_keyed(counted):
+    return as_keyed_vectors(counted)

@@ -1,0 +1,122 @@
+"""Storage and lookup: words, rows, composed words, invalid input."""
+
+import re
+
+import numpy as np
+import pytest
+
+from embeddings.errors import EmbeddingsError, SettingError
+from embeddings.vectors.vectors import Vectors
+
+
+@pytest.fixture(params=[False, True], ids=["words", "composed"])
+def three_words(request):
+    compose = (lambda words: np.zeros((len(words), 2))) if request.param else None
+    return Vectors(["cat", "dog", "5"], np.arange(6).reshape(3, 2), compose=compose)
+
+
+def test_lookups(random):
+    assert len(random) == 500
+    assert random.dim == 20
+    assert "w3" in random
+    assert "x" not in random
+    assert random.index("w7") == 7
+    assert np.array_equal(random["w7"], random.matrix[7])
+    assert random[["w1", "w0"]].tolist() == random.matrix[[1, 0]].tolist()
+    with pytest.raises(ValueError, match="read-only"):
+        random["w7"][0] = 1
+
+
+def test_words_and_lists_of_words(three_words):
+    assert three_words["5"].tolist() == [4, 5]
+    assert three_words[["dog", "cat"]].tolist() == [[2, 3], [0, 1]]
+    assert three_words[np.array(["dog"])].tolist() == [[2, 3]]
+    assert three_words[[]].shape == (0, 2)
+
+
+def test_iteration_is_in_order(three_words):
+    assert list(three_words) == three_words.words == ["cat", "dog", "5"]
+    assert all(word in three_words for word in three_words)
+
+
+@pytest.mark.parametrize("key", [5, 0, -1, None, b"cat", 1.5, True, {"cat"}, np.int64(1), slice(0, 2)])
+def test_invalid_keys(three_words, key):
+    with pytest.raises(SettingError, match=re.escape(repr(key))):
+        three_words[key]
+
+
+@pytest.mark.parametrize("key", [[5], ["cat", None], ("dog", b"cat"), [["cat"]]])
+def test_lists_with_invalid_keys(three_words, key):
+    with pytest.raises(SettingError, match=rf"string.*{re.escape(repr(key[-1]))}"):
+        three_words[key]
+
+
+def test_float32_is_not_copied(tmp_path):
+    matrix = np.ones((4, 2), np.float32)
+    assert np.shares_memory(Vectors(list("abcd"), matrix).matrix, matrix)
+    matrix.tofile(tmp_path / "m")
+    mapped = np.memmap(tmp_path / "m", np.float32, "r", shape=(4, 2))
+    assert np.shares_memory(Vectors(list("abcd"), mapped).matrix, mapped)
+
+
+@pytest.mark.parametrize(
+    ("words", "matrix", "counts", "message"),
+    [
+        (["a", "b", "a"], np.ones((3, 1)), None, "'a'"),
+        (["a"], np.ones((2, 1)), None, "1 words.*2 rows"),
+        (["a"], np.ones(1), None, r"\(words, dim\).*\(1,\)"),
+        (["a"], np.ones((1, 0)), None, r"\(1, 0\)"),
+        (["a"], np.ones((1, 1)), [1, 2], r"counts.*1 words.*\(2,\)"),
+    ],
+)
+def test_invalid_shapes_and_words(words, matrix, counts, message):
+    with pytest.raises(SettingError, match=message):
+        Vectors(words, matrix, counts=counts)
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("kin", r"'kin'.*king, kings"),
+        ("KING", r"'KING'.*king"),
+        ("zzzz", "'zzzz' among 4 words$"),
+        ("", "'' among 4 words$"),
+    ],
+)
+def test_unknown_words(word, message):
+    vectors = Vectors(["king", "kings", "queen", "the"], np.eye(4))
+    for look_up in (vectors.index, vectors.__getitem__, vectors.most_similar):
+        with pytest.raises(LookupError, match=message) as raised:
+            look_up(word)
+        assert isinstance(raised.value, EmbeddingsError)
+
+
+def test_compose_serves_unseen_words_only():
+    vectors = Vectors(["a", "b", "c"], np.eye(3), compose=lambda words: [[len(word)] * 3 for word in words])
+    assert vectors["xx"].tolist() == [2, 2, 2]
+    assert vectors["a"].tolist() == [1, 0, 0]
+    assert "xx" not in vectors
+    assert vectors.similarity("xx", "a") == pytest.approx(3**-0.5)
+    assert [word for word, _ in vectors.most_similar("xx")] == ["a", "b", "c"]
+    assert [word for word, _ in vectors.analogy("a", "b", "xx", method="3cosmul")] == ["c"]
+    assert vectors.compose_words(["xx", "a"]).tolist() == [[2, 2, 2], [1, 1, 1]]
+
+
+def test_zero_rows():
+    vectors = Vectors(["a", "zero", "b"], np.array([[1, 0], [0, 0], [-1, 0.0]]))
+    assert vectors.similarity("a", "zero") == 0
+    assert vectors.most_similar("a") == [("zero", 0.0), ("b", -1.0)]
+    assert vectors.most_similar("zero") == [("a", 0.0), ("b", 0.0)]
+    assert vectors.unit_rows[1].tolist() == [0, 0]
+
+
+def test_huge_and_tiny_rows_keep_their_direction():
+    vectors = Vectors(["a", "b", "c"], np.array([[3e38, 3e38], [1e-42, 1e-42], [1, -1]], np.float32))
+    assert vectors.similarity("a", "b") == pytest.approx(1)
+    assert vectors.most_similar("a")[0] == ("b", pytest.approx(1, abs=1e-6))
+
+
+def test_nan_is_named_at_the_first_search():
+    vectors = Vectors(["a", "b"], np.array([[1, 0], [np.nan, 0]]))
+    with pytest.raises(SettingError, match=r"'b'.*NaN"):
+        vectors.most_similar("a")

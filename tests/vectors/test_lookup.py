@@ -1,0 +1,79 @@
+"""Vectors for words some of which have none."""
+
+import numpy as np
+import pytest
+
+import embeddings as em
+from embeddings.errors import SettingError
+
+VECTORS = em.Vectors(["a", "b", "c"], np.array([[1, 0], [0, 2], [3, 3]], np.float32))
+
+
+def test_known_words_have_their_own_vectors():
+    for unseen in ("zero", "unknown", "hashed", "context"):
+        rows = em.lookup(VECTORS, ["c", "?", "a"], unseen)
+        assert rows.dtype == np.float32
+        assert rows[[0, 2]].tolist() == [[3, 3], [1, 0]]
+    assert em.lookup(VECTORS, ["c"], "subwords").tolist() == [[3, 3]]
+
+
+def test_zero():
+    assert em.lookup(VECTORS, ["?", "!"]).tolist() == [[0, 0], [0, 0]]
+    assert em.lookup(VECTORS, []).shape == (0, 2)
+
+
+def test_unknown_is_the_learned_vector_or_the_mean_of_rare_words(monkeypatch):
+    monkeypatch.setattr("embeddings.vectors.lookup.N_RARE", 2)
+    assert em.lookup(VECTORS, ["?"], "unknown").tolist() == [[1.5, 2.5]]
+    learned = em.Vectors(["a", "<unk>"], np.array([[1, 0], [7, 8]], np.float32))
+    assert em.lookup(learned, ["?", "a"], "unknown").tolist() == [[7, 8], [1, 0]]
+    counted = em.Vectors(VECTORS.words, VECTORS.matrix, counts=[1, 5, 2])
+    assert em.lookup(counted, ["?"], "unknown").tolist() == [[2, 1.5]]
+
+
+def test_without_any_word_there_are_zeros():
+    empty = em.Vectors([], np.empty((0, 2), np.float32))
+    for unseen in ("zero", "unknown", "context"):
+        assert em.lookup(empty, ["?"], unseen).tolist() == [[0, 0]]
+
+
+def test_hashed_depends_on_word_and_seed_alone_and_has_the_mean_norm():
+    vectors = em.Vectors(["a", "b"], np.ones((2, 50), np.float32) * 3)
+    one, two, again = em.lookup(vectors, ["x", "y", "x"], "hashed")
+    assert one.tobytes() == again.tobytes() == em.lookup(vectors, ["x"], "hashed")[0].tobytes()
+    assert abs(one @ two) / (one @ one) < 0.7
+    assert np.linalg.norm(one) == pytest.approx(3 * 50**0.5, rel=1e-5)
+    assert em.lookup(vectors, ["x"], "hashed", seed=2)[0].tobytes() != one.tobytes()
+
+
+def test_context_is_the_mean_of_near_known_words():
+    words = ["a", "?", "b", "!", "?", "?", "c"]
+    rows = em.lookup(VECTORS, words, "context", window=2)
+    assert rows[1].tolist() == [0.5, 1]  # a and b
+    assert rows[3].tolist() == [0, 2]
+    assert rows[5].tolist() == [3, 3]
+    assert em.lookup(VECTORS, words, "context", window=1)[4].tolist() == [0, 0]
+
+
+def test_subwords():
+    def compose(words):
+        return np.array([[len(word), 1] for word in words])
+
+    vectors = em.Vectors(VECTORS.words, VECTORS.matrix, compose=compose)
+    assert em.lookup(vectors, ["kittens", "c"], "subwords").tolist() == [[7, 1], [3, 3]]
+
+
+@pytest.mark.parametrize(
+    ("words", "options", "message"),
+    [
+        (["?"], {"unseen": "none"}, "unseen.*zero.*context.*'none'"),
+        (["?"], {"unseen": "subwords"}, "compose"),
+        (["?"], {"unseen": "context", "window": 0}, "window.*0"),
+        (["?", 3], {}, "words.*3"),
+        (["?"], {"unseen": "hashed", "seed": 0.5}, r"seed.*0\.5"),
+        ("word", {}, "words.*'word'"),
+    ],
+)
+def test_invalid_arguments(words, options, message):
+    with pytest.raises(SettingError, match=message):
+        em.lookup(VECTORS, words, **options)

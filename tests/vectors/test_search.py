@@ -1,0 +1,142 @@
+"""Nearest words and analogies, compared with an obvious version and with gensim."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from embeddings.errors import SettingError
+from embeddings.vectors.vectors import Vectors
+
+
+def brute_force(vectors, query, top, restrict=None, excluded=()):
+    """Cosines one by one in float64 of the unit rows; sorted by score, then by row."""
+    length = np.linalg.norm(query)
+    query = query / length if length else query
+    scores = []
+    for row, word in enumerate(vectors.words[:restrict]):
+        if word not in excluded:
+            score = (vectors.unit_rows[row].astype(np.float64) * query).sum()
+            scores.append((-min(1.0, max(-1.0, score)), row, word))
+    return [(word, -score) for score, _, word in sorted(scores)[:top]]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_search_equals_brute_force_with_ties(data):
+    size, dim = data.draw(st.integers(1, 40)), data.draw(st.integers(1, 5))
+    entries = data.draw(st.lists(st.integers(-2, 2), min_size=size * dim, max_size=size * dim))
+    vectors = Vectors([f"w{i}" for i in range(size)], np.array(entries, np.float32).reshape(size, dim))
+    top, restrict = data.draw(st.integers(1, 45)), data.draw(st.none() | st.integers(1, 45))
+    words = data.draw(st.lists(st.sampled_from(vectors.words), min_size=1, max_size=3))
+    query = sum(row / (np.linalg.norm(row) or 1) for row in vectors[words].astype(np.float64))
+    expected = brute_force(vectors, query, top, restrict, words)
+    result = vectors.most_similar(words, top=top, restrict=restrict)
+    assert result == vectors.most_similar_many([words], top=top, restrict=restrict)[0]
+    assert [score for _, score in result] == pytest.approx([score for _, score in expected], abs=1e-12)
+    assert not {word for word, _ in result} & set(words)
+    for (word, score), (other, next_score) in pairwise(result):
+        assert score > next_score or (score == next_score and vectors.index(word) < vectors.index(other))
+
+
+def test_equal_rows_tie_wherever_they_are():
+    rng = np.random.default_rng(8)
+    rows = rng.standard_normal((7, 33)).astype(np.float32)
+    vectors = Vectors([str(i) for i in range(700)], np.tile(rows, (100, 1)))
+    result = vectors.most_similar(rng.standard_normal(33), top=120)
+    found = [vectors.index(word) for word, _ in result]
+    assert found[:100] == sorted(found[:100])
+    assert len({row % 7 for row in found[:100]}) == 1
+    assert len({score for _, score in result[:100]}) == 1
+
+
+def test_blocks_change_nothing(random, monkeypatch):
+    queries = [*random.words[:50], ["w1", "w2"], random.matrix[4] * 3]
+    whole = random.most_similar_many(queries, top=5)
+    monkeypatch.setattr("embeddings.support.cosine.BLOCK_BYTES", 5000)
+    assert random.most_similar_many(queries, top=5) == whole
+    assert [random.most_similar(query, top=5) for query in queries] == whole
+    assert random.most_similar_many([]) == []
+
+
+def test_restrict_limits_candidates_not_queries(random):
+    result = random.most_similar("w400", top=1000, restrict=10)
+    assert sorted(word for word, _ in result) == [f"w{i}" for i in range(10)]
+    assert len(random.most_similar("w3", top=1000)) == 499
+    assert random.most_similar("w3", top=5, restrict=10**9) == random.most_similar("w3", top=5)
+
+
+def test_exclude(random):
+    first, second, third = (word for word, _ in random.most_similar("w3", top=3))
+    assert [word for word, _ in random.most_similar("w3", top=1, exclude=[first, second, "unknown"])] == [third]
+
+
+def test_weights(random):
+    query = 0.5 * random.unit_rows[1].astype(float) - 2 * random.unit_rows[2] + 3 * random.matrix[9]
+    expected = brute_force(random, query, 5, excluded=("w1", "w2"))
+    result = random.most_similar([("w1", 0.5), (random.matrix[9], 3)], [("w2", 2)], top=5)
+    assert [word for word, _ in result] == [word for word, _ in expected]
+    assert [score for _, score in result] == pytest.approx([score for _, score in expected], abs=1e-6)
+    assert random.most_similar(("w1", 2.0)) == random.most_similar("w1")
+    assert random.most_similar(("w1", "w2")) == random.most_similar(["w1", "w2"])
+    with pytest.raises(SettingError, match="NaN"):
+        random.most_similar(("w1", float("nan")))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"top": 0}, r"top.*1.*0"),
+        ({"restrict": 0}, r"restrict.*1.*0"),
+        ({"positive": []}, "nothing to search"),
+        ({"positive": np.ones(3)}, r"\(20,\).*\(3,\)"),
+        ({"positive": np.full(20, np.nan)}, "NaN"),
+    ],
+)
+def test_invalid_searches(random, options, message):
+    with pytest.raises(SettingError, match=message):
+        random.most_similar(**{"positive": "w1", **options})
+
+
+def test_invalid_analogies(random):
+    with pytest.raises(SettingError, match=r"method.*3cosadd.*3cosmul.*'add'"):
+        random.analogy("w1", "w2", "w3", method="add")
+    with pytest.raises(SettingError, match="top"):
+        random.analogy("w1", "w2", "w3", method="3cosmul", top=0)
+
+
+def assert_same(result, expected):
+    assert [word for word, _ in result] == [word for word, _ in expected]
+    assert [score for _, score in result] == pytest.approx([score for _, score in expected], abs=1e-6)
+
+
+@pytest.mark.golden
+@pytest.mark.filterwarnings("ignore:Call to deprecated:DeprecationWarning")
+def test_same_results_as_gensim(random, keyed):
+    array = random.matrix[9] * 2
+    assert_same(random.most_similar("w1"), keyed.most_similar("w1"))
+    assert_same(random.most_similar(["w1", "w2"], ["w3"], top=7), keyed.most_similar(["w1", "w2"], ["w3"], topn=7))
+    assert_same(random.most_similar(["w1", array], "w5"), keyed.most_similar(["w1", array], "w5"))
+    assert_same(random.most_similar("w1", restrict=60), keyed.most_similar("w1", restrict_vocab=60))
+    assert_same(random.most_similar([], ["w4"]), keyed.most_similar([], ["w4"]))
+    weighted = [("w1", 0.5), ("w2", 2.0)]
+    assert_same(random.most_similar(weighted, ["w3"]), keyed.most_similar(weighted, ["w3"]))
+    assert_same(random.analogy("w1", "w2", "w3"), keyed.most_similar(["w2", "w3"], ["w1"]))
+    cosmul = keyed.most_similar_cosmul(["w2", "w3"], ["w1"], topn=20)
+    result = random.analogy("w1", "w2", "w3", method="3cosmul", top=20)
+    assert [word for word, _ in result] == [word for word, _ in cosmul]
+    assert [score for _, score in result] == pytest.approx([score for _, score in cosmul], rel=1e-5)
+
+
+def test_cosmul_by_hand(random):
+    units = random.unit_rows.astype(np.float64)
+    a, b, c = ((1 + units @ units[i]) / 2 for i in (1, 2, 3))
+    scores = b * c / (a + 1e-6)
+    order = [i for i in np.argsort(-scores) if i not in (1, 2, 3)][:4]
+    result = random.analogy("w1", "w2", "w3", method="3cosmul", top=4)
+    assert [word for word, _ in result] == [f"w{i}" for i in order]
+    assert [score for _, score in result] == pytest.approx(scores[order], rel=1e-6)
+    restricted = random.analogy("w1", "w2", "w3", method="3cosmul", top=4, restrict=5)
+    assert {word for word, _ in restricted} == {"w0", "w4"}

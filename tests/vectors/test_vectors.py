@@ -1,0 +1,133 @@
+"""Conversions, subsets and additions."""
+
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from embeddings.corpora.vocabulary import UnknownWordError
+from embeddings.errors import EmbeddingsError, FormatError, SettingError
+from embeddings.vectors.vectors import Vectors
+
+
+def test_to_and_from_numpy():
+    matrix = np.arange(6.0).reshape(2, 3)
+    vectors = Vectors.from_numpy(["a", "b"], matrix)
+    copy = vectors.to_numpy()
+    copy[0] = 9
+    assert vectors.matrix.tolist() == matrix.tolist()
+    with pytest.raises(SettingError, match=r"'b'.*NaN or infinity"):
+        Vectors.from_numpy(["a", "b"], np.array([[1.0], [np.inf]]))
+
+
+def test_subset(counted):
+    first = counted.subset(3)
+    assert (first.words, first.counts.tolist()) == (["w0", "w1", "w2"], [300, 299, 298])
+    assert np.shares_memory(first.matrix, counted.matrix)
+    selected = counted.subset(word for word in ["w7", "w2", "w7"])
+    assert (selected.words, selected.counts.tolist()) == (["w7", "w2"], [293, 298])
+    assert np.array_equal(selected.matrix, counted.matrix[[7, 2]])
+    assert len(counted.subset(10**9)) == 300
+    assert Vectors(["a"], np.ones((1, 1))).subset(["a"]).counts is None
+    with pytest.raises(SettingError, match="1, got 0"):
+        counted.subset(0)
+    with pytest.raises(UnknownWordError, match="'nope'"):
+        counted.subset(["w1", "nope"])
+
+
+def test_normalize():
+    vectors = Vectors(["a", "b"], np.array([[3, 4], [0, 0]]), counts=[2, 1]).normalize()
+    assert vectors.matrix.tolist() == [[pytest.approx(0.6), pytest.approx(0.8)], [0, 0]]
+    assert vectors.counts.tolist() == [2, 1]
+
+
+def test_add_vectors():
+    vectors = Vectors(["a", "b"], np.eye(2), counts=[5, 3])
+    more = vectors.add_vectors(["c", "a"], np.array([[2, 2], [7, 8]]))
+    assert (more.words, more.counts) == (["a", "b", "c"], None)
+    assert more.matrix.tolist() == [[1, 0], [0, 1], [2, 2]]
+    replaced = vectors.add_vectors(["c", "a"], [[2, 2], [7, 8]], counts=[2, 9], replace=True)
+    assert replaced.matrix.tolist() == [[7, 8], [0, 1], [2, 2]]
+    assert replaced.counts.tolist() == [5, 3, 2]
+    assert (len(vectors), vectors.matrix.tolist()) == (2, [[1, 0], [0, 1]])
+
+
+@pytest.mark.golden
+@pytest.mark.parametrize("replace", [False, True])
+def test_add_vectors_equals_gensim(replace):
+    from gensim.models import KeyedVectors
+
+    keyed, vectors = KeyedVectors(2), Vectors(["a", "b"], np.eye(2))
+    keyed.add_vectors(vectors.words, vectors.matrix)
+    more = np.array([[2, 2], [7, 8]], np.float32)
+    keyed.add_vectors(["c", "a"], more, replace=replace)
+    result = vectors.add_vectors(["c", "a"], more, replace=replace)
+    assert result.words == keyed.index_to_key
+    assert result.matrix.tolist() == keyed.vectors.tolist()
+
+
+@pytest.mark.parametrize(
+    ("words", "matrix", "options", "message"),
+    [
+        (["c"], np.ones((1, 3)), {}, "3 components.*2"),
+        (["c", "c"], np.ones((2, 2)), {}, "'c'"),
+        (["c"], np.ones((2, 2)), {}, "1 words.*2 rows"),
+        (["c"], np.array([[np.nan, 1]]), {}, "'c'.*NaN"),
+        (["c"], np.ones((1, 2)), {"counts": [1, 2]}, "counts"),
+    ],
+)
+def test_invalid_additions(words, matrix, options, message):
+    with pytest.raises(SettingError, match=message):
+        Vectors(["a", "b"], np.eye(2), counts=[2, 1]).add_vectors(words, matrix, **options)
+
+
+def test_pandas_round_trip(counted):
+    frame = counted.to_pandas()
+    assert (frame.shape, frame.index.name, frame.index[3]) == ((300, 10), "word", "w3")
+    frame.iloc[0] = 5
+    assert counted.matrix[0, 0] != 5
+    again = Vectors.from_pandas(counted.to_pandas())
+    assert again.words == counted.words
+    assert again.matrix.tobytes() == counted.matrix.tobytes()
+    assert again.matrix.dtype == np.float32
+
+
+def test_pandas_of_arrow_tables(counted):
+    again = Vectors.from_pandas(counted.to_arrow().to_pandas())
+    assert again.words == counted.words
+    assert np.array_equal(again.matrix, counted.matrix)
+    assert again.counts.tolist() == counted.counts.tolist()
+
+
+def test_invalid_frames():
+    import pandas as pd
+
+    for frame, message in [
+        (pd.DataFrame([[1.0]]), "strings.*0"),
+        (pd.DataFrame([["x"]], index=["a"]), "column 0.*numbers"),
+        (pd.DataFrame([[1.0], [2.0]], index=["a", "a"]), "'a'"),
+        (pd.DataFrame([[np.nan]], index=["a"]), "'a'.*NaN"),
+        (pd.DataFrame({"word": ["a", "b"], "vector": [[1.0], [1.0, 2]]}), "'vector'.*one length"),
+        (pd.DataFrame({"word": ["a", "b"], "vector": [[1.0], [2.0]], "count": [1, None]}), "'count'.*whole numbers"),
+    ]:
+        with pytest.raises(SettingError, match=message):
+            Vectors.from_pandas(frame)
+
+
+def test_pandas_is_optional(counted, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(EmbeddingsError, match=r"pandas.*pip install"):
+        counted.to_pandas()
+
+
+def test_arrow_round_trip(counted):
+    table = counted.to_arrow()
+    assert table.column_names == ["word", "count", "vector"]
+    again = Vectors.from_arrow(table)
+    assert again.words == counted.words
+    assert again.counts.tolist() == counted.counts.tolist()
+    assert np.shares_memory(again.matrix, counted.matrix)
+    assert np.array_equal(Vectors.from_arrow(table.slice(100)).matrix, counted.matrix[100:])
+    with pytest.raises(FormatError, match=r"word.*vector.*x"):
+        Vectors.from_arrow(pa.table({"x": [1]}))
