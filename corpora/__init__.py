@@ -1,12 +1,12 @@
-"""Raw text to encoded corpora: sources, tokenisers, one pass of interning, and a cache of the results."""
+"""From raw text to encoded corpora: sources, tokenizers, a one-pass encoder, phrases, and a cache of the results."""
 
 from typing import TYPE_CHECKING
 
-from embeddings.support.lazy_imports import getter
+from embeddings.support.lazy_imports import lazy_getattr
 
 if TYPE_CHECKING:
     from embeddings.corpora.corpus import Corpus as Corpus
     from embeddings.corpora.encoded_corpus import EncodedCorpus as EncodedCorpus
 
-HOMES = {"Corpus": "embeddings.corpora.corpus", "EncodedCorpus": "embeddings.corpora.encoded_corpus"}
-__getattr__ = getter(__name__, HOMES)  # who reads compressed vectors alone needs none of it
+MODULES = {"Corpus": "embeddings.corpora.corpus", "EncodedCorpus": "embeddings.corpora.encoded_corpus"}
+__getattr__ = lazy_getattr(__name__, MODULES)

@@ -1,9 +1,10 @@
-"""An encoded corpus: the folder it lies in, checked and memory-mapped."""
+"""An encoded corpus: token ids, sentence and document boundaries in one folder, memory-mapped."""
 
 import json
 import os
 import shutil
 import weakref
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -11,57 +12,58 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.corpus_cache.lock import shared
-from embeddings.corpora.document_tags import load_tags
-from embeddings.corpora.memory_mapped import load_column
+from embeddings.corpora.array_file import load_array
+from embeddings.corpora.tag_file import load_tags
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import FormatError
+from embeddings.support.arrow_files import read_table
+from embeddings.support.shared_lock import acquire_shared
 
-FORMAT = 3
+FORMAT = 4
 META = "meta.json"
 IDS = "ids.npy"
 SENTENCES = "sentences.npy"
 DOCUMENTS = "documents.npy"
 VOCABULARY = "vocabulary.arrow"
-TAGS = "tags.arrow"  # only where documents have tags
-PHRASES = "phrases.arrow"  # only where phrases were joined
+TAGS = "tags.arrow"  # only if documents have tags
+PHRASES = "phrases.arrow"  # only if phrases were joined
 OPTIONAL = (TAGS, PHRASES)
-COUNTS = ("tokens", "types", "sentences", "documents", "decoding_errors", "short", "known")
+COUNTS = ("tokens", "types", "sentences", "documents", "decoding_errors", "max_undercount", "known_tokens")
 
 
 class EncodedCorpus:
-    """A corpus as numbers, memory-mapped and read only.
+    """A corpus as token ids, memory-mapped and read-only.
 
-    ids: (tokens,) int32, the rank of each word among all types by frequency: the words kept by a vocabulary
-    of V words are those with an id below V. Words that the vocabulary does not hold, as it was given or the
-    table of types was kept small, have an id equal to its length. sentences: (S + 1,) int64, where sentences
-    start in `ids`; every line is one, empty ones too. documents: (D + 1,) int64, where documents start in `sentences`.
-    fingerprint: equal for equal text under equal settings. decoding_errors: places that were not UTF-8 and were
-    replaced or left out. short: no word is counted too low by more, and none that occurs more often is missing; 0 but
-    for a corpus encoded with `max_types` that had more.
+    ids: (tokens,) int32, the frequency rank of each token among all types; a vocabulary of the V most frequent words
+    contains the ids below V. Tokens outside a fixed vocabulary, or dropped because of `max_types`, have an id equal
+    to the number of types. sentences: (S + 1,) int64, where sentences begin in `ids`; every line is one, including
+    empty lines. documents: (D + 1,) int64, where documents begin in `sentences`. fingerprint: equal for equal text
+    under equal settings. decoding_errors: invalid UTF-8 sequences that were replaced or ignored. max_undercount: no
+    count of a word is too low by more, and no word that is more frequent is missing; 0 unless the corpus had more types
+    than `max_types`.
 
-    temporary: the folder is removed by `close`, or when this object goes away, or when the program ends.
+    temporary: the folder is removed by `close`, by garbage collection, or when the program ends.
 
     Raises:
-        FormatError: the folder does not hold a whole encoded corpus of this version.
+        FormatError: the folder is not a complete encoded corpus of this format version.
     """
 
     def __init__(self, folder: Path, *, temporary: bool = False) -> None:
         self.folder = folder
         self.finalizer = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True) if temporary else None
-        descriptor = shared(folder / META)
+        descriptor = acquire_shared(folder / META)
         if descriptor is None:
-            raise FormatError(f"{folder} is not a whole encoded corpus: {META} cannot be read, or is being removed")
+            raise FormatError(f"{folder} is not a complete encoded corpus: {META} cannot be read or is being removed")
         self.release = weakref.finalize(self, os.close, descriptor)
         self.meta = meta = read_meta(folder)
-        self.ids: NDArray[np.int32] = load_column(folder / IDS, "<i4", meta["tokens"])
-        self.sentences: NDArray[np.int64] = load_column(folder / SENTENCES, "<i8", meta["sentences"] + 1)
-        self.documents: NDArray[np.int64] = load_column(folder / DOCUMENTS, "<i8", meta["documents"] + 1)
+        self.ids: NDArray[np.int32] = load_array(folder / IDS, "<i4", meta["tokens"])
+        self.sentences: NDArray[np.int64] = load_array(folder / SENTENCES, "<i8", meta["sentences"] + 1)
+        self.documents: NDArray[np.int64] = load_array(folder / DOCUMENTS, "<i8", meta["documents"] + 1)
         if self.sentences[-1] != meta["tokens"] or self.documents[-1] != meta["sentences"]:
-            raise FormatError(f"{folder} is not a whole encoded corpus: its bounds do not fit its ids")
+            raise FormatError(f"{folder} is not a complete encoded corpus: its boundaries do not fit its ids")
         self.fingerprint: str = meta["fingerprint"]
         self.decoding_errors: int = meta["decoding_errors"]
-        self.short: int = meta["short"]
+        self.max_undercount: int = meta["max_undercount"]
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -70,37 +72,31 @@ class EncodedCorpus:
 
     @cached_property
     def tags(self) -> Any:
-        """The tag of each document, a pyarrow array of strings (D,), null where it has none; None without tags."""
-        path = self.folder / TAGS
-        return load_tags(path, self.meta["documents"]) if TAGS in self.meta["files"] else None
+        """The tag of each document, a pyarrow array of strings (D,) with nulls for untagged ones; None without tags."""
+        return load_tags(self.folder / TAGS, self.meta["documents"]) if TAGS in self.meta["files"] else None
 
     @cached_property
     def phrases(self) -> Any:
-        """The phrases that are tokens here, a pyarrow table as `phrases.kept` has it; None if none were joined."""
-        from embeddings.corpora.phrases.phrase_table import load_table
-
-        return load_table(self.folder / PHRASES) if PHRASES in self.meta["files"] else None
+        """The phrases that are tokens here, a pyarrow table (see `phrases.phrase_table`); None if none were joined."""
+        return read_table(self.folder / PHRASES, "phrase table") if PHRASES in self.meta["files"] else None
 
     def select(self, *, min_count: int = 1, max_vocab: int | None = None) -> Vocabulary:
-        """The words to train: those that occur often enough; all, if the corpus was given its vocabulary.
+        """Return the words to train: the frequent ones, or all words of a fixed vocabulary.
 
         Raises:
             CorpusError, SettingError: as `Vocabulary.select`.
         """
-        if self.meta["given"]:
+        if self.meta["fixed_vocabulary"]:
             return self.vocabulary
         return self.vocabulary.select(min_count=min_count, max_vocab=max_vocab)
 
     @property
-    def open(self) -> bool:
-        """Whether its folder is still there: of a temporary one, until it is closed."""
+    def is_open(self) -> bool:
+        """Whether the folder still exists; a temporary one is removed by `close`."""
         return self.finalizer is None or self.finalizer.alive
 
     def close(self) -> None:
-        """Remove the folder of a temporary corpus; a cached one stays. Mapped arrays stay readable.
-
-        A cached one is no longer in use then, and may be removed to make room for others.
-        """
+        """Remove a temporary folder, and release a cached one so that it may be evicted. Arrays stay readable."""
         self.release()
         if self.finalizer is not None:
             self.finalizer()
@@ -120,19 +116,37 @@ class EncodedCorpus:
 
 
 def read_meta(folder: Path) -> dict[str, Any]:
-    """What an encoded corpus says of itself.
+    """Read the description of an encoded corpus.
 
     Raises:
-        FormatError: it is missing, of another version, or its files are missing or not of the size they had.
+        FormatError: it is missing, has another format version, or a file is missing or has another size.
     """
     try:
         meta = json.loads((folder / META).read_text("utf-8"))
         names = {IDS, SENTENCES, DOCUMENTS, VOCABULARY, *(set(OPTIONAL) & set(meta["files"]))}
         sizes = {name: (folder / name).stat().st_size for name in names}
-        whole = meta["format"] == FORMAT and meta["files"] == sizes and isinstance(meta["fingerprint"], str)
-        whole = whole and all(isinstance(meta[name], int) for name in COUNTS)
+        valid = meta["format"] == FORMAT and meta["files"] == sizes and isinstance(meta["fingerprint"], str)
+        valid = valid and all(isinstance(meta[name], int) for name in COUNTS)
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise FormatError(f"{folder} is not a whole encoded corpus: {error}") from error
-    if not whole:
-        raise FormatError(f"{folder} is not a whole encoded corpus: {META} does not fit the files")
+        raise FormatError(f"{folder} is not a complete encoded corpus: {error}") from error
+    if not valid:
+        raise FormatError(f"{folder} is not a complete encoded corpus: {META} does not match the files")
     return dict(meta)
+
+
+def write_meta(folder: Path, meta: Mapping[str, Any], files: Sequence[str]) -> None:
+    """Write the description of an encoded corpus, with the sizes of its files."""
+    sizes = {name: (folder / name).stat().st_size for name in files}
+    content = json.dumps({**meta, "files": sizes}, indent=1, ensure_ascii=False)
+    (folder / META).write_text(content + "\n", "utf-8")
+
+
+def share_files(encoded: EncodedCorpus, names: Sequence[str], folder: Path) -> list[str]:
+    """Link or copy those of the named files that a corpus has into another folder; returns their names."""
+    names = [name for name in names if name in encoded.meta["files"]]
+    for name in names:
+        try:
+            os.link(encoded.folder / name, folder / name)
+        except OSError:
+            shutil.copyfile(encoded.folder / name, folder / name)
+    return names

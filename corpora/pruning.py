@@ -1,43 +1,54 @@
-"""The compiled upkeep of the table of words: entering them all anew, and leaving only some."""
+"""Compiled maintenance of the word table: rebuilding the hash slots, and dropping words."""
 
 from typing import Any
 
 import numpy as np
 
-from embeddings.corpora.scanner import COUNT, END, HASHED, LENGTH, LOW, MIX, SHIFT, START, TYPES, Array
-from embeddings.kernels.jit import kernel
+from embeddings.corpora.scanner import (
+    ARENA_END,
+    COUNT,
+    HASH_AND_RAW,
+    HASH_MULTIPLIER,
+    LOW_32,
+    N_TYPES,
+    PENDING_SIZE,
+    SHIFT,
+    START,
+    Array,
+)
+from embeddings.kernels.jit import allocating_entry_point
 
 
-@kernel
-def place_all(table: Any, state: Array) -> None:
-    """Enter every word in a new, empty array of slots."""
+@allocating_entry_point
+def fill_slots(table: Any, state: Array) -> None:
+    """Enter every word in an empty array of slots."""
     slots, records, _ = table
     last = slots.shape[0] - 1
-    for word in range(state[TYPES]):
-        slot = ((records[word, HASHED] & LOW) * MIX & LOW) >> state[SHIFT]
+    for word in range(state[N_TYPES]):
+        slot = ((records[word, HASH_AND_RAW] & LOW_32) * HASH_MULTIPLIER & LOW_32) >> state[SHIFT]
         while slots[slot] >= 0:
             slot = (slot + 1) & last
         slots[slot] = word
 
 
-@kernel
+@allocating_entry_point
 def compact(keep: Array, table: Any, state: Array) -> None:
-    """Leave only the words whose place in `keep` (types,) is true, in the order they have; the slots are not changed.
+    """Drop the words whose entry in `keep` (types,) is false, preserving order; the slots are not updated.
 
-    The token that is not ended yet moves along with the arena's end.
+    The unfinished token moves with the end of the arena.
     """
     _, records, arena = table
-    word, at = 0, np.int64(0)
-    for old in range(state[TYPES]):
+    word, end = 0, np.int64(0)
+    for old in range(state[N_TYPES]):
         start, stop = records[old, START], records[old + 1, START]
         if keep[old]:
             for k in range(start, stop):
-                arena[at + k - start] = arena[k]
-            records[word, HASHED], records[word, COUNT] = records[old, HASHED], records[old, COUNT]
-            records[word, START] = at
-            at += stop - start
+                arena[end + k - start] = arena[k]
+            records[word, HASH_AND_RAW], records[word, COUNT] = records[old, HASH_AND_RAW], records[old, COUNT]
+            records[word, START] = end
+            end += stop - start
             word += 1
-    for k in range(state[LENGTH]):
-        arena[at + k] = arena[state[END] + k]
-    records[word, START] = at
-    state[TYPES], state[END] = word, at
+    for k in range(state[PENDING_SIZE]):
+        arena[end + k] = arena[state[ARENA_END] + k]
+    records[word, START] = end
+    state[N_TYPES], state[ARENA_END] = word, end

@@ -1,8 +1,8 @@
-"""The compiled pass over text: cuts tokens from UTF-8, lowers them, and gives each distinct one a raw id.
+"""The compiled scanner: splits UTF-8 text into tokens, lower-cases them, and assigns each distinct one a raw id.
 
-A word is looked up by a 32-bit hash in an open-addressing table. Its bytes are written straight to the free
-end of the arena of all words as they are scanned: for a known word that end is simply used again, and a word
-that is cut by the border of a block waits there for the rest of it.
+Words are looked up by a 32-bit hash in an open-addressing table. The bytes of a token are written to the free end of
+the arena of all words while they are scanned: a known word leaves that space free again, and a token that is cut by
+the end of a block waits there for the rest.
 """
 
 from typing import Any
@@ -10,52 +10,51 @@ from typing import Any
 import numpy as np
 
 from embeddings.corpora.characters import FIRST, INSIDE, PAIR, SPACE
-from embeddings.kernels.jit import kernel, piece
+from embeddings.kernels.jit import allocating_entry_point, inline
 
-# numpy's in plain Python, machine ones when compiled
 Array = Any
-Int = Any
+Int = Any  # a numpy integer in plain Python, a machine integer when compiled
 
-# state, an int64 array that lasts from block to block
+# indices of `state`, an int64 array that is kept from block to block
 (
-    TYPES,  # distinct words so far
-    END,  # where the arena is free
-    LENGTH,  # bytes of the token that waits there
-    HASH,  # its hash so far
-    BLANK,  # nothing but white space in this line so far
-    FRESH,  # the next line with anything in it starts a document
-    OPEN,  # the text so far does not end with the end of a line
-    OPENED,  # the line that the item started with
-    TOKENS,  # so far
-    LINES,  # ended so far
-    IDS,  # put in `out` from this block; likewise:
-    ENDS,
-    STARTS,
-    SHIFT,  # from a hash of 32 bits to a slot
-    SEED,  # the hash of nothing
-    TOO_LONG,  # a token was longer than LONGEST
-    NUMBERED,  # raw ids given so far; more than TYPES once words were pruned
-    MOST,  # with more types than this a pass stops, to go on when there is room
-    PART,  # where it goes on: in this part,
-    PLACE,  # at this byte
+    N_TYPES,  # distinct words so far
+    ARENA_END,  # start of the free space in the arena
+    PENDING_SIZE,  # bytes of the unfinished token that waits there
+    PENDING_HASH,  # and its hash
+    LINE_IS_BLANK,  # the line has only white space so far
+    DOCUMENT_IS_DUE,  # the next line that is not blank starts a document
+    LINE_IS_OPEN,  # the text so far does not end with a line end
+    ITEM_LINE,  # the first line of the current item
+    N_TOKENS,  # so far
+    N_LINES,  # complete so far
+    N_IDS,  # written to `out` for this block; likewise:
+    N_ENDS,
+    N_STARTS,
+    SHIFT,  # from a 32-bit hash to a slot
+    SEED,  # the hash of an empty token
+    TOO_LONG,  # a token was longer than MAX_TOKEN
+    N_RAW,  # raw ids assigned so far; more than N_TYPES after words were pruned
+    MAX_TYPES,  # the scanner stops when there are more types, so that the table can be pruned
+    RESUME_PART,  # then it resumes in this part
+    RESUME_BYTE,  # at this byte
 ) = range(20)
-STATES = 20
+STATE_SIZE = 20
 # columns of a word's record: hash | raw id << 32, start in the arena, occurrences
-HASHED, START, COUNT = range(3)
-RAW = 32
-# kinds of text: blank lines part the documents of a file; an item is one document
-FILE, ITEMS = range(2)
+HASH_AND_RAW, START, COUNT = range(3)
+RAW_SHIFT = 32
+# kinds of text: in files blank lines separate documents; each item is one document
+FILES, ITEMS = range(2)
 
-LONGEST = 1 << 20  # bytes of a token
-PRIME = 16777619
-LOW = 0xFFFFFFFF
-MIX = 0x5E3779B1
-CODE_POINT = (1 << PAIR) - 1
+MAX_TOKEN = 1 << 20  # bytes of a token
+FNV_PRIME = 16777619
+LOW_32 = 0xFFFFFFFF
+HASH_MULTIPLIER = 0x5E3779B1
+CODE_POINT_MASK = (1 << PAIR) - 1
 
 
-@piece
+@inline
 def code_point(text: Array, i: Int, lead: Int) -> tuple[Int, Int]:
-    """The code point at `i` of a valid text, and its number of bytes."""
+    """Decode the code point at `i` of valid UTF-8; returns it with its number of bytes."""
     if lead < 0x80:
         return lead, 1
     if lead < 0xE0:
@@ -66,18 +65,18 @@ def code_point(text: Array, i: Int, lead: Int) -> tuple[Int, Int]:
     return (lead & 0x07) << 18 | middle << 6 | np.int64(text[i + 3]) & 0x3F, 4
 
 
-@piece
-def hashed(code: Int, byte: Int) -> Int:
-    """One step of FNV-1a, 32 bits (Fowler, Noll and Vo); in int64 it cannot overflow."""
-    return (code ^ byte) * PRIME & LOW
+@inline
+def fnv_step(hash_code: Int, byte: Int) -> Int:
+    """One step of 32-bit FNV-1a (Fowler, Noll and Vo), which cannot overflow int64."""
+    return (hash_code ^ byte) * FNV_PRIME & LOW_32
 
 
-@piece
-def write(arena: Array, at: Int, code: Int, point: Int) -> tuple[Int, Int]:
-    """Put a code point above 0x7f as UTF-8 at `at`; gives the place behind it and the hash so far."""
+@inline
+def write_utf8(arena: Array, end: Int, hash_code: Int, point: Int) -> tuple[Int, Int]:
+    """Write a code point as UTF-8 at `end` of the arena; returns the new end and hash."""
     if point < 0x80:
-        arena[at] = point
-        return at + 1, hashed(code, point)
+        arena[end] = point
+        return end + 1, fnv_step(hash_code, point)
     if point < 0x800:
         width, byte = 2, 0xC0 | point >> 6
     elif point < 0x10000:
@@ -85,150 +84,154 @@ def write(arena: Array, at: Int, code: Int, point: Int) -> tuple[Int, Int]:
     else:
         width, byte = 4, 0xF0 | point >> 18
     for k in range(width):
-        arena[at + k] = byte
-        code = hashed(code, byte)
+        arena[end + k] = byte
+        hash_code = fnv_step(hash_code, byte)
         byte = 0x80 | point >> 6 * (width - 2 - k) & 0x3F if k + 1 < width else 0
-    return at + width, code
+    return end + width, hash_code
 
 
-@piece
-def append(arena: Array, at: Int, code: Int, points: Int) -> tuple[Int, Int]:
-    """Put one code point, or two (first | second << PAIR), behind the token at `at`."""
+@inline
+def append_code_point(arena: Array, end: Int, hash_code: Int, points: Int) -> tuple[Int, Int]:
+    """Append one code point, or two (first | second << PAIR), to the token."""
     if points < 0x80:
-        arena[at] = points
-        return at + 1, hashed(code, points)
-    at, code = write(arena, at, code, points & CODE_POINT)
-    if points > CODE_POINT:
-        at, code = write(arena, at, code, points >> PAIR)
-    return at, code
+        arena[end] = points
+        return end + 1, fnv_step(hash_code, points)
+    end, hash_code = write_utf8(arena, end, hash_code, points & CODE_POINT_MASK)
+    if points > CODE_POINT_MASK:
+        end, hash_code = write_utf8(arena, end, hash_code, points >> PAIR)
+    return end, hash_code
 
 
-@piece
-def equal(arena: Array, one: Int, other: Int, length: Int) -> bool:
-    """Whether the same bytes stand at both places."""
+@inline
+def equal_bytes(arena: Array, one: Int, other: Int, length: Int) -> bool:
+    """Whether two strings in the arena are equal."""
     for k in range(length):  # noqa: SIM110 - all() does not compile
         if arena[one + k] != arena[other + k]:
             return False
     return True
 
 
-@piece
-def intern(table: Any, state: Array, length: Int, code: Int) -> Int:
-    """The raw id of the token of `length` bytes at the arena's end, counted; a new one is kept there."""
+@inline
+def intern(table: Any, state: Array, length: Int, hash_code: Int) -> Int:
+    """Count the token of `length` bytes at the arena's end and return its raw id; a new word stays in the arena."""
     slots, records, arena = table
-    start = state[END]
+    start = state[ARENA_END]
     last = slots.shape[0] - 1
-    slot = (code * MIX & LOW) >> state[SHIFT]
+    slot = (hash_code * HASH_MULTIPLIER & LOW_32) >> state[SHIFT]
     word = slots[slot]
     while word >= 0:
         record = records[word]
         same_length = records[word + 1, START] - record[START] == length
-        if same_length and record[HASHED] & LOW == code and equal(arena, record[START], start, length):
+        if (
+            same_length
+            and record[HASH_AND_RAW] & LOW_32 == hash_code
+            and equal_bytes(arena, record[START], start, length)
+        ):
             record[COUNT] += 1
-            return record[HASHED] >> RAW
+            return record[HASH_AND_RAW] >> RAW_SHIFT
         slot = (slot + 1) & last
         word = slots[slot]
-    word, raw = state[TYPES], state[NUMBERED]
+    word, raw = state[N_TYPES], state[N_RAW]
     slots[slot] = word
-    records[word, HASHED] = code | raw << RAW
+    records[word, HASH_AND_RAW] = hash_code | raw << RAW_SHIFT
     records[word, COUNT] = 1
     records[word + 1, START] = start + length
-    state[TYPES] = word + 1
-    state[NUMBERED] = raw + 1
-    state[END] = start + length
+    state[N_TYPES] = word + 1
+    state[N_RAW] = raw + 1
+    state[ARENA_END] = start + length
     return raw
 
 
-@piece
-def end_token(table: Any, out: Any, state: Array, at: Int, code: Int) -> None:
-    """Give the token that reaches to `at` its id, if there is one."""
-    length = at - state[END]
+@inline
+def end_token(table: Any, out: Any, state: Array, end: Int, hash_code: Int) -> None:
+    """Write the id of the token that ends at `end`, if it is not empty."""
+    length = end - state[ARENA_END]
     if length > 0:
-        if length > LONGEST:
+        if length > MAX_TOKEN:
             state[TOO_LONG] = 1
-        out[0][state[IDS]] = intern(table, state, length, code)
-        state[IDS] += 1
-        state[TOKENS] += 1
-        state[BLANK] = 0
+        out[0][state[N_IDS]] = intern(table, state, length, hash_code)
+        state[N_IDS] += 1
+        state[N_TOKENS] += 1
+        state[LINE_IS_BLANK] = 0
 
 
-@piece
-def pause(table: Any, out: Any, state: Array, at: Int, code: Int) -> tuple[Int, Int]:
-    """End the token that reaches to `at`; gives where the next one starts, and the hash of nothing."""
-    end_token(table, out, state, at, code)
-    return state[END], state[SEED]
+@inline
+def finish_token(table: Any, out: Any, state: Array, end: Int, hash_code: Int) -> tuple[Int, Int]:
+    """End the token at `end`; returns the start and hash of the next, empty token."""
+    end_token(table, out, state, end, hash_code)
+    return state[ARENA_END], state[SEED]
 
 
-@piece
-def leave(state: Array, at: Int, code: Int, part: Int, place: Int) -> None:
-    """Note the token that is not ended yet, and where to go on."""
-    state[LENGTH], state[HASH] = at - state[END], code
-    state[PART], state[PLACE] = part, place
+@inline
+def save_position(state: Array, end: Int, hash_code: Int, part: Int, place: Int) -> None:
+    """Save the unfinished token, and where to resume."""
+    state[PENDING_SIZE], state[PENDING_HASH] = end - state[ARENA_END], hash_code
+    state[RESUME_PART], state[RESUME_BYTE] = part, place
 
 
-@piece
+@inline
 def end_line(out: Any, state: Array, kind: Int) -> None:
-    """Note where the line ends, and, in a file, whether it starts a document."""
-    if kind == FILE and state[BLANK]:
-        state[FRESH] = 1
-    elif kind == FILE and state[FRESH]:
+    """Write the end of a line, and in a file the document it starts."""
+    if kind == FILES and state[LINE_IS_BLANK]:
+        state[DOCUMENT_IS_DUE] = 1
+    elif kind == FILES and state[DOCUMENT_IS_DUE]:
         start_document(out, state)
-    out[1][state[ENDS]] = state[TOKENS]
-    state[ENDS] += 1
-    state[LINES] += 1
-    state[BLANK] = 1
-    state[OPEN] = 0
+    out[1][state[N_ENDS]] = state[N_TOKENS]
+    state[N_ENDS] += 1
+    state[N_LINES] += 1
+    state[LINE_IS_BLANK] = 1
+    state[LINE_IS_OPEN] = 0
 
 
-@piece
+@inline
 def start_document(out: Any, state: Array) -> None:
-    """Note that a document starts with this line."""
-    out[2][state[STARTS]] = state[LINES]
-    state[STARTS] += 1
-    state[OPENED] = state[LINES]
-    state[FRESH] = 0
+    """Write the start of a document at the current line."""
+    out[2][state[N_STARTS]] = state[N_LINES]
+    state[N_STARTS] += 1
+    state[ITEM_LINE] = state[N_LINES]
+    state[DOCUMENT_IS_DUE] = 0
 
 
-@piece
-def between(out: Any, state: Array, kind: Int, point: Int, flag: Int) -> None:
-    """Take in a code point that is in no token."""
+@inline
+def skip_code_point(out: Any, state: Array, kind: Int, point: Int, flag: Int) -> None:
+    """Handle a code point outside of tokens."""
     if point == 10:
         end_line(out, state, kind)
     elif not flag & SPACE:
-        state[BLANK] = 0
+        state[LINE_IS_BLANK] = 0
 
 
-@piece
+@inline
 def start_part(out: Any, state: Array, kind: Int) -> None:
-    """Start a document with an item, unless it goes on from the last block."""
-    if kind == ITEMS and state[FRESH]:
+    """Start a document with each item, unless the item continues from the last block."""
+    if kind == ITEMS and state[DOCUMENT_IS_DUE]:
         start_document(out, state)
 
 
-@piece
+@inline
 def end_part(out: Any, state: Array, kind: Int) -> None:
-    """End the last line of a file or item, if it has no end of its own; an empty item is one empty line."""
-    if state[OPEN] or (kind == ITEMS and state[LINES] == state[OPENED]):
+    """End the last line of a file or item if it has no line end; an empty item is one empty line."""
+    if state[LINE_IS_OPEN] or (kind == ITEMS and state[N_LINES] == state[ITEM_LINE]):
         end_line(out, state, kind)
-    state[FRESH] = 1
+    state[DOCUMENT_IS_DUE] = 1
 
 
-@kernel
+@allocating_entry_point
 def scan(
     text: Array, parts: Array, characters: Any, table: Any, out: Any, state: Array, mode: tuple[Int, bool]
 ) -> bool:
-    """Encode a block of valid UTF-8, from where `state` says; gives whether it stopped for too many types.
+    """Encode a block of valid UTF-8 from the position in `state`; returns whether it stopped for too many types.
 
-    parts: where each file or item in the text ends. mode: FILE or ITEMS, and whether the last part ends here
-    too or goes on in the next block. Changes in place: `table` (slots, records and arena of the words), `out`
-    (ids; line ends, in tokens; document starts, in lines) and `state`.
+    parts: the end of each file or item in the text. mode: FILES or ITEMS, and whether the last part ends with the block
+    or continues in the next one. Updates in place: `table` (slots, records and arena of the words), `out` (ids; line
+    ends, in tokens; document starts, in lines) and `state`.
     """
     flags, lower = characters
-    arena, most = table[2], state[MOST]
-    kind, closed = mode
-    at, code = state[END] + state[LENGTH], state[HASH]
-    i = state[PLACE]
-    for part in range(state[PART], parts.shape[0]):
+    arena, max_types = table[2], state[MAX_TYPES]
+    kind, is_complete = mode
+    end, hash_code = state[ARENA_END] + state[PENDING_SIZE], state[PENDING_HASH]
+    i = state[RESUME_BYTE]
+    for part in range(state[RESUME_PART], parts.shape[0]):
         stop = parts[part]
         start_part(out, state, kind)
         while i < stop:
@@ -236,47 +239,47 @@ def scan(
             i += width
             flag = flags[point]
             if flag & INSIDE:
-                at, code = append(arena, at, code, np.int64(lower[point]))
+                end, hash_code = append_code_point(arena, end, hash_code, np.int64(lower[point]))
                 continue
-            at, code = pause(table, out, state, at, code)
+            end, hash_code = finish_token(table, out, state, end, hash_code)
             if flag & FIRST:
-                at, code = append(arena, at, code, np.int64(lower[point]))
+                end, hash_code = append_code_point(arena, end, hash_code, np.int64(lower[point]))
             else:
-                between(out, state, kind, point, flag)
-            if state[TYPES] > most:
-                leave(state, at, code, part, i)
+                skip_code_point(out, state, kind, point, flag)
+            if state[N_TYPES] > max_types:
+                save_position(state, end, hash_code, part, i)
                 return True
         if stop > (parts[part - 1] if part else 0):
-            state[OPEN] = text[stop - 1] != 10
-        if closed or part + 1 < parts.shape[0]:
-            at, code = pause(table, out, state, at, code)
+            state[LINE_IS_OPEN] = text[stop - 1] != 10
+        if is_complete or part + 1 < parts.shape[0]:
+            end, hash_code = finish_token(table, out, state, end, hash_code)
             end_part(out, state, kind)
-            if state[TYPES] > most:
-                leave(state, at, code, part + 1, i)
+            if state[N_TYPES] > max_types:
+                save_position(state, end, hash_code, part + 1, i)
                 return True
-    leave(state, at, code, 0, 0)
+    save_position(state, end, hash_code, 0, 0)
     return False
 
 
-@kernel
+@allocating_entry_point
 def intern_all(text: Array, ends: Array, table: Any, ids: Array, state: Array) -> bool:
-    """Put the raw id of each token in `ids`, from where `state` says; gives whether it stopped for too many types.
+    """Write the raw id of each token to `ids`, from the position in `state`; returns whether there are too many types.
 
-    ends: where each token ends in the text.
+    ends: the end of each token in the text.
     """
     arena = table[2]
-    i = state[PLACE]
-    for token in range(state[PART], ends.shape[0]):
-        at = state[END]
-        code = state[SEED]
+    i = state[RESUME_BYTE]
+    for token in range(state[RESUME_PART], ends.shape[0]):
+        end = state[ARENA_END]
+        hash_code = state[SEED]
         length = ends[token] - i
         for k in range(length):
-            arena[at + k] = text[i + k]
-            code = hashed(code, np.int64(text[i + k]))
-        ids[token] = intern(table, state, length, code)
+            arena[end + k] = text[i + k]
+            hash_code = fnv_step(hash_code, np.int64(text[i + k]))
+        ids[token] = intern(table, state, length, hash_code)
         i += length
-        if state[TYPES] > state[MOST]:
-            state[PART], state[PLACE] = token + 1, i
+        if state[N_TYPES] > state[MAX_TYPES]:
+            state[RESUME_PART], state[RESUME_BYTE] = token + 1, i
             return True
-    state[PART], state[PLACE] = 0, 0
+    state[RESUME_PART], state[RESUME_BYTE] = 0, 0
     return False

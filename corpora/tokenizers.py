@@ -1,4 +1,4 @@
-"""Tokenisers: any callable from a text to its tokens; rules on single characters run compiled."""
+"""Tokenizers: any callable from a text to its tokens; those defined by character classes run compiled."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -14,94 +14,89 @@ CASES = ("lower", "keep")
 
 
 def never(character: str) -> bool:
-    """Not this one either."""
+    """False for every character."""
     return False
 
 
+def always(character: str) -> bool:
+    """True for every character."""
+    return True
+
+
 @dataclass(frozen=True)
-class Runs:
-    """Tokens are the longest runs of the characters that `inside` lets in; a line's end is never let in.
+class CharClassTokenizer:
+    """Tokens are maximal runs of the characters for which `is_inside` is true; a line end is never part of a token.
 
-    A character that `first` tells begins a token of its own even in the midst of a run.
+    A character for which `starts_token` is true begins a new token even within a run.
 
-    Called with a text it gives the list of its tokens, in plain Python. A corpus is encoded by compiled code
-    that asks `inside` once for each code point and gives the same tokens.
+    A call returns the list of tokens of a text, computed in Python. A corpus is encoded by compiled code that calls the
+    two functions once for each code point and gives the same tokens.
     """
 
     name: str
-    inside: Callable[[str], bool]
-    first: Callable[[str], bool] = never
+    is_inside: Callable[[str], bool]
+    starts_token: Callable[[str], bool] = never
 
     def __call__(self, text: str) -> list[str]:
-        """The tokens of a text, in order, cased as they stand."""
-        runs = groupby(text, lambda character: character != "\n" and self.inside(character))
-        found = []
+        """Return the tokens of a text in order, in their original case."""
+        runs = groupby(text, lambda character: character != "\n" and self.is_inside(character))
+        tokens = []
         for run in (list(run) for inside, run in runs if inside):
-            starts = [0, *(i for i, character in enumerate(run) if i and self.first(character)), len(run)]
-            found += ["".join(run[start:end]) for start, end in pairwise(starts)]
-        return found
+            starts = [0, *(i for i, character in enumerate(run) if i and self.starts_token(character)), len(run)]
+            tokens += ["".join(run[start:end]) for start, end in pairwise(starts)]
+        return tokens
 
 
-def in_word(character: str) -> bool:
-    """Whether it is a letter, a combining mark or a number (Unicode general categories L, M and N).
+def is_word_character(character: str) -> bool:
+    """Whether it is a letter, combining mark or number (Unicode general categories L, M and N).
 
-    Marks belong to words: without them most words of Hindi, and accents written as characters of their own,
-    would fall apart.
+    Without marks, most words of Hindi, and letters with separate accents, would be split.
     """
     return category(character)[0] in "LMN"
 
 
-def not_space(character: str) -> bool:
-    """Whether it is anything but Unicode white space, so that the runs are those of `str.split`."""
+def is_not_space(character: str) -> bool:
+    """Whether it is not Unicode white space, so that tokens are those of `str.split`."""
     return not character.isspace()
 
 
-def not_mark(character: str) -> bool:
-    """Whether it is anything but a combining mark (Unicode general category M), which stays with what it follows."""
+def is_not_mark(character: str) -> bool:
+    """Whether it is not a combining mark (Unicode general category M), which stays with the preceding character."""
     return category(character)[0] != "M"
 
 
-def always(character: str) -> bool:
-    """This one too."""
-    return True
+words = CharClassTokenizer("words", is_word_character)
+whitespace = CharClassTokenizer("whitespace", is_not_space)
+characters = CharClassTokenizer("characters", is_not_space, is_not_mark)
+codepoints = CharClassTokenizer("codepoints", always, always)
+BUILT_IN = (words, whitespace, characters, codepoints)
 
 
-words = Runs("words", in_word)
-whitespace = Runs("whitespace", not_space)
-characters = Runs("characters", not_space, not_mark)
-codepoints = Runs("codepoints", always, always)
-
-
-def resolve(tokenizer: str | Tokenizer) -> Tokenizer:
-    """The tokeniser of that name (entry-point group `embeddings.tokenizers`), or the callable itself.
+def resolve_tokenizer(tokenizer: str | Tokenizer) -> Tokenizer:
+    """Return an installed tokenizer (entry-point group `embeddings.tokenizers`), or the callable itself.
 
     Raises:
         RegistryError: no installed package offers the name.
         SettingError: it is neither a name nor callable.
     """
-    found: Any = load("tokenizer", tokenizer) if isinstance(tokenizer, str) else tokenizer
-    if not callable(found):
-        raise SettingError(f"tokenizer must be a name or a callable, not {tokenizer!r}")
-    tokenise: Tokenizer = found
-    return tokenise
+    resolved: Any = load("tokenizer", tokenizer) if isinstance(tokenizer, str) else tokenizer
+    if not callable(resolved):
+        raise SettingError(f"tokenizer must be a name or a callable, got {tokenizer!r}")
+    callable_tokenizer: Tokenizer = resolved
+    return callable_tokenizer
 
 
 def check_case(case: str) -> str:
-    """The case itself.
-
-    Raises:
-        SettingError: it is not lower or keep.
-    """
+    """Return the case; raises SettingError if it is not lower or keep."""
     if case not in CASES:
-        raise SettingError(f"case must be lower or keep, not {case!r}")
+        raise SettingError(f"case must be lower or keep, got {case!r}")
     return case
 
 
-def lowered(token: str) -> str:
-    """The token with each code point in lower case by itself.
+def lower_case(token: str) -> str:
+    """Lower-case each code point of a token by itself.
 
-    This is `str.lower` but for the one rule there that looks at neighbours: a capital sigma at the end of a
-    word becomes the common small one here and not the final one, so that a word is spelt the same wherever it
-    is cut. İ becomes two code points.
+    Unlike `str.lower`, a capital sigma at the end of a word becomes the common small sigma, not the final one, so that
+    a spelling does not depend on its context. İ becomes two code points.
     """
     return "".join(map(str.lower, token)) if "Σ" in token else token.lower()

@@ -1,4 +1,4 @@
-"""The words of a corpus with their counts, in frequency order, and what training draws from the counts."""
+"""The words of a corpus with their counts, sorted by frequency, and probabilities derived from them."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,31 +10,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.errors import CorpusError, EmbeddingsError, FormatError, SettingError
-from embeddings.support.arrow_arrays import array, joined, numbers, strings
-from embeddings.support.files import replacing
-from embeddings.support.word_list import Words
+from embeddings.support.arrow_arrays import combine_chunks, to_arrow, to_numpy, to_string_array
+from embeddings.support.files import atomic_write
+from embeddings.support.word_list import WordList
 
 TOTAL = b"total"
 
 
 class UnknownWordError(EmbeddingsError, KeyError):
-    """A word that a vocabulary does not hold."""
+    """A word is not in the vocabulary."""
 
 
 class Vocabulary:
-    """Words, most frequent first; equal counts by word, in code point order.
+    """Words sorted by descending frequency; words with equal counts are sorted by code points.
 
     >>> import embeddings as em
     >>> vocabulary = em.Vocabulary.from_counts({"cat": 2, "the": 5, "a": 2})
     >>> list(vocabulary), vocabulary.index("cat"), vocabulary.total
     (['the', 'a', 'cat'], 2, 9)
 
-    words: distinct strings, or a pyarrow string array of them, which becomes a list only when `words` is
-    asked for. counts: occurrences of each. total: tokens of the corpus, out of the vocabulary ones included;
-    the sum of the counts if not given.
+    Arguments:
+        words: distinct strings, or a pyarrow string array, which is converted to a list only if `words` is accessed.
+        counts: the number of occurrences of each word.
+        total: the number of tokens of the corpus, including words outside of the vocabulary; the sum of the counts if
+            not given.
 
     Raises:
-        SettingError: lengths differ, counts are negative or rise, or the total is less than their sum.
+        SettingError: the lengths differ, counts are negative or not descending, or the total is less than their sum.
     """
 
     def __init__(self, words: Any, counts: Any, *, total: int | None = None) -> None:
@@ -43,11 +45,13 @@ class Vocabulary:
         self.tokens = int(self.counts.sum())
         self.total = self.tokens if total is None else int(total)
         if self.counts.shape != (len(self.column),):
-            raise SettingError(f"{len(self.column)} words have {self.counts.size} counts")
+            raise SettingError(
+                f"counts must have one number for each of {len(self.column)} words, got {self.counts.size}"
+            )
         if np.any(self.counts < 0) or np.any(np.diff(self.counts) > 0):
-            raise SettingError("counts must not be negative and must not rise from word to word")
+            raise SettingError("counts must be descending and not negative")
         if self.total < self.tokens:
-            raise SettingError(f"a total of {self.total} is less than the sum of the counts, {self.tokens}")
+            raise SettingError(f"total must be at least the sum of the counts, {self.tokens}, got {self.total}")
 
     @classmethod
     def from_counts(
@@ -57,32 +61,32 @@ class Vocabulary:
         *,
         total: int | None = None,
     ) -> "Vocabulary":
-        """A vocabulary from words in any order: a mapping to counts, or words and their counts.
+        """Create a vocabulary from a mapping of words to counts, or from words and counts, in any order.
 
         Raises:
             SettingError: as the class, or a word occurs twice.
         """
         pairs = list(words.items() if isinstance(words, Mapping) else zip(words, counts or (), strict=True))
         pairs.sort(key=lambda pair: (-pair[1], pair[0]))
-        made = cls([word for word, _ in pairs], [count for _, count in pairs], total=total)
-        if len(made.ids) < len(made):
+        vocabulary = cls([word for word, _ in pairs], [count for _, count in pairs], total=total)
+        if len(vocabulary.ids) < len(vocabulary):
             raise SettingError("a word occurs twice")
-        return made
+        return vocabulary
 
     @cached_property
-    def names(self) -> Words:
-        """The words as vectors of them take them, so that lists and dictionaries of them are made once."""
-        return Words(self.column, distinct=True)
+    def word_list(self) -> WordList:
+        """The words as a `WordList`, which vectors can share."""
+        return WordList(self.column, distinct=True)
 
     @property
     def words(self) -> Sequence[str]:
         """The words, most frequent first."""
-        return self.names.listed
+        return self.word_list.words
 
     @property
     def ids(self) -> dict[str, int]:
-        """The place of each word."""
-        return self.names.rows
+        """The row of each word."""
+        return self.word_list.rows
 
     def __len__(self) -> int:
         return len(self.column)
@@ -91,71 +95,74 @@ class Vocabulary:
         return iter(self.words)
 
     def __contains__(self, word: object) -> bool:
-        return self.names.find(word) is not None
+        return self.word_list.find(word) is not None
 
     def __repr__(self) -> str:
         return f"<Vocabulary of {len(self)} words, {self.tokens} of {self.total} tokens>"
 
     def index(self, word: str) -> int:
-        """The place of a word, 0 for the most frequent.
+        """Return the row of a word, 0 for the most frequent.
 
         Raises:
-            UnknownWordError: it is not in the vocabulary (a KeyError too).
+            UnknownWordError: the word is not in the vocabulary (also a KeyError).
         """
-        row = self.names.find(word)
+        row = self.word_list.find(word)
         if row is None:
             raise UnknownWordError(f"{word!r} is not among the {len(self)} words of the vocabulary")
         return row
 
     def merge(self, other: "Vocabulary") -> "Vocabulary":
-        """The words of both, counts and totals added."""
+        """Return the union of two vocabularies, with counts and totals added."""
         import pyarrow
 
-        parts = [pyarrow.table({"word": strings(v.column), "count": array(v.counts)}) for v in (self, other)]
+        parts = [
+            pyarrow.table({"word": to_string_array(part.column), "count": to_arrow(part.counts)})
+            for part in (self, other)
+        ]
         table = pyarrow.concat_tables(parts).group_by("word").aggregate([("count", "sum")])
         table = table.sort_by([("count_sum", "descending"), ("word", "ascending")])
-        words, counts = joined(table.column("word")), numbers(joined(table.column("count_sum")))
+        words, counts = combine_chunks(table.column("word")), to_numpy(combine_chunks(table.column("count_sum")))
         return Vocabulary(words, counts, total=self.total + other.total)
 
     def select(self, *, min_count: int = 1, max_vocab: int | None = None) -> "Vocabulary":
-        """The words that occur `min_count` times or more, at most the first `max_vocab`: a prefix of this.
+        """Return the words with at least `min_count` occurrences, and at most the first `max_vocab` of them.
 
         Raises:
-            CorpusError: nothing is left; the message has the highest count.
+            CorpusError: no words are left; the message has the highest count.
             SettingError: `max_vocab` is less than 1.
         """
         if max_vocab is not None and max_vocab < 1:
-            raise SettingError(f"max-vocab must be at least 1, not {max_vocab}")
+            raise SettingError(f"max-vocab must be at least 1, got {max_vocab}")
         if not len(self):
             raise CorpusError("the vocabulary is empty")
         size = int(np.searchsorted(-self.counts, -min_count, side="right"))
         if not size:
-            top = f"{self.column[:1][0]!s}"
+            word = f"{self.column[:1][0]!s}"
             raise CorpusError(
-                f"no word occurs {min_count} times: the most frequent is {top!r} with {self.counts[0]}; "
+                f"no word occurs {min_count} times: the most frequent is {word!r} with {self.counts[0]}; "
                 "lower --min-count"
             )
         size = size if max_vocab is None else min(size, max_vocab)
         return Vocabulary(self.column[:size], self.counts[:size], total=self.total)
 
-    def keep_probabilities(self, sample: float) -> NDArray[np.float32]:
-        """The chance of each word to outlive sub-sampling (V,): min(1, sqrt(t/f) + t/f); ones for t = 0.
+    def keep_probabilities(self, subsample: float) -> NDArray[np.float32]:
+        """Return the probability (V,) that subsampling keeps each word: min(1, sqrt(t/f) + t/f); ones for t = 0.
 
-        t is `sample`, f the word's share of the tokens in the vocabulary. This is the rule of the word2vec
-        program, which keeps a little more than equation 5 of Mikolov et al. (2013b).
+        t is `subsample`, f the frequency of the word relative to all tokens in the vocabulary. This is the rule of the
+        word2vec program, which keeps slightly more than equation 5 of Mikolov et al. (2013b).
 
         Raises:
-            SettingError: `sample` is negative or no number.
+            SettingError: `subsample` is negative or NaN.
         """
-        if not sample >= 0:
-            raise SettingError(f"sample must be 0 or more, not {sample}")
-        if sample == 0:
+        if not subsample >= 0:
+            raise SettingError(f"subsample must be at least 0, got {subsample}")
+        if subsample == 0:
             return np.ones(len(self), np.float32)
-        ratio = sample * self.tokens / np.maximum(self.counts, 1)
+        ratio = subsample * self.tokens / np.maximum(self.counts, 1)
         return np.minimum(1.0, np.sqrt(ratio) + ratio).astype(np.float32)
 
     def noise_weights(self, exponent: float) -> NDArray[np.float64]:
-        """The chance of each word to be drawn as noise (V,): count ** exponent over the sum of these.
+        """Return the probability (V,) of each word as a negative sample: count ** exponent, normalised.
 
         Raises:
             SettingError: the weights are not finite.
@@ -163,28 +170,30 @@ class Vocabulary:
         weights = self.counts.astype(np.float64) ** exponent
         total = weights.sum()
         if not (np.isfinite(total) and total > 0):
-            raise SettingError(f"noise exponent {exponent} gives no usable weights")
-        shares: NDArray[np.float64] = weights / total
-        return shares
+            raise SettingError(f"noise_exponent {exponent} gives weights that are not finite")
+        probabilities: NDArray[np.float64] = weights / total
+        return probabilities
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write an Arrow IPC file: columns word and count, the total in the schema's metadata.
+        """Write an Arrow IPC file with the columns word and count, and the total in the schema metadata.
 
         Raises:
-            OutputError: the file exists and `force` is not given, or cannot be written.
+            OutputError: the file exists and `force` is false, or cannot be written.
         """
         import pyarrow
 
-        table = pyarrow.table({"word": strings(self.column), "count": array(self.counts)})
+        table = pyarrow.table({"word": to_string_array(self.column), "count": to_arrow(self.counts)})
         table = table.replace_schema_metadata({TOTAL: str(self.total)})
-        with replacing(path, force=force) as fresh, fresh.open("wb") as sink:
-            writer = pyarrow.ipc.new_file(sink, table.schema)
+        with (
+            atomic_write(path, force=force) as temporary,
+            temporary.open("wb") as stream,
+            pyarrow.ipc.new_file(stream, table.schema) as writer,
+        ):
             writer.write_table(table)
-            writer.close()
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Vocabulary":
-        """The vocabulary of a file that `save` wrote.
+        """Read a file that `save` wrote.
 
         Raises:
             FormatError: the file is missing, broken or not a vocabulary.
@@ -196,54 +205,45 @@ class Vocabulary:
                 table = pyarrow.ipc.open_file(source).read_all()
             table.validate(full=True)
         except (OSError, pyarrow.ArrowException) as error:
-            reason = " ".join(str(error).split())
-            raise FormatError(f"{path} is not a readable vocabulary file: {reason}") from error
+            raise FormatError(f"{path} is not a readable vocabulary file: {' '.join(str(error).split())}") from error
         try:
-            return cls(*columns(table), total=total_of(table))
+            return cls(*words_and_counts(table), total=stored_total(table))
         except (SettingError, ValueError) as error:
             raise FormatError(f"{Path(path)} is not a vocabulary file: {error}") from error
 
 
-def ranked(words: Any, counts: NDArray[np.int64]) -> tuple[Vocabulary, NDArray[np.int32]]:
-    """Words in any order, a pyarrow array, as a vocabulary; and the place in it of each (words,)."""
+def rank_by_frequency(words: Any, counts: NDArray[np.int64]) -> tuple[Vocabulary, NDArray[np.int32]]:
+    """Return words in any order, a pyarrow array, as a vocabulary; and the row in it of each (words,)."""
     import pyarrow
     import pyarrow.compute
 
-    table = pyarrow.table({"word": words, "count": array(counts)})
+    table = pyarrow.table({"word": words, "count": to_arrow(counts)})
     order = pyarrow.compute.sort_indices(table, [("count", "descending"), ("word", "ascending")])
     table = table.take(order)
     rank = np.empty(len(words), np.int32)
-    rank[numbers(order)] = np.arange(len(words), dtype=np.int32)
-    return Vocabulary(joined(table.column("word")), numbers(joined(table.column("count")))), rank
+    rank[to_numpy(order)] = np.arange(len(words), dtype=np.int32)
+    return Vocabulary(combine_chunks(table.column("word")), to_numpy(combine_chunks(table.column("count")))), rank
 
 
-def columns(table: Any) -> tuple[Any, NDArray[np.int64]]:
-    """The words, as one array, and the counts of a vocabulary's table.
-
-    Raises:
-        ValueError: columns are missing, of other types, hold nulls, or a word occurs twice.
-    """
+def words_and_counts(table: Any) -> tuple[Any, NDArray[np.int64]]:
+    """Return the columns of a vocabulary table; raises ValueError if it is not valid."""
     import pyarrow
     import pyarrow.compute
 
     types = {name: str(table.schema.field(name).type) for name in table.column_names}
     if types.get("word") not in ("string", "large_string") or types.get("count") != "int64":
-        raise ValueError(f"it needs the columns word (string) and count (int64), and has {types}")
-    words, counts = (joined(table.column(name)) for name in ("word", "count"))
+        raise ValueError(f"expected the columns word (string) and count (int64), got {types}")
+    words, counts = (combine_chunks(table.column(name)) for name in ("word", "count"))
     if words.null_count or counts.null_count:
         raise ValueError("a word or count is missing")
     if pyarrow.compute.count_distinct(words).as_py() != len(words):
         raise ValueError("a word occurs twice")
-    return words, numbers(counts)
+    return words, to_numpy(counts)
 
 
-def total_of(table: Any) -> int:
-    """The total in the metadata of a vocabulary's table.
-
-    Raises:
-        ValueError: it is missing or no number.
-    """
-    found = (table.schema.metadata or {}).get(TOTAL)
-    if found is None:
+def stored_total(table: Any) -> int:
+    """Return the total in the metadata of a vocabulary table; raises ValueError if it is not valid."""
+    total = (table.schema.metadata or {}).get(TOTAL)
+    if total is None:
         raise ValueError("its metadata has no total")
-    return int(found)
+    return int(total)

@@ -1,91 +1,109 @@
-"""Encoded corpora kept for the next run, found by what they were made of."""
+"""Entries of the corpus cache, identified by their sources and settings."""
 
 import contextlib
 import json
 import shutil
 import time
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from embeddings.corpora.corpus_cache.eviction import PARTIAL, limit, remove, shrink, touch
+from embeddings.corpora.corpus_cache.eviction import remove, shrink, size_limit, touch
+from embeddings.corpora.corpus_cache.tempdir import PARTIAL, new_folder
 from embeddings.corpora.encoded_corpus import FORMAT, EncodedCorpus
 from embeddings.corpora.reading.sources import File, Source
 from embeddings.errors import FormatError
-from embeddings.support.files import flush
+from embeddings.support.cache_folder import cache_folder
+from embeddings.support.files import fsync
+from embeddings.support.logs import log
 
-ABANDONED = 24 * 3600  # seconds without a write after which a partial folder belongs to nobody
+ABANDONED = 24 * 3600  # seconds without a write after which a partial folder is removed
 
 
-def identity(sources: Sequence[Source], settings: Mapping[str, Any]) -> str | None:
-    """The name NAME-STATE for the sources as they are now; None if they could not be known again.
+def entry_name(sources: Sequence[Source], settings: Mapping[str, Any]) -> str | None:
+    """Return the name of an entry, IDENTITY-STATE; None unless all sources are regular files.
 
-    NAME stands for the paths and settings, STATE for size and time of the files.
+    IDENTITY is a digest of paths and settings, STATE of sizes and modification times.
     """
-    files = [source.path for source in sources if isinstance(source, File) and source.regular]
-    if len(files) < len(sources):
+    paths = [source.path for source in sources if isinstance(source, File) and source.path and source.is_regular]
+    if len(paths) < len(sources):
         return None
-    paths = [str(path.absolute()) for path in files if path]
     try:
-        states = [path.stat() for path in files if path]
+        statuses = [path.stat() for path in paths]
     except OSError:
         return None
-    name = [FORMAT, unicodedata.unidata_version, dict(settings), paths]
-    state = [[status.st_size, status.st_mtime_ns, status.st_ctime_ns] for status in states]
-    return f"{digest(name)}-{digest(state)}"
+    identity = [FORMAT, unicodedata.unidata_version, dict(settings), [str(path.absolute()) for path in paths]]
+    state = [[status.st_size, status.st_mtime_ns, status.st_ctime_ns] for status in statuses]
+    digests = (sha256(json.dumps(part, sort_keys=True).encode("utf-8", "surrogatepass")) for part in (identity, state))
+    return "-".join(digest.hexdigest()[:24] for digest in digests)
 
 
-def digest(value: Any) -> str:
-    """A short name for a value."""
-    return sha256(json.dumps(value, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()[:24]
+def load_or_write(name: Callable[[], str | None], write: Callable[[Path], None]) -> EncodedCorpus:
+    """Return the cached corpus of this name, or else write it and add it to the cache.
+
+    Arguments:
+        name: returns the current name of the entry, None if it must not be cached; if the name changes while the corpus
+            is written, because a source changes, the corpus is temporary.
+        write: writes the encoded corpus into a folder.
+    """
+    initial = name()
+    cache = cache_folder("corpora") if initial else None
+    entry = cache / initial if cache and initial else None
+    if cache and entry:
+        if cached := find(entry):
+            log.debug("found in the cache: %s", entry)
+            return cached
+        size_limit(cache)  # report an invalid limit before the work
+    with new_folder(cache) as folder:
+        write(folder)
+    if entry and folder.parent == cache and name() == initial:
+        return store(folder, entry)
+    return EncodedCorpus(folder, temporary=True)
 
 
 def find(entry: Path) -> EncodedCorpus | None:
-    """The corpus in this folder of the cache, if it is there and whole."""
+    """Return a cached corpus if it exists and is complete."""
     try:
-        found = EncodedCorpus(entry)
+        encoded = EncodedCorpus(entry)
     except FormatError:
         return None
     touch(entry)
-    return found
+    return encoded
 
 
-def keep(scratch: Path, entry: Path) -> EncodedCorpus:
-    """Move a finished corpus to its place in the cache; where that fails, it lasts as long as this run.
-
-    Others make room for it, if there is a need, but never those in use.
-    """
+def store(folder: Path, entry: Path) -> EncodedCorpus:
+    """Move a complete corpus into the cache, and evict others if necessary; if that fails, it is temporary."""
     try:
-        flush(scratch)
+        fsync(folder)
         with contextlib.suppress(OSError):
             remove_stale(entry)
-        scratch.rename(entry)
+        folder.rename(entry)
     except OSError:
-        found = find(entry)  # another run may have been quicker
-        if found is None:
-            return EncodedCorpus(scratch, temporary=True)
-        shutil.rmtree(scratch, ignore_errors=True)
-        return found
-    kept = EncodedCorpus(entry)  # in use from now on
-    shrink(entry.parent, limit(entry.parent))
-    return kept
+        cached = find(entry)  # another process may have been faster
+        if cached is None:
+            return EncodedCorpus(folder, temporary=True)
+        shutil.rmtree(folder, ignore_errors=True)
+        return cached
+    encoded = EncodedCorpus(entry)  # locked from here on
+    shrink(entry.parent, size_limit(entry.parent))
+    return encoded
 
 
 def remove_stale(entry: Path) -> None:
-    """Remove older states of the same sources beside `entry`, a broken one in its place, and scraps."""
-    name = entry.name.split("-")[0]
+    """Remove outdated entries of the same sources, a broken entry of this name, and abandoned partial folders."""
+    identity = entry.name.split("-")[0]
     for other in entry.parent.iterdir():
-        older = other.name.startswith(f"{name}-") and other != entry
-        broken = other == entry and find(entry) is None
-        if older or broken:
-            remove(other, even_used=broken)  # a broken one serves nobody
-        elif other.name.endswith(PARTIAL) and abandoned(other):
+        is_outdated = other.name.startswith(f"{identity}-") and other != entry
+        is_broken = other == entry and find(entry) is None
+        if is_outdated or is_broken:
+            remove(other, even_used=is_broken)
+        elif other.name.endswith(PARTIAL) and is_abandoned(other):
             shutil.rmtree(other, ignore_errors=True)
 
 
-def abandoned(folder: Path) -> bool:
+def is_abandoned(folder: Path) -> bool:
     """Whether nothing was written in the folder for a day."""
     times = [path.stat().st_mtime for path in (folder, *folder.iterdir())]
     return time.time() - max(times) > ABANDONED

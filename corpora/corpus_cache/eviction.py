@@ -1,4 +1,4 @@
-"""The cache of encoded corpora as a whole: what is in it, how large it may be, what goes first."""
+"""The contents and size limit of the corpus cache, and the eviction of the least recently used entries."""
 
 import contextlib
 import os
@@ -10,24 +10,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from embeddings.corpora.corpus_cache.lock import unused
+from embeddings.corpora.corpus_cache.tempdir import PARTIAL
 from embeddings.corpora.encoded_corpus import META, read_meta
 from embeddings.errors import FormatError, SettingError
+from embeddings.support.shared_lock import is_unlocked
 
 VARIABLE = "EMBEDDINGS_CACHE_LIMIT"
-MOST = 20 * 10**9  # bytes, unless a tenth of the disk is less
-PARTIAL = ".partial"
+MAX_SIZE = 20 * 10**9  # bytes, or a tenth of the disk if that is less
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)b?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """An encoded corpus in the cache: its folder, bytes on the disk, when it was last used, what it says of itself."""
+    """A cached corpus: its folder, bytes on disk, time of last use, and description (empty if it is broken)."""
 
     folder: Path
     size: int
-    used: float
+    last_used: float
     meta: dict[str, Any]
 
     @property
@@ -37,83 +37,79 @@ class Entry:
 
 
 def parse_size(text: str) -> int:
-    """The bytes that a size such as 500MB, 1.5 GB or 1000000 stands for.
+    """Return the bytes of a size such as 500MB, 1.5 GB or 1000000; raises SettingError if it is not one."""
+    match = SIZE.fullmatch(text.strip())
+    if not match:
+        raise SettingError(f"a size must be a number with an optional unit, such as 500MB or 20GB, got {text!r}")
+    return int(float(match[1]) * UNITS[match[2].lower()])
+
+
+def size_limit(cache: Path) -> int:
+    """Return the largest size of the cache: EMBEDDINGS_CACHE_LIMIT, or 20 GB, or a tenth of the disk if that is less.
 
     Raises:
-        SettingError: it is no size.
-    """
-    found = SIZE.fullmatch(text.strip())
-    if not found:
-        raise SettingError(f"a size must be like 500MB or 20GB, not {text!r}")
-    return int(float(found[1]) * UNITS[found[2].lower()])
-
-
-def limit(home: Path) -> int:
-    """How many bytes the cache may hold: EMBEDDINGS_CACHE_LIMIT, or 20 GB, or a tenth of the disk if that is less.
-
-    Raises:
-        SettingError: the variable is no size.
+        SettingError: EMBEDDINGS_CACHE_LIMIT is not a size.
     """
     if text := os.environ.get(VARIABLE):
         try:
             return parse_size(text)
         except SettingError as error:
             raise SettingError(f"{VARIABLE}: {error}") from None
-    there = next(folder for folder in (home, *home.absolute().parents) if folder.exists())  # it may not be made yet
-    return min(MOST, shutil.disk_usage(there).total // 10)
+    existing = next(folder for folder in (cache, *cache.absolute().parents) if folder.exists())
+    return min(MAX_SIZE, shutil.disk_usage(existing).total // 10)
 
 
-def entries(home: Path) -> list[Entry]:
-    """The encoded corpora of the cache, the least recently used first; a broken one says nothing of itself."""
-    found = []
-    for folder in home.iterdir() if home.is_dir() else ():
+def list_entries(cache: Path) -> list[Entry]:
+    """Return the entries of the cache, the least recently used first."""
+    entries = []
+    for folder in cache.iterdir() if cache.is_dir() else ():
         if folder.name.startswith(".") or not folder.is_dir():
             continue
-        with contextlib.suppress(OSError):  # somebody removed it meanwhile
-            statuses = [path.stat() for path in folder.iterdir()]
-            used = (folder / META if (folder / META).exists() else folder).stat().st_mtime
-            found.append(Entry(folder, sum(status.st_size for status in statuses), used, described(folder)))
-    return sorted(found, key=lambda entry: (entry.used, entry.name))
-
-
-def described(folder: Path) -> dict[str, Any]:
-    """What an entry says of itself; nothing if it is broken."""
-    try:
-        return read_meta(folder)
-    except FormatError:
-        return {}
+        with contextlib.suppress(OSError):  # removed meanwhile
+            size = sum(path.stat().st_size for path in folder.iterdir())
+            last_used = (folder / META if (folder / META).exists() else folder).stat().st_mtime
+            try:
+                meta = read_meta(folder)
+            except FormatError:
+                meta = {}
+            entries.append(Entry(folder, size, last_used, meta))
+    return sorted(entries, key=lambda entry: (entry.last_used, entry.name))
 
 
 def remove(folder: Path, *, even_used: bool = False) -> bool:
-    """Remove an entry unless it is in use; whether it is gone. Nobody ever sees a half of it."""
-    if not even_used and not unused(folder / META):
+    """Remove an entry atomically unless it is in use; returns whether it is gone."""
+    if not even_used and not is_unlocked(folder / META):
         return False
     try:
-        aside = Path(tempfile.mkdtemp(prefix=".removed", suffix=PARTIAL, dir=folder.parent))
-        folder.rename(aside / folder.name)
+        trash = Path(tempfile.mkdtemp(prefix=".removed", suffix=PARTIAL, dir=folder.parent))
     except OSError:
         return not folder.exists()
-    shutil.rmtree(aside, ignore_errors=True)
-    return True
+    try:
+        folder.rename(trash / folder.name)
+        return True
+    except OSError:
+        return not folder.exists()
+    finally:
+        shutil.rmtree(trash, ignore_errors=True)
 
 
-def shrink(home: Path, most: int) -> list[Entry]:
-    """Remove entries until they hold no more than `most` bytes; gives those removed.
+def shrink(cache: Path, limit: int) -> list[Entry]:
+    """Evict entries until they have at most `limit` bytes: broken ones first, then the least recently used.
 
-    Those that cannot be read go first, then the least recently used. One in use stays.
+    Entries in use stay. Returns those that were removed.
     """
-    listed = sorted(entries(home), key=lambda entry: bool(entry.meta))
-    size, gone = sum(entry.size for entry in listed), []
-    for entry in listed:
-        if size <= most:
+    entries = sorted(list_entries(cache), key=lambda entry: bool(entry.meta))
+    size, removed = sum(entry.size for entry in entries), []
+    for entry in entries:
+        if size <= limit:
             break
         if remove(entry.folder):
-            gone.append(entry)
+            removed.append(entry)
             size -= entry.size
-    return gone
+    return removed
 
 
 def touch(folder: Path) -> None:
-    """Note that an entry is used now; where that cannot be written it stays as it is."""
+    """Record that an entry is used now, unless the cache is read-only."""
     with contextlib.suppress(OSError):
         os.utime(folder / META, (time.time(), time.time()))

@@ -1,4 +1,4 @@
-"""Folders to encode into: in the cache where there is one, and gone if the work fails."""
+"""Temporary folders for encoding, in the cache folder if there is one."""
 
 import shutil
 import tempfile
@@ -6,34 +6,36 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from embeddings.corpora.corpus_cache.eviction import PARTIAL
+PARTIAL = ".partial"
 
 
 @contextmanager
-def made_in(home: Path | None) -> Iterator[Path]:
-    """An empty folder to encode into, removed if that fails."""
-    scratch = make_scratch(home)
+def new_folder(cache: Path | None) -> Iterator[Path]:
+    """Yield a new folder that is removed only if the block fails."""
+    folder = create_folder(cache)
     try:
-        yield scratch
+        yield folder
     except BaseException:
-        shutil.rmtree(scratch, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
         raise
 
 
 @contextmanager
-def lent_in(home: Path | None) -> Iterator[Path]:
-    """An empty folder that is removed afterwards."""
-    with made_in(home) as scratch:
-        yield scratch
-    shutil.rmtree(scratch, ignore_errors=True)
+def temporary_folder(cache: Path | None) -> Iterator[Path]:
+    """Yield a new folder that is removed after the block."""
+    folder = create_folder(cache)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
-def make_scratch(home: Path | None) -> Path:
-    """An empty folder to encode into, in the cache if there is one."""
-    if home is not None:
+def create_folder(cache: Path | None) -> Path:
+    """Create a folder in the cache if possible, else among the temporary files of the system."""
+    if cache is not None:
         try:
-            home.mkdir(parents=True, exist_ok=True)
-            return Path(tempfile.mkdtemp(prefix=".", suffix=PARTIAL, dir=home))
-        except OSError:  # gone, or no longer writable
+            cache.mkdir(parents=True, exist_ok=True)
+            return Path(tempfile.mkdtemp(prefix=".", suffix=PARTIAL, dir=cache))
+        except OSError:  # removed, or no longer writable
             pass
     return Path(tempfile.mkdtemp(prefix="embeddings-"))

@@ -1,8 +1,7 @@
-"""How often words stand side by side: exact counts of pairs in memory that does not grow with the corpus.
+"""Exact counts of pairs of adjacent words, in memory that does not grow with the corpus.
 
-A pair is one number. Stretches of the corpus are turned into such numbers, sorted and counted; if there are
-several, each waits on the disk, and all are merged from their starts. What stays in memory is a stretch, and the
-pairs that occur often enough.
+A pair is encoded as one integer. Chunks of the corpus are converted to such integers, sorted and counted; if there are
+several chunks, each is written to disk, and all are merged. Memory holds one chunk and the frequent pairs.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,26 +11,44 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.memory_mapped import writing
-from embeddings.corpora.phrases.word_classes import BORDER, Tokens
+from embeddings.corpora.array_file import output_errors
 from embeddings.errors import CorpusError
-from embeddings.kernels.jit import kernel
+from embeddings.kernels.jit import allocating_entry_point
 from embeddings.support.files import write_npy
 
 CHUNK = 1 << 23  # pairs sorted at a time
-MERGED = 1 << 22  # pairs merged at a time
-REACH = 4  # most connecting words between two words
-AT, SENTENCE, START, BETWEEN, GAP = range(5)
+MERGE_SIZE = 1 << 22  # pairs merged at a time
+MAX_CONNECTORS = 4  # between two words
+BORDER = -1  # in place of the number of a connector: no pair extends across
+POSITION, SENTENCE, FIRST, BETWEEN, N_BETWEEN = range(5)
 
-Run = tuple[NDArray[np.int64], NDArray[Any]]  # rising keys, and how often each occurs
+Run = tuple[NDArray[np.int64], NDArray[Any]]  # ascending keys and their counts
+
+
+class PhraseTokens(NamedTuple):
+    """A corpus with joined phrases.
+
+    ids: (tokens,) int32: words of the vocabulary, then the id of unknown words, then phrases. sentences: (S + 1,) where
+    they begin in `ids`. counts: (size,) occurrences of each id. unknown: the id of unknown words.
+    """
+
+    ids: Any
+    sentences: Any
+    counts: NDArray[np.int64]
+    unknown: int
+
+    @property
+    def size(self) -> int:
+        """The number of ids."""
+        return len(self.counts)
 
 
 class Pairs(NamedTuple):
-    """Pairs of words with what connects them.
+    """Frequent pairs of words.
 
-    first, second: (pairs,) ids of words. between: (pairs,) which connecting words stand between, 0 for none, else
-    their numbers from 1 as digits of a number to their base. counts: (pairs,) occurrences. distinct: how many
-    different pairs there are, those that are not in the list included.
+    first, second: (pairs,) ids. between: (pairs,) the connectors between them: 0 for none, else their numbers from 1 as
+    digits of an integer in the base of the number of connectors. counts: (pairs,) occurrences. distinct: the number of
+    different pairs, including rare ones.
     """
 
     first: NDArray[np.int64]
@@ -42,76 +59,80 @@ class Pairs(NamedTuple):
 
 
 def count_pairs(
-    tokens: Tokens, links: NDArray[np.int32], least: int, scratch: Path, *, chunk: int = CHUNK, merged: int = MERGED
+    tokens: PhraseTokens,
+    connectors: NDArray[np.int32],
+    min_count: int,
+    scratch: Path,
+    *,
+    chunk: int = CHUNK,
+    merge_size: int = MERGE_SIZE,
 ) -> Pairs:
-    """The pairs of neighbours within sentences that occur `least` times or more.
+    """Return the pairs of adjacent words within sentences with at least `min_count` occurrences.
 
-    links: (size,) for each id 0, the number of a connecting word from 1, or BORDER for what no pair may hold.
-    Up to REACH connecting words may stand between two words. scratch: a folder for what is sorted already.
+    connectors: (size,) for each id 0, the number from 1 of a connector, or BORDER for a word that no pair may contain.
+    Up to MAX_CONNECTORS connectors may be between two words. scratch: a folder for sorted chunks.
 
     Raises:
-        CorpusError: there are too many different words to tell pairs apart.
+        CorpusError: there are too many different words for keys of 63 bits.
         OutputError: the disk is full.
     """
-    size, base = tokens.size, int(links.max(initial=0))
-    check_room(size, base)
-    runs = spilled(sorted_runs(tokens, links, chunk), scratch)
-    kept: list[Run] = []
+    size, base = tokens.size, int(connectors.max(initial=0))
+    check_key_size(size, base)
+    runs = spill(sorted_runs(tokens, connectors, chunk), scratch)
+    parts: list[Run] = []
     distinct = 0
-    for keys, counts in merge(runs, merged):
+    for keys, counts in merge(runs, merge_size):
         distinct += len(keys)
-        often = counts >= least
-        kept.append((keys[often], counts[often]))
-    keys, counts = (np.concatenate(part) for part in zip(*kept, strict=True)) if kept else (np.empty(0, np.int64),) * 2
+        is_frequent = counts >= min_count
+        parts.append((keys[is_frequent], counts[is_frequent]))
+    keys, counts = (
+        (np.concatenate(part) for part in zip(*parts, strict=True)) if parts else (np.empty(0, np.int64),) * 2
+    )
     rest, second = np.divmod(keys, size)
     between, first = np.divmod(rest, size)
     return Pairs(first, second, between, counts.astype(np.int64), distinct)
 
 
-def check_room(size: int, base: int) -> None:
-    """Refuse so many words and connecting words that a pair with what is between is no number of 63 bits.
-
-    Raises:
-        CorpusError: saying how many connecting words there may be.
-    """
-    if not fits(size, base):
-        fewer = next((most for most in reversed(range(base)) if fits(size, most)), None)
-        way = "lower --max-types" if fewer is None else f"name {fewer} connecting words at most, or lower --max-types"
-        raise CorpusError(f"{size:,} different words with {base:,} connecting words are too many to tell apart; {way}")
+def check_key_size(size: int, base: int) -> None:
+    """Refuse more words and connectors than fit keys of 63 bits."""
+    if not fits_key(size, base):
+        fewer = next((limit for limit in reversed(range(base)) if fits_key(size, limit)), None)
+        remedy = "lower --max-types" if fewer is None else f"use at most {fewer} connectors, or lower --max-types"
+        raise CorpusError(f"{size:,} different words with {base:,} connectors are too many for phrase keys; {remedy}")
 
 
-def fits(size: int, base: int) -> bool:
-    """Whether two of so many words, with up to REACH of so many connecting words between, are a number of 63 bits."""
-    return int(sum(base**n for n in range(REACH + 1))) * size**2 < 1 << 63
+def fits_key(size: int, base: int) -> bool:
+    """Whether two words with up to MAX_CONNECTORS connectors between them fit 63 bits."""
+    return int(sum(base**n for n in range(MAX_CONNECTORS + 1))) * size**2 < 1 << 63
 
 
-def sorted_runs(tokens: Tokens, links: NDArray[np.int32], chunk: int) -> Iterator[Run]:
-    """The pairs of each stretch of the corpus, sorted and counted."""
+def sorted_runs(tokens: PhraseTokens, connectors: NDArray[np.int32], chunk: int) -> Iterator[Run]:
+    """Yield the pairs of each chunk of the corpus, sorted and counted."""
     state = np.zeros(5, np.int64)
-    state[START] = BORDER
-    keys = np.empty(min(chunk, len(tokens.ids) + 1), np.int64)
-    while found := pair_keys(tokens.ids, tokens.sentences, links, keys, state):
-        stretch = keys[:found]
-        stretch.sort()
-        counts = np.empty(found, np.int32)
-        size = tally(stretch, counts)
-        yield stretch[:size].copy(), counts[:size].copy()
+    state[FIRST] = BORDER
+    buffer = np.empty(min(chunk, len(tokens.ids) + 1), np.int64)
+    while n_pairs := pair_keys(tokens.ids, tokens.sentences, connectors, buffer, state):
+        keys = buffer[:n_pairs]
+        keys.sort()
+        counts = np.empty(n_pairs, np.int32)
+        size = count_equal(keys, counts)
+        yield keys[:size].copy(), counts[:size].copy()
 
 
-def spilled(runs: Iterator[Run], scratch: Path) -> Sequence[Run]:
-    """The runs: a single one in memory, several from the disk."""
-    listed: list[Any] = []
+def spill(runs: Iterator[Run], scratch: Path) -> Sequence[Run]:
+    """Return the runs: a single one in memory, several memory-mapped from disk."""
+    stored: list[Any] = []
     for number, run in enumerate(runs):
-        with writing(scratch):
-            paths = [scratch / f"{part}-{number}.npy" for part in ("keys", "counts")]
+        with output_errors(scratch):
             if number == 1:
-                listed[0] = stored(listed[0], [scratch / "keys-0.npy", scratch / "counts-0.npy"])
-            listed.append(run if number == 0 else stored(run, paths))
-    return listed
+                stored[0] = store_run(stored[0], scratch, 0)
+            stored.append(store_run(run, scratch, number) if number else run)
+    return stored
 
 
-def stored(run: Run, paths: Sequence[Path]) -> Any:
-    """The run from files that it was written to."""
+def store_run(run: Run, scratch: Path, number: int) -> Any:
+    """Write a run to disk and memory-map it."""
+    paths = [scratch / f"{part}-{number}.npy" for part in ("keys", "counts")]
     for array, path in zip(run, paths, strict=True):
         with path.open("wb") as stream:
             write_npy(array, stream)
@@ -119,70 +140,73 @@ def stored(run: Run, paths: Sequence[Path]) -> Any:
 
 
 def merge(runs: Sequence[Run], size: int) -> Iterator[Run]:
-    """All runs as one, in parts of about `size` pairs; a pair's counts are added.
+    """Merge runs and add the counts of equal keys, in parts of about `size` pairs.
 
-    Of each run a stretch is looked at. What is not above the last of any stretch that has more behind it is complete.
+    Each step looks at a window of every run. Keys up to the smallest last key of the windows that have more behind them
+    are complete.
     """
     if len(runs) == 1:
         yield runs[0]
         return
-    places = [0] * len(runs)
+    positions = [0] * len(runs)
     share = max(size // max(len(runs), 1), 1)
-    while any(place < len(run[0]) for place, run in zip(places, runs, strict=True)):
-        stretches = [run[0][place : place + share] for place, run in zip(places, runs, strict=True)]
+    while any(position < len(keys) for position, (keys, _) in zip(positions, runs, strict=True)):
+        windows = [keys[position : position + share] for position, (keys, _) in zip(positions, runs, strict=True)]
         ends = [
-            stretch[-1]
-            for stretch, place, run in zip(stretches, places, runs, strict=True)
-            if place + share < len(run[0])
+            window[-1]
+            for window, position, (keys, _) in zip(windows, positions, runs, strict=True)
+            if position + share < len(keys)
         ]
         bound = min(ends, default=np.iinfo(np.int64).max)
-        taken = [int(np.searchsorted(stretch, bound, "right")) for stretch in stretches]
-        counts = [run[1][place : place + n] for place, n, run in zip(places, taken, runs, strict=True)]
-        yield added([stretch[:n] for stretch, n in zip(stretches, taken, strict=True)], counts)
-        places = [place + n for place, n in zip(places, taken, strict=True)]
+        lengths = [int(np.searchsorted(window, bound, "right")) for window in windows]
+        counts = [run[1][position : position + n] for position, n, run in zip(positions, lengths, runs, strict=True)]
+        yield add_counts([window[:n] for window, n in zip(windows, lengths, strict=True)], counts)
+        positions = [position + n for position, n in zip(positions, lengths, strict=True)]
 
 
-def added(keys: list[NDArray[np.int64]], counts: list[NDArray[Any]]) -> Run:
-    """Several rising stretches as one, the counts of equal keys added."""
-    together = np.concatenate(keys)
-    order = np.argsort(together, kind="stable")
-    together = together[order]
-    starts = np.flatnonzero(np.concatenate([[True], together[1:] != together[:-1]]))
+def add_counts(keys: list[NDArray[np.int64]], counts: list[NDArray[Any]]) -> Run:
+    """Merge ascending keys and add the counts of equal ones."""
+    merged = np.concatenate(keys)
+    order = np.argsort(merged, kind="stable")
+    merged = merged[order]
+    starts = np.flatnonzero(np.concatenate([[True], merged[1:] != merged[:-1]]))
     sums = np.add.reduceat(np.concatenate(counts)[order].astype(np.int64), starts)
-    return together[starts], sums
+    return merged[starts], sums
 
 
-@kernel
-def pair_keys(ids: Any, sentences: Any, links: Any, out: Any, state: Any) -> int:
-    """Put the pairs from where `state` says into `out`, a number each; gives how many there were."""
-    size, base = links.shape[0], max(np.int64(links.max()), np.int64(0))
-    at, sentence, start, between, gap = state[AT], state[SENTENCE], state[START], state[BETWEEN], state[GAP]
-    found, last = 0, sentences.shape[0] - 1
-    while found < out.shape[0] and sentence < last:
-        if at >= min(sentences[sentence + 1], ids.shape[0]):
+@allocating_entry_point
+def pair_keys(ids: Any, sentences: Any, connectors: Any, out: Any, state: Any) -> int:
+    """Write the keys of pairs from the position in `state` until `out` is full; returns their number."""
+    size, base = connectors.shape[0], max(np.int64(connectors.max()), np.int64(0))
+    position, sentence, first = state[POSITION], state[SENTENCE], state[FIRST]
+    between, n_between = state[BETWEEN], state[N_BETWEEN]
+    n_pairs, last = 0, sentences.shape[0] - 1
+    while n_pairs < out.shape[0] and sentence < last:
+        if position >= min(sentences[sentence + 1], ids.shape[0]):
             sentence += 1
-            start = BORDER
+            first = BORDER
             continue
-        word = np.int64(ids[at])
-        at += 1
-        link = links[word] if 0 <= word < size else BORDER
-        if link == BORDER:
-            start = BORDER
-        elif link == 0:
-            if start >= 0:
-                out[found] = (between * size + start) * size + word
-                found += 1
-            start, between, gap = word, 0, 0
-        elif start >= 0:
-            between, gap = between * base + link, gap + 1
-            start = start if gap <= REACH else BORDER
-    state[AT], state[SENTENCE], state[START], state[BETWEEN], state[GAP] = at, sentence, start, between, gap
-    return found
+        word = np.int64(ids[position])
+        position += 1
+        connector = connectors[word] if 0 <= word < size else BORDER
+        if connector == BORDER:
+            first = BORDER
+        elif connector == 0:
+            if first >= 0:
+                out[n_pairs] = (between * size + first) * size + word
+                n_pairs += 1
+            first, between, n_between = word, 0, 0
+        elif first >= 0:
+            between, n_between = between * base + connector, n_between + 1
+            first = first if n_between <= MAX_CONNECTORS else BORDER
+    state[POSITION], state[SENTENCE], state[FIRST] = position, sentence, first
+    state[BETWEEN], state[N_BETWEEN] = between, n_between
+    return n_pairs
 
 
-@kernel
-def tally(keys: Any, counts: Any) -> int:
-    """Leave each of the rising `keys` once, and how often it stood there in `counts`; gives how many there are."""
+@allocating_entry_point
+def count_equal(keys: Any, counts: Any) -> int:
+    """Remove duplicates from ascending `keys` in place and write their counts; returns the number of distinct keys."""
     size = 0
     for k in range(keys.shape[0]):
         if size and keys[k] == keys[size - 1]:

@@ -1,217 +1,212 @@
-"""Find phrases: words that stand side by side more often than chance would have it."""
+"""Phrase detection: words that are adjacent more often than expected by chance."""
 
 import json
 from dataclasses import asdict, dataclass
 from functools import reduce
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.corpus_cache.tempdir import lent_in
-from embeddings.corpora.phrases import lexicon as lexicons
-from embeddings.corpora.phrases.application import tokens_of
-from embeddings.corpora.phrases.bigram_counts import Pairs, count_pairs
-from embeddings.corpora.phrases.connectors import connecting
-from embeddings.corpora.phrases.phrase_list import LONGEST, PASSES, Phrase, PhraseList
-from embeddings.corpora.phrases.pos_types import OTHER, TAGS, TYPES, check_types, may_hold, tag_codes, type_of
-from embeddings.corpora.phrases.scores import SCORES, THRESHOLDS, Totals, as_threshold, check_threshold
-from embeddings.corpora.phrases.word_classes import BORDER, Tokens
-from embeddings.corpora.tokenizers import lowered
+from embeddings.corpora.corpus_cache.tempdir import temporary_folder
+from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.phrases.bigram_counts import BORDER, Pairs, PhraseTokens, count_pairs
+from embeddings.corpora.phrases.connectors import load_connectors
+from embeddings.corpora.phrases.join import join_for_detection
+from embeddings.corpora.phrases.lexicon import Lexicon, english_lexicon, read_lexicon
+from embeddings.corpora.phrases.phrase import MAX_PASSES, MAX_WORDS, Phrase
+from embeddings.corpora.phrases.phrase_list import PhraseList
+from embeddings.corpora.phrases.phrase_scores import SCORES, THRESHOLDS, Totals, check_threshold
+from embeddings.corpora.phrases.pos_types import (
+    OTHER,
+    TAGS,
+    TYPES,
+    allows_inner,
+    check_types,
+    phrase_type,
+    tag_codes,
+)
+from embeddings.corpora.tokenizers import lower_case
 from embeddings.errors import SettingError
 from embeddings.settings import Settings, option
-from embeddings.support.cache_folder import folder
+from embeddings.support.cache_folder import cache_folder
 
-if TYPE_CHECKING:
-    from embeddings.corpora.encoded_corpus import EncodedCorpus
-
-Where = NDArray[np.bool_]
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Phrases(Settings):
-    """How phrases are found: settings, checked when they are made.
+    """Settings of phrase detection.
 
     Raises:
-        SettingError: one is out of range, or two contradict each other.
-        FormatError: a file of connecting words or the lexicon cannot be read.
+        SettingError: a setting is out of range, or two contradict each other.
+        FormatError: the file of connectors or the lexicon cannot be read.
     """
 
     scoring: Literal["word2phrase", "gensim", "npmi", "count"] = option(
         "word2phrase",
-        "Score of two words a and b that stand side by side c_ab times: (c_ab - min_count) / (c_a c_b), times the "
-        "words of the corpus (word2phrase) or its distinct words and pairs (gensim); normalised pointwise mutual "
-        "information (npmi); or c_ab itself (count).",
+        "Score of two words a and b that are adjacent c_ab times: (c_ab - min_count) / (c_a c_b), times the tokens of "
+        "the corpus (word2phrase) or its distinct words and pairs (gensim); normalised pointwise mutual information "
+        "(npmi); or c_ab (count).",
     )
     threshold: float | None = option(
         None,
-        "What a score must be above.  [default: 100 for word2phrase, 10 for gensim, 0.5 for npmi, 0 for count]",
+        "Minimum score (exclusive).  [default: 100 for word2phrase, 10 for gensim, 0.5 for npmi, 0 for count]",
     )
     thresholds: str | None = option(
         None,
-        "The same for each pass, with commas between, such as 200,100, the recipe of word2phrase; the last is for all "
-        "further passes.",
+        "Minimum score for each pass, separated by commas; the last is used for all further passes. word2phrase "
+        "recommends 200,100.",
     )
-    min_count: int = option(5, "Words side by side less often than this are no phrase.", least=1)
+    min_count: int = option(5, "Minimum number of occurrences of a phrase.", ge=1)
     passes: int = option(
-        1, "Passes over the corpus: the second makes phrases of phrases, and so on.", least=1, most=PASSES
+        1, "Passes over the corpus; each further pass can join phrases to longer ones.", ge=1, le=MAX_PASSES
     )
     connectors: str | None = option(
-        None, "Words that may stand within a phrase, up to 4 in a row, but not end one: english, or a file of words."
+        None,
+        "Words that may occur within a phrase, up to 4 in a row, but not at its ends: english, or a file of words.",
     )
     types: str | None = option(
         None,
-        "Find phrases of these types only, and tell each one's: adjective-noun, noun-noun, verb-object, other; "
-        "with commas between.",
+        "Detect only phrases of these types, separated by commas: adjective-noun, noun-noun, verb-object, other.",
     )
     lexicon: str | None = option(
-        None, "File of lines of word, tab, part of speech, by which types are told.  [default: one of English]"
+        None, "File of lines `word TAB part-of-speech`, which determine types.  [default: an English lexicon]"
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for threshold in self.least_scores:
+        for threshold in self.min_scores:
             check_threshold(self.scoring, threshold)
-        if len(self.least_scores) > self.passes:
-            raise SettingError(f"thresholds are {len(self.least_scores)}, and passes {self.passes}")
-        connecting(self.connectors)
+        if len(self.min_scores) > self.passes:
+            raise SettingError(f"thresholds has {len(self.min_scores)} values, but there are {self.passes} passes")
+        load_connectors(self.connectors)
         if self.types is None:
             if self.lexicon is not None:
-                raise SettingError("a lexicon tells types: name them too")
+                raise SettingError("lexicon requires types")
             return
         if OTHER not in check_types(self.types) and self.passes > 1:
-            raise SettingError(f"phrases of a type have two words and are found in 1 pass, not {self.passes}")
+            raise SettingError(f"phrases with types have two words; passes must be 1, got {self.passes}")
         self.tags()
 
     @property
-    def least_scores(self) -> list[float]:
-        """What a score must be above in each pass, the last in all further ones.
-
-        Raises:
-            SettingError: thresholds are no numbers, or both settings name some.
-        """
+    def min_scores(self) -> list[float]:
+        """The minimum score of each pass; the last is used for all further passes."""
         if self.thresholds is None:
             return [THRESHOLDS[self.scoring] if self.threshold is None else self.threshold]
         if self.threshold is not None:
-            raise SettingError("threshold and thresholds say the same: leave one out")
-        return [as_threshold(part.strip(), self.thresholds) for part in self.thresholds.split(",")]
+            raise SettingError("threshold and thresholds cannot be combined")
+        try:
+            return [float(part) for part in self.thresholds.split(",")]
+        except ValueError:
+            raise SettingError(f"thresholds must be numbers separated by commas, got {self.thresholds!r:.80}") from None
 
     @property
-    def identity(self) -> str:
+    def fingerprint(self) -> str:
         """Equal for equal settings and equal files."""
-        connectors = sorted((word, lowered(word)) for word in connecting(self.connectors))
-        told = {**asdict(self), "threshold": None, "thresholds": self.least_scores, "connectors": connectors}
+        connectors = sorted((word, lower_case(word)) for word in load_connectors(self.connectors))
+        settings = {**asdict(self), "threshold": None, "thresholds": self.min_scores, "connectors": connectors}
         tags = sorted(self.tags().items()) if self.types else None
-        return sha256(json.dumps([told, tags]).encode()).hexdigest()[:24]
+        return sha256(json.dumps([settings, tags]).encode()).hexdigest()[:24]
 
-    def tags(self) -> lexicons.Lexicon:
-        """The part of speech of each word that has one."""
-        return lexicons.english() if self.lexicon is None else lexicons.read(self.lexicon)
+    def tags(self) -> Lexicon:
+        """Return the part of speech of each word that has one."""
+        return english_lexicon() if self.lexicon is None else read_lexicon(self.lexicon)
 
-    def find(self, encoded: "EncodedCorpus") -> PhraseList:
-        """The phrases of a corpus, the best first; memory holds the vocabulary and the pairs that occur often.
+    def find(self, encoded: EncodedCorpus) -> PhraseList:
+        """Detect the phrases of a corpus, best first; memory holds the vocabulary and the frequent pairs.
 
         Raises:
-            CorpusError: there are too many different words to tell pairs apart.
+            CorpusError: there are too many different words.
             OutputError: the disk is full.
         """
-        found = PhraseList([])
+        phrases = PhraseList([])
         for step in range(1, self.passes + 1):
-            with lent_in(folder("corpora")) as scratch:
-                tokens, known = tokens_of(encoded, found, scratch)
-                new = Search(self, encoded, tokens, known, step).best(scratch)
-            before = len(found)
-            found = PhraseList([*found, *new])
-            if len(found) == before:
+            with temporary_folder(cache_folder("corpora")) as scratch:
+                tokens, known = join_for_detection(encoded, phrases.phrases, scratch)
+                new = DetectionPass(self, encoded, tokens, known, step).run(scratch)
+            before = len(phrases)
+            phrases = PhraseList([*phrases, *new])
+            if len(phrases) == before:
                 break
-        best = sorted(found.phrases, key=lambda phrase: (-(phrase.score or 0), phrase.words))
-        return PhraseList(best)
+        best_first = sorted(phrases.phrases, key=lambda phrase: (-(phrase.score or 0), phrase.words))
+        return PhraseList(best_first)
 
 
-class Search(NamedTuple):
-    """One pass: what is looked for, and in what."""
+class DetectionPass:
+    """One pass over a corpus in which the phrases of earlier passes are joined."""
 
-    settings: Phrases
-    encoded: "EncodedCorpus"
-    tokens: Tokens
-    known: PhraseList
-    step: int
+    def __init__(
+        self, settings: Phrases, encoded: EncodedCorpus, tokens: PhraseTokens, known: list[Phrase], step: int
+    ) -> None:
+        self.settings = settings
+        self.tokens = tokens
+        self.known = known
+        self.step = step
+        self.vocabulary = encoded.vocabulary
+        self.tags = settings.tags() if settings.types else None
+        words = load_connectors(settings.connectors)
+        if encoded.meta["settings"].get("case") == "lower":
+            words |= frozenset(map(lower_case, words))  # token lists are not lower-cased
+        # ids of the connectors in the corpus, the most frequent first
+        self.connectors = sorted(self.vocabulary.ids[word] for word in words if word in self.vocabulary)
 
-    def best(self, scratch: Path) -> list[Phrase]:
-        """The phrases above the threshold."""
+    def run(self, scratch: Path) -> list[Phrase]:
+        """Return the phrases with scores above the threshold."""
         settings, counts = self.settings, self.tokens.counts
-        connectors = self.connectors()
-        links = self.links(connectors)
-        pairs = count_pairs(self.tokens, links, settings.min_count, scratch)
-        words = int(np.count_nonzero(counts[links == 0]))
+        numbers = np.zeros(self.tokens.size, np.int32)  # of connectors, as `count_pairs` takes them
+        numbers[self.connectors] = np.arange(1, len(self.connectors) + 1)
+        numbers[self.tokens.unknown] = BORDER
+        pairs = count_pairs(self.tokens, numbers, settings.min_count, scratch)
+        words = int(np.count_nonzero(counts[numbers == 0]))
         totals = Totals(settings.min_count, int(counts.sum()), pairs.distinct + words)
-        both, first, second = (
-            numbers.astype(float) for numbers in (pairs.counts, counts[pairs.first], counts[pairs.second])
-        )
+        both, first, second = (c.astype(float) for c in (pairs.counts, counts[pairs.first], counts[pairs.second]))
         scores = SCORES[settings.scoring](both, first, second, totals)
-        least = settings.least_scores[: self.step][-1]
-        chosen = np.flatnonzero((scores > least) & self.wanted(pairs, connectors))
-        return self.phrases(pairs, chosen, scores[chosen], connectors)
+        min_score = settings.min_scores[: self.step][-1]
+        selected = np.flatnonzero((scores > min_score) & self.has_type(pairs))
+        return self.phrases(pairs, selected, scores[selected])
 
-    def connectors(self) -> list[int]:
-        """The ids of the connecting words that the corpus has, the most frequent first."""
-        words = connecting(self.settings.connectors)
-        if self.encoded.meta["settings"].get("case") == "lower":
-            words |= frozenset(map(lowered, words))  # lists of tokens are not lower-cased
-        return sorted(self.encoded.vocabulary.ids[word] for word in words if word in self.encoded.vocabulary)
-
-    def links(self, connectors: list[int]) -> NDArray[np.int32]:
-        """What `count_pairs` asks of each id."""
-        links = np.zeros(self.tokens.size, np.int32)
-        links[connectors] = np.arange(1, len(connectors) + 1)
-        links[self.tokens.unknown] = BORDER
-        return links
-
-    def wanted(self, pairs: Pairs, connectors: list[int]) -> Where:
-        """Whether each pair is of a type that is asked for."""
-        everything = np.ones(len(pairs.counts), bool)
-        if self.settings.types is None:
-            return everything
-        names, lexicon = check_types(self.settings.types), self.settings.tags()
+    def has_type(self, pairs: Pairs) -> Mask:
+        """Whether each pair has one of the requested types."""
+        lexicon = self.tags
+        if self.settings.types is None or lexicon is None:
+            return np.ones(len(pairs.counts), bool)
         codes = np.full(self.tokens.size, -1, np.int8)
-        codes[: self.tokens.unknown] = tag_codes(self.encoded.vocabulary.words, lexicon)
-        ends = codes[pairs.first], codes[pairs.second]
-        inner = {between: self.inner(between, connectors) for between in np.unique(pairs.between).tolist()}
-        of_type: dict[str, Where] = {}
+        codes[: self.tokens.unknown] = tag_codes(self.vocabulary.words, lexicon)
+        outer = codes[pairs.first], codes[pairs.second]
+        inner = {between: self.inner_words(between) for between in np.unique(pairs.between).tolist()}
+        masks: dict[str, Mask] = {}
         for name, tags in TYPES.items():
-            allowed = [between for between, words in inner.items() if may_hold(name, words, lexicon)]
-            first, second = (code == TAGS.index(tag) for code, tag in zip(ends, tags, strict=True))
-            of_type[name] = first & second & np.isin(pairs.between, allowed)
-        of_type[OTHER] = ~reduce(np.logical_or, of_type.values())
-        return reduce(np.logical_or, [of_type[name] for name in names])
+            allowed = [between for between, words in inner.items() if allows_inner(name, words, lexicon)]
+            first, second = (code == TAGS.index(tag) for code, tag in zip(outer, tags, strict=True))
+            masks[name] = first & second & np.isin(pairs.between, allowed)
+        masks[OTHER] = ~reduce(np.logical_or, masks.values())
+        return reduce(np.logical_or, [masks[name] for name in check_types(self.settings.types)])
 
-    def inner(self, between: int, connectors: list[int]) -> tuple[str, ...]:
-        """The connecting words that a number stands for."""
+    def inner_words(self, between: int) -> tuple[str, ...]:
+        """Decode the connectors between two words."""
         words: list[str] = []
         while between:
-            digit = (between - 1) % len(connectors) + 1
-            words.append(self.encoded.vocabulary.words[connectors[digit - 1]])
-            between = (between - digit) // len(connectors)
+            digit = (between - 1) % len(self.connectors) + 1
+            words.append(self.vocabulary.words[self.connectors[digit - 1]])
+            between = (between - digit) // len(self.connectors)
         return tuple(reversed(words))
 
-    def phrases(
-        self, pairs: Pairs, chosen: NDArray[np.intp], scores: NDArray[np.float64], connectors: list[int]
-    ) -> list[Phrase]:
-        """The chosen pairs by their words."""
-        lexicon = self.settings.tags() if self.settings.types else None
-        rows = zip(*(column[chosen].tolist() for column in pairs[:4]), scores.tolist(), strict=True)
-        found = []
+    def phrases(self, pairs: Pairs, selected: NDArray[np.intp], scores: NDArray[np.float64]) -> list[Phrase]:
+        """Return the selected pairs as phrases, without those that are too long."""
+        rows = zip(*(column[selected].tolist() for column in pairs[:4]), scores.tolist(), strict=True)
+        phrases = []
         for first, second, between, count, score in rows:
-            words = (*self.words(first), *self.inner(between, connectors), *self.words(second))
-            if len(words) <= LONGEST:
-                kind = None if lexicon is None else type_of(words, lexicon)
-                found.append(Phrase(words, count, score, kind, self.step))
-        return found
+            words = (*self.words(first), *self.inner_words(between), *self.words(second))
+            if len(words) <= MAX_WORDS:
+                type_name = None if self.tags is None else phrase_type(words, self.tags)
+                phrases.append(Phrase(words, count, score, type_name, self.step))
+        return phrases
 
     def words(self, token: int) -> tuple[str, ...]:
-        """The words of an id."""
+        """Return the words of an id."""
         if token < self.tokens.unknown:
-            return (self.encoded.vocabulary.words[token],)
-        return self.known.phrases[token - self.tokens.unknown - 1].words
+            return (self.vocabulary.words[token],)
+        return self.known[token - self.tokens.unknown - 1].words

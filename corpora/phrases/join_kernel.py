@@ -1,7 +1,7 @@
-"""The compiled pass that turns words into phrases: greedily from the left, the longest first, within sentences.
+"""The compiled pass that joins phrases: greedily from the left, the longest first, within sentences.
 
-Words that stand in no phrase part the text into runs, each of which is dealt with by itself, in all passes. So it
-does not matter where the corpus is cut into blocks.
+Words that are in no phrase split the text into runs, each of which is joined in all passes by itself. The result does
+not depend on where the corpus is split into blocks.
 """
 
 from typing import Any
@@ -9,132 +9,132 @@ from typing import Any
 import numpy as np
 
 from embeddings.corpora.phrases.phrase_trie import NONE, child
-from embeddings.kernels.jit import kernel, piece
+from embeddings.kernels.jit import allocating_entry_point, inline
 
 Array = Any
 Int = Any
 
-RUN = 1 << 16  # tokens of a run; a longer one is cut after so many
-# state
+MAX_RUN = 1 << 16  # tokens; a longer run is split
+# indices of `state`
 (
-    AT,  # the token to go on with
+    POSITION,  # the next token
     SENTENCE,  # and its sentence
-    TOTAL,  # tokens put out so far
-    WRITTEN,  # of these in this block; likewise:
-    ENDED,  # sentences
-    JOINED,  # occurrences of phrases so far
+    N_TOKENS,  # written so far
+    N_IDS,  # of these in this block; likewise:
+    N_SENTENCES,
+    N_JOINED,  # occurrences of phrases so far
 ) = range(6)
-STATES = 6
+STATE_SIZE = 6
 
 
-@piece
-def below(grammar: Any, node: Int, token: Int, base: Int) -> Int:
-    """The node that a token leads to: a word, or a phrase word by word."""
+@inline
+def descend(trie: Any, node: Int, token: Int, base: Int) -> Int:
+    """Follow a token from a node: a word, or a phrase word by word."""
     if token < base:
-        return child(grammar, node, token)
-    starts, words = grammar[5], grammar[6]
+        return child(trie, node, token)
+    starts, words = trie[5], trie[6]
     for place in range(starts[token - base], starts[token - base + 1]):
-        node = child(grammar, node, words[place])
+        node = child(trie, node, words[place])
         if node == NONE:
             break
     return node
 
 
-@piece
-def longest(run: Array, start: Int, stop: Int, grammar: Any, step: Int) -> tuple[Int, Int]:
-    """The longest phrase of this pass that begins at `start`, or NONE, and where it ends."""
-    base = grammar[0].shape[0]
+@inline
+def longest_match(run: Array, start: Int, stop: Int, trie: Any, step: Int) -> tuple[Int, Int]:
+    """Return the longest phrase of this pass that begins at `start`, or NONE, and its end."""
+    base = trie[0].shape[0]
     phrase, end, node = NONE, start, 0
     for place in range(start, stop):
-        node = below(grammar, node, run[place], base)
+        node = descend(trie, node, run[place], base)
         if node == NONE:
             break
-        found = grammar[3][node]
-        if found != NONE and grammar[4][found] == step:
-            phrase, end = found, place + 1
+        candidate = trie[3][node]
+        if candidate != NONE and trie[4][candidate] == step:
+            phrase, end = candidate, place + 1
     return phrase, end
 
 
-@piece
-def join_run(run: Array, length: Int, grammar: Any, steps: Int) -> Int:
-    """Join phrases in the first `length` tokens, pass after pass; gives how many tokens are left."""
-    base = grammar[0].shape[0]
+@inline
+def join_run(run: Array, length: Int, trie: Any, steps: Int) -> Int:
+    """Join phrases in the first `length` tokens, pass after pass; returns the new length."""
+    base = trie[0].shape[0]
     for step in range(1, steps + 1):
-        read, write = 0, 0
-        while read < length:
-            phrase, end = longest(run, read, length, grammar, step)
+        source, target = 0, 0
+        while source < length:
+            phrase, end = longest_match(run, source, length, trie, step)
             if phrase == NONE:
-                run[write] = run[read]
-                read += 1
+                run[target] = run[source]
+                source += 1
             else:
-                run[write] = base + phrase
-                read = end
-            write += 1
-        length = write
+                run[target] = base + phrase
+                source = end
+            target += 1
+        length = target
     return length
 
 
-@piece
-def put(token: Int, grammar: Any, turns: Array, out: Any, state: Array) -> None:
-    """Write a token; with `turns` every second occurrence of a phrase as its words."""
+@inline
+def write_token(token: Int, trie: Any, toggles: Array, out: Any, state: Array) -> None:
+    """Write a token; with `toggles` every second occurrence of a phrase as its words."""
     ids, counts = out[0], out[2]
-    base, starts, words = grammar[0].shape[0], grammar[5], grammar[6]
+    base, starts, words = trie[0].shape[0], trie[5], trie[6]
     if token >= base:
         phrase = token - base
-        if turns.shape[0]:
-            turns[phrase] ^= 1
-        if turns.shape[0] and turns[phrase] == 0:
+        if toggles.shape[0]:
+            toggles[phrase] ^= 1
+        if toggles.shape[0] and toggles[phrase] == 0:
             for place in range(starts[phrase], starts[phrase + 1]):
-                ids[state[WRITTEN]] = words[place]
+                ids[state[N_IDS]] = words[place]
                 counts[words[place]] += 1
-                state[WRITTEN] += 1
+                state[N_IDS] += 1
             return
-        state[JOINED] += 1
-    ids[state[WRITTEN]] = token
+        state[N_JOINED] += 1
+    ids[state[N_IDS]] = token
     counts[token] += 1
-    state[WRITTEN] += 1
+    state[N_IDS] += 1
 
 
-@piece
-def put_run(run: Array, length: Int, grammar: Any, steps: Int, turns: Array, out: Any, state: Array) -> None:
+@inline
+def write_run(run: Array, length: Int, trie: Any, steps: Int, toggles: Array, out: Any, state: Array) -> None:
     """Join and write a run."""
     if length > 1:
-        length = join_run(run, length, grammar, steps)
+        length = join_run(run, length, trie, steps)
     for place in range(length):
-        put(run[place], grammar, turns, out, state)
+        write_token(run[place], trie, toggles, out, state)
 
 
-@kernel
-def join(ids: Array, sentences: Array, grammar: Any, turns: Array, run: Array, out: Any, state: Array) -> bool:
-    """Join phrases from where `state` says until the block is full; gives whether there is more.
+@allocating_entry_point
+def join(ids: Array, sentences: Array, trie: Any, toggles: Array, run: Array, out: Any, state: Array) -> bool:
+    """Join phrases from the position in `state` until the block is full; returns whether there is more.
 
-    Changes in place: `out` (ids; sentence ends, in tokens; counts of each id), `run` (RUN,), `turns` ((phrases,), or
-    empty if all occurrences become phrases), and `state`.
+    Updates in place: `out` (ids; sentence ends, in tokens; the count of each id), `run` (MAX_RUN,), `toggles`
+    ((phrases,), or empty if all occurrences are joined), and `state`.
     """
-    inside, steps = grammar[0], np.int64(0)
-    for step in grammar[4]:
+    in_phrase, steps = trie[0], np.int64(0)
+    for step in trie[4]:
         steps = max(steps, np.int64(step))
-    unknown, last = inside.shape[0] - 1, sentences.shape[0] - 1
-    state[WRITTEN], state[ENDED] = 0, 0
-    at, sentence, length, written = state[AT], state[SENTENCE], 0, np.int64(0)
-    while sentence < last and written + RUN < out[0].shape[0] and state[ENDED] < out[1].shape[0]:
+    unknown, last = in_phrase.shape[0] - 1, sentences.shape[0] - 1
+    state[N_IDS], state[N_SENTENCES] = 0, 0
+    position, sentence, length, written = state[POSITION], state[SENTENCE], 0, np.int64(0)
+    while sentence < last and written + MAX_RUN < out[0].shape[0] and state[N_SENTENCES] < out[1].shape[0]:
         stop = min(sentences[sentence + 1], ids.shape[0])
-        while at < stop and state[WRITTEN] + RUN < out[0].shape[0]:
+        while position < stop and state[N_IDS] + MAX_RUN < out[0].shape[0]:
             length = 0
-            while at < stop and length < RUN:
-                word = np.int64(ids[at])
+            while position < stop and length < MAX_RUN:
+                word = np.int64(ids[position])
                 word = word if 0 <= word < unknown else unknown
-                at += 1
+                position += 1
                 run[length] = word
                 length += 1
-                if not inside[word]:
+                if not in_phrase[word]:
                     break
-            put_run(run, length, grammar, steps, turns, out, state)
-        written = state[WRITTEN]
-        if at >= stop:
-            out[1][state[ENDED]] = state[TOTAL] + written
-            state[ENDED] += 1
+            write_run(run, length, trie, steps, toggles, out, state)
+        written = state[N_IDS]
+        if position >= stop:
+            out[1][state[N_SENTENCES]] = state[N_TOKENS] + written
+            state[N_SENTENCES] += 1
             sentence += 1
-    state[TOTAL] += state[WRITTEN]
-    state[AT], state[SENTENCE] = at, sentence
+    state[N_TOKENS] += state[N_IDS]
+    state[POSITION], state[SENTENCE] = position, sentence
     return bool(sentence < last)

@@ -1,21 +1,20 @@
-"""Which part of speech a word has: the bundled lexicon of English, or a file of words and tags."""
+"""Parts of speech of words: the bundled English lexicon, or a file of words and tags."""
 
 import os
 from functools import cache
 from pathlib import Path
 
-from embeddings.corpora.tokenizers import lowered
+from embeddings.corpora.tokenizers import lower_case
 from embeddings.errors import FormatError
 
 ENGLISH = Path(__file__).parent / "english-tags.tsv"
-UNIVERSAL = frozenset(
+UNIVERSAL_TAGS = frozenset(
     [
         *("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM"),
         *("PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X"),
     ]
 )
-# the tags of the Penn Treebank that say the same
-PENN = {
+PENN_TAGS = {  # of the Penn Treebank, with their universal equivalents
     **dict.fromkeys(("JJ", "JJR", "JJS"), "ADJ"),
     **dict.fromkeys(("NN", "NNS"), "NOUN"),
     **dict.fromkeys(("VB", "VBD", "VBG", "VBN", "VBP", "VBZ"), "VERB"),
@@ -26,39 +25,41 @@ Lexicon = dict[str, str]
 
 
 @cache
-def english() -> Lexicon:
-    """The bundled lexicon: English words in lower case, learned from UD English EWT."""
-    return read(ENGLISH)
+def english_lexicon() -> Lexicon:
+    """Return the bundled lexicon: lower-case English words, learned from UD English EWT."""
+    return read_lexicon(ENGLISH)
 
 
-def read(path: str | os.PathLike[str]) -> Lexicon:
-    """The tag of each word of a file of lines `word TAB tag`, universal tags or those of the Penn Treebank.
+def read_lexicon(path: str | os.PathLike[str]) -> Lexicon:
+    """Read a file of lines `word TAB tag`, with universal or Penn Treebank tags.
 
-    A word has its tag in lower case too, as most text is read, unless that has one of its own.
+    The tag of a word is also used for the word in lower case, unless that has its own.
 
     Raises:
-        FormatError: the file cannot be read, is not UTF-8 or holds no words, or a line is not a word and a tag.
+        FormatError: the file cannot be read, is not UTF-8 or contains no words, or a line is not a word and a tag.
     """
     path = Path(path)
-    found: Lexicon = {}
+    tags: Lexicon = {}
     try:
         lines = path.read_bytes().decode("utf-8-sig").split("\n")
     except OSError as error:
         raise FormatError(f"{path} cannot be read as a lexicon: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
-        raise FormatError(f"{path} is not UTF-8 at byte {error.start}, and no lexicon") from None
+        raise FormatError(f"{path} is not a lexicon: not UTF-8 at byte {error.start}") from None
     for number, line in enumerate(lines, 1):
         if line.strip():
             word, _, tag = (part.strip() for part in line.partition("\t"))
-            tag = PENN.get(tag, tag)
-            if not word or tag not in UNIVERSAL:
-                raise FormatError(f"{path}, line {number}: a word, a tab and a tag such as NOUN, not {line!r:.80}")
-            found[word] = tag
-    if not found:
-        raise FormatError(f"{path} holds no words")
-    return {lowered(word): tag for word, tag in found.items()} | found
+            tag = PENN_TAGS.get(tag, tag)
+            if not word or tag not in UNIVERSAL_TAGS:
+                raise FormatError(
+                    f"{path}, line {number}: expected a word, a tab and a tag such as NOUN, got {line!r:.80}"
+                )
+            tags[word] = tag
+    if not tags:
+        raise FormatError(f"{path} contains no words")
+    return {lower_case(word): tag for word, tag in tags.items()} | tags
 
 
 def tag_of(word: str, lexicon: Lexicon) -> str | None:
-    """The tag of a word as it stands, or else in lower case; None if it has none."""
-    return lexicon.get(word) or lexicon.get(lowered(word))
+    """Return the tag of a word, or else of its lower case; None if it has none."""
+    return lexicon.get(word) or lexicon.get(lower_case(word))

@@ -3,70 +3,58 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
 
-from embeddings.corpora.phrases.application import apply, check_words
+from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.phrases.detection import Phrases
-from embeddings.corpora.phrases.phrase_list import PhraseList, check_joiner, read
-from embeddings.corpora.tokenizers import lowered
+from embeddings.corpora.phrases.join import check_mode, join_phrases
+from embeddings.corpora.phrases.phrase import PhraseSource as PhraseSource
+from embeddings.corpora.phrases.phrase import check_joiner
+from embeddings.corpora.phrases.phrase_list import PhraseList, read_phrases
+from embeddings.corpora.tokenizers import lower_case
 from embeddings.errors import SettingError
-
-if TYPE_CHECKING:
-    from embeddings.corpora.encoded_corpus import EncodedCorpus
 
 AUTO = "auto"
 
 
-class Source(Protocol):
-    """Where phrases come from: settings that find them, or a list."""
-
-    @property
-    def identity(self) -> str:
-        """Equal for equal phrases in equal corpora."""
-
-    def find(self, encoded: "EncodedCorpus") -> PhraseList:
-        """The phrases for this corpus."""
-
-
 @dataclass(frozen=True)
-class Phrasing:
-    """Phrases, the marks between their words, and what becomes of these."""
+class PhraseConfig:
+    """The source of phrases, the string between their words, and the mode of joining."""
 
-    source: Source
+    source: PhraseSource
     joiner: str
-    words: str
+    mode: str
 
     @property
-    def identity(self) -> str:
-        """Equal for what gives equal corpora."""
-        return f"{self.source.identity} {self.joiner} {self.words} kept"  # as they were not in earlier versions
+    def fingerprint(self) -> str:
+        """Equal if equal corpora give equal results."""
+        return f"{self.source.fingerprint} {self.joiner} {self.mode}"
 
-    def write(self, encoded: "EncodedCorpus", folder: Path) -> None:
+    def write(self, encoded: EncodedCorpus, folder: Path) -> None:
         """Write the corpus with phrases as tokens to a folder.
 
         Raises:
-            CorpusError, OutputError: as `Phrases.find` and `applying.apply`.
+            CorpusError, OutputError: as `Phrases.find` and `PhraseList.apply`.
         """
-        apply(encoded, self.source.find(encoded), folder, joiner=self.joiner, words=self.words)
+        join_phrases(encoded, list(self.source.find(encoded)), folder, joiner=self.joiner, mode=self.mode)
 
 
-def phrasing(phrases: Source | str | os.PathLike[str], joiner: str, words: str, case: str) -> Phrasing:
-    """The phrases of settings, of a list, of a file, or those that the default settings find for "auto".
+def phrase_config(phrases: PhraseSource | str | os.PathLike[str], joiner: str, mode: str, case: str) -> PhraseConfig:
+    """Return the configuration for detection settings, a list, a file, or "auto" unless a file has that name.
 
-    Listed ones are put in lower case with the text. A file wins over the name.
+    Listed phrases are lower-cased if the case of the corpus is "lower".
 
     Raises:
-        FormatError: the file cannot be read, or a line is no phrase.
-        SettingError: the joiner or `words` is not allowed, or `phrases` are nothing of these.
+        FormatError: the file cannot be read, or a line is not a phrase.
+        SettingError: the joiner or mode is not allowed, or `phrases` has another type.
     """
     check_joiner(joiner)
-    check_words(words)
-    found: object = phrases
+    check_mode(mode)
+    source: object = phrases
     if isinstance(phrases, str | os.PathLike):
-        auto = str(phrases) == AUTO and not Path(phrases).exists()
-        found = Phrases() if auto else read(phrases, joiner=joiner)
-    if isinstance(found, PhraseList) and case == "lower":
-        found = found.cased(lowered)
-    if not isinstance(found, Phrases | PhraseList):
-        raise SettingError(f"phrases must be Phrases, a PhraseList, a file or {AUTO!r}, not {phrases!r}")
-    return Phrasing(found, joiner, words)
+        is_auto = str(phrases) == AUTO and not Path(phrases).exists()
+        source = Phrases() if is_auto else read_phrases(phrases, joiner=joiner)
+    if isinstance(source, PhraseList) and case == "lower":
+        source = source.map_words(lower_case)
+    if not isinstance(source, Phrases | PhraseList):
+        raise SettingError(f"phrases must be Phrases, a PhraseList, a file or {AUTO!r}, got {phrases!r}")
+    return PhraseConfig(source, joiner, mode)

@@ -1,62 +1,43 @@
-"""Lists of phrases: found in a corpus or given, kept in a file, one a line."""
+"""Lists of phrases, detected or given, in memory and in files."""
 
 import json
 import os
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.phrases.phrase import JOINER, Phrase, check_joiner, check_phrase
 from embeddings.errors import FormatError, SettingError
-from embeddings.support.files import replacing
+from embeddings.support.files import atomic_write
 
-if TYPE_CHECKING:
-    from embeddings.corpora.encoded_corpus import EncodedCorpus
-
-JOINER = "_"
-LONGEST = 32  # words of a phrase
-PASSES = 8  # at most
-HEADING = "phrase"
-FIRST = "\t".join((HEADING, "count", "score", "type", "pass"))
-
-
-@dataclass(frozen=True, slots=True)
-class Phrase:
-    """A phrase: its words, and what is known of it.
-
-    count: how often its words stood side by side when it was found. score: that of detection. type: such as
-    "noun-noun". step: the pass over the corpus that joins it; later ones see what earlier ones have joined.
-    """
-
-    words: tuple[str, ...]
-    count: int | None = None
-    score: float | None = None
-    type: str | None = None
-    step: int = 1
+HEADER = ("phrase", "count", "score", "type", "pass")
 
 
 class PhraseList:
-    """Phrases that become tokens, each once; of several with the same words the first stands.
+    """Phrases that become tokens. Of several with the same words the first is used.
 
-    phrases: `Phrase`s, or sequences of words such as ("new", "york"), or strings of words with spaces between.
+    Arguments:
+        phrases: `Phrase` objects, sequences of words such as ("new", "york"), or strings of words separated by spaces.
 
     Raises:
-        SettingError: a phrase has fewer than two words or more than 32, or one that is empty.
+        SettingError: a phrase does not have 2 to 32 words, or a word is empty.
     """
 
     def __init__(self, phrases: Iterable[Phrase | Sequence[str]]) -> None:
-        first: dict[tuple[str, ...], Phrase] = {}
-        for given in phrases:
-            words = given.split() if isinstance(given, str) else given
+        by_words: dict[tuple[str, ...], Phrase] = {}
+        for item in phrases:
+            words = item.split() if isinstance(item, str) else item
             if not isinstance(words, Phrase | Sequence):
-                raise SettingError(f"a phrase is its words, as a text or in a sequence, and not {given!r:.80}")
+                raise SettingError(f"a phrase must be a string or a sequence of words, got {item!r:.80}")
             phrase = words if isinstance(words, Phrase) else Phrase(tuple(words))
-            check(phrase)
-            first.setdefault(phrase.words, phrase)
-        self.phrases = tuple(first.values())
+            check_phrase(phrase)
+            by_words.setdefault(phrase.words, phrase)
+        self.phrases = tuple(by_words.values())
 
     def __len__(self) -> int:
         return len(self.phrases)
@@ -68,158 +49,119 @@ class PhraseList:
         return f"<PhraseList of {len(self)} phrases>"
 
     @cached_property
-    def identity(self) -> str:
+    def fingerprint(self) -> str:
         """Equal for equal words in equal passes."""
-        told = json.dumps([[phrase.step, *phrase.words] for phrase in self.phrases])
-        return sha256(told.encode()).hexdigest()[:24]
+        content = json.dumps([[phrase.step, *phrase.words] for phrase in self.phrases])
+        return sha256(content.encode()).hexdigest()[:24]
 
-    def find(self, encoded: "EncodedCorpus") -> "PhraseList":
-        """The list itself, which is the same for every corpus."""
+    def find(self, encoded: EncodedCorpus) -> "PhraseList":
+        """Return the list itself, for any corpus."""
         return self
 
-    def cased(self, change: Callable[[str], str]) -> "PhraseList":
-        """The phrases with each word changed, such as to lower case."""
-        return type(self)(replace(phrase, words=tuple(map(change, phrase.words))) for phrase in self.phrases)
+    def map_words(self, function: Callable[[str], str]) -> "PhraseList":
+        """Return the phrases with `function` applied to each word, such as to lower-case it."""
+        return type(self)(replace(phrase, words=tuple(map(function, phrase.words))) for phrase in self.phrases)
 
-    def apply(self, encoded: "EncodedCorpus", *, joiner: str = JOINER, words: str = "replace") -> "EncodedCorpus":
-        """The corpus with phrases as tokens, in a temporary folder; see `applying.apply`.
+    def apply(self, encoded: EncodedCorpus, *, joiner: str = JOINER, mode: str = "replace") -> EncodedCorpus:
+        """Return the corpus with phrases as tokens, in a temporary folder.
+
+        Arguments:
+            joiner: the string between the words of a phrase.
+            mode: "replace" replaces the words by the phrase; "alternate" leaves every second occurrence as words.
 
         Raises:
-            CorpusError, SettingError, OutputError: as `applying.apply`.
+            CorpusError: there are phrases, but the corpus does not have all words of any.
+            OutputError: the result cannot be written.
+            SettingError: the joiner or the mode is not allowed.
         """
-        from embeddings.corpora.corpus_cache.tempdir import made_in
-        from embeddings.corpora.encoded_corpus import EncodedCorpus
-        from embeddings.corpora.phrases.application import apply
+        from embeddings.corpora.corpus_cache.tempdir import new_folder
+        from embeddings.corpora.phrases.join import join_phrases
 
-        with made_in(None) as scratch:
-            apply(encoded, self, scratch, joiner=joiner, words=words)
-        return EncodedCorpus(scratch, temporary=True)
+        with new_folder(None) as folder:
+            join_phrases(encoded, self.phrases, folder, joiner=joiner, mode=mode)
+        return EncodedCorpus(folder, temporary=True)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write tab-separated lines under a heading: phrase (words parted by spaces), count, score, type, pass.
+        """Write a tab-separated file with a header: phrase (words separated by spaces), count, score, type, pass.
 
         Raises:
-            OutputError: the file exists and `force` is not given, or cannot be written.
-            SettingError: a word holds white space, and would come back as two.
+            OutputError: the file exists and `force` is false, or cannot be written.
+            SettingError: a word contains white space, and would be read as two.
         """
-        with replacing(path, force=force) as fresh, fresh.open("w", encoding="utf-8", newline="\n") as stream:
-            stream.write(FIRST + "\n")
-            for phrase in self.phrases:
-                stream.write(line(phrase) + "\n")
+        with (
+            atomic_write(path, force=force) as temporary,
+            temporary.open("w", encoding="utf-8", newline="\n") as stream,
+        ):
+            for line in ("\t".join(HEADER), *map(format_line, self.phrases)):
+                stream.write(line + "\n")
 
 
-def check(phrase: Phrase) -> None:
-    """Refuse what is no phrase.
-
-    Raises:
-        SettingError: it has fewer than two words or more than LONGEST, or one that is empty or no valid Unicode.
-    """
-    if not 2 <= len(phrase.words) <= LONGEST or not all(isinstance(word, str) and word for word in phrase.words):
-        raise SettingError(f"a phrase has 2 to {LONGEST} words, none of them empty, and is not {phrase.words!r:.80}")
-    if not all(map(is_unicode, phrase.words)):
-        raise SettingError(f"the words of a phrase must be valid Unicode, and are not: {phrase.words!r:.80}")
-    if not 1 <= phrase.step <= PASSES:
-        raise SettingError(f"the pass of a phrase is from 1 to {PASSES}, not {phrase.step}")
-
-
-def check_joiner(joiner: str) -> str:
-    """The joiner itself.
-
-    Raises:
-        SettingError: it is empty, no valid Unicode, or holds a letter, digit or white space, by which words could not
-            be told apart.
-    """
-    if not isinstance(joiner, str) or not joiner or any(mark.isalnum() or mark.isspace() for mark in joiner):
-        raise SettingError(f"joiner must be marks that are neither letter, digit nor white space, not {joiner!r}")
-    if not is_unicode(joiner):
-        raise SettingError(f"joiner must be valid Unicode (UTF-8), not {joiner!r}")
-    return joiner
-
-
-def is_unicode(text: str) -> bool:
-    """Whether a text can be written as UTF-8: surrogates cannot, which stand for bytes that were none."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def line(phrase: Phrase) -> str:
-    """A phrase as a line of a file; "-" for what is not known.
-
-    Raises:
-        SettingError: a word holds white space.
-    """
+def format_line(phrase: Phrase) -> str:
+    """Format a phrase as a line of a file, with "-" for unknown values."""
     text = " ".join(phrase.words)
     if text.split() != list(phrase.words):
-        raise SettingError(f"the phrase {phrase.words!r} holds white space in a word and cannot stand in a file")
+        raise SettingError(f"the phrase {phrase.words!r} has a word with white space and cannot be written to a file")
     score = None if phrase.score is None else f"{phrase.score:.8g}"
     rest = ["-" if value is None else str(value) for value in (phrase.count, score, phrase.type, phrase.step)]
     return "\t".join((text, *rest))
 
 
-def is_list(start: bytes) -> bool:
-    """Whether what begins so is a list that `PhraseList.save` wrote."""
-    return start.removeprefix(BOM_UTF8).split(b"\n", 1)[0].rstrip(b"\r") == FIRST.encode()
+def is_phrase_file(head: bytes) -> bool:
+    """Whether a file with these first bytes was written by `PhraseList.save`."""
+    return head.removeprefix(BOM_UTF8).split(b"\n", 1)[0].rstrip(b"\r") == "\t".join(HEADER).encode()
 
 
-def read(path: str | os.PathLike[str], *, joiner: str = JOINER) -> PhraseList:
-    """The phrases of a file: those that `PhraseList.save` wrote, or just one a line.
+def read_phrases(path: str | os.PathLike[str], *, joiner: str = JOINER) -> PhraseList:
+    """Read a phrase list: a file that `PhraseList.save` wrote, or one with a phrase in each line.
 
-    The words of a phrase are parted by spaces, or if there are none by the joiner; what follows a tab is passed
-    over, unless the first line is a heading.
+    The words of a phrase are separated by spaces, or if there are none by the joiner. Without a header, anything
+    after a tab is ignored.
 
     Raises:
-        FormatError: the file cannot be read, is not UTF-8, or holds no phrases; or a line is none, told by its number.
+        FormatError: the file cannot be read, is not UTF-8, or contains no phrases; or a line is not a phrase, with its
+            number.
     """
     path = Path(path)
     try:
         lines = path.read_bytes().decode("utf-8-sig").split("\n")
     except OSError as error:
-        raise FormatError(f"{path} cannot be read as a list of phrases: {error.strerror or error}") from error
+        raise FormatError(f"{path} cannot be read as a phrase list: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
-        raise FormatError(f"{path} is not UTF-8 at byte {error.start}, and no list of phrases") from None
-    heading = lines[0].rstrip("\r").split("\t")
-    named = heading[0] == HEADING
-    found = []
-    for number, text in enumerate(lines[named:], 1 + named):
-        if text.strip():
-            fields = dict(zip(heading if named else [HEADING], text.rstrip("\r").split("\t"), strict=False))
+        raise FormatError(f"{path} is not a phrase list: not UTF-8 at byte {error.start}") from None
+    first = lines[0].rstrip("\r").split("\t")
+    has_header = first[0] == HEADER[0]
+    columns = first if has_header else HEADER[:1]
+    phrases = []
+    for number, line in enumerate(lines[has_header:], 1 + has_header):
+        if line.strip():
+            fields = dict(zip(columns, line.rstrip("\r").split("\t"), strict=False))
             try:
-                found.append(parsed(fields, check_joiner(joiner)))
+                phrases.append(parse_phrase(fields, check_joiner(joiner)))
             except SettingError as error:
                 raise FormatError(f"{path}, line {number}: {error}") from None
-    if not found:
-        raise FormatError(f"{path} holds no phrases")
-    return PhraseList(found)
+    if not phrases:
+        raise FormatError(f"{path} contains no phrases")
+    return PhraseList(phrases)
 
 
-def parsed(fields: dict[str, str], joiner: str) -> Phrase:
-    """The phrase of a line.
-
-    Raises:
-        SettingError: it is none, or a number is none.
-    """
-    words = fields[HEADING].split()
+def parse_phrase(fields: dict[str, str], joiner: str) -> Phrase:
+    """Parse the fields of a line."""
+    words = fields[HEADER[0]].split()
     words = words[0].split(joiner) if len(words) == 1 else words
     if len(words) < 2:
-        raise SettingError(f"two words or more are needed, parted by spaces or {joiner!r}, not {fields[HEADING]!r:.80}")
+        text = fields[HEADER[0]]
+        raise SettingError(f"expected at least two words, separated by spaces or {joiner!r}, got {text!r:.80}")
     known = {name: value for name, value in fields.items() if value.strip() not in ("", "-")}
     count, score, step = (
-        number(known.get(name), kind) for name, kind in (("count", int), ("score", float), ("pass", int))
+        parse_number(known.get(name), kind) for name, kind in (("count", int), ("score", float), ("pass", int))
     )
     phrase = Phrase(tuple(words), count, score, known.get("type"), 1 if step is None else step)
-    check(phrase)
+    check_phrase(phrase)
     return phrase
 
 
-def number(text: str | None, kind: Callable[[str], Any]) -> Any:
-    """The number that is written there, if anything is.
-
-    Raises:
-        SettingError: it is no such number.
-    """
+def parse_number(text: str | None, kind: Callable[[str], Any]) -> Any:
+    """Convert a field to a number; None stays None."""
     try:
         return None if text is None else kind(text)
     except ValueError:

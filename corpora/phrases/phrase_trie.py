@@ -1,14 +1,15 @@
-"""Phrases as the tables that joining looks them up in: a tree of words, each phrase a path from its root."""
+"""Phrases as a trie of word ids, stored in arrays for the compiled join."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.phrases.phrase_list import PhraseList
+from embeddings.corpora.phrases.phrase import Phrase
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.kernels.jit import kernel, piece
-from embeddings.support.arrow_arrays import strings
+from embeddings.kernels.jit import allocating_entry_point, inline
+from embeddings.support.arrow_arrays import to_string_array
 
 Array = Any
 Int = Any
@@ -16,15 +17,15 @@ Int = Any
 NONE = -1
 
 
-class Grammar(NamedTuple):
-    """What joining needs to know of P phrases over V words.
+class PhraseTrie(NamedTuple):
+    """A trie of P phrases over V words.
 
-    inside: (V + 1,) whether a word, or V for no word, stands in any phrase. keys, children: the tree as a hash table
-    from node << 32 | word to a node; the root is 0. ends: (nodes,) the phrase that ends in a node, or NONE. steps:
-    (P,) the pass that joins it. starts, words: where each begins in the words of all.
+    in_phrase: (V + 1,) whether a word, or V for an unknown word, is in any phrase. keys, children: the edges as a hash
+    table from node << 32 | word to a node; the root is 0. ends: (nodes,) the phrase that ends at a node, or NONE.
+    steps: (P,) the pass that joins each phrase. starts, words: the concatenated words of all phrases.
     """
 
-    inside: NDArray[np.uint8]
+    in_phrase: NDArray[np.uint8]
     keys: NDArray[np.int64]
     children: NDArray[np.int32]
     ends: NDArray[np.int32]
@@ -33,64 +34,64 @@ class Grammar(NamedTuple):
     words: NDArray[np.int32]
 
 
-def grammar(vocabulary: Vocabulary, listed: PhraseList) -> tuple[Grammar, PhraseList]:
-    """The tables, and the phrases in them: those with all their words in the vocabulary."""
+def build(vocabulary: Vocabulary, phrases: Sequence[Phrase]) -> tuple[PhraseTrie, list[Phrase]]:
+    """Build the trie of the phrases whose words are all in the vocabulary; returns these phrases too."""
     import pyarrow
     import pyarrow.compute
 
-    flat = strings([word for phrase in listed for word in phrase.words])
-    places = pyarrow.compute.index_in(flat, value_set=strings(vocabulary.column))
-    ids = pyarrow.compute.fill_null(places, NONE).to_numpy(zero_copy_only=False).astype(np.int32)
-    lengths = np.array([len(phrase.words) for phrase in listed], np.int64)
-    known = np.ones(len(listed), bool)
-    known[np.repeat(np.arange(len(listed)), lengths)[ids < 0]] = False
-    words = ids[np.repeat(known, lengths)]
-    starts = np.concatenate([[0], np.cumsum(lengths[known])]).astype(np.int64)
-    kept = PhraseList(phrase for phrase, there in zip(listed, known.tolist(), strict=True) if there)
+    flat = to_string_array([word for phrase in phrases for word in phrase.words])
+    rows = pyarrow.compute.index_in(flat, value_set=to_string_array(vocabulary.column))
+    ids = pyarrow.compute.fill_null(rows, NONE).to_numpy(zero_copy_only=False).astype(np.int32)
+    lengths = np.array([len(phrase.words) for phrase in phrases], np.int64)
+    is_known = np.ones(len(phrases), bool)
+    is_known[np.repeat(np.arange(len(phrases)), lengths)[ids < 0]] = False
+    words = ids[np.repeat(is_known, lengths)]
+    starts = np.concatenate([[0], np.cumsum(lengths[is_known])]).astype(np.int64)
+    known = [phrase for phrase, keep in zip(phrases, is_known.tolist(), strict=True) if keep]
     slots = 1 << max(2 * len(words), 1).bit_length()
-    inside = np.zeros(len(vocabulary) + 1, np.uint8)
-    inside[words] = 1
-    made = Grammar(
-        inside,
+    in_phrase = np.zeros(len(vocabulary) + 1, np.uint8)
+    in_phrase[words] = 1
+    trie = PhraseTrie(
+        in_phrase,
         np.full(slots, NONE, np.int64),
         np.empty(slots, np.int32),
         np.full(len(words) + 1, NONE, np.int32),
-        np.array([phrase.step for phrase in kept], np.int32),
+        np.array([phrase.step for phrase in known], np.int32),
         starts,
         words,
     )
-    plant(tuple(made))
-    return made, kept
+    insert_all(tuple(trie))
+    return trie, known
 
 
-@piece
-def slot_of(keys: Array, node: Int, word: Int) -> Int:
-    """Where the word below the node stands in the table, or the free place for it."""
+@inline
+def find_slot(keys: Array, node: Int, word: Int) -> Int:
+    """Return the slot of the edge from a node by a word, or the free slot for it."""
     key = np.int64(node) << 32 | np.int64(word)
     last = keys.shape[0] - 1
-    code = np.int64(node) * 0x5E3779B1 ^ np.int64(word) * 0x45EBCA6B  # of two numbers below 2 ** 31: no overflow
+    code = np.int64(node) * 0x5E3779B1 ^ np.int64(word) * 0x45EBCA6B  # both below 2 ** 31: no overflow
     slot = (code ^ code >> 17) & last
     while keys[slot] != NONE and keys[slot] != key:
         slot = (slot + 1) & last
     return slot
 
 
-@piece
-def child(grammar: Any, node: Int, word: Int) -> Int:
-    """The node of the word below a node, or NONE."""
-    slot = slot_of(grammar[1], node, word)
-    return grammar[2][slot] if grammar[1][slot] != NONE else NONE
+@inline
+def child(trie: Any, node: Int, word: Int) -> Int:
+    """Return the child of a node for a word, or NONE."""
+    slot = find_slot(trie[1], node, word)
+    return trie[2][slot] if trie[1][slot] != NONE else NONE
 
 
-@kernel
-def plant(grammar: Any) -> None:
-    """Enter all phrases in the tree."""
-    _, keys, children, ends, _, starts, words = grammar
+@allocating_entry_point
+def insert_all(trie: Any) -> None:
+    """Insert all phrases into an empty trie."""
+    _, keys, children, ends, _, starts, words = trie
     nodes = 1
     for phrase in range(starts.shape[0] - 1):
         node = np.int64(0)
         for place in range(starts[phrase], starts[phrase + 1]):
-            slot = slot_of(keys, node, words[place])
+            slot = find_slot(keys, node, words[place])
             if keys[slot] == NONE:
                 keys[slot] = node << 32 | np.int64(words[place])
                 children[slot] = nodes

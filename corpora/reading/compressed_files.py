@@ -1,4 +1,4 @@
-"""The bytes of a vector file, decompressed where they are compressed, without ever holding more than a block."""
+"""The bytes of a vector file, decompressed block by block if it is compressed."""
 
 import io
 import stat
@@ -9,20 +9,20 @@ from typing import Any, BinaryIO
 
 from embeddings.errors import CorpusError, FormatError
 
-SNIFFED = 1 << 16
-BUFFER = 1 << 20
+HEAD_SIZE = 1 << 16
+BUFFER_SIZE = 1 << 20
 
 
-def opened(path: Path) -> BinaryIO:
-    """The file as it lies there, opened for reading bytes.
+def open_binary(path: Path) -> BinaryIO:
+    """Open a file for reading bytes, without decompression.
 
     Raises:
-        FormatError: it is missing, a folder, a pipe or device (which cannot be read twice), or may not be read.
+        FormatError: it is missing, a folder, a pipe or device (which cannot be read twice), or not readable.
     """
     try:
-        kind = path.stat().st_mode
-        if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
-            raise FormatError(f"{path} is a pipe or device, and vectors are read from files; save it to one first")
+        mode = path.stat().st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            raise FormatError(f"{path} is a pipe or device, but vectors are read from files; save it to a file first")
         return path.open("rb")
     except FileNotFoundError:
         raise FormatError(f"{path} does not exist") from None
@@ -30,27 +30,23 @@ def opened(path: Path) -> BinaryIO:
         raise FormatError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
 
-class Decompressed(io.RawIOBase):
-    """A compressed file as the bytes it stands for, in order only."""
+class DecompressedFile(io.RawIOBase):
+    """The decompressed content of a file, sequential only; truncated or corrupt data raise FormatError."""
 
     def __init__(self, path: Path, stream: BinaryIO) -> None:
-        from embeddings.corpora.reading.compression import Opened, decompressed
+        from embeddings.corpora.reading.compression import decompress, peek
 
         try:
-            self.inner = decompressed(Opened(stream, str(path)))
+            self.inner = decompress(peek(stream, str(path)))
         except CorpusError as error:
             raise FormatError(str(error)) from error
 
     def readable(self) -> bool:
-        """Yes."""
+        """Return true."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill the buffer as far as one block goes.
-
-        Raises:
-            FormatError: the compressed data are cut short or broken.
-        """
+        """Read one block into the buffer."""
         try:
             data = self.inner(len(buffer))
         except CorpusError as error:
@@ -60,38 +56,38 @@ class Decompressed(io.RawIOBase):
 
 
 @contextmanager
-def plain(path: Path) -> Iterator[io.BufferedReader]:
-    """The bytes of a file, decompressed if gzip, bzip2, zstd or xz begins it.
+def open_decompressed(path: Path) -> Iterator[io.BufferedReader]:
+    """Open a file for reading bytes, decompressed if it is gzip, bzip2, zstd or xz.
 
     Raises:
-        FormatError: as `opened`; and while reading, where compressed data are broken.
+        FormatError: as `open_binary`; and while reading, if compressed data is corrupt.
     """
     try:
-        with opened(path) as stream:
-            if compression_of(stream) is None:
-                yield io.BufferedReader(stream, BUFFER)  # type: ignore[arg-type]  # any raw or buffered stream will do
+        with open_binary(path) as stream:
+            if stream_compression(stream) is None:
+                yield io.BufferedReader(stream, BUFFER_SIZE)  # type: ignore[arg-type]  # any binary stream works
             else:
-                yield io.BufferedReader(Decompressed(path, stream), BUFFER)
-    except OSError as error:  # of a disk that fails
+                yield io.BufferedReader(DecompressedFile(path, stream), BUFFER_SIZE)
+    except OSError as error:  # for example of a failing disk
         raise FormatError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
-def compression_of(stream: BinaryIO) -> str | None:
-    """The compression that begins a file, whose place stays at its start; None for a plain one."""
-    from embeddings.corpora.reading.compression import LONGEST_MAGIC, compression
+def stream_compression(stream: BinaryIO) -> str | None:
+    """Return the compression of an open file, None if it is plain; the file is rewound."""
+    from embeddings.corpora.reading.compression import MAX_MAGIC, detect_compression
 
-    start = stream.read(LONGEST_MAGIC)
+    head = stream.read(MAX_MAGIC)
     stream.seek(0)
-    return compression(start)
+    return detect_compression(head)
 
 
-def compressed(path: Path) -> str | None:
-    """The compression of a file, None if it is plain; then its size vouches for what it can hold."""
-    with opened(path) as stream:
-        return compression_of(stream)
+def file_compression(path: Path) -> str | None:
+    """Return the compression of a file, None if it is plain; then its size limits what it can contain."""
+    with open_binary(path) as stream:
+        return stream_compression(stream)
 
 
-def start_of(path: Path, size: int = SNIFFED) -> bytes:
-    """The first bytes of a file, decompressed."""
-    with plain(path) as stream:
+def read_head(path: Path, size: int = HEAD_SIZE) -> bytes:
+    """Return the first bytes of a file, decompressed."""
+    with open_decompressed(path) as stream:
         return stream.read(size)

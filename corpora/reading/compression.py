@@ -1,11 +1,11 @@
-"""Plain bytes from any file: gzip, bzip2, zstd and xz are told by their first bytes, never by their name."""
+"""Decompression of gzip, bzip2, zstd and xz, which are detected by their first bytes."""
 
 import bz2
 import lzma
-from collections.abc import Callable
 from typing import IO, Any
 
-from embeddings.corpora.reading.sources import unreadable
+from embeddings.corpora.reading.peekable_stream import PeekableStream, Read
+from embeddings.corpora.reading.sources import read_error
 from embeddings.errors import CorpusError
 
 MAGIC = {
@@ -14,119 +14,89 @@ MAGIC = {
     b"\x28\xb5\x2f\xfd": "zstd",
     b"\xfd7zXZ\x00": "xz",
 }
-LONGEST_MAGIC = max(map(len, MAGIC))
-
-Read = Callable[[int], bytes]
+MAX_MAGIC = max(map(len, MAGIC))
 
 
-class Opened:
-    """A stream whose first bytes were looked at: it reads from its start, and counts what was read."""
+def detect_compression(head: bytes) -> str | None:
+    """Return the name of the compression that starts with these bytes; None for plain data."""
+    return next((name for magic, name in MAGIC.items() if head.startswith(magic)), None)
 
-    def __init__(self, stream: IO[bytes], name: str) -> None:
-        self.stream = stream
-        self.name = name
-        self.bytes_read = 0
-        self.head = b""
-        while len(self.head) < LONGEST_MAGIC and (more := self.more(LONGEST_MAGIC - len(self.head))):
-            self.head += more
-        self.start = self.head
 
-    def more(self, size: int) -> bytes:
-        """Up to `size` bytes from the system.
+def peek(stream: IO[bytes], name: str) -> PeekableStream:
+    """Wrap an open file so that its compression can be detected; read errors become CorpusErrors that name it."""
 
-        Raises:
-            CorpusError: it reports an error; the message names the stream.
-        """
+    def read(size: int) -> bytes:
         try:
-            return self.stream.read(size)
+            return stream.read(size)
         except OSError as error:
-            raise unreadable(self.name, error) from error
+            raise read_error(name, error) from error
 
-    def read(self, size: int = LONGEST_MAGIC) -> bytes:
-        """Up to `size` bytes; empty at the end of the stream only."""
-        data, self.head = self.head[:size], self.head[size:]
-        data = data or self.more(size)
-        self.bytes_read += len(data)
-        return data
-
-    @property
-    def closed(self) -> bool:
-        """Always open to pyarrow: closing the stream is left to whoever opened it."""
-        return False
-
-    def close(self) -> None:
-        """Nothing: see `closed`."""
+    return PeekableStream(read, name, MAX_MAGIC)
 
 
-def compression(start: bytes) -> str | None:
-    """The name of the compression these first bytes of a stream tell of; None if it is plain."""
-    return next((name for magic, name in MAGIC.items() if start.startswith(magic)), None)
+def decompress(stream: PeekableStream) -> Read:
+    """Return a function that reads up to a number of decompressed bytes, over all members, and b"" at the end.
 
-
-def decompressed(opened: Opened) -> Read:
-    """A function that reads up to so many decompressed bytes, over all members, and b"" at the end.
-
-    Raises (from that function):
-        CorpusError: the compressed stream is cut short or broken; the message names it.
+    The function raises a CorpusError that names the stream if the data is truncated or corrupt.
     """
-    form = compression(opened.start)
-    if form is None:
-        return opened.read
-    inner = standard(opened, form) if form in ("xz", "bz2") else arrow(opened, form)
+    kind = detect_compression(stream.head)
+    if kind is None:
+        return stream.read_some
+    inner = stdlib_reader(stream, kind) if kind in ("xz", "bz2") else arrow_reader(stream, kind)
 
     def read(size: int) -> bytes:
         try:
             return inner(size)
         except (OSError, lzma.LZMAError, EOFError) as error:
             reason = " ".join(str(error).split())
-            raise CorpusError(f"{opened.name} is truncated or corrupt {form} data: {reason}") from error
+            raise CorpusError(f"{stream.name} is truncated or corrupt {kind} data: {reason}") from error
 
     return read
 
 
-def arrow(opened: Opened, form: str) -> Read:
-    """Decompression by pyarrow, which refuses a truncated stream and rubbish after its end."""
+def arrow_reader(stream: PeekableStream, kind: str) -> Read:
+    """Decompress with pyarrow, which refuses truncated streams and trailing garbage."""
     import pyarrow
 
-    stream: Any = pyarrow.CompressedInputStream(pyarrow.PythonFile(opened, mode="r"), form)
+    inner: Any = pyarrow.CompressedInputStream(pyarrow.PythonFile(stream, mode="r"), kind)
 
     def read(size: int) -> bytes:
         try:
-            data: bytes = stream.read(size)
-        except pyarrow.ArrowException as error:  # some are no OSError
+            data: bytes = inner.read(size)
+        except pyarrow.ArrowException as error:  # some are not OSErrors
             raise OSError(str(error)) from error
         return data
 
     return read
 
 
-def standard(opened: Opened, form: str, block: int = 1 << 16) -> Read:
-    """Decompression by the standard library, one member after another, with bounded memory."""
-    fresh: Any = bz2.BZ2Decompressor if form == "bz2" else lzma.LZMADecompressor
-    decoder = fresh()
-    rest = b""
+def stdlib_reader(stream: PeekableStream, kind: str, block: int = 1 << 16) -> Read:
+    """Decompress with the standard library, one member after another, in bounded memory."""
+    new_decoder: Any = bz2.BZ2Decompressor if kind == "bz2" else lzma.LZMADecompressor
+    decoder = new_decoder()
+    data = b""
 
     def read(size: int) -> bytes:
-        nonlocal decoder, rest
+        nonlocal decoder, data
         while True:
             if decoder.eof:
-                rest = next_member(opened, decoder.unused_data, form, block)
-                if not rest:
+                data = next_member(stream, decoder.unused_data, kind, block)
+                if not data:
                     return b""
-                decoder = fresh()
-            elif decoder.needs_input and not rest and not (rest := opened.read(block)):
+                decoder = new_decoder()
+            elif decoder.needs_input and not data and not (data := stream.read_some(block)):
                 raise EOFError("it ends before its end marker")
-            data, rest = decoder.decompress(rest, size), b""
-            if data:
-                return bytes(data)
+            output, data = decoder.decompress(data, size), b""
+            if output:
+                return bytes(output)
 
     return read
 
 
-def next_member(opened: Opened, unused: bytes, form: str, block: int) -> bytes:
-    """The first bytes of the next member of the stream, b"" if there is none; xz may put zeros between."""
-    while data := unused or opened.read(block):
+def next_member(stream: PeekableStream, unused: bytes, kind: str, block: int) -> bytes:
+    """Return the first bytes of the next member of a stream, b"" if there is none; xz may pad with zeros."""
+    while data := unused or stream.read_some(block):
         unused = b""
-        if data := data.lstrip(b"\0") if form == "xz" else data:
+        if data := data.lstrip(b"\0") if kind == "xz" else data:
             return data
     return b""

@@ -1,19 +1,17 @@
-"""What a file holds, told by its first bytes where they can tell, else by its name: text, rows of a table, neither."""
+"""Detection of file types, by the first bytes where possible and else by the file name."""
 
 from enum import Enum
 from pathlib import PurePath
 
-from embeddings.corpora.reading.compression import Read
 from embeddings.errors import CorpusError
 
-HEAD = 8192  # bytes that are looked at
-BLOCK = 1 << 20  # bytes asked for at once, whatever size the header of a table claims
-NULS = 64  # so many of them, and more than one byte in SPARSE, are no text
+# A file with at least this many NUL bytes, and more than one byte in SPARSE, is not text.
+MIN_NULS = 64
 SPARSE = 20
 
 
-class Form(Enum):
-    """The forms that are read; the value is what messages call it."""
+class FileType(Enum):
+    """The types that are read; the value is the name for messages."""
 
     TEXT = "plain text"
     JSON_LINES = "JSON lines"
@@ -25,95 +23,60 @@ class Form(Enum):
 
 
 MAGIC = {
-    b"PAR1": Form.PARQUET,
-    b"ARROW1": Form.ARROW_FILE,
-    b"\xff\xff\xff\xff": Form.ARROW_STREAM,
+    b"PAR1": FileType.PARQUET,
+    b"ARROW1": FileType.ARROW_FILE,
+    b"\xff\xff\xff\xff": FileType.ARROW_STREAM,
 }
-ENDINGS = {
-    ".jsonl": Form.JSON_LINES,
-    ".ndjson": Form.JSON_LINES,
-    ".csv": Form.CSV,
-    ".tsv": Form.TSV,
+EXTENSIONS = {
+    ".jsonl": FileType.JSON_LINES,
+    ".ndjson": FileType.JSON_LINES,
+    ".csv": FileType.CSV,
+    ".tsv": FileType.TSV,
 }
-ARROW_ENDINGS = (".parquet", ".arrow", ".feather")  # these are always told by content
+ARROW_EXTENSIONS = (".parquet", ".arrow", ".feather")  # these are always detected by content
 COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
 FOREIGN = {
     b"\x7fELF": "a program",
-    b"\x89PNG": "a PNG picture",
-    b"\xff\xd8\xff": "a JPEG picture",
-    b"GIF8": "a GIF picture",
+    b"\x89PNG": "a PNG image",
+    b"\xff\xd8\xff": "a JPEG image",
+    b"GIF8": "a GIF image",
     b"%PDF-": "a PDF document",
     b"PK\x03\x04": "a ZIP archive (as are .docx, .xlsx, .epub and .npz)",
     b"7z\xbc\xaf\x27\x1c": "a 7z archive",
     b"Rar!\x1a\x07": "a RAR archive",
     b"SQLite format 3\0": "an SQLite database",
     b"\x93NUMPY": "a numpy array",
-    b"FEA1": "a Feather file of the first version, which is not read any more",
+    b"FEA1": "a Feather version 1 file, which is no longer supported",
     b"\xff\xfe": "text in UTF-16",
     b"\xfe\xff": "text in UTF-16",
 }
 
 
-class Peeked:
-    """A stream of decompressed bytes whose head was looked at; it reads from its start."""
+def detect(head: bytes, name: str, *, text_column: str | None) -> FileType:
+    """Return the type of a file with these first bytes and this name.
 
-    def __init__(self, read: Read, size: int = HEAD) -> None:
-        self.source = read
-        self.waiting = b""
-        self.head = self.waiting = self.read(size)
-
-    def some(self, size: int) -> bytes:
-        """Up to `size` bytes; empty at the end only."""
-        data, self.waiting = self.waiting[:size], self.waiting[size:]
-        return data or self.source(min(size, BLOCK))
-
-    def read(self, size: int = HEAD) -> bytes:
-        """Just `size` bytes, fewer at the end only."""
-        parts = []
-        while size and (data := self.some(size)):
-            parts.append(data)
-            size -= len(data)
-        return b"".join(parts)
-
-    @property
-    def closed(self) -> bool:
-        """Always open to pyarrow: closing the stream is left to whoever opened it."""
-        return False
-
-    def close(self) -> None:
-        """Nothing: see `closed`."""
-
-
-def tell(head: bytes, name: str, *, text_column: str | None) -> Form:
-    """The form of a file that starts so and is called so.
-
-    Where a text column is named, what starts with a brace is taken for JSON lines, whatever its name.
+    If a text column is named, a file that starts with a brace is JSON lines, whatever its name.
 
     Raises:
         CorpusError: it is neither text nor a table; or a column is named and it is plain text.
     """
-    for magic, form in MAGIC.items():
+    for magic, file_type in MAGIC.items():
         if head.startswith(magic):
-            return form
-    for magic, what in FOREIGN.items():
+            return file_type
+    for magic, description in FOREIGN.items():
         if head.startswith(magic):
-            raise CorpusError(f"{name} is {what}, not text")
-    if head.count(b"\0") >= max(NULS, len(head) // SPARSE):
+            raise CorpusError(f"{name} is {description}, not text")
+    if head.count(b"\0") >= max(MIN_NULS, len(head) // SPARSE):
         raise CorpusError(f"{name} is not text: {head.count(0)} of its first {len(head)} bytes are NUL")
-    ending = last_ending(name)
-    if head and ending in ARROW_ENDINGS:
-        raise CorpusError(f"{name} is broken: it does not start as a file that ends in {ending} does")
-    if ending in ENDINGS:
-        return ENDINGS[ending]
-    if text_column is not None and head.lstrip()[:1] == b"{":
-        return Form.JSON_LINES
-    if text_column is not None:
-        known = ", ".join([*ENDINGS, *ARROW_ENDINGS])
-        raise CorpusError(f"{name} is plain text and has no column {text_column!r}; columns are read from {known}")
-    return Form.TEXT
-
-
-def last_ending(name: str) -> str:
-    """The ending of a name in lower case, that of a compressed file without what tells of its compression."""
     path = PurePath(name.lower())
-    return PurePath(path.stem).suffix if path.suffix in COMPRESSED else path.suffix
+    extension = PurePath(path.stem).suffix if path.suffix in COMPRESSED else path.suffix
+    if head and extension in ARROW_EXTENSIONS:
+        raise CorpusError(f"{name} is broken: it does not start like a {extension} file")
+    if extension in EXTENSIONS:
+        return EXTENSIONS[extension]
+    if text_column is not None and head.lstrip()[:1] == b"{":
+        return FileType.JSON_LINES
+    if text_column is not None:
+        known = ", ".join([*EXTENSIONS, *ARROW_EXTENSIONS])
+        raise CorpusError(f"{name} is plain text and has no column {text_column!r}; columns are read from {known}")
+    return FileType.TEXT

@@ -1,4 +1,4 @@
-"""Where text comes from: files, folders, standard input, Python iterables, and the built-in sample."""
+"""The sources of a corpus: files, folders, standard input, Python iterables, and the built-in sample."""
 
 import inspect
 import os
@@ -18,27 +18,23 @@ STANDARD_INPUT = "-"
 
 @dataclass(frozen=True)
 class File:
-    """One file; None is standard input."""
+    """A file; None is standard input."""
 
     path: Path | None
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Its name for messages."""
         return "standard input" if self.path is None else str(self.path)
 
     @property
-    def regular(self) -> bool:
-        """Whether it has a size and a time of change, and can be read again."""
+    def is_regular(self) -> bool:
+        """Whether it has a size and modification time, and can be read again."""
         return self.path is not None and self.path.is_file()
 
     @contextmanager
-    def opened(self) -> Iterator[IO[bytes]]:
-        """The bytes of the file.
-
-        Raises:
-            CorpusError: it cannot be opened; the message names it.
-        """
+    def open_stream(self) -> Iterator[IO[bytes]]:
+        """Open the file for reading bytes; raises CorpusError if that fails."""
         if self.path is None:
             if sys.stdin is None:
                 raise CorpusError("standard input is closed")
@@ -47,117 +43,106 @@ class File:
         try:
             stream = self.path.open("rb", buffering=0)
         except OSError as error:
-            raise unreadable(self.name, error) from error
+            raise read_error(self.name, error) from error
         with stream:
             yield stream
 
 
 @dataclass(frozen=True)
 class Items:
-    """A Python iterable of strings, each a document, of token lists, each a sentence, or of mappings, each a row."""
+    """An iterable of strings (documents), token lists (sentences) or mappings (rows)."""
 
     items: Iterable[Any]
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Its name for messages."""
         return "a list of texts" if isinstance(self.items, Texts) else f"an iterable ({type(self.items).__name__})"
 
 
 class Texts(list[Any]):
-    """Texts or token lists for `Corpus` that are known to be such, so that none is taken for the name of a file."""
+    """Texts or token lists that `Corpus` does not check for file names."""
 
 
 Source = File | Items
 
 
-def unreadable(name: str, error: OSError) -> CorpusError:
-    """The error for a file that the system will not give."""
+def read_error(name: str, error: OSError) -> CorpusError:
+    """Return the error for a file that cannot be read."""
     return CorpusError(f"{name} cannot be read: {error.strerror or error}")
 
 
-def resolve(source: Any) -> list[Source]:
-    """What one argument of `Corpus` stands for; a folder stands for the files in it, a pattern for what matches.
-
-    A generator function stands for what it yields when it is called.
+def resolve_source(source: Any) -> list[Source]:
+    """Resolve a source: a folder to its files, a pattern to its matches, a generator function to a call.
 
     Raises:
-        CorpusError: nothing is there, a folder holds no files or leads back into itself, or it is not a
-        source.
+        CorpusError: nothing is found, a folder has no files or contains itself, or it is not a source.
     """
-    if isinstance(source, str) and source == STANDARD_INPUT:  # the order matters: frames and arrays compare by element
+    if isinstance(source, str) and source == STANDARD_INPUT:  # check the type first: arrays compare by element
         return [File(None)]
     if isinstance(source, str) and not source:
-        raise CorpusError("a corpus is a path, '-' or an iterable of strings or token lists, not ''")
+        raise CorpusError("a source must be a path, '-' or an iterable of strings or token lists, got ''")
     if isinstance(source, str | os.PathLike):
-        return [File(path) for path in files(Path(source))]
+        return [File(path) for path in find_files(Path(source))]
     if inspect.isgeneratorfunction(source):
         return [Items(source())]
     if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray):
-        if why := unfit(source):
-            raise CorpusError(f"{type(source).__name__} is no list of texts: {why}")
+        if reason := unusable_reason(source):
+            raise CorpusError(f"{type(source).__name__} is not a list of texts: {reason}")
         return [Items(source)]
-    raise CorpusError(f"a corpus is a path, '-' or an iterable of strings or token lists, not {source!r}")
+    raise CorpusError(f"a source must be a path, '-' or an iterable of strings or token lists, got {source!r}")
 
 
-def unfit(source: Iterable[Any]) -> str | None:
-    """Why what can be iterated over does not give texts in an order of its own; None if it may."""
+def unusable_reason(source: Iterable[Any]) -> str | None:
+    """Return why an iterable cannot be a sequence of texts; None if it can."""
     if isinstance(source, Mapping):
-        return "a mapping gives its keys; give its values, or a list of mappings with text_column"
+        return "iterating a mapping gives its keys; pass its values, or a list of mappings with text_column"
     if isinstance(source, set | frozenset):
-        return "a set has no order; give a sorted list"
+        return "a set has no order; pass a sorted list"
     if hasattr(source, "columns"):
-        return "a frame gives the names of its columns; give one column, or its rows as mappings with text_column"
+        return "iterating a data frame gives column names; pass one column, or its rows as mappings with text_column"
     return None
 
 
-def files(path: Path) -> list[Path]:
-    """The file itself, the files of the folder, or the built-in corpus of that name."""
+def find_files(path: Path) -> list[Path]:
+    """Return the file, the files of the folder, the matches of the pattern, or the built-in corpus of that name."""
     try:
         if path.is_dir():
-            found = list(walk(path, ()))
-            if not found:
-                raise CorpusError(f"no files in the folder {path} (hidden ones are not read)")
-            return found
+            files = list(walk(path, ()))
+            if not files:
+                raise CorpusError(f"no files in the folder {path} (hidden files are skipped)")
+            return files
         path.stat()
     except FileNotFoundError as error:
         if str(path) in BUILT_IN:
             return [BUILT_IN[str(path)]]
         if has_magic(str(path)):
-            return matches(str(path))
+            return match_pattern(str(path))
         names = ", ".join(BUILT_IN)
-        raise CorpusError(f"no file or folder called {str(path)!r}; built in: {names}") from error
+        raise CorpusError(f"no file or folder called {str(path)!r}; built-in: {names}") from error
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         raise CorpusError(f"{str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}") from error
     return [path]
 
 
-def matches(pattern: str) -> list[Path]:
-    """The files that match a pattern (*, ?, [...], and ** for any folders), and those in folders that do, by name.
-
-    Raises:
-        CorpusError: there are none.
-    """
-    found = [file for path in sorted(glob(pattern, recursive=True)) for file in files(Path(path))]
-    if not found:
+def match_pattern(pattern: str) -> list[Path]:
+    """Return the files that match a pattern (*, ?, [...], and ** for any folders) and those in matching folders."""
+    files = [file for path in sorted(glob(pattern, recursive=True)) for file in find_files(Path(path))]
+    if not files:
         raise CorpusError(f"no file matches {pattern!r}")
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(files))
 
 
-def walk(folder: Path, above: tuple[tuple[int, int], ...]) -> Iterator[Path]:
-    """The regular files in a folder and below, by name; links are followed, hidden names skipped.
-
-    Raises:
-        CorpusError: a link leads to a folder above itself.
-    """
+def walk(folder: Path, ancestors: tuple[tuple[int, int], ...]) -> Iterator[Path]:
+    """Yield the files below a folder by name; links are followed, hidden names skipped, and loops refused."""
     status = folder.stat()
     identity = (status.st_dev, status.st_ino)
-    if identity in above:
-        raise CorpusError(f"the folder {folder} leads back into itself")
+    if identity in ancestors:
+        raise CorpusError(f"the folder {folder} contains itself through a link")
     for path in sorted(folder.iterdir(), key=lambda path: path.name):
         if path.name.startswith("."):
             continue
         if path.is_dir():
-            yield from walk(path, (*above, identity))
+            yield from walk(path, (*ancestors, identity))
         elif path.is_file() or path.is_symlink():
             yield path

@@ -1,4 +1,4 @@
-"""Rows of tables, each a document: which column, and its cells as blocks of text."""
+"""Rows of tables, each a document, and their conversion to blocks of text."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -9,26 +9,26 @@ from numpy.typing import NDArray
 from embeddings.errors import CorpusError
 
 Tags = Sequence[str | None]
-LONGEST_ROW = 1 << 28  # bytes of a row of CSV or JSON lines, which is held whole
+MAX_ROW = 1 << 28  # bytes of a row of CSV or JSON lines, which is held in memory
 
 
 @dataclass(frozen=True)
-class Text:
-    """Whole code points of UTF-8. `parts` are the ends, in bytes, of the files or items in it.
+class TextBlock:
+    """Complete code points of UTF-8 text; `parts` are the ends, in bytes, of the files or items in it.
 
-    items: each part is a document of its own, else blank lines part documents. closed: the last part ends
-    here too; it goes on in the next block otherwise.
+    items: each part is one document, else blank lines separate documents. is_complete: the last part ends with the
+    block; otherwise it continues in the next one.
     """
 
     data: bytes
     parts: Sequence[int] | NDArray[np.int64]
     items: bool
-    closed: bool
+    is_complete: bool
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Some rows of a table: their texts one after another, where each ends in them (rows,), and their tags."""
+    """Rows of a table: their concatenated texts, where each ends (rows,), and their tags."""
 
     data: bytes
     ends: NDArray[np.int64]
@@ -38,112 +38,114 @@ class Rows:
         return len(self.ends)
 
     def first(self, count: int) -> "Rows":
-        """The first so many of them."""
+        """Return the first `count` rows."""
         ends = self.ends[:count]
         return Rows(self.data[: ends[-1] if len(ends) else 0], ends, self.tags and self.tags[:count])
 
 
 @dataclass
-class Columns:
-    """The columns that are asked for; `taken` are those taken where none was named, by file."""
+class ColumnSelection:
+    """The requested columns; `inferred` maps files to the text column that was chosen because none was requested."""
 
     text: str | None = None
     tag: str | None = None
-    taken: dict[str, str] = field(default_factory=dict)
+    inferred: dict[str, str] = field(default_factory=dict)
 
-    def choose(self, name: str, strings: Sequence[str], every: Sequence[str]) -> str:
-        """The column of texts of the file of this name, that has `every` column, of strings these.
+    def text_column(self, file: str, candidates: Sequence[str], names: Sequence[str]) -> str:
+        """Return the text column of a file with these columns, of which `candidates` hold strings.
 
         Raises:
-            CorpusError: it does not have the one that is named; or none is, and there is not just one to take.
+            CorpusError: the requested column is missing; or none is requested and there is not exactly one candidate.
         """
         if self.text is not None:
-            check_there(name, self.text, every)
+            check_column_exists(file, self.text, names)
             return self.text
-        if len(strings) == 1:
-            self.taken[name] = strings[0]
-            return strings[0]
-        if not strings:
-            raise CorpusError(f"{name} has no column of strings; its columns: {listed(every)}")
-        raise CorpusError(f"{name} has columns; choose one with --text-column: {listed(strings)}")
+        if len(candidates) == 1:
+            self.inferred[file] = candidates[0]
+            return candidates[0]
+        if not candidates:
+            raise CorpusError(f"{file} has no column of strings; its columns: {format_names(names)}")
+        raise CorpusError(f"{file} has several text columns; select one with --text-column: {format_names(candidates)}")
 
-    def tags(self, name: str, every: Sequence[str]) -> str | None:
-        """The column of tags, if one is asked for.
-
-        Raises:
-            CorpusError: the file has none of that name.
-        """
+    def tag_column(self, file: str, names: Sequence[str]) -> str | None:
+        """Return the tag column if one is requested; raises CorpusError if the file does not have it."""
         if self.tag is not None:
-            check_there(name, self.tag, every)
+            check_column_exists(file, self.tag, names)
         return self.tag
 
 
-def check_there(name: str, column: str, every: Sequence[str]) -> None:
-    """Refuse a column that is missing, or there twice."""
-    if every.count(column) > 1:
-        raise CorpusError(f"{name} has {every.count(column)} columns called {column!r}")
-    if column not in every:
-        raise CorpusError(f"{name} has no column {column!r}; its columns: {listed(every)}")
+def check_column_exists(file: str, column: str, names: Sequence[str]) -> None:
+    """Refuse a column that is missing or ambiguous."""
+    if names.count(column) > 1:
+        raise CorpusError(f"{file} has {names.count(column)} columns called {column!r}")
+    if column not in names:
+        raise CorpusError(f"{file} has no column {column!r}; its columns: {format_names(names)}")
 
 
-def listed(names: Sequence[str], most: int = 20) -> str:
-    """Names for a message, as many as fit a line."""
-    shown = ", ".join(repr(name)[1:-1] for name in names[:most])
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown or "none"
+def format_names(names: Sequence[str], limit: int = 20) -> str:
+    """Format names for a message."""
+    shown = ", ".join(repr(name)[1:-1] for name in names[:limit])
+    return f"{shown} and {len(names) - limit} more" if len(names) > limit else shown or "none"
 
 
-def texts(rows: Rows, size: int) -> Iterator[Text]:
-    """The rows as blocks of about `size` bytes; one that is longer takes several."""
-    at, base = 0, 0
-    while at < len(rows):
-        stop = int(np.searchsorted(rows.ends, base + size, side="right"))
-        if stop > at:
+def describe(value: object) -> str:
+    """Format a value and its type for a message, cut to a line."""
+    text = repr(value)
+    return f"of type {type(value).__name__} ({text if len(text) <= 40 else text[:37] + '...'})"
+
+
+def text_blocks(rows: Rows, size: int) -> Iterator[TextBlock]:
+    """Yield rows as blocks of about `size` bytes; a longer row takes several."""
+    row, start = 0, 0
+    while row < len(rows):
+        stop = int(np.searchsorted(rows.ends, start + size, side="right"))
+        if stop > row:
             end = int(rows.ends[stop - 1])
-            yield Text(rows.data[base:end], rows.ends[at:stop] - base, items=True, closed=True)
-            at, base = stop, end
+            yield TextBlock(rows.data[start:end], rows.ends[row:stop] - start, items=True, is_complete=True)
+            row, start = stop, end
         else:
-            end = int(rows.ends[at])
-            yield from one_text(rows.data[base:end], size)
-            at, base = at + 1, end
+            end = int(rows.ends[row])
+            yield from split_text(rows.data[start:end], size)
+            row, start = row + 1, end
 
 
-def one_text(data: bytes, size: int) -> Iterator[Text]:
-    """One item of valid UTF-8 in pieces of about `size` bytes, then its end."""
+def split_text(data: bytes, size: int) -> Iterator[TextBlock]:
+    """Yield one item of valid UTF-8 in blocks of about `size` bytes, then its end."""
     start = 0
     while start < len(data):
         stop = min(start + size, len(data))
         while stop < len(data) and data[stop] & 0xC0 == 0x80:  # within a code point
             stop += 1
-        yield Text(data[start:stop], (stop - start,), items=True, closed=False)
+        yield TextBlock(data[start:stop], (stop - start,), items=True, is_complete=False)
         start = stop
-    yield Text(b"", (0,), items=True, closed=True)
+    yield TextBlock(b"", (0,), items=True, is_complete=True)
 
 
-def gathered(parts: Iterator[Rows], size: int) -> Iterator[Rows]:
-    """The same rows in fewer and larger parts, of `size` bytes or more each."""
-    waiting: list[Rows] = []
+def merge_parts(parts: Iterator[Rows], size: int) -> Iterator[Rows]:
+    """Yield the same rows in fewer parts, of `size` bytes or more each."""
+    buffered: list[Rows] = []
     length = 0
     for rows in parts:
-        waiting.append(rows)
+        buffered.append(rows)
         length += len(rows.data)
         if length >= size:
-            yield joined(waiting)
-            waiting, length = [], 0
-    if waiting:
-        yield joined(waiting)
+            yield concatenate_rows(buffered)
+            buffered, length = [], 0
+    if buffered:
+        yield concatenate_rows(buffered)
 
 
-def joined(parts: list[Rows]) -> Rows:
-    """Several parts as one."""
+def concatenate_rows(parts: list[Rows]) -> Rows:
+    """Concatenate parts."""
     if len(parts) == 1:
         return parts[0]
-    bases = np.cumsum([0, *(len(rows.data) for rows in parts[:-1])])
-    ends = np.concatenate([rows.ends + base for rows, base in zip(parts, bases, strict=True)])
+    starts = np.cumsum([0, *(len(rows.data) for rows in parts[:-1])])
+    ends = np.concatenate([rows.ends + start for rows, start in zip(parts, starts, strict=True)])
     tags = None if parts[0].tags is None else [tag for rows in parts for tag in rows.tags or ()]
     return Rows(b"".join(rows.data for rows in parts), ends, tags)
 
 
-def from_cells(cells: Sequence[bytes], tags: Tags | None) -> Rows:
-    """Rows of these texts."""
+def rows_from_cells(cells: Sequence[bytes], tags: Tags | None) -> Rows:
+    """Build rows from their texts."""
     ends = np.cumsum(np.fromiter(map(len, cells), np.int64, len(cells)))
     return Rows(b"".join(cells), ends, tags)

@@ -1,9 +1,9 @@
-"""UTF-8 checked block by block: what comes out is valid and never cuts a code point."""
+"""Validation of UTF-8 block by block, without splitting code points."""
 
 from codecs import BOM_UTF8, utf_8_decode
 from collections.abc import Iterator
 
-from embeddings.corpora.reading.compression import Read
+from embeddings.corpora.reading.peekable_stream import Read
 from embeddings.errors import CorpusError, SettingError
 
 POLICIES = ("strict", "replace", "ignore")
@@ -11,83 +11,76 @@ REPLACEMENT = "\ufffd"
 
 
 def check_policy(policy: str) -> str:
-    """The policy itself.
-
-    Raises:
-        SettingError: it is not strict, replace or ignore.
-    """
+    """Return the policy; raises SettingError if it is not strict, replace or ignore."""
     if policy not in POLICIES:
-        raise SettingError(f"encoding-errors must be strict, replace or ignore, not {policy!r}")
+        raise SettingError(f"encoding-errors must be strict, replace or ignore, got {policy!r}")
     return policy
 
 
-class Utf8:
-    """A decoder's memory between blocks: a cut code point, the place in the stream, the faults."""
+class Utf8Decoder:
+    """Validates a stream in blocks; keeps a split code point, the byte offset, and the number of errors."""
 
     def __init__(self, policy: str, name: str) -> None:
         self.policy = policy
         self.name = name
         self.errors = 0
-        self.rest = b""
+        self.incomplete = b""
         self.offset = 0
 
     def clean(self, block: bytes, *, final: bool = False) -> bytes:
-        """The whole code points of the stream so far that were not given yet, as valid UTF-8.
+        """Return the complete code points up to the end of this block as valid UTF-8.
 
-        Faults are replaced or left out, and counted, exactly as `bytes.decode` would.
+        Errors are replaced or ignored as `bytes.decode` does, and counted.
 
         Raises:
-            CorpusError: a fault under the policy `strict`; it names the stream and the byte.
+            CorpusError: an error under the policy "strict"; the message has the byte offset.
         """
-        data = self.rest + block if self.rest else block
+        data = self.incomplete + block if self.incomplete else block
         if data.isascii():
-            self.rest, self.offset = b"", self.offset + len(data)
+            self.incomplete, self.offset = b"", self.offset + len(data)
             return data
         try:
             _, used = utf_8_decode(data, "strict", final)
             valid = data[:used] if used < len(data) else data
         except UnicodeDecodeError as error:
             if self.policy == "strict":
-                raise self.fault(error) from None
-            valid, used = self.mended(data, final)
-        self.rest, self.offset = data[used:], self.offset + used
+                raise CorpusError(
+                    f"{self.name} is not UTF-8 at byte {self.offset + error.start} (0x{data[error.start]:02x}): "
+                    f"{error.reason}; to accept it, set --encoding-errors to replace or ignore"
+                ) from None
+            valid, used = self.repair(data, final)
+        self.incomplete, self.offset = data[used:], self.offset + used
         return valid
 
-    def mended(self, data: bytes, final: bool) -> tuple[bytes, int]:
-        """The data with its faults replaced or left out, and how many bytes of it were used."""
+    def repair(self, data: bytes, final: bool) -> tuple[bytes, int]:
+        """Replace or drop errors; returns valid UTF-8 and the number of bytes used."""
         text, used = utf_8_decode(data, "replace", final)
-        # a replacement character that stood in the text itself is no fault
+        # replacement characters that were in the text already are not errors
         self.errors += text.count(REPLACEMENT) - data[:used].count(REPLACEMENT.encode())
         if self.policy == "ignore":
             text, used = utf_8_decode(data, "ignore", final)
         return text.encode(), used
 
-    def fault(self, error: UnicodeDecodeError) -> CorpusError:
-        """The error for the first fault of a block."""
-        place = self.offset + error.start
-        return CorpusError(
-            f"{self.name} is not UTF-8 at byte {place} (0x{error.object[error.start]:02x}): {error.reason}; "
-            "to go on all the same: --encoding-errors replace or ignore"
-        )
 
-
-def utf8(text: str, decoder: Utf8) -> bytes:
-    """The text as valid UTF-8; a lone surrogate in it, which is no character, is a fault to the decoder."""
+def encode_utf8(text: str, decoder: Utf8Decoder, name: str) -> bytes:
+    """Encode a string; a lone surrogate is an error that is handled by the decoder's policy and reported for `name`."""
     try:
         return text.encode()
     except UnicodeEncodeError:
-        return decoder.clean(text.encode("utf-8", "surrogatepass"), final=True)
+        item = Utf8Decoder(decoder.policy, name)
+        data = item.clean(text.encode("utf-8", "surrogatepass"), final=True)
+        decoder.errors += item.errors
+        return data
 
 
-def blocks(read: Read, size: int, decoder: Utf8) -> Iterator[bytes]:
-    """The stream as valid UTF-8 in blocks of about `size` bytes, without a byte order mark at its start."""
-    start = True
-    ended = False
-    while not ended:
+def utf8_blocks(read: Read, size: int, decoder: Utf8Decoder) -> Iterator[bytes]:
+    """Yield a stream as valid UTF-8 in blocks of about `size` bytes, without a byte order mark at its start."""
+    is_start, is_end = True, False
+    while not is_end:
         data = read(size)
-        ended = not data
-        valid = decoder.clean(data, final=ended)
-        if start and valid:
-            valid, start = valid.removeprefix(BOM_UTF8), False
+        is_end = not data
+        valid = decoder.clean(data, final=is_end)
+        if is_start and valid:
+            valid, is_start = valid.removeprefix(BOM_UTF8), False
         if valid:
             yield valid

@@ -8,11 +8,11 @@ from typing import Any
 from embeddings.errors import FormatError
 
 
-def read_versioned(path: Path, version: int) -> dict[str, Any]:
-    """Read a record of this version.
+def read_versioned(path: Path, *versions: int) -> dict[str, Any]:
+    """Read a record of one of these versions.
 
     Raises:
-        FormatError: the record is broken or of another version.
+        FormatError: the record is broken or of an unknown version.
     """
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
@@ -20,8 +20,9 @@ def read_versioned(path: Path, version: int) -> dict[str, Any]:
         raise FormatError(f"{path} is broken: {error}") from None
     if not isinstance(record, dict) or "format_version" not in record:
         raise FormatError(f"{path} is broken: it has no format_version")
-    if record["format_version"] != version:
-        raise FormatError(f"{path} has format version {record['format_version']!r}; this package reads {version}")
+    if record["format_version"] not in versions:
+        known = " and ".join(map(str, versions))
+        raise FormatError(f"{path} has format version {record['format_version']!r}; this package reads {known}")
     return record
 
 

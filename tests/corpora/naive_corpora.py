@@ -58,7 +58,7 @@ def decoded(encoded):
 def encode(*sources, block_size=1 << 18, **settings):
     """An encoded corpus in a folder of its own: no cache is asked."""
     folder = Path(tempfile.mkdtemp())
-    Corpus(*sources, **settings).encode_into(folder, None, block_size)
+    Corpus(*sources, **settings).write_text(folder, None, block_size)
     return EncodedCorpus(folder, temporary=True)
 
 

@@ -8,7 +8,7 @@ import pyarrow
 import pytest
 from naive_corpora import decoded, encode
 
-from embeddings.corpora.reading.compression import Opened, compression, decompressed
+from embeddings.corpora.reading.compression import decompress, detect_compression, peek
 from embeddings.errors import CorpusError
 
 
@@ -25,7 +25,7 @@ TEXT = " ".join(WORDS).encode()
 
 
 def whole(data, size=1 << 15):
-    read = decompressed(Opened(io.BytesIO(data), "f"))
+    read = decompress(peek(io.BytesIO(data), "f"))
     parts = []
     while part := read(size):
         parts.append(part)
@@ -36,7 +36,7 @@ def whole(data, size=1 << 15):
 def test_told_by_content_and_read_whole_over_several_members(tmp_path, form):
     half = len(TEXT) // 2
     data = FORMS[form](TEXT[:half]) + FORMS[form](b"") + FORMS[form](TEXT[half:])
-    assert compression(data) == form
+    assert detect_compression(data) == form
     path = tmp_path / "no-extension"
     path.write_bytes(data)
     with encode(path) as encoded:
@@ -78,7 +78,7 @@ def test_short_first_reads_do_not_hide_the_form():
         def read(self, size=-1):
             return super().read(min(size, 1))
 
-    read = decompressed(Opened(Dripping(gzip.compress(b"abc")), "f"))
+    read = decompress(peek(Dripping(gzip.compress(b"abc")), "f"))
     assert read(100) == b"abc"
 
 
@@ -91,7 +91,7 @@ def test_a_read_that_fails_names_the_file(start):
             return super().read(size)
 
     with pytest.raises(CorpusError, match=r"^f cannot be read: Input/output error$"):
-        decompressed(Opened(Failing(start), "f"))(1 << 20)
+        decompress(peek(Failing(start), "f"))(1 << 20)
 
 
 def test_xz_padding_between_streams_is_no_fault():

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from embeddings.corpora.document_tags import TagFile
+from embeddings.corpora.tag_file import TagFile
 from embeddings.errors import OutputError
 
 ROW = '{"text": "word%d and others", "tag": "t"}\n'
@@ -17,11 +17,11 @@ import numpy as np
 import embeddings as em
 from embeddings.corpora import Corpus
 from embeddings.errors import EmbeddingsError
-from embeddings.corpora.vocabulary_files import write
+from embeddings.corpora.vocabulary_files import write_vocabulary_file
 
 what, disk, jsonl = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
 model = em.train("cbow", [[f"w{i}" for i in range(4000)]], dim=64, min_count=1, epochs=1)
-Corpus(jsonl, tag_column="tag", text_column="text").encode_into(Path(tempfile.mkdtemp()), None, 1 << 18)
+Corpus(jsonl, tag_column="tag", text_column="text").write_text(Path(tempfile.mkdtemp()), None, 1 << 18)
 import os
 os.environ["EMBEDDINGS_CACHE"] = str(disk)
 os.environ["TMPDIR"], tempfile.tempdir = str(disk), None
@@ -35,7 +35,7 @@ try:
         words = [f"w{i}" for i in range(100_000)]
         Corpus(words[:200], vocabulary=em.Vocabulary(words, [1] * len(words))).encode()
     elif what == "text":
-        write(em.Vocabulary([f"word{i}" for i in range(200000)], [1] * 200000), disk / "v.txt")
+        write_vocabulary_file(em.Vocabulary([f"word{i}" for i in range(200000)], [1] * 200000), disk / "v.txt")
     elif what == "model":
         model.save(disk / "model")
     else:

@@ -97,10 +97,10 @@ def test_a_long_line_and_long_tokens_cross_many_blocks(tmp_path):
 @pytest.mark.parametrize("end", ["", " after", "\n"])
 def test_the_longest_token_is_kept_and_one_byte_more_refused(tmp_path, size, end):
     path = tmp_path / "f"
-    path.write_bytes(b"x" * scanner.LONGEST + end.encode())
+    path.write_bytes(b"x" * scanner.MAX_TOKEN + end.encode())
     with encode(path, block_size=size) as encoded:
-        assert len(decoded(encoded)[0][0]) == scanner.LONGEST
-    path.write_bytes(b"x" * (scanner.LONGEST + 1) + end.encode())
+        assert len(decoded(encoded)[0][0]) == scanner.MAX_TOKEN
+    path.write_bytes(b"x" * (scanner.MAX_TOKEN + 1) + end.encode())
     with pytest.raises(CorpusError, match=r"f: a token is longer than 1048576 bytes; choose another tokenizer"):
         encode(path, block_size=size)
 
@@ -113,9 +113,9 @@ def test_many_types_outgrow_every_table(tmp_path):
 
 
 def test_words_that_share_a_hash_stay_apart(tmp_path, monkeypatch):
-    from embeddings.corpora import word_counts
+    from embeddings.corpora import word_table
 
-    monkeypatch.setattr(word_counts.os, "urandom", lambda size: (0x811C9DC5).to_bytes(size, "little"))
+    monkeypatch.setattr(word_table.os, "urandom", lambda size: (0x811C9DC5).to_bytes(size, "little"))
     pair = ["costarring", "liquid"]  # the same FNV-1a, 32 bits
     (tmp_path / "f").write_text(" ".join([*pair, *pair, "liquid"]), encoding="utf-8")
     with encode(tmp_path / "f") as encoded:

@@ -119,7 +119,7 @@ def test_a_file_that_may_not_be_read_is_told(tmp_path, monkeypatch):
 
     monkeypatch.setattr("pathlib.Path.open", refuse)
     with pytest.raises(CorpusError, match=r"/f cannot be read: Permission denied$"):
-        File(path).opened().__enter__()
+        File(path).open_stream().__enter__()
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", " ... \n"])
@@ -173,13 +173,13 @@ def test_progress_rises_to_the_whole(tmp_path):
     (tmp_path / "1").write_text("word " * 2000)
     (tmp_path / "2").write_text("more " * 1000)
     seen = []
-    Corpus(tmp_path).encode_into(make(tmp_path / "out"), lambda *told: seen.append(told), 1000)
+    Corpus(tmp_path).write_text(make(tmp_path / "out"), lambda *told: seen.append(told), 1000)
     done, totals = zip(*seen, strict=True)
     assert list(done) == sorted(done)
     assert done[-1] == 15_000
     assert set(totals) == {15_000}
     seen.clear()
-    Corpus(["word " * 100]).encode_into(make(tmp_path / "out2"), lambda *told: seen.append(told), 1000)
+    Corpus(["word " * 100]).write_text(make(tmp_path / "out2"), lambda *told: seen.append(told), 1000)
     assert seen[-1] == (500, None)
 
 
@@ -202,7 +202,7 @@ def test_memory_does_not_grow_with_the_corpus(tmp_path):
     corpus = Corpus(tmp_path / "f")
     tracemalloc.start()
     try:
-        corpus.encode_into(make(tmp_path / "out"), None, 1 << 18)
+        corpus.write_text(make(tmp_path / "out"), None, 1 << 18)
         assert tracemalloc.get_traced_memory()[1] < 40 << 20
     finally:
         tracemalloc.stop()

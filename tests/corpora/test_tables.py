@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from naive_corpora import check, decoded, encode, naive_lines, naive_tokens
 
 from embeddings.corpora import Corpus
-from embeddings.corpora.reading import csv_rows, json_rows
+from embeddings.corpora.reading import csv_rows, record_rows
 from embeddings.errors import CorpusError
 
 CELL = st.text(st.sampled_from('aB é\n\r",\t\0\ufeff\U0001f600'), max_size=9)
@@ -100,7 +100,7 @@ def test_csv_is_cut_as_by_the_standard_library(rows, quoting, end, size):
     writer.writerows([("a", "b"), *rows])
     data = out.getvalue().encode()
     blocks = [data[start : start + size] for start in range(0, len(data), size)]
-    parts = list(csv_rows.csv_rows(blocks, "f", csv_rows.Columns("b", "a"), ","))
+    parts = list(csv_rows.csv_rows(blocks, "f", csv_rows.ColumnSelection("b", "a"), ","))
     cells = [part.data[a:b].decode() for part in parts for a, b in zip([0, *part.ends], part.ends, strict=False)]
     read = list(csv.reader(io.StringIO(out.getvalue(), newline="")))[1:]
     assert cells == [row[1] for row in read if row]
@@ -201,8 +201,8 @@ def test_texts_that_are_partly_numbers_and_empty_ones_are_texts(tmp_path):
 
 
 def test_a_row_without_end_is_refused_before_it_fills_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(csv_rows, "LONGEST_ROW", 1000)
-    monkeypatch.setattr(json_rows, "LONGEST_ROW", 1000)
+    monkeypatch.setattr(csv_rows, "MAX_ROW", 1000)
+    monkeypatch.setattr(record_rows, "MAX_ROW", 1000)
     (tmp_path / "f.csv").write_text('b\nx\n"' + "y " * 2000)
     with pytest.raises(
         CorpusError, match=r"line 3: the row that starts here is longer than 1000 bytes; is a quote never"
@@ -325,7 +325,7 @@ def test_memory_does_not_grow_with_a_table(tmp_path):
             peaks.append(pa.total_allocated_bytes())
 
         try:
-            corpus.encode_into(tmp_path / f"out-{form}", report, 1 << 18)
+            corpus.write_text(tmp_path / f"out-{form}", report, 1 << 18)
             assert tracemalloc.get_traced_memory()[1] < 28 << 20, form
         finally:
             tracemalloc.stop()

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive_corpora import encode
 
-from embeddings.corpora.reading.utf8 import Utf8, blocks
+from embeddings.corpora.reading.utf8 import Utf8Decoder, utf8_blocks
 from embeddings.errors import CorpusError, SettingError
 
 WHOLE = [b"a", b" ", b"\xc3\xa9", b"\xe4\xb8\xad", b"\xf0\x9f\x98\x80", b"\xef\xbf\xbd"]
@@ -16,7 +16,7 @@ CUTS = st.lists(st.integers(0, 40), max_size=6).map(sorted)
 
 def cleaned(data, cuts, policy):
     """The data through the decoder in blocks that end at these places."""
-    decoder = Utf8(policy, "text")
+    decoder = Utf8Decoder(policy, "text")
     bounds = [0, *cuts, len(data)]
     parts = [decoder.clean(data[start:end]) for start, end in pairwise(bounds)]
     return [*parts, decoder.clean(b"", final=True)], decoder
@@ -53,7 +53,7 @@ def test_only_the_first_byte_order_mark_is_dropped(size):
         position += count
         return data[position - count : position]
 
-    assert b"".join(blocks(read, size, Utf8("strict", "text"))) == "a\ufeffb".encode()
+    assert b"".join(utf8_blocks(read, size, Utf8Decoder("strict", "text"))) == "a\ufeffb".encode()
 
 
 @pytest.mark.parametrize("size", [1, 7, 1 << 18])

@@ -31,12 +31,12 @@ def corpora(tmp_path, count):
 
 def sources(home):
     """The numbers of the corpora in the cache, the least recently used first."""
-    return [int(entry.meta["sources"][0][-1]) for entry in eviction.entries(home)]
+    return [int(entry.meta["sources"][0][-1]) for entry in eviction.list_entries(home)]
 
 
 def age(home, number, seconds):
     """Have an entry last used so long ago."""
-    (entry,) = [entry for entry in eviction.entries(home) if entry.meta["sources"][0].endswith(str(number))]
+    (entry,) = [entry for entry in eviction.list_entries(home) if entry.meta["sources"][0].endswith(str(number))]
     os.utime(entry.folder / "meta.json", (time.time() - seconds,) * 2)
     return entry
 
@@ -96,14 +96,14 @@ def test_what_cannot_be_read_goes_before_what_is_old(tmp_path, home):
 def test_sizes(text, size, monkeypatch, tmp_path):
     assert eviction.parse_size(text) == size
     monkeypatch.setenv(eviction.VARIABLE, text)
-    assert eviction.limit(tmp_path) == size
+    assert eviction.size_limit(tmp_path) == size
 
 
 @pytest.mark.parametrize("text", ["much", "-1", "1 PB", "GB", "1e9"])
 def test_what_is_no_size_is_told_before_the_work(text, monkeypatch, tmp_path, home):
     monkeypatch.setenv(eviction.VARIABLE, text)
     (tmp_path / "f").write_text("a")
-    monkeypatch.setattr(Corpus, "encode_into", None)
+    monkeypatch.setattr(Corpus, "write_text", None)
     with pytest.raises(
         SettingError, match=f"^EMBEDDINGS_CACHE_LIMIT: a size must be like 500MB or 20GB, not '{text}'$"
     ):
@@ -114,9 +114,9 @@ def test_the_limit_is_a_tenth_of_a_small_disk(tmp_path, monkeypatch):
     monkeypatch.delenv(eviction.VARIABLE, raising=False)
     usage = type(eviction.shutil.disk_usage(tmp_path))
     monkeypatch.setattr(eviction.shutil, "disk_usage", lambda path: usage(10**11, 0, 10**11))
-    assert eviction.limit(tmp_path) == 10**10
+    assert eviction.size_limit(tmp_path) == 10**10
     monkeypatch.setattr(eviction.shutil, "disk_usage", lambda path: usage(10**13, 0, 10**13))
-    assert eviction.limit(tmp_path) == 20 * 10**9
+    assert eviction.size_limit(tmp_path) == 20 * 10**9
 
 
 TOGETHER = """
@@ -125,14 +125,14 @@ import embeddings.corpora.corpus as module
 from embeddings.corpora import Corpus
 
 Corpus(["compiled before"]).encode().close()
-made = Corpus.encode_into
+made = Corpus.write_text
 
 def slowly(self, *arguments):
     print("encoding", flush=True)
     input()
     made(self, *arguments)
 
-Corpus.encode_into = slowly
+Corpus.write_text = slowly
 encoded = Corpus(sys.argv[1]).encode()
 print(encoded.fingerprint, encoded.ids.sum(), encoded.vocabulary.words, encoded.folder, flush=True)
 """
@@ -164,7 +164,7 @@ def test_where_nobody_knows_what_home_is_there_is_no_cache(tmp_path, monkeypatch
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("EMBEDDINGS_CACHE", raising=False)
     monkeypatch.setattr("embeddings.support.cache_folder.platformdirs.user_cache_dir", found)
-    assert cache_folder.folder("corpora") == (None if said else tmp_path / "known" / "corpora")
+    assert cache_folder.cache_folder("corpora") == (None if said else tmp_path / "known" / "corpora")
     assert [path.name for path in tmp_path.iterdir()] == ([] if said else ["known"])
 
 

@@ -14,7 +14,7 @@ from naive_phrases import joined
 
 import embeddings as em
 from embeddings.corpora import EncodedCorpus
-from embeddings.corpora.phrases import Phrase, PhraseList, Phrases, application, join_kernel
+from embeddings.corpora.phrases import Phrase, PhraseList, Phrases, join, join_kernel
 from embeddings.corpora.remapping import remap
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, FormatError, SettingError
@@ -44,13 +44,13 @@ def test_phrases_are_joined_as_the_twin_joins_them(sentences, phrases, block):
     sentences, listed = [*sentences, ["a", "b", "c"]], phrase_list([*phrases, (["f", "a"], 1)])
     expected = [["_".join(token) for token in tokens] for tokens in joined(sentences, steps_of(listed))]
     with pytest.MonkeyPatch.context() as patch, encode(sentences) as encoded:
-        patch.setattr(application, "BLOCK", block)
+        patch.setattr(join, "BLOCK", block)
         if "f" not in encoded.vocabulary:
             listed = PhraseList([*listed, ("a", "b", "c", "a")])
             expected = [["_".join(token) for token in tokens] for tokens in joined(sentences, steps_of(listed))]
         with applied(encoded, listed) as made:
             check(made, expected, encoded.documents.tolist())
-            assert made.meta["tokens"] == made.vocabulary.total == made.meta["known"] == len(made.ids)
+            assert made.meta["tokens"] == made.vocabulary.total == made.meta["known_tokens"] == len(made.ids)
             assert made.fingerprint != encoded.fingerprint or expected == sentences
 
 
@@ -59,24 +59,24 @@ def test_phrases_are_joined_as_the_twin_joins_them(sentences, phrases, block):
 def test_split_again_it_is_the_corpus(sentences, phrases, words):
     """With sentences ending where they ended: no phrase reaches across."""
     sentences, listed = [*sentences, ["a", "b", "c"]], phrase_list([*phrases, (["a", "b", "c"], 1)])
-    with encode(sentences) as encoded, applied(encoded, listed, words=words, joiner="+") as made:
+    with encode(sentences) as encoded, applied(encoded, listed, mode=words, joiner="+") as made:
         assert [[part for token in tokens for part in token.split("+")] for tokens in decoded(made)] == sentences
 
 
 def test_every_second_occurrence_stays_as_words():
     sentences = [["a", "b", "a", "b", "c"], ["a", "b"], ["b", "c"], ["a", "b", "b", "c"]]
     with encode(sentences) as encoded:
-        made = PhraseList([("a", "b"), ("b", "c")]).apply(encoded, words="alternate")
+        made = PhraseList([("a", "b"), ("b", "c")]).apply(encoded, mode="alternate")
     assert decoded(made) == [["a_b", "a", "b", "c"], ["a_b"], ["b_c"], ["a", "b", "b", "c"]]
     assert made.meta["phrases"] == {
-        "listed": 2, "known": 2, "occurrences": 3, "joiner": "_", "words": "alternate"
+        "listed": 2, "known": 2, "occurrences": 3, "joiner": "_", "mode": "alternate"
     }  # fmt: skip
     made.close()
 
 
-@pytest.mark.parametrize("length", [join_kernel.RUN - 1, join_kernel.RUN, 3 * join_kernel.RUN + 1])
+@pytest.mark.parametrize("length", [join_kernel.MAX_RUN - 1, join_kernel.MAX_RUN, 3 * join_kernel.MAX_RUN + 1])
 def test_a_line_longer_than_a_block_is_joined_like_any_other(length, monkeypatch):
-    monkeypatch.setattr(application, "BLOCK", 1)
+    monkeypatch.setattr(join, "BLOCK", 1)
     words = np.random.default_rng(1).choice(list("abcd"), length).tolist()
     with encode([words, ["a", "b"]]) as encoded, PhraseList([("a", "b"), ("b", "c", "c")]).apply(encoded) as made:
         # a, b and c stand in phrases, d ends a run
@@ -85,7 +85,7 @@ def test_a_line_longer_than_a_block_is_joined_like_any_other(length, monkeypatch
 
 
 def test_a_run_without_end_is_cut(monkeypatch):
-    length = 2 * join_kernel.RUN + 10
+    length = 2 * join_kernel.MAX_RUN + 10
     with encode([["a"] * length]) as encoded, PhraseList([("a", "a", "a")]).apply(encoded) as made:
         text = " ".join(decoded(made)[0])
     assert text.replace("_", " ").split() == ["a"] * length
@@ -115,10 +115,10 @@ def test_counts_that_may_be_low_are_told():
     """Each occurrence of a phrase that is missing lacks one of its words."""
     words = [f"w{i}" for i in np.random.default_rng(1).integers(0, 60, 400)]
     with encode([["a", "b"] * 60 + words + ["a", "b"]], max_types=20) as encoded:
-        assert encoded.short > 0
+        assert encoded.max_undercount > 0
         with PhraseList([("a", "b")]).apply(encoded) as made:
-            assert made.short == 2 * encoded.short
-            assert made.vocabulary.counts[made.vocabulary.index("a_b")] + made.short >= 61
+            assert made.max_undercount == 2 * encoded.max_undercount
+            assert made.vocabulary.counts[made.vocabulary.index("a_b")] + made.max_undercount >= 61
 
 
 def test_a_phrase_that_looks_like_a_word_is_one_with_it():
@@ -143,7 +143,7 @@ def test_phrases_of_a_corpus_are_cached_by_what_they_are(tmp_path, monkeypatch):
         for settings in (
             {},
             {"phrases": tmp_path / "list", "joiner": "+"},
-            {"phrases": tmp_path / "list", "phrase_words": "alternate"},
+            {"phrases": tmp_path / "list", "phrase_mode": "alternate"},
             {"phrases": PhraseList([("is", "far")])},
             {"phrases": Phrases(threshold=1.0, min_count=1)},
             {"phrases": Phrases(threshold=1.5, min_count=1)},
@@ -194,7 +194,7 @@ def test_a_corpus_without_phrases_is_told_or_left(tmp_path):
             "joiner must be marks that are neither letter, digit nor white space, not ''",
         ),
         ({"phrases": "auto", "joiner": "\udcff"}, "joiner must be valid Unicode (UTF-8), not '\\udcff'"),
-        ({"phrases": "auto", "phrase_words": "keep"}, "phrase-words must be replace or alternate, not 'keep'"),
+        ({"phrases": "auto", "phrase_mode": "keep"}, "phrase-words must be replace or alternate, not 'keep'"),
         ({"joiner": "+"}, "joiner and phrase-words say how phrases become tokens: name the phrases too"),
         ({"phrases": 7}, "phrases must be Phrases, a PhraseList, a file or 'auto', not 7"),
     ],

@@ -50,7 +50,7 @@ def test_counts_are_those_of_the_twin_wherever_blocks_end(tokens, most, size, ki
         with encode(source, **settings) as encoded:
             vocabulary, ids = encoded.vocabulary, encoded.ids
             assert dict(zip(vocabulary.words, vocabulary.counts.tolist(), strict=True)) == expected
-            assert encoded.short == short
+            assert encoded.max_undercount == short
             # an id is a word's place, or the number of words; each count is the number of its ids
             assert np.bincount(ids, minlength=len(vocabulary) + 1)[:-1].tolist() == vocabulary.counts.tolist()
             assert ids.max() <= len(vocabulary)
@@ -58,7 +58,7 @@ def test_counts_are_those_of_the_twin_wherever_blocks_end(tokens, most, size, ki
                 vocabulary.words[i] == token for i, token in zip(ids, tokens, strict=True) if i < len(vocabulary)
             )
             assert encoded.sentences.tolist() == list(range(len(tokens) + 1))
-            assert (vocabulary.total, encoded.meta["known"]) == (len(tokens), sum(expected.values()))
+            assert (vocabulary.total, encoded.meta["known_tokens"]) == (len(tokens), sum(expected.values()))
             check_bound(tokens, most, vocabulary, short)
 
 
@@ -75,7 +75,7 @@ def test_a_character_that_begins_as_the_table_is_pruned_is_kept_whole(text, most
     if expected:
         with encode([text], tokenizer="characters", max_types=most, block_size=size) as encoded:
             counts = encoded.vocabulary.counts.tolist()
-            assert (dict(zip(encoded.vocabulary.words, counts, strict=True)), encoded.short) == (expected, short)
+            assert (dict(zip(encoded.vocabulary.words, counts, strict=True)), encoded.max_undercount) == (expected, short)
 
 
 def check_bound(tokens, most, vocabulary, short):
@@ -94,8 +94,8 @@ def test_a_corpus_of_many_types_in_a_small_table(tmp_path):
     with encode(tmp_path / "f", max_types=2000) as encoded:
         vocabulary = encoded.vocabulary
         assert len(vocabulary) <= 2000
-        check_bound(tokens, 2000, vocabulary, encoded.short)
-        assert 0 < encoded.short < 40
+        check_bound(tokens, 2000, vocabulary, encoded.max_undercount)
+        assert 0 < encoded.max_undercount < 40
         best = [word for word, _ in whole.most_common(100)]
         assert set(best) <= set(vocabulary.words)
         again = encode(tmp_path / "f", max_types=2000, block_size=777)
@@ -106,7 +106,7 @@ def test_a_corpus_of_many_types_in_a_small_table(tmp_path):
 def test_a_table_that_is_never_full_changes_nothing(tmp_path):
     (tmp_path / "f").write_text("a b c a")
     with encode(tmp_path / "f", max_types=3) as small, encode(tmp_path / "f") as whole:
-        assert small.short == whole.short == 0
+        assert small.max_undercount == whole.max_undercount == 0
         assert small.fingerprint == whole.fingerprint
         assert decoded(small) == decoded(whole)
 

@@ -14,7 +14,7 @@ def test_mappings_are_rows_of_a_table():
     with encode(iter(ROWS), text_column="text", tag_column="id") as encoded:
         check(encoded, [["a", "cat"], ["sat"], [], ["a", "dog"]], [0, 2, 3, 4])
         assert encoded.tags.to_pylist() == ["x", "7", "7"]
-        assert encoded.meta["items"]
+        assert encoded.meta["has_items"]
     nested = [{"a": {"b": "deep down"}}]
     with encode(nested, text_column="a.b") as encoded:
         assert decoded(encoded) == [["deep", "down"]]

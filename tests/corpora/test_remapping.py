@@ -44,7 +44,7 @@ def test_ids_are_places_in_it(lines, counts, most):
         assert encoded.select(min_count=50, max_vocab=1) is encoded.vocabulary
         assert np.diff(encoded.sentences).tolist() == [len(line) for line in lines]
         assert encoded.documents.tolist() == list(range(len(lines) + 1))
-        assert encoded.meta["known"] == sum(i < len(vocabulary) for i in ids)
+        assert encoded.meta["known_tokens"] == sum(i < len(vocabulary) for i in ids)
 
 
 def test_the_corpus_itself_stays_in_the_cache_and_serves_again(tmp_path, home):

@@ -11,7 +11,7 @@ from naive_corpora import decoded
 
 import embeddings.corpora.encoder  # noqa: F401 - compiles the kernels before a test moves the cache
 from embeddings.corpora import Corpus, EncodedCorpus
-from embeddings.corpora.corpus_cache import entries, eviction
+from embeddings.corpora.corpus_cache import entries, tempdir
 from embeddings.corpora.encoded_corpus import DOCUMENTS, IDS, META, SENTENCES, VOCABULARY
 from embeddings.errors import CorpusError, FormatError, OutputError
 from embeddings.support import cache_folder
@@ -34,13 +34,13 @@ def text(tmp_path):
 def count_reads(monkeypatch):
     """A list that grows with each time a corpus is really encoded."""
     reads = []
-    encode_into = Corpus.encode_into
+    write_text = Corpus.write_text
 
     def counted(self, *arguments):
         reads.append(self)
-        encode_into(self, *arguments)
+        write_text(self, *arguments)
 
-    monkeypatch.setattr(Corpus, "encode_into", counted)
+    monkeypatch.setattr(Corpus, "write_text", counted)
     return reads
 
 
@@ -182,7 +182,7 @@ def test_a_full_disk_is_told_in_one_line_and_leaves_nothing(tmp_path, home, room
     corpus = Corpus(path)
     Corpus([path.read_text()]).encode().close()  # compiles all that is run
     home.mkdir(parents=True)
-    assert cache_folder.folder("corpora") == home
+    assert cache_folder.cache_folder("corpora") == home
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (room, limits[1]))
     try:
@@ -220,13 +220,13 @@ def test_of_two_finished_runs_the_first_stays(text, home):
     kept = Corpus(text).encode()
     scratch = home / ".second.partial"
     shutil.copytree(kept.folder, scratch)
-    assert entries.keep(scratch, kept.folder).folder == kept.folder
+    assert entries.store(scratch, kept.folder).folder == kept.folder
     assert len(names(home)) == 1
 
 
 def test_scraps_of_killed_runs_are_swept_after_a_day(text, home):
     for name, age in (("old", 2 * entries.ABANDONED), ("young", 0)):
-        folder = home / f".{name}{eviction.PARTIAL}"
+        folder = home / f".{name}{tempdir.PARTIAL}"
         folder.mkdir(parents=True)
         (folder / IDS).write_bytes(b"")
         for path in (folder / IDS, folder):

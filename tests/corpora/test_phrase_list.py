@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from embeddings.corpora.phrases import Phrase, PhraseList, read
+from embeddings.corpora.phrases import Phrase, PhraseList, read_phrases
 from embeddings.errors import FormatError, OutputError, SettingError
 
 WORD = st.text(st.characters(exclude_categories=["Z", "C"]), min_size=1, max_size=6).filter(
@@ -26,17 +26,17 @@ def test_what_is_saved_is_read_again(tmp_path_factory, phrases):
     path = tmp_path_factory.mktemp("lists") / "f"
     listed = PhraseList(phrases)
     listed.save(path)
-    assert list(read(path)) == phrases
-    assert read(path).identity == listed.identity
+    assert list(read_phrases(path)) == phrases
+    assert read_phrases(path).fingerprint == listed.fingerprint
 
 
 def test_lists_of_others_are_read(tmp_path):
     text = "\ufeffnew york\n\nNew_York_Times\tnewspaper\r\nlos   angeles\nnew york\n"
     (tmp_path / "f").write_text(text, encoding="utf-8")
-    words = [phrase.words for phrase in read(tmp_path / "f")]
+    words = [phrase.words for phrase in read_phrases(tmp_path / "f")]
     assert words == [("new", "york"), ("New", "York", "Times"), ("los", "angeles")]
     (tmp_path / "g").write_text("phrase\tpass\na+b\t2\nc d\t-\n")
-    assert list(read(tmp_path / "g", joiner="+")) == [Phrase(("a", "b"), step=2), Phrase(("c", "d"))]
+    assert list(read_phrases(tmp_path / "g", joiner="+")) == [Phrase(("a", "b"), step=2), Phrase(("c", "d"))]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_lists_of_others_are_read(tmp_path):
 def test_odd_lines_are_told_by_their_number(tmp_path, content, message):
     (tmp_path / "f").write_bytes(content)
     with pytest.raises(FormatError) as error:
-        read(tmp_path / "f")
+        read_phrases(tmp_path / "f")
     assert message in str(error.value)
     assert "\n" not in str(error.value)
 
@@ -80,4 +80,4 @@ def test_what_is_no_phrase_is_refused(tmp_path):
     with pytest.raises(OutputError, match="exists"):
         PhraseList(["a b"]).save(tmp_path / "there")
     with pytest.raises(FormatError, match="cannot be read as a list of phrases"):
-        read(tmp_path)
+        read_phrases(tmp_path)

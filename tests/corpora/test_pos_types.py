@@ -29,7 +29,7 @@ TAGS = {"red": "ADJ", "car": "NOUN", "race": "NOUN", "drive": "VERB", "the": "DE
     ],
 )
 def test_types_are_told_by_parts_of_speech(words, expected):
-    assert pos_types.type_of(words.split(), TAGS) == expected
+    assert pos_types.phrase_type(words.split(), TAGS) == expected
 
 
 @settings(deadline=None, max_examples=60)
@@ -45,14 +45,14 @@ def test_phrases_of_the_types_asked_for_are_found_and_no_others(tmp_path_factory
     with encode([*sentences, ["red", "car"]]) as encoded:
         whole = Phrases(**shape).find(encoded)
         some = Phrases(**shape, types=",".join(names), lexicon=str(folder / "tags")).find(encoded)
-    expected = {phrase.words: pos_types.type_of(phrase.words, TAGS) for phrase in whole}
+    expected = {phrase.words: pos_types.phrase_type(phrase.words, TAGS) for phrase in whole}
     assert {phrase.words: phrase.type for phrase in some} == {
         words: kind for words, kind in expected.items() if kind in names
     }
 
 
 def test_the_lexicon_of_english_is_there():
-    words = lexicon.english()
+    words = lexicon.english_lexicon()
     assert len(words) > 10_000
     assert [words[word] for word in ("red", "car", "use", "the")] == ["ADJ", "NOUN", "VERB", "DET"]
     assert "is" not in words
@@ -68,22 +68,22 @@ def test_a_lexicon_is_learned_from_a_treebank(tmp_path):
     (tmp_path / "bank.conllu").write_text("\n".join(lines))
     treebank.main([str(tmp_path / "bank.conllu"), "-o", str(tmp_path / "tags")])
     assert (tmp_path / "tags").read_text() == "play\tVERB\nrun\tNOUN\nthe\tDET\n"
-    assert lexicon.read(tmp_path / "tags") == {"play": "VERB", "run": "NOUN", "the": "DET"}
+    assert lexicon.read_lexicon(tmp_path / "tags") == {"play": "VERB", "run": "NOUN", "the": "DET"}
 
 
 def test_a_lexicon_may_have_the_tags_of_the_penn_treebank(tmp_path):
     (tmp_path / "tags").write_text("red\tJJ\ncars\tNNS\nwent\tVBD\nthe\tDT\nParis\tPROPN\n")
     expected = {"red": "ADJ", "cars": "NOUN", "went": "VERB", "the": "DET", "Paris": "PROPN", "paris": "PROPN"}
-    assert lexicon.read(tmp_path / "tags") == expected
+    assert lexicon.read_lexicon(tmp_path / "tags") == expected
 
 
 def test_case_parts_no_word_from_its_tag(tmp_path):
     """Neither a capital in the lexicon nor one in the text, but a word that has both forms has both tags."""
     (tmp_path / "tags").write_text("Red\tADJ\nCar\tNOUN\nBrown\tNOUN\nbrown\tADJ\n")
-    tags = lexicon.read(tmp_path / "tags")
+    tags = lexicon.read_lexicon(tmp_path / "tags")
     for words in ("red car", "Red Car", "red Car", "RED CAR", "brown car"):
-        assert pos_types.type_of(words.split(), tags) == "adjective-noun"
-    assert pos_types.type_of(["Brown", "car"], tags) == "noun-noun"
+        assert pos_types.phrase_type(words.split(), tags) == "adjective-noun"
+    assert pos_types.phrase_type(["Brown", "car"], tags) == "noun-noun"
     assert pos_types.tag_codes(["RED", "Brown", "brown", "x"], tags).tolist() == [0, 2, 0, -1]
     shape = {"scoring": "count", "min_count": 1, "types": "adjective-noun", "lexicon": str(tmp_path / "tags")}
     for case in ("lower", "keep"):

@@ -13,7 +13,7 @@ from naive_phrases import connected_pairs, joined, word2phrase_scores
 
 from embeddings.corpora.phrases import Phrases, bigram_counts
 from embeddings.corpora.phrases.connectors import ENGLISH
-from embeddings.corpora.phrases.word_classes import BORDER, Tokens
+from embeddings.corpora.phrases.bigram_counts import BORDER, PhraseTokens
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, FormatError, SettingError
 
@@ -60,7 +60,7 @@ def test_pairs_over_connecting_words_are_those_of_the_twin(sentences, connectors
         named = Path(folder, "words")
         named.write_text(" ".join([*connectors, "unseen"]))
         found = Phrases(scoring="count", min_count=least, connectors=str(named)).find(encoded)
-    expected = connected_pairs(sentences, connectors, bigram_counts.REACH)
+    expected = connected_pairs(sentences, connectors, bigram_counts.MAX_CONNECTORS)
     assert {phrase.words: phrase.count for phrase in found} == {
         words: count for words, count in expected.items() if count >= least
     }
@@ -98,13 +98,13 @@ def test_a_score_must_be_above_the_threshold():
 )
 def test_pairs_are_the_same_however_they_are_sorted(sentences, chunk, merged, connector, least):
     with encode(some(sentences)) as encoded, tempfile.TemporaryDirectory() as folder:
-        tokens = Tokens(
+        tokens = PhraseTokens(
             encoded.ids, encoded.sentences, np.append(encoded.vocabulary.counts, 0), len(encoded.vocabulary)
         )
         links = np.zeros(tokens.size, np.int32)
         links[0], links[tokens.unknown] = connector, BORDER
         whole = bigram_counts.count_pairs(tokens, links, least, Path(folder))
-        cut = bigram_counts.count_pairs(tokens, links, least, Path(folder), chunk=chunk, merged=merged)
+        cut = bigram_counts.count_pairs(tokens, links, least, Path(folder), chunk=chunk, merge_size=merged)
     assert [list(column) for column in whole[:4]] == [list(column) for column in cut[:4]]
     assert whole.distinct == cut.distinct
 
@@ -200,8 +200,8 @@ def test_each_pass_may_have_a_threshold_of_its_own(sample, sentences):
     assert [{phrase.words for phrase in ours if phrase.step == step} for step in (1, 2, 3)] == steps
     assert all(steps[:2])
     same = Phrases(passes=2, thresholds="150")
-    assert same.find(sample).identity == Phrases(passes=2, threshold=150.0).find(sample).identity
-    assert same.identity != Phrases(passes=2, thresholds="150,100").identity
+    assert same.find(sample).fingerprint == Phrases(passes=2, threshold=150.0).find(sample).fingerprint
+    assert same.fingerprint != Phrases(passes=2, thresholds="150,100").fingerprint
 
 
 def test_the_best_stand_first_and_words_below_min_count_join_nothing(sample):
@@ -210,7 +210,7 @@ def test_the_best_stand_first_and_words_below_min_count_join_nothing(sample):
     assert ranks == sorted(ranks, reverse=True)
     counts = dict(zip(sample.vocabulary.words, sample.vocabulary.counts.tolist(), strict=True))
     assert min(counts[word] for phrase in found for word in phrase.words) > 20
-    assert found.identity == Phrases(min_count=20).find(sample).identity
+    assert found.fingerprint == Phrases(min_count=20).find(sample).fingerprint
 
 
 @pytest.mark.parametrize(
@@ -250,7 +250,7 @@ def test_files_of_connecting_words_are_checked(tmp_path):
 
 def test_too_many_words_for_a_pair_to_be_a_number_are_told(tmp_path):
     counts = np.broadcast_to(np.int64(1), (1 << 31,))
-    tokens = Tokens(np.zeros(0, np.int32), np.zeros(1, np.int64), counts, 0)
+    tokens = PhraseTokens(np.zeros(0, np.int32), np.zeros(1, np.int64), counts, 0)
     links = np.array([5], np.int32)
     with pytest.raises(CorpusError, match="2,147,483,648 different words with 5 connecting words are too many to tell"):
         bigram_counts.count_pairs(tokens, links, 1, tmp_path)
@@ -258,8 +258,8 @@ def test_too_many_words_for_a_pair_to_be_a_number_are_told(tmp_path):
 
 def test_how_many_connecting_words_there_may_be_is_told():
     with pytest.raises(CorpusError, match=r"300,000 different words with 1,000 .* name 100 connecting words at most"):
-        bigram_counts.check_room(300_000, 1000)
-    assert bigram_counts.fits(300_000, 100)
-    assert not bigram_counts.fits(300_000, 101)
+        bigram_counts.check_key_size(300_000, 1000)
+    assert bigram_counts.fits_key(300_000, 100)
+    assert not bigram_counts.fits_key(300_000, 101)
     with pytest.raises(CorpusError, match="to tell apart; lower --max-types"):
-        bigram_counts.check_room(1 << 32, 0)
+        bigram_counts.check_key_size(1 << 32, 0)

@@ -1,0 +1,89 @@
+"""One-dimensional .npy files, written block by block and read back memory-mapped."""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embeddings.errors import FormatError, OutputError
+
+HEADER_SIZE = 128  # bytes; fixed, as the number of items is known only at the end
+BLOCK = 1 << 18  # items mapped at a time
+
+MapIds = Callable[[NDArray[np.int32]], NDArray[np.int32]]
+
+
+@contextmanager
+def output_errors(path: Path) -> Iterator[None]:
+    """Convert every OSError, such as a full disk, to an OutputError that names the folder of the corpus."""
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(
+            f"the encoded corpus cannot be written to {path.parent}: {error.strerror or error}; "
+            "EMBEDDINGS_CACHE and TMPDIR move it"
+        ) from error
+
+
+class ArrayFile:
+    """A growing .npy file of one dtype; `digest` is the SHA-256 of its items. Methods raise OutputError."""
+
+    def __init__(self, path: Path, dtype: Any) -> None:
+        self.path = path
+        self.dtype = np.dtype(dtype).newbyteorder("<")
+        self.count = 0
+        self.digest = hashlib.sha256()
+        with output_errors(path):
+            self.file = path.open("w+b")
+            self.file.write(bytes(HEADER_SIZE))
+
+    def append(self, items: NDArray[Any]) -> None:
+        """Append items."""
+        block = np.ascontiguousarray(items, self.dtype)
+        self.digest.update(block.data)
+        self.count += len(block)
+        with output_errors(self.path):
+            self.file.write(block.data)
+
+    def map(self, function: MapIds) -> None:
+        """Replace all items by what `function` returns for each block of them; the digest is recomputed."""
+        self.digest = hashlib.sha256()
+        position = HEADER_SIZE
+        with output_errors(self.path):
+            while True:
+                self.file.seek(position)
+                old = np.frombuffer(self.file.read(BLOCK * self.dtype.itemsize), self.dtype)
+                if not len(old):
+                    return
+                new = function(old)
+                self.digest.update(new.data)
+                self.file.seek(position)
+                self.file.write(new.data)
+                position += new.nbytes
+
+    def close(self) -> None:
+        """Write the header and close the file."""
+        fields = {"descr": self.dtype.str, "fortran_order": False, "shape": (self.count,)}
+        text = repr(fields).encode().ljust(HEADER_SIZE - 11) + b"\n"  # .npy format 1.0
+        with output_errors(self.path), self.file:
+            self.file.seek(0)
+            self.file.write(b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text)
+
+
+def load_array(path: Path, dtype: Any, count: int) -> NDArray[Any]:
+    """Memory-map a .npy file read-only.
+
+    Raises:
+        FormatError: the file is missing, broken, or has another dtype or length.
+    """
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except Exception as error:  # the header is Python text, and numpy's parser raises many types
+        raise FormatError(f"{path} is not a readable .npy file: {' '.join(str(error).split())}") from error
+    if array.dtype != np.dtype(dtype) or array.shape != (count,):
+        raise FormatError(f"{path} has {array.dtype} {array.shape}, expected {np.dtype(dtype)} ({count},)")
+    return np.asarray(array)

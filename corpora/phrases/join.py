@@ -1,0 +1,151 @@
+"""Phrases joined in an encoded corpus, which is recounted and written like any other."""
+
+import json
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embeddings.corpora.array_file import ArrayFile, load_array, output_errors
+from embeddings.corpora.encoded_corpus import (
+    DOCUMENTS,
+    IDS,
+    META,
+    PHRASES,
+    SENTENCES,
+    TAGS,
+    VOCABULARY,
+    EncodedCorpus,
+    share_files,
+    write_meta,
+)
+from embeddings.corpora.phrases import join_kernel, phrase_trie
+from embeddings.corpora.phrases.bigram_counts import PhraseTokens
+from embeddings.corpora.phrases.phrase import JOINER, Phrase, check_joiner, to_phrase_table
+from embeddings.corpora.vocabulary import Vocabulary, rank_by_frequency
+from embeddings.errors import CorpusError, SettingError
+from embeddings.support.arrow_arrays import to_arrow, to_numpy, to_string_array
+from embeddings.support.arrow_files import write_table
+
+MODES = ("replace", "alternate")
+BLOCK = 1 << 20  # tokens joined at a time, but at least twice join_kernel.MAX_RUN
+
+
+class JoinedFiles(NamedTuple):
+    """The files of ids (not yet renumbered) and sentences, the count of each id, and the occurrences of phrases."""
+
+    ids: ArrayFile
+    sentences: ArrayFile
+    counts: NDArray[np.int64]
+    occurrences: int
+
+
+def check_mode(mode: str) -> str:
+    """Return the mode; raises SettingError if it is not replace or alternate."""
+    if mode not in MODES:
+        raise SettingError(f"phrase-mode must be {' or '.join(MODES)}, got {mode!r}")
+    return mode
+
+
+def join_phrases(
+    encoded: EncodedCorpus, phrases: Sequence[Phrase], folder: Path, *, joiner: str = JOINER, mode: str = "replace"
+) -> None:
+    """Write the corpus to `folder` with phrases as tokens, and count all types again.
+
+    Phrases are joined greedily from the left, the longest first, within sentences, in one pass after another. With the
+    mode "alternate" every second occurrence of a phrase stays as its words, so that both are trained on
+    the same contexts. A phrase that is spelled like an existing word becomes one type with it.
+
+    Raises:
+        CorpusError: there are phrases, but the corpus does not have all words of any.
+        OutputError: it cannot be written.
+        SettingError: the joiner or the mode is not allowed.
+    """
+    check_joiner(joiner)
+    trie, known = phrase_trie.build(encoded.vocabulary, phrases)
+    if phrases and not known:
+        raise CorpusError(f"none of {len(phrases)} phrases has all its words in the corpus")
+    files = join_tokens(encoded, trie, folder, alternate=check_mode(mode) == "alternate")
+    names = [joiner.join(phrase.words) for phrase in known]
+    vocabulary, rank = joined_vocabulary(encoded.vocabulary, names, files.counts)
+    vocabulary.total = files.ids.count
+    files.ids.map(lambda old: rank[old])
+    files.ids.close()
+    files.sentences.close()
+    digests = [encoded.fingerprint, files.ids.digest.hexdigest(), files.sentences.digest.hexdigest()]
+    fingerprint = sha256(json.dumps([*digests, list(vocabulary.words)]).encode()).hexdigest()[:32]
+    statistics = {"listed": len(phrases), "known": len(known), "occurrences": files.occurrences}
+    meta = {
+        **encoded.meta,
+        "phrases": {**statistics, "joiner": joiner, "mode": mode},
+        "max_undercount": encoded.max_undercount * max((len(phrase.words) for phrase in known), default=1),
+        "fingerprint": fingerprint,
+        "tokens": files.ids.count,
+        "types": len(vocabulary),
+        "known_tokens": vocabulary.tokens,
+        "fixed_vocabulary": False,
+    }
+    with output_errors(folder / META):
+        write_table(to_phrase_table(known), folder / PHRASES)
+        shared = share_files(encoded, [DOCUMENTS, TAGS], folder)
+        vocabulary.save(folder / VOCABULARY)
+        write_meta(folder, meta, [IDS, SENTENCES, VOCABULARY, PHRASES, *shared])
+
+
+def join_tokens(
+    encoded: EncodedCorpus, trie: phrase_trie.PhraseTrie, folder: Path, *, alternate: bool = False
+) -> JoinedFiles:
+    """Write ids and sentences to `folder`; words keep their ids, phrases have ids from `len(trie.in_phrase)` up."""
+    ids, sentences = ArrayFile(folder / IDS, np.int32), ArrayFile(folder / SENTENCES, np.int64)
+    sentences.append(np.zeros(1))
+    phrases, size = len(trie.steps), max(BLOCK, 2 * join_kernel.MAX_RUN)
+    out = (np.empty(size, np.int32), np.empty(size, np.int64), np.zeros(len(trie.in_phrase) + phrases, np.int64))
+    toggles = np.zeros(phrases * alternate, np.uint8)
+    state, run = np.zeros(join_kernel.STATE_SIZE, np.int64), np.empty(join_kernel.MAX_RUN, np.int32)
+    has_more = True
+    while has_more:
+        has_more = join_kernel.join(encoded.ids, encoded.sentences, tuple(trie), toggles, run, out, state)
+        ids.append(out[0][: state[join_kernel.N_IDS]])
+        sentences.append(out[1][: state[join_kernel.N_SENTENCES]])
+    return JoinedFiles(ids, sentences, out[2], int(state[join_kernel.N_JOINED]))
+
+
+def join_for_detection(
+    encoded: EncodedCorpus, phrases: Sequence[Phrase], folder: Path
+) -> tuple[PhraseTokens, list[Phrase]]:
+    """Return the corpus with these phrases joined, as input of the next detection pass, and the phrases it contains."""
+    vocabulary = encoded.vocabulary
+    if not phrases and not encoded.meta["fixed_vocabulary"]:
+        counts = np.append(vocabulary.counts, len(encoded.ids) - vocabulary.tokens)
+        return PhraseTokens(encoded.ids, encoded.sentences, counts, len(vocabulary)), []
+    trie, known = phrase_trie.build(vocabulary, phrases)
+    files = join_tokens(encoded, trie, folder)
+    files.ids.close()
+    files.sentences.close()
+    ids = load_array(folder / IDS, "<i4", files.ids.count)
+    sentences = load_array(folder / SENTENCES, "<i8", files.sentences.count)
+    return PhraseTokens(ids, sentences, files.counts, len(vocabulary)), known
+
+
+def joined_vocabulary(
+    old: Vocabulary, names: list[str], counts: NDArray[np.int64]
+) -> tuple[Vocabulary, NDArray[np.int32]]:
+    """Return the vocabulary of the types that occur, and the new id of each old one: words, unknown word, phrases.
+
+    counts: (words + 1 + phrases,).
+    """
+    import pyarrow
+
+    unknown = len(old)
+    coded = pyarrow.concat_arrays([to_string_array(old.column), to_string_array(names)]).dictionary_encode()
+    codes = to_numpy(coded.indices)
+    sums = np.zeros(len(coded.dictionary), np.int64)
+    np.add.at(sums, codes, np.delete(counts, unknown))
+    occurring = np.flatnonzero(sums)
+    vocabulary, rank = rank_by_frequency(coded.dictionary.take(to_arrow(occurring)), sums[occurring])
+    new_ids = np.full(len(sums), len(occurring), np.int32)
+    new_ids[occurring] = rank
+    return vocabulary, np.insert(new_ids[codes], unknown, len(occurring))

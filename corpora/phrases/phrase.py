@@ -1,0 +1,84 @@
+"""A phrase: its words and what is known of it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from embeddings.errors import SettingError
+
+if TYPE_CHECKING:
+    from embeddings.corpora.encoded_corpus import EncodedCorpus
+
+JOINER = "_"
+MAX_WORDS = 32  # of a phrase
+MAX_PASSES = 8
+WORDS, PASS = "words", "pass"  # columns of a phrase table
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A phrase.
+
+    count: how often its words occurred next to each other when it was detected. score: its detection score. type: such
+    as "noun-noun". step: the pass over the corpus, from 1, that joins it; it sees phrases joined in earlier passes.
+    """
+
+    words: tuple[str, ...]
+    count: int | None = None
+    score: float | None = None
+    type: str | None = None
+    step: int = 1
+
+
+class PhraseSource(Protocol):
+    """Where phrases come from: settings to detect them, or a list."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Equal if equal corpora give equal phrases."""
+
+    def find(self, encoded: "EncodedCorpus") -> Iterable[Phrase]:
+        """Return the phrases for a corpus."""
+
+
+def check_phrase(phrase: Phrase) -> None:
+    """Raise SettingError unless a phrase has 2 to 32 valid words and a valid pass."""
+    if not 2 <= len(phrase.words) <= MAX_WORDS or not all(isinstance(word, str) and word for word in phrase.words):
+        raise SettingError(f"a phrase must have 2 to {MAX_WORDS} words, none of them empty, got {phrase.words!r:.80}")
+    if not all(map(is_unicode, phrase.words)):
+        raise SettingError(f"the words of a phrase must be valid Unicode, got {phrase.words!r:.80}")
+    if not 1 <= phrase.step <= MAX_PASSES:
+        raise SettingError(f"the pass of a phrase must be from 1 to {MAX_PASSES}, got {phrase.step}")
+
+
+def check_joiner(joiner: str) -> str:
+    """Return the joiner; raises SettingError if it is empty, not valid Unicode, or has a letter, digit or space."""
+    if not isinstance(joiner, str) or not joiner or any(mark.isalnum() or mark.isspace() for mark in joiner):
+        raise SettingError(f"joiner must be characters other than letters, digits and white space, got {joiner!r}")
+    if not is_unicode(joiner):
+        raise SettingError(f"joiner must be valid Unicode, got {joiner!r}")
+    return joiner
+
+
+def is_unicode(text: str) -> bool:
+    """Whether a text can be encoded as UTF-8; lone surrogates cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def phrase_schema() -> Any:
+    """Return the pyarrow schema of a phrase table."""
+    import pyarrow
+
+    return pyarrow.schema([(WORDS, pyarrow.large_list(pyarrow.large_string())), (PASS, pyarrow.int8())])
+
+
+def to_phrase_table(phrases: Iterable[Phrase]) -> Any:
+    """Return the words and passes of phrases as a pyarrow table."""
+    import pyarrow
+
+    rows = list(phrases)
+    return pyarrow.table([[row.words for row in rows], [row.step for row in rows]], schema=phrase_schema())

@@ -1,0 +1,137 @@
+"""Rows of records: JSON lines, and Python mappings such as those of `csv.DictReader` or `to_dict("records")`."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from numbers import Integral
+from typing import Any
+
+from embeddings.corpora.reading.text_rows import (
+    MAX_ROW,
+    ColumnSelection,
+    Rows,
+    describe,
+    format_names,
+    rows_from_cells,
+)
+from embeddings.corpora.reading.utf8 import Utf8Decoder, encode_utf8
+from embeddings.errors import CorpusError
+
+Record = tuple[str, dict[str, Any]]  # its position for messages, and its fields
+
+
+class JsonNumber(str):
+    """A JSON number as it is written; numbers in JSON are unlimited, and are not text."""
+
+
+DECODER = json.JSONDecoder(parse_int=JsonNumber, parse_float=JsonNumber, parse_constant=JsonNumber)
+
+
+def record_rows(
+    records: Iterable[Record], file: str, columns: ColumnSelection, decoder: Utf8Decoder, size: int
+) -> Iterator[Rows]:
+    """Yield records as rows, about `size` bytes of text at a time.
+
+    A column is the name of a field, or a dotted path to a nested field. Every record must have it; null is an empty
+    text. If no text column is requested, the only field of strings of the first record is used.
+
+    Raises:
+        CorpusError: a field is missing or not a string; the message has the position of the record.
+    """
+    text, tag = None, columns.tag
+    cells: list[bytes] = []
+    tags: list[str | None] = []
+    length = 0
+    for position, record in records:
+        if text is None:
+            candidates = [name for name, value in record.items() if type(value) is str]
+            text = columns.text or columns.text_column(file, candidates, list(record))
+        value = field_value(record, text, position)
+        if value is not None and (not isinstance(value, str) or isinstance(value, JsonNumber)):
+            raise CorpusError(f"{position}: the text {text!r} must be a string, got a value {describe_field(value)}")
+        cells.append(encode_utf8(value or "", decoder, position))
+        if tag is not None:
+            tags.append(tag_value(field_value(record, tag, position), tag, position, decoder))
+        length += len(cells[-1]) + 1
+        if length >= size:
+            yield rows_from_cells(cells, tags if tag is not None else None)
+            cells, tags, length = [], [], 0
+    if cells:
+        yield rows_from_cells(cells, tags if tag is not None else None)
+
+
+def field_value(record: dict[str, Any], path: str, position: str) -> Any:
+    """Return the value of a field by its name or by a dotted path; a path through null gives None."""
+    if path in record:
+        return record[path]
+    value: Any = record
+    for name in path.split("."):
+        if value is None:
+            return None
+        if type(value) is not dict or name not in value:
+            raise CorpusError(f"{position}: no field {path!r}; its fields: {format_names(list(record))}")
+        value = value[name]
+    return value
+
+
+def tag_value(value: Any, column: str, position: str, decoder: Utf8Decoder) -> str | None:
+    """Return a tag: a string, an integer as it is written, or None."""
+    if type(value) is not bool and isinstance(value, Integral):  # numpy integers too
+        return str(int(value))
+    if value is not None and not isinstance(value, str):
+        raise CorpusError(f"{position}: the tag {column!r} must be a string or integer, got {describe_field(value)}")
+    return None if value is None else encode_utf8(value, decoder, position).decode()
+
+
+def describe_field(value: object) -> str:
+    """Format the value of a field for a message."""
+    return f"number {value:.20}" if isinstance(value, JsonNumber) else describe(value)
+
+
+def mapping_records(items: Iterable[Any]) -> Iterator[Record]:
+    """Yield Python mappings as records."""
+    for number, item in enumerate(items, 1):
+        if not isinstance(item, Mapping):
+            raise CorpusError(f"item {number} is {describe(item)}, but the first item is a mapping")
+        yield f"item {number}", dict(item)
+
+
+def json_records(blocks: Iterable[bytes], file: str) -> Iterator[Record]:
+    """Yield the objects of JSON lines that come in blocks of valid UTF-8; blank lines are skipped."""
+    number = 0
+    for lines in complete_lines(blocks, file):
+        for line in lines:
+            number += 1
+            if line and not line.isspace():
+                position = f"{file}, line {number}"
+                yield position, parse_object(line, position)
+
+
+def complete_lines(blocks: Iterable[bytes], file: str) -> Iterator[list[str]]:
+    """Yield the lines that end in each block, without their ends; then what follows the last line end."""
+    unfinished: list[str] = []
+    number = length = 0
+    for block in blocks:
+        first, *others = block.decode().split("\n")
+        unfinished.append(first)
+        length += len(first)
+        if length > MAX_ROW:
+            raise CorpusError(f"{file}, line {number + 1}: longer than {MAX_ROW} characters")
+        if others:
+            *lines, last = others
+            yield ["".join(unfinished), *lines]
+            unfinished, length, number = [last], len(last), number + len(others)
+    yield ["".join(unfinished)]
+
+
+def parse_object(line: str, position: str) -> dict[str, Any]:
+    """Parse the JSON object in a line."""
+    try:
+        value = DECODER.decode(line.lstrip())
+    except RecursionError:
+        raise CorpusError(f"{position}: JSON is nested too deeply") from None
+    except ValueError as error:
+        reason = f"{error.msg} at column {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
+        raise CorpusError(f"{position}: invalid JSON: {reason}") from None
+    if type(value) is not dict:
+        raise CorpusError(f"{position}: expected a JSON object, got {describe_field(value)}")
+    return value

@@ -1,0 +1,110 @@
+"""The growing table of distinct words: their bytes, their counts, and the hash slots of the scanner."""
+
+import os
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embeddings.corpora import pruning, scanner
+from embeddings.errors import CorpusError
+
+BYTES_PER_BYTE = 2  # lower-casing makes at most two bytes of one
+
+
+class TableArrays(NamedTuple):
+    """The arrays in which the scanner looks words up.
+
+    A record holds the hash and raw id of a word, its start in the arena, and its count; it ends where the next starts.
+    """
+
+    slots: NDArray[np.int32]
+    records: NDArray[np.int64]
+    arena: NDArray[np.uint8]
+
+
+class WordTable:
+    """Distinct words with raw ids in order of first occurrence; memory grows only with their number.
+
+    If there are more than `max_types`, `prune` drops the words that are not more frequent than the median (Misra and
+    Gries 1982, with the median as in Anderson et al. 2017). No count is too high; none is too low by more than
+    `max_undercount`, which is at most 2 / max_types of all tokens. A dropped word that occurs again gets a new raw id.
+    """
+
+    def __init__(self, max_types: int | None = None) -> None:
+        self.max_undercount = 0
+        self.undercounts = np.empty(0, np.int64)  # of each word that survived the last pruning, when it was added
+        slots, records = np.full(1 << 12, -1, np.int32), np.zeros((1 << 11, 3), np.int64)
+        self.arrays = TableArrays(slots, records, np.empty(1 << 16, np.uint8))
+        self.state: NDArray[np.int64] = np.zeros(scanner.STATE_SIZE, np.int64)
+        self.state[[scanner.LINE_IS_BLANK, scanner.DOCUMENT_IS_DUE]] = 1
+        self.state[scanner.MAX_TYPES] = np.iinfo(np.int64).max if max_types is None else max_types
+        # a random seed, so that no text can be crafted to collide in one slot
+        self.state[[scanner.SEED, scanner.PENDING_HASH]] = int.from_bytes(os.urandom(4), "little")
+        self.set_shift()
+
+    def __len__(self) -> int:
+        return int(self.state[scanner.N_TYPES])
+
+    def reserve(self, tokens: int, size: int) -> TableArrays:
+        """Return the arrays with room for `tokens` more words from `size` bytes of text.
+
+        Raises:
+            CorpusError: there could be more words than 32-bit ids.
+        """
+        types = len(self) + tokens
+        if types > np.iinfo(np.int32).max or self.state[scanner.N_RAW] + tokens > np.iinfo(np.int32).max:
+            raise CorpusError(f"the corpus has more than {np.iinfo(np.int32).max} distinct words; set --max-types")
+        slots, records, arena = self.arrays
+        used = int(self.state[scanner.ARENA_END] + self.state[scanner.PENDING_SIZE])
+        if types + 1 > len(records):
+            records = grow(records, types + 1, len(self) + 1)
+        if used + BYTES_PER_BYTE * size > len(arena):
+            arena = grow(arena, used + BYTES_PER_BYTE * size, used)
+        needs_rehash = 2 * types > len(slots)
+        if needs_rehash:
+            slots = np.full(1 << (2 * types - 1).bit_length(), -1, np.int32)
+        self.arrays = TableArrays(slots, records, arena)
+        if needs_rehash:
+            self.set_shift()
+            pruning.fill_slots(tuple(self.arrays), self.state)
+        return self.arrays
+
+    def prune(self) -> None:
+        """Drop the words that are not more frequent than the median, and update the undercounts."""
+        types = len(self)
+        undercounts = np.concatenate([self.undercounts, np.full(types - len(self.undercounts), self.max_undercount)])
+        upper_bounds = self.counts() + undercounts
+        self.max_undercount = int(np.partition(upper_bounds, types // 2)[types // 2])
+        keep = upper_bounds > self.max_undercount
+        self.undercounts = undercounts[keep]
+        pruning.compact(keep, tuple(self.arrays), self.state)
+        self.arrays.slots.fill(-1)
+        pruning.fill_slots(tuple(self.arrays), self.state)
+
+    def set_shift(self) -> None:
+        """Set how many bits of a hash the scanner drops to select a slot."""
+        self.state[scanner.SHIFT] = 32 - (len(self.arrays.slots).bit_length() - 1)
+
+    def counts(self) -> NDArray[np.int64]:
+        """Return the count of each word (types,)."""
+        return self.arrays.records[: len(self), scanner.COUNT]
+
+    def raw_ids(self) -> NDArray[np.int64]:
+        """Return the raw id of each word, ascending (types,)."""
+        return self.arrays.records[: len(self), scanner.HASH_AND_RAW] >> scanner.RAW_SHIFT
+
+    def words(self) -> Any:
+        """Return the words as a pyarrow large_string array (types,) that shares the arena's memory."""
+        import pyarrow
+
+        offsets = np.ascontiguousarray(self.arrays.records[: len(self) + 1, scanner.START])
+        buffers = [None, pyarrow.py_buffer(offsets), pyarrow.py_buffer(self.arrays.arena)]
+        return pyarrow.Array.from_buffers(pyarrow.large_string(), len(self), buffers)
+
+
+def grow(array: NDArray[Any], size: int, used: int) -> NDArray[Any]:
+    """Copy the first `used` rows to an array of at least `size` rows, and at least half as many again as before."""
+    larger: NDArray[Any] = np.zeros((max(size, len(array) * 3 // 2), *array.shape[1:]), array.dtype)
+    larger[:used] = array[:used]
+    return larger

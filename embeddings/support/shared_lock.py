@@ -1,0 +1,58 @@
+"""Shared locks on files, which protect a folder from removal while a process uses it.
+
+A lock ends with the process that holds it, and needs no write access. `filelock` offers exclusive locks on files it
+must be able to write, and a shared one through SQLite; neither suits a cache that may be read-only. On Windows the open
+file itself protects: a folder with an open file cannot be renamed there.
+"""
+
+import os
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+
+def acquire_shared(path: Path) -> int | None:
+    """Return a file descriptor with a shared lock; None if the file is missing or its folder is being removed."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        return None
+    if try_lock(descriptor, exclusive=False) and is_same_file(path, descriptor):
+        return descriptor
+    os.close(descriptor)
+    return None
+
+
+def is_unlocked(path: Path) -> bool:
+    """Whether no process, including this one, holds a lock on the file; true if the file is missing."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        return True
+    try:
+        return try_lock(descriptor, exclusive=True)
+    finally:
+        os.close(descriptor)
+
+
+def try_lock(descriptor: int, *, exclusive: bool) -> bool:
+    """Lock a file without waiting; true as well on file systems without locks."""
+    try:
+        if fcntl:
+            fcntl.flock(descriptor, (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # the file system has no locks
+        return True
+    return True
+
+
+def is_same_file(path: Path, descriptor: int) -> bool:
+    """Whether the open file is still the one at this path."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(descriptor))
+    except OSError:
+        return False

@@ -1,0 +1,165 @@
+import math
+
+import numpy as np
+import pyarrow
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.errors import CorpusError, EmbeddingsError, FormatError, OutputError, SettingError
+
+COUNTS = st.dictionaries(st.text(max_size=5), st.integers(1, 9), max_size=20)
+
+
+@settings(deadline=None)
+@given(counts=COUNTS)
+def test_sorted_by_count_then_code_points(counts):
+    vocabulary = Vocabulary.from_counts(counts)
+    pairs = sorted(counts.items(), key=lambda pair: (-pair[1], [ord(character) for character in pair[0]]))
+    assert list(zip(vocabulary.words, vocabulary.counts.tolist(), strict=True)) == pairs
+    assert vocabulary.counts.dtype == np.int64
+    assert [vocabulary.index(word) for word in vocabulary.words] == list(range(len(vocabulary)))
+    assert vocabulary.tokens == vocabulary.total == sum(counts.values())
+
+
+def test_words_and_counts_apart():
+    vocabulary = Vocabulary.from_counts(["b", "a", "c"], [1, 1, 5], total=10)
+    assert vocabulary.words == ["c", "a", "b"]
+    assert (vocabulary.tokens, vocabulary.total) == (7, 10)
+    assert "a" in vocabulary
+    assert "d" not in vocabulary
+    with pytest.raises(KeyError, match="'d' is not among the 3 words of the vocabulary"):
+        vocabulary.index("d")
+    with pytest.raises(EmbeddingsError, match=r"^'d' is not among"):
+        vocabulary.index("d")
+
+
+@pytest.mark.parametrize(
+    ("words", "counts", "total", "message"),
+    [
+        (["a", "b"], [1], None, "2 words have 1 counts"),
+        (["a", "b"], [1, 2], None, "must not rise"),
+        (["a"], [-1], None, "must not be negative"),
+        (["a"], [5], 4, "a total of 4 is less than the sum of the counts, 5"),
+    ],
+)
+def test_nonsense_is_refused(words, counts, total, message):
+    with pytest.raises(SettingError, match=message):
+        Vocabulary(words, counts, total=total)
+
+
+def test_a_word_twice_is_refused():
+    with pytest.raises(SettingError, match="a word occurs twice"):
+        Vocabulary.from_counts(["a", "a"], [1, 1])
+
+
+@settings(deadline=None)
+@given(counts=COUNTS.filter(bool), min_count=st.integers(0, 10), max_vocab=st.none() | st.integers(1, 25))
+def test_select_is_a_prefix_of_the_frequent_words(counts, min_count, max_vocab):
+    vocabulary = Vocabulary.from_counts(counts, total=1000)
+    expected = [word for word in vocabulary.words if counts[word] >= min_count][:max_vocab]
+    if not expected:
+        with pytest.raises(CorpusError, match=f"no word occurs {min_count} times: the most frequent is .* with"):
+            vocabulary.select(min_count=min_count, max_vocab=max_vocab)
+        return
+    selected = vocabulary.select(min_count=min_count, max_vocab=max_vocab)
+    assert selected.words == expected
+    assert selected.counts.tolist() == [counts[word] for word in expected]
+    assert selected.total == 1000
+
+
+def test_select_says_what_would_do():
+    vocabulary = Vocabulary(["the", "a"], [12, 3])
+    message = "^no word occurs 50 times: the most frequent is 'the' with 12; lower --min-count$"
+    with pytest.raises(CorpusError, match=message):
+        vocabulary.select(min_count=50)
+    with pytest.raises(SettingError, match="max-vocab must be at least 1, not 0"):
+        vocabulary.select(max_vocab=0)
+    with pytest.raises(CorpusError, match="the vocabulary is empty"):
+        Vocabulary([], []).select()
+
+
+def test_keep_probabilities_are_those_of_word2vec():
+    vocabulary = Vocabulary(["a", "b", "c"], [900, 90, 10], total=5000)
+    keep = vocabulary.keep_probabilities(0.02)
+    assert keep.dtype == np.float32
+    for count, probability in zip([900, 90, 10], keep, strict=True):
+        share = count / 1000
+        assert probability == pytest.approx(min(1, math.sqrt(0.02 / share) + 0.02 / share), rel=1e-6)
+    assert vocabulary.keep_probabilities(0).tolist() == [1, 1, 1]
+    for sample in (-1, math.nan):
+        with pytest.raises(SettingError, match="sample must be 0 or more"):
+            vocabulary.keep_probabilities(sample)
+
+
+@pytest.mark.parametrize("exponent", [0.75, 0, 1, -0.5])
+def test_noise_weights_are_powers_of_counts(exponent):
+    weights = Vocabulary(["a", "b", "c"], [900, 90, 10]).noise_weights(exponent)
+    powers = [count**exponent for count in (900, 90, 10)]
+    assert weights.dtype == np.float64
+    assert weights == pytest.approx([power / sum(powers) for power in powers], rel=1e-12)
+    with (
+        pytest.raises(SettingError, match="noise exponent 1000 gives no usable weights"),
+        np.errstate(all="ignore"),
+    ):
+        Vocabulary(["a"], [900]).noise_weights(1000)
+
+
+def test_saved_and_loaded_whole(tmp_path):
+    words = ["", "tab\there", "line\nend", "😀", "nul\0", " ", "ü", "u\u0308"]
+    vocabulary = Vocabulary(words, range(10, 2, -1), total=10**12)
+    vocabulary.save(tmp_path / "v")
+    for loaded in (Vocabulary.load(tmp_path / "v"), Vocabulary.load(tmp_path / "v").select(min_count=3)):
+        assert loaded.words == words
+        assert loaded.counts.tolist() == vocabulary.counts.tolist()
+        assert loaded.total == 10**12
+    loaded.select(max_vocab=3).save(tmp_path / "v", force=True)
+    assert Vocabulary.load(tmp_path / "v").words == words[:3]
+    with pytest.raises(OutputError, match="exists"):
+        vocabulary.save(tmp_path / "v")
+
+
+def test_arrow_words_stay_arrow_until_asked_for(tmp_path):
+    Vocabulary(["a", "b"], [2, 1]).save(tmp_path / "v")
+    loaded = Vocabulary.load(tmp_path / "v")
+    assert "words" not in vars(loaded.select(max_vocab=1))
+    with pytest.raises(CorpusError, match="the most frequent is 'a' with 2"):
+        loaded.select(min_count=3)
+
+
+def written(path, columns, metadata):
+    table = pyarrow.table(columns).replace_schema_metadata(metadata)
+    with pyarrow.ipc.new_file(str(path), table.schema) as writer:
+        writer.write_table(table)
+
+
+@pytest.mark.parametrize(
+    ("columns", "metadata", "message"),
+    [
+        ({"word": ["a"]}, {"total": "1"}, "needs the columns word"),
+        ({"word": [1], "count": [1]}, {"total": "1"}, "needs the columns word"),
+        ({"word": ["a"], "count": ["1"]}, {"total": "1"}, "needs the columns word"),
+        ({"word": ["a", None], "count": [1, 1]}, {"total": "2"}, "a word or count is missing"),
+        ({"word": ["a", "a"], "count": [1, 1]}, {"total": "2"}, "a word occurs twice"),
+        ({"word": ["a", "b"], "count": [1, 2]}, {"total": "3"}, "must not rise"),
+        ({"word": ["a"], "count": [1]}, {}, "its metadata has no total"),
+        ({"word": ["a"], "count": [1]}, {"total": "x"}, "is not a vocabulary file: "),
+    ],
+)
+def test_other_tables_are_refused(tmp_path, columns, metadata, message):
+    written(tmp_path / "v", columns, metadata)
+    with pytest.raises(FormatError, match=message):
+        Vocabulary.load(tmp_path / "v")
+
+
+def test_broken_files_are_refused(tmp_path):
+    path = tmp_path / "v"
+    with pytest.raises(FormatError, match="v is not a readable vocabulary file: "):
+        Vocabulary.load(path)
+    Vocabulary(["a", "b"], [2, 1]).save(path)
+    data = path.read_bytes()
+    for length in range(0, len(data), 16):
+        path.write_bytes(data[:length])
+        with pytest.raises(FormatError, match="v is not a readable vocabulary file: "):
+            Vocabulary.load(path)

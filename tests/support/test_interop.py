@@ -1,0 +1,158 @@
+"""Vectors and models as guests: in notebooks, under pickle, among containers; and what the library says by itself."""
+
+import copy
+import html.parser
+import pickle
+
+import numpy as np
+import pytest
+
+import embeddings as em
+from embeddings.errors import RegistryError
+
+SMALL = {"dim": 8, "min_count": 1, "epochs": 2, "window": 2}
+HOSTILE = ["<script>alert(1)</script>", '"><img src=x>', "&amp;", "‮abc", "\ud800", "x" * 1000, ""]
+VOID = {"img", "br"}
+
+
+class Tags(html.parser.HTMLParser):
+    """Collects the elements, and sees that each is closed in turn."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found, self.open, self.said = [], [], []
+        self.feed(text)
+        assert not self.open
+
+    def handle_starttag(self, tag, attrs):
+        assert tag not in VOID
+        self.found.append(tag)
+        self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.said.append(data)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return em.train("fasttext", ["walking talked", "walked talking"], threads=1, buckets=50, **SMALL)
+
+
+def test_containers(model):
+    for one in (model.vectors, model.vocabulary):
+        assert len(one) == 4
+        assert sorted(one) == ["talked", "talking", "walked", "walking"]
+        assert "walked" in one
+        assert "walks" not in one
+        assert 3 not in one
+    assert bool(em.Vocabulary([], [])) is False
+    assert model.vectors._ipython_key_completions_() == model.vectors.words
+    many = em.Vectors(map(str, range(60_000)), np.zeros((60_000, 1)))
+    assert many._ipython_key_completions_() == [str(number) for number in range(50_000)]
+
+
+def test_vectors_as_a_table():
+    vectors = em.Vectors([f"w{i}" for i in range(1234)], np.full((1234, 20), 3.0), counts=range(1234, 0, -1))
+    seen = Tags(vectors._repr_html_())
+    assert seen.found.count("tr") == 11
+    assert {"w0", "w9", "1234", "13.42", "3"} <= set(seen.said)
+    assert "w10" not in seen.said
+    assert seen.said[:2] == ["Vectors", ": 1,234 words, 20 components"]
+    assert seen.said[-1] == "1,224 more words and 14 more components"
+
+
+def test_the_smallest_vectors():
+    seen = Tags(em.Vectors([], np.zeros((0, 2)))._repr_html_())
+    assert seen.found.count("tr") == 1
+    assert "count" not in seen.said
+    Tags(em.Vectors(["a"], np.array([[np.nan]]))._repr_html_())
+
+
+def test_a_model_as_tables(model):
+    seen = Tags(model._repr_html_())
+    assert seen.said[:2] == ["Model", " fasttext"]
+    assert {"settings", "training", "tables", "min_count", "seed", "50, 8"} <= set(seen.said)
+    assert seen.said[-1] == "2 more components; vectors of other words are composed"
+
+
+def test_hostile_words_are_shown_as_text():
+    vectors = em.Vectors(HOSTILE, np.zeros((len(HOSTILE), 2)))
+    text = vectors._repr_html_()
+    assert set(Tags(text).found) <= {"div", "p", "b", "table", "thead", "tbody", "tr", "th", "td", "bdi"}
+    text.encode()
+    assert len(text) < 10_000
+    named = em.Model(
+        "<b>", vectors=vectors, vocabulary=em.Vocabulary(HOSTILE, [0] * len(HOSTILE)), settings={"<i>": "<u>"}
+    )
+    assert not {"i", "u"} & set(Tags(named._repr_html_()).found)
+
+
+def test_pickled_and_copied(model, tmp_path):
+    """What was made at the first use, functions among it, is left out and made again."""
+    _ = model.vectors["walks"], model.vectors.unit_rows, model.vectors.fingerprint
+    size = len(pickle.dumps(em.Vectors(model.vectors.words, model.vectors.matrix)))
+    bare = em.Vectors(model.vectors.words, model.vectors.matrix)
+    _ = bare.unit_rows, bare.fingerprint
+    assert len(pickle.dumps(bare)) == size
+    model.save(tmp_path / "m")
+    for one in (model, em.load_model(tmp_path / "m")):
+        for again in (pickle.loads(pickle.dumps(one)), copy.deepcopy(one)):
+            np.testing.assert_array_equal(again.vectors.matrix, model.vectors.matrix)
+            np.testing.assert_array_equal(again.vectors["walks"], model.vectors["walks"])
+            assert again.vectors.index("walked") == model.vectors.index("walked")
+            assert (again.name, again.settings, again.record) == (model.name, model.settings, model.record)
+            assert list(again.vocabulary) == list(model.vocabulary)
+    alone = pickle.loads(pickle.dumps(model.vectors))
+    np.testing.assert_array_equal(alone["walks"], model.vectors["walks"])
+
+
+def test_models_of_documents_are_pickled():
+    model = em.ParagraphDBOW(**{**SMALL, "window": 5}).train(em.Corpus(["a b", "b c"]), threads=1)
+    expected, documents = model.infer(["a c"]), model.documents.matrix
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.infer(["a c"]), expected)
+    np.testing.assert_array_equal(again.documents.matrix, documents)
+
+
+def test_a_composer_that_is_not_installed_is_told_when_asked(model):
+    other = em.Model("elsewhere", vectors=model.vectors.subset(2), vocabulary=em.Vocabulary(*pair(model)), composer=len)
+    again = pickle.loads(pickle.dumps(other))
+    with pytest.raises(RegistryError, match="no trainer called 'elsewhere'"):
+        again.compose(["x"])
+
+
+def pair(model):
+    return model.vectors.words[:2], model.vectors.counts[:2]
+
+
+EVERYTHING = """
+import embeddings as em, sys
+corpus = em.Corpus(["the cat sat on the mat", "the dog sat on the rug"] * 50)
+model = em.SkipGram(dim=8, min_count=1).train(corpus, threads=2)
+model.save("m")
+vectors = em.load("m")
+vectors.save("v.bin"), em.load("v.bin"), vectors.most_similar("cat"), vectors._repr_html_()
+em.build_index(vectors, "lsh", bits=16).save("i")
+em.evaluate(vectors, similarity="wordsim353")
+em.ParagraphDBOW(dim=8, min_count=1).train(corpus, threads=1).infer(["a cat"])
+em.MeanVectorizer(vectors=vectors, weighting="sif", remove_components=1).fit_transform(["a cat"])
+"""
+
+
+def test_the_library_says_nothing(python):
+    found = python("-W", "error", "-c", EVERYTHING)
+    assert (found.stdout, found.stderr) == ("", "")
+
+
+def test_the_library_logs_what_it_does(python):
+    ask = "import logging; logging.basicConfig(); logging.getLogger('embeddings').setLevel(logging.DEBUG)\n"
+    found = python("-c", ask + EVERYTHING)
+    assert found.stdout == ""
+    lines = [line for line in found.stderr.splitlines() if ":embeddings:" in line]
+    assert "INFO:embeddings:training skipgram: 600 words x 5 epochs, vocabulary of 7, threads 2, seed 1" in lines
+    assert any(line.startswith("INFO:embeddings:trained skipgram: 3000 of 3000 words, ") for line in lines)
+    assert "DEBUG:embeddings:wrote m" in lines
+    assert any("<Corpus of an iterable (list)>: 600 words, 7 different" in line for line in lines)
