@@ -55,9 +55,9 @@ def save_extras(model: "Model", folder: Path) -> None:
             file.append(model.tags[start : start + (1 << 16)].to_pylist())
         file.close()
     if model.phrases is not None:
-        from embeddings.corpora.phrases.phrase_table import save_phrase_table
+        from embeddings.support.arrow_files import write_table
 
-        save_phrase_table(model.phrases, folder / model_files.PHRASES)
+        write_table(model.phrases, folder / model_files.PHRASES)
 
 
 def load_extras(folder: Path, table: np.ndarray | None) -> dict[str, Any]:

@@ -2,7 +2,14 @@
 
 from typing import Any
 
-SETTINGS = {"rate": "learning_rate", "min_rate": "min_learning_rate", "sample": "subsample", "fewest": "min_phrases"}
+SETTINGS = {
+    "rate": "learning_rate",
+    "min_rate": "min_learning_rate",
+    "sample": "subsample",
+    "fewest": "min_phrases",
+    "fit_rate": "fit_learning_rate",
+}
+REMOVED = {"sample_side"}
 VALUES: dict[tuple[str, str], str] = {("negative_sharing", "distant"): "batch", ("negative_sharing", "pair"): "none"}
 RECORD = {"of_words": "total_words", "bundles": "steps"}
 
@@ -29,4 +36,5 @@ def translate_settings(settings: Any) -> Any:
     return {
         SETTINGS.get(str(name), str(name)): VALUES.get((str(name), str(value)), value)
         for name, value in settings.items()
+        if name not in REMOVED
     }

@@ -10,7 +10,7 @@ from embeddings.errors import SettingError
 from embeddings.indexes.index import Index, build, load_index
 from embeddings.indexes.protocol import SearchResult
 from embeddings.support.cosine import normalize
-from embeddings.testing.trainer_contract import check_bounds, check_options
+from embeddings.testing.settings_contract import check_bounds, check_options
 from embeddings.vectors.vectors import Vectors
 
 ROWS, DIM, QUERIES, TOP = 600, 24, 80, 10

@@ -1,4 +1,4 @@
-"""load(): any format told apart by content, and a plain word about what it cannot read."""
+"""Loading: the format is detected by content; errors for what cannot be read."""
 
 import numpy as np
 import pytest
@@ -15,13 +15,13 @@ def vectors():
     return Vectors(["the", "of", "and"], np.random.default_rng(0).standard_normal((3, 5)))
 
 
-@pytest.mark.parametrize("form", ["word2vec-text", "word2vec-binary", "gensim"])
-def test_content_tells_the_format_whatever_the_name(tmp_path, vectors, form):
+@pytest.mark.parametrize("format_name", ["word2vec-text", "word2vec-binary", "gensim"])
+def test_format_is_detected_by_content(tmp_path, vectors, format_name):
     path = tmp_path / "v.misleading.txt"
-    vectors.save(path, form)
-    found = load(path, allow_pickle=True)
-    assert found.words == vectors.words
-    assert found.matrix.tobytes() == vectors.matrix.tobytes()
+    vectors.save(path, format_name)
+    loaded = load(path, allow_pickle=True)
+    assert loaded.words == vectors.words
+    assert loaded.matrix.tobytes() == vectors.matrix.tobytes()
 
 
 def test_model_folders(tmp_path, vectors):
@@ -30,10 +30,10 @@ def test_model_folders(tmp_path, vectors):
 
 
 @pytest.mark.parametrize("dim", [1, 2, 300, 9000])
-@pytest.mark.parametrize("form", ["word2vec-text", "word2vec-binary"])
-def test_any_number_of_components(tmp_path, dim, form):
+@pytest.mark.parametrize("format_name", ["word2vec-text", "word2vec-binary"])
+def test_any_dimension(tmp_path, dim, format_name):
     vectors = Vectors(["1", "2"], np.random.default_rng(dim).standard_normal((2, dim)))
-    vectors.save(tmp_path / "v", form)
+    vectors.save(tmp_path / "v", format_name)
     assert load(tmp_path / "v").matrix.tobytes() == vectors.matrix.tobytes()
 
 
@@ -46,5 +46,5 @@ def test_missing_paths_and_folders(tmp_path):
 
 def test_unknown_content(tmp_path):
     (tmp_path / "poem.txt").write_text("tyger tyger burning bright\n")
-    with pytest.raises(FormatError, match=r"poem\.txt is in no known format"):
+    with pytest.raises(FormatError, match=r"poem\.txt is unknown"):
         load(tmp_path / "poem.txt")

@@ -1,4 +1,4 @@
-"""N-grams and hashes are fastText's, exactly: its published values, an obvious twin, gensim's own."""
+"""Subword n-grams and hashes equal fastText's published values, a naive implementation, and gensim's."""
 
 import numpy as np
 import pytest
@@ -10,51 +10,51 @@ from embeddings.errors import SettingError
 from embeddings.models.subwords import FASTTEXT_BUCKETS, default_buckets, fnv1a, ngram_hashes, subwords
 
 
-def of(word, **lengths):
+def buckets_of(word, **lengths):
     offsets, buckets = subwords([word], **lengths)
     assert offsets.tolist() == [0, len(buckets)]
     return buckets.tolist()
 
 
-def test_hashes_are_those_of_fasttext_where_bytes_have_a_sign():
+def test_hashes_equal_fasttext_with_signed_bytes():
     hashes = {"команда": 1725507386, "北海道": 4096045468, "札幌": 3909947444, "mysterious": 1903186891}
     assert fnv1a(list(hashes)).tolist() == list(hashes.values())
     assert fnv1a([]).tolist() == []
     assert fnv1a([""]).tolist() == [2166136261]
 
 
-def test_buckets_of_where_are_those_of_fasttext():
-    found = of("where", min_n=3, max_n=6, buckets=2_000_000)
-    spelled = naive_ngrams(b"where", 3, 6)
-    assert len(found) == 14
-    by_spelling = dict(zip(spelled, found, strict=True))
-    assert (by_spelling[b"<wh"], by_spelling[b"<whe"], by_spelling[b"whe"]) == (167652, 989715, 420941)
+def test_buckets_of_a_word_equal_fasttext():
+    buckets = buckets_of("where", min_n=3, max_n=6, buckets=2_000_000)
+    ngrams = naive_ngrams(b"where", 3, 6)
+    assert len(buckets) == 14
+    by_ngram = dict(zip(ngrams, buckets, strict=True))
+    assert (by_ngram[b"<wh"], by_ngram[b"<whe"], by_ngram[b"whe"]) == (167652, 989715, 420941)
 
 
-def test_a_word_no_longer_than_max_n_is_its_own_ngram():
-    assert naive_hash(b"<the>") % 1000 in of("the", min_n=3, max_n=5, buckets=1000)
-    assert naive_hash(b"<the>") % 1000 not in of("the", min_n=3, max_n=4, buckets=1000)
+def test_a_short_word_is_an_ngram_of_itself():
+    assert naive_hash(b"<the>") % 1000 in buckets_of("the", min_n=3, max_n=5, buckets=1000)
+    assert naive_hash(b"<the>") % 1000 not in buckets_of("the", min_n=3, max_n=4, buckets=1000)
 
 
-def test_boundaries_alone_are_no_ngrams():
-    assert of("a", min_n=1, max_n=1, buckets=10**6) == [naive_hash(b"a") % 10**6]
-    assert of("", min_n=1, max_n=1, buckets=10**6) == []
-    assert of("", min_n=0, max_n=2, buckets=10**6) == [naive_hash(b"<>") % 10**6]
+def test_boundaries_alone_are_not_ngrams():
+    assert buckets_of("a", min_n=1, max_n=1, buckets=10**6) == [naive_hash(b"a") % 10**6]
+    assert buckets_of("", min_n=1, max_n=1, buckets=10**6) == []
+    assert buckets_of("", min_n=0, max_n=2, buckets=10**6) == [naive_hash(b"<>") % 10**6]
 
 
-def test_the_end_of_a_line_has_none():
-    assert of("</s>", min_n=1, max_n=6, buckets=10) == [] == of(b"</s>", min_n=1, max_n=6, buckets=10)
-    assert len(of("</s", min_n=1, max_n=6, buckets=10)) > 0
+def test_the_end_of_line_token_has_no_ngrams():
+    assert buckets_of("</s>", min_n=1, max_n=6, buckets=10) == [] == buckets_of(b"</s>", min_n=1, max_n=6, buckets=10)
+    assert len(buckets_of("</s", min_n=1, max_n=6, buckets=10)) > 0
 
 
-def test_none_are_asked_for():
+def test_no_ngrams_and_no_words():
     offsets, buckets = subwords(["one", "two"], min_n=3, max_n=0, buckets=0)
     assert offsets.tolist() == [0, 0, 0]
     assert buckets.tolist() == []
     assert subwords([], min_n=3, max_n=6, buckets=1)[0].tolist() == [0]
 
 
-def test_types_are_those_promised():
+def test_dtypes():
     offsets, buckets = subwords(["word"], min_n=3, max_n=6, buckets=2**31 - 1)
     assert (offsets.dtype, buckets.dtype) == (np.int64, np.int32)
     assert (buckets >= 0).all()
@@ -78,27 +78,27 @@ ODD = {
 
 @pytest.mark.parametrize("word", ODD.values(), ids=ODD)
 @pytest.mark.parametrize(("min_n", "max_n"), [(3, 6), (1, 2), (0, 1), (100, 100)])
-def test_odd_words_are_the_twins(word, min_n, max_n):
+def test_unusual_words_equal_the_naive_implementation(word, min_n, max_n):
     data = word if isinstance(word, bytes) else word.encode()
     expected = [naive_hash(ngram) % 997 for ngram in naive_ngrams(data, min_n, max_n)]
-    assert of(word, min_n=min_n, max_n=max_n, buckets=997) == expected
+    assert buckets_of(word, min_n=min_n, max_n=max_n, buckets=997) == expected
 
 
 @settings(deadline=None)  # the first call compiles
 @given(st.lists(st.text() | st.binary()), st.integers(0, 4), st.integers(0, 5), st.integers(1, 2**31 - 1))
-def test_any_words_are_the_twins(words, min_n, more, buckets):
+def test_any_words_equal_the_naive_implementation(words, min_n, more, buckets):
     max_n = min_n + more
-    offsets, found = subwords(words, min_n=min_n, max_n=max_n, buckets=buckets)
+    offsets, rows = subwords(words, min_n=min_n, max_n=max_n, buckets=buckets)
     for i, word in enumerate(words):
         data = word if isinstance(word, bytes) else word.encode()
         expected = [naive_hash(ngram) % buckets for ngram in naive_ngrams(data, min_n, max_n)]
-        assert found[offsets[i] : offsets[i + 1]].tolist() == expected
+        assert rows[offsets[i] : offsets[i + 1]].tolist() == expected
 
 
 @pytest.mark.golden
 @settings(deadline=None)  # the first call imports gensim
 @given(st.text(min_size=1), st.integers(1, 4), st.integers(0, 4))
-def test_ngrams_are_gensims(word, min_n, more):
+def test_ngrams_equal_gensim(word, min_n, more):
     from gensim.models.fasttext_inner import compute_ngrams_bytes, ft_hash_bytes
 
     try:
@@ -110,29 +110,29 @@ def test_ngrams_are_gensims(word, min_n, more):
     assert sorted(ngram_hashes([word], min_n, min_n + more)[1].tolist()) == sorted(expected)
 
 
-def test_surrogates_are_the_bytes_they_stand_for():
+def test_surrogate_escapes_are_hashed_as_their_bytes():
     assert fnv1a([b"a\xff".decode("utf-8", "surrogateescape")]).tolist() == fnv1a([b"a\xff"]).tolist()
     assert fnv1a(["\ud800"]).tolist() == [naive_hash("\ud800".encode("utf-8", "surrogatepass"))]
 
 
-def test_default_buckets_are_as_many_as_are_filled():
+def test_default_buckets_is_the_number_of_used_buckets():
     words = ["".join(chr(97 + (i // 26**k) % 26) for k in range(4)) for i in range(5000)]
     ngrams = {ngram for word in words for ngram in naive_ngrams(word.encode(), 3, 6)}
-    filled = {naive_hash(ngram) % FASTTEXT_BUCKETS for ngram in ngrams}
-    assert default_buckets(ngram_hashes(words, 3, 6)[1]) == len(filled) <= len(ngrams)
+    used = {naive_hash(ngram) % FASTTEXT_BUCKETS for ngram in ngrams}
+    assert default_buckets(ngram_hashes(words, 3, 6)[1]) == len(used) <= len(ngrams)
     assert default_buckets(ngram_hashes([], 3, 6)[1]) == 1
 
 
-WRONG = {
-    "reversed": ({"min_n": 4, "max_n": 3, "buckets": 10}, "min_n must be from 0 to max_n, 3, not 4"),
-    "negative": ({"min_n": -1, "max_n": 3, "buckets": 10}, "min_n must be .* not -1"),
-    "absurd": ({"min_n": 1, "max_n": 10**9, "buckets": 10}, "max_n must be .* not 1000000000"),
-    "none": ({"min_n": 3, "max_n": 6, "buckets": 0}, "buckets must be .* not 0"),
-    "too many": ({"min_n": 3, "max_n": 6, "buckets": 2**31}, "buckets must be .* not 2147483648"),
+INVALID = {
+    "reversed": ({"min_n": 4, "max_n": 3, "buckets": 10}, r"min_n.*3.*got 4"),
+    "negative": ({"min_n": -1, "max_n": 3, "buckets": 10}, r"min_n.*got -1"),
+    "absurd": ({"min_n": 1, "max_n": 10**9, "buckets": 10}, r"max_n.*got 1000000000"),
+    "none": ({"min_n": 3, "max_n": 6, "buckets": 0}, r"buckets.*got 0"),
+    "too many": ({"min_n": 3, "max_n": 6, "buckets": 2**31}, r"buckets.*got 2147483648"),
 }
 
 
-@pytest.mark.parametrize(("lengths", "told"), WRONG.values(), ids=WRONG)
-def test_wrong_settings_are_refused(lengths, told):
-    with pytest.raises(SettingError, match=told):
+@pytest.mark.parametrize(("lengths", "message"), INVALID.values(), ids=INVALID)
+def test_invalid_settings_are_refused(lengths, message):
+    with pytest.raises(SettingError, match=message):
         subwords(["word"], **lengths)

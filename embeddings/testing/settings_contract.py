@@ -1,0 +1,47 @@
+"""The contract of settings, shared by trainers and kinds of index: dataclass fields that make a command line."""
+
+import dataclasses
+import typing
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from embeddings.errors import SettingError
+from embeddings.settings import field_types, split_optional
+
+
+def check_options(plugin: type) -> None:
+    """Assert that a class is a documented, frozen, keyword-only dataclass of options."""
+    name = plugin.__name__
+    assert dataclasses.is_dataclass(plugin), f"{name} must be a dataclass"
+    assert plugin.__dataclass_params__.frozen, f"{name} must be frozen: @dataclass(frozen=True, kw_only=True)"  # type: ignore[attr-defined]
+    has_docstring = plugin.__doc__ and not plugin.__doc__.startswith(f"{name}(")  # which dataclass generates
+    assert has_docstring, f"{name} must have a docstring; its first line is its summary"
+    for field in dataclasses.fields(plugin):
+        assert field.kw_only, f"{field.name} must be keyword-only: @dataclass(frozen=True, kw_only=True)"
+        assert field.default is not dataclasses.MISSING, f"{field.name} must have a default"
+        assert field.metadata.get("help"), f"{field.name} must have help: use embeddings.settings.option"
+        kind, _ = split_optional(field_types(plugin)[field.name])
+        is_allowed = kind in (int, float, str, bool) or typing.get_origin(kind) is Literal
+        assert is_allowed, f"{field.name} must be an int, float, str, bool or Literal, or optional, got {kind}"
+
+
+def check_bounds(plugin: type, settings: Mapping[str, Any]) -> None:
+    """Assert that values just out of bounds, and of a wrong type, are refused with the name of the setting."""
+    for field in dataclasses.fields(plugin):
+        for value in invalid_values(field_types(plugin)[field.name], field.metadata):
+            try:
+                plugin(**{**settings, field.name: value})
+            except SettingError as error:
+                assert field.name in str(error), f"the message on {field.name}={value!r} must name it: {error}"
+            else:
+                raise AssertionError(f"{field.name}={value!r} must raise SettingError")
+
+
+def invalid_values(kind: Any, metadata: Mapping[str, Any]) -> list[Any]:
+    """Values that a field of this type with these bounds must refuse."""
+    kind, _ = split_optional(kind)
+    if kind not in (int, float):
+        return [object()]
+    step = 1 if kind is int else 0.5
+    bounds = [(metadata.get("ge"), -step), (metadata.get("le"), step), (metadata.get("gt"), 0)]
+    return ["a text", float("nan"), float("inf"), *(kind(at + beyond) for at, beyond in bounds if at is not None)]
