@@ -16,7 +16,7 @@ from embeddings.settings import ContextWindow, Dimension, NegativeSampling, Sche
 if TYPE_CHECKING:
     from embeddings.corpora import EncodedCorpus
     from embeddings.eval.benchmark.result_rows import Row
-    from embeddings.eval.benchmark.runner import Race
+    from embeddings.eval.benchmark.runner import Benchmark
 
 TEST_SETS = {  # kind: sets that are always used, help
     "similarity": (["wordsim353", "simlex999"], "Additional similarity set, as in `evaluate`. Repeatable."),
@@ -111,36 +111,36 @@ def command(
     """
     from embeddings.cli.progress_bar import ReadingBar
     from embeddings.corpora import Corpus
-    from embeddings.eval.benchmark.job import shapes
+    from embeddings.eval.benchmark.job import model_configs
     from embeddings.eval.benchmark.result_table import summaries
-    from embeddings.eval.benchmark.runner import Race
-    from embeddings.eval.benchmark.tools import chosen
+    from embeddings.eval.benchmark.runner import Benchmark
+    from embeddings.eval.benchmark.tools import select_tools
 
     if resume and force:
         raise click.UsageError("--resume cannot be combined with --force")
     additional, tokenization = ({name: options.pop(name) for name in names} for names in (TEST_SETS, TOKENIZATION))
     try:
-        models = shapes(trainer, **options)
-        tools = chosen(peer, models)
+        models = model_configs(trainer, **options)
+        tools = select_tools(peer, models)
     except (SettingError, RegistryError) as error:
         raise click.UsageError(str(error)) from error
-    of_documents = models[0].documents
+    of_documents = models[0].has_documents
     if any(additional.values()) if of_documents else label_column:
         raise click.UsageError("use --label-column for document models, and test sets for word models")
     tests = document_test_options(corpus, text_column, label_column) if of_documents else word_test_options(additional)
     with ReadingBar(quiet) as reading:
         run: dict[str, Any] = {"repeats": seeds, "force": force, "resume": resume, "keep": keep, "tests": tests}
-        race = Race(models, tools, Path(out), **run, say=reading.report)
-        race.check()
+        benchmark = Benchmark(models, tools, Path(out), **run, report=reading.report)
+        benchmark.check()
         column = text_column or ("text" if label_column else None)
         encoded = Corpus(*corpus, text_column=column, **tokenization).encode(report=reading)
     reading.summarize(encoded)
-    rows = run_all(race, encoded)
+    rows = run_all(benchmark, encoded)
     if as_json:
         print_json([dataclasses.asdict(summary) for summary in summaries(rows)])
     else:
-        click.echo((race.folder / "results.md").read_text(encoding="utf-8"), nl=False)
-    reading.report(f"saved results to {race.folder}")
+        click.echo((benchmark.folder / "results.md").read_text(encoding="utf-8"), nl=False)
+    reading.report(f"saved results to {benchmark.folder}")
 
 
 def word_test_options(additional: dict[str, Any]) -> list[str]:
@@ -170,13 +170,13 @@ def document_test_options(
     return ["--documents", files, "--use-trained-vectors", *options]
 
 
-def run_all(race: "Race", encoded: "EncodedCorpus") -> list["Row"]:
+def run_all(benchmark: "Benchmark", encoded: "EncodedCorpus") -> list["Row"]:
     """Run the benchmark; after an interrupt, report what is saved and exit."""
     from embeddings.eval.benchmark.runner import Interrupted
 
     try:
-        return race.run(encoded)
+        return benchmark.run(encoded)
     except Interrupted as interrupt:
-        saved = f"; saved to {race.folder / 'results.csv'}, continue with --resume" if interrupt.finished else ""
+        saved = f"; saved to {benchmark.folder / 'results.csv'}, continue with --resume" if interrupt.finished else ""
         note(f"interrupted after {interrupt.finished} runs{saved}")
         raise click.exceptions.Exit(INTERRUPTED) from None

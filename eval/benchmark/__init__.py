@@ -1,4 +1,4 @@
-"""Our trainers beside other tools, on one corpus with the same settings: see `embeddings.eval.benchmark.runner`.
+"""Benchmark of our trainers against other tools, on one corpus with the same settings: see `runner`.
 
-Nothing is imported here: what the measured processes import counts against the tool they run.
+Nothing is imported here: imports count towards the measured time of the tools.
 """

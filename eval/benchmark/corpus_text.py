@@ -1,5 +1,6 @@
-"""A corpus as the one plain text file that every tool reads."""
+"""A corpus as the plain text file that every tool reads."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,58 +12,46 @@ from embeddings.errors import CorpusError
 if TYPE_CHECKING:
     from embeddings.corpora import EncodedCorpus
 
-LONGEST = 1000  # words: gensim trains on about 1 % of a single long line, and fastText cuts lines at 1,024
-CHUNK = 1 << 20  # bytes written at a time
+MAX_LINE = 1000  # words: gensim trains on about 1 % of a single long line, and fastText cuts lines at 1,024
+BUFFER_BYTES = 1 << 20
 
 
-def write(encoded: "EncodedCorpus", path: Path, *, longest: int = LONGEST) -> None:
-    """Write every word of the corpus, its lines kept and cut after `longest` words; empty lines are left out.
+def write_words(encoded: "EncodedCorpus", path: Path, *, max_line: int = MAX_LINE) -> None:
+    """Write all words with the corpus's lines, cut after `max_line` words; empty lines are left out.
 
     Raises:
-        CorpusError: a word holds white space.
+        CorpusError: a word contains white space.
     """
-    words, ids = words_of(encoded), encoded.ids
-    with path.open("w", encoding="utf-8", newline="\n", buffering=CHUNK) as file:
-        for begin, end in pairwise(cuts(np.asarray(encoded.sentences), longest)):
-            file.write(" ".join([words[i] for i in ids[begin:end].tolist()]) + "\n")
+    sentences = np.unique(np.asarray(encoded.sentences))
+    parts = [np.arange(begin, end, max_line) for begin, end in pairwise(sentences.tolist())]
+    write_lines(encoded, path, [*np.concatenate(parts).tolist(), int(sentences[-1])])
 
 
 def write_documents(encoded: "EncodedCorpus", path: Path) -> int:
-    """Write every document of the corpus as one line, an empty one too; gives how many there are.
+    """Write every document as one line, also an empty one; returns the number of documents.
 
     Raises:
-        CorpusError: a word holds white space.
+        CorpusError: a word contains white space.
     """
     from embeddings.corpora.documents import corpus_documents
 
-    words, ids, borders = words_of(encoded), encoded.ids, corpus_documents(encoded).borders.tolist()
-    with path.open("w", encoding="utf-8", newline="\n", buffering=CHUNK) as file:
-        for begin, end in pairwise(borders):
-            file.write(" ".join([words[i] for i in ids[begin:end].tolist()]) + "\n")
+    borders = corpus_documents(encoded).borders.tolist()
+    write_lines(encoded, path, borders)
     return len(borders) - 1
 
 
-def words_of(encoded: "EncodedCorpus") -> list[str]:
-    """The words of the corpus, none of which may be cut where tools cut the text.
-
-    Raises:
-        CorpusError: a word holds white space.
-    """
-    words = list(encoded.vocabulary.words)
+def write_lines(encoded: "EncodedCorpus", path: Path, bounds: Sequence[int]) -> None:
+    """Write the words between each two bounds as a line."""
+    words, ids = list(encoded.vocabulary.words), encoded.ids
     if cut := next((word for word in words if word.split() != [word]), None):
-        raise CorpusError(f"the word {cut!r} holds white space, which parts words in the text that all tools read")
-    return words
+        raise CorpusError(f"the word {cut!r} contains white space, which separates words in the text for all tools")
+    with path.open("w", encoding="utf-8", newline="\n", buffering=BUFFER_BYTES) as file:
+        for begin, end in pairwise(bounds):
+            file.write(" ".join([words[i] for i in ids[begin:end].tolist()]) + "\n")
 
 
-def cuts(sentences: np.ndarray, longest: int) -> list[int]:
-    """Where lines begin, and the end: (S + 1,) bounds of sentences, with cuts in those that are too long."""
-    bounds = np.unique(sentences)
-    pieces = [np.arange(begin, end, longest) for begin, end in pairwise(bounds.tolist())]
-    return [*np.concatenate(pieces).tolist(), int(bounds[-1])]
-
-
-def head(path: Path, out: Path, *, lines: int = 100) -> None:
-    """The first lines of a text as another file."""
+def write_head(path: Path, out: Path, *, lines: int = 100) -> None:
+    """Write the first lines of a text to another file."""
     with path.open("rb") as source, out.open("wb") as target:
         for line, _ in zip(source, range(lines), strict=False):
             target.write(line)

@@ -1,4 +1,4 @@
-"""What the comparison ran on: the machine, the versions, the corpus."""
+"""What a benchmark ran on: the machine, the versions, the corpus."""
 
 import os
 import platform
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 LIBRARIES = ("numpy", "numba", "llvmlite", "scipy", "pyarrow")
 
 
-def facts(tools: Sequence[Tool], encoded: "EncodedCorpus") -> dict[str, Any]:
-    """Processor, cores, memory (bytes), system, versions, date, and the corpus by its numbers."""
+def machine_record(tools: Sequence[Tool], encoded: "EncodedCorpus") -> dict[str, Any]:
+    """Machine, versions, date, and statistics of the corpus."""
     return {
         **environment(LIBRARIES),
         "tools": {tool.name: tool.version for tool in tools},
@@ -34,7 +34,7 @@ def facts(tools: Sequence[Tool], encoded: "EncodedCorpus") -> dict[str, Any]:
 
 
 def environment(packages: Sequence[str]) -> dict[str, Any]:
-    """Processor, cores, memory (bytes), system, date, and the versions of packages that are installed."""
+    """Processor, cores, memory (bytes), system, date, and the versions of installed packages."""
     return {
         "date": datetime.now(UTC).date().isoformat(),
         "processor": processor(),
@@ -43,7 +43,7 @@ def environment(packages: Sequence[str]) -> dict[str, Any]:
         "memory": total_memory(),
         "system": platform.platform(),
         "python": platform.python_version(),
-        "packages": {name: found for name in packages if (found := installed(name))},
+        "packages": {name: number for name in packages if (number := installed_version(name))},
     }
 
 
@@ -53,11 +53,11 @@ def processor() -> str:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
         text = ""
-    found = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
-    return found[1].strip() if found else platform.processor() or platform.machine()
+    name = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+    return name[1].strip() if name else platform.processor() or platform.machine()
 
 
-def installed(package: str) -> str | None:
+def installed_version(package: str) -> str | None:
     """The version of a package; None if it is not installed."""
     try:
         return version(package)

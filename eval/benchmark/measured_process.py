@@ -1,4 +1,4 @@
-"""A command in a process of its own, and what it used: CPU and wall seconds, and memory."""
+"""Runs a command in a process of its own and measures CPU and wall seconds, and memory."""
 
 import os
 import re
@@ -14,16 +14,22 @@ from threading import Event, Thread
 from time import perf_counter
 from typing import IO
 
-INTERVAL = 0.02  # seconds between looks at the memory
+INTERVAL = 0.02  # seconds between samples of the memory
 MAXRSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes
 
 
 @dataclass(frozen=True)
 class Usage:
-    """What a process used, how it ended, and what it said.
+    """What a process used, its exit code, and its output.
 
-    cpu: user and system seconds, with its children. peak, private: bytes of memory at the most, all and without
-    mapped files; `private` is None where the system does not tell. code: below zero if a signal ended it.
+    Arguments:
+        cpu: user and system seconds, with child processes.
+        wall: wall seconds.
+        peak: maximum memory in bytes.
+        private: the same without mapped files; None where the system does not report it.
+        code: the exit code; negative if a signal ended the process.
+        output: standard output.
+        errors: standard error.
     """
 
     cpu: float
@@ -36,63 +42,63 @@ class Usage:
 
     @property
     def error(self) -> str:
-        """Why it failed, in a line; empty if it did not."""
+        """Why it failed, in one line; empty if it succeeded."""
         if self.code == 0:
             return ""
         if self.code < 0:
             return f"killed by {signal.Signals(-self.code).name}"
-        said = [line.strip() for line in self.errors.splitlines() if line.strip()]
-        return " ".join(said[-1].split()) if said else f"exit code {self.code}"
+        lines = [line.strip() for line in self.errors.splitlines() if line.strip()]
+        return " ".join(lines[-1].split()) if lines else f"exit code {self.code}"
 
 
 @dataclass
-class Memory:
-    """The most memory seen in use by a process that runs, in bytes; None where /proc does not tell."""
+class MemoryMonitor:
+    """The maximum memory of a running process, in bytes; None where /proc does not report it."""
 
     pid: int
     peak: int | None = None
     private: int | None = None
-    over: Event = field(default_factory=Event)
+    stopped: Event = field(default_factory=Event)
 
     @contextmanager
-    def watched(self) -> Iterator[None]:
-        """Look now and then while the block runs."""
+    def watching(self) -> Iterator[None]:
+        """Sample in a thread while the block runs."""
         thread = Thread(target=self.watch, name="memory", daemon=True)
         thread.start()
         try:
             yield
         finally:
-            self.over.set()
+            self.stopped.set()
             thread.join()
 
     def watch(self) -> None:
-        """Look until it is over."""
-        while not self.over.wait(INTERVAL):
+        """Sample until stopped."""
+        while not self.stopped.wait(INTERVAL):
             try:
                 text = Path(f"/proc/{self.pid}/status").read_text(encoding="ascii", errors="replace")
             except OSError:
                 return
-            self.peak = most(self.peak, text, "VmHWM")
-            self.private = most(self.private, text, "RssAnon")
+            self.peak = maximum(self.peak, text, "VmHWM")
+            self.private = maximum(self.private, text, "RssAnon")
 
 
-def most(before: int | None, status: str, name: str) -> int | None:
-    """The larger of a size seen before and the one in the text of /proc/PID/status."""
-    found = re.search(rf"^{name}:\s+(\d+) kB$", status, re.MULTILINE)
-    return max(before or 0, int(found[1]) * 1024) if found else before
+def maximum(before: int | None, status: str, name: str) -> int | None:
+    """The larger of a previous size and the one in the text of /proc/PID/status."""
+    size = re.search(rf"^{name}:\s+(\d+) kB$", status, re.MULTILINE)
+    return max(before or 0, int(size[1]) * 1024) if size else before
 
 
 def run(command: Sequence[str], env: Mapping[str, str]) -> Usage:
-    """Run a command to its end; when this process is interrupted meanwhile, it is killed with its children.
+    """Run a command to its end; if this process is interrupted, the command is killed with its children.
 
-    The peak is the process's own high-water mark where /proc tells it: `ru_maxrss` of a child also counts what
-    its parent held when it was started.
+    The peak is the process's own high-water mark where /proc reports it: `ru_maxrss` of a child includes what its
+    parent held when it was started.
     """
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         started = perf_counter()
         with running(command, env, output, errors) as process:
-            memory = Memory(process.pid)
-            with memory.watched():
+            memory = MemoryMonitor(process.pid)
+            with memory.watching():
                 _, status, used = os.wait4(process.pid, 0)
             wall = perf_counter() - started
             process.returncode = os.waitstatus_to_exitcode(status)
@@ -102,8 +108,8 @@ def run(command: Sequence[str], env: Mapping[str, str]) -> Usage:
             peak=memory.peak or used.ru_maxrss * MAXRSS_UNIT,
             private=memory.private,
             code=process.returncode,
-            output=said(output),
-            errors=said(errors),
+            output=read_all(output),
+            errors=read_all(errors),
         )
 
 
@@ -111,7 +117,7 @@ def run(command: Sequence[str], env: Mapping[str, str]) -> Usage:
 def running(
     command: Sequence[str], env: Mapping[str, str], output: IO[bytes], errors: IO[bytes]
 ) -> Iterator["subprocess.Popen[bytes]"]:
-    """A process in a session of its own, so that Ctrl-C reaches it through us alone; none of it is left over."""
+    """A process in a session of its own, so that Ctrl-C does not reach it; killed with its children on exit."""
     process = subprocess.Popen(
         command, env=env, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, start_new_session=True
     )
@@ -123,7 +129,7 @@ def running(
             process.wait()
 
 
-def said(stream: IO[bytes]) -> str:
-    """All that was written to a temporary file."""
+def read_all(stream: IO[bytes]) -> str:
+    """The whole content of a temporary file."""
     stream.seek(0)
     return stream.read().decode(errors="replace")

@@ -1,7 +1,7 @@
-"""One tool, one job, in a process of its own: `python -m embeddings.eval.benchmark.peers TOOL JOB`.
+"""Runs one job of one tool in a process of its own: `python -m embeddings.eval.benchmark.peers TOOL JOB`.
 
-Each tool is one function from a job to saved vectors that stops the clock around its training. The last line on
-standard output says in JSON what the clock saw.
+Each tool is a function from a job to saved vectors that times its training. The last line of standard output reports
+the times in JSON.
 """
 
 import json
@@ -11,22 +11,21 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from time import perf_counter
-from typing import Any
 
 from embeddings.eval.benchmark.job import Job
 from embeddings.eval.benchmark.tools import fasttext_settings, gensim_settings
 
 
 @dataclass
-class Seconds:
+class Timer:
     """CPU seconds of this process (user and system, all threads), and wall seconds."""
 
     cpu: float = 0.0
     wall: float = 0.0
 
     @contextmanager
-    def counted(self) -> Iterator[None]:
-        """Add what the block takes."""
+    def timing(self) -> Iterator[None]:
+        """Add the time of the block."""
         cpu, wall = cpu_seconds(), perf_counter()
         yield
         self.cpu += cpu_seconds() - cpu
@@ -35,14 +34,13 @@ class Seconds:
 
 @dataclass
 class Clock:
-    """What a tool's function tells: the time of training, what is no part of its work, and the words it read.
+    """The time of training, the time spent on measuring only (`overhead`), and the words read in all epochs, if known.
 
-    aside: time spent only to measure; the parent takes it off the whole. words: those that training says it
-    read, over all epochs; None if it does not say.
+    The parent process subtracts the overhead from the total.
     """
 
-    training: Seconds = field(default_factory=Seconds)
-    aside: Seconds = field(default_factory=Seconds)
+    training: Timer = field(default_factory=Timer)
+    overhead: Timer = field(default_factory=Timer)
     words: int | None = None
 
 
@@ -52,77 +50,77 @@ def cpu_seconds() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def embeddings(job: Job, clock: Clock) -> None:
-    """Our trainer alone: the corpus is encoded before, and a toy run has loaded the kernels; nothing is saved."""
+def run_embeddings(job: Job, clock: Clock) -> None:
+    """Our trainer alone: the corpus is encoded and the kernels are loaded before; nothing is saved."""
     from dataclasses import replace
 
     from embeddings.corpora import Corpus
     from embeddings.training.train import make_trainer
 
-    trainer = make_trainer(job.shape.trainer, job.shape.settings)
+    trainer = make_trainer(job.config.trainer, job.config.settings)
     toy = Corpus([["a", "b"] * 50])
     replace(trainer, epochs=1, min_count=1).train(toy, threads=1)
     toy.encode().close()
     corpus = Corpus(job.text, tokenizer="whitespace", case="keep")
     corpus.encode()
-    with clock.training.counted():
-        model = trainer.train(corpus, threads=job.shape.threads, seed=job.seed)
+    with clock.training.timing():
+        model = trainer.train(corpus, threads=job.config.threads, seed=job.seed)
     clock.words = model.record["words"]
 
 
-def gensim(job: Job, clock: Clock) -> None:
+def run_gensim(job: Job, clock: Clock) -> None:
     """Run gensim from a file, its fastest way; training is `train`, after `build_vocab`."""
     from gensim.models import Doc2Vec, FastText, Word2Vec
 
-    kind = Doc2Vec if job.shape.documents else FastText if job.shape.trainer == "fasttext" else Word2Vec
-    model = kind(**gensim_settings(job.shape), seed=job.seed)
+    has_documents = job.config.has_documents
+    model_class = Doc2Vec if has_documents else FastText if job.config.trainer == "fasttext" else Word2Vec
+    model = model_class(**gensim_settings(job.config), seed=job.seed)
     model.build_vocab(corpus_file=job.text)
     total = {"total_words": model.corpus_total_words, "total_examples": model.corpus_count}
-    with clock.training.counted():
-        trained = model.train(corpus_file=job.text, epochs=model.epochs, **total)
-    clock.words = trained[1] if trained else model.corpus_total_words * model.epochs  # Doc2Vec does not say
-    if job.shape.documents:
-        save_documents(model.dv.vectors, job.out)
+    with clock.training.timing():
+        counts = model.train(corpus_file=job.text, epochs=model.epochs, **total)
+    clock.words = counts[1] if counts else model.corpus_total_words * model.epochs  # Doc2Vec returns nothing
+    if has_documents:
+        from embeddings.models.document_vectors import document_numbers
+        from embeddings.vectors.vectors import Vectors
+
+        matrix = model.dv.vectors
+        Vectors(document_numbers(len(matrix)), matrix).save(job.out, "word2vec-binary", force=True)
     else:
         model.wv.save_word2vec_format(job.out, binary=True)
 
 
-def save_documents(matrix: Any, out: str) -> None:
-    """Vectors of documents by their numbers."""
-    from embeddings.models.document_vectors import document_numbers
-    from embeddings.vectors.vectors import Vectors
-
-    Vectors(document_numbers(len(matrix)), matrix).save(out, "word2vec-binary", force=True)
-
-
-def fasttext(job: Job, clock: Clock) -> None:
-    """Run fastText, which counts and trains in one call: training is that call less one that trains for no epoch."""
+def run_fasttext(job: Job, clock: Clock) -> None:
+    """Run fastText, which counts and trains in one call: training is that call minus one with zero epochs."""
     import fasttext
     import numpy as np
     from fasttext.FastText import EOS, unsupervised_default
 
     from embeddings.vectors.vectors import Vectors
 
-    settings = fasttext_settings(job.shape)
-    unsupervised_default["seed"] = job.seed  # the one setting that is no argument
-    with clock.aside.counted():
+    settings = fasttext_settings(job.config)
+    unsupervised_default["seed"] = job.seed  # the only setting that is not an argument
+    with clock.overhead.timing():
         fasttext.train_unsupervised(job.text, **{**settings, "epoch": 0})
-    with clock.training.counted():
+    with clock.training.timing():
         model = fasttext.train_unsupervised(job.text, **settings)
-    clock.training.cpu = max(clock.training.cpu - clock.aside.cpu, 0.0)
-    clock.training.wall = max(clock.training.wall - clock.aside.wall, 0.0)
-    words = model.get_words(on_unicode_error="replace")
-    words = [word for word in words if word != EOS]  # the end of a line, which fastText counts as a word
+    clock.training.cpu = max(clock.training.cpu - clock.overhead.cpu, 0.0)
+    clock.training.wall = max(clock.training.wall - clock.overhead.wall, 0.0)
+    words = [word for word in model.get_words(on_unicode_error="replace") if word != EOS]  # EOS: the end of a line
     Vectors(words, np.array([model.get_word_vector(word) for word in words])).save(job.out, force=True)
 
 
-RUNS: dict[str, Callable[[Job, Clock], None]] = {"embeddings": embeddings, "gensim": gensim, "fasttext": fasttext}
+RUNNERS: dict[str, Callable[[Job, Clock], None]] = {
+    "embeddings": run_embeddings,
+    "gensim": run_gensim,
+    "fasttext": run_fasttext,
+}
 
 
 def main(tool: str, job: str) -> None:
     """Run a job and print the clock."""
     clock = Clock()
-    RUNS[tool](Job.from_json(job), clock)
+    RUNNERS[tool](Job.from_json(job), clock)
     sys.stdout.write("\n" + json.dumps(asdict(clock)) + "\n")
 
 

@@ -1,4 +1,4 @@
-"""The runs as rows of a CSV file, every setting and figure a column."""
+"""The runs as rows of a CSV file, with a column for every setting and measurement."""
 
 import csv
 import io
@@ -6,84 +6,82 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from embeddings.models.earlier_versions import translate_settings
 from embeddings.support.files import atomic_write
 
 Row = dict[str, Any]
 
 SETS = {"wordsim353": "WordSim-353", "simlex999": "SimLex-999", "google-analogies": "Google analogies"}
-WRONG = "error of "  # the set of documents that are told
+ERROR_OF = "error of "  # prefix of the column of a document set
 PARTS = ("semantic", "syntactic")  # of the analogies
-MEASURES = ("spearman", "accuracy")  # of test sets
-SEEN, TOTAL = " seen", " total"  # columns beside that of a set
+MEASURES = ("spearman", "accuracy")
+COVERED, TOTAL = " covered", " total"  # suffixes of the columns next to that of a set
+OLD_COVERED = " seen"  # in files of version 0.1
 TIMES = ("training_cpu", "training_wall", "whole_cpu", "whole_wall")  # seconds
 MEMORY = ("peak_memory", "private_memory")  # bytes
-FIGURES = (*TIMES, *MEMORY, "words_read")
-RUN = ("corpus_words", "tool", "version", "seed")  # what tells runs of a shape apart
-WORDS = ("trainer", "tool", "version", "error")  # columns that are text even where they look like numbers
+MEASUREMENTS = (*TIMES, *MEMORY, "words_read")
+RUN = ("corpus_words", "tool", "version", "seed")  # what distinguishes runs of a configuration
+TEXT_COLUMNS = ("trainer", "tool", "version", "error")  # even where they look like numbers
 
 
 def columns(rows: Sequence[Row]) -> list[str]:
-    """trainer, the settings of all trainers, threads, then the run, its figures and its error."""
-    quality = [f"{name}{part}" for name in sets_of(rows) for part in ("", SEEN, TOTAL)]
-    return [*settings_of(rows), *RUN, *FIGURES, *quality, "error"]
+    """The trainer, the settings of all trainers, threads, then the run, its measurements and its error."""
+    return [*setting_columns(rows), *RUN, *MEASUREMENTS, *score_columns(rows), "error"]
 
 
-def settings_of(rows: Sequence[Row]) -> list[str]:
-    """The columns that make a shape."""
-    quality = {f"{name}{part}" for name in sets_of(rows) for part in ("", SEEN, TOTAL)}
-    found = dict.fromkeys(name for row in rows for name in row)
-    return [name for name in found if name not in (*RUN, *FIGURES, "error") and name not in quality]
+def setting_columns(rows: Sequence[Row]) -> list[str]:
+    """The columns that make a configuration."""
+    others = {*RUN, *MEASUREMENTS, "error", *score_columns(rows)}
+    return [name for name in dict.fromkeys(name for row in rows for name in row) if name not in others]
 
 
-def sets_of(rows: Sequence[Row]) -> list[str]:
-    """The test sets and parts of them that runs were judged by; those that always judge words come first."""
-    judged = dict.fromkeys(name.removesuffix(SEEN) for row in rows for name in row if name.endswith(SEEN))
-    of_words = not any(row.get("documents") for row in rows)
-    return list(dict.fromkeys([*(SETS if of_words else ()), *judged]))
+def score_columns(rows: Sequence[Row]) -> list[str]:
+    """The columns of scores."""
+    return [f"{name}{part}" for name in scored_sets(rows) for part in ("", COVERED, TOTAL)]
 
 
-def write(rows: Sequence[Row], path: Path) -> None:
-    """All rows as a CSV file, an older one replaced; what is not known is left empty.
+def scored_sets(rows: Sequence[Row]) -> list[str]:
+    """The test sets, and parts of them, that runs have scores for; those that always score words come first."""
+    scored = dict.fromkeys(name.removesuffix(COVERED) for row in rows for name in row if name.endswith(COVERED))
+    has_words = not any(row.get("documents") for row in rows)
+    return list(dict.fromkeys([*(SETS if has_words else ()), *scored]))
+
+
+def write_rows(rows: Sequence[Row], path: Path, names: Sequence[str] | None = None) -> None:
+    """Write rows as a CSV file, replacing an older one; missing values are empty.
 
     Raises:
         OutputError: it cannot be written.
     """
-    write_cells(rows, columns(rows), path)
-
-
-def write_cells(rows: Sequence[Row], names: Sequence[str], path: Path) -> None:
-    """The cells of these columns.
-
-    Raises:
-        OutputError: as `write`.
-    """
     text = io.StringIO(newline="")
-    out = csv.DictWriter(text, names, restval="", lineterminator="\n")
+    out = csv.DictWriter(text, columns(rows) if names is None else names, restval="", lineterminator="\n")
     out.writeheader()
     out.writerows(rows)
     write_text(text.getvalue(), path)
 
 
 def write_text(text: str, path: Path) -> None:
-    """A text file in place of an older one.
-
-    Raises:
-        OutputError: it cannot be written.
-    """
+    """Write a text file, replacing an older one."""
     with atomic_write(path, force=True) as fresh:
         fresh.write_text(text, encoding="utf-8", newline="\n")
 
 
-def read(path: Path) -> list[Row]:
-    """The rows of such a file: numbers as numbers, None where there is nothing."""
+def read_rows(path: Path) -> list[Row]:
+    """The rows of a CSV file, with numbers as numbers and None for empty cells; names of version 0.1 are translated."""
     with path.open(encoding="utf-8", newline="") as file:
-        return [{name: value(name, text) for name, text in row.items()} for row in csv.DictReader(file)]
+        rows = [translate_settings(row) for row in csv.DictReader(file)]
+    return [{rename_coverage(name): parse_value(name, text) for name, text in row.items()} for row in rows]
 
 
-def value(name: str, text: str) -> Any:
+def rename_coverage(column: str) -> str:
+    """The present name of a column of coverage."""
+    return column.removesuffix(OLD_COVERED) + COVERED if column.endswith(OLD_COVERED) else column
+
+
+def parse_value(column: str, text: str) -> Any:
     """The value of a cell."""
-    if name in WORDS or not text:
-        return text if name in WORDS else None
+    if column in TEXT_COLUMNS or not text:
+        return text if column in TEXT_COLUMNS else None
     for kind in (int, float):
         try:
             return kind(text)

@@ -1,35 +1,53 @@
-"""The rows of all runs summed up, and as a Markdown table."""
+"""The runs summarised by tool and configuration, and as a Markdown table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Any
 
-from embeddings.eval.benchmark.corpus_text import LONGEST
-from embeddings.eval.benchmark.result_rows import PARTS, SEEN, SETS, TIMES, TOTAL, WRONG, Row, sets_of, settings_of
-from embeddings.eval.benchmark.tools import OURS, Note, Tool
+from embeddings.eval.benchmark.corpus_text import MAX_LINE
+from embeddings.eval.benchmark.result_rows import (
+    COVERED,
+    ERROR_OF,
+    PARTS,
+    SETS,
+    TIMES,
+    TOTAL,
+    Row,
+    scored_sets,
+    setting_columns,
+)
+from embeddings.eval.benchmark.tools import OURS, Tool
 
-WORDS = (
+WORD_SETS = (
     "- Similarity is Spearman's correlation; analogies are answered from the 30,000 most frequent words; in brackets, "
-    "the pairs or questions whose words all had vectors."
+    "the number of pairs or questions whose words all have vectors."
 )
-DOCUMENTS = (
-    "- Errors are those of logistic regression (L2 penalty, C = 1) on the vectors learned for documents, whitened, "
-    "learned from the labels of the first file of the corpus and judged on the second; all files are trained on."
+DOCUMENT_SETS = (
+    "- Errors are those of logistic regression (L2 penalty, C = 1) on whitened trained document vectors, fitted to the "
+    "labels of the first file of the corpus and tested on the second; the tools train on all files."
 )
-FULL = 0.99  # a tool that says it read a smaller share of the words did not do the work
+COMPLETE = 0.99  # a tool that reports reading a smaller share of the words did not do the work
 
 
 @dataclass(frozen=True)
 class Summary:
-    """The runs of one tool for one shape.
+    """The runs of one tool for one configuration.
 
-    times: medians of seconds by column. ratios: the tool's median over ours, for each of times. memory: medians
-    of bytes by column. scores: mean, seen and total of each test set; spreads: its least and largest value. Each
-    is None where no run tells. error: that of the first failed run.
+    Arguments:
+        settings: of the configuration, with `trainer` and `threads`.
+        tool: its name; `version` its version.
+        runs: number of successful runs; `failed` of others.
+        times: median seconds by column.
+        ratios: the tool's median over ours, by column of `times`.
+        words_per_second: of training.
+        peak_memory: median bytes; `private_memory` without mapped files.
+        scores: mean, covered and total of each test set.
+        ranges: lowest and highest score of each test set.
+        error: of the first failed run, or that the tool did not read all words.
     """
 
-    shape: dict[str, Any]
+    settings: dict[str, Any]
     tool: str
     version: str
     runs: int
@@ -40,181 +58,184 @@ class Summary:
     peak_memory: float | None
     private_memory: float | None
     scores: dict[str, tuple[float | None, int | None, int | None]]
-    spreads: dict[str, tuple[float, float] | None]
+    ranges: dict[str, tuple[float, float] | None]
     error: str
 
 
 def summaries(rows: Sequence[Row]) -> list[Summary]:
-    """A summary for each shape and tool, in the order of the rows."""
-    names = settings_of(rows)
-    groups: dict[tuple[Any, ...], dict[str, list[Row]]] = {}
+    """A summary for each configuration and tool, in the order of the rows."""
+    names = setting_columns(rows)
+    configs: dict[tuple[Any, ...], dict[str, list[Row]]] = {}
     for row in rows:
-        shape = groups.setdefault(tuple(row.get(name) for name in names), {})
-        shape.setdefault(row["tool"], []).append(row)
+        by_tool = configs.setdefault(tuple(row.get(name) for name in names), {})
+        by_tool.setdefault(row["tool"], []).append(row)
     return [
-        summary(dict(zip(names, shape, strict=True)), runs, tools.get(OURS.name, []), sets_of(rows))
-        for shape, tools in groups.items()
-        for runs in tools.values()
+        summarise(dict(zip(names, config, strict=True)), runs, by_tool.get(OURS.name, []), scored_sets(rows))
+        for config, by_tool in configs.items()
+        for runs in by_tool.values()
     ]
 
 
-def summary(shape: dict[str, Any], runs: list[Row], ours: list[Row], sets: Sequence[str]) -> Summary:
-    """The runs of one tool beside ours, judged by some sets."""
-    times = {name: middle(runs, name) for name in TIMES}
+def summarise(settings: dict[str, Any], runs: list[Row], ours: list[Row], sets: Sequence[str]) -> Summary:
+    """The summary of the runs of one tool, with ratios to ours."""
+    times, our_times = ({name: median_of(rows, name) for name in TIMES} for rows in (runs, ours))
     wall = times["training_wall"]
-    failures = [row["error"] for row in runs if row["error"]]
+    errors = [row["error"] for row in runs if row["error"]]
+    values = {name: known_values(runs, name) for name in sets}
     return Summary(
-        shape=shape,
+        settings=settings,
         tool=runs[0]["tool"],
         version=runs[0]["version"],
-        runs=len(runs) - len(failures),
-        failed=len(failures),
+        runs=len(runs) - len(errors),
+        failed=len(errors),
         times=times,
-        ratios={name: ratio(times[name], middle(ours, name)) for name in TIMES},
-        words_per_second=runs[0]["corpus_words"] * shape["epochs"] / wall if wall and wall > 0 else None,
-        peak_memory=middle(runs, "peak_memory"),
-        private_memory=middle(runs, "private_memory"),
-        scores={name: score(runs, name) for name in sets},
-        spreads={name: (min(values), max(values)) if (values := known(runs, name)) else None for name in sets},
-        error=next(iter(failures), "") or shortfall(runs),
+        ratios={name: ratio(times[name], our_times[name]) for name in TIMES},
+        words_per_second=runs[0]["corpus_words"] * settings["epochs"] / wall if wall and wall > 0 else None,
+        peak_memory=median_of(runs, "peak_memory"),
+        private_memory=median_of(runs, "private_memory"),
+        scores={
+            name: (fmean(known) if known else None, first(runs, name + COVERED), first(runs, name + TOTAL))
+            for name, known in values.items()
+        },
+        ranges={name: (min(known), max(known)) if known else None for name, known in values.items()},
+        error=next(iter(errors), "") or incomplete_reading(runs),
     )
 
 
-def known(runs: Sequence[Row], name: str) -> list[Any]:
-    """The values of a column that are there."""
+def known_values(runs: Sequence[Row], name: str) -> list[Any]:
+    """The non-empty values of a column."""
     return [row[name] for row in runs if row.get(name) is not None]
 
 
-def middle(runs: Sequence[Row], name: str) -> float | None:
+def median_of(runs: Sequence[Row], name: str) -> float | None:
     """The median of a column."""
-    values = known(runs, name)
+    values = known_values(runs, name)
     return median(values) if values else None
 
 
+def first(runs: Sequence[Row], name: str) -> int | None:
+    """The first value of a column."""
+    return next(iter(known_values(runs, name)), None)
+
+
 def ratio(theirs: float | None, ours: float | None) -> float | None:
-    """How many times ours."""
+    """Their time over ours."""
     return theirs / ours if theirs is not None and ours else None
 
 
-def score(runs: Sequence[Row], name: str) -> tuple[float | None, int | None, int | None]:
-    """The mean of a test set over the runs, the questions seen (in the first run) and those there are."""
-    values = known(runs, name)
-    seen, total = known(runs, name + SEEN), known(runs, name + TOTAL)
-    return fmean(values) if values else None, seen[0] if seen else None, total[0] if total else None
-
-
-def shortfall(runs: Sequence[Row]) -> str:
-    """What to say of a tool that did not read the whole corpus in every epoch; empty for one that did."""
+def incomplete_reading(runs: Sequence[Row]) -> str:
+    """A remark on a tool that did not read the whole corpus in every epoch; empty for one that did."""
     shares = [row["words_read"] / (row["corpus_words"] * row["epochs"]) for row in runs if row.get("words_read")]
-    return f"read only {100 * min(shares):.0f} % of the words" if shares and min(shares) < FULL else ""
+    return f"read only {100 * min(shares):.0f} % of the words" if shares and min(shares) < COMPLETE else ""
 
 
 def markdown(rows: Sequence[Row], machine: dict[str, Any], tools: Sequence[Tool]) -> str:
-    """The table with what it was measured on above it, and how to read it below."""
-    found = summaries(rows)
-    varying = [name for name in found[0].shape if name != "trainer" and len(variety(found, name)) > 1]
-    common = ", ".join(
-        f"{name} {next(iter(variety(found, name)))}"
-        for name in found[0].shape
-        if name != "trainer" and len(variety(found, name)) == 1
-    )
-    lines = [about(machine), f"The same for all: {common}.", "", *table(found, varying), "", *reading(found)]
-    notes = [note for tool in tools for note in tool.notes if any(told(one, tool, note) for one in found)]
-    return "\n".join([*lines, *(f"- {note.text}" for note in notes)]) + "\n"
+    """The table, with what it was measured on above it and explanations below."""
+    lines = summaries(rows)
+    values = {name: distinct_values(lines, name) for name in lines[0].settings if name != "trainer"}
+    varying = [name for name, distinct in values.items() if len(distinct) > 1]
+    common = ", ".join(f"{name} {distinct[0]}" for name, distinct in values.items() if len(distinct) == 1)
+    notes = [
+        f"- {note.text}"
+        for tool in tools
+        for note in tool.notes
+        if any(one.tool == tool.name and note.applies_to(one.settings) for one in lines)
+    ]
+    parts = [describe_machine(machine), f"Common settings: {common}.", "", *table(lines, varying), ""]
+    return "\n".join([*parts, *explanations(lines), *notes]) + "\n"
 
 
-def told(one: Summary, tool: Tool, note: Note) -> bool:
-    """Whether a note of a tool is of this line of the table."""
-    return one.tool == tool.name and note.of(one.shape)
+def distinct_values(lines: Sequence[Summary], name: str) -> list[Any]:
+    """The values of a setting, in order, without those of trainers that lack it."""
+    return list(dict.fromkeys(one.settings[name] for one in lines if one.settings[name] is not None))
 
 
-def variety(found: Sequence[Summary], name: str) -> dict[Any, None]:
-    """The values of a setting, in order; trainers that do not have it do not count."""
-    return dict.fromkeys(one.shape[name] for one in found if one.shape[name] is not None)
-
-
-def about(machine: dict[str, Any]) -> str:
+def describe_machine(machine: dict[str, Any]) -> str:
     """The machine and the corpus in two lines."""
     corpus = machine["corpus"]
     tools = ", ".join(f"{name} {version}" for name, version in machine["tools"].items())
     return (
         f"{machine['processor']}, {machine['cores_available']} of {machine['cores']} cores; {machine['system']}; "
         f"{tools}; {machine['date']}.\n"
-        f"Corpus: {', '.join(corpus['sources'])}, {corpus['words']:,} words, {corpus['types']:,} different.\n"
+        f"Corpus: {', '.join(corpus['sources'])}, {corpus['words']:,} words, {corpus['types']:,} distinct.\n"
     )
 
 
-def table(found: Sequence[Summary], varying: Sequence[str]) -> list[str]:
-    """The lines of the table: the model, the settings that vary, the tool, and its figures."""
+def table(lines: Sequence[Summary], varying: Sequence[str]) -> list[str]:
+    """The lines of the table: model, varying settings, tool, measurements and scores."""
     heads = ["model", *(name.replace("_", " ") for name in varying), "tool", "CPU s, training", "CPU s, whole"]
     heads += ["wall s, training / whole", "words/s, training", "memory MB, peak / private"]
-    sets = sets_told(found)
-    heads += [f"{SETS.get(name, name)} (seen of {total_of(found, name)})" for name in sets]
+    sets = shown_sets(lines)
+    heads += [f"{SETS.get(name, name)} (covered of {total_items(lines, name)})" for name in sets]
     heads += ["seeds", "remarks"]
-    lines = [heads, ["---"] * len(heads)]
-    for one in found:
-        settings = [number(one.shape[name], "g") for name in varying]
-        lines.append([one.shape["trainer"], *settings, one.tool, *figures(one), *quality(one, sets)])
-    return ["| " + " | ".join(line) + " |" for line in lines]
+    cells = [heads, ["---"] * len(heads)]
+    for one in lines:
+        settings = [format_number(one.settings[name], "g") for name in varying]
+        measurements = [*time_cells(one), *score_cells(one, sets)]
+        cells.append([one.settings["trainer"], *settings, one.tool, *measurements])
+    return ["| " + " | ".join(line) + " |" for line in cells]
 
 
-def figures(one: Summary) -> list[str]:
+def time_cells(one: Summary) -> list[str]:
     """The cells of time and memory."""
     cells = [
         seconds(one.times[name]) + (f" ({one.ratios[name]:.2g}x)" if one.ratios[name] is not None else "")
         for name in ("training_cpu", "whole_cpu")
     ]
     walls = [seconds(one.times[name]) for name in ("training_wall", "whole_wall")]
-    sizes = [number(size / 1e6 if size else None, ".0f") for size in (one.peak_memory, one.private_memory)]
+    sizes = [format_number(size / 1e6 if size else None, ".0f") for size in (one.peak_memory, one.private_memory)]
     pace = one.words_per_second and float(f"{one.words_per_second:.3g}")
-    return [*cells, " / ".join(walls), number(pace, ",.0f"), " / ".join(sizes)]
+    return [*cells, " / ".join(walls), format_number(pace, ",.0f"), " / ".join(sizes)]
 
 
-def sets_told(found: Sequence[Summary]) -> list[str]:
-    """The test sets that are columns; their parts only if every line judged by the whole has them."""
+def shown_sets(lines: Sequence[Summary]) -> list[str]:
+    """The test sets that are columns; parts of a set only where every line with a score of the set has them."""
 
-    def judged(name: str) -> list[bool]:
-        return [one.scores[name][0] is not None for one in found]
+    def has_scores(name: str) -> list[bool]:
+        return [one.scores[name][0] is not None for one in lines]
 
-    wholes = {f"{name} {part}": name for name in SETS for part in PARTS}
-    return [name for name in found[0].scores if name not in wholes or judged(name) == judged(wholes[name])]
+    whole_of = {f"{name} {part}": name for name in SETS for part in PARTS}
+    return [name for name in lines[0].scores if has_scores(name) == has_scores(whole_of.get(name, name))]
 
 
-def quality(one: Summary, sets: Sequence[str]) -> list[str]:
-    """The cells of quality, runs and remarks."""
+def score_cells(one: Summary, sets: Sequence[str]) -> list[str]:
+    """The cells of scores, runs and remarks."""
     scores = [one.scores[name] for name in sets]
-    cells = [number(value, ".3f") + (f" ({seen})" if seen is not None else "") for value, seen, _ in scores]
+    cells = [
+        format_number(value, ".3f") + (f" ({covered})" if covered is not None else "") for value, covered, _ in scores
+    ]
     failed = f"{one.failed} failed: " if one.failed else ""
     return [*cells, str(one.runs), (failed + one.error).replace("|", "\\|")]
 
 
-def total_of(found: Sequence[Summary], name: str) -> str:
-    """How many questions a test set has."""
-    return next((f"{total:,}" for one in found if (total := one.scores[name][2]) is not None), "-")
+def total_items(lines: Sequence[Summary], name: str) -> str:
+    """The number of items of a test set."""
+    return next((f"{total:,}" for one in lines if (total := one.scores[name][2]) is not None), "-")
 
 
 def seconds(value: float | None) -> str:
-    """Seconds with as many digits as they deserve."""
-    return number(value, ".2f" if value is not None and value < 10 else ".1f")
+    """Seconds, with two digits if they are few."""
+    return format_number(value, ".2f" if value is not None and value < 10 else ".1f")
 
 
-def number(value: Any, form: str) -> str:
-    """A number as people read it; a dash where there is none."""
+def format_number(value: Any, spec: str) -> str:
+    """A number by a format; a dash for None, and other values as they are."""
     if value is None:
         return "-"
-    return format(value, form) if isinstance(value, int | float) else str(value)
+    return format(value, spec) if isinstance(value, int | float) else str(value)
 
 
-def reading(found: Sequence[Summary]) -> list[str]:
+def explanations(lines: Sequence[Summary]) -> list[str]:
     """How to read the table."""
-    text = "a document a line" if "documents" in found[0].shape else f"lines of at most {LONGEST:,} words"
+    text = "one document per line" if "documents" in lines[0].settings else f"lines of at most {MAX_LINE:,} words"
+    names = lines[0].scores
     return [
-        f"- Times and memory are medians, scores are means over the seeds; (x) is times {OURS.name}.",
-        f"- Tools ran in turn, each run in a fresh process, on one text, {text}, after one run of each that is not "
-        "counted: kernels were compiled and programs in memory before.",
-        "- CPU seconds are user and system time of all threads. Whole: the command from the text to saved vectors; "
-        "training: learning alone, words counted and kernels loaded before.",
-        "- Peak memory counts files that are mapped into memory, private does not.",
-        *([WORDS] if any(name in SETS for name in found[0].scores) else []),
-        *([DOCUMENTS] if any(name.startswith(WRONG) for name in found[0].scores) else []),
+        f"- Times and memory are medians, scores are means over seeds; (x) is the ratio to {OURS.name}.",
+        f"- The tools run in turn, each run in a fresh process, on the same text ({text}), after an uncounted warm-up "
+        "run of each, so that kernels are compiled and programs are in memory.",
+        "- CPU seconds are user and system time of all threads. Whole: the command from text to saved vectors; "
+        "training: learning alone, after words are counted and kernels are loaded.",
+        "- Peak memory includes memory-mapped files, private memory does not.",
+        *([WORD_SETS] if any(name in SETS for name in names) else []),
+        *([DOCUMENT_SETS] if any(name.startswith(ERROR_OF) for name in names) else []),
     ]

@@ -1,4 +1,4 @@
-"""Going on with results that stand in a folder: runs that were made are kept, the missing ones are made."""
+"""Resuming a benchmark: completed runs are kept, the missing ones are made."""
 
 import json
 from collections.abc import Sequence
@@ -6,50 +6,55 @@ from pathlib import Path
 from typing import Any
 
 from embeddings.errors import EmbeddingsError
-from embeddings.eval.benchmark import result_rows
-from embeddings.eval.benchmark.result_rows import Row
+from embeddings.eval.benchmark.result_rows import RUN, Row, read_rows
 
 
 class ResumeError(EmbeddingsError):
-    """Results that cannot be gone on with."""
+    """Results that cannot be resumed."""
 
 
-def earlier(folder: Path, now: dict[str, Any]) -> list[Row]:
-    """The runs in a folder that came to their end; none where it holds no results.
+def completed_runs(folder: Path, machine: dict[str, Any]) -> list[Row]:
+    """The successful runs in a folder; none if it holds no results.
 
     Arguments:
-        now: the facts of this comparison, as `embeddings.eval.benchmark.machine.facts` gives them.
+        folder: the results of a benchmark.
+        machine: the present machine record; tools of the earlier benchmark are added to it.
 
     Raises:
-        ResumeError: they were made on another machine or corpus or with other versions, or cannot be read.
+        ResumeError: the results are of another machine, corpus or version, or cannot be read.
     """
-    table, facts = folder / "results.csv", folder / "machine.json"
+    table = folder / "results.csv"
     if not table.exists():
         return []
     try:
-        was, found = json.loads(facts.read_text(encoding="utf-8")), result_rows.read(table)
-        differing = [name for name in now if name not in ("date", "tools") and was[name] != now[name]]
-        tools = [name for name in now["tools"] if was["tools"].get(name, now["tools"][name]) != now["tools"][name]]
-        missing = [name for name in (*result_rows.RUN, "trainer", "threads", "error") if found and name not in found[0]]
+        recorded, rows = json.loads((folder / "machine.json").read_text(encoding="utf-8")), read_rows(table)
+        differences = {
+            name: (recorded[name], machine[name])
+            for name in machine
+            if name not in ("date", "tools") and recorded[name] != machine[name]
+        }
+        differences |= {
+            name: (recorded["tools"][name], version)
+            for name, version in machine["tools"].items()
+            if recorded["tools"].get(name, version) != version
+        }
+        missing = [name for name in (*RUN, "trainer", "threads", "error") if rows and name not in rows[0]]
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ResumeError(f"{folder} holds no results to go on with: {' '.join(repr(error).split()):.100}") from None
+        raise ResumeError(f"cannot resume from {folder}: {' '.join(repr(error).split()):.100}") from None
     if missing:
-        raise ResumeError(f"{table} has no column {missing[0]!r}; it holds no results to go on with")
-    for name in differing:
-        told = f"{name} {json.dumps(was[name]):.100}, and now {json.dumps(now[name]):.100}"
-        raise ResumeError(f"the results in {folder} cannot be gone on with: they are of {told}")
-    for name in tools:
-        told = f"{name} {was['tools'][name]}, and now it is {now['tools'][name]}"
-        raise ResumeError(f"the results in {folder} cannot be gone on with: they are of {told}")
-    now["tools"] = was["tools"] | now["tools"]
-    return [row for row in found if not row["error"]]
+        raise ResumeError(f"cannot resume from {table}: it has no column {missing[0]!r}")
+    for name, (before, now) in differences.items():
+        values = f"{name} is {json.dumps(now):.100}, was {json.dumps(before):.100}"
+        raise ResumeError(f"cannot resume from {folder}: {values}; choose another folder, or set force=True to start over")
+    machine["tools"] = recorded["tools"] | machine["tools"]
+    return [row for row in rows if not row["error"]]
 
 
-def made(row: Row, before: Sequence[Row]) -> bool:
-    """Whether a run with the settings, tool and seed of a row stands among others."""
-    return any(all(cell(one.get(name)) == cell(value) for name, value in row.items()) for one in before)
+def is_completed(row: Row, runs: Sequence[Row]) -> bool:
+    """Whether the runs include one with the settings, tool and seed of a row."""
+    return any(all(cell(one.get(name)) == cell(value) for name, value in row.items()) for one in runs)
 
 
 def cell(value: Any) -> str:
-    """A value as a file of results has it."""
+    """A value as in a results file."""
     return "" if value is None else str(value)

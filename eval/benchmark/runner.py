@@ -1,4 +1,4 @@
-"""Every tool, every shape, every seed: in turn, each in a fresh process, on one text."""
+"""Runs every tool, configuration and seed in turn, each in a fresh process, on the same text."""
 
 import json
 from collections.abc import Sequence
@@ -8,29 +8,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from embeddings.errors import EmbeddingsError, OutputError
-from embeddings.eval.benchmark import result_rows
-from embeddings.eval.benchmark.job import Shape
-from embeddings.eval.benchmark.machine import facts
-from embeddings.eval.benchmark.result_rows import Row
+from embeddings.eval.benchmark.job import ModelConfig
+from embeddings.eval.benchmark.machine import machine_record
+from embeddings.eval.benchmark.result_rows import ERROR_OF, SETS, Row, read_rows, scored_sets, write_rows, write_text
 from embeddings.eval.benchmark.result_table import markdown
-from embeddings.eval.benchmark.resume import earlier, made
+from embeddings.eval.benchmark.resume import completed_runs, is_completed
 from embeddings.eval.benchmark.tools import PEERS, Tool
-from embeddings.eval.benchmark.workspace import Say, Track, laid_out
+from embeddings.eval.benchmark.workspace import Report, Workspace, open_workspace
 from embeddings.support.files import check_output
 
 if TYPE_CHECKING:
     from embeddings.corpora import EncodedCorpus
 
 OUTPUTS = ("results.csv", "results.md", "results.png", "machine.json")
-VECTORS = "vectors"  # the folder of those that are kept
+VECTORS = "vectors"  # folder of kept vectors
 
 
 class BenchmarkError(EmbeddingsError):
-    """Nothing could be compared."""
+    """All runs failed."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """The user stopped the comparison after so many finished runs."""
+    """The user stopped the benchmark; `finished` is the number of runs that finished."""
 
     def __init__(self, finished: int) -> None:
         super().__init__()
@@ -38,17 +37,22 @@ class Interrupted(KeyboardInterrupt):
 
 
 @dataclass
-class Race:
-    """Shapes to be run `repeats` times by each tool, seeds from 1 on; results in `folder`.
+class Benchmark:
+    """A benchmark of configurations by several tools.
 
-    shapes: `embeddings.eval.benchmark.job.Shape`, their settings those of our trainers. tools: ours first.
-    resume: keep the runs that stand in the folder, and make those that are missing.
-    keep: whether the vectors of each run stay, in the folder "vectors". tests: options of `embeddings evaluate`; None
-    for no judgement.
-    say: is told a line now and then.
+    Arguments:
+        configs: the models, with the settings of our trainers.
+        tools: ours first.
+        folder: where the results go.
+        repeats: runs of each configuration and tool, with seeds from 1 on.
+        force: replace existing results.
+        resume: keep existing results, and make the missing runs.
+        keep: keep the vectors of all runs, in the folder "vectors".
+        tests: options of `embeddings evaluate`; None for no evaluation.
+        report: called with lines of progress.
     """
 
-    shapes: Sequence[Shape]
+    configs: Sequence[ModelConfig]
     tools: Sequence[Tool]
     folder: Path
     repeats: int = 3
@@ -56,14 +60,14 @@ class Race:
     resume: bool = False
     keep: bool = False
     tests: Sequence[str] | None = ()
-    say: Say = lambda line: None
+    report: Report = lambda line: None
     rows: list[Row] = field(default_factory=list)
 
     def check(self) -> None:
-        """Make the folder if it is missing, and see that the results can be written there.
+        """Create the folder if missing, and check that results can be written.
 
         Raises:
-            OutputError: a result exists already (unless `force` or `resume`), or cannot be written.
+            OutputError: a result exists already (without `force` or `resume`), or cannot be written.
         """
         if not self.folder.exists():
             check_output(self.folder)
@@ -73,79 +77,80 @@ class Race:
         force = self.force or self.resume
         for name in OUTPUTS:
             check_output(self.folder / name, force=force)
-        kept = self.folder / VECTORS
-        if self.keep and kept.exists() and not (kept.is_dir() and (force or not any(kept.iterdir()))):
-            raise OutputError(f"{kept} exists; choose another name" + ", or --force to replace it" * kept.is_dir())
+        vectors = self.folder / VECTORS
+        if self.keep and vectors.exists() and not (vectors.is_dir() and (force or not any(vectors.iterdir()))):
+            raise OutputError(f"{vectors} exists; choose another folder" + ", or set force=True" * vectors.is_dir())
 
     def run(self, encoded: "EncodedCorpus") -> list[Row]:
-        """The rows of all runs, as they stand in results.csv; that and the table are written after each run.
+        """Run the benchmark; returns the rows of results.csv, which is written after each run, as is the table.
 
-        Training and whole commands are measured as `Track.figures` says. A run that fails is a row with its error.
+        A failed run is a row with its error.
 
         Raises:
             OutputError: as `check`.
-            ResumeError: there are results to go on with, but of another machine, corpus or version.
+            ResumeError: the results to resume are of another machine, corpus or version.
             CorpusError: no word of the corpus is frequent enough.
-            BenchmarkError: no run came to its end.
-            Interrupted: the user interrupted; what runs is killed, the rows of finished runs are on disk.
+            BenchmarkError: all runs failed.
+            Interrupted: the user interrupted; the running process is killed, finished runs are saved.
         """
         self.check()
-        for shape in self.shapes:
-            encoded.vocabulary.select(min_count=shape.settings["min_count"], max_vocab=shape.settings.get("max_vocab"))
-        machine = facts(self.tools, encoded)
-        self.rows = earlier(self.folder, machine) if self.resume else []
+        for config in self.configs:
+            settings = config.settings
+            encoded.vocabulary.select(min_count=settings["min_count"], max_vocab=settings.get("max_vocab"))
+        machine = machine_record(self.tools, encoded)
+        self.rows = completed_runs(self.folder, machine) if self.resume else []
         before = len(self.rows)
+        vectors = self.folder / VECTORS if self.keep else None
         try:
-            kept = self.folder / VECTORS if self.keep else None
-            if kept is not None:
-                kept.mkdir(exist_ok=True)
-            documents = any(shape.documents for shape in self.shapes)
-            with laid_out(encoded, self.folder, kept, self.tests, documents=documents) as track:
-                self.run_all(track, machine)
+            if vectors is not None:
+                vectors.mkdir(exist_ok=True)
+            has_documents = any(config.has_documents for config in self.configs)
+            with open_workspace(encoded, self.folder, vectors, self.tests, has_documents=has_documents) as workspace:
+                self.run_all(workspace, machine)
         except KeyboardInterrupt:
             raise Interrupted(len(self.rows) - before) from None
         if all(row["error"] for row in self.rows):
-            raise BenchmarkError(f"every run failed, the first with: {self.rows[0]['error']}")
-        from embeddings.eval.benchmark.quality_plot import draw
+            raise BenchmarkError(f"all runs failed, the first with: {self.rows[0]['error']}")
+        from embeddings.eval.benchmark.quality_plot import save_quality_plot
 
-        draw(self.rows, self.folder / "results.png")
+        save_quality_plot(self.rows, self.folder / "results.png")
         return self.rows
 
-    def run_all(self, track: Track, machine: dict[str, Any]) -> None:
-        """All runs that are not made yet, the tools of a shape one after another for each seed."""
+    def run_all(self, workspace: Workspace, machine: dict[str, Any]) -> None:
+        """Make all missing runs, the tools of a configuration in turn for each seed."""
         runs = [
-            (shape, seed, tool)
-            for shape in self.shapes
+            (config, seed, tool)
+            for config in self.configs
             for seed in range(1, self.repeats + 1)
             for tool in self.tools
-            if tool.learns(shape) and not made(track.start_of(shape, seed, tool), self.rows)
+            if tool.supports(config) and not is_completed(workspace.run_columns(config, seed, tool), self.rows)
         ]
-        for shape, tool in product(self.shapes, self.tools):
-            if any(one is shape and other is tool for one, _, other in runs):
-                self.say(f"warming up, not counted: {shape.label}: {tool.name}")
-                track.warm_up(shape, tool)
-        for number, (shape, seed, tool) in enumerate(runs, 1):
-            self.say(f"[{number}/{len(runs)}] {shape.label}, seed {seed}: {tool.name}")
-            row = track.row(shape, seed, tool)
-            self.say("    " + told(row))
-            self.write_down(row, machine)
+        for config, tool in product(self.configs, self.tools):
+            if any(one is config and other is tool for one, _, other in runs):
+                self.report(f"warm-up, not counted: {config.label}: {tool.name}")
+                workspace.warm_up(config, tool)
+        for number, (config, seed, tool) in enumerate(runs, 1):
+            self.report(f"[{number}/{len(runs)}] {config.label}, seed {seed}: {tool.name}")
+            row = workspace.run(config, seed, tool)
+            self.report("    " + describe(row))
+            self.save(row, machine)
 
-    def write_down(self, row: Row, machine: dict[str, Any]) -> None:
-        """Write down a finished run beside those before it."""
-        csv, table = self.folder / "results.csv", self.folder / "results.md"
-        (self.folder / "results.png").unlink(missing_ok=True)  # of the results that are replaced now
-        result_rows.write_text(json.dumps(machine, indent=2) + "\n", self.folder / "machine.json")
-        result_rows.write([*self.rows, row], csv)
-        self.rows = result_rows.read(csv)
-        tools = list(dict.fromkeys([*self.tools, *PEERS]))  # those of earlier runs too
-        result_rows.write_text(markdown(self.rows, machine, tools), table)
+    def save(self, row: Row, machine: dict[str, Any]) -> None:
+        """Save a finished run with the earlier ones."""
+        table = self.folder / "results.csv"
+        (self.folder / "results.png").unlink(missing_ok=True)  # it shows the results that are replaced now
+        write_text(json.dumps(machine, indent=2) + "\n", self.folder / "machine.json")
+        write_rows([*self.rows, row], table)
+        self.rows = read_rows(table)
+        tools = list(dict.fromkeys([*self.tools, *PEERS]))  # also those of earlier runs
+        write_text(markdown(self.rows, machine, tools), self.folder / "results.md")
 
 
-def told(row: Row) -> str:
-    """A finished run in a line."""
+def describe(row: Row) -> str:
+    """A finished run in one line."""
     if row["error"]:
         return f"failed: {row['error']}"
-    sets = result_rows.SETS | {name: name for name in result_rows.sets_of([row]) if name.startswith(result_rows.WRONG)}
+    sets = SETS | {name: name for name in scored_sets([row]) if name.startswith(ERROR_OF)}
     scores = [f"{label} {row[name]:.3f}" for name, label in sets.items() if row.get(name) is not None]
     times = f"training {row['training_cpu']:.1f} CPU s, whole {row['whole_cpu']:.1f} CPU s"
     return ", ".join([times, *scores])

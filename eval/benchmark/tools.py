@@ -1,4 +1,4 @@
-"""The tools that are compared: how each is started, and what our settings are called there."""
+"""The tools that are compared: how each is started, and its names for our settings."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -8,37 +8,33 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from embeddings.errors import SettingError
-from embeddings.eval.benchmark.job import Job, Shape
+from embeddings.eval.benchmark.job import Job, ModelConfig
 from embeddings.models.subwords import FASTTEXT_BUCKETS
 
 Command = Callable[[Job], list[str]]
-MODELS = ("skipgram", "cbow")  # of ours, those that gensim and fastText have too
-OF_DOCUMENTS = ("paragraph-dbow", "paragraph-dm")  # those that gensim has too
-
-
-def always(shape: dict[str, Any]) -> bool:
-    """Whatever the shape is."""
-    return True
+WORD_MODELS = ("skipgram", "cbow")  # of gensim and fastText
+DOCUMENT_MODELS = ("paragraph-dbow", "paragraph-dm")  # of gensim
 
 
 class Note(NamedTuple):
-    """What a reader of the comparison must know of a tool, and of which shapes, by their trainer and settings."""
+    """What a reader of the results must know about a tool, and for which settings (with `trainer` and `threads`)."""
 
     text: str
-    of: Callable[[dict[str, Any]], bool] = always
+    applies_to: Callable[[dict[str, Any]], bool] = lambda settings: True
 
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool: how it is found and started, what it can learn, and what of our settings it cannot follow.
+    """A tool.
 
     Arguments:
+        name: its name.
         package: what pip installs.
         module: what Python imports.
-        trainers: our names of the models it has; None for all of them.
-        whole: the command from the text to saved vectors.
-        training: a command of its own that measures training alone; None if `whole` tells that too.
-        notes: what a reader of the comparison must know.
+        trainers: our names of its models; None for all of ours.
+        whole: the command from text to saved vectors.
+        training: a command that measures training alone; None if `whole` reports it too.
+        notes: what a reader of the results must know.
     """
 
     name: str
@@ -50,84 +46,60 @@ class Tool:
     notes: tuple[Note, ...] = ()
 
     @property
-    def installed(self) -> bool:
+    def is_installed(self) -> bool:
         """Whether it can be imported; it is not."""
         return find_spec(self.module) is not None
 
     @property
     def version(self) -> str:
-        """The installed version, whichever package it came with; empty if that is not known."""
-        found = packages_distributions().get(self.module, [])
-        return version(found[0]) if found else ""
+        """The installed version, whichever package provides the module; empty if unknown."""
+        packages = packages_distributions().get(self.module, [])
+        return version(packages[0]) if packages else ""
 
-    def learns(self, shape: Shape) -> bool:
-        """Whether it has the model of the shape."""
-        return self.trainers is None or shape.trainer in self.trainers
+    def supports(self, config: ModelConfig) -> bool:
+        """Whether it has the model of a configuration."""
+        return self.trainers is None or config.trainer in self.trainers
 
 
-def runner(name: str) -> Command:
+def peer_command(name: str) -> Command:
     """The command that runs a function of `peers`."""
     return lambda job: [sys.executable, "-m", "embeddings.eval.benchmark.peers", name, job.to_json()]
 
 
 def train_command(job: Job) -> list[str]:
-    """Our own command line, with every setting said."""
+    """Our own command line, with every setting."""
     from embeddings import registry
 
-    trainer = registry.load("trainer", job.shape.trainer)
+    trainer = registry.load("trainer", job.config.trainer)
     return [
-        *(sys.executable, "-m", "embeddings", "train", job.shape.trainer, job.text, "-o", job.out, "--quiet"),
+        *(sys.executable, "-m", "embeddings", "train", job.config.trainer, job.text, "-o", job.out, "--quiet"),
         *("--tokenizer", "whitespace", "--case", "keep"),
-        *("--seed", str(job.seed), "--threads", str(job.shape.threads)),
-        *flags(trainer, job.shape.settings),
+        *("--seed", str(job.seed), "--threads", str(job.config.threads)),
+        *setting_options(trainer, job.config.settings),
     ]
 
 
-def flags(trainer: type, settings: dict[str, Any]) -> list[str]:
-    """Settings as `embeddings train` takes them; None is left to its default."""
+def setting_options(trainer: type, settings: dict[str, Any]) -> list[str]:
+    """Settings as options of `embeddings train`; None is left to its default."""
     import dataclasses
 
     from embeddings.settings import flag
 
-    given: list[str] = []
+    options: list[str] = []
     for field in dataclasses.fields(trainer):
         value = settings[field.name]
         if isinstance(value, bool):
             yes, no = (field.metadata.get("flags") or f"--{field.name}/--no-{field.name}".replace("_", "-")).split("/")
-            given.append(yes if value else no)
+            options.append(yes if value else no)
         elif value is not None:
-            given += [flag(field.name), str(value)]
-    return given
+            options += [flag(field.name), str(value)]
+    return options
 
 
-def gensim_settings(shape: Shape) -> dict[str, Any]:
-    """The arguments of `gensim.models.Word2Vec` for a shape, or of `FastText` or `Doc2Vec` for their models."""
-    settings = shape.settings
-    if shape.documents:
-        return {**doc2vec_settings(shape), **common_settings(shape)}
-    ngrams = {"min_n": settings["min_n"], "max_n": settings["max_n"]} if shape.trainer == "fasttext" else {}
-    if ngrams:
-        ngrams |= {"bucket": settings["buckets"] or FASTTEXT_BUCKETS}
-    return {
-        **ngrams,
-        "sg": int(settings.get("architecture", shape.trainer) == "skipgram"),
-        "cbow_mean": int(settings.get("combine", "mean") == "mean"),
-        **common_settings(shape),
-    }
-
-
-def doc2vec_settings(shape: Shape) -> dict[str, Any]:
-    """The arguments of `gensim.models.Doc2Vec` for its models; its `dm_mean` is overwritten by `cbow_mean`."""
-    if shape.trainer == "paragraph-dbow":
-        return {"dm": 0, "dbow_words": int(shape.settings["train_words"])}
-    combine = shape.settings["combine"]
-    return {"dm": 1, "dm_concat": int(combine == "concat"), "cbow_mean": int(combine == "mean")}
-
-
-def common_settings(shape: Shape) -> dict[str, Any]:
-    """The arguments that all models of gensim have."""
-    settings = shape.settings
-    return {
+def gensim_settings(config: ModelConfig) -> dict[str, Any]:
+    """The arguments of gensim's Word2Vec, FastText or Doc2Vec."""
+    settings = config.settings
+    common = {
         "hs": 0,
         "vector_size": settings["dim"],
         "window": settings["window"],
@@ -139,24 +111,34 @@ def common_settings(shape: Shape) -> dict[str, Any]:
         "max_final_vocab": settings["max_vocab"],
         "epochs": settings["epochs"],
         "alpha": settings["learning_rate"],
-        "min_alpha": shape.floor,
-        "workers": shape.threads,
+        "min_alpha": config.min_learning_rate,
+        "workers": config.threads,
     }
+    if config.trainer == "paragraph-dbow":
+        return {"dm": 0, "dbow_words": int(settings["train_words"]), **common}
+    if config.has_documents:  # Doc2Vec overwrites `dm_mean` by `cbow_mean`
+        combine = settings["combine"]
+        return {"dm": 1, "dm_concat": int(combine == "concat"), "cbow_mean": int(combine == "mean"), **common}
+    if config.trainer == "fasttext":
+        common |= {"min_n": settings["min_n"], "max_n": settings["max_n"]}
+        common |= {"bucket": settings["buckets"] or FASTTEXT_BUCKETS}
+    is_skipgram = settings.get("architecture", config.trainer) == "skipgram"
+    return {"sg": int(is_skipgram), "cbow_mean": int(settings.get("combine", "mean") == "mean"), **common}
 
 
-def fasttext_settings(shape: Shape) -> dict[str, Any]:
-    """The arguments of `fasttext.train_unsupervised` for a shape; with n-grams for the trainer fasttext.
+def fasttext_settings(config: ModelConfig) -> dict[str, Any]:
+    """The arguments of `fasttext.train_unsupervised`; with n-grams for the trainer fasttext.
 
-    fastText keeps a word with chance sqrt(t/f) + t/f as we do, but takes t = 0 to mean that none is kept.
+    fastText keeps a word with probability sqrt(t/f) + t/f as we do, but takes t = 0 to mean that none is kept.
     """
-    settings = shape.settings
+    settings = config.settings
     ngrams = {"minn": 0, "maxn": 0}
-    if shape.trainer == "fasttext":
+    if config.trainer == "fasttext":
         buckets = settings["buckets"] or FASTTEXT_BUCKETS
         ngrams = {"minn": settings["min_n"], "maxn": settings["max_n"], "bucket": buckets}
     return {
         **ngrams,
-        "model": settings.get("architecture", shape.trainer),
+        "model": settings.get("architecture", config.trainer),
         "loss": "ns",
         "wordNgrams": 1,
         "dim": settings["dim"],
@@ -166,14 +148,14 @@ def fasttext_settings(shape: Shape) -> dict[str, Any]:
         "minCount": settings["min_count"],
         "epoch": settings["epochs"],
         "lr": settings["learning_rate"],
-        "thread": shape.threads,
+        "thread": config.threads,
         "verbose": 0,
     }
 
 
 BUCKETS = (
-    f"{{}} has {FASTTEXT_BUCKETS:,} rows for n-grams where buckets is not said; embeddings has as many of them as the "
-    "vocabulary's n-grams would fill."
+    f"{{}} has {FASTTEXT_BUCKETS:,} rows for n-grams unless buckets is set; embeddings has as many as the n-grams of "
+    "the vocabulary fill."
 )
 OURS = Tool(
     "embeddings",
@@ -181,21 +163,21 @@ OURS = Tool(
     module="embeddings",
     trainers=None,
     whole=train_command,
-    training=runner("embeddings"),
+    training=peer_command("embeddings"),
 )
 PEERS = (
     Tool(
         "gensim",
         package="gensim",
         module="gensim",
-        trainers=(*MODELS, "fasttext", *OF_DOCUMENTS),
-        whole=runner("gensim"),
+        trainers=(*WORD_MODELS, "fasttext", *DOCUMENT_MODELS),
+        whole=peer_command("gensim"),
         notes=(
-            Note(BUCKETS.format("gensim's FastText"), lambda shape: shape["trainer"] == "fasttext"),
+            Note(BUCKETS.format("gensim's FastText"), lambda settings: settings["trainer"] == "fasttext"),
             Note(
-                "gensim's rate falls by the words that each worker read itself, out of all, so with several workers it "
-                "stays above the schedule.",
-                lambda shape: shape["threads"] > 1,
+                "gensim's learning rate falls with the share of all words that each worker has read itself, so with "
+                "several workers it stays above the schedule.",
+                lambda settings: settings["threads"] > 1,
             ),
         ),
     ),
@@ -203,42 +185,39 @@ PEERS = (
         "fasttext",
         package="fasttext-numpy2",
         module="fasttext",
-        trainers=(*MODELS, "fasttext"),
-        whole=runner("fasttext"),
+        trainers=(*WORD_MODELS, "fasttext"),
+        whole=peer_command("fasttext"),
         notes=(
-            Note(BUCKETS.format("fastText"), lambda shape: shape["trainer"] == "fasttext"),
+            Note(BUCKETS.format("fastText"), lambda settings: settings["trainer"] == "fasttext"),
+            Note("fastText draws negative samples by count to the power 0.5, which is fixed; the others by 0.75."),
+            Note("fastText's learning rate falls to 0, not to a ten-thousandth of its start."),
             Note(
-                "fastText draws noise words by count to the power 0.5, which cannot be set; the others to the power "
-                "0.75."
-            ),
-            Note("fastText's rate falls to 0 and not to a ten-thousandth of its start."),
-            Note(
-                "fastText 0.9.2 gives a tenth of its vectors a random start for each thread: with fewer than 10 "
-                "threads the rest, the rarer words, start from zero, which costs quality.",
-                lambda shape: shape["threads"] < 10,
+                "fastText 0.9.2 initialises a tenth of its vectors at random per thread: with fewer than 10 threads "
+                "the vectors of rarer words start from zero, which costs quality.",
+                lambda settings: settings["threads"] < 10,
             ),
         ),
     ),
 )
 
 
-def chosen(names: Sequence[str], shapes: Sequence[Shape]) -> list[Tool]:
-    """Our tool, then the peers of these names, or every installed one that has one of the models.
+def select_tools(names: Sequence[str], configs: Sequence[ModelConfig]) -> list[Tool]:
+    """Our tool, then the peers of these names, or by default all installed peers that have one of the models.
 
     Raises:
-        SettingError: a named peer is unknown or not installed, or has none of the models.
+        SettingError: a named peer is unknown, not installed, or has none of the models.
     """
     known = {peer.name: peer for peer in PEERS}
-    found = []
+    selected = []
     for name in dict.fromkeys(names):
         if name not in known:
-            raise SettingError(f"peer must be one of {', '.join(known)}, not {name!r}")
+            raise SettingError(f"peer must be one of {', '.join(known)}, got {name!r}")
         peer = known[name]
-        if not peer.installed:
+        if not peer.is_installed:
             raise SettingError(f"{name} is not installed: pip install {peer.package}")
-        if not any(map(peer.learns, shapes)):
-            models = ", ".join(dict.fromkeys(shape.trainer for shape in shapes))
-            raise SettingError(f"{name} has no {models}; it has {', '.join(peer.trainers or ())}")
-        found.append(peer)
-    everyone = [peer for peer in PEERS if peer.installed and any(map(peer.learns, shapes))]
-    return [OURS, *(found if names else everyone)]
+        if not any(map(peer.supports, configs)):
+            models = ", ".join(dict.fromkeys(config.trainer for config in configs))
+            raise SettingError(f"{name} does not support {models}; it supports {', '.join(peer.trainers or ())}")
+        selected.append(peer)
+    installed = [peer for peer in PEERS if peer.is_installed and any(map(peer.supports, configs))]
+    return [OURS, *(selected if names else installed)]

@@ -1,4 +1,4 @@
-"""Where the runs take place, and one run: a command measured, its vectors judged."""
+"""The folder in which runs take place, and one run: a measured command and the evaluation of its vectors."""
 
 import json
 import os
@@ -11,158 +11,153 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from embeddings.eval.benchmark import corpus_text, result_rows
-from embeddings.eval.benchmark.job import Job, Shape
+from embeddings.eval.benchmark.corpus_text import write_documents, write_head, write_words
+from embeddings.eval.benchmark.job import Job, ModelConfig
 from embeddings.eval.benchmark.measured_process import Usage, run
-from embeddings.eval.benchmark.result_rows import Row
+from embeddings.eval.benchmark.result_rows import COVERED, ERROR_OF, MEASURES, PARTS, TOTAL, Row
 from embeddings.eval.benchmark.tools import Tool
 
 if TYPE_CHECKING:
     from embeddings.corpora import EncodedCorpus
 
-Say = Callable[[str], None]
+Report = Callable[[str], None]
 
 
 @contextmanager
-def laid_out(
+def open_workspace(
     encoded: "EncodedCorpus",
     folder: Path,
-    kept: Path | None = None,
+    vectors: Path | None = None,
     tests: Sequence[str] | None = (),
     *,
-    documents: bool = False,
-) -> Iterator["Track"]:
-    """The text and a cache of its own in a folder that is gone afterwards; compiled kernels stay where they are."""
+    has_documents: bool = False,
+) -> Iterator["Workspace"]:
+    """The text and a cache in a temporary folder inside `folder`; compiled kernels are shared with the user's cache."""
     from embeddings.support.cache_folder import cache_folder
 
     with tempfile.TemporaryDirectory(prefix=".work-", dir=folder) as work:
-        track = Track(Path(work), len(encoded.ids), kept, tests)
-        (corpus_text.write_documents if documents else corpus_text.write)(encoded, track.text)
-        track.cache.mkdir()
+        workspace = Workspace(Path(work), len(encoded.ids), vectors, tests)
+        (write_documents if has_documents else write_words)(encoded, workspace.text)
+        workspace.cache.mkdir()
         kernels = cache_folder("kernels")
         if kernels is not None:
-            (track.cache / "kernels").symlink_to(kernels.absolute())
-        yield track
+            (workspace.cache / "kernels").symlink_to(kernels.absolute())
+        yield workspace
 
 
 @dataclass(frozen=True)
-class Track:
-    """Where all run: a folder with the text, how many words that has, and a folder for vectors if they are kept.
+class Workspace:
+    """A folder with the text.
 
-    `tests` are the options of `embeddings evaluate` that name what vectors are judged by; None for nothing.
+    Arguments:
+        folder: the folder.
+        words: number of words of the text.
+        vectors: folder for the vectors of runs; None to delete them.
+        tests: options of `embeddings evaluate` that name test sets; None for no evaluation.
     """
 
-    work: Path
+    folder: Path
     words: int
-    kept: Path | None = None
+    vectors: Path | None = None
     tests: Sequence[str] | None = ()
 
     @property
     def text(self) -> Path:
-        """What every tool reads."""
-        return self.work / "text.txt"
+        """The text that every tool reads."""
+        return self.folder / "text.txt"
 
     @property
     def cache(self) -> Path:
-        """What stands for the user's cache folder."""
-        return self.work / "cache"
+        """The cache folder of the measured processes."""
+        return self.folder / "cache"
 
     def start(self, command: Sequence[str]) -> Usage:
-        """Run a command with our cache."""
+        """Run a command with the workspace's cache."""
         return run(command, {**os.environ, "EMBEDDINGS_CACHE": str(self.cache)})
 
-    def warm_up(self, shape: Shape, tool: Tool) -> None:
-        """Run a tool once on the first lines and forget it: kernels are compiled, libraries are off the disk."""
-        few = self.work / "few.txt"
-        if not few.exists():
-            corpus_text.head(self.text, few)
-        small = Shape(shape.trainer, {**shape.settings, "min_count": 1, "epochs": 1}, shape.threads)
-        self.start(tool.whole(Job(small, 1, str(few), str(self.out(shape)))))
-        remove(self.out(shape))
+    def warm_up(self, config: ModelConfig, tool: Tool) -> None:
+        """Run a tool once on the first lines, so that kernels are compiled and libraries are in memory."""
+        head = self.folder / "head.txt"
+        if not head.exists():
+            write_head(self.text, head)
+        small = ModelConfig(config.trainer, {**config.settings, "min_count": 1, "epochs": 1}, config.threads)
+        self.start(tool.whole(Job(small, 1, str(head), str(self.out(config)))))
+        remove(self.out(config))
 
-    def out(self, shape: Shape) -> Path:
-        """Where vectors are saved: a file, or, with those of documents, what the tool makes of it."""
-        return self.work / ("vectors" if shape.documents else "vectors.bin")
+    def out(self, config: ModelConfig) -> Path:
+        """Where a tool saves vectors: a file, or for document models a file or folder."""
+        return self.folder / ("vectors" if config.has_documents else "vectors.bin")
 
-    def start_of(self, shape: Shape, seed: int, tool: Tool) -> Row:
-        """What a row says of a run before it is made: all settings, the tool, the seed."""
-        row: Row = {"trainer": shape.trainer, **shape.settings, "threads": shape.threads}
+    def run_columns(self, config: ModelConfig, seed: int, tool: Tool) -> Row:
+        """The columns of a run that are known before it: settings, tool, seed."""
+        row: Row = {"trainer": config.trainer, **config.settings, "threads": config.threads}
         return row | {"corpus_words": self.words, "tool": tool.name, "version": tool.version, "seed": seed}
 
-    def row(self, shape: Shape, seed: int, tool: Tool) -> Row:
-        """One run, as a row; its error where it fails."""
-        row = self.start_of(shape, seed, tool)
-        out = self.out(shape)
+    def run(self, config: ModelConfig, seed: int, tool: Tool) -> Row:
+        """One run as a row; with its error if it fails."""
+        row = self.run_columns(config, seed, tool)
+        out = self.out(config)
         try:
-            figures = self.figures(tool, Job(shape, seed, str(self.text), str(out)))
-            judged = {} if self.tests is None else self.quality(out, self.tests)
-            if self.kept is not None:
-                out.replace(self.kept / f"{shape.name}-{tool.name}-{seed}{out.suffix}")
-            return {**row, **figures, **judged, "error": ""}
-        except Failed as error:
+            measurements = self.measure(tool, Job(config, seed, str(self.text), str(out)))
+            scores = {} if self.tests is None else self.evaluate(out, self.tests)
+            if self.vectors is not None:
+                out.replace(self.vectors / f"{config.file_name}-{tool.name}-{seed}{out.suffix}")
+            return {**row, **measurements, **scores, "error": ""}
+        except CommandError as error:
             return {**row, "error": str(error)}
         finally:
             remove(out)
 
-    def figures(self, tool: Tool, job: Job) -> Row:
-        """What a tool took.
+    def measure(self, tool: Tool, job: Job) -> Row:
+        """The time and memory of a tool.
 
-        whole: from the start of the command to its end, the text read for the first time (no corpus in the
-        cache), the vectors saved. training: the learning alone, words counted before, in the same process where
-        the tool can tell, else in one more.
+        whole: from the start of the command to its end: the text is read for the first time (no cached corpus) and
+        the vectors are saved. training: learning alone, after words are counted, in the same process where the tool
+        can report it, else in another.
         """
         shutil.rmtree(self.cache / "corpora", ignore_errors=True)
-        whole = succeeded(self.start(tool.whole(job)))
-        clock = last_line(succeeded(self.start(tool.training(job))) if tool.training else whole)
-        aside = clock["aside"] if tool.training is None else {"cpu": 0.0, "wall": 0.0}
+        whole = check_success(self.start(tool.whole(job)))
+        timed = check_success(self.start(tool.training(job))) if tool.training else whole
+        clock: dict[str, Any] = json.loads(timed.output.splitlines()[-1])
+        overhead = clock["overhead"] if tool.training is None else {"cpu": 0.0, "wall": 0.0}
         return {
             "training_cpu": round(clock["training"]["cpu"], 3),
             "training_wall": round(clock["training"]["wall"], 3),
-            "whole_cpu": round(whole.cpu - aside["cpu"], 3),
-            "whole_wall": round(whole.wall - aside["wall"], 3),
+            "whole_cpu": round(whole.cpu - overhead["cpu"], 3),
+            "whole_wall": round(whole.wall - overhead["wall"], 3),
             "peak_memory": whole.peak,
             "private_memory": whole.private,
             "words_read": clock["words"],
         }
 
-    def quality(self, vectors: Path, tests: Sequence[str]) -> Row:
-        """How good the vectors are by our own `embeddings evaluate`, analogies among the first 30,000 words."""
+    def evaluate(self, vectors: Path, tests: Sequence[str]) -> Row:
+        """The scores of vectors by `embeddings evaluate`, analogies among the first 30,000 words."""
         command = [sys.executable, "-m", "embeddings", "evaluate", str(vectors), "--json", *tests]
-        found: Row = {}
-        for result in json.loads(succeeded(self.start(command)).output):
-            whole = result["section"] is None
-            if (whole or result["section"] in result_rows.PARTS) and result["measure"] in result_rows.MEASURES:
-                name = result["set"] if whole else f"{result['set']} {result['section']}"
-                values = result["value"], result["seen"], result["total"]  # of restrictions the narrowest comes last
-                if "--documents" in tests and result["value"] is not None:
-                    name, values = result_rows.WRONG + name, (1 - result["value"], *values[1:])
-                found |= dict(zip((name, name + result_rows.SEEN, name + result_rows.TOTAL), values, strict=True))
-        return found
+        row: Row = {}
+        for result in json.loads(check_success(self.start(command)).output):
+            is_whole = result["section"] is None
+            if (is_whole or result["section"] in PARTS) and result["measure"] in MEASURES:
+                name = result["set"] if is_whole else f"{result['set']} {result['section']}"
+                value = result["value"]  # of several restrictions the narrowest comes last
+                if "--documents" in tests and value is not None:
+                    name, value = ERROR_OF + name, 1 - value
+                row |= {name: value, name + COVERED: result["covered"], name + TOTAL: result["total"]}
+        return row
 
 
-class Failed(Exception):
-    """A command of a run did not come to its end; says why."""
+class CommandError(Exception):
+    """A command of a run failed; the message is its error."""
 
 
-def succeeded(usage: Usage) -> Usage:
-    """The usage itself.
-
-    Raises:
-        Failed: the command did not succeed.
-    """
+def check_success(usage: Usage) -> Usage:
+    """The usage of a command that succeeded."""
     if usage.code != 0:
-        raise Failed(usage.error)
+        raise CommandError(usage.error)
     return usage
 
 
 def remove(path: Path) -> None:
-    """Remove a file or folder, if it is there."""
+    """Remove a file or folder, if it exists."""
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     path.unlink(missing_ok=True)
-
-
-def last_line(usage: Usage) -> dict[str, Any]:
-    """The clock that a runner prints last."""
-    clock: dict[str, Any] = json.loads(usage.output.splitlines()[-1])
-    return clock

@@ -1,9 +1,9 @@
 """Part-of-speech tagging with frozen vectors: logistic regression on the window of vectors around each word.
 
 A window concatenates the vectors of a word and its neighbours, each with two flags: the word has no vector; the
-position is outside of the sentence. Where either is set the vector is zero. Vectors are first whitened over the words of
-training text, so that no linear transformation of them changes the outcome. The classifier sees nothing else: no
-spelling, no case, no other tags.
+position is outside of the sentence. Where either is set the vector is zero. Vectors are first whitened over the words
+of the training text, so that no linear transformation of them changes the outcome. The classifier sees nothing else:
+no spelling, no case, no other tags.
 """
 
 from dataclasses import dataclass

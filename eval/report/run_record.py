@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.eval.benchmark.machine import installed, processor
+from embeddings.eval.benchmark.machine import installed_version, processor
 from embeddings.eval.suite import Suite
 from embeddings.vectors.vectors import Vectors
 
@@ -31,7 +31,7 @@ def run_record(suite: Suite, vectors: Sequence[Vectors], names: Sequence[str], c
             {"name": name, "words": len(one), "dim": one.dim, "fingerprint": fingerprint(one.words, one.matrix)}
             for one, name in zip(vectors, names, strict=True)
         ],
-        "packages": {"python": platform.python_version()} | {name: installed(name) for name in PACKAGES},
+        "packages": {"python": platform.python_version()} | {name: installed_version(name) for name in PACKAGES},
         "machine": {"system": platform.platform(), "processor": processor()},
     }  # fmt: skip
 

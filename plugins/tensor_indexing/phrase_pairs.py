@@ -102,7 +102,7 @@ def read_lexicon(path: str | None) -> "Lexicon":
     """The part of speech of each word, by a file or by default of English."""
     from embeddings.corpora.phrases import lexicon
 
-    return lexicon.english() if path is None else lexicon.read(path)
+    return lexicon.english_lexicon() if path is None else lexicon.read_lexicon(path)
 
 
 def to_examples(words: Vocabulary, phrases: "Iterable[Triple]", *, typed: bool = True, missing: int = 0) -> Examples:

@@ -1,0 +1,84 @@
+"""The result tables and pictures that the documentation shows come from the recorded measurements next to them."""
+
+import csv
+import json
+import re
+from pathlib import Path
+from statistics import fmean
+
+import numpy as np
+import pytest
+import readers
+from drawn import drawn_points
+
+from embeddings import registry
+from embeddings.eval.benchmark import result_rows, result_table, tools
+from embeddings.eval.index_quality.recall_plot import families
+from embeddings.eval.index_quality.recall_report import Record
+from embeddings.eval.index_quality.recall_table import markdown
+from composition_summary import results
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "eval" / "results"
+
+
+@pytest.mark.parametrize("name", ["", "structured", "documents", "documents-speed"])
+def test_comparison_tables_are_those_of_the_runs(name):
+    folder = RESULTS / name
+    machine = json.loads((folder / "machine.json").read_text(encoding="utf-8"))
+    table = result_table.markdown(result_rows.read_rows(folder / "results.csv"), machine, [tools.OURS, *tools.PEERS])
+    assert (folder / "results.md").read_text(encoding="utf-8") == table
+
+
+def test_neighbour_tables_and_plot_are_those_of_the_record():
+    record = Record.read(RESULTS / "neighbours.json")
+    assert (RESULTS / "neighbours.md").read_text(encoding="utf-8") == markdown(record)
+    (speed,) = [one for one in record.judged if one.grid == "speed"]
+    points = drawn_points(RESULTS / "neighbours.svg")
+    for name, measured in families(speed.found).items():
+        measured = sorted(measured, key=lambda one: one.per_second)
+        x, y = np.array(points[name]).T
+        assert len(x) == len(measured)
+        if len(x) > 1:
+            assert np.corrcoef(x, np.log([one.per_second for one in measured]))[0, 1] > 0.999999
+            assert np.corrcoef(y, [one.recall for one in measured])[0, 1] < -0.999999
+
+
+def test_tagging_table_is_that_of_the_evaluation():
+    accuracies = {}
+    with (RESULTS / "structured" / "tagging.tsv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file, delimiter="\t"):
+            name, window, seed = row["vectors"].rsplit("-", 2)
+            if row["section"] == "all":
+                accuracies.setdefault((name, window), {})[seed] = float(row["value"])
+    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    table = page.split("<!-- tagging -->\n")[1].split("<!-- end of tagging -->")[0]
+    rows = dict(re.findall(r"^\| `([a-z-]+)` (\|.*) \|$", table, re.MULTILINE))
+    assert {(name, window) for name in rows for window in ("w2", "w5")} == set(accuracies)
+    for name, row in rows.items():
+        values = [sorted(accuracies[name, window].values()) for window in ("w2", "w5")]
+        assert row == " ".join(f"| {fmean(three):.3f} ({three[0]:.3f} to {three[-1]:.3f})" for three in values)
+
+
+def test_composition_table_is_that_of_the_evaluation():
+    assert (RESULTS / "composition.md").read_text(encoding="utf-8") == results(RESULTS / "composition.tsv")
+
+
+READERS = re.compile(
+    r"^\| `([a-z0-9-]+)` \| ([a-z0-9-]+) \| [0-9][^|]* \| (.+) \| `(\w+\.py)::(\w+)` \|$", re.MULTILINE
+)
+
+
+def test_every_format_has_been_read_by_another_library():
+    """`pytest --readers docs/formats.md` writes the page from tests that passed; each mark has its row in it."""
+    page = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+    read, written = (set(READERS.findall(part)) for part in page.split("## What they write"))
+    offers = registry.find_all("format").items()
+    ours = {name for name, [first, *_] in offers if registry.distribution_name(first) == "embeddings-toolkit"}
+    assert {name for name, *_ in read} == ours
+    marks = set()
+    for path in (ROOT / "tests" / "formats").glob("test_*.py"):
+        text = path.read_text(encoding="utf-8")
+        marks |= {(kind, *re.findall(r'"([^"]*)"', arguments)) for kind, arguments in readers.MARKS.findall(text)}
+        assert all(f"\ndef {row[4]}(" in text for row in read | written if row[3] == path.name)
+    assert marks == {("reads", *row[:3]) for row in read} | {("writes", *row[:3]) for row in written}
