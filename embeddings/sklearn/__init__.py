@@ -1,4 +1,4 @@
-"""scikit-learn estimators that learn vectors from texts, and turn texts into vectors.
+"""scikit-learn estimators that learn from texts and turn texts into vectors.
 
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline

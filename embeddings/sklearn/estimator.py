@@ -1,4 +1,4 @@
-"""What the estimators share: a trainer and its settings as parameters, the seed, and what scikit-learn asks of both."""
+"""The base of the estimators: a trainer with its settings as parameters, the seed, scikit-learn's tags."""
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
@@ -10,17 +10,17 @@ from sklearn.utils import check_random_state
 
 from embeddings.errors import SettingError
 from embeddings.models.model import Model
-from embeddings.models.text_settings import PHRASES, reading_of
+from embeddings.models.text_settings import PHRASES, corpus_settings
 from embeddings.registry import check_settings
 from embeddings.settings import check_value
-from embeddings.training.task import run_settings
-from embeddings.training.train import make
+from embeddings.training.task import check_threads_and_seed
+from embeddings.training.train import make_trainer
 
-NESTED = "settings__"  # before the name of one setting of the trainer, in searches over parameters
+PREFIX = "settings__"  # of the name of one trainer setting, in parameter searches
 
 
 class TextVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Learns from texts, and turns texts into vectors."""
+    """Base class of estimators that learn from texts and turn texts into vectors."""
 
     trainer: Any
     settings: Mapping[str, Any] | None
@@ -30,60 +30,48 @@ class TextVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     random_state: Any
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters by name; if `deep`, each of `settings` too, as in `settings__dim`."""
-        found: dict[str, Any] = super().get_params(deep=deep)
+        """The parameters by name; if `deep`, also each of `settings`, as in `settings__dim`."""
+        params: dict[str, Any] = super().get_params(deep=deep)
         if deep and isinstance(self.settings, Mapping):
-            found |= {f"{NESTED}{name}": value for name, value in self.settings.items()}
-        return found
+            params |= {f"{PREFIX}{name}": value for name, value in self.settings.items()}
+        return params
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; any setting of the trainer as `settings__NAME`, whether it was given before or not.
+        """Set parameters; `settings__NAME` sets any setting of the trainer.
 
         Raises:
-            ValueError: there is no such parameter.
+            ValueError: a parameter does not exist.
         """
-        own = {name: value for name, value in params.items() if not name.startswith(NESTED)}
+        own = {name: value for name, value in params.items() if not name.startswith(PREFIX)}
         super().set_params(**own)
-        given = {name.removeprefix(NESTED): value for name, value in params.items() if name not in own}
-        if given:
-            self.settings = {**settings_of(self.settings), **given}
+        nested = {name.removeprefix(PREFIX): value for name, value in params.items() if name not in own}
+        if nested:
+            self.settings = {**checked_settings(self.settings), **nested}
         return self
 
     def _seed(self) -> int:
-        """The seed of a run; that and the threads are checked, trained or not.
+        """The seed of a run; also checks the threads."""
+        return check_threads_and_seed(self.threads, seed_from(self.random_state))[1]
 
-        Raises:
-            SettingError: one is out of range.
-        """
-        return run_settings(self.threads, seed_of(self.random_state))[1]
+    def _make_trainer(self, default: str) -> Any:
+        """The trainer with its settings; raises as `embeddings.train`, or if it is neither a name nor a trainer."""
+        trainer, settings = default if self.trainer is None else self.trainer, checked_settings(self.settings)
+        if isinstance(trainer, str):
+            return make_trainer(trainer, dict(settings))
+        if isinstance(trainer, type) or not is_dataclass(trainer) or not hasattr(trainer, "train"):
+            raise SettingError(f"trainer must be a name or an object such as em.SkipGram(dim=50), got {trainer!r}")
+        check_settings(type(trainer).__name__, [field.name for field in fields(trainer)], settings)
+        configured: Any = trainer
+        return replace(configured, **settings)
 
-    def _trainer(self, default: str) -> Any:
-        """The trainer with its settings.
-
-        Raises:
-            RegistryError, SettingError: as `embeddings.train`; or it is neither a name nor a trainer.
-        """
-        chosen, settings = default if self.trainer is None else self.trainer, settings_of(self.settings)
-        if isinstance(chosen, str):
-            return make(chosen, dict(settings))
-        if isinstance(chosen, type) or not is_dataclass(chosen) or not hasattr(chosen, "train"):
-            raise SettingError(f"trainer must be the name of one, or one such as em.SkipGram(dim=50), not {chosen!r}")
-        check_settings(type(chosen).__name__, [field.name for field in fields(chosen)], settings)
-        made: Any = chosen  # an object, as the line above has seen
-        return replace(made, **settings)
-
-    def _refuse_training(self, given: str) -> None:
-        """Refuse what says how to train, where nothing is trained.
-
-        Raises:
-            SettingError: naming the parameter.
-        """
+    def _check_no_training(self, parameter: str) -> None:
+        """Refuse parameters of training next to a parameter that replaces it."""
         for name in ("trainer", "settings"):
             if getattr(self, name) is not None:
-                raise SettingError(f"{name} is for a training, and {given} given: leave out one of the two")
+                raise SettingError(f"{name} cannot be combined with {parameter}, with which nothing is trained")
 
-    def _reading(self, tokenizer: Any, case: str) -> dict[str, Any]:
-        """How texts become words, as settings of a `Corpus`: these, unless told otherwise."""
+    def _text_settings(self, tokenizer: Any, case: str) -> dict[str, Any]:
+        """Settings of a `Corpus`: the estimator's own, or these defaults."""
         return {
             "tokenizer": tokenizer if self.tokenizer is None else self.tokenizer,
             "case": case if self.case is None else self.case,
@@ -98,44 +86,33 @@ class TextVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return tags
 
 
-def settings_of(given: Any) -> Mapping[str, Any]:
-    """Settings of a trainer, by name.
-
-    Raises:
-        SettingError: they are none.
-    """
-    if given is None:
+def checked_settings(settings: Any) -> Mapping[str, Any]:
+    """The settings of a trainer by name; an empty dict for None."""
+    if settings is None:
         return {}
-    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
-        raise SettingError(f"settings must be a dict of the trainer's settings, such as {{'dim': 50}}, not {given!r}")
-    return given
+    if not isinstance(settings, Mapping) or not all(isinstance(name, str) for name in settings):
+        raise SettingError(f"settings must be a dict of trainer settings such as {{'dim': 50}}, got {settings!r}")
+    return settings
 
 
-def seed_of(random_state: Any) -> int:
-    """The seed that a `random_state` stands for: itself, or drawn by a generator; None is numpy's own.
-
-    Raises:
-        SettingError: it is neither a whole number from 0 on nor a generator.
-    """
+def seed_from(random_state: Any) -> int:
+    """The seed that a `random_state` is, or that its generator draws; None is numpy's global generator."""
     if isinstance(random_state, Integral):
-        return int(check_value("random_state", random_state, int, {"least": 0, "most": 2**63 - 1}))
+        return int(check_value("random_state", random_state, int, {"ge": 0, "le": 2**63 - 1}))
     try:
         return int(check_random_state(random_state).randint(2**31 - 1))
     except ValueError:
-        told = "random_state must be a whole number, a numpy.random.RandomState or None"
-        raise SettingError(f"{told}, not {random_state!r}") from None
+        expected = "a whole number, a numpy.random.RandomState or None"
+        raise SettingError(f"random_state must be {expected}, got {random_state!r}") from None
 
 
-def text_of(model: Model) -> dict[str, Any]:
-    """The tokenizer and the case that a model was trained with.
-
-    Raises:
-        FormatError: its record does not say.
-        SettingError: phrases were joined, which is not done here.
-    """
+def model_text_settings(model: Model) -> dict[str, Any]:
+    """The tokenizer and case that a model was trained with; raises if unknown, or if phrases were joined."""
     text = model.record.get("text")
     if isinstance(text, dict) and text.get(PHRASES) is not None:
-        told = "phrases were joined, which no estimator does: give its vectors, and lists of tokens"
-        raise SettingError(f"the {model.name} model was trained on text in which {told}")
-    read = reading_of(model)
-    return {"tokenizer": read["tokenizer"], "case": read["case"]}
+        raise SettingError(
+            f"estimators do not join phrases, as the training text of this {model.name} model did: pass its vectors, "
+            "and lists of tokens as texts"
+        )
+    settings = corpus_settings(model)
+    return {name: settings[name] for name in ("tokenizer", "case")}

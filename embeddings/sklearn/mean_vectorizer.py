@@ -7,26 +7,26 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from embeddings.corpora import Corpus
+from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import NoWordsError, SettingError
-from embeddings.eval.word_matching import look_up
-from embeddings.models.loading import load_whole
+from embeddings.eval.measures.word_matching import look_up
+from embeddings.models.loading import load_model_or_vectors
 from embeddings.models.model import Model
 from embeddings.settings import check_value
-from embeddings.sklearn.estimator import TextVectorizer, text_of
-from embeddings.sklearn.text_input import as_many_texts, as_texts
-from embeddings.sklearn.word_weights import common_components, weights_of, without
-from embeddings.vectors.pooling import Bags
+from embeddings.sklearn.estimator import TextVectorizer, model_text_settings
+from embeddings.sklearn.text_input import as_texts, as_training_texts
+from embeddings.sklearn.word_weights import common_components, remove_components, word_weights
+from embeddings.vectors.pooling import BagsOfWords
 from embeddings.vectors.vectors import Vectors
 
 Weighting = Literal["mean", "subsample", "sif"]
 Frequencies = Literal["vectors", "texts"]
-CONSTANT = 1e-3
+DEFAULT_CONSTANT = 1e-3
 
 
 class MeanVectorizer(TextVectorizer):
-    """Learns vectors of words from texts, or takes ready ones, and gives each text the mean of those of its words.
+    """Learns word vectors from texts, or takes trained ones, and turns each text into the mean of its word vectors.
 
     >>> import embeddings as em
     >>> from sklearn.linear_model import LogisticRegression
@@ -35,30 +35,30 @@ class MeanVectorizer(TextVectorizer):
     >>> means = em.MeanVectorizer("cbow", {"dim": 8, "min_count": 1}, weighting="sif", remove_components=1)
     >>> means.fit_transform(texts).shape
     (36, 8)
-    >>> line = make_pipeline(means, LogisticRegression(C=100)).fit(texts, labels)
-    >>> line.set_params(meanvectorizer__settings__dim=16).fit(texts, labels)[0].transform(texts).shape
+    >>> pipeline = make_pipeline(means, LogisticRegression(C=100)).fit(texts, labels)
+    >>> pipeline.set_params(meanvectorizer__settings__dim=16).fit(texts, labels)[0].transform(texts).shape
     (36, 16)
 
-    Words without a vector are left out; a text without a word that has one is zeros. With `threads=1` an integer
-    `random_state` settles every byte of the vectors.
+    Words without a vector are left out; a text without any word vector becomes zeros. With `threads=1` and an integer
+    `random_state` the vectors are bit-reproducible.
 
     Arguments:
-        trainer: the name of an installed one, or one such as `em.SkipGram(dim=50)`; "skipgram" if not given.
-        settings: of the trainer, such as `{"dim": 50}`; a search over parameters names one as `settings__dim`.
-        vectors: ready ones, then nothing is trained: Vectors, a Model, or the path of either.
-        weighting: "mean": all words alike. "subsample": by the chance that word2vec's sub-sampling leaves the word,
-            which is what the mean of a sub-sampled text is like on average. "sif": by a / (a + p) for a word of share
-            p of the corpus, the sum divided by the number of words (Arora, Liang and Ma 2017).
-        constant: the threshold of sub-sampling, or the a of SIF; 0.001 if not given.
-        frequencies: where shares are from: "vectors", whose counts must be known, or "texts", those of `fit`. If not
-            given, from the vectors if they know their counts. As `constant`, not for the plain mean.
-        remove_components: how many of the first singular vectors of the texts of `fit` are taken out of every vector;
-            the paper on SIF takes out one.
-        tokenizer: as that of a `Corpus`; if not given, what ready vectors were trained with, the trainer's, or "words".
-        case: "lower" or "keep"; if not given, what ready vectors were trained with, "keep" for those of which this is
-            not known (a word is looked up as it stands, then in lower case), and "lower" for a training.
-        threads: that train; None for all cores.
-        random_state: a seed, a numpy.random.RandomState, or None for numpy's own.
+        trainer: the name of an installed trainer, or an object such as `em.SkipGram(dim=50)`; "skipgram" by default.
+        settings: of the trainer, such as `{"dim": 50}`; parameter searches name one as `settings__dim`.
+        vectors: trained vectors to use instead of training: Vectors, a Model, or the path of either.
+        weighting: "mean" weights all words equally. "subsample" weights a word by the probability that word2vec's
+            subsampling keeps it, which is the expected mean of a subsampled text. "sif" weights a word with the share
+            p of the corpus by a / (a + p) and divides by the number of words (Arora, Liang and Ma 2017).
+        constant: the threshold of "subsample", or the a of "sif"; 0.001 by default.
+        frequencies: the source of word frequencies for "subsample" and "sif": "vectors", which must have counts, or
+            "texts", those of `fit`. By default the vectors if they have counts.
+        remove_components: how many of the first singular vectors of the texts of `fit` to remove from every result; the
+            paper on SIF removes one.
+        tokenizer: as for a `Corpus`; by default that of the trained vectors, or of the trainer, or "words".
+        case: "lower" or "keep"; by default that of the trained vectors, "keep" if it is unknown (words are then looked
+            up as they are, and in lower case), and "lower" for training.
+        threads: for training; None for all cores.
+        random_state: a seed, a numpy.random.RandomState, or None for numpy's global generator.
 
     After `fit`: `vectors_`; `model_`, or None; `frequencies_`, a Vocabulary; and `components_` (components, dim).
     """
@@ -91,121 +91,108 @@ class MeanVectorizer(TextVectorizer):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from texts, or lists of tokens; `y` is not looked at.
+        """Learn from texts, or lists of tokens; `y` is ignored.
 
         Raises:
-            SettingError: a parameter is out of range or not for what is asked, or X holds no texts.
-            RegistryError: there is no such trainer or tokenizer.
+            SettingError: a parameter is out of range or cannot be combined with another, or X does not hold texts.
+            RegistryError: the trainer or tokenizer is unknown.
             CorpusError: the texts hold no words, or none that is frequent enough for the trainer.
         """
-        self._learn(X)
+        self._fit(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """What `fit` and then `transform` give; texts are read once."""
-        return self._rows(self._learn(X))
+        """`fit` followed by `transform`; the texts are read once."""
+        return self._transform(self._fit(X))
 
     def transform(self, X: Any) -> np.ndarray:
         """The vectors of texts, or of lists of tokens, (texts, dim) float32.
 
         Raises:
             NotFittedError: `fit` was not called.
-            SettingError: X holds no texts, or a vector holds NaN or infinity.
+            SettingError: X does not hold texts, or a vector holds NaN or infinity.
         """
         check_is_fitted(self)
         texts = as_texts(X)
         try:
-            with Corpus(texts, **self._text).encode() as encoded:
-                return self._rows(Bags.of(encoded))
+            with Corpus(texts, **self._corpus_settings).encode() as encoded:
+                return self._transform(BagsOfWords.of(encoded))
         except NoWordsError:
             return np.zeros((len(texts), self.vectors_.dim), np.float32)
 
-    def _learn(self, X: Any) -> Bags:
-        """Learn from texts, and give them as bags of words."""
-        texts, seed = as_many_texts(X), self._seed()
-        self._check()
-        given = loaded(self.vectors)
-        if given is not None:
-            self._refuse_training("vectors are")
-        trainer = self._trainer("skipgram") if given is None else None
-        self._text = self._reading_for(given, trainer)
-        corpus = Corpus(texts, **self._text)
+    def _fit(self, X: Any) -> BagsOfWords:
+        """Learn from texts, and return them as bags of words."""
+        texts, seed = as_training_texts(X), self._seed()
+        self._check_parameters()
+        source: Any = load_source(self.vectors)
+        trainer = None
+        if source is None:
+            trainer = self._make_trainer("skipgram")
+        else:
+            self._check_no_training("vectors")
+        self._corpus_settings = self._settings_for(source, trainer)
+        corpus = Corpus(texts, **self._corpus_settings)
         with corpus.encode() as encoded:
-            source: Any = given if trainer is None else trainer.train(corpus, threads=self.threads, seed=seed)
-            bags, counted = Bags.of(encoded), encoded.vocabulary
+            if trainer is not None:
+                source = trainer.train(corpus, threads=self.threads, seed=seed)
+            bags, vocabulary = BagsOfWords.of(encoded), encoded.vocabulary
         self.model_ = source if isinstance(source, Model) else None
         self.vectors_: Vectors = source.vectors if isinstance(source, Model) else source
-        self.frequencies_ = None if self.weighting == "mean" else self._frequencies(source, counted)
-        self._sif, self._constant = self.weighting == "sif", CONSTANT if self.constant is None else self.constant
+        self.frequencies_ = None if self.weighting == "mean" else self._choose_frequencies(source, vocabulary)
+        self._is_sif = self.weighting == "sif"
+        self._constant = DEFAULT_CONSTANT if self.constant is None else self.constant
         self.components_ = np.zeros((0, self.vectors_.dim))
         if self.remove_components:
             self.components_ = common_components(self._means(bags), self.remove_components)
         self._n_features_out = self.vectors_.dim
         return bags
 
-    def _check(self) -> None:
-        """Refuse parameters that are out of range, or not for what is asked.
-
-        Raises:
-            SettingError: naming the parameter.
-        """
+    def _check_parameters(self) -> None:
+        """Refuse parameters that are out of range or have no effect."""
         check_value("weighting", self.weighting, Weighting, {})
-        check_value("remove_components", self.remove_components, int, {"least": 0})
-        check_value("constant", self.constant, float | None, {"least": 1e-9})
+        check_value("remove_components", self.remove_components, int, {"ge": 0})
+        check_value("constant", self.constant, float | None, {"ge": 1e-9})
         check_value("frequencies", self.frequencies, Frequencies | None, {})
         for name in ("constant", "frequencies"):
             if self.weighting == "mean" and getattr(self, name) is not None:
-                raise SettingError(f"{name} is for weighting by subsample or sif, not for the plain mean")
+                raise SettingError(f"{name} requires weighting='subsample' or 'sif'")
 
-    def _reading_for(self, given: "Vectors | Model | None", trainer: Any) -> dict[str, Any]:
-        """How texts become words that have vectors."""
-        if isinstance(given, Model) and "text" in given.record:
-            return self._reading(**text_of(given))
-        return self._reading(getattr(trainer, "tokenizer", "words"), "keep" if trainer is None else "lower")
+    def _settings_for(self, source: "Vectors | Model | None", trainer: Any) -> dict[str, Any]:
+        """Settings of a `Corpus` whose words have vectors."""
+        if isinstance(source, Model) and "text" in source.record:
+            return self._text_settings(**model_text_settings(source))
+        return self._text_settings(getattr(trainer, "tokenizer", "words"), "keep" if trainer is None else "lower")
 
-    def _frequencies(self, source: "Vectors | Model", counted: Vocabulary) -> Vocabulary:
-        """How often words occur: what the vectors know, or what was counted in the texts.
+    def _choose_frequencies(self, source: "Vectors | Model", of_texts: Vocabulary) -> Vocabulary:
+        """Word frequencies of the vectors if they have any, or of the texts."""
+        if self.frequencies == "texts":
+            return of_texts
+        if isinstance(source, Model):
+            return source.vocabulary
+        if source.counts is not None:
+            return Vocabulary.from_counts(source.words, source.counts.tolist())
+        if self.frequencies == "vectors":
+            raise SettingError("frequencies='vectors' requires vectors with counts: use 'texts'")
+        return of_texts
 
-        Raises:
-            SettingError: the vectors are asked, and do not know.
-        """
-        known = None if self.frequencies == "texts" else known_frequencies(source)
-        if known is None and self.frequencies == "vectors":
-            raise SettingError("frequencies are to be those of the vectors, which know no counts: choose texts")
-        return counted if known is None else known
-
-    def _means(self, bags: Bags) -> np.ndarray:
-        """The weighted means of the vectors of the words in bags, float64 (texts, dim)."""
-        matrix, known = look_up(self.vectors_, bags.words)
-        weights = known
+    def _means(self, bags: BagsOfWords) -> np.ndarray:
+        """The weighted means of the word vectors of texts, float64 (texts, dim)."""
+        matrix, is_known = look_up(self.vectors_, bags.words)
+        weights = is_known
         if self.frequencies_ is not None:
-            weights = known * weights_of(bags.words, self.frequencies_, self._sif, self._constant)
-        divisors = bags.totals(known if self._sif else weights)
-        return np.asarray(bags.sums(matrix, weights) / np.where(divisors > 0, divisors, 1)[:, None])
+            weights = is_known * word_weights(bags.words, self.frequencies_, self._is_sif, self._constant)
+        divisors = bags.sum_weights(is_known if self._is_sif else weights)
+        return np.asarray(bags.sum_vectors(matrix, weights) / np.where(divisors > 0, divisors, 1)[:, None])
 
-    def _rows(self, bags: Bags) -> np.ndarray:
-        """The vectors of bags of words, float32 (texts, dim)."""
-        return np.asarray(without(self.components_, self._means(bags)), np.float32)
+    def _transform(self, bags: BagsOfWords) -> np.ndarray:
+        """The vectors of texts, float32 (texts, dim)."""
+        return np.asarray(remove_components(self.components_, self._means(bags)), np.float32)
 
 
-def loaded(vectors: Any) -> "Vectors | Model | None":
-    """Vectors or a model, read if a path is given.
-
-    Raises:
-        SettingError: it is neither.
-        FormatError: as `embeddings.load`.
-    """
+def load_source(vectors: Any) -> "Vectors | Model | None":
+    """Vectors or a model, loaded if the parameter is a path."""
     if isinstance(vectors, str | os.PathLike):
-        return load_whole(Path(vectors))
+        return load_model_or_vectors(Path(vectors))
     if vectors is not None and not isinstance(vectors, Vectors | Model):
-        raise SettingError(f"vectors must be Vectors, a Model, or the path of either, not {vectors!r:.80}")
+        raise SettingError(f"vectors must be Vectors, a Model, or the path of either, got {vectors!r:.80}")
     return vectors
-
-
-def known_frequencies(source: Any) -> Vocabulary | None:
-    """How often the words of a model or of vectors occur, if that is known."""
-    if isinstance(source, Model):
-        return source.vocabulary
-    if source.counts is None:
-        return None
-    return Vocabulary.from_counts(source.words, source.counts.tolist())

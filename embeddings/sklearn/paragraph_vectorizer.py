@@ -1,4 +1,4 @@
-"""Texts as the vectors that a model of documents infers for them."""
+"""Texts as the vectors that a document model infers for them."""
 
 import os
 from typing import Any, Self
@@ -6,42 +6,42 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from embeddings.corpora import Corpus
+from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.reading.sources import Texts
 from embeddings.errors import SettingError
-from embeddings.models.document_vectors import installed_inferrer
+from embeddings.models.document_vectors import installed_inferencer
 from embeddings.models.loading import load_model
 from embeddings.models.model import Model
 from embeddings.settings import check_value
-from embeddings.sklearn.estimator import TextVectorizer, text_of
-from embeddings.sklearn.text_input import as_many_texts, as_texts
+from embeddings.sklearn.estimator import TextVectorizer, model_text_settings
+from embeddings.sklearn.text_input import as_texts, as_training_texts
 
-EPOCHS = {"least": 1, "most": 1_000_000}  # as those of a training
+EPOCH_BOUNDS = {"ge": 1, "le": 1_000_000}  # those of training
 
 
 class ParagraphVectorizer(TextVectorizer):
-    """Learns a model of documents from texts, or takes a ready one, and gives each text the vector it infers for it.
+    """Learns a document model from texts, or takes a trained one, and infers a vector for each text.
 
     >>> import embeddings as em
     >>> texts = ["a good film", "a bad film", "a good book", "a bad book"] * 9
-    >>> made = em.ParagraphVectorizer("paragraph-dm", {"dim": 8, "min_count": 1}).fit(texts)
-    >>> made.transform(["a film about a book"]).shape
+    >>> vectorizer = em.ParagraphVectorizer("paragraph-dm", {"dim": 8, "min_count": 1}).fit(texts)
+    >>> vectorizer.transform(["a film about a book"]).shape
     (1, 8)
 
-    The texts of `fit` get inferred vectors too; those of the training are `model_.documents`. A text and the seed
-    settle every byte of an inferred vector, and `threads=1` those of the model.
+    Vectors are inferred for the texts of `fit` too; those learned in training are `model_.documents`. Inference is
+    bit-reproducible for a text and a seed, and training is with `threads=1`.
 
     Arguments:
-        trainer: the name of an installed one that infers, "paragraph-dbow" or "paragraph-dm", or one such as
-            `em.ParagraphDM(dim=50)`; "paragraph-dbow" if not given.
-        settings: of the trainer, such as `{"dim": 50}`; a search over parameters names one as `settings__dim`.
-        model: a ready one, or its path; then nothing is trained.
-        infer_epochs: passes over each text to infer its vector; those of the training if not given.
-        tokenizer: the name of one; "words" if not given. A ready model has its own. For another way to cut, give lists
-            of tokens.
-        case: "lower" or "keep"; "lower" if not given. A ready model has its own.
-        threads: that train and infer; None for all cores.
-        random_state: a seed, a numpy.random.RandomState, or None for numpy's own.
+        trainer: the name of an installed trainer that infers, "paragraph-dbow" or "paragraph-dm", or an object such as
+            `em.ParagraphDM(dim=50)`; "paragraph-dbow" by default.
+        settings: of the trainer, such as `{"dim": 50}`; parameter searches name one as `settings__dim`.
+        model: a trained model, or its path, to use instead of training.
+        infer_epochs: passes over each text to infer its vector; by default the number of training epochs.
+        tokenizer: the name of a tokenizer; "words" by default. A trained model has its own. For any other tokenization
+            pass lists of tokens.
+        case: "lower" or "keep"; "lower" by default. A trained model has its own.
+        threads: for training and inference; None for all cores.
+        random_state: a seed, a numpy.random.RandomState, or None for numpy's global generator.
 
     After `fit`: `model_`, and `seed_`, the seed of both training and inference.
     """
@@ -68,23 +68,23 @@ class ParagraphVectorizer(TextVectorizer):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from texts, or lists of tokens, each a document; `y` is not looked at.
+        """Learn from texts, or lists of tokens, each a document; `y` is ignored.
 
         Raises:
-            SettingError: a parameter is out of range or not for what is asked, or X holds no texts.
-            RegistryError: there is no such trainer or tokenizer.
+            SettingError: a parameter is out of range or cannot be combined with another, or X does not hold texts.
+            RegistryError: the trainer or tokenizer is unknown.
             CorpusError: the texts hold no words, or none that is frequent enough for the trainer.
         """
-        texts, seed = as_many_texts(X), self._seed()
-        check_value("infer_epochs", self.infer_epochs, int | None, EPOCHS)
-        model = self._ready() if self.model is not None else self._trained(texts, seed)
+        texts, seed = as_training_texts(X), self._seed()
+        check_value("infer_epochs", self.infer_epochs, int | None, EPOCH_BOUNDS)
+        model = self._load() if self.model is not None else self._train(texts, seed)
         self._n_features_out: int = self._infer(model, [], seed).shape[1]
         self.model_, self.seed_ = model, seed
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """What `fit` and then `transform` give; a generator is read once."""
-        texts = as_many_texts(X)
+        """`fit` followed by `transform`; a generator is read once."""
+        texts = as_training_texts(X)
         return self.fit(texts).transform(texts)
 
     def transform(self, X: Any) -> np.ndarray:
@@ -92,46 +92,37 @@ class ParagraphVectorizer(TextVectorizer):
 
         Raises:
             NotFittedError: `fit` was not called.
-            SettingError: X holds no texts.
+            SettingError: X does not hold texts.
         """
         check_is_fitted(self)
         return self._infer(self.model_, as_texts(X), self.seed_)
 
     def _infer(self, model: Model, texts: list[Any], seed: int) -> np.ndarray:
-        """The vectors of texts, (texts, dim)."""
         return model.infer(texts, epochs=self.infer_epochs, seed=seed, threads=self.threads)
 
-    def _ready(self) -> Model:
-        """The model that is given.
-
-        Raises:
-            SettingError: it is none, or one without documents; or a parameter is for a training.
-            FormatError: as `embeddings.load_model`.
-        """
-        self._refuse_training("a model is")
+    def _load(self) -> Model:
+        """The trained model, checked."""
+        self._check_no_training("model")
         for name in ("tokenizer", "case"):
             if getattr(self, name) is not None:
-                raise SettingError(f"a model is given, which has its own {name}: leave it out")
+                raise SettingError(f"{name} cannot be combined with model, which has its own {name}")
         model = load_model(self.model) if isinstance(self.model, str | os.PathLike) else self.model
         if not isinstance(model, Model):
-            raise SettingError(f"model must be a Model, or the path of one, not {model!r:.80}")
-        installed_inferrer(model)
-        text_of(model)
+            raise SettingError(f"model must be a Model or the path of one, got {model!r:.80}")
+        installed_inferencer(model)
+        model_text_settings(model)
         return model
 
-    def _trained(self, texts: Texts, seed: int) -> Model:
-        """A model of documents, learned from texts.
-
-        Raises:
-            SettingError, RegistryError, CorpusError: as `fit`.
-        """
-        trainer = self._trainer("paragraph-dbow")
-        if not hasattr(trainer, "inferrer"):
-            told = "finds no vectors for documents: paragraph-dbow and paragraph-dm do"
-            raise SettingError(f"the trainer {self.trainer!r} {told}")
+    def _train(self, texts: Texts, seed: int) -> Model:
+        """A document model learned from texts."""
+        trainer = self._make_trainer("paragraph-dbow")
+        if not hasattr(trainer, "inferencer"):
+            raise SettingError(
+                f"trainer must infer document vectors, as paragraph-dbow and paragraph-dm do, got {self.trainer!r}"
+            )
         if self.tokenizer is not None and not isinstance(self.tokenizer, str):
-            raise SettingError(f"tokenizer must be the name of one, not {self.tokenizer!r}: or give lists of tokens")
-        corpus = Corpus(texts, **self._reading("words", "lower"))
+            raise SettingError(f"tokenizer must be a name, got {self.tokenizer!r}: pass lists of tokens instead")
+        corpus = Corpus(texts, **self._text_settings("words", "lower"))
         with corpus.encode():
             model: Model = trainer.train(corpus, threads=self.threads, seed=seed)
         return model

@@ -1,0 +1,362 @@
+"""Means of word vectors: a naive version, all forms of texts, parameters, pipelines and searches."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pyarrow
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+import embeddings as em
+from embeddings.errors import CorpusError, EmbeddingsError, RegistryError, SettingError
+from embeddings.sklearn.word_weights import common_components, remove_components
+
+SMALL = {"dim": 8, "min_count": 1, "epochs": 3, "window": 2, "subsample": 0}
+WORDS = [f"w{i}" for i in range(40)]
+
+
+def make_texts(count=60, seed=1):
+    """Words of very different frequency, some without vectors; every tenth text has only such words."""
+    rng = np.random.default_rng(seed)
+    shares = 1 / np.arange(1, 41)
+    for number in range(count):
+        chosen = rng.choice(WORDS, size=rng.integers(1, 12), p=shares / shares.sum()).tolist()
+        yield "nobody knows" if number % 10 == 9 else " ".join([*chosen, "unseen"])
+
+
+def labelled(count=80):
+    """Texts of two classes with different words."""
+    rng = np.random.default_rng(3)
+    labels = (np.arange(count) % 2).tolist()
+    return [
+        " ".join(f"{'ab'[label]}{rng.integers(6)} c{rng.integers(6)}" for _ in range(4)) for label in labels
+    ], labels
+
+
+@pytest.fixture(scope="module")
+def vectors():
+    rng = np.random.default_rng(2)
+    return em.Vectors(WORDS[:30], rng.standard_normal((30, 7)), counts=np.arange(300, 0, -10))
+
+
+def naive_means(vectors, texts, weight, by_count):
+    """The mean of each text, one word at a time."""
+    rows = []
+    for text in texts:
+        known = [word for word in text.split() if word in vectors]
+        total = sum((weight(word) * vectors[word].astype(float) for word in known), np.zeros(vectors.dim))
+        divisor = len(known) if by_count else sum(map(weight, known))
+        rows.append(total / divisor if known else total)
+    return np.array(rows)
+
+
+def naive_shares(kind, vectors, texts):
+    """The share of each word in a corpus."""
+    if kind == "vectors":
+        return {word: count / vectors.counts.sum() for word, count in zip(vectors.words, vectors.counts, strict=True)}
+    tokens = " ".join(texts).split()
+    return {word: tokens.count(word) / len(tokens) for word in set(tokens)}
+
+
+@pytest.mark.parametrize("frequencies", ["vectors", "texts"])
+@pytest.mark.parametrize("weighting", ["mean", "subsample", "sif"])
+def test_means_equal_a_naive_version(vectors, weighting, frequencies):
+    texts, queries = list(make_texts()), list(make_texts(seed=5))
+    shares = naive_shares(frequencies, vectors, texts)
+    weights = {
+        "mean": lambda word: 1,
+        "subsample": lambda word: min(1, np.sqrt(0.01 / shares[word]) + 0.01 / shares[word]) if word in shares else 1,
+        "sif": lambda word: 0.01 / (0.01 + shares.get(word, 0)),
+    }
+    options = {} if weighting == "mean" else {"constant": 0.01, "frequencies": frequencies}
+    vectorizer = em.MeanVectorizer(vectors=vectors, weighting=weighting, **options).fit(texts)
+    rows = vectorizer.transform(queries)
+    assert rows.dtype == np.float32
+    np.testing.assert_allclose(rows, naive_means(vectors, queries, weights[weighting], weighting == "sif"), atol=1e-6)
+    assert not rows[9].any()
+    assert vectorizer.model_ is None
+    assert vectorizer.vectors_ is vectors
+
+
+@pytest.mark.parametrize("count", [4, 60])
+@pytest.mark.parametrize("removed", [1, 3])
+def test_components_are_removed_as_in_the_paper(vectors, count, removed):
+    """With fewer texts than dimensions, and with more."""
+    texts, queries = list(make_texts(count)), list(make_texts(seed=5))
+    plain = em.MeanVectorizer(vectors=vectors, weighting="sif").fit(texts)
+    vectorizer = em.MeanVectorizer(vectors=vectors, weighting="sif", remove_components=removed).fit(texts)
+    u = np.linalg.svd(plain.transform(texts).astype(float).T, full_matrices=False)[0][:, :removed]
+    rows = plain.transform(queries).astype(float)
+    np.testing.assert_allclose(vectorizer.transform(queries), rows - rows @ u @ u.T, atol=1e-5)
+    assert vectorizer.components_.shape == (removed, 7)
+    np.testing.assert_array_equal(vectorizer.fit_transform(texts), vectorizer.transform(texts))
+
+
+def test_components_are_at_most_those_the_texts_span():
+    rng = np.random.default_rng(1)
+    row = rng.standard_normal(5)
+    for rows in (np.outer(rng.standard_normal(3), row), np.outer(rng.standard_normal(30), row)):
+        components = common_components(rows, 4)
+        assert components.shape == (1, 5)
+        np.testing.assert_allclose(remove_components(components, rows), 0, atol=1e-12)
+    for rows in (np.zeros((3, 5)), np.zeros((9, 5)), np.zeros((0, 5))):
+        assert common_components(rows, 2).shape == (0, 5)
+
+
+@pytest.mark.parametrize("weighting", ["subsample", "sif"])
+def test_frequencies_are_those_of_the_training_corpus(weighting):
+    """Words below min_count are part of the corpus."""
+    texts = ["a a a a b b", "c a"]
+    vectorizer = em.MeanVectorizer(settings={**SMALL, "min_count": 2}, weighting=weighting).fit(texts)
+    assert vectorizer.frequencies_.counts.tolist() == [5, 2]
+    assert vectorizer.frequencies_.total == 8
+    assert em.MeanVectorizer(settings=SMALL).fit(texts).frequencies_ is None
+
+
+def test_vectors_without_counts_are_weighted_by_the_texts(vectors):
+    bare = em.Vectors(vectors.words, vectors.matrix)
+    vectorizer = em.MeanVectorizer(vectors=bare, weighting="sif").fit(["w0 w0 w1"])
+    assert vectorizer.frequencies_.words == ["w0", "w1"]
+    with pytest.raises(SettingError, match=r"frequencies.*counts"):
+        em.MeanVectorizer(vectors=bare, weighting="sif", frequencies="vectors").fit(["w0"])
+
+
+def test_one_thread_and_a_seed_are_bit_reproducible():
+    texts = list(make_texts())
+    one, again, other = (
+        em.MeanVectorizer(settings=SMALL, random_state=seed).fit_transform(texts).tobytes() for seed in (1, 1, 2)
+    )
+    assert one == again != other
+    fitted = [em.MeanVectorizer(settings=SMALL, random_state=np.random.RandomState(4)).fit(texts) for _ in range(2)]
+    np.testing.assert_array_equal(fitted[0].vectors_.matrix, fitted[1].vectors_.matrix)
+    model = em.train("skipgram", texts, threads=1, seed=1, **SMALL)
+    np.testing.assert_array_equal(model.vectors.matrix, em.MeanVectorizer(settings=SMALL).fit(texts).vectors_.matrix)
+    np.random.seed(0)  # noqa: NPY002  what None stands for in scikit-learn
+    first = em.MeanVectorizer(settings=SMALL, random_state=None).fit_transform(texts)
+    np.random.seed(0)  # noqa: NPY002
+    np.testing.assert_array_equal(first, em.MeanVectorizer(settings=SMALL, random_state=None).fit_transform(texts))
+
+
+def test_trainers_by_name_or_as_objects():
+    texts = list(make_texts())
+    by_name = em.MeanVectorizer("cbow", {**SMALL, "dim": 5}).fit(texts)
+    assert (by_name.model_.name, by_name.vectors_.dim) == ("cbow", 5)
+    vectorizer = em.MeanVectorizer(em.CBOW(**SMALL), {"dim": 5}).fit(texts)
+    np.testing.assert_array_equal(vectorizer.vectors_.matrix, by_name.vectors_.matrix)
+    words = em.MeanVectorizer("paragraph-dbow", {**SMALL, "train_words": True}).fit(texts)
+    assert words.transform(["w1"]).tobytes() == words.model_.vectors["w1"].tobytes()
+
+
+def test_unseen_words_are_composed():
+    vectorizer = em.MeanVectorizer("fasttext", {**SMALL, "buckets": 100}).fit(["walking talked", "walked talking"])
+    np.testing.assert_allclose(vectorizer.transform(["Walks"])[0], vectorizer.vectors_["walks"], atol=1e-7)
+    assert vectorizer.transform(["Walks"]).any()
+    again = pickle.loads(pickle.dumps(vectorizer))
+    np.testing.assert_array_equal(again.transform(["walks"]), vectorizer.transform(["walks"]))
+
+
+def test_forms_of_texts(vectors):
+    vectorizer = em.MeanVectorizer(vectors=vectors).fit(["w1"])
+    plain = ["w1 W2, w3!", "w4 x", "", "w1"]
+    expected = vectorizer.transform(plain)
+    np.testing.assert_allclose(expected[0], vectors[["w1", "w2", "w3"]].mean(axis=0), atol=1e-6)
+    series = pd.Series(plain, index=[7, 8, 9, 10])
+    columns = pyarrow.array(plain), pyarrow.chunked_array([plain[:1], plain[1:]])
+    for form in (tuple(plain), np.array(plain), np.array(plain, object), series, (text for text in plain), *columns):
+        np.testing.assert_array_equal(vectorizer.transform(form), expected)
+    tokens = [["w1", "W2", "w3"], ["w4", "x"], [], ("w1",)]
+    np.testing.assert_array_equal(vectorizer.transform(tokens), expected)
+    for form in (map(iter, tokens), pyarrow.array([list(words) for words in tokens])):
+        np.testing.assert_array_equal(vectorizer.transform(form), expected)
+    assert vectorizer.transform([]).shape == (0, 7)
+    assert not vectorizer.transform(["", "?", "nobody"]).any()
+    frame = vectorizer.set_output(transform="pandas").transform(series)
+    assert frame.index.tolist() == [7, 8, 9, 10]
+    assert frame.columns.tolist() == [f"meanvectorizer{i}" for i in range(7)]
+    np.testing.assert_array_equal(frame.to_numpy(), expected)
+
+
+INVALID_TEXTS = [
+    ("w1 w2", "texts must be a list"),
+    (b"w1", "texts must be a list"),
+    ({"w1": 1}, "texts must be a list"),
+    (3, "texts must be a list"),
+    (None, "texts must be a list"),
+    (pd.DataFrame({"a": ["w1"]}), r"one dimension.*\(1, 1\).*column"),
+    (np.array([["w1"]]), r"one dimension.*\(1, 1\)"),
+    (["w1", None], "text 1.*None"),
+    (pyarrow.array(["w1", None]), "text 1.*None"),
+    (["w1", float("nan")], "text 1.*nan.*float"),
+    (np.array([1.5]), r"text 0.*1\.5"),
+    ([b"w1"], "text 0.*b'w1'.*bytes"),
+]
+
+
+@pytest.mark.parametrize(("source", "message"), INVALID_TEXTS, ids=map(str, range(len(INVALID_TEXTS))))
+def test_invalid_texts(vectors, source, message):
+    vectorizer = em.MeanVectorizer(vectors=vectors)
+    with pytest.raises(SettingError, match=message):
+        vectorizer.fit(source)
+    with pytest.raises(SettingError, match=message):
+        vectorizer.fit(["w1"]).transform(source)
+
+
+def test_nothing_to_learn_from(vectors):
+    with pytest.raises(SettingError, match="empty"):
+        em.MeanVectorizer().fit([])
+    with pytest.raises(CorpusError, match="list of texts"):
+        em.MeanVectorizer().fit(["", "?"])
+    with pytest.raises(CorpusError, match="5 times"):
+        em.MeanVectorizer().fit(["a b"])
+    with pytest.raises(CorpusError, match="item 2"):
+        em.MeanVectorizer(vectors=vectors).fit(["a", ["b"]])
+    with pytest.raises(NotFittedError):
+        em.MeanVectorizer(vectors=vectors).transform(["w1"])
+
+
+def test_texts_are_not_taken_for_file_names(vectors, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "w1").touch()
+    assert em.MeanVectorizer(vectors=vectors).fit_transform(["w1"]).any()
+    with pytest.raises(CorpusError, match="file"):
+        em.Corpus(["w1"]).encode()
+
+
+INVALID_PARAMETERS = [
+    ({"trainer": "skipgrams"}, RegistryError, "'skipgrams'"),
+    ({"trainer": 3}, SettingError, "trainer must be a name"),
+    ({"trainer": em.SkipGram}, SettingError, "trainer must be a name"),
+    ({"settings": {"dims": 3}}, SettingError, "'dims'.*dim"),
+    ({"trainer": em.CBOW(), "settings": {"dims": 3}}, SettingError, "'dims'.*dim"),
+    ({"settings": {"dim": 0}}, SettingError, "dim.*0"),
+    ({"settings": 3}, SettingError, "settings must be a dict"),
+    ({"settings": {3: 3}}, SettingError, "settings must be a dict"),
+    ({"vectors": 3}, SettingError, "vectors must be.*3"),
+    ({"vectors": "nowhere"}, EmbeddingsError, "nowhere"),
+    ({"weighting": "tfidf"}, SettingError, "weighting.*mean, subsample, sif.*'tfidf'"),
+    ({"weighting": "sif", "constant": 0}, SettingError, "constant.*1e-09"),
+    ({"weighting": "sif", "constant": float("nan")}, SettingError, "constant.*nan"),
+    ({"constant": 0.1}, SettingError, "constant.*weighting"),
+    ({"frequencies": "texts"}, SettingError, "frequencies.*weighting"),
+    ({"weighting": "sif", "frequencies": "x"}, SettingError, "frequencies.*vectors, texts.*'x'"),
+    ({"remove_components": -1}, SettingError, "remove_components.*-1"),
+    ({"remove_components": True}, SettingError, "remove_components.*True"),
+    ({"tokenizer": "x"}, RegistryError, "'x'"),
+    ({"case": "upper"}, SettingError, "case.*'upper'"),
+    ({"threads": 0}, SettingError, "threads.*0"),
+    ({"random_state": -1}, SettingError, "random_state.*-1"),
+    ({"random_state": "x"}, SettingError, "random_state.*'x'"),
+]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"), INVALID_PARAMETERS, ids=[str(next(iter(row[0]))) for row in INVALID_PARAMETERS]
+)
+def test_fit_refuses_invalid_parameters(parameters, error, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    vectorizer = em.MeanVectorizer(**parameters)
+    with pytest.raises(error, match=message):
+        vectorizer.fit(["a b c"] * 9)
+
+
+def test_threads_are_checked_before_texts_are_read(vectors):
+    for options in ({}, {"vectors": vectors}):
+        with pytest.raises(SettingError, match=r"threads.*0"):
+            em.MeanVectorizer(threads=0, **options).fit([["w1", 3]])  # reading would fail
+
+
+def test_parameters_of_training_are_refused_next_to_vectors(vectors):
+    for options in ({"trainer": "cbow"}, {"settings": {"dim": 3}}):
+        with pytest.raises(SettingError, match=next(iter(options))):
+            em.MeanVectorizer(vectors=vectors, **options).fit(["w1"])
+
+
+def test_trained_vectors_of_a_model_and_of_paths(tmp_path):
+    """Texts are tokenized as the training corpus was, and weighted by its counts."""
+    corpus = em.Corpus(["The End. the end!"] * 9, tokenizer="whitespace", case="keep")
+    model = em.CBOW(**SMALL).train(corpus, threads=1)
+    model.save(tmp_path / "m")
+    model.vectors.save(tmp_path / "v.npy")
+    queries = ["The End.", "the End. end"]
+    expected = [model.vectors[["The", "End."]].mean(axis=0), model.vectors[["the", "End."]].mean(axis=0)]
+    for texts in (model, tmp_path / "m", str(tmp_path / "m")):
+        vectorizer = em.MeanVectorizer(vectors=texts).fit(queries)
+        np.testing.assert_allclose(vectorizer.transform(queries), expected, atol=1e-7)
+    assert em.MeanVectorizer(vectors=model, weighting="sif").fit(queries).frequencies_ is model.vocabulary
+    plain = em.MeanVectorizer(vectors=tmp_path / "v.npy").fit(queries)
+    np.testing.assert_allclose(plain.transform(queries)[0], model.vectors["The"], atol=1e-7)
+    plain.set_params(tokenizer="whitespace").fit(queries)
+    np.testing.assert_allclose(plain.transform(queries), expected, atol=1e-7)
+    lower = em.MeanVectorizer(vectors=model, case="lower").fit(queries)
+    np.testing.assert_allclose(lower.transform(queries[:1])[0], model.vectors["the"], atol=1e-7)
+
+
+def test_models_of_phrases_are_refused(tmp_path):
+    (tmp_path / "p.tsv").write_text("new york\n")
+    model = em.CBOW(**SMALL).train(em.Corpus(["new york and new york"] * 5, phrases=tmp_path / "p.tsv"))
+    with pytest.raises(SettingError, match="phrases"):
+        em.MeanVectorizer(vectors=model).fit(["new york"])
+    vectorizer = em.MeanVectorizer(vectors=model.vectors).fit([["new_york"]])
+    np.testing.assert_array_equal(vectorizer.transform([["new_york"]])[0], model.vectors["new_york"])
+
+
+def test_clones_share_vectors(vectors):
+    vectorizer = em.MeanVectorizer(vectors=vectors, weighting="sif").fit(["w1"])
+    copied = clone(vectorizer)
+    assert copied.vectors is vectors
+    assert not hasattr(copied, "vectors_")
+    model = em.CBOW(**SMALL).train(em.Corpus(["a b"] * 9))
+    assert clone(em.MeanVectorizer(vectors=model)).vectors is model
+    trainer = em.CBOW(**SMALL)
+    assert clone(em.MeanVectorizer(trainer)).trainer == trainer
+
+
+def test_settings_are_parameters():
+    vectorizer = em.MeanVectorizer("cbow", {"dim": 5})
+    assert vectorizer.get_params()["settings__dim"] == 5
+    assert "settings__dim" not in vectorizer.get_params(deep=False)
+    texts = vectorizer.settings
+    assert vectorizer.set_params(settings__dim=7, settings__window=2, case="keep") is vectorizer
+    assert vectorizer.settings == {"dim": 7, "window": 2}
+    assert texts == {"dim": 5}
+    assert em.MeanVectorizer().set_params(settings__dim=3).settings == {"dim": 3}
+    with pytest.raises(ValueError, match="'dim'"):
+        vectorizer.set_params(dim=3)
+    assert repr(vectorizer) == "MeanVectorizer(case='keep', settings={'dim': 7, 'window': 2}, trainer='cbow')"
+
+
+def test_pipelines_and_grid_search():
+    texts, labels = labelled()
+    pipeline = make_pipeline(em.MeanVectorizer(settings={**SMALL, "epochs": 20}), LogisticRegression(C=100))
+    assert pipeline.fit(texts[:60], labels[:60]).score(texts[60:], labels[60:]) == 1
+    grid = [
+        {"meanvectorizer__settings__dim": [4, 8], "meanvectorizer__trainer": ["cbow", "skipgram"]},
+        {"meanvectorizer__weighting": ["sif"], "meanvectorizer__constant": [1e-2], "logisticregression__C": [1, 100]},
+    ]
+    search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(texts, labels)
+    assert len(search.cv_results_["params"]) == 6
+    assert search.best_score_ > 0.9
+    dims = [params.get("meanvectorizer__settings__dim") for params in search.cv_results_["params"]]
+    assert dims == [4, 4, 8, 8, None, None]
+    assert pipeline.named_steps["meanvectorizer"].settings["dim"] == 8
+
+
+def test_fitted_estimators_can_be_pickled(vectors):
+    vectorizer = em.MeanVectorizer(vectors=vectors, weighting="sif", remove_components=1).fit(list(make_texts()))
+    again = pickle.loads(pickle.dumps(vectorizer))
+    np.testing.assert_array_equal(again.transform(["w1 w2"]), vectorizer.transform(["w1 w2"]))
+
+
+def test_scikit_learn_is_imported_on_first_use(python):
+    code = "import sys, embeddings, embeddings.cli; embeddings.Vectors; print('sklearn' in sys.modules)"
+    assert python("-c", code).stdout.strip() == "False"
+
+
+def test_html(vectors):
+    text = em.MeanVectorizer(vectors=vectors, weighting="sif")._repr_html_()
+    assert "Vectors: 30 words, 7 components" in text
