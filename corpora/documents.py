@@ -46,7 +46,7 @@ def corpus_documents(encoded: EncodedCorpus, unit: DocumentUnit = "auto") -> Doc
         return Documents(borders, np.arange(count), count)
     if encoded.tags.null_count:
         first = encoded.tags.is_null().index(True).as_py()
-        raise CorpusError(f"document {first} has no tag: tag every document, or omit --tag-column")
+        raise CorpusError(f"document {first} has no tag: tag every document, or omit tag_column")
     coded = encoded.tags.dictionary_encode()
     rows = coded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     rows = np.repeat(rows, np.diff(starts)) if by_line else rows

@@ -126,7 +126,7 @@ class Encoder:
         self.documents.append(np.array([self.sentences.count - 1]))
         vocabulary, rank = rank_by_frequency(self.words.words(), self.words.counts())
         if not len(vocabulary):
-            raise CorpusError(f"no type of {self.ids.count} tokens is frequent enough to keep; raise --max-types")
+            raise CorpusError(f"no type of {self.ids.count} tokens is frequent enough to keep; raise max_types")
         vocabulary.total = self.ids.count
         self.ids.map(rank_mapping(self.words, rank))
         for file in self.files():

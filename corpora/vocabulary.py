@@ -140,7 +140,7 @@ class Vocabulary:
             word = f"{self.column[:1][0]!s}"
             raise CorpusError(
                 f"no word occurs {min_count} times: the most frequent is {word!r} with {self.counts[0]}; "
-                "lower --min-count"
+                "lower min_count"
             )
         size = size if max_vocab is None else min(size, max_vocab)
         return Vocabulary(self.column[:size], self.counts[:size], total=self.total)

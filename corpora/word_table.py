@@ -54,7 +54,7 @@ class WordTable:
         """
         types = len(self) + tokens
         if types > np.iinfo(np.int32).max or self.state[scanner.N_RAW] + tokens > np.iinfo(np.int32).max:
-            raise CorpusError(f"the corpus has more than {np.iinfo(np.int32).max} distinct words; set --max-types")
+            raise CorpusError(f"the corpus has more than {np.iinfo(np.int32).max} distinct words; set max_types")
         slots, records, arena = self.arrays
         used = int(self.state[scanner.ARENA_END] + self.state[scanner.PENDING_SIZE])
         if types + 1 > len(records):

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 OUR_NAMES = {  # spelled in lower case without - and _
     **dict.fromkeys(("size", "vectorsize", "dims", "dimension", "dimensions"), "dim"),
-    **dict.fromkeys(("alpha", "lr", "learning_rate", "startalpha"), "learning_rate"),
+    **dict.fromkeys(("alpha", "lr", "rate", "startalpha"), "learning_rate"),
     **dict.fromkeys(("minalpha", "endalpha", "minlr", "minrate"), "min_learning_rate"),
     **dict.fromkeys(("iter", "iters", "epoch", "niter"), "epochs"),
     **dict.fromkeys(("workers", "thread", "nthreads", "nproc"), "threads"),

@@ -65,7 +65,7 @@ class ColumnSelection:
             return candidates[0]
         if not candidates:
             raise CorpusError(f"{file} has no column of strings; its columns: {format_names(names)}")
-        raise CorpusError(f"{file} has several text columns; select one with --text-column: {format_names(candidates)}")
+        raise CorpusError(f"{file} has several text columns; select one with text_column: {format_names(candidates)}")
 
     def tag_column(self, file: str, names: Sequence[str]) -> str | None:
         """Return the tag column if one is requested; raises CorpusError if the file does not have it."""

@@ -46,7 +46,7 @@ class Utf8Decoder:
             if self.policy == "strict":
                 raise CorpusError(
                     f"{self.name} is not UTF-8 at byte {self.offset + error.start} (0x{data[error.start]:02x}): "
-                    f"{error.reason}; to accept it, set --encoding-errors to replace or ignore"
+                    f"{error.reason}; to accept it, set encoding_errors to replace or ignore"
                 ) from None
             valid, used = self.repair(data, final)
         self.incomplete, self.offset = data[used:], self.offset + used

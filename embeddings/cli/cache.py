@@ -39,7 +39,7 @@ def command(remove: str | None, limit: str | None, as_json: bool) -> None:
         note("there is no cache: its folder is not writable; set EMBEDDINGS_CACHE to another folder")
         return
     if limit is None and remove is None:
-        print_rows([row(entry, exact=as_json) for entry in eviction.entries(folder)], as_json)
+        print_rows([row(entry, exact=as_json) for entry in eviction.list_entries(folder)], as_json)
         return
     removed = [] if limit is None else eviction.shrink(folder, eviction.parse_size(limit))
     removed += [] if remove is None else remove_named(folder, remove)
@@ -55,7 +55,7 @@ def remove_named(folder: Path, name: str) -> list[Entry]:
     Raises:
         SettingError: no or several entries match, or the entry is in use.
     """
-    matches = [entry for entry in eviction.entries(folder) if name == "all" or entry.name.startswith(name)]
+    matches = [entry for entry in eviction.list_entries(folder) if name == "all" or entry.name.startswith(name)]
     if name != "all" and len(matches) != 1:
         raise SettingError(f"--remove must match the name of one cached corpus; {name!r} matches {len(matches)}")
     removed = [entry for entry in matches if eviction.remove(entry.folder)]
@@ -69,7 +69,7 @@ def remove_named(folder: Path, name: str) -> list[Entry]:
 
 def row(entry: Entry, exact: bool) -> dict[str, Any]:
     """An entry as a row, with sizes and times as numbers if `exact`."""
-    meta, age = entry.meta, max(0.0, time.time() - entry.used)
+    meta, age = entry.meta, max(0.0, time.time() - entry.last_used)
     sources = meta.get("sources", ["(damaged or of another version)"])
     more = f" and {len(sources) - MAX_SOURCES} more" if len(sources) > MAX_SOURCES else ""
     return {

@@ -30,7 +30,7 @@ def unknown_option(error: click.NoSuchOption, arguments: Sequence[str]) -> str:
     """The message for an unknown option, with the option that is meant, also by users of other tools."""
     name = error.option_name
     if not name.startswith("--"):  # click reads -size as -s -i -z -e
-        name = next((word for word in arguments if word.startswith(name) and word[1:2] != "-"), name)
+        name = next((word for word in arguments if re.match(rf"-\w*{re.escape(name[1:])}", word)), name)
     flags = [flag.removeprefix("--") for flag in long_options(error.ctx)]
     option = our_name(name, flags)
     remedy = f"Use --{option}." if option else (hint(name, flags) or "see --help").capitalize() + "."

@@ -114,7 +114,7 @@ def unpickle(path: Path, allow_pickle: bool) -> Any:
     if not allow_pickle:
         raise FormatError(
             f"{path} is a pickle, which can run any code when it is read; if you trust its source, set "
-            "allow_pickle=True (--allow-pickle)"
+            "allow_pickle=True"
         )
     from gensim.utils import SaveLoad
 

@@ -28,7 +28,7 @@ def check_output(path: str | os.PathLike[str], *, force: bool = False) -> Path:
         if is_stream(target):
             raise OutputError(f"{target} is a pipe or device and cannot be replaced; write to a file")
         if os.path.lexists(target) and not force:
-            raise OutputError(f"{target} exists; choose another name, or --force to replace it")
+            raise OutputError(f"{target} exists; choose another path, or set force=True to replace it")
         if not folder.is_dir():
             raise OutputError(f"{target} cannot be written: {folder} is not a folder")
         with tempfile.TemporaryFile(dir=folder):  # permissions alone do not decide

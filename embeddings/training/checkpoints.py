@@ -104,8 +104,8 @@ class Checkpoints:
             check_output(self.folder)
         if self.paths() and not resume and not self.force:
             raise OutputError(
-                f"{self.folder} holds checkpoints of an unfinished run: use resume to continue it, "
-                "or force to start over"
+                f"{self.folder} holds checkpoints of an unfinished run: set resume=True to continue it, "
+                "or force=True to start over"
             )
 
     def latest(self) -> RunState | None:

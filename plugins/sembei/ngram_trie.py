@@ -92,15 +92,6 @@ def insert_edges(edges: np.ndarray, ends: np.ndarray, trie: NgramTrie) -> None:
 
 
 @allocating_entry_point
-def find_all_ngrams(trie: NgramTrie, ids: np.ndarray, ngrams: np.ndarray) -> int:
-    """`find_ngrams` from each position of a text; `ngrams` is (tokens, longest). Returns how many there are."""
-    count = 0
-    for i in range(ids.shape[0]):
-        count += find_ngrams(trie, ids, i, ids.shape[0], ngrams[i])
-    return count
-
-
-@allocating_entry_point
 def list_occurrences(trie: NgramTrie, ids: np.ndarray, occurrences: NgramOccurrences, write: bool) -> None:
     """Turn `offsets`, text boundaries in `ids`, into boundaries of their n-grams; if `write`, also list these."""
     ngrams, count, begin = np.empty(trie.longest, np.int32), 0, 0

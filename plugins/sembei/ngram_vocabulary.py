@@ -104,7 +104,7 @@ def frequent_ngrams(
         counts_by_length.append(counter.counts[selected])
     sequences = np.concatenate(sequences_by_length)
     if not len(sequences):
-        raise CorpusError(f"no n-gram occurs {min_count} times; lower --min-count")
+        raise CorpusError(f"no n-gram occurs {min_count} times; lower min_count")
     vocabulary, words = spell_ngrams(sequences, np.concatenate(counts_by_length), tokens, max_vocab)
     return Ngrams(vocabulary, sequences[words >= 0], words[words >= 0], len(tokens), counter.lines)
 
@@ -125,7 +125,7 @@ def check_settings(
     if max_ngrams < 1:
         raise SettingError(f"max_ngrams must be at least 1, got {max_ngrams}")
     if encoded.meta["fixed_vocabulary"]:
-        raise SettingError("n-grams cannot be counted with a given vocabulary; remove --vocabulary")
+        raise SettingError("n-grams cannot be counted with a given vocabulary; remove vocabulary")
 
 
 class NgramCounter:

@@ -280,5 +280,5 @@ def check_single_code_points(tokens: Sequence[str]) -> None:
     longer = next((token for token in tokens if len(token) > 1 and token != LOWER_DOTTED_I), None)
     if longer is not None:
         raise SettingError(
-            f"compositional requires tokens of one code point, such as --tokenizer codepoints, got {longer!r}"
+            f"compositional requires tokens of one code point, such as tokenizer='codepoints', got {longer!r}"
         )

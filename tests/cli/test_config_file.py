@@ -53,7 +53,7 @@ def test_wrong_types_and_names_are_refused(tmp_path, text, facts):
     assert all(fact in caught.value.message for fact in [str(tmp_path / "run.toml"), *facts]), caught.value.message
 
 
-@pytest.mark.parametrize("name", ["config", "corpus", "help", "json", "zzz", ""])
+@pytest.mark.parametrize("name", ["config", "corpus", "help", "zzz", ""])
 def test_unknown_names_are_refused_with_those_there_are(tmp_path, name):
     with pytest.raises(click.UsageError) as caught:
         defaults(f'"{name}" = 1', tmp_path / "run.toml")

@@ -42,8 +42,8 @@ def test_every_extension(tmp_path, model, vectors, name):
 
 @pytest.mark.parametrize("name", ["v.kv", "v.bin", "v.txt", "v.vec"])
 def test_gensim_reads_exports(tmp_path, vectors, name):
-    vectors.subset(3).save(tmp_path / "v.npy")
-    expect("export", tmp_path / "v.npy", tmp_path / name)
+    vectors.subset(3).save(tmp_path / "w.npy")
+    expect("export", tmp_path / "w.npy", tmp_path / name)
     if name == "v.kv":
         loaded = KeyedVectors.load(str(tmp_path / name))
     else:

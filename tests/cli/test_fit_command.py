@@ -45,11 +45,11 @@ def test_fit_reports_phrases_errors_and_output(folder):
 
 
 def test_fit_is_what_python_gives(folder):
-    from embeddings.corpora.phrases import read
+    from embeddings.corpora.phrases import read_phrases
 
     model = em.Model.load(folder / "model")
     trainer = em.TensorIndexing(min_phrases=50, fit_epochs=3)
-    again = trainer.fit(folder / "vectors.bin", read(folder / "list.tsv"), threads=1)
+    again = trainer.fit(folder / "vectors.bin", read_phrases(folder / "list.tsv"), threads=1)
     np.testing.assert_array_equal(model.compose("w1", "w2"), again.compose("w1", "w2"))
     assert model.settings["min_phrases"] == 50
 

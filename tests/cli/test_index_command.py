@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from commands import expect, refused, table
 from drawn import drawn_points
-from embeddings.eval.index_quality.recall_record import Record
+from embeddings.eval.index_quality.recall_report import IndexBenchmark
 
 from embeddings.eval.index_quality.recall_plot import families
-from embeddings.eval.index_quality.recall_table import markdown
+from embeddings.eval.index_quality.recall_table import markdown_tables
 from embeddings.vectors.vectors import Vectors
 
 
@@ -82,21 +82,21 @@ def test_ranks_of_random_points(folder):
 def test_results_are_written_as_files(folder):
     command = ["benchmark-indexes", "v.bin", "random:400x8", "--queries", 10, "--results", "written"]
     lines = expect(*command).stdout.splitlines()
-    record = Record.read(folder / "written" / "neighbours.json")
-    assert [(one.grid, one.vectors) for one in record.judged] == [
+    benchmark = IndexBenchmark.read(folder / "written" / "neighbours.json")
+    assert [(one.grid, one.vectors) for one in benchmark.grids] == [
         ("speed", "v.bin"), ("rank", "v.bin"), ("rank", "random:400x8")
     ]  # fmt: skip
-    assert sum(len(one.found) for one in record.judged) == len(lines) - 1
-    assert (folder / "written" / "neighbours.md").read_text() == markdown(record)
+    assert sum(len(one.results) for one in benchmark.grids) == len(lines) - 1
+    assert (folder / "written" / "neighbours.md").read_text() == markdown_tables(benchmark.machine, benchmark.grids)
     points = drawn_points(folder / "written" / "neighbours.svg")
-    assert {name: len(points[name]) for name in points.keys() & families(record.judged[0].found)} == {
-        name: len(qualities) for name, qualities in families(record.judged[0].found).items()
+    assert {name: len(points[name]) for name in points.keys() & families(benchmark.grids[0].results)} == {
+        name: len(qualities) for name, qualities in families(benchmark.grids[0].results).items()
     }
     assert "neighbours.md" in refused(*command, code=1)
     before = (folder / "written" / "neighbours.json").read_text()
     expect("benchmark-indexes", folder / "v.bin", "--index", "exact", "--results", "written", "--force")
     assert (folder / "written" / "neighbours.json").read_text() != before
-    assert [one.vectors for one in Record.read(folder / "written" / "neighbours.json").judged] == ["v.bin"]
+    assert [one.vectors for one in IndexBenchmark.read(folder / "written" / "neighbours.json").grids] == ["v.bin"]
 
 
 @pytest.mark.parametrize("as_json", [True, False])

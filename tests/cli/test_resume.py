@@ -11,7 +11,7 @@ from commands import SMALL, TEXT, expect, process, refused
 
 import embeddings as em
 
-EPOCHS = ["--dim", "10", "--threads", "1", "--epochs", "3000"]
+EPOCHS = ["--dim", "10", "--threads", "1", "--epochs", "6000"]
 INTERRUPTED = """
 import os, signal
 from embeddings.cli import main, progress_bar
@@ -46,8 +46,8 @@ def test_a_signal_writes_a_checkpoint_and_resuming_gives_the_same_bytes(text, tm
     assert "saved to v;" in result.stderr
     assert "--resume" in result.stderr
     words = em.load_model("v").record["words"]
-    assert 0 < words < 3_000_000
-    assert f"{words:,} of 3,000,000 words" in expect("train", "skipgram", text, "-o", "v", *EPOCHS, "--resume").stderr
+    assert 0 < words < 6_000_000
+    assert f"{words:,} of 6,000,000 words" in expect("train", "skipgram", text, "-o", "v", *EPOCHS, "--resume").stderr
     whole, resumed = em.load_model("whole"), em.load_model("v")
     assert whole.vectors.matrix.tobytes() == resumed.vectors.matrix.tobytes()
     assert whole.tables["output"].tobytes() == resumed.tables["output"].tobytes()
@@ -115,12 +115,12 @@ def test_info_on_checkpoints_and_logs(text):
     for path, what in (("v.checkpoints", "checkpoints of a run"), ("run.jsonl", "log of a run")):
         properties = json.loads(expect("info", path, "--json").stdout)
         assert (properties["what"], properties["trainer"], properties["words"]) == (what, "skipgram", words)
-        assert (properties["settings"]["epochs"], properties["seed"]) == (3000, 1)
-    assert (properties["state"], properties["of_words"]) == ("interrupted", 3_000_000)
+        assert (properties["settings"]["epochs"], properties["seed"]) == (6000, 1)
+    assert (properties["state"], properties["of_words"]) == ("interrupted", 6_000_000)
     expect("train", "skipgram", text, "-o", "v", *EPOCHS, "--log", "run.jsonl", "--resume")
     properties = json.loads(expect("info", "run.jsonl", "--json", "--full").stdout)
     assert (properties["state"], properties["runs"], properties["interrupts"]) == ("ended", 2, 1)
-    assert properties["words"] == properties["of_words"] == 3_000_000
+    assert properties["words"] == properties["of_words"] == 6_000_000
 
 
 def test_warnings_about_checkpoints_are_printed_even_with_quiet(text):
