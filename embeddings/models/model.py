@@ -32,12 +32,15 @@ from embeddings.models.model_files import (
     read_model_json,
     read_vocabulary,
 )
+from embeddings.models.prediction import predict_output_word
 from embeddings.support import tensors
 from embeddings.support.files import atomic_write
 from embeddings.support.interop import InteropMixin
 from embeddings.support.jsonable import to_jsonable
 from embeddings.vectors import format_dispatch
 from embeddings.vectors.base_vectors import Compose
+from embeddings.vectors.gensim_names import hint_gensim_names
+from embeddings.vectors.search import Neighbours
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -164,6 +167,19 @@ class Model(InteropMixin):
             CorpusError: as `Corpus.encode`.
         """
         return self._infer(texts, epochs=epochs, seed=seed, threads=threads, report=report)
+
+    @hint_gensim_names
+    def predict_output_word(self, context_words: Sequence[str], top: int = 10) -> Neighbours:
+        """Predict the words most probable in a context, each with its probability, most probable first.
+
+        The softmax of the products of all output vectors with the mean (or sum, for models that add) of the context's
+        vectors. Unknown words of the context are skipped.
+
+        Raises:
+            SettingError: the model has no output vector for each word, no word of the context is known, or `top` is
+                below 1.
+        """
+        return predict_output_word(self, context_words, top)
 
     @cached_property
     def _infer(self) -> Infer:
