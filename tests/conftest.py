@@ -1,4 +1,4 @@
-"""What several test files use."""
+"""Fixtures and hooks of all tests."""
 
 import os
 import signal
@@ -16,22 +16,20 @@ settings.load_profile("ours")
 
 
 def pytest_addoption(parser):
-    parser.addoption("--readers", type=Path, help="write there who has read which format; see tests/readers.py")
+    parser.addoption("--readers", type=Path, help="record which library has read which format; see tests/readers.py")
 
 
 def pytest_configure(config):
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # ignored where a shell runs this beside other work,
-        if signal.getsignal(number) == signal.SIG_IGN:  # and then by all that is started here
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_IGN:  # by a shell that runs pytest in the background; inherited
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
-    os.environ.pop(
-        "PYTHONDONTWRITEBYTECODE", None
-    )  # hundreds of processes would compile the package anew, each of them
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else each of hundreds of processes compiles the package again
     if config.getoption("readers"):
         config.pluginmanager.register(readers.Readers(config.getoption("readers")))
 
 
 def pytest_make_parametrize_id(config, val, argname):
-    """Cases of bytes are counted: packed bytes hold the second they were made, and workers must collect the same."""
+    """Number cases of bytes: compressed bytes contain a time, but all workers must collect the same names."""
     return argname if isinstance(val, bytes) else None
 
 
@@ -47,11 +45,11 @@ def root():
 
 @pytest.fixture
 def python(tmp_path):
-    """Run code or arguments in a fresh Python, outside the checkout; gives the finished process."""
+    """A function that runs Python with arguments in a new process outside the checkout."""
 
     def run(*args, check=True, cwd=tmp_path, path=(), **env):
         search = os.pathsep.join([*map(str, path), *filter(None, [os.environ.get("PYTHONPATH")])])
-        found = subprocess.run(
+        result = subprocess.run(
             [sys.executable, *map(str, args)],
             cwd=cwd,
             env={**os.environ, "PYTHONPATH": search, **env},
@@ -59,7 +57,7 @@ def python(tmp_path):
             text=True,
             timeout=600,
         )
-        assert not check or found.returncode == 0, found.stdout + found.stderr
-        return found
+        assert not check or result.returncode == 0, result.stdout + result.stderr
+        return result
 
     return run

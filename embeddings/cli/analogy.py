@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 import click
 
-from embeddings.cli.options import JSON, SEARCH, VECTOR_INPUT
+from embeddings.cli.options import JSON, SEARCH, VECTOR_INPUT, option
 from embeddings.cli.output import print_rows
 from embeddings.cli.vector_input import report_composed
 from embeddings.models.loading import load
@@ -14,13 +14,7 @@ from embeddings.models.loading import load
     "analogy",
     params=[
         *(click.Argument([name]) for name in ("vectors", "a", "b", "c")),
-        click.Option(
-            ["--method"],
-            type=click.Choice(["3cosadd", "3cosmul"]),
-            default="3cosadd",
-            show_default=True,
-            help="Add cosines (Mikolov et al. 2013) or multiply them (Levy and Goldberg 2014).",
-        ),
+        option("--method", "Add or multiply cosines.", ["3cosadd", "3cosmul"], default="3cosadd"),
         *SEARCH,
         JSON,
         *VECTOR_INPUT,

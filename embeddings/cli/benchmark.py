@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from embeddings.cli import corpus_options
-from embeddings.cli.options import FORCE, JSON, QUIET, from_settings
+from embeddings.cli.options import FORCE, JSON, QUIET, dataset_option, from_settings, option
 from embeddings.cli.output import note, print_json
 from embeddings.cli.signals import INTERRUPTED
 from embeddings.errors import RegistryError, SettingError
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from embeddings.eval.benchmark.runner import Benchmark
 
 TEST_SETS = {  # kind: sets that are always used, help
-    "similarity": (["wordsim353", "simlex999"], "Additional similarity set, as in `evaluate`. Repeatable."),
-    "analogy": (["google-analogies"], "Additional analogies, as in `evaluate`. Repeatable."),
-    "tagging": ([], "Part-of-speech tagging, as in `evaluate`. Repeatable."),
+    "similarity": (["wordsim353", "simlex999"], "Additional similarity set, as in `evaluate`."),
+    "analogy": (["google-analogies"], "Additional analogies, as in `evaluate`."),
+    "tagging": ([], "Part-of-speech tagging, as in `evaluate`."),
 }
 TOKENIZATION = ("tokenizer", "case")
 
@@ -33,67 +33,40 @@ def from_shared(settings: type, *names: str) -> list[click.Option]:
 
 def repeatable(settings: type, name: str) -> click.Option:
     """An option made from a setting, of which every value is benchmarked."""
-    (option,) = from_shared(settings, name)
-    return click.Option(
-        [flag(name), name],
-        type=option.type,
-        multiple=True,
-        default=[option.default],
-        show_default=True,
-        help=f"{option.help} Repeatable.",
-    )
+    (one,) = from_shared(settings, name)
+    return option(flag(name), str(one.help), multiple=True, default=[one.default], type=one.type)
 
 
 @click.command(
     "benchmark",
     params=[
         click.Argument(["corpus"], nargs=-1, required=True),
-        click.Option(["-o", "--out"], default="benchmark", show_default=True, metavar="FOLDER", help="Output folder."),
-        click.Option(
-            ["--trainer"],
+        option("-o --out", "Output folder.", "FOLDER", default="benchmark"),
+        option(
+            "--trainer",
+            "A trainer, optionally with settings, such as paragraph-dm:combine=concat,learning_rate=0.025.",
             multiple=True,
             default=["skipgram", "cbow"],
-            show_default=True,
-            help="A trainer, optionally with settings, such as paragraph-dm:combine=concat,learning_rate=0.025. "
-            "Repeatable; document models are compared separately from word models.",
         ),
-        click.Option(
-            ["--peer"],
-            multiple=True,
-            help="gensim or fasttext. Repeatable.  [default: all that are installed and support the model]",
-        ),
+        option("--peer", "gensim or fasttext.  [default: all that are installed and support the model]", multiple=True),
         repeatable(Dimension, "dim"),
         repeatable(NegativeSampling, "negatives"),
         *from_shared(ContextWindow, "window"),
         *from_shared(VocabularyChoice, "subsample", "min_count"),
         *from_shared(Schedule, "epochs"),
-        click.Option(
-            ["--threads"],
-            type=click.IntRange(1, 1024),
-            multiple=True,
-            help="Number of threads of each tool. Repeatable.  [default: all cores]",
-        ),
-        click.Option(
-            ["--seeds"],
-            type=click.IntRange(1),
-            default=3,
-            show_default=True,
-            help="Runs per tool, one random seed each.",
-        ),
+        option("--threads", "Number of threads of each tool.  [default: all cores]", (1, 1024), multiple=True),
+        option("--seeds", "Runs per tool, one random seed each.", 1, default=3),
         *(option for option in corpus_options.options() if option.name in TOKENIZATION),
-        click.Option(["--text-column"], metavar="NAME", help="Column of the text of a table."),
-        click.Option(
-            ["--label-column"],
-            metavar="NAME",
-            help="Column of document labels, on which document models are evaluated: CORPUS is TRAIN TEST and any "
+        option("--text-column", "Column of the text of a table.", "NAME"),
+        option(
+            "--label-column",
+            "Column of document labels, on which document models are evaluated: CORPUS is TRAIN TEST and any "
             "unlabelled files; all are trained on, a classifier is fitted to TRAIN and scored on TEST.",
+            "NAME",
         ),
-        *(
-            click.Option([f"--{kind}"], multiple=True, metavar="SET", help=help)
-            for kind, (_, help) in TEST_SETS.items()
-        ),
-        click.Option(["--keep"], is_flag=True, help="Keep the vectors of all runs as OUT/vectors/*.bin."),
-        click.Option(["--resume"], is_flag=True, help="Keep results in OUT and run only what is missing or failed."),
+        *(dataset_option(f"--{kind}", help) for kind, (_, help) in TEST_SETS.items()),
+        option("--keep", "Keep the vectors of all runs as OUT/vectors/*.bin.", bool),
+        option("--resume", "Keep results in OUT and run only what is missing or failed.", bool),
         FORCE,
         JSON,
         QUIET,

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from embeddings.cli.options import FORCE, JSON, VECTOR_INPUT, seed
+from embeddings.cli.options import FORCE, JSON, VECTOR_INPUT, option, seed
 from embeddings.cli.output import note, print_rows
 from embeddings.cli.vector_input import check_paths
 from embeddings.eval.index_quality.query_sets import (
@@ -30,30 +30,24 @@ from embeddings.support.plots import check_figure_path
     "benchmark-indexes",
     params=[
         click.Argument(["vectors"], nargs=-1, required=True),
-        click.Option(
-            ["--index", "indexes"],
+        option(
+            "--index indexes",
+            "An index, such as lsh:bits=512, or a saved one, optionally with other search settings, such as "
+            "v.lsh:rerank=500.  [default: --grid]",
+            "PATH|KIND[:NAME=VALUE,...]",
             multiple=True,
-            metavar="PATH|KIND[:NAME=VALUE,...]",
-            help="An index, such as lsh:bits=512, or a saved one, optionally with other search settings, such as "
-            "v.lsh:rerank=500. Repeatable.  [default: --grid]",
         ),
-        click.Option(
-            ["--grid"],
-            type=click.Choice(["speed", "rank"]),
-            help="speed: every kind with several settings. rank: the rank of the best neighbour found by random "
+        option(
+            "--grid",
+            "speed: every kind with several settings. rank: the rank of the best neighbour found by random "
             "hyperplanes.  [default: rank for random points, else speed; both with --results]",
+            ["speed", "rank"],
         ),
-        click.Option(["--queries"], type=click.IntRange(1), default=1000, show_default=True, help="Number of queries."),
-        click.Option(
-            ["--top"], type=click.IntRange(1), default=10, show_default=True, help="Number of neighbours per query."
-        ),
+        option("--queries", "Number of queries.", 1, default=1000),
+        option("--top", "Number of neighbours per query.", 1, default=10),
         seed("Random seed of the queries."),
-        click.Option(
-            ["--plot"], metavar="FILE", help="Plot recall (with --grid rank, ranks) against speed: .png, .svg or .pdf."
-        ),
-        click.Option(
-            ["--results"], metavar="FOLDER", help="Write neighbours.md (tables), neighbours.svg and neighbours.json."
-        ),
+        option("--plot", "Plot recall (with --grid rank, ranks) against speed: .png, .svg or .pdf.", "FILE"),
+        option("--results", "Write neighbours.md (tables), neighbours.svg and neighbours.json.", "FOLDER"),
         FORCE,
         JSON,
         *VECTOR_INPUT,

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from embeddings.cli.options import JSON
+from embeddings.cli.options import JSON, option
 from embeddings.cli.output import note, print_rows
 from embeddings.corpora.corpus_cache import eviction
 from embeddings.corpora.corpus_cache.eviction import Entry
@@ -19,12 +19,8 @@ MAX_SOURCES = 3  # shown in the table
 @click.command(
     "cache",
     params=[
-        click.Option(["--remove"], metavar="NAME", help="Remove the corpus whose name starts with NAME, or all."),
-        click.Option(
-            ["--limit"],
-            metavar="SIZE",
-            help="Remove least recently used corpora until at most SIZE, such as 2GB, is left.",
-        ),
+        option("--remove", "Remove the corpus whose name starts with NAME, or all.", "NAME"),
+        option("--limit", "Remove least recently used corpora until at most SIZE, such as 2GB, is left.", "SIZE"),
         JSON,
     ],
 )

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from embeddings.cli.options import JSON, SEARCH, VECTOR_INPUT
+from embeddings.cli.options import JSON, SEARCH, VECTOR_INPUT, option
 from embeddings.cli.output import print_json, print_rows
 from embeddings.models.loading import load_model_or_vectors
 from embeddings.plugins.tensor_indexing.composer import Composer
@@ -14,15 +14,13 @@ from embeddings.plugins.tensor_indexing.composer import Composer
     "compose",
     params=[
         *(click.Argument([name]) for name in ("model", "first", "second")),
-        click.Option(
-            ["--type"], help="Phrase type whose functions are used.  [default: the listed type of the phrase, else any]"
+        option("--type", "Phrase type whose functions are used.  [default: the listed type of the phrase, else any]"),
+        option(
+            "--function",
+            "additive, multiplicative, own (the phrase's trained vector), or fitted: weighted-additive, full-additive, "
+            "tensor-indexing, full-tensor.  [default: tensor-indexing]",
         ),
-        click.Option(
-            ["--function"],
-            help="additive, multiplicative, own (the trained vector of the phrase), or a fitted function: "
-            "weighted-additive, full-additive, tensor-indexing, full-tensor.  [default: tensor-indexing]",
-        ),
-        click.Option(["--vector"], is_flag=True, help="Print the composed vector itself."),
+        option("--vector", "Print the composed vector itself.", bool),
         *SEARCH,
         JSON,
         *VECTOR_INPUT,

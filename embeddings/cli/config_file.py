@@ -6,22 +6,23 @@ from typing import Any
 
 import click
 
+from embeddings.cli.options import option
+from embeddings.cli.output_paths import CONFIG
 from embeddings.setting_names import our_name
 
-META = "embeddings.config"  # key of the file's path in the click context
 MAX_LENGTH, MAX_LINE_LENGTH = 1 << 16, 1 << 12  # characters
 EXCLUDED = {"config", "corpus", "help", "continued", "as_json"}
 
 
-def option() -> click.Option:
+def config_option() -> click.Option:
     """The option --config."""
-    return click.Option(
-        ["--config"],
-        metavar="FILE",
+    return option(
+        "--config",
+        "TOML file with settings; options on the command line override them.",
+        "FILE",
         is_eager=True,
         expose_value=False,
         callback=read_config,
-        help="TOML file with settings; options on the command line override them.",
     )
 
 
@@ -29,7 +30,7 @@ def read_config(ctx: click.Context, parameter: click.Parameter, path: str | None
     """Take defaults from a TOML file."""
     if path is None:
         return
-    ctx.meta[META] = path
+    ctx.meta[CONFIG] = path
     try:
         text = Path(path).read_text(encoding="utf-8")
         check_length(path, text)

@@ -2,45 +2,39 @@
 
 import click
 
+from embeddings.cli.options import ENCODING_ERRORS, option
+
 
 def options(tokenizer: str = "words") -> list[click.Parameter]:
     """How text is read and tokenized."""
     return [
-        click.Option(
-            ["--tokenizer"],
-            default=tokenizer,
-            show_default=True,
-            help="words (runs of letters, marks and digits), whitespace, characters (with combining marks, without "
+        option(
+            "--tokenizer",
+            "words (runs of letters, marks and digits), whitespace, characters (with combining marks, without "
             "spaces), codepoints (spaces included), or an installed one.",
+            default=tokenizer,
         ),
-        click.Option(
-            ["--case"],
-            type=click.Choice(["lower", "keep"]),
-            default="lower",
-            show_default=True,
-            help="Convert text to lower case, or keep its case.",
-        ),
-        click.Option(
-            ["--encoding-errors"],
-            type=click.Choice(["strict", "replace", "ignore"]),
+        option("--case", "Convert text to lower case, or keep its case.", ["lower", "keep"], default="lower"),
+        option(
+            "--encoding-errors",
+            "Where text is not valid UTF-8: fail, insert U+FFFD, or drop the bytes.",
+            ENCODING_ERRORS,
             default="strict",
-            show_default=True,
-            help="For text that is not valid UTF-8: fail, insert U+FFFD, or drop the bytes.",
         ),
-        click.Option(
-            ["--text-column"],
-            metavar="NAME",
-            help="Column with the text of a table (Parquet, Arrow, .jsonl, .csv, .tsv), one document per row; dots "
-            "select nested JSON fields.  [default: the only string column]",
+        option(
+            "--text-column",
+            "Text column of a table (Parquet, Arrow, .jsonl, .csv, .tsv); dots select nested JSON fields.  [default: "
+            "the only string column]",
+            "NAME",
         ),
-        click.Option(["--tag-column"], metavar="NAME", help="Column with document tags."),
-        click.Option(["--rows"], type=click.IntRange(min=1), metavar="N", help="Read only the first N rows or lines."),
-        click.Option(
-            ["--max-types"],
-            type=click.IntRange(min=1),
+        option("--tag-column", "Column with document tags.", "NAME"),
+        option("--rows", "Read only the first N rows or lines.", 1, metavar="N"),
+        option(
+            "--max-types",
+            "Keep at most N distinct words in memory: rare words may be lost, and counts be too low by up to 2/N of "
+            "the tokens; the maximum undercount is reported.",
+            1,
             metavar="N",
-            help="Keep at most N distinct words in memory while counting. Rare words may be lost, and counts may be "
-            "too low by up to 2/N of the tokens; the maximum undercount is reported.",
         ),
     ]
 
@@ -48,29 +42,18 @@ def options(tokenizer: str = "words") -> list[click.Parameter]:
 def phrase_options() -> list[click.Parameter]:
     """Which phrases become tokens, and how."""
     return [
-        click.Option(
-            ["--phrases"],
-            metavar="FILE|auto",
-            help="Join the phrases of this file into tokens: output of `embeddings phrases`, or one phrase per line. "
-            "auto detects phrases with default settings.",
-        ),
-        click.Option(["--joiner"], default="_", show_default=True, help="String that joins the words of a phrase."),
-        click.Option(
-            ["--phrase-mode"],
-            type=click.Choice(["replace", "alternate"]),
+        option("--phrases", "Join the phrases of this file into tokens; auto detects phrases.", "FILE|auto"),
+        option("--joiner", "String that joins the words of a phrase.", default="_"),
+        option(
+            "--phrase-mode",
+            "Replace the words of a phrase always, or at every second occurrence, so that both are trained.",
+            ["replace", "alternate"],
             default="replace",
-            show_default=True,
-            help="replace: a phrase always replaces its words. alternate: at every second occurrence, so that the "
-            "phrase and its words are trained on the same contexts.",
         ),
     ]
 
 
 def vocabulary_option() -> click.Option:
     """Train the words of a given vocabulary."""
-    return click.Option(
-        ["--vocabulary"],
-        metavar="FILE",
-        help="Train exactly the words of this vocabulary, with its counts: output of `embeddings vocabulary`, a model "
-        "folder, or lines of word and count.",
-    )
+    help = "Train exactly the words of this vocabulary (output of `embeddings vocabulary`) or model, with its counts."
+    return option("--vocabulary", help, "FILE")

@@ -10,12 +10,11 @@ import click
 
 from embeddings.cli import evaluation_options
 from embeddings.cli.command_classes import SectionedCommand
-from embeddings.cli.options import FORCE, JSON
+from embeddings.cli.options import FORCE, JSON, option
 from embeddings.cli.output import note, print_rows
 from embeddings.cli.vector_input import check_paths
 from embeddings.eval.suite import Suite
-from embeddings.models.loading import load_concatenated
-from embeddings.models.loading import load_model_or_vectors
+from embeddings.models.loading import load_concatenated, load_model_or_vectors
 from embeddings.support.files import check_file
 
 if TYPE_CHECKING:
@@ -37,12 +36,8 @@ COLUMNS = ("vectors", "set", "section", "words", "measure", "method", "value", "
         click.Argument(["vectors"], nargs=-1, required=True),
         *evaluation_options.options(),
         JSON,
-        click.Option(
-            ["--report"], metavar="FILE", help="Also write an HTML page: tables, plots, paired tests, neighbours, maps."
-        ),
-        click.Option(
-            ["--show-neighbours-of"], metavar="WORD", multiple=True, help="A word to show in the report. Repeatable."
-        ),
+        option("--report", "Also write an HTML page: tables, plots, paired tests, neighbours, maps.", "FILE"),
+        option("--show-neighbours-of", "A word to show in the report.", "WORD", multiple=True),
         FORCE,
     ],
 )

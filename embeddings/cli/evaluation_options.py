@@ -4,12 +4,13 @@ from typing import Any
 
 import click
 
-from embeddings.cli.options import VECTOR_INPUT
+from embeddings.cli.options import VECTOR_INPUT, dataset_option, option
 from embeddings.settings import flag
 
 DEFAULTS: dict[str, Any] = {"similarity": ("wordsim353", "simlex999"), "analogy": ("google-analogies",)}
 REPORT_DEFAULTS: dict[str, Any] = DEFAULTS | {"categories": ("google-categories",), "stats": True}
 ALL = "all"
+METHODS = ["3cosadd", "3cosmul", "pairdirection"]
 REQUIRES = {
     "compose": "similarity",
     "method": "analogy",
@@ -23,19 +24,8 @@ REQUIRES = {
 SECTIONS = {
     "Test sets": ("similarity", "analogy", "phrases", "categories", "tagging", "documents", "stats"),
     "Settings of tests": ("compose", "method", "restrict", "window"),
-    "Document classification": (
-        "text_column", "label_column", "use_trained_vectors", "name_column", "concat_with",
-    ),
-}  # fmt: skip
-CONCAT_WITH = click.Option(
-    ["--concat-with"],
-    metavar="MODEL",
-    multiple=True,
-    help="Concatenate the document vectors of each of VECTORS with those of this model. Repeatable.",
-)
-SECTION_ROWS = click.Option(
-    ["--sections"], is_flag=True, help="Also print scores by section: analogy type, tag, category, label."
-)
+    "Documents": ("text_column", "label_column", "use_trained_vectors", "name_column", "concat_with"),
+}
 
 
 class WordLimit(click.ParamType):  # type: ignore[type-arg]  # generic in some versions of click
@@ -51,76 +41,31 @@ class WordLimit(click.ParamType):  # type: ignore[type-arg]  # generic in some v
 def options() -> list[click.Parameter]:
     """The options that `evaluate` and `compare` share."""
     return [
-        click.Option(
-            ["--similarity"],
-            multiple=True,
-            metavar="NAME|FILE",
-            help="Word similarity: wordsim353, simlex999 or a file with two words and a rating per line. Repeatable.",
+        dataset_option("--similarity", "Similarity: wordsim353, simlex999 or a file of word pairs with ratings."),
+        dataset_option(
+            "--analogy", "Analogies: google-analogies, google-phrases or a file in Google, MSR or BATS format."
         ),
-        click.Option(
-            ["--analogy"],
-            multiple=True,
-            metavar="NAME|FILE",
-            help="Analogies: google-analogies, google-phrases "
-            "(for phrases such as new_york) or a file in the format of Google, MSR or BATS. Repeatable.",
-        ),
-        click.Option(
-            ["--phrases"],
-            multiple=True,
-            metavar="FILE|held-out",
-            help="Phrase composition: phrase ratings in the format of Mitchell and Lapata, or the held-out phrases of "
-            "a composition model. Repeatable.",
-        ),
-        click.Option(
-            ["--categories"],
-            multiple=True,
-            metavar="NAME|FILE",
-            help="Word categories: google-categories or a file. Repeatable.",
-        ),
-        click.Option(
-            ["--tagging"],
-            multiple=True,
-            metavar="NAME|FOLDER|TRAIN,TEST",
-            help="Part-of-speech tagging: ud-ewt, a treebank folder, or two CoNLL-U files. Repeatable.",
-        ),
-        click.Option(
-            ["--documents"],
-            multiple=True,
-            metavar="FILE|TRAIN,TEST",
-            help="Document classification: labelled tables. Documents are mean word vectors, or inferred by a "
-            "paragraph vector model. Repeatable.",
-        ),
-        click.Option(["--stats"], is_flag=True, help="Statistics: norms, isotropy, hubs among nearest neighbours."),
-        click.Option(
-            ["--compose"],
-            is_flag=True,
-            help="Score similarity with composed vectors of unknown words too (fastText models); a column counts them.",
-        ),
-        click.Option(
-            ["--method"],
-            type=click.Choice(["3cosadd", "3cosmul", "pairdirection"]),
-            multiple=True,
-            help="Analogy method. Repeatable.  [default: 3cosadd]",
-        ),
-        click.Option(
-            ["--restrict"],
+        dataset_option("--phrases", "Phrase ratings, or the held-out phrases of a model.", "FILE|held-out"),
+        dataset_option("--categories", "Word categories: google-categories or a file."),
+        dataset_option("--tagging", "Tagging: ud-ewt, a treebank, or two CoNLL-U files.", "NAME|FOLDER|TRAIN,TEST"),
+        dataset_option("--documents", "Document classification: labelled tables.", "FILE|TRAIN,TEST"),
+        option("--stats", "Statistics: norms, isotropy, hubs among nearest neighbours.", bool),
+        option("--compose", "Score similarity with composed vectors of unknown words too (fastText models).", bool),
+        option("--method", "Analogy method.  [default: 3cosadd]", METHODS, multiple=True),
+        option(
+            "--restrict",
+            "Answer analogies among the N most frequent words, or all.  [default: all and 30000]",
             type=WordLimit(),
             multiple=True,
             metavar="N|all",
-            help="Answer analogies among the N most frequent words, or all. Repeatable.  [default: all and 30000]",
         ),
-        click.Option(["--window"], type=int, help="Words on either side of the tagged word.  [default: 2]"),
-        click.Option(["--text-column"], metavar="NAME", help="Column of the document text.  [default: text]"),
-        click.Option(["--label-column"], metavar="NAME", help="Column of the document label.  [default: label]"),
-        click.Option(
-            ["--use-trained-vectors"],
-            is_flag=True,
-            help="Use the document vectors of the model (or VECTORS itself) instead of inferring them: first those of "
-            "TRAIN, then those of TEST, in order.",
-        ),
-        click.Option(["--name-column"], metavar="NAME", help="The same, found by the document tags in this column."),
-        CONCAT_WITH,
-        SECTION_ROWS,
+        option("--window", "Words on either side of the tagged word.  [default: 2]", type=int),
+        option("--text-column", "Column of the document text.  [default: text]", "NAME"),
+        option("--label-column", "Column of the document label.  [default: label]", "NAME"),
+        option("--use-trained-vectors", "Use trained document vectors: first those of TRAIN, then of TEST.", bool),
+        option("--name-column", "Use trained document vectors, found by the tags in this column.", "NAME"),
+        option("--concat-with", "Concatenate document vectors with those of this model.", "MODEL", multiple=True),
+        option("--sections", "Also print scores by section: analogy type, tag, category, label.", bool),
         *VECTOR_INPUT,
     ]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from embeddings.cli.options import FORCE, JSON, VECTOR_INPUT
+from embeddings.cli.options import FORCE, JSON, VECTOR_INPUT, option
 from embeddings.cli.output import counted, note, print_json
 from embeddings.cli.output_paths import check_not_input
 from embeddings.errors import FormatError
@@ -21,24 +21,20 @@ from embeddings.vectors.word_files import read_words
     params=[
         click.Argument(["vectors"]),
         click.Argument(["out"]),
-        click.Option(["--format", "format"], metavar="NAME", help="Output format.  [default: by the extension of OUT]"),
-        click.Option(
-            ["--counts/--no-counts"],
+        option("--format format", "Output format.  [default: by the extension of OUT]", "NAME"),
+        option(
+            "--counts/--no-counts",
+            "Write word counts, to OUT.vocab if the format does not store them.  [default: if it does]",
             default=None,
-            help="Write word counts: in the file if the format stores them, else to OUT.vocab.  [default: if the "
-            "format stores them]",
         ),
-        click.Option(
-            ["--table"], default="vectors", show_default=True, help="Table of a model, such as output or documents."
+        option("--table", "Table of a model, such as output or documents.", default="vectors"),
+        option("--words", "Export only the first N words, or those listed in a file.", "N|FILE"),
+        option(
+            "--dtype",
+            "For safetensors, parquet, arrow; float16 also for npy and huggingface.  [default: float32]",
+            ["float32", "float16", "int8"],
         ),
-        click.Option(["--words"], metavar="N|FILE", help="Export only the first N words, or those listed in a file."),
-        click.Option(
-            ["--dtype"],
-            type=click.Choice(["float32", "float16", "int8"]),
-            help="Number type, for safetensors, parquet and arrow; float16 also for npy, huggingface and "
-            "sentence-transformers. The rounding error is reported.  [default: float32]",
-        ),
-        click.Option(["--language"], metavar="CODE", help="Language of a spacy export, such as en.  [default: xx]"),
+        option("--language", "Language of a spacy export, such as en.  [default: xx]", "CODE"),
         FORCE,
         JSON,
         *VECTOR_INPUT,

@@ -6,7 +6,7 @@ import click
 
 from embeddings import registry
 from embeddings.cli import config_file
-from embeddings.cli.options import FORCE, JSON, QUIET, THREADS, VECTOR_INPUT, from_settings, seed
+from embeddings.cli.options import FORCE, JSON, QUIET, THREADS, VECTOR_INPUT, from_settings, option, seed
 from embeddings.cli.output import counted, print_json
 from embeddings.cli.progress_bar import Bar
 from embeddings.cli.saving import save
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 class FittingBar(Bar):
     """Progress of fitting, in passes over the phrases."""
 
-    def __init__(self, quiet: bool) -> None:
-        super().__init__(quiet, "fitting")
+    action = "fitting"
 
     def __call__(self, type: str, number: int, epoch: "Epoch") -> None:
         """Show progress."""
@@ -49,13 +48,10 @@ class FittingBar(Bar):
     "fit",
     params=[
         click.Argument(["vectors"]),
-        click.Option(["-o", "--out"], required=True, metavar="FOLDER", help="Output model folder."),
+        option("-o --out", "Output model folder.", "FOLDER", required=True),
         *from_settings(CompositionSettings),
-        click.Option(
-            ["--joiner"],
-            help="String that joins the words of a phrase.  [default: as in the training of VECTORS, else _]",
-        ),
-        config_file.option(),
+        option("--joiner", "String that joins the words of a phrase.  [default: as in training, else _]"),
+        config_file.config_option(),
         THREADS,
         seed("Random seed, also of the choice of held-out phrases."),
         FORCE,

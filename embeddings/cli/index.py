@@ -6,9 +6,12 @@ from typing import Any
 import click
 
 from embeddings.cli.command_classes import PluginGroup
-from embeddings.cli.options import FORCE, JSON, VECTOR_INPUT, from_settings
+from embeddings.cli.options import FORCE, JSON, VECTOR_INPUT, from_settings, option
 from embeddings.cli.output import note, print_json
 from embeddings.errors import SettingError
+from embeddings.indexes.index import build_index
+from embeddings.indexes.index_files import check_target
+from embeddings.models.loading import load
 
 
 def index_command(name: str, kind: type) -> click.Command:
@@ -18,10 +21,6 @@ def index_command(name: str, kind: type) -> click.Command:
         *, vectors: str, out: str, documents: bool, force: bool, as_json: bool, allow_pickle: bool, errors: str,
         **settings: Any,
     ) -> None:  # fmt: skip
-        from embeddings.indexes.index import build_index
-        from embeddings.indexes.index_files import check_target
-        from embeddings.models.loading import load
-
         try:
             kind(**settings)
         except SettingError as error:
@@ -44,9 +43,9 @@ def index_command(name: str, kind: type) -> click.Command:
         help=inspect.getdoc(kind),
         params=[
             click.Argument(["vectors"]),
-            click.Option(["-o", "--out"], required=True, metavar="FOLDER", help="Output folder."),
+            option("-o --out", "Output folder.", "FOLDER", required=True),
             *from_settings(kind),
-            click.Option(["--documents"], is_flag=True, help="Index the document vectors of a model, not its words."),
+            option("--documents", "Index the document vectors of a model, not its words.", bool),
             FORCE,
             JSON,
             *VECTOR_INPUT,

@@ -6,10 +6,10 @@ from typing import Any
 import click
 
 from embeddings.cli import corpus_options
-from embeddings.cli.options import FORCE, JSON, QUIET, THREADS, seed
+from embeddings.cli.options import FORCE, JSON, QUIET, THREADS, option, seed
 from embeddings.cli.output import counted, print_json
 from embeddings.cli.output_paths import check_outside_corpus
-from embeddings.cli.progress_bar import InferenceBar, ReadingBar
+from embeddings.cli.progress_bar import Bar, ReadingBar
 from embeddings.cli.saving import save
 from embeddings.formats.build_vectors import check_words
 from embeddings.models.document_vectors import document_names
@@ -20,23 +20,25 @@ from embeddings.vectors.vectors import Vectors
 COLUMNS = ("text_column", "tag_column", "rows")
 
 
+class InferenceBar(Bar):
+    """Progress of inference, in documents."""
+
+    action = "inferring"
+
+    def __call__(self, done: int, total: int) -> None:
+        """Show progress."""
+        self.update(done, total, f"{done:,} of {counted(total, 'document')}")
+
+
 @click.command(
     "infer",
     params=[
         click.Argument(["model"]),
         click.Argument(["corpus"], nargs=-1, required=True),
-        click.Option(
-            ["-o", "--out"], required=True, metavar="FILE", help="Output file; its extension selects the format."
-        ),
-        click.Option(["--format", "format"], metavar="NAME", help="Output format.  [default: by the extension of OUT]"),
-        click.Option(
-            ["--concat-with"], metavar="MODEL", multiple=True, help="Append the vectors of this model. Repeatable."
-        ),
-        click.Option(
-            ["--epochs"],
-            type=click.IntRange(1, 1_000_000),
-            help="Passes over each document.  [default: as in training]",
-        ),
+        option("-o --out", "Output file; its extension selects the format.", "FILE", required=True),
+        option("--format format", "Output format.  [default: by the extension of OUT]", "NAME"),
+        option("--concat-with", "Append the vectors of this model.", "MODEL", multiple=True),
+        option("--epochs", "Passes over each document.  [default: as in training]", (1, 1000000)),
         seed("Random seed."),
         THREADS,
         *(option for option in corpus_options.options() if option.name in COLUMNS),

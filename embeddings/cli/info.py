@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from embeddings.cli.inspection import describe
-from embeddings.cli.options import ALLOW_PICKLE, FORCE, JSON
+from embeddings.cli.options import ALLOW_PICKLE, FORCE, JSON, option
 from embeddings.cli.output import note, print_json, print_pairs
 
 
@@ -13,13 +13,9 @@ from embeddings.cli.output import note, print_json, print_pairs
     "info",
     params=[
         click.Argument(["path"]),
-        click.Option(["--full"], is_flag=True, help="Read everything: count lines of text, check every vector."),
+        option("--full", "Read everything: count lines of text, check every vector.", bool),
         ALLOW_PICKLE,
-        click.Option(
-            ["--curve"],
-            metavar="FILE",
-            help="Instead, plot the loss by epoch of a model or training log (.png, .svg or .pdf).",
-        ),
+        option("--curve", "Instead, plot the loss by epoch of a model or training log (.png, .svg or .pdf).", "FILE"),
         FORCE,
         JSON,
     ],

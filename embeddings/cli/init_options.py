@@ -1,37 +1,31 @@
 """Options for how training starts: from pretrained vectors, or from a model."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-if TYPE_CHECKING:
-    from embeddings.models.model import Model
+from embeddings.cli.options import ALLOW_PICKLE, option
+from embeddings.cli.output_paths import CONTINUED
+from embeddings.models.loading import load, load_model
+from embeddings.models.model import Model
+from embeddings.models.text_settings import continued_corpus_settings, phrase_settings
+from embeddings.training.init_vectors import InitFrom
 
 NAMES = ("init", "init_duplicates", "freeze", "allow_pickle", "continued")
-META = "embeddings.continued"  # key of the continued model's path in the click context
 CONTINUE = "--continue"
 
 
 def options() -> list[click.Parameter]:
     """The options."""
     return [
-        click.Option(
-            ["--init"],
-            metavar="VECTORS",
-            help="Initialize words from these pretrained vectors, in any format; other words randomly.",
+        option("--init", "Initialize words from these pretrained vectors; other words randomly.", "VECTORS"),
+        option(
+            "--init-duplicates",
+            "For pretrained words that are equal in lower case.  [default: most-frequent]",
+            ["most-frequent", "average", "exact"],
         ),
-        click.Option(
-            ["--init-duplicates"],
-            type=click.Choice(["most-frequent", "average", "exact"]),
-            help="If several pretrained words are equal in lower case: use the most frequent, the average, or only "
-            "exact matches.  [default: most-frequent]",
-        ),
-        click.Option(["--freeze"], is_flag=True, help="Do not update the pretrained vectors of --init."),
-        click.Option(
-            ["--allow-pickle"],
-            is_flag=True,
-            help="Read gensim's own files for --init, which can execute code: only from trusted sources.",
-        ),
+        option("--freeze", "Do not update the pretrained vectors of --init.", bool),
+        ALLOW_PICKLE,
         click.Option(
             [CONTINUE, "continued"],
             metavar="MODEL",
@@ -43,14 +37,11 @@ def options() -> list[click.Parameter]:
     ]
 
 
-def use_model_settings(ctx: click.Context, parameter: click.Parameter, path: str | None) -> "Model | None":
+def use_model_settings(ctx: click.Context, parameter: click.Parameter, path: str | None) -> Model | None:
     """Load the model and make its settings the defaults of the command; those of a configuration file win."""
     if path is None:
         return None
-    from embeddings.models.loading import load_model
-    from embeddings.models.text_settings import phrase_settings
-
-    ctx.meta[META] = path
+    ctx.meta[CONTINUED] = path
     model = load_model(path)
     if model.name != ctx.info_name:
         raise click.UsageError(f"{path} is a {model.name} model; continue it with: embeddings train {model.name}")
@@ -62,20 +53,15 @@ def use_model_settings(ctx: click.Context, parameter: click.Parameter, path: str
     return model
 
 
-def phrases_to_join(phrases: str | None, continued: "Model | None") -> Any:
+def phrases_to_join(phrases: str | None, continued: Model | None) -> Any:
     """The value of --phrases, by default the phrases of the model that training continues."""
-    from embeddings.models.text_settings import continued_corpus_settings
-
     return phrases if phrases is not None or continued is None else continued_corpus_settings(continued).get("phrases")
 
 
 def run_arguments(
-    init: str | None, init_duplicates: Any, freeze: bool, allow_pickle: bool, continued: "Model | None"
+    init: str | None, init_duplicates: Any, freeze: bool, allow_pickle: bool, continued: Model | None
 ) -> dict[str, Any]:
     """The arguments of `RunOptions` for these options."""
-    from embeddings.models.loading import load
-    from embeddings.training.init_vectors import InitFrom
-
     if init is None:
         options = {"--init-duplicates": init_duplicates, "--freeze": freeze, "--allow-pickle": allow_pickle}
         for name, value in options.items():
@@ -88,8 +74,6 @@ def run_arguments(
 
 def add_trainer_name(arguments: list[str]) -> list[str]:
     """Prepend the name of the trainer of the --continue model to the arguments of `train` if they have none."""
-    from embeddings.models.loading import load_model
-
     if not arguments or not arguments[0].startswith("-"):
         return arguments
     for word, following in zip(arguments, [*arguments[1:], None], strict=True):

@@ -4,18 +4,18 @@ from typing import Any
 
 import click
 
-from embeddings.cli.options import JSON, SEARCH, VECTOR_INPUT
+from embeddings.cli.options import JSON, SEARCH, VECTOR_INPUT, option
 from embeddings.cli.output import print_rows
 from embeddings.cli.vector_input import report_composed
 from embeddings.models.loading import load
 
-INDEX = click.Option(
-    ["--index"],
-    metavar="PATH|KIND[:NAME=VALUE,...]",
-    help="Search an index: one saved by `embeddings index`, or one to build now, such as lsh:bits=512.  [default: "
-    "compare with all words]",
+INDEX = option(
+    "--index",
+    "Search an index: one saved by `embeddings index`, or one to build now, such as lsh:bits=512.  "
+    "[default: compare with all words]",
+    "PATH|KIND[:NAME=VALUE,...]",
 )
-DOCUMENTS = click.Option(["--documents"], is_flag=True, help="Search documents of a saved model: WORDS are their tags.")
+DOCUMENTS = option("--documents", "Search documents of a saved model: WORDS are their tags.", bool)
 
 
 @click.command(

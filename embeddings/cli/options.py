@@ -1,6 +1,7 @@
 """Options that several commands share, and options made from the settings of plugins."""
 
 import dataclasses
+import re
 import typing
 from typing import Any, Literal
 
@@ -13,36 +14,52 @@ ALIASES = {  # names of word2vec, gensim and fastText with the same meaning
     "min_learning_rate": ("--min-rate",),
     "subsample": ("--sample",),
 }
-MAX_SEED = 2**63 - 1
+ENCODING_ERRORS = ["strict", "replace", "ignore"]
 
-JSON = click.Option(["--json", "as_json"], is_flag=True, help="Print JSON.")
-FORCE = click.Option(["--force"], is_flag=True, help="Replace existing output.")
-QUIET = click.Option(["--quiet"], is_flag=True, help="Print results, warnings and errors only.")
-THREADS = click.Option(["--threads"], type=click.IntRange(1, 1024), help="Number of threads.  [default: all cores]")
-ALLOW_PICKLE = click.Option(
-    ["--allow-pickle"], is_flag=True, help="Read gensim's own files, which can execute code: only from trusted sources."
-)
+
+def option(names: str, help: str, kind: Any = None, **attributes: Any) -> click.Option:
+    """An option; its default is shown, and whether it can be repeated.
+
+    Arguments:
+        names: separated by spaces.
+        kind: bool for a flag, a list of choices, a minimum, a range of integers, or a metavar.
+    """
+    if kind is bool:
+        attributes["is_flag"] = True
+    elif isinstance(kind, str):
+        attributes["metavar"] = kind
+    elif isinstance(kind, list):
+        attributes["type"] = click.Choice(kind)
+    elif kind is not None:
+        attributes["type"] = click.IntRange(*kind) if isinstance(kind, tuple) else click.IntRange(kind)
+    repeatable = " Repeatable." if attributes.get("multiple") else ""
+    help = re.sub(r"(?=  \[|$)", repeatable, help, count=1)
+    return click.Option(names.split(), help=help, show_default=attributes.get("default") is not None, **attributes)
+
+
+def dataset_option(name: str, help: str, metavar: str = "NAME|FILE") -> click.Option:
+    """An option that chooses test sets."""
+    return option(name, help, metavar, multiple=True)
+
+
+JSON = option("--json as_json", "Print JSON.", bool)
+FORCE = option("--force", "Replace existing output.", bool)
+QUIET = option("--quiet", "Print results, warnings and errors only.", bool)
+THREADS = option("--threads", "Number of threads.  [default: all cores]", (1, 1024))
+ALLOW_PICKLE = option("--allow-pickle", "Read gensim's own files, which can execute code: trusted sources only.", bool)
 VECTOR_INPUT = (  # of commands that read vectors: keyword arguments of `embeddings.load`
     ALLOW_PICKLE,
-    click.Option(
-        ["--encoding-errors", "errors"],
-        type=click.Choice(["strict", "replace", "ignore"]),
-        default="strict",
-        show_default=True,
-        help="What to do with words that are not valid UTF-8.",
-    ),
+    option("--encoding-errors errors", "For words that are not valid UTF-8.", ENCODING_ERRORS, default="strict"),
 )
 SEARCH = (  # of commands that print neighbours
-    click.Option(["--top"], type=click.IntRange(min=1), default=10, show_default=True, help="Number of results."),
-    click.Option(
-        ["--restrict"], type=click.IntRange(min=1), help="Search only the N most frequent words.", metavar="N"
-    ),
+    option("--top", "Number of results.", 1, default=10),
+    option("--restrict", "Search only the N most frequent words.", 1, metavar="N"),
 )
 
 
 def seed(help: str, default: int = 1) -> click.Option:
     """The option --seed."""
-    return click.Option(["--seed"], type=click.IntRange(0, MAX_SEED), default=default, show_default=True, help=help)
+    return option("--seed", help, (0, 2**63 - 1), default=default)
 
 
 def from_settings(settings: type) -> list[click.Option]:

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from embeddings.cli import corpus_options
-from embeddings.cli.options import FORCE, JSON, QUIET, from_settings
+from embeddings.cli.options import FORCE, JSON, QUIET, from_settings, option
 from embeddings.cli.output import counted, print_rows
 from embeddings.cli.output_paths import check_outside_corpus
 from embeddings.cli.progress_bar import ReadingBar
@@ -18,12 +18,10 @@ from embeddings.support.files import check_file
     "phrases",
     params=[
         click.Argument(["corpus"], nargs=-1, required=True),
-        click.Option(["-o", "--out"], metavar="FILE", help="Output: tab-separated lines, highest scores first."),
+        option("-o --out", "Output: tab-separated lines, highest scores first.", "FILE"),
         *from_settings(Phrases),
         *corpus_options.options(),
-        click.Option(
-            ["--top"], type=click.IntRange(min=0), default=20, show_default=True, help="Number of phrases to print."
-        ),
+        option("--top", "Number of phrases to print.", 0, default=20),
         FORCE,
         JSON,
         QUIET,

@@ -23,8 +23,10 @@ WARNING_INTERVAL = 60.0  # seconds until a similar warning is printed again
 class Bar:
     """A progress bar; as a context manager it also prints the warnings that the library logs."""
 
-    def __init__(self, quiet: bool, action: str) -> None:
-        self.quiet, self.action = quiet, action
+    action = ""
+
+    def __init__(self, quiet: bool) -> None:
+        self.quiet = quiet
         self.is_terminal = sys.stderr is not None and sys.stderr.isatty()
         self.last_line = perf_counter()
         self.bar: Any = None
@@ -46,22 +48,18 @@ class Bar:
         if self.quiet:
             return
         if self.is_terminal:
-            self.draw(done, total, details)
+            if self.bar is None:
+                from tqdm import tqdm
+
+                self.bar = tqdm(total=total, desc=self.action, leave=False, file=sys.stderr)
+            share = "{desc} {percentage:3.0f} % |{bar:12}| " if total else "{desc} "
+            self.bar.bar_format = share + details.replace("{", "{{").replace("}", "}}")
+            self.bar.n = done
+            self.bar.refresh()
         elif perf_counter() - self.last_line >= LINE_INTERVAL:
             self.last_line = perf_counter()
             share = f"{100 * done / total:.0f} %" if total else f"{done:,}"
             click.echo(f"{self.action} {share}  {details}", err=True)
-
-    def draw(self, done: int, total: int | None, details: str) -> None:
-        """Draw the bar."""
-        if self.bar is None:
-            from tqdm import tqdm
-
-            self.bar = tqdm(total=total, desc=self.action, leave=False, file=sys.stderr)
-        share = "{desc} {percentage:3.0f} % |{bar:12}| " if total else "{desc} "
-        self.bar.bar_format = share + details.replace("{", "{{").replace("}", "}}")
-        self.bar.n = done
-        self.bar.refresh()
 
     def report(self, line: str) -> None:
         """Print a line, unless --quiet is set."""
@@ -93,8 +91,7 @@ class WarningHandler(logging.Handler):
 class ReadingBar(Bar):
     """Progress of reading a corpus, in bytes."""
 
-    def __init__(self, quiet: bool) -> None:
-        super().__init__(quiet, "reading")
+    action = "reading"
 
     def __call__(self, done: int, total: int | None) -> None:
         """Show progress."""
@@ -126,22 +123,10 @@ class ReadingBar(Bar):
             self.report(f"text is not valid UTF-8 at {counted(encoded.decoding_errors, 'position')}")
 
 
-class InferenceBar(Bar):
-    """Progress of inference, in documents."""
-
-    def __init__(self, quiet: bool) -> None:
-        super().__init__(quiet, "inferring")
-
-    def __call__(self, done: int, total: int) -> None:
-        """Show progress."""
-        self.update(done, total, f"{done:,} of {counted(total, 'document')}")
-
-
 class TrainingBar(Bar):
     """Progress of training, in words."""
 
-    def __init__(self, quiet: bool) -> None:
-        super().__init__(quiet, "training")
+    action = "training"
 
     def __call__(self, progress: "Progress") -> None:
         """Show progress."""

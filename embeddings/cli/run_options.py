@@ -3,17 +3,19 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from embeddings.cli.options import is_given
+from embeddings.cli.options import is_given, option
 from embeddings.cli.output_paths import checkpoint_folder
-
-if TYPE_CHECKING:
-    from embeddings.training.callbacks import Callback
-    from embeddings.training.checkpoints import Checkpoints
-    from embeddings.training.run_options import RunOptions
+from embeddings.eval.early_stopping import EarlyStopping
+from embeddings.support.files import atomic_write
+from embeddings.training.callbacks import Callback, RunStart
+from embeddings.training.checkpoints import Checkpoints
+from embeddings.training.run_log import RunLog
+from embeddings.training.run_options import RunOptions, accepts_run_options, train_arguments
+from embeddings.training.task import check_threads_and_seed
 
 NEVER = "never"
 SAVED = "saved.json"  # in the checkpoint folder: identifies the output that an interrupted run has saved
@@ -23,41 +25,30 @@ NAMES = ("checkpoint_every", "resume", "log", "stop_similarity", "stop_analogy",
 def options() -> list[click.Parameter]:
     """The options."""
     return [
-        click.Option(
-            ["--checkpoint-every"],
-            metavar="INTERVAL",
+        option(
+            "--checkpoint-every",
+            "Write a checkpoint to OUT.checkpoints at an interval of time (30s, 10m, 1h) or training words (500kw, "
+            "5Mw). auto: every minute, or less often so that it takes below 1 % of the time. never: none.",
+            "INTERVAL",
             default="auto",
-            show_default=True,
-            help="Write a checkpoint to OUT.checkpoints at an interval of time (30s, 10m, 1h) or training words "
-            "(500kw, 5Mw). auto: every minute, or less often so that it takes below 1 % of the time. never: none.",
         ),
-        click.Option(["--resume"], is_flag=True, help="Resume from the last checkpoint, if there is one."),
-        click.Option(["--log"], metavar="FILE", help="Write progress as JSON lines; --resume appends to them."),
-        click.Option(
-            ["--stop-similarity"],
-            metavar="NAME|FILE",
-            help="Evaluate on this similarity set after each epoch, stop when the score no longer improves, and save "
-            "the best epoch.",
+        option("--resume", "Resume from the last checkpoint, if there is one.", bool),
+        option("--log", "Write progress as JSON lines; --resume appends to them.", "FILE"),
+        option(
+            "--stop-similarity",
+            "Score each epoch on this set, stop when the score no longer improves, and save the best epoch.",
+            "NAME|FILE",
         ),
-        click.Option(
-            ["--stop-analogy"], metavar="NAME|FILE", help="The same with analogies; with both options, the mean score."
-        ),
-        click.Option(
-            ["--stop-patience"],
-            type=click.IntRange(1),
-            help="Stop after this many epochs without improvement.  [default: 2]",
-        ),
+        option("--stop-analogy", "The same with analogies; with both options, the mean score.", "NAME|FILE"),
+        option("--stop-patience", "Stop after this many epochs without improvement.  [default: 2]", 1),
     ]
 
 
 def run_options_for(
     out: str, trainer: Any, report: Callable[[str], None], *, init: dict[str, Any], force: bool, checkpoint_every: str,
     resume: bool, **callback_options: Any,
-) -> "RunOptions":  # fmt: skip
+) -> RunOptions:  # fmt: skip
     """The `RunOptions` that the command line asks for, checked before anything is read."""
-    from embeddings.training.checkpoints import Checkpoints
-    from embeddings.training.run_options import RunOptions, accepts_run_options, train_arguments
-
     checkpoints = None
     if checkpoint_every != NEVER and (accepts_run_options(trainer) or is_given("checkpoint_every") or resume):
         checkpoints = Checkpoints(checkpoint_folder(out), every=checkpoint_every, force=force)
@@ -72,11 +63,9 @@ def run_options_for(
     return run_options
 
 
-def check_resumed_run(run_options: "RunOptions", trainer: Any, threads: int | None, seed: int) -> None:
+def check_resumed_run(run_options: RunOptions, trainer: Any, threads: int | None, seed: int) -> None:
     """Refuse checkpoints of a different run, before the corpus is read."""
     if run_options.resume:
-        from embeddings.training.task import check_threads_and_seed
-
         own = (str(click.get_current_context().info_name), trainer)
         name, settings = getattr(trainer, "learner", own)
         threads, seed = check_threads_and_seed(threads, seed)
@@ -86,11 +75,8 @@ def check_resumed_run(run_options: "RunOptions", trainer: Any, threads: int | No
 def callbacks_for(
     resume: bool, force: bool, *, log: str | None, stop_similarity: str | None, stop_analogy: str | None,
     stop_patience: int | None,
-) -> "list[Callback]":  # fmt: skip
+) -> list[Callback]:  # fmt: skip
     """The callbacks that the options ask for."""
-    from embeddings.eval.early_stopping import EarlyStopping
-    from embeddings.training.run_log import RunLog
-
     callbacks: list[Callback] = []
     if stop_similarity is not None or stop_analogy is not None:
         patience = stop_patience or 2
@@ -102,9 +88,8 @@ def callbacks_for(
     return callbacks
 
 
-def resume_reporter(report: Callable[[str], None]) -> "Callback":
+def resume_reporter(report: Callable[[str], None]) -> Callback:
     """A callback that reports where training resumes."""
-    from embeddings.training.callbacks import Callback, RunStart
 
     class ResumeReporter(Callback):
         def on_run_start(self, run_start: RunStart) -> None:
@@ -114,10 +99,8 @@ def resume_reporter(report: Callable[[str], None]) -> "Callback":
     return ResumeReporter()
 
 
-def record_saved_output(checkpoints: "Checkpoints", out: str) -> None:
+def record_saved_output(checkpoints: Checkpoints, out: str) -> None:
     """Record that an interrupted run has saved `out`, so that resuming may replace it."""
-    from embeddings.support.files import atomic_write
-
     with atomic_write(checkpoints.folder / SAVED, force=True) as path:
         path.write_text(json.dumps(file_identity(out)), encoding="utf-8")
 
@@ -137,7 +120,7 @@ def file_identity(path: str) -> list[int]:
     return [status.st_ino, status.st_mtime_ns, status.st_size]
 
 
-def remove_checkpoints(checkpoints: "Checkpoints | None", out: str) -> None:
+def remove_checkpoints(checkpoints: Checkpoints | None, out: str) -> None:
     """Remove the checkpoints of a run whose model is saved."""
     if checkpoints is not None:
         (checkpoint_folder(out) / SAVED).unlink(missing_ok=True)

@@ -8,6 +8,8 @@ from typing import Any
 from embeddings.cli.output_paths import is_vector_file
 from embeddings.cli.signals import ignored_signals
 from embeddings.errors import OutputError, SettingError
+from embeddings.models.model_files import check_target
+from embeddings.vectors import format_dispatch
 
 Save = Callable[[str, Any, bool], Any]  # takes a path, the result, and whether to replace existing output
 
@@ -19,9 +21,6 @@ def model_writer(out: str, force: bool) -> Save:
         SettingError: `out` is empty.
         OutputError: `out` exists (unless `force`) or cannot be written.
     """
-    from embeddings.models.model_files import check_target
-    from embeddings.vectors import format_dispatch
-
     if not out:
         raise SettingError("--out must be a file or folder name, got ''")
     if is_vector_file(out):

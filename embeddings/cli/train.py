@@ -1,22 +1,24 @@
 """`embeddings train`: one subcommand for each installed trainer, made from its settings."""
 
 import inspect
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from embeddings.cli import config_file, corpus_options, init_options, output_paths, run_options
 from embeddings.cli.command_classes import PluginGroup, SectionedCommand
-from embeddings.cli.options import FORCE, JSON, QUIET, THREADS, from_settings, is_given, seed
+from embeddings.cli.options import FORCE, JSON, QUIET, THREADS, from_settings, is_given, option, seed
 from embeddings.cli.output import note, print_json
+from embeddings.cli.progress_bar import ReadingBar, TrainingBar, last_loss
 from embeddings.cli.saving import model_writer, save
 from embeddings.cli.signals import INTERRUPTED
+from embeddings.corpora import Corpus
 from embeddings.errors import SettingError
+from embeddings.models.model import Model
 from embeddings.settings import flag
-
-if TYPE_CHECKING:
-    from embeddings.models.model import Model
-    from embeddings.training.run_options import RunOptions
+from embeddings.support.jsonable import to_jsonable
+from embeddings.training.result import Interrupted
+from embeddings.training.run_options import RunOptions, train_arguments
 
 COMMON = (
     "out", "dim", "window", "negatives", "epochs", "learning_rate", "min_count", "subsample", "threads", "seed",
@@ -34,15 +36,10 @@ def trainer_command(name: str, trainer: type) -> click.Command:
     run = [*init_options.options(), *run_options.options()]
     common = [
         click.Argument(["corpus"], nargs=-1, required=True),
-        click.Option(
-            ["-o", "--out"],
-            required=True,
-            metavar="PATH",
-            help="Output: a model folder, or a vector file by its extension (.bin, .txt, .kv, .npy, ...).",
-        ),
+        option("-o --out", "A model folder, or a vector file (.bin, .txt, .kv, .npy, ...).", "PATH", required=True),
         THREADS,
         seed("Random seed; with --threads 1 the result is bit-reproducible."),
-        config_file.option(),
+        config_file.config_option(),
         FORCE,
         QUIET,
         JSON,
@@ -89,11 +86,6 @@ def train(
     as_json: bool, vocabulary: str | None, **options: Any,
 ) -> None:  # fmt: skip
     """Train and save; an interrupted run is saved too."""
-    from embeddings.cli.progress_bar import ReadingBar, TrainingBar
-    from embeddings.corpora import Corpus
-    from embeddings.training.result import Interrupted
-    from embeddings.training.run_options import train_arguments
-
     run = {name: options.pop(name) for name in run_options.NAMES}
     options["phrases"] = init_options.phrases_to_join(options["phrases"], options["continued"])
     run["init"] = init_options.run_arguments(**{name: options.pop(name) for name in init_options.NAMES})
@@ -141,7 +133,7 @@ def report_missing_parts(settings: Any, out: str) -> None:
         note(f"{out} will contain the vocabulary only; save a folder to compose vectors for other words")
 
 
-def report_interrupt(record: dict[str, Any], how: "RunOptions", out: str) -> None:
+def report_interrupt(record: dict[str, Any], how: RunOptions, out: str) -> None:
     """Report how far an interrupted run came, and how to continue it."""
     message = f"interrupted after {record['words']:,} of {record['total_words']:,} words; saved to {out}"
     if how.checkpoints is not None and how.checkpoints.paths():
@@ -150,11 +142,8 @@ def report_interrupt(record: dict[str, Any], how: "RunOptions", out: str) -> Non
     note(message)
 
 
-def summary(model: "Model", out: str, interrupted: bool) -> dict[str, Any]:
+def summary(model: Model, out: str, interrupted: bool) -> dict[str, Any]:
     """The result of training, for --json."""
-    from embeddings.cli.progress_bar import last_loss
-    from embeddings.support.jsonable import to_jsonable
-
     values = {
         "out": out,
         "model": model.name,

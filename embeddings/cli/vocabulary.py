@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from embeddings.cli import corpus_options
-from embeddings.cli.options import FORCE, JSON, QUIET
+from embeddings.cli.options import FORCE, JSON, QUIET, option
 from embeddings.cli.output import print_rows
 from embeddings.cli.output_paths import check_outside_corpus
 from embeddings.cli.progress_bar import ReadingBar
@@ -17,28 +17,13 @@ from embeddings.corpora.vocabulary_files import check_vocabulary_path, read_voca
     "vocabulary",
     params=[
         click.Argument(["corpus"], nargs=-1, required=True),
-        click.Option(
-            ["-o", "--out"],
-            metavar="FILE",
-            required=True,
-            help="Output: Arrow (.arrow), or word and count lines (.txt).",
-        ),
-        click.Option(
-            ["--merge"], metavar="FILE", multiple=True, help="Add the counts of another vocabulary. Repeatable."
-        ),
-        click.Option(
-            ["--min-count"],
-            type=click.IntRange(1),
-            default=1,
-            show_default=True,
-            help="Drop words that occur less often.",
-        ),
-        click.Option(["--max-vocab"], type=click.IntRange(1), metavar="N", help="Keep only the N most frequent words."),
+        option("-o --out", "Output: Arrow (.arrow), or word and count lines (.txt).", "FILE", required=True),
+        option("--merge", "Add the counts of another vocabulary.", "FILE", multiple=True),
+        option("--min-count", "Drop words that occur less often.", 1, default=1),
+        option("--max-vocab", "Keep only the N most frequent words.", 1, metavar="N"),
         *corpus_options.options(),
         *corpus_options.phrase_options(),
-        click.Option(
-            ["--top"], type=click.IntRange(1), default=10, show_default=True, help="Number of words to print."
-        ),
+        option("--top", "Number of words to print.", 1, default=10),
         FORCE,
         JSON,
         QUIET,

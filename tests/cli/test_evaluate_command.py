@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from commands import expect, refused, table
-from subword_models import model
+from subword_models import fasttext_model
 
 import embeddings as em
 
@@ -50,7 +50,7 @@ def test_methods_and_intervals(folder):
 
 
 def test_composed_words_are_counted(folder):
-    model().export("m.bin", "fasttext")
+    fasttext_model().export("m.bin", "fasttext")
     (folder / "pairs.tsv").write_text("the\twhere\t1\nthes\twhere\t2\na\twheres\t3\n")
     (first, *_) = table(expect("evaluate", "m.bin", "--similarity", "pairs.tsv", "--compose").stdout)
     assert first["composed"] == "2"

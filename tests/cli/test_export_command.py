@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from commands import expect, refused
 from gensim.models import KeyedVectors
-from subword_models import model as subword_model
+from subword_models import fasttext_model
 
 import embeddings as em
 from embeddings.corpora.vocabulary import Vocabulary
@@ -118,7 +118,7 @@ def test_outputs_are_checked_before_anything_is_read(tmp_path):
 
 def test_whole_models(tmp_path):
     path = tmp_path / "m.bin"
-    subword_model().export(path, "fasttext")
+    fasttext_model().export(path, "fasttext")
     expect("export", path, tmp_path / "again.bin", "--format", "fasttext")
     assert (tmp_path / "again.bin").read_bytes() == path.read_bytes()
     expect("export", path, tmp_path / "v.arrow")

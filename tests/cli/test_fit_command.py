@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 from commands import expect, refused, table
-from composition.planted import world
+from composition_data import synthetic_phrases
 
 import embeddings as em
 
@@ -19,7 +19,7 @@ SMALL = ["--min-phrases", "50", "--fit-epochs", "3", "--threads", "1"]
 def folder(tmp_path_factory):
     """Vectors, a list of their phrases with types, and a model fitted to them."""
     place = tmp_path_factory.mktemp("composition")
-    vectors, triples, _ = world()
+    vectors, triples, _ = synthetic_phrases()
     vectors.save(place / "vectors.bin")
     rows = [f"{triple.first} {triple.second}\t{triple.type}\n" for triple in triples]
     (place / "list.tsv").write_text("phrase\ttype\n" + "".join(rows) + "w1 unheard\tgreen\n")

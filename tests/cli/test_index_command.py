@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from commands import expect, refused, table
 from drawn import drawn_points
-from embeddings.eval.index_quality.recall_report import IndexBenchmark
 
 from embeddings.eval.index_quality.recall_plot import families
+from embeddings.eval.index_quality.recall_report import IndexBenchmark
 from embeddings.eval.index_quality.recall_table import markdown_tables
 from embeddings.vectors.vectors import Vectors
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from commands import expect, table
-from subword_models import model
+from subword_models import fasttext_model
 
 import embeddings as em
 
@@ -22,7 +22,7 @@ def vectors(tmp_path, monkeypatch):
 @pytest.fixture
 def subword_model(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    fasttext = model()
+    fasttext = fasttext_model()
     fasttext.export("m.bin", "fasttext")
     return fasttext
 

@@ -7,19 +7,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from forms import FORMS as NO_PICKLES
+from format_options import FORMAT_OPTIONS as NO_PICKLES
 
 import embeddings as em
 from embeddings.errors import EmbeddingsError
 
-FORMS: dict[str, dict[str, str]] = {**NO_PICKLES, "gensim": {}}
+FORMAT_OPTIONS: dict[str, dict[str, str]] = {**NO_PICKLES, "gensim": {}}
 TEXT = "the king rules the land\nthe queen rules the land\nthe dog eats a bone\n\nété 日本 don't\n" * 40
 ROWS = [{"text": line, "tag": f"t{i}", "more": {"n": i}} for i, line in enumerate(TEXT.split("\n"))]
 SMALL = {"dim": 8, "min_count": 1, "epochs": 1, "threads": 1, "seed": 3}
 INDEXES = {
     "exact": ("exact", {}),
     "hamming": ("lsh", {"bits": 70}),
-    "tables": ("lsh", {"mode": "tables", "bits": 4, "tables": 2}),
     "faiss": ("faiss", {"factory": "HNSW8"}),
 }
 
@@ -48,22 +47,22 @@ def vectors() -> em.Vectors:
 
 def of_format(form: str) -> Reader:
     from embeddings.cli import inspection
-    from embeddings.models.loading import load_whole
+    from embeddings.models.loading import load_model_or_vectors
     from embeddings.vectors import format_dispatch
 
     name = form.split()[0]
 
     def make(folder: Path) -> Path:
-        vectors().save(folder / "v.npy", name, **FORMS[form])
+        vectors().save(folder / "v.npy", name, **FORMAT_OPTIONS[form])
         return folder / "v.npy"
 
     def read(path: Path) -> None:
         inspection.describe(path)
         if name == "gensim":  # a pickle, which is not read unless whoever asks for it trusts it
             return
-        format_dispatch.by_name(name).describe(path)
-        load_whole(path)
-        found = format_dispatch.by_name(name).read(path)
+        format_dispatch.load_format(name).describe(path)
+        load_model_or_vectors(path)
+        found = format_dispatch.load_format(name).read(path)
         assert np.isfinite(found.matrix).all()
         assert all(word.encode() is not None for word in found.words)
         assert len(set(found.words)) == len(found.words) == len(found.matrix)
@@ -202,12 +201,12 @@ def read_encoded(path: Path) -> None:
 
 
 def judging_sets() -> dict[str, Reader]:
-    from embeddings.eval.analogy_questions import read_questions
-    from embeddings.eval.categories import read_categories
-    from embeddings.eval.conllu import read_tagged
-    from embeddings.eval.document_classification import read_documents
-    from embeddings.eval.phrase_composition.ratings import read_ratings
-    from embeddings.eval.word_pairs import read_pairs
+    from embeddings.eval.datasets.analogy_questions import read_questions
+    from embeddings.eval.datasets.word_categories import read_categories
+    from embeddings.eval.datasets.tagged_text import read_tagged
+    from embeddings.eval.measures.document_classification import read_documents
+    from embeddings.eval.measures.rated_phrases import read_ratings
+    from embeddings.eval.datasets.word_pairs import read_pairs
 
     heading = "participant type s1lemma1 s1lemma2 s2lemma1 s2lemma2 rating\n"
     rated = heading + "".join(f"p{i} adjectivenouns red car big house {i % 7}\n" for i in range(30))
@@ -230,9 +229,9 @@ def judging_sets() -> dict[str, Reader]:
 
 def lists() -> dict[str, Reader]:
     from embeddings.corpora.phrases import phrase_list, phrase_table
-    from embeddings.corpora.vocabulary_files import read as read_vocabulary
-    from embeddings.corpora.vocabulary_files import write as write_vocabulary
-    from embeddings.vectors.subset import read_words
+    from embeddings.corpora.vocabulary_files import read_vocabulary_file as read_vocabulary
+    from embeddings.corpora.vocabulary_files import write_vocabulary_file as write_vocabulary
+    from embeddings.vectors.word_files import read_words
 
     found = em.PhraseList([phrase_list.Phrase(("new", "york"), 9, 1.5, "noun-noun"), ("the", "old", "town")])
 
@@ -248,15 +247,15 @@ def lists() -> dict[str, Reader]:
         return folder / "p.tsv"
 
     def kept_table(folder: Path) -> Path:
-        phrase_table.save_table(phrase_table.table_of(found), folder / "p.arrow")
+        write_table(to_phrase_table(found), folder / "p.arrow")
         return folder / "p.arrow"
 
     log = "".join(json.dumps({"event": "progress", "words": i, "loss": 2.0 / (i + 1)}) + "\n" for i in range(9))
     return {
         "vocabulary arrow": Reader(vocabulary("v.arrow"), read_vocabulary),
         "vocabulary text": Reader(vocabulary("v.txt"), read_vocabulary),
-        "phrase list": Reader(saved, phrase_list.read),
-        "phrase table": Reader(kept_table, lambda path: phrase_table.phrases_of(phrase_table.load_table(path))),
+        "phrase list": Reader(saved, phrase_list.read_phrases),
+        "phrase table": Reader(kept_table, lambda path: phrase_table.phrases_from_table(phrase_table.load_phrase_table(path))),
         "word list": Reader(written("w.txt", "king\nqueen\nété\n"), read_words),
         "run log": Reader(written("l.jsonl", log), read_log),
         "config file": Reader(written("c.toml", 'dim = 8\nrate = 0.5\ncase = "keep"\nshuffle = true\n'), read_config),
@@ -266,18 +265,18 @@ def lists() -> dict[str, Reader]:
 def read_log(path: Path) -> None:
     from embeddings.training import loss_curve
 
-    loss_curve.losses(path)
+    loss_curve.loss_points(path)
 
 
 def read_config(path: Path) -> None:
     """As the command line does; its errors of use are one-line errors too."""
     import click
 
-    from embeddings.cli.train import made
+    from embeddings.cli.train import trainer_command
     from embeddings.plugins.skipgram import SkipGram
 
     try:
-        made("skipgram", SkipGram).make_context("skipgram", ["text.txt", "-o", "out", "--config", str(path)])
+        trainer_command("skipgram", SkipGram).make_context("skipgram", ["text.txt", "-o", "out", "--config", str(path)])
     except click.UsageError as error:
         raise EmbeddingsError(error.format_message()) from None
 
@@ -311,7 +310,7 @@ def refit(record: Path, fitting: str) -> None:
 
 def of_checkpoint(trainer: str, *, refitted: bool) -> Reader:
     """A checkpoint that a run goes on from."""
-    from resuming import interrupted_after
+    from interrupted_runs import interrupted_after
 
     text = em.Corpus(TEXT.split("\n") * 40)
     settings = {**SMALL, "epochs": 2, "shuffle": True}
@@ -340,7 +339,7 @@ def resum(path: Path) -> None:
     for record in path.glob("*/checkpoint.json"):
         try:
             content = json.loads(record.read_text())
-            content["facts"]["sum"] = checksum(tensors.load(record.parent / "tensors.safetensors"))
+            content["values"]["checksum"] = checksum(tensors.load(record.parent / "tensors.safetensors"))
             record.write_text(json.dumps(content))
         except (OSError, ValueError, TypeError, LookupError, RecursionError, EmbeddingsError):
             continue
@@ -349,7 +348,7 @@ def resum(path: Path) -> None:
 def readers() -> dict[str, Reader]:
     """All of them, by name."""
     return {
-        **{f"format {form}": of_format(form) for form in FORMS},
+        **{f"format {form}": of_format(form) for form in FORMAT_OPTIONS},
         "model skipgram": of_model("skipgram"),
         "model fasttext": of_model("fasttext", buckets=50),
         "model sembei": of_model("sembei", max_n=2, per_length="all", compositional=True),
