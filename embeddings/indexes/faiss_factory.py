@@ -69,11 +69,11 @@ class Faiss(Settings):
         """See `Kind.restore`."""
         import faiss
 
-        saved = arrays.get("faiss")
-        if saved is None or saved.dtype != np.uint8 or saved.ndim != 1:
+        data = arrays.get("faiss")
+        if data is None or data.dtype != np.uint8 or data.ndim != 1:
             raise FormatError("it does not contain a FAISS index")
         try:
-            index = faiss.deserialize_index(np.asarray(saved))
+            index = faiss.deserialize_index(np.asarray(data))
         except (RuntimeError, MemoryError) as error:
             raise FormatError(f"FAISS cannot read it: {reason(error)}") from None
         if (index.ntotal, index.d) != units.shape:
@@ -128,11 +128,11 @@ class FaissSearch:
             return len(self.units)
         if type(self.index) in (faiss.IndexIVFFlat, faiss.IndexHNSWFlat):
             return per_query
-        coded = (
+        code_indexes = (
             faiss.IndexFlatCodes, faiss.IndexFastScan, faiss.IndexIVFPQ, faiss.IndexIVFScalarQuantizer,
             faiss.IndexHNSWPQ,
         )  # fmt: skip
-        return n_results if isinstance(self.index, coded) else -1
+        return n_results if isinstance(self.index, code_indexes) else -1
 
     def arrays(self) -> dict[str, np.ndarray]:
         """See `Engine.arrays`: the index as FAISS serialises it."""

@@ -13,7 +13,7 @@ import numpy as np
 from embeddings import registry
 from embeddings.errors import FormatError, RegistryError, SettingError
 from embeddings.indexes import index_files
-from embeddings.indexes.protocol import Engine, IndexedVectors, Kind, SearchResult, as_indexed
+from embeddings.indexes.protocol import Engine, IndexedVectors, Kind, SearchResult, as_indexed_vectors
 from embeddings.support.cosine import check_search, normalize
 
 
@@ -101,10 +101,10 @@ class Index:
         """
         if name != self.name:
             return None
-        kind: Kind = registry.configured("index", name, settings)
+        kind: Kind = registry.create("index", name, settings)
         new_settings = asdict(kind)  # type: ignore[call-overload]
-        changed = {key for key, value in self.settings.items() if new_settings[key] != value}
-        if not changed <= search_settings(kind) or any(new_settings[key] is None for key in changed):
+        differences = {key for key, value in self.settings.items() if new_settings[key] != value}
+        if not differences <= search_settings(kind) or any(new_settings[key] is None for key in differences):
             return None
         engine = kind.restore(self.vectors.unit_rows, self.engine.arrays())
         return Index(name, kind, self.vectors, engine, self.seconds)
@@ -142,12 +142,12 @@ def build_index(vectors: Any, kind: str = "lsh", **settings: Any) -> Index:
         SettingError: the kind has no such setting, a value is out of range or does not suit the vectors, or these hold
             NaN.
     """
-    return build(as_indexed(vectors), kind, settings)
+    return build(as_indexed_vectors(vectors), kind, settings)
 
 
 def build(vectors: IndexedVectors, name: str, settings: Mapping[str, Any]) -> Index:
     """`build_index` with any names of settings."""
-    kind: Kind = registry.configured("index", name, settings)
+    kind: Kind = registry.create("index", name, settings)
     units = vectors.unit_rows
     start = perf_counter()
     engine = kind.build(units)
@@ -162,30 +162,30 @@ def load_index(path: str | os.PathLike[str], vectors: Any) -> Index:
         RegistryError: its kind is not installed.
         FormatError: a file is missing, truncated, changed, of an unknown version, or inconsistent.
     """
-    indexed, folder = as_indexed(vectors), Path(path)
+    rows, folder = as_indexed_vectors(vectors), Path(path)
     record = index_files.read_record(folder)
     shape = (record["rows"], record["dim"])
-    if shape != (len(indexed), indexed.dim) or record["vectors"] != indexed.fingerprint:
+    if shape != (len(rows), rows.dim) or record["vectors"] != rows.fingerprint:
         raise SettingError(
             f"{folder} was built from other vectors, {shape[0]} of {shape[1]} components: build the index again"
         )
     arrays = index_files.read_arrays(folder, record["checksum"])
     kind = saved_kind(folder, record)
     try:
-        engine = kind.restore(indexed.unit_rows, arrays)
+        engine = kind.restore(rows.unit_rows, arrays)
     except FormatError as error:
         raise FormatError(f"{folder} is broken: {error}") from error
-    return Index(record["kind"], kind, indexed, engine, record["build_seconds"])
+    return Index(record["kind"], kind, rows, engine, record["build_seconds"])
 
 
 def saved_kind(folder: Path, record: dict[str, Any], changes: Mapping[str, Any] | None = None) -> Any:
     """The kind of a saved index with its settings, some of them changed."""
     translate = getattr(registry.load("index", record["kind"]), "translate_settings", dict)
     try:
-        saved = translate(record["settings"])
-        registry.configured("index", record["kind"], saved)
+        settings = translate(record["settings"])
+        registry.create("index", record["kind"], settings)
     except RegistryError:
         raise
     except SettingError as error:
         raise FormatError(f"{folder / index_files.RECORD} cannot be used: {error}") from None
-    return registry.configured("index", record["kind"], {**saved, **(changes or {})})
+    return registry.create("index", record["kind"], {**settings, **(changes or {})})

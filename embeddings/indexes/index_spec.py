@@ -42,12 +42,12 @@ def as_index(spec: "Index | str | os.PathLike[str] | None", vectors: IndexedVect
     index = load_index(path, vectors)
     if not rest:
         return index
-    kind, settings = parse_spec(f"{index.name}:{rest}", shown=str(spec))
-    tuned = index.with_search(kind, {**index.settings, **settings})
-    if tuned is None:
+    kind, settings = parse_spec(f"{index.name}:{rest}", label=str(spec))
+    variant = index.with_search(kind, {**index.settings, **settings})
+    if variant is None:
         names = ", ".join(sorted(search_settings(index.kind))) or "none"
         raise SettingError(f"{spec}: {', '.join(settings)} requires a new index; settings of a search: {names}")
-    return tuned
+    return variant
 
 
 def split_path(spec: "str | os.PathLike[str]") -> tuple[Path | None, str]:
@@ -66,18 +66,18 @@ def check_spec(spec: str) -> None:
     """
     path, rest = split_path(spec)
     if path is None:
-        registry.configured("index", *parse_spec(spec))
+        registry.create("index", *parse_spec(spec))
     else:
         record = read_record(path)
-        _, settings = parse_spec(f"{record['kind']}:{rest}" if rest else record["kind"], shown=spec)
+        _, settings = parse_spec(f"{record['kind']}:{rest}" if rest else record["kind"], label=spec)
         saved_kind(path, record, settings)
 
 
-def parse_spec(text: str, shown: str | None = None, group: str = "index") -> tuple[str, dict[str, Any]]:
+def parse_spec(text: str, label: str | None = None, group: str = "index") -> tuple[str, dict[str, Any]]:
     """The kind and settings of a spec; text after a comma without a name of its own continues the value before.
 
     Arguments:
-        shown: how errors quote the spec, if not as it is.
+        label: how errors quote the spec, if not as it is.
         group: the registry group of the kind.
 
     Raises:
@@ -85,19 +85,19 @@ def parse_spec(text: str, shown: str | None = None, group: str = "index") -> tup
         SettingError: the spec does not have that form.
     """
     name, _, rest = text.partition(":")
-    shown = shown or text
+    label = label or text
     types = field_types(registry.load(group, name))
     settings: dict[str, str] = {}
     for part in rest.split(",") if rest else []:
         key, equals, value = part.partition("=")
         if equals and key in settings:
-            raise SettingError(f"{shown!r} sets {key} twice")
+            raise SettingError(f"{label!r} sets {key} twice")
         if equals:
             settings[key] = value
         elif settings:
             settings[next(reversed(settings))] += f",{part}"
         else:
-            raise SettingError(f"{shown!r} must be {shown.partition(':')[0]}:name=value,name=value")
+            raise SettingError(f"{label!r} must be {label.partition(':')[0]}:name=value,name=value")
     return name, {key: convert_value(value, types.get(key)) for key, value in settings.items()}
 
 

@@ -35,16 +35,16 @@ class LSH(Settings):
     seed: int = option(1, "Seed of the hyperplanes.", ge=0, le=2**63 - 1)
 
     @classmethod
-    def translate_settings(cls, saved: Mapping[str, Any]) -> dict[str, Any]:
-        """Settings saved by version 0.1, which had hash tables too.
+    def translate_settings(cls, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Settings saved by version 0.1, which also had hash tables.
 
         Raises:
             SettingError: the index consists of hash tables.
         """
-        if saved.get("mode", "hamming") != "hamming":
+        if settings.get("mode", "hamming") != "hamming":
             raise SettingError("hash tables (mode=tables) are not supported any more: build the index again")
-        settings = {name: value for name, value in saved.items() if name not in ("mode", "tables", "probes")}
-        return {name: value for name, value in settings.items() if (name, value) != ("bits", None)}
+        removed_names = {"mode", "tables", "probes"} | ({"bits"} if settings.get("bits") is None else set())
+        return {name: value for name, value in settings.items() if name not in removed_names}
 
     def build(self, units: np.ndarray) -> "HammingSearch":
         """See `Kind.build`.

@@ -1,7 +1,7 @@
 """The parts of an index: vectors to search, a kind with its settings, an engine that searches, and its results."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
@@ -78,7 +78,7 @@ class Kind(Protocol):
         """
 
 
-def as_indexed(source: Any) -> IndexedVectors:
+def as_indexed_vectors(source: Any) -> IndexedVectors:
     """Vectors themselves, or those of a model.
 
     Raises:
@@ -87,5 +87,4 @@ def as_indexed(source: Any) -> IndexedVectors:
     vectors: Any = getattr(source, "vectors", source)
     if not all(hasattr(type(vectors), name) for name in ("dim", "unit_rows", "fingerprint")):
         raise SettingError(f"expected Vectors or a Model, such as embeddings.load returns, got {source!r:.80}")
-    indexed: IndexedVectors = vectors
-    return indexed
+    return cast(IndexedVectors, vectors)

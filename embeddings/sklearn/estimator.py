@@ -44,9 +44,9 @@ class TextVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """
         own = {name: value for name, value in params.items() if not name.startswith(PREFIX)}
         super().set_params(**own)
-        nested = {name.removeprefix(PREFIX): value for name, value in params.items() if name not in own}
-        if nested:
-            self.settings = {**checked_settings(self.settings), **nested}
+        nested_settings = {name.removeprefix(PREFIX): value for name, value in params.items() if name not in own}
+        if nested_settings:
+            self.settings = {**checked_settings(self.settings), **nested_settings}
         return self
 
     def _seed(self) -> int:
@@ -61,8 +61,8 @@ class TextVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         if isinstance(trainer, type) or not is_dataclass(trainer) or not hasattr(trainer, "train"):
             raise SettingError(f"trainer must be a name or an object such as em.SkipGram(dim=50), got {trainer!r}")
         check_settings(type(trainer).__name__, [field.name for field in fields(trainer)], settings)
-        configured: Any = trainer
-        return replace(configured, **settings)
+        trainer_object: Any = trainer
+        return replace(trainer_object, **settings)
 
     def _check_no_training(self, parameter: str) -> None:
         """Refuse parameters of training next to a parameter that replaces it."""
@@ -102,8 +102,8 @@ def seed_from(random_state: Any) -> int:
     try:
         return int(check_random_state(random_state).randint(2**31 - 1))
     except ValueError:
-        expected = "a whole number, a numpy.random.RandomState or None"
-        raise SettingError(f"random_state must be {expected}, got {random_state!r}") from None
+        allowed = "a whole number, a numpy.random.RandomState or None"
+        raise SettingError(f"random_state must be {allowed}, got {random_state!r}") from None
 
 
 def model_text_settings(model: Model) -> dict[str, Any]:

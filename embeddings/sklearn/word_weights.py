@@ -16,12 +16,12 @@ def word_weights(words: Sequence[str], frequencies: Vocabulary, is_sif: bool, co
     up as it is, then in lower case; an unknown word has share 0 and weight 1.
     """
     if is_sif:
-        known = constant / (constant + frequencies.counts / max(frequencies.total, 1))
+        weights = constant / (constant + frequencies.counts / max(frequencies.total, 1))
     else:
-        known = frequencies.keep_probabilities(constant).astype(np.float64)
+        weights = frequencies.keep_probabilities(constant).astype(np.float64)
     ids = frequencies.ids
-    rows = [ids.get(word, ids.get(lower_case(word), len(known))) for word in words]
-    return np.asarray(np.append(known, 1.0)[rows])
+    rows = [ids.get(word, ids.get(lower_case(word), len(weights))) for word in words]
+    return np.asarray(np.append(weights, 1.0)[rows])
 
 
 def common_components(rows: np.ndarray, count: int) -> np.ndarray:

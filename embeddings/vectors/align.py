@@ -12,7 +12,7 @@ from embeddings.vectors.vectors import Vectors
 
 
 @dataclass(frozen=True)
-class Aligned:
+class Alignment:
     """The result of `align`.
 
     Arguments:
@@ -28,7 +28,9 @@ class Aligned:
     words: list[str]
 
 
-def align(vectors: Vectors | HasVectors, onto: Vectors | HasVectors, *, words: Iterable[str] | None = None) -> Aligned:
+def align(
+    vectors: Vectors | HasVectors, onto: Vectors | HasVectors, *, words: Iterable[str] | None = None
+) -> Alignment:
     """Rotate and reflect `vectors`, without scaling, so that shared words come nearest to `onto`.
 
     >>> import numpy as np, embeddings as em
@@ -64,7 +66,7 @@ def align(vectors: Vectors | HasVectors, onto: Vectors | HasVectors, *, words: I
     rotation = u @ v
     norm = float(np.linalg.norm(b))
     residual = float(np.linalg.norm(a @ rotation - b)) / norm if norm else 0.0
-    rotated = np.empty(source.matrix.shape, dtype=np.float32)
+    rows = np.empty(source.matrix.shape, dtype=np.float32)
     for block in row_blocks(*source.matrix.shape, itemsize=8):
-        rotated[block] = source.matrix[block] @ rotation
-    return Aligned(Vectors(source.word_list, rotated, counts=source.counts), residual, rotation, shared)
+        rows[block] = source.matrix[block] @ rotation
+    return Alignment(Vectors(source.word_list, rows, counts=source.counts), residual, rotation, shared)

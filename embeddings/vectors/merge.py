@@ -52,7 +52,7 @@ def merge(first: Vectors | HasVectors, second: Vectors | HasVectors, how: How = 
     if a.counts is None or b.counts is None:
         return Vectors(words, matrix)
     counts = np.zeros(len(words), dtype=np.int64)
-    for known in (dict(zip(a.words, a.counts, strict=True)), dict(zip(b.words, b.counts, strict=True))):
-        counts += np.array([known.get(word, 0) for word in words], dtype=np.int64)
+    for occurrences in (dict(zip(a.words, a.counts, strict=True)), dict(zip(b.words, b.counts, strict=True))):
+        counts += np.array([occurrences.get(word, 0) for word in words], dtype=np.int64)
     order = np.argsort(-counts, kind="stable")
     return Vectors([words[row] for row in order], matrix[order], counts=counts[order])

@@ -52,9 +52,9 @@ class SearchMixin(BaseVectors):
             SettingError: `top` or `restrict` is below 1, the query is empty, an array has another length, or the index
                 belongs to other vectors.
         """
-        row, excluded = sum_terms(self, positive, negative)
-        excluded += [self.index(word) for word in exclude if word in self]
-        return nearest(self, [(row, excluded)], top, restrict, index)[0]
+        row, excluded_rows = sum_terms(self, positive, negative)
+        excluded_rows += [self.index(word) for word in exclude if word in self]
+        return nearest(self, [(row, excluded_rows)], top, restrict, index)[0]
 
     @hint_gensim_names
     def most_similar_many(
@@ -94,9 +94,11 @@ class SearchMixin(BaseVectors):
             return self.most_similar([b, c], [a], top=top, restrict=restrict)
         if method != "3cosmul":
             raise SettingError(f"method must be 3cosadd or 3cosmul, got {method!r}")
-        excluded = [self.index(word) for word in (a, b, c) if word in self]
-        ids, scores = search_multiplicative(self.unit_rows, self[[a, b, c]], top, restrict=restrict, exclude=excluded)
-        return named(self, ids, scores)
+        excluded_rows = [self.index(word) for word in (a, b, c) if word in self]
+        ids, scores = search_multiplicative(
+            self.unit_rows, self[[a, b, c]], top, restrict=restrict, exclude=excluded_rows
+        )
+        return label_rows(self, ids, scores)
 
 
 def nearest(
@@ -110,9 +112,9 @@ def nearest(
     from embeddings.indexes.index_spec import as_index
 
     check_search(top, restrict)
-    rows, excluded = np.array([row for row, _ in sums]), [set(ids) for _, ids in sums]
-    result = as_index(index, vectors).search(rows, top=top + max(map(len, excluded)), restrict=restrict)
-    return [named(vectors, *row, top) for row in zip(result.ids, result.similarities, excluded, strict=True)]
+    rows, excluded_rows = np.array([row for row, _ in sums]), [set(ids) for _, ids in sums]
+    result = as_index(index, vectors).search(rows, top=top + max(map(len, excluded_rows)), restrict=restrict)
+    return [label_rows(vectors, *row, top) for row in zip(result.ids, result.similarities, excluded_rows, strict=True)]
 
 
 def sum_terms(vectors: BaseVectors, positive: Query, negative: Query) -> tuple[np.ndarray, list[int]]:
@@ -120,19 +122,19 @@ def sum_terms(vectors: BaseVectors, positive: Query, negative: Query) -> tuple[n
     terms = [(term, 1.0) for term in as_terms(positive)] + [(term, -1.0) for term in as_terms(negative)]
     if not terms:
         raise SettingError("nothing to search with: give a word or a vector")
-    total, excluded = np.zeros(vectors.dim), []
+    total, excluded_rows = np.zeros(vectors.dim), []
     for term, weight in terms:
         item, factor = term if is_weighted(term) else (term, 1.0)
         if isinstance(item, str):
             total += weight * factor * normalize(vectors[item])
-            excluded += [vectors.index(item)] if item in vectors else []
+            excluded_rows += [vectors.index(item)] if item in vectors else []
         elif (shape := np.shape(np.asarray(item))) != (vectors.dim,):
             raise SettingError(f"a vector to search with must be ({vectors.dim},), got {shape}")
         else:
             total += weight * factor * np.asarray(item, dtype=np.float64)
     if not np.isfinite(total).all():
         raise SettingError("a vector or weight to search with holds NaN or infinity")
-    return total, excluded
+    return total, excluded_rows
 
 
 def as_terms(query: Query) -> Sequence[Term]:
@@ -149,9 +151,9 @@ def is_weighted(term: object) -> TypeGuard[tuple[str | np.ndarray, float]]:
     return isinstance(term[1], Real) and not isinstance(term[1], bool)
 
 
-def named(
-    vectors: BaseVectors, ids: np.ndarray, scores: np.ndarray, excluded: Collection[int] = (), top: int | None = None
+def label_rows(
+    vectors: BaseVectors, ids: np.ndarray, scores: np.ndarray, exclude: Collection[int] = (), top: int | None = None
 ) -> Neighbours:
     """The words and scores of rows, the first `top` that are not excluded; an id of -1 is a gap."""
     pairs = zip(ids.tolist(), scores.tolist(), strict=True)
-    return [(vectors.words[row], score) for row, score in pairs if row >= 0 and row not in excluded][:top]
+    return [(vectors.words[row], score) for row, score in pairs if row >= 0 and row not in exclude][:top]

@@ -102,12 +102,12 @@ class Vectors(SimilarityMixin):
             if words < 1:
                 raise SettingError(f"the number of words must be at least 1, got {words}")
             rows: slice | list[int] = slice(int(words))
-            selected = self.words[: int(words)]
+            subset_words = self.words[: int(words)]
         else:
-            selected = list(dict.fromkeys([words] if isinstance(words, str) else words))
-            rows = [self.index(word) for word in selected]
+            subset_words = list(dict.fromkeys([words] if isinstance(words, str) else words))
+            rows = [self.index(word) for word in subset_words]
         counts = None if self.counts is None else self.counts[rows]
-        return type(self)(selected, self.matrix[rows], counts=counts, compose=self.compose)
+        return type(self)(subset_words, self.matrix[rows], counts=counts, compose=self.compose)
 
     def normalize(self) -> "Vectors":
         """The same words with vectors of length one; zero vectors stay zero.
@@ -130,19 +130,19 @@ class Vectors(SimilarityMixin):
         Raises:
             SettingError: shapes do not match, a word is listed twice, or a vector holds NaN or infinity.
         """
-        added = type(self)(words, matrix, counts=counts)
-        added.check_finite()
-        if added.dim != self.dim:
-            raise SettingError(f"vectors of {added.dim} components cannot be added to vectors of {self.dim}")
-        is_new = np.array([word not in self for word in added.words], dtype=bool)
-        rows = np.concatenate([self.matrix, added.matrix[is_new]])
+        addition = type(self)(words, matrix, counts=counts)
+        addition.check_finite()
+        if addition.dim != self.dim:
+            raise SettingError(f"vectors of {addition.dim} components cannot be added to vectors of {self.dim}")
+        is_new = np.array([word not in self for word in addition.words], dtype=bool)
+        rows = np.concatenate([self.matrix, addition.matrix[is_new]])
         if replace:
-            known = np.flatnonzero(~is_new)
-            rows[[self.index(added.words[row]) for row in known]] = added.matrix[known]
-        all_words = self.words + [added.words[row] for row in np.flatnonzero(is_new)]
+            known_rows = np.flatnonzero(~is_new)
+            rows[[self.index(addition.words[row]) for row in known_rows]] = addition.matrix[known_rows]
+        all_words = self.words + [addition.words[row] for row in np.flatnonzero(is_new)]
         all_counts = None
-        if self.counts is not None and added.counts is not None:
-            all_counts = np.concatenate([self.counts, added.counts[is_new]])
+        if self.counts is not None and addition.counts is not None:
+            all_counts = np.concatenate([self.counts, addition.counts[is_new]])
         return type(self)(all_words, rows, counts=all_counts, compose=self.compose)
 
     def save(

@@ -131,8 +131,8 @@ class SimilarityMixin(SearchMixin):
         rough = self.unit_rows @ query.astype(np.float32)
         margin, exact = cosine.product_error(self.unit_rows), cosine.exact_cosines(self.unit_rows, query)
         closer = rough > rough[other] + margin
-        undecided = np.flatnonzero(np.abs(rough - rough[other]) <= margin)
-        closer[undecided] = exact(undecided) > exact(np.array([other]))
+        close_calls = np.flatnonzero(np.abs(rough - rough[other]) <= margin)
+        closer[close_calls] = exact(close_calls) > exact(np.array([other]))
         closer[row] = False
         return [self.words[index] for index in np.flatnonzero(closer)]
 

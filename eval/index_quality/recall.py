@@ -72,8 +72,8 @@ class GridResult:
     def of(cls, grid: str, query_set: QuerySet, results: Sequence[IndexQuality]) -> "GridResult":
         """Results that name the vectors by the last part of their path."""
         name = Path(query_set.name).name
-        named = [replace(quality, vectors=name) for quality in results]
-        return cls(grid, name, query_set.vectors.fingerprint, named)
+        renamed_results = [replace(quality, vectors=name) for quality in results]
+        return cls(grid, name, query_set.vectors.fingerprint, renamed_results)
 
 
 def measure_indexes(
@@ -118,9 +118,9 @@ def measure_indexes(
 def reuse_or_build(index: Index | None, spec: str, vectors: Vectors) -> Index:
     """The previous index if only search settings differ, else a new one."""
     if index is not None and split_path(spec)[0] is None:
-        tuned = index.with_search(*parse_spec(spec))
-        if tuned is not None:
-            return tuned
+        variant = index.with_search(*parse_spec(spec))
+        if variant is not None:
+            return variant
     return as_index(spec, vectors)
 
 

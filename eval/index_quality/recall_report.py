@@ -58,9 +58,9 @@ def write_report(grids: Sequence[GridResult], folder: str | Path, *, seed: int, 
     check_folder(folder, force=force)
     Path(folder).mkdir(exist_ok=True)
     benchmark = IndexBenchmark(environment(PACKAGES), seed, list(grids))
-    plotted = next((grid for grid in grids if grid.grid == "speed"), grids[0])
+    plot_grid = next((grid for grid in grids if grid.grid == "speed"), grids[0])
     with atomic_write_all([Path(folder) / name for name in FILES], force=force) as (tables, plot, figures):
         text = markdown_tables(benchmark.machine, benchmark.grids)
         tables.write_text(text, encoding="utf-8", newline="\n")
-        plot_recall(plotted.results, plot, measure=MEASURES[plotted.grid])
+        plot_recall(plot_grid.results, plot, measure=MEASURES[plot_grid.grid])
         figures.write_text(json.dumps(asdict(benchmark), indent=1) + "\n", encoding="utf-8", newline="\n")

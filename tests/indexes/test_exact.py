@@ -30,9 +30,9 @@ def test_many_ties_are_ranked_query_by_query(monkeypatch):
 
 
 @pytest.mark.parametrize("cores", [1, 4])
-def test_products_of_few_and_many_queries_agree(shifted, monkeypatch, cores):
+def test_products_of_few_and_many_queries_agree(shifted_vectors, monkeypatch, cores):
     monkeypatch.setattr("embeddings.indexes.block_products.available_threads", lambda: cores)
-    units = shifted.unit_rows
+    units = shifted_vectors.unit_rows
     queries = units[:FEW_QUERIES]
     few, many = products(units, queries), products(units, units[: FEW_QUERIES + 1])
     assert few == pytest.approx(queries @ units.T, abs=1e-6)

@@ -19,10 +19,10 @@ INVALID = [
 
 
 @pytest.mark.parametrize(("spec", "message"), INVALID, ids=[spec for spec, _ in INVALID])
-def test_invalid_factories(clustered, spec, message):
-    with pytest.raises(SettingError, match=message) as raised:
-        as_index(spec, clustered)
-    assert "\n" not in str(raised.value)
+def test_invalid_factories(clusters, spec, message):
+    with pytest.raises(SettingError, match=message) as error_info:
+        as_index(spec, clusters)
+    assert "\n" not in str(error_info.value)
 
 
 N_COMPARED = {
@@ -40,16 +40,16 @@ N_COMPARED = {
 
 
 @pytest.mark.parametrize("spec", N_COMPARED)
-def test_n_compared(clustered, spec):
-    result = as_index(spec, clustered).search(clustered.matrix[:9], top=7)
+def test_n_compared(clusters, spec):
+    result = as_index(spec, clusters).search(clusters.matrix[:9], top=7)
     assert result.n_compared.tolist() == [N_COMPARED[spec]] * 9
 
 
-def test_empty_lists_compare_no_rows(clustered):
+def test_empty_lists_compare_no_rows(clusters):
     """All rows but one are equal: most lists of an IVF index are empty."""
     rows = np.ones((500, 20))
-    rows[0] = -clustered.matrix[0]
-    index = as_index("faiss:factory=IVF16,Flat,nprobe=1", Vectors(clustered.words, rows))
-    n_compared = {int(index.search(clustered.matrix[q : q + 1], top=3).n_compared[0]) for q in range(60)}
+    rows[0] = -clusters.matrix[0]
+    index = as_index("faiss:factory=IVF16,Flat,nprobe=1", Vectors(clusters.words, rows))
+    n_compared = {int(index.search(clusters.matrix[q : q + 1], top=3).n_compared[0]) for q in range(60)}
     assert 0 in n_compared
     assert max(n_compared) < 500

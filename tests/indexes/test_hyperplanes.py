@@ -8,13 +8,13 @@ from embeddings.indexes.hyperplanes import Planes, mean_row, orthogonal_rows, ra
 
 
 @pytest.mark.parametrize("bits", [1, 7, 64, 65, 200])
-def test_signatures_are_sides_of_planes(shifted, bits):
-    planes = random_planes(shifted.unit_rows, bits, orthogonal=True, centre=True, seed=3)
-    words = signatures(shifted.unit_rows, planes)
+def test_signatures_are_sides_of_planes(shifted_vectors, bits):
+    planes = random_planes(shifted_vectors.unit_rows, bits, orthogonal=True, centre=True, seed=3)
+    words = signatures(shifted_vectors.unit_rows, planes)
     assert words.shape == (-(-bits // 64), 500)
     assert words.dtype == np.uint64
     for row in range(0, 500, 7):
-        assert unpack_bits(words, row, bits) == signature(shifted.unit_rows[row], *planes)
+        assert unpack_bits(words, row, bits) == signature(shifted_vectors.unit_rows[row], *planes)
     assert (words[-1] >> np.uint64((bits - 1) % 64 + 1) == 0).all() or bits % 64 == 0
 
 
@@ -25,14 +25,14 @@ def test_signatures_of_several_blocks(monkeypatch):
     assert words[0].tolist() == ((rows > 0) @ [1, 2, 4]).tolist()
 
 
-def test_centred_planes_balance_bits(shifted):
+def test_centred_planes_balance_bits(shifted_vectors):
     def shares(centre):
-        planes = random_planes(shifted.unit_rows, 64, orthogonal=False, centre=centre, seed=1)
-        return (shifted.unit_rows @ planes.normals.T > planes.offsets).mean(axis=0)
+        planes = random_planes(shifted_vectors.unit_rows, 64, orthogonal=False, centre=centre, seed=1)
+        return (shifted_vectors.unit_rows @ planes.normals.T > planes.offsets).mean(axis=0)
 
     assert np.abs(shares(True) - 0.5).max() < 0.15
     assert np.abs(shares(False) - 0.5).max() > 0.4
-    assert mean_row(shifted.unit_rows) == pytest.approx(shifted.unit_rows.mean(axis=0), abs=1e-6)
+    assert mean_row(shifted_vectors.unit_rows) == pytest.approx(shifted_vectors.unit_rows.mean(axis=0), abs=1e-6)
 
 
 def test_orthogonal_planes_are_rotations():
@@ -49,6 +49,6 @@ def test_orthogonal_planes_are_rotations():
 
 
 @pytest.mark.parametrize("orthogonal", [True, False])
-def test_normals_have_length_one(shifted, orthogonal):
-    planes = random_planes(shifted.unit_rows, 40, orthogonal=orthogonal, centre=True, seed=1)
+def test_normals_have_length_one(shifted_vectors, orthogonal):
+    planes = random_planes(shifted_vectors.unit_rows, 40, orthogonal=orthogonal, centre=True, seed=1)
     assert np.linalg.norm(planes.normals, axis=1) == pytest.approx(np.ones(40), abs=1e-6)

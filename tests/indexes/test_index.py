@@ -34,31 +34,31 @@ def assert_same(result, expected):
 
 
 @pytest.mark.parametrize("spec", ["exact", "lsh", "faiss:factory=Flat"])
-def test_most_similar_uses_an_index(clustered, spec):
-    exact = clustered.most_similar(["w3", "w40"], ["w5"], top=7)
-    assert_same(clustered.most_similar(["w3", "w40"], ["w5"], top=7, index=spec), exact)
-    index = as_index(spec, clustered)
-    queries = ["w1", ["w2", "w9"], clustered.matrix[4]]
-    results = clustered.most_similar_many(queries, index=index)
-    for result, expected in zip(results, clustered.most_similar_many(queries), strict=True):
+def test_most_similar_uses_an_index(clusters, spec):
+    exact = clusters.most_similar(["w3", "w40"], ["w5"], top=7)
+    assert_same(clusters.most_similar(["w3", "w40"], ["w5"], top=7, index=spec), exact)
+    index = as_index(spec, clusters)
+    queries = ["w1", ["w2", "w9"], clusters.matrix[4]]
+    results = clusters.most_similar_many(queries, index=index)
+    for result, expected in zip(results, clusters.most_similar_many(queries), strict=True):
         assert_same(result, expected)
-    assert clustered.most_similar_many([], index=index) == []
+    assert clusters.most_similar_many([], index=index) == []
 
 
-def test_restrict(clustered):
-    exact = clustered.most_similar("w400", restrict=30)
-    assert_same(clustered.most_similar("w400", restrict=30, index="lsh:rerank=500"), exact)
-    assert len(clustered.most_similar("w400", top=40, restrict=30, index="lsh")) == 30
-    assert clustered.most_similar("w1", restrict=10**9, index="faiss") == clustered.most_similar("w1", index="faiss")
+def test_restrict(clusters):
+    exact = clusters.most_similar("w400", restrict=30)
+    assert_same(clusters.most_similar("w400", restrict=30, index="lsh:rerank=500"), exact)
+    assert len(clusters.most_similar("w400", top=40, restrict=30, index="lsh")) == 30
+    assert clusters.most_similar("w1", restrict=10**9, index="faiss") == clusters.most_similar("w1", index="faiss")
     with pytest.raises(SettingError, match=r"FAISS.*restrict"):
-        clustered.most_similar("w1", restrict=30, index="faiss")
+        clusters.most_similar("w1", restrict=30, index="faiss")
 
 
-def test_an_index_recognises_its_vectors_by_their_numbers(clustered):
-    index = build_index(clustered, "lsh")
-    equal = Vectors([word.upper() for word in clustered.words], clustered.matrix.copy())
+def test_an_index_recognises_its_vectors_by_their_numbers(clusters):
+    index = build_index(clusters, "lsh")
+    equal = Vectors([word.upper() for word in clusters.words], clusters.matrix.copy())
     assert equal.most_similar("W1", index=index)[0][0].startswith("W")
-    for other in (clustered.subset(499), Vectors(clustered.words, clustered.matrix + 1e-6)):
+    for other in (clusters.subset(499), Vectors(clusters.words, clusters.matrix + 1e-6)):
         with pytest.raises(SettingError, match="other vectors"):
             other.most_similar("w1", index=index)
 
@@ -88,48 +88,48 @@ def test_vectors_that_cannot_be_indexed():
         (np.ones((1, 20)), {"restrict": 0}, "restrict.*1.*0"),
     ],
 )
-def test_invalid_searches(clustered, queries, options, message):
+def test_invalid_searches(clusters, queries, options, message):
     with pytest.raises(SettingError, match=message):
-        build_index(clustered, "exact").search(queries, **options)
+        build_index(clusters, "exact").search(queries, **options)
 
 
-def test_describe(clustered):
-    index = em.build_index(clustered, "lsh", bits=128)
+def test_describe(clusters):
+    index = em.build_index(clusters, "lsh", bits=128)
     description = index.describe()
     assert description["kind"] == "lsh"
     assert description["settings"]["bits"] == 128
     assert (description["rows"], description["dim"]) == (500, 20)
     assert description["bytes"] == 128 // 8 * 500 + 128 * 21 * 4
     assert repr(index) == "<Index lsh: 500 rows, 20 components>"
-    assert em.build_index(clustered, "exact").bytes == 0
+    assert em.build_index(clusters, "exact").bytes == 0
 
 
-def test_search_settings_need_no_rebuild(clustered):
-    index = build_index(clustered, "lsh", bits=64, rerank=30)
-    tuned = index.with_search("lsh", {"bits": 64, "rerank": 500})
-    assert tuned.settings["rerank"] == 500
-    assert np.array_equal(tuned.engine.words, index.engine.words)
-    assert tuned.search(clustered.matrix[:5]).n_compared.tolist() == [500] * 5
+def test_search_settings_need_no_rebuild(clusters):
+    index = build_index(clusters, "lsh", bits=64, rerank=30)
+    variant = index.with_search("lsh", {"bits": 64, "rerank": 500})
+    assert variant.settings["rerank"] == 500
+    assert np.array_equal(variant.engine.words, index.engine.words)
+    assert variant.search(clusters.matrix[:5]).n_compared.tolist() == [500] * 5
     assert index.with_search("lsh", {"bits": 65, "rerank": 30}) is None
     assert index.with_search("exact", {}) is None
 
 
-def test_a_search_setting_that_returns_to_none_needs_a_rebuild(clustered):
+def test_a_search_setting_that_returns_to_none_needs_a_rebuild(clusters):
     """FAISS stores its search settings in the index."""
-    index = as_index("faiss:factory=IVF16,Flat,nprobe=8", clustered)
+    index = as_index("faiss:factory=IVF16,Flat,nprobe=8", clusters)
     assert index.with_search("faiss", {"factory": "IVF16,Flat"}) is None
-    tuned = index.with_search("faiss", {"factory": "IVF16,Flat", "nprobe": 1})
-    fresh = as_index("faiss:factory=IVF16,Flat,nprobe=1", clustered)
-    assert np.array_equal(tuned.search(clustered.matrix).ids, fresh.search(clustered.matrix).ids)
+    variant = index.with_search("faiss", {"factory": "IVF16,Flat", "nprobe": 1})
+    fresh = as_index("faiss:factory=IVF16,Flat,nprobe=1", clusters)
+    assert np.array_equal(variant.search(clusters.matrix).ids, fresh.search(clusters.matrix).ids)
 
 
-def test_asking_for_all_rows(shifted):
-    exact = build_index(shifted, "exact").search(shifted.matrix[:3], top=1000)
-    result = build_index(shifted, "lsh").search(shifted.matrix[:3], top=1000)
+def test_asking_for_all_rows(shifted_vectors):
+    exact = build_index(shifted_vectors, "exact").search(shifted_vectors.matrix[:3], top=1000)
+    result = build_index(shifted_vectors, "lsh").search(shifted_vectors.matrix[:3], top=1000)
     assert np.array_equal(result.ids, exact.ids)
 
 
-def test_an_index_of_another_package(tmp_path, monkeypatch, clustered):
+def test_an_index_of_another_package(tmp_path, monkeypatch, clusters):
     info = tmp_path / "first-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: first\nVersion: 1.0\n")
@@ -145,4 +145,4 @@ def test_an_index_of_another_package(tmp_path, monkeypatch, clustered):
     )
     monkeypatch.syspath_prepend(tmp_path)
     check_index("first")
-    assert clustered.most_similar("w1", index="first:speed=3") == clustered.most_similar("w1")
+    assert clusters.most_similar("w1", index="first:speed=3") == clusters.most_similar("w1")

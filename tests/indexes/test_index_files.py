@@ -120,7 +120,7 @@ def test_hash_tables_of_version_0_1_are_refused(vectors, copy):
 
 def test_other_vectors_are_refused(vectors, saved):
     for other in (vectors.subset(100), Vectors(vectors.words, vectors.matrix * 2)):
-        with pytest.raises(SettingError, match="hamming.*other vectors.*200.*16"):
+        with pytest.raises(SettingError, match=r"hamming.*other vectors.*200.*16"):
             em.load_index(saved / "hamming", other)
 
 
@@ -154,9 +154,9 @@ BROKEN_RECORDS = [
 def test_broken_records(vectors, copy, change, error, message):
     folder = copy("hamming")
     rewrite(folder, change)
-    with pytest.raises(error, match=message) as raised:
+    with pytest.raises(error, match=message) as error_info:
         em.load_index(folder, vectors)
-    assert "\n" not in str(raised.value)
+    assert "\n" not in str(error_info.value)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "null", "{", "\udcff", "[" * 100_000])

@@ -37,14 +37,14 @@ INVALID = [
 
 
 @pytest.mark.parametrize(("text", "error", "message"), INVALID, ids=[text for text, _, _ in INVALID])
-def test_invalid_specs(clustered, text, error, message):
-    for check in (lambda: as_index(text, clustered), lambda: check_spec(text)):
-        with pytest.raises(error, match=message) as raised:
+def test_invalid_specs(clusters, text, error, message):
+    for check in (lambda: as_index(text, clusters), lambda: check_spec(text)):
+        with pytest.raises(error, match=message) as error_info:
             check()
-        assert "\n" not in str(raised.value)
+        assert "\n" not in str(error_info.value)
 
 
-def test_errors_are_those_of_the_package(clustered):
+def test_errors_are_those_of_the_package(clusters):
     for text in ("nope", "lsh:bits=x"):
         with pytest.raises(EmbeddingsError):
-            clustered.most_similar("w1", index=text)
+            clusters.most_similar("w1", index=text)

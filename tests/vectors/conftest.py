@@ -13,7 +13,7 @@ def random():
 
 
 @pytest.fixture(scope="session")
-def counted():
+def counted_vectors():
     rng = np.random.default_rng(3)
     return Vectors([f"w{i}" for i in range(300)], rng.standard_normal((300, 10)), counts=range(300, 0, -1))
 
@@ -21,16 +21,16 @@ def counted():
 def as_keyed_vectors(vectors):
     from gensim.models import KeyedVectors
 
-    keyed = KeyedVectors(vectors.dim)
-    keyed.add_vectors(vectors.words, vectors.matrix)
-    return keyed
+    keyed_vectors = KeyedVectors(vectors.dim)
+    keyed_vectors.add_vectors(vectors.words, vectors.matrix)
+    return keyed_vectors
 
 
 @pytest.fixture(scope="session")
-def keyed(random):
+def keyed_vectors(random):
     return as_keyed_vectors(random)
 
 
 @pytest.fixture(scope="session")
-def counted_keyed(counted):
-    return as_keyed_vectors(counted)
+def counted_keyed_vectors(counted_vectors):
+    return as_keyed_vectors(counted_vectors)

@@ -86,9 +86,9 @@ def test_invalid_shapes_and_words(words, matrix, counts, message):
 def test_unknown_words(word, message):
     vectors = Vectors(["king", "kings", "queen", "the"], np.eye(4))
     for look_up in (vectors.index, vectors.__getitem__, vectors.most_similar):
-        with pytest.raises(LookupError, match=message) as raised:
+        with pytest.raises(LookupError, match=message) as error_info:
             look_up(word)
-        assert isinstance(raised.value, EmbeddingsError)
+        assert isinstance(error_info.value, EmbeddingsError)
 
 
 def test_compose_serves_unseen_words_only():

@@ -27,8 +27,8 @@ def test_unknown_is_the_learned_vector_or_the_mean_of_rare_words(monkeypatch):
     assert em.lookup(VECTORS, ["?"], "unknown").tolist() == [[1.5, 2.5]]
     learned = em.Vectors(["a", "<unk>"], np.array([[1, 0], [7, 8]], np.float32))
     assert em.lookup(learned, ["?", "a"], "unknown").tolist() == [[7, 8], [1, 0]]
-    counted = em.Vectors(VECTORS.words, VECTORS.matrix, counts=[1, 5, 2])
-    assert em.lookup(counted, ["?"], "unknown").tolist() == [[2, 1.5]]
+    counted_vectors = em.Vectors(VECTORS.words, VECTORS.matrix, counts=[1, 5, 2])
+    assert em.lookup(counted_vectors, ["?"], "unknown").tolist() == [[2, 1.5]]
 
 
 def test_without_any_word_there_are_zeros():

@@ -114,17 +114,19 @@ def assert_same(result, expected):
 
 @pytest.mark.golden
 @pytest.mark.filterwarnings("ignore:Call to deprecated:DeprecationWarning")
-def test_same_results_as_gensim(random, keyed):
+def test_same_results_as_gensim(random, keyed_vectors):
     array = random.matrix[9] * 2
-    assert_same(random.most_similar("w1"), keyed.most_similar("w1"))
-    assert_same(random.most_similar(["w1", "w2"], ["w3"], top=7), keyed.most_similar(["w1", "w2"], ["w3"], topn=7))
-    assert_same(random.most_similar(["w1", array], "w5"), keyed.most_similar(["w1", array], "w5"))
-    assert_same(random.most_similar("w1", restrict=60), keyed.most_similar("w1", restrict_vocab=60))
-    assert_same(random.most_similar([], ["w4"]), keyed.most_similar([], ["w4"]))
+    assert_same(random.most_similar("w1"), keyed_vectors.most_similar("w1"))
+    assert_same(
+        random.most_similar(["w1", "w2"], ["w3"], top=7), keyed_vectors.most_similar(["w1", "w2"], ["w3"], topn=7)
+    )
+    assert_same(random.most_similar(["w1", array], "w5"), keyed_vectors.most_similar(["w1", array], "w5"))
+    assert_same(random.most_similar("w1", restrict=60), keyed_vectors.most_similar("w1", restrict_vocab=60))
+    assert_same(random.most_similar([], ["w4"]), keyed_vectors.most_similar([], ["w4"]))
     weighted = [("w1", 0.5), ("w2", 2.0)]
-    assert_same(random.most_similar(weighted, ["w3"]), keyed.most_similar(weighted, ["w3"]))
-    assert_same(random.analogy("w1", "w2", "w3"), keyed.most_similar(["w2", "w3"], ["w1"]))
-    cosmul = keyed.most_similar_cosmul(["w2", "w3"], ["w1"], topn=20)
+    assert_same(random.most_similar(weighted, ["w3"]), keyed_vectors.most_similar(weighted, ["w3"]))
+    assert_same(random.analogy("w1", "w2", "w3"), keyed_vectors.most_similar(["w2", "w3"], ["w1"]))
+    cosmul = keyed_vectors.most_similar_cosmul(["w2", "w3"], ["w1"], topn=20)
     result = random.analogy("w1", "w2", "w3", method="3cosmul", top=20)
     assert [word for word, _ in result] == [word for word, _ in cosmul]
     assert [score for _, score in result] == pytest.approx([score for _, score in cosmul], rel=1e-5)

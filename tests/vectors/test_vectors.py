@@ -21,19 +21,19 @@ def test_to_and_from_numpy():
         Vectors.from_numpy(["a", "b"], np.array([[1.0], [np.inf]]))
 
 
-def test_subset(counted):
-    first = counted.subset(3)
+def test_subset(counted_vectors):
+    first = counted_vectors.subset(3)
     assert (first.words, first.counts.tolist()) == (["w0", "w1", "w2"], [300, 299, 298])
-    assert np.shares_memory(first.matrix, counted.matrix)
-    selected = counted.subset(word for word in ["w7", "w2", "w7"])
+    assert np.shares_memory(first.matrix, counted_vectors.matrix)
+    selected = counted_vectors.subset(word for word in ["w7", "w2", "w7"])
     assert (selected.words, selected.counts.tolist()) == (["w7", "w2"], [293, 298])
-    assert np.array_equal(selected.matrix, counted.matrix[[7, 2]])
-    assert len(counted.subset(10**9)) == 300
+    assert np.array_equal(selected.matrix, counted_vectors.matrix[[7, 2]])
+    assert len(counted_vectors.subset(10**9)) == 300
     assert Vectors(["a"], np.ones((1, 1))).subset(["a"]).counts is None
     with pytest.raises(SettingError, match="1, got 0"):
-        counted.subset(0)
+        counted_vectors.subset(0)
     with pytest.raises(UnknownWordError, match="'nope'"):
-        counted.subset(["w1", "nope"])
+        counted_vectors.subset(["w1", "nope"])
 
 
 def test_normalize():
@@ -58,13 +58,13 @@ def test_add_vectors():
 def test_add_vectors_equals_gensim(replace):
     from gensim.models import KeyedVectors
 
-    keyed, vectors = KeyedVectors(2), Vectors(["a", "b"], np.eye(2))
-    keyed.add_vectors(vectors.words, vectors.matrix)
+    keyed_vectors, vectors = KeyedVectors(2), Vectors(["a", "b"], np.eye(2))
+    keyed_vectors.add_vectors(vectors.words, vectors.matrix)
     more = np.array([[2, 2], [7, 8]], np.float32)
-    keyed.add_vectors(["c", "a"], more, replace=replace)
+    keyed_vectors.add_vectors(["c", "a"], more, replace=replace)
     result = vectors.add_vectors(["c", "a"], more, replace=replace)
-    assert result.words == keyed.index_to_key
-    assert result.matrix.tolist() == keyed.vectors.tolist()
+    assert result.words == keyed_vectors.index_to_key
+    assert result.matrix.tolist() == keyed_vectors.vectors.tolist()
 
 
 @pytest.mark.parametrize(
@@ -82,22 +82,22 @@ def test_invalid_additions(words, matrix, options, message):
         Vectors(["a", "b"], np.eye(2), counts=[2, 1]).add_vectors(words, matrix, **options)
 
 
-def test_pandas_round_trip(counted):
-    frame = counted.to_pandas()
+def test_pandas_round_trip(counted_vectors):
+    frame = counted_vectors.to_pandas()
     assert (frame.shape, frame.index.name, frame.index[3]) == ((300, 10), "word", "w3")
     frame.iloc[0] = 5
-    assert counted.matrix[0, 0] != 5
-    again = Vectors.from_pandas(counted.to_pandas())
-    assert again.words == counted.words
-    assert again.matrix.tobytes() == counted.matrix.tobytes()
+    assert counted_vectors.matrix[0, 0] != 5
+    again = Vectors.from_pandas(counted_vectors.to_pandas())
+    assert again.words == counted_vectors.words
+    assert again.matrix.tobytes() == counted_vectors.matrix.tobytes()
     assert again.matrix.dtype == np.float32
 
 
-def test_pandas_of_arrow_tables(counted):
-    again = Vectors.from_pandas(counted.to_arrow().to_pandas())
-    assert again.words == counted.words
-    assert np.array_equal(again.matrix, counted.matrix)
-    assert again.counts.tolist() == counted.counts.tolist()
+def test_pandas_of_arrow_tables(counted_vectors):
+    again = Vectors.from_pandas(counted_vectors.to_arrow().to_pandas())
+    assert again.words == counted_vectors.words
+    assert np.array_equal(again.matrix, counted_vectors.matrix)
+    assert again.counts.tolist() == counted_vectors.counts.tolist()
 
 
 def test_invalid_frames():
@@ -115,19 +115,19 @@ def test_invalid_frames():
             Vectors.from_pandas(frame)
 
 
-def test_pandas_is_optional(counted, monkeypatch):
+def test_pandas_is_optional(counted_vectors, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(EmbeddingsError, match=r"pandas.*pip install"):
-        counted.to_pandas()
+        counted_vectors.to_pandas()
 
 
-def test_arrow_round_trip(counted):
-    table = counted.to_arrow()
+def test_arrow_round_trip(counted_vectors):
+    table = counted_vectors.to_arrow()
     assert table.column_names == ["word", "count", "vector"]
     again = Vectors.from_arrow(table)
-    assert again.words == counted.words
-    assert again.counts.tolist() == counted.counts.tolist()
-    assert np.shares_memory(again.matrix, counted.matrix)
-    assert np.array_equal(Vectors.from_arrow(table.slice(100)).matrix, counted.matrix[100:])
+    assert again.words == counted_vectors.words
+    assert again.counts.tolist() == counted_vectors.counts.tolist()
+    assert np.shares_memory(again.matrix, counted_vectors.matrix)
+    assert np.array_equal(Vectors.from_arrow(table.slice(100)).matrix, counted_vectors.matrix[100:])
     with pytest.raises(FormatError, match=r"word.*vector.*x"):
         Vectors.from_arrow(pa.table({"x": [1]}))

@@ -17,41 +17,45 @@ some_rows = st.lists(st.integers(0, 299), min_size=2, max_size=6, unique=True)
 @pytest.mark.golden
 @settings(max_examples=40, deadline=None)
 @given(some_rows)
-def test_comparisons_equal_gensim(counted, counted_keyed, rows):
+def test_comparisons_equal_gensim(counted_vectors, counted_keyed_vectors, rows):
     words = [f"w{row}" for row in rows]
     a, b = words[:2]
-    assert counted.similarity(a, b) == pytest.approx(float(counted_keyed.similarity(a, b)), abs=1e-6)
-    assert counted.doesnt_match(words) == counted_keyed.doesnt_match(words) or len(words) == 2
-    gaps = np.abs(counted.unit_rows @ counted.unit_rows[rows[0]] - counted.similarity(a, b))
+    assert counted_vectors.similarity(a, b) == pytest.approx(float(counted_keyed_vectors.similarity(a, b)), abs=1e-6)
+    assert counted_vectors.doesnt_match(words) == counted_keyed_vectors.doesnt_match(words) or len(words) == 2
+    gaps = np.abs(counted_vectors.unit_rows @ counted_vectors.unit_rows[rows[0]] - counted_vectors.similarity(a, b))
     if (gaps < 1e-6).sum() == 1:  # unless float32, in which gensim compares, cannot tell another word from b
-        assert counted.rank(a, b) == counted_keyed.rank(a, b)
-        assert counted.closer_than(a, b) == counted_keyed.closer_than(a, b)
-    assert counted.distances(a, words) == pytest.approx(counted_keyed.distances(a, words), abs=1e-5)
-    assert counted.distances(a) == pytest.approx(counted_keyed.distances(a), abs=1e-5)
-    assert counted.distances(counted[a]) == pytest.approx(counted.distances(a), abs=1e-7)
-    assert counted.n_similarity(words[:1], words[1:]) == pytest.approx(
-        float(counted_keyed.n_similarity(words[:1], words[1:])), abs=1e-5
+        assert counted_vectors.rank(a, b) == counted_keyed_vectors.rank(a, b)
+        assert counted_vectors.closer_than(a, b) == counted_keyed_vectors.closer_than(a, b)
+    assert counted_vectors.distances(a, words) == pytest.approx(counted_keyed_vectors.distances(a, words), abs=1e-5)
+    assert counted_vectors.distances(a) == pytest.approx(counted_keyed_vectors.distances(a), abs=1e-5)
+    assert counted_vectors.distances(counted_vectors[a]) == pytest.approx(counted_vectors.distances(a), abs=1e-7)
+    assert counted_vectors.n_similarity(words[:1], words[1:]) == pytest.approx(
+        float(counted_keyed_vectors.n_similarity(words[:1], words[1:])), abs=1e-5
     )
     weights = [row % 5 - 1.5 for row in rows]
     for options in ({}, {"weights": weights}):
-        mean = counted_keyed.get_mean_vector(words, **options)
-        assert counted.get_mean_vector(words, **options) == pytest.approx(mean, abs=1e-6)
-    mean = counted_keyed.get_mean_vector(words, pre_normalize=False)
-    assert counted.get_mean_vector(words, normalize=False) == pytest.approx(mean, abs=1e-6)
-    expected = counted_keyed.relative_cosine_similarity(a, b, topn=5)
-    assert counted.relative_cosine_similarity(a, b, 5) == pytest.approx(float(expected), abs=1e-5)
+        mean = counted_keyed_vectors.get_mean_vector(words, **options)
+        assert counted_vectors.get_mean_vector(words, **options) == pytest.approx(mean, abs=1e-6)
+    mean = counted_keyed_vectors.get_mean_vector(words, pre_normalize=False)
+    assert counted_vectors.get_mean_vector(words, normalize=False) == pytest.approx(mean, abs=1e-6)
+    expected = counted_keyed_vectors.relative_cosine_similarity(a, b, topn=5)
+    assert counted_vectors.relative_cosine_similarity(a, b, 5) == pytest.approx(float(expected), abs=1e-5)
 
 
 @pytest.mark.golden
-def test_wmdistance_equals_gensim(counted, counted_keyed):
+def test_wmdistance_equals_gensim(counted_vectors, counted_keyed_vectors):
     pytest.importorskip("ot")
     pairs = [("w1 w2 w2 w3", "w4 w5 w6"), ("w1 unknown", "w2"), ("w1 w2", "w2 w1"), ("w1 w1", "w2 w3 w4 w5 w6 w7")]
     for a, b in pairs:
         for normalize in (True, False):
-            expected = counted_keyed.wmdistance(a.split(), b.split(), norm=normalize)
-            result = counted.wmdistance(a.split(), b.split(), normalize=normalize)
+            expected = counted_keyed_vectors.wmdistance(a.split(), b.split(), norm=normalize)
+            result = counted_vectors.wmdistance(a.split(), b.split(), normalize=normalize)
             assert result == pytest.approx(expected, abs=1e-5)
-    assert counted.wmdistance(["w1"], ["unknown"]) == counted_keyed.wmdistance(["w1"], ["unknown"]) == float("inf")
+    assert (
+        counted_vectors.wmdistance(["w1"], ["unknown"])
+        == counted_keyed_vectors.wmdistance(["w1"], ["unknown"])
+        == float("inf")
+    )
 
 
 def test_wmdistance_by_hand():
@@ -62,10 +66,10 @@ def test_wmdistance_by_hand():
     assert vectors.wmdistance(["b"], ["c"], normalize=False) == pytest.approx(1)
 
 
-def test_wmdistance_requires_pot(counted, monkeypatch):
+def test_wmdistance_requires_pot(counted_vectors, monkeypatch):
     monkeypatch.setitem(sys.modules, "ot", None)
     with pytest.raises(EmbeddingsError, match="pip install"):
-        counted.wmdistance(["w1"], ["w2"])
+        counted_vectors.wmdistance(["w1"], ["w2"])
 
 
 def test_mean_vector_by_hand():
@@ -86,33 +90,33 @@ def test_mean_vector_by_hand():
         (["w1", "w2"], [1, np.nan], SettingError, "weights"),
     ],
 )
-def test_invalid_means(counted, words, weights, error, message):
+def test_invalid_means(counted_vectors, words, weights, error, message):
     with pytest.raises(error, match=message):
-        counted.get_mean_vector(words, weights)
+        counted_vectors.get_mean_vector(words, weights)
 
 
-def test_invalid_comparisons(counted):
+def test_invalid_comparisons(counted_vectors):
     for call in (
-        lambda: counted.doesnt_match("w1 w2"),
-        lambda: counted.n_similarity("w1 w2", ["w3"]),
-        lambda: counted.n_similarity(["w3"], []),
-        lambda: counted.wmdistance("w1 w2", ["w3"]),
-        lambda: counted.relative_cosine_similarity("w1", "w2", 0),
+        lambda: counted_vectors.doesnt_match("w1 w2"),
+        lambda: counted_vectors.n_similarity("w1 w2", ["w3"]),
+        lambda: counted_vectors.n_similarity(["w3"], []),
+        lambda: counted_vectors.wmdistance("w1 w2", ["w3"]),
+        lambda: counted_vectors.relative_cosine_similarity("w1", "w2", 0),
         lambda: Vectors(["a", "b"], np.eye(2)).relative_cosine_similarity("a", "b"),
-        lambda: counted.distances(np.ones(3)),
+        lambda: counted_vectors.distances(np.ones(3)),
     ):
         with pytest.raises(SettingError, match=r"list|top|sum to 0|\(10,\), got \(3,\)"):
             call()
-    for call in (lambda: counted.doesnt_match(["w1", "nope"]), lambda: counted.rank("w1", "nope")):
+    for call in (lambda: counted_vectors.doesnt_match(["w1", "nope"]), lambda: counted_vectors.rank("w1", "nope")):
         with pytest.raises(UnknownWordError, match="'nope'"):
             call()
 
 
-def test_ranks_are_positions_among_neighbours(counted):
-    neighbours = [word for word, _ in counted.most_similar("w5", top=299)]
-    assert [counted.rank("w5", word) for word in neighbours[::37]] == list(range(1, 300, 37))
-    assert counted.closer_than("w5", neighbours[4]) == sorted(neighbours[:4], key=counted.index)
-    assert counted.rank("w5", "w5") == 1
+def test_ranks_are_positions_among_neighbours(counted_vectors):
+    neighbours = [word for word, _ in counted_vectors.most_similar("w5", top=299)]
+    assert [counted_vectors.rank("w5", word) for word in neighbours[::37]] == list(range(1, 300, 37))
+    assert counted_vectors.closer_than("w5", neighbours[4]) == sorted(neighbours[:4], key=counted_vectors.index)
+    assert counted_vectors.rank("w5", "w5") == 1
 
 
 def test_equal_words_share_a_rank():
