@@ -1,10 +1,10 @@
-"""N-grams and hashes by obvious twins; a model of random rows, and what it composes."""
+"""fastText models with random rows, and naive versions of their n-grams, hashes and vectors."""
 
 import numpy as np
 
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.models.model import Model
-from embeddings.models.subword_vectors import Subwords, composer
+from embeddings.models.subword_vectors import SubwordVectors, composer
 from embeddings.vectors.vectors import Vectors
 
 WORDS = ["the", "</s>", "where", "naïve", "北海道", "e\u0301\u0301", "👩\u200d👧", "a", "x" * 300, "<b>", "of the"]
@@ -19,34 +19,34 @@ def naive_hash(data):
     return code
 
 
-def letters(data):
-    """Bytes cut where UTF-8 begins a character; what begins none hangs on to what is before."""
-    found = []
+def naive_characters(data):
+    """Bytes split where UTF-8 starts a character; continuation bytes stay with what precedes them."""
+    characters = []
     for byte in data:
-        if byte & 0xC0 == 0x80 and found:
-            found[-1] += bytes([byte])
+        if byte & 0xC0 == 0x80 and characters:
+            characters[-1] += bytes([byte])
         else:
-            found.append(bytes([byte]))
-    return found
+            characters.append(bytes([byte]))
+    return characters
 
 
 def naive_ngrams(word, min_n, max_n):
     if word == b"</s>":
         return []
-    whole = letters(b"<" + word + b">")
-    found = []
-    for begin in range(len(whole)):
+    characters = naive_characters(b"<" + word + b">")
+    ngrams = []
+    for begin in range(len(characters)):
         for n in range(max(1, min_n), max_n + 1):
-            if begin + n <= len(whole) and not (n == 1 and begin in (0, len(whole) - 1)):
-                found.append(b"".join(whole[begin : begin + n]))
-    return found
+            if begin + n <= len(characters) and not (n == 1 and begin in (0, len(characters) - 1)):
+                ngrams.append(b"".join(characters[begin : begin + n]))
+    return ngrams
 
 
-def model(words=WORDS, dim=7, *, min_n=3, max_n=6, buckets=50, name="fasttext", seed=0, **settings):
+def fasttext_model(words=WORDS, dim=7, *, min_n=3, max_n=6, buckets=50, name="fasttext", seed=0, **settings):
     rng = np.random.default_rng(seed)
     own, ngrams, output = (rng.standard_normal((rows, dim), np.float32) for rows in (len(words), buckets, len(words)))
     counts = np.arange(len(words), 0, -1) * 3
-    vectors = Vectors(list(words), Subwords(ngrams, min_n, max_n).with_own(words, own), counts=counts)
+    vectors = Vectors(list(words), SubwordVectors(ngrams, min_n, max_n).vocabulary_vectors(words, own), counts=counts)
     return Model(
         name,
         vectors=vectors,

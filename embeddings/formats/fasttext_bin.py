@@ -82,7 +82,7 @@ def word_vectors(path: Path, contents: Contents, errors: str) -> Vectors:
     if not header.has_ngrams:
         return build_vectors(path, words, np.require(own_rows, np.float32, "A"), contents.counts)
     subwords = SubwordVectors(contents.input[header.words :], max(header.min_n, 0), header.max_n)
-    vectors = build_vectors(path, words, subwords.with_own(contents.words, own_rows), contents.counts)
+    vectors = build_vectors(path, words, subwords.vocabulary_vectors(contents.words, own_rows), contents.counts)
     vectors.compose = subwords
     return vectors
 

@@ -9,7 +9,7 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
 from embeddings.errors import FormatError
-from embeddings.models.subwords import MOST_N
+from embeddings.models.subwords import MAX_NGRAM_LENGTH
 from embeddings.vectors.file_validation import MAX_DIM
 
 MAGIC, VERSION = 793712314, 12
@@ -101,8 +101,10 @@ def read_header(path: Path, start: bytes) -> Header:
         raise FormatError(f"{path} has fastText version {header.version}; versions up to {VERSION} are supported")
     if not is_plausible(header) or header.pruned_size < -1:
         raise FormatError(f"{path} is broken: its header contains impossible numbers")
-    if header.has_ngrams and header.max_n > MOST_N:
-        raise FormatError(f"{path} has n-grams of up to {header.max_n} characters; at most {MOST_N} are supported")
+    if header.has_ngrams and header.max_n > MAX_NGRAM_LENGTH:
+        raise FormatError(
+            f"{path} has n-grams of up to {header.max_n} characters; at most {MAX_NGRAM_LENGTH} are supported"
+        )
     if header.has_ngrams and not header.buckets:
         raise FormatError(f"{path} is broken: it has n-grams but no buckets")
     if header.pruned_size > 0:

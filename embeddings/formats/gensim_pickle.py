@@ -75,9 +75,7 @@ def read_model(path: Path, *, allow_pickle: bool = False, errors: str = "strict"
     if vectors.counts is None:
         raise FormatError(f"{path} has no word counts, so that it is not a whole model; only its vectors can be read")
     if getattr(trained, "dm_concat", 0):
-        raise FormatError(
-            f"{path} is a Doc2Vec model with dm_concat, of which only the words can be read"
-        )
+        raise FormatError(f"{path} is a Doc2Vec model with dm_concat, of which only the words can be read")
     tables: dict[str, np.ndarray] = {}
     output = getattr(trained, "syn1neg", None)
     if output is not None:

@@ -1,6 +1,4 @@
-"""Parquet and Arrow IPC: exact round trips, read by pyarrow and pandas, mapped, and every column that is not right."""
-
-import re
+"""Parquet and Arrow IPC: exact round trips, read by pyarrow and pandas, memory-mapped; wrong columns are refused."""
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +13,7 @@ from embeddings.errors import FormatError
 from embeddings.models.loading import load
 from embeddings.vectors.vectors import Vectors
 
-ENDINGS = [".parquet", ".arrow"]
+EXTENSIONS = [".parquet", ".arrow"]
 finite = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
 
@@ -29,7 +27,7 @@ def small():
     return Vectors(["the", "new\nyork", ""], np.array([[1, -0.5], [0.25, 8], [0, 1e-7]], "f4"), counts=[9, 5, 5])
 
 
-def put(table, path):
+def write_table(table, path):
     if path.suffix == ".parquet":
         parquet.write_table(table, path)
     else:
@@ -38,16 +36,16 @@ def put(table, path):
     return path
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("extension", EXTENSIONS)
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())
-def test_round_trip_is_exact(folder, ending, data):
+def test_round_trip_is_exact(folder, extension, data):
     names = data.draw(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=6), unique=True, max_size=8))
     shape = (len(names), data.draw(st.integers(1, 5)))
     counts = data.draw(st.none() | arrays.arrays(np.int64, shape[0], elements=st.integers(0, 2**63 - 1)))
     vectors = Vectors(names, data.draw(arrays.arrays(np.float32, shape, elements=finite)), counts=counts)
-    vectors.save(folder / f"v{ending}", force=True)
-    again = load(folder / f"v{ending}")
+    vectors.save(folder / f"v{extension}", force=True)
+    again = load(folder / f"v{extension}")
     assert again.words == vectors.words
     assert again.matrix.tobytes() == vectors.matrix.tobytes()
     assert again.matrix.shape == shape
@@ -72,7 +70,7 @@ def test_what_pandas_and_pyarrow_see(tmp_path, small):
     assert schema.field("vector").type == pa.list_(pa.float32(), 2)
 
 
-def test_arrow_is_mapped_and_not_copied(tmp_path, small):
+def test_arrow_is_memory_mapped(tmp_path, small):
     small.save(tmp_path / "v.arrow")
     before = pa.total_allocated_bytes()
     again = load(tmp_path / "v.arrow")
@@ -81,31 +79,31 @@ def test_arrow_is_mapped_and_not_copied(tmp_path, small):
     assert again.similarity("the", "new\nyork") == pytest.approx(small.similarity("the", "new\nyork"))
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_half_precision(tmp_path, small, ending):
-    path = tmp_path / f"v{ending}"
+@pytest.mark.parametrize("extension", EXTENSIONS)
+def test_half_precision(tmp_path, small, extension):
+    path = tmp_path / f"v{extension}"
     small.save(path, dtype="float16")
     assert load(path).matrix.dtype == np.float32
     assert np.array_equal(load(path).matrix, small.matrix.astype(np.float16).astype(np.float32))
-    with pytest.raises(FormatError, match="'b' holds a number beyond float16's 65504"):
+    with pytest.raises(FormatError, match="'b'.*65504"):
         Vectors(["a", "b"], np.array([[1.0], [70000]])).save(path, dtype="float16", force=True)
 
 
 @pytest.mark.writes("arrow", "pyarrow", "tables with other names and types of columns")
 @pytest.mark.writes("parquet", "pyarrow", "tables with other names and types of columns")
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_tables_of_others(tmp_path, small, ending):
+@pytest.mark.parametrize("extension", EXTENSIONS)
+def test_tables_of_other_tools(tmp_path, small, extension):
     """Lists of float64, in several chunks, with further columns and no counts, as other tools write them."""
     columns = {"rank": [1, 2, 3], "vector": small.matrix.astype(float).tolist(), "word": small.words}
     table = pa.table(columns)
-    again = load(put(pa.concat_tables([table.slice(0, 2), table.slice(2)]), tmp_path / f"v{ending}"))
+    again = load(write_table(pa.concat_tables([table.slice(0, 2), table.slice(2)]), tmp_path / f"v{extension}"))
     assert again.words == small.words
     assert np.array_equal(again.matrix, small.matrix)
     assert again.counts is None
 
 
 @pytest.mark.writes("parquet", "pandas", "`to_parquet`: words and vectors")
-def test_parquet_made_by_pandas(tmp_path, small):
+def test_parquet_written_by_pandas(tmp_path, small):
     import pandas as pd
 
     frame = pd.DataFrame({"word": small.words, "vector": list(small.matrix), "count": [9, 5, 5]})
@@ -123,96 +121,98 @@ def table(**changes):
 
 
 BROKEN = [
-    (table(word=None), "it needs the columns word and vector, each once, and has vector"),
-    (table(vector=None), "it needs the columns word and vector, each once, and has word"),
-    (table(word=pa.array([1, 2])), "the column word must be of strings, not int64"),
-    (table(vector=pa.array([1.0, 2])), "the column vector must be of lists of floats, not double"),
-    (table(vector=pa.array([[1, 2], [3, 4]])), "the column vector must be of lists of floats, not list<"),
-    (table(vector=pa.array([["x"], ["y"]])), "the column vector must be of lists of floats, not list<"),
-    (table(count=pa.array(["x", "y"])), "the column count must be of integers, not string"),
-    (table(count=pa.array([1, None])), "the column count holds 1 nulls"),
-    (table(count=pa.array([2**64 - 1, 1], pa.uint64())), "the column count does not fit 64 bits"),
-    (table(word=pa.array(["a", None])), "the column word holds 1 nulls"),
-    (table(word=pa.array(["a", "a"])), "stands twice"),
-    (table(vector=pa.array([[1.0, 2], None], pa.list_(pa.float32(), 2))), "the column vector holds 1 nulls"),
-    (table(vector=pa.array([[1.0, None], [3, 4]], pa.list_(pa.float32(), 2))), "the column vector holds nulls"),
-    (table(vector=pa.array([[1.0, 2], [3]])), "vectors of 2 and of 1 components"),
-    (table(vector=pa.array([[], []], pa.list_(pa.float32()))), "vectors of no components"),
-    (table(vector=pa.array([[1.0, 2], [3, np.nan]])), "the vector of 'b' holds NaN or infinity"),
-    (table(vector=pa.array([[1.0, 2], [3, 1e99]])), "the vector of 'b' holds NaN or infinity"),
+    (table(word=None), "word and vector.*: vector"),
+    (table(vector=None), "word and vector.*: word"),
+    (table(word=pa.array([1, 2])), "column word.*int64"),
+    (table(vector=pa.array([1.0, 2])), "column vector.*double"),
+    (table(vector=pa.array([[1, 2], [3, 4]])), "column vector.*list<.*int64"),
+    (table(vector=pa.array([["x"], ["y"]])), "column vector.*list<.*string"),
+    (table(count=pa.array(["x", "y"])), "column count.*string"),
+    (table(count=pa.array([1, None])), "column count.*1 null"),
+    (table(count=pa.array([2**64 - 1, 1], pa.uint64())), "column count.*64 bits"),
+    (table(word=pa.array(["a", None])), "column word.*1 null"),
+    (table(word=pa.array(["a", "a"])), "'a'"),
+    (table(vector=pa.array([[1.0, 2], None], pa.list_(pa.float32(), 2))), "column vector.*1 null"),
+    (table(vector=pa.array([[1.0, None], [3, 4]], pa.list_(pa.float32(), 2))), "column vector.*null"),
+    (table(vector=pa.array([[1.0, 2], [3]])), "2 and 1 components"),
+    (table(vector=pa.array([[], []], pa.list_(pa.float32()))), "component.*0"),
+    (table(vector=pa.array([[1.0, 2], [3, np.nan]])), "'b'.*NaN"),
+    (table(vector=pa.array([[1.0, 2], [3, 1e99]])), "'b'.*NaN"),
 ]
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
-@pytest.mark.parametrize(("content", "message"), BROKEN, ids=[message[:40] for _, message in BROKEN])
-def test_what_a_table_must_be(tmp_path, ending, content, message):
-    path = put(content, tmp_path / f"v{ending}")
-    with pytest.raises(FormatError, match=re.escape(message)) as caught:
+@pytest.mark.parametrize("extension", EXTENSIONS)
+@pytest.mark.parametrize(("content", "message"), BROKEN, ids=[message for _, message in BROKEN])
+def test_broken_tables(tmp_path, extension, content, message):
+    path = write_table(content, tmp_path / f"v{extension}")
+    with pytest.raises(FormatError, match=message) as caught:
         load(path)
     assert str(caught.value).startswith(f"{path}: ")
     assert "\n" not in str(caught.value)
 
 
-def test_nulls_for_all_counts_are_no_counts(tmp_path):
-    path = put(table(count=pa.array([None, None], pa.int64())), tmp_path / "v.parquet")
+def test_null_counts_are_unknown_counts(tmp_path):
+    path = write_table(table(count=pa.array([None, None], pa.int64())), tmp_path / "v.parquet")
     assert load(path).counts is None
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_truncation_is_noticed(tmp_path, ending):
-    path = tmp_path / f"v{ending}"
+@pytest.mark.parametrize("extension", EXTENSIONS)
+def test_truncation_is_detected(tmp_path, extension):
+    path = tmp_path / f"v{extension}"
     Vectors([f"w{i}" for i in range(50)], np.random.default_rng(0).standard_normal((50, 7))).save(path)
-    whole = path.read_bytes()
+    data = path.read_bytes()
     for part in range(20):
-        path.write_bytes(whole[: len(whole) * part // 20])
-        with pytest.raises(FormatError, match=r"is truncated or broken|is empty|no known format"):
+        path.write_bytes(data[: len(data) * part // 20])
+        with pytest.raises(FormatError, match="truncated|empty|format"):
             load(path)
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_flipped_bytes_never_crash(tmp_path, ending):
-    """Each either gives vectors that pass every check, or is told in a line."""
-    path = tmp_path / f"v{ending}"
+@pytest.mark.parametrize("extension", EXTENSIONS)
+def test_flipped_bytes_never_crash(tmp_path, extension):
+    """Either the vectors pass every check, or an error says why in one line."""
+    path = tmp_path / f"v{extension}"
     Vectors(["a", "b", "c"], np.ones((3, 2)), counts=[3, 2, 1]).save(path)
-    whole, rng = path.read_bytes(), np.random.default_rng(1)
-    for place in rng.integers(0, len(whole), 80):
-        path.write_bytes(whole[:place] + bytes([whole[place] ^ int(rng.integers(1, 256))]) + whole[place + 1 :])
+    data, rng = path.read_bytes(), np.random.default_rng(1)
+    for place in rng.integers(0, len(data), 80):
+        path.write_bytes(data[:place] + bytes([data[place] ^ int(rng.integers(1, 256))]) + data[place + 1 :])
         try:
-            found = load(path)
+            again = load(path)
         except FormatError as error:
             assert "\n" not in str(error)  # noqa: PT017
         else:
-            assert np.isfinite(found.matrix).all()
+            assert np.isfinite(again.matrix).all()
 
 
-def test_parquet_that_expands_without_end_is_refused(tmp_path):
+def test_parquet_bombs_are_refused(tmp_path):
     """A column that repeats one number takes a few bytes for billions of them."""
     same = pa.array(np.zeros(1 << 21, "f4"))
     lists = pa.FixedSizeListArray.from_arrays(same, 1 << 20)
     content = pa.table({"word": ["a", "b"], "vector": lists})
     parquet.write_table(content, tmp_path / "v.parquet", compression="zstd")
     assert (tmp_path / "v.parquet").stat().st_size < 10_000
-    assert load(tmp_path / "v.parquet").dim == 1 << 20  # 8 MiB is nothing
+    assert load(tmp_path / "v.parquet").dim == 1 << 20
     many = pa.table({"word": [str(i) for i in range(40)], "vector": pa.FixedSizeListArray.from_arrays(
         pa.array(np.zeros(40 << 19, "f4")), 1 << 19)})  # fmt: skip
     parquet.write_table(many, tmp_path / "w.parquet", compression="zstd")
-    with pytest.raises(FormatError, match=r"w\.parquet is broken: \d+ bytes say that they expand to 83886"):
+    with pytest.raises(FormatError, match=r"w\.parquet.* 83886"):
         load(tmp_path / "w.parquet")
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_names_of_columns_that_are_no_text(tmp_path, small, ending):
-    path = tmp_path / f"v{ending}"
+@pytest.mark.parametrize("extension", EXTENSIONS)
+def test_column_names_that_are_not_text(tmp_path, small, extension):
+    path = tmp_path / f"v{extension}"
     small.save(path)
     path.write_bytes(path.read_bytes().replace(b"count", b"co\xffnt"))
-    for ask in (load, describe):
-        with pytest.raises(FormatError, match="truncated or broken"):
-            ask(path)
+    for function in (load, describe):
+        with pytest.raises(FormatError, match="broken"):
+            function(path)
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_info_of_a_column_vector_that_holds_none(tmp_path, ending):
-    path = put(pa.table({"word": ["a"], "vector": [1]}), tmp_path / f"v{ending}")
+@pytest.mark.parametrize("extension", EXTENSIONS)
+def test_description_of_columns_of_other_types(tmp_path, extension):
+    path = write_table(pa.table({"word": ["a"], "vector": [1]}), tmp_path / f"v{extension}")
     assert describe(path)["dtype"] == "int64"
-    small = put(pa.table({"word": ["a"], "vector": pa.array([[1.0]], pa.list_(pa.float16()))}), tmp_path / f"w{ending}")
+    small = write_table(
+        pa.table({"word": ["a"], "vector": pa.array([[1.0]], pa.list_(pa.float16()))}), tmp_path / f"w{extension}"
+    )
     assert describe(small)["dtype"] == "float16"

@@ -1,4 +1,4 @@
-"""A matrix as .npy with its words beside it: numpy reads it, it is mapped, and what does not fit is refused."""
+"""A matrix as .npy with its words in a second file: numpy reads it, it is memory-mapped, mismatches are refused."""
 
 import io
 import re
@@ -45,7 +45,7 @@ def test_round_trip_is_exact_and_numpy_reads_it(folder, names, data):
     assert (folder / "v.txt").read_text(encoding="utf-8").splitlines() == names
 
 
-def test_it_is_mapped(tmp_path, small):
+def test_the_matrix_is_memory_mapped(tmp_path, small):
     assert isinstance(load(tmp_path / "v.npy").matrix.base, np.memmap)
     assert not load(tmp_path / "v.npy").matrix.flags.writeable
 
@@ -53,7 +53,7 @@ def test_it_is_mapped(tmp_path, small):
 @pytest.mark.writes("npy", "numpy", "`np.save` of four types, by rows and by columns")
 @pytest.mark.parametrize("dtype", ["<f2", "<f4", "<f8", ">f4"])
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_matrices_that_numpy_wrote(tmp_path, small, dtype, order):
+def test_matrices_written_by_numpy(tmp_path, small, dtype, order):
     np.save(tmp_path / "v.npy", np.asarray(small.matrix, dtype, order=order))
     assert np.allclose(load(tmp_path / "v.npy").matrix, small.matrix, atol=1e-6)
     assert load(tmp_path / "v.npy").matrix.dtype == np.float32
@@ -62,9 +62,9 @@ def test_matrices_that_numpy_wrote(tmp_path, small, dtype, order):
 def test_half_precision(tmp_path, small):
     small.save(tmp_path / "half.npy", dtype="float16")
     assert np.load(tmp_path / "half.npy").dtype == np.float16
-    with pytest.raises(FormatError, match="the vector of 'b' holds a number beyond float16's 65504"):
+    with pytest.raises(FormatError, match="'b'.*65504"):
         Vectors(["a", "b"], np.array([[1.0], [70000]])).save(tmp_path / "w.npy", dtype="float16")
-    with pytest.raises(SettingError, match="dtype must be float32 or float16, not 'int8'"):
+    with pytest.raises(SettingError, match="dtype.*int8"):
         small.save(tmp_path / "w.npy", dtype="int8")
 
 
@@ -76,17 +76,17 @@ def header(text, version=b"\x01\x00"):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"\x93NUMPY", "is truncated or no .npy file"),
-        (header("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999, 300), }"), "is truncated: a matrix"),
-        (header("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 0), }"), "with dim at least 1, not"),
-        (header("{'descr': '<f4', 'fortran_order': False, 'shape': (-3, 2), }"), "with dim at least 1, not"),
-        (header("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }") + bytes(12), "must be \\(words, dim\\)"),
-        (header("{'descr': '<i4', 'fortran_order': False, 'shape': (3, 2), }") + bytes(24), "float64, not int32"),
-        (header("{'descr': '|O', 'fortran_order': False, 'shape': (3, 2), }"), "holds Python objects, a pickle"),
-        (header("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }") + bytes(25), "is overlong"),
-        (header("__import__('os').system('true')"), "no .npy file"),
-        (header("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }", b"\x09\x00"), "version|no .npy"),
-        (b"\x93NUMPY\x02\x00\xff\xff\xff\xff", "is truncated or no .npy file"),
+        (b"\x93NUMPY", "truncated.*npy"),
+        (header("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999, 300), }"), "truncated.*99999999999"),
+        (header("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 0), }"), "dim"),
+        (header("{'descr': '<f4', 'fortran_order': False, 'shape': (-3, 2), }"), "dim"),
+        (header("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }") + bytes(12), "dim"),
+        (header("{'descr': '<i4', 'fortran_order': False, 'shape': (3, 2), }") + bytes(24), "int32"),
+        (header("{'descr': '|O', 'fortran_order': False, 'shape': (3, 2), }"), "pickle"),
+        (header("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }") + bytes(25), "24 bytes.*25"),
+        (header("__import__('os').system('true')"), "npy file"),
+        (header("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }", b"\x09\x00"), "version|npy file"),
+        (b"\x93NUMPY\x02\x00\xff\xff\xff\xff", "truncated.*npy"),
     ],
 )
 def test_hostile_headers(tmp_path, small, content, message):
@@ -108,53 +108,53 @@ def test_objects_are_never_unpickled(tmp_path, small):
     stream = io.BytesIO()
     np.save(stream, objects, allow_pickle=True)
     (tmp_path / "v.npy").write_bytes(stream.getvalue())
-    with pytest.raises(FormatError, match="holds Python objects, a pickle that can run any code; it is never read"):
+    with pytest.raises(FormatError, match="pickle"):
         load(tmp_path / "v.npy", allow_pickle=True)
 
 
-def test_truncation_is_noticed(tmp_path, small):
-    whole = (tmp_path / "v.npy").read_bytes()
+def test_truncation_is_detected(tmp_path, small):
+    data = (tmp_path / "v.npy").read_bytes()
     for part in range(20):
-        (tmp_path / "v.npy").write_bytes(whole[: len(whole) * part // 20])
-        with pytest.raises(FormatError, match=r"truncated|is empty|no known format"):
+        (tmp_path / "v.npy").write_bytes(data[: len(data) * part // 20])
+        with pytest.raises(FormatError, match="truncated|empty|format"):
             load(tmp_path / "v.npy")
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (b"the\nof\n", "v.txt has 2 words, and .*v.npy 3 rows"),
-        (b"", "v.txt has 0 words"),
-        (b"a\nb\na\n", "the word 'a' stands twice"),
-        (b"a\nb\n\xff\n", "v.txt, line 3: the word .* is not UTF-8"),
+        (b"the\nof\n", "v.txt has 2 words.*v.npy has 3"),
+        (b"", "v.txt has 0"),
+        (b"a\nb\na\n", "'a'"),
+        (b"a\nb\n\xff\n", "v.txt, line 3: .*UTF-8"),
     ],
 )
-def test_words_that_do_not_fit(tmp_path, small, text, message):
+def test_words_that_do_not_match_the_matrix(tmp_path, small, text, message):
     (tmp_path / "v.txt").write_bytes(text)
     with pytest.raises(FormatError, match=message):
         load(tmp_path / "v.npy")
 
 
-def test_words_of_windows_and_words_that_are_missing(tmp_path, small):
+def test_line_ends_of_windows_and_a_missing_file_of_words(tmp_path, small):
     (tmp_path / "v.txt").write_bytes(b"a\r\nb\r\nc")
     assert load(tmp_path / "v.npy").words == ["a", "b", "c"]
     (tmp_path / "v.txt").unlink()
-    with pytest.raises(FormatError, match=r"v\.txt does not exist"):
+    with pytest.raises(FormatError, match=r"v\.txt"):
         load(tmp_path / "v.npy")
 
 
 def test_nan_is_refused(tmp_path, small):
     np.save(tmp_path / "v.npy", np.array([[1, 2], [np.nan, 3], [4, 5]], "f4"))
-    with pytest.raises(FormatError, match="the vector of 'new york' holds NaN or infinity"):
+    with pytest.raises(FormatError, match="'new york'.*NaN"):
         load(tmp_path / "v.npy")
     np.save(tmp_path / "v.npy", np.array([[1, 2], [3, 4], [1e300, 5]]))
-    with pytest.raises(FormatError, match="the vector of '日本' holds NaN or infinity"):
+    with pytest.raises(FormatError, match="'日本'.*NaN"):
         load(tmp_path / "v.npy")
 
 
 @pytest.mark.parametrize("word", ["a\nb", "a\r", "a\u2028b", ""])
-def test_words_it_cannot_hold(tmp_path, word):
-    with pytest.raises(FormatError, match=re.escape(f"the npy format cannot hold the word {word!r}")):
+def test_words_that_it_cannot_store(tmp_path, word):
+    with pytest.raises(FormatError, match=f"npy.*{re.escape(repr(word))}"):
         Vectors(["fine", word], np.ones((2, 2))).save(tmp_path / "v.npy")
     assert not list(tmp_path.iterdir())
 
@@ -162,12 +162,12 @@ def test_words_it_cannot_hold(tmp_path, word):
 def test_neither_file_is_overwritten(tmp_path, small):
     before = [(tmp_path / name).read_bytes() for name in ("v.npy", "v.txt")]
     (tmp_path / "v.npy").rename(tmp_path / "w.npy")
-    with pytest.raises(OutputError, match=r"v\.txt exists"):
+    with pytest.raises(OutputError, match=r"v\.txt"):
         Vectors(["x"], np.ones((1, 2))).save(tmp_path / "v.npy")
-    with pytest.raises(OutputError, match=r"v\.txt, which would go beside .*v\.npy, exists and is not its own"):
+    with pytest.raises(OutputError, match=r"v\.txt exists.*v\.npy"):
         Vectors(["x"], np.ones((1, 2))).save(tmp_path / "v.npy", force=True)
     (tmp_path / "w.npy").rename(tmp_path / "v.npy")
-    with pytest.raises(FormatError, match="nothing is written"):
+    with pytest.raises(FormatError, match="NaN"):
         Vectors(["x"], np.array([[np.nan]])).save(tmp_path / "v.npy", force=True)
     assert [(tmp_path / name).read_bytes() for name in ("v.npy", "v.txt")] == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["v.npy", "v.txt"]

@@ -1,4 +1,4 @@
-"""GloVe text: round trips, gensim reads it, headerless files told apart, and every way to be broken."""
+"""GloVe text: round trips, gensim reads it, detection without a header, and broken files."""
 
 import re
 
@@ -42,7 +42,7 @@ def test_round_trip_is_exact(folder, vectors):
 
 @settings(max_examples=60, deadline=None)
 @given(vectors=some_vectors(least_dim=2), form=st.sampled_from(["glove", "word2vec-text", "word2vec-binary"]))
-def test_content_tells_it_from_word2vec(folder, vectors, form):
+def test_the_content_distinguishes_it_from_word2vec(folder, vectors, form):
     vectors.save(folder / "v", form, force=True)
     assert format_dispatch.sniff(folder / "v") == form
     assert load(folder / "v").matrix.tobytes() == vectors.matrix.tobytes()
@@ -82,7 +82,7 @@ def test_words_with_spaces_as_in_published_files(tmp_path):
     assert vectors.matrix.tolist() == [[0.5, 1], [2, 3], [4, 5], [6, 7]]
 
 
-def test_lines_longer_than_what_is_looked_at(tmp_path):
+def test_lines_longer_than_the_sniffed_bytes(tmp_path):
     vectors = Vectors(["a", "b"], np.random.default_rng(0).standard_normal((2, 9000)))
     vectors.save(tmp_path / "v.glove")
     assert format_dispatch.sniff(tmp_path / "v.glove") == "glove"
@@ -90,7 +90,7 @@ def test_lines_longer_than_what_is_looked_at(tmp_path):
 
 
 @pytest.mark.parametrize("text", [b"a 1 2\nb 3 4", b"a 1 2\r\nb 3 4\r\n", b"a 1 2 \nb 3 4 \n", b"a 1 2\nb 3 4\n\n\n"])
-def test_layouts_that_are_read(tmp_path, text):
+def test_accepted_layouts(tmp_path, text):
     (tmp_path / "v").write_bytes(text)
     assert load(tmp_path / "v").words == ["a", "b"]
     assert load(tmp_path / "v").matrix.tolist() == [[1, 2], [3, 4]]
@@ -99,20 +99,20 @@ def test_layouts_that_are_read(tmp_path, text):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "v is empty"),
-        (b"just a sentence\n", "v, line 1: no word and its components"),
-        (b"a 1 2\nb 3\n", "v, line 2: 1 components where line 1 has 2"),
-        (b"a 1 2\n\nb 3 4\n", "v, line 2: 0 components where line 1 has 2"),
-        (b"a 1 2\nb 3 x\n", "v, line 2: 'x' is not a number"),
-        (b"a 1 2\nb 3 1_0\n", "v, line 2: '1_0' is not a number"),
-        (b"a 1 2\na 3 4\n", "the word 'a' stands twice"),
-        (b"a 1 2\nb 3 nan\n", "the vector of 'b' holds NaN or infinity"),
-        (b"a 1 2\nb 3 1e99\n", "the vector of 'b' holds NaN or infinity"),
-        (b"a 1 2\n\xff 3 4\n", r"line 2: the word b'\\xff' is not UTF-8"),
-        (b"a 1 2\nb " + b"x" * 70_000 + b" 3\n", "v, line 2: longer than 2 components can be"),
+        (b"", "empty"),
+        (b"just a sentence\n", "line 1:"),
+        (b"a 1 2\nb 3\n", "line 2: 1 components.*2"),
+        (b"a 1 2\n\nb 3 4\n", "line 2: 0 components.*2"),
+        (b"a 1 2\nb 3 x\n", "line 2: 'x'"),
+        (b"a 1 2\nb 3 1_0\n", "line 2: '1_0'"),
+        (b"a 1 2\na 3 4\n", "'a'"),
+        (b"a 1 2\nb 3 nan\n", "'b'.*NaN"),
+        (b"a 1 2\nb 3 1e99\n", "'b'.*NaN"),
+        (b"a 1 2\n\xff 3 4\n", r"line 2: .*\\xff.*UTF-8"),
+        (b"a 1 2\nb " + b"x" * 70_000 + b" 3\n", "line 2: .*2 components"),
     ],
 )
-def test_broken_files_are_told_in_one_line(tmp_path, content, message):
+def test_broken_files_are_refused_in_one_line(tmp_path, content, message):
     (tmp_path / "v").write_bytes(content)
     with pytest.raises(FormatError, match=message) as caught:
         glove.read(tmp_path / "v")
@@ -120,25 +120,25 @@ def test_broken_files_are_told_in_one_line(tmp_path, content, message):
     assert "\n" not in str(caught.value)
 
 
-def test_a_cut_within_a_line_is_noticed(tmp_path):
+def test_a_truncated_line_is_detected(tmp_path):
     vectors = Vectors([f"word{i}" for i in range(50)], np.random.default_rng(0).standard_normal((50, 7)))
     vectors.save(tmp_path / "v.glove")
-    whole = (tmp_path / "v.glove").read_bytes()
+    data = (tmp_path / "v.glove").read_bytes()
     for part in range(20):
-        cut = whole[: len(whole) * part // 20]
-        (tmp_path / "v").write_bytes(cut)
-        fields = len(cut.rpartition(b"\n")[2].split())
-        if fields in (0, 8) and cut:  # between lines, or within the last number: nothing can tell
-            assert load(tmp_path / "v").words == vectors.words[: cut.count(b"\n") + (fields == 8)]
+        truncated = data[: len(data) * part // 20]
+        (tmp_path / "v").write_bytes(truncated)
+        fields = len(truncated.rpartition(b"\n")[2].split())
+        if fields in (0, 8) and truncated:  # between lines, or within the last number: undetectable
+            assert load(tmp_path / "v").words == vectors.words[: truncated.count(b"\n") + (fields == 8)]
         else:
-            with pytest.raises(FormatError, match=r"is empty|components where line 1 has 7|no known format"):
+            with pytest.raises(FormatError, match="empty|7|format"):
                 load(tmp_path / "v")
 
 
 @pytest.mark.parametrize("word", ["new york", "a\n", ""])
-def test_words_it_cannot_hold(tmp_path, word):
-    with pytest.raises(FormatError, match=re.escape(f"the glove format cannot hold the word {word!r}")):
+def test_words_that_it_cannot_store(tmp_path, word):
+    with pytest.raises(FormatError, match=f"glove.*{re.escape(repr(word))}"):
         Vectors(["fine", word], np.ones((2, 2))).save(tmp_path / "v.glove")
-    with pytest.raises(FormatError, match="cannot hold no vectors at all"):
+    with pytest.raises(FormatError, match="zero vectors"):
         Vectors([], np.ones((0, 2))).save(tmp_path / "v.glove")
     assert not list(tmp_path.iterdir())

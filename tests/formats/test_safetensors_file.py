@@ -1,6 +1,7 @@
-"""Vectors, words and counts in one safetensors file: exact, mapped, read by the library; the rest is refused."""
+"""Vectors, words and counts in one safetensors file: exact, memory-mapped, read by the library; or refused."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -48,7 +49,7 @@ def test_round_trip_is_exact_and_the_library_reads_it(folder, names, data):
     assert bytes(tensors["words"]).decode().split("\n")[: len(names)] == names
 
 
-def test_it_is_mapped_and_known_by_its_content(tmp_path, small):
+def test_it_is_memory_mapped_and_recognised_by_its_content(tmp_path, small):
     (tmp_path / "v.safetensors").rename(tmp_path / "v")
     again = load(tmp_path / "v")
     assert format_dispatch.sniff(tmp_path / "v") == "safetensors"
@@ -57,7 +58,7 @@ def test_it_is_mapped_and_known_by_its_content(tmp_path, small):
 
 
 @pytest.mark.parametrize("dtype", ["float16", "int8"])
-def test_fewer_bits(tmp_path, small, dtype):
+def test_lower_precision(tmp_path, small, dtype):
     small.save(tmp_path / "w.safetensors", dtype=dtype)
     again = load(tmp_path / "w.safetensors")
     assert load_file(tmp_path / "w.safetensors")["vectors"].dtype == dtype
@@ -66,8 +67,8 @@ def test_fewer_bits(tmp_path, small, dtype):
     assert describe(tmp_path / "w.safetensors")["dtype"] == dtype
 
 
-def test_an_unknown_type(tmp_path, small):
-    with pytest.raises(SettingError, match="dtype must be float32, float16 or int8, not 'int4'"):
+def test_an_unknown_dtype(tmp_path, small):
+    with pytest.raises(SettingError, match="dtype.*int4"):
         small.save(tmp_path / "w.safetensors", dtype="int4")
 
 
@@ -75,43 +76,43 @@ TEXT = np.frombuffer(b"a\nb", np.uint8)
 GOOD = {"vectors": np.ones((2, 3), np.float32), "words": TEXT}
 BYTES = {"vectors": np.ones((2, 3), np.int8), "words": TEXT}
 BROKEN = {
-    "no words": ({"vectors": GOOD["vectors"]}, "needs the tensors vectors and words, and has 'vectors'"),
-    "no tensors": ({}, "needs the tensors vectors and words, and has none|no safetensors"),
-    "other tensors": ({str(i): TEXT for i in range(12)}, "and has '0', '1', '10'.* and others"),
+    "no words": ({"vectors": GOOD["vectors"]}, "vectors and words.*has 'vectors'"),
+    "no tensors": ({}, "vectors and words.*none|safetensors"),
+    "other tensors": ({str(i): TEXT for i in range(12)}, "has '0', '1', '10'.* and others"),
     "one dimension": (
         GOOD | {"vectors": np.ones(3, np.float32)},
-        r"must be \(words, dim\) with dim at least 1, not \(3,\)",
+        r"vectors.*\(3,\)",
     ),
-    "no components": (GOOD | {"vectors": np.ones((2, 0), np.float32)}, "with dim at least 1"),
-    "integers": (GOOD | {"vectors": np.ones((2, 3), np.int32)}, "must be floats, or int8 with scales; not int32"),
-    "int8 alone": (BYTES, "must be floats, or int8 with scales; not int8"),
-    "other scales": (BYTES | {"scales": np.ones(3, np.float32)}, r"scales must be \(2,\) floats, not \(3,\) float32"),
-    "scales without end": (BYTES | {"scales": np.array([1, np.inf], "f4")}, "the vector of 'b' holds NaN or infinity"),
-    "words of floats": (GOOD | {"words": np.ones(3, np.float32)}, "words must be bytes in a row, uint8, not"),
-    "fewer words": (GOOD | {"words": TEXT[:1]}, "has 1 words and 2 vectors"),
-    "more words": (GOOD | {"words": np.frombuffer(b"a\nb\nc", np.uint8)}, "has 3 words and 2 vectors"),
-    "words without vectors": (GOOD | {"vectors": np.ones((0, 3), np.float32)}, "has 2 words and 0 vectors"),
-    "twice": (GOOD | {"words": np.frombuffer(b"a\na", np.uint8)}, "the word 'a' stands twice"),
-    "not UTF-8": (GOOD | {"words": np.frombuffer(b"a\n\xff", np.uint8)}, "word 2: the word .* is not UTF-8"),
-    "counts": (GOOD | {"counts": np.ones(2, np.float32)}, r"counts must be \(2,\) int64, not \(2,\) float32"),
-    "NaN": (GOOD | {"vectors": np.full((2, 3), np.nan, np.float32)}, "the vector of 'a' holds NaN"),
+    "no components": (GOOD | {"vectors": np.ones((2, 0), np.float32)}, r"vectors.*\(2, 0\)"),
+    "integers": (GOOD | {"vectors": np.ones((2, 3), np.int32)}, "int32"),
+    "int8 alone": (BYTES, "int8"),
+    "other scales": (BYTES | {"scales": np.ones(3, np.float32)}, r"scales.*\(2,\).*\(3,\) float32"),
+    "scales without end": (BYTES | {"scales": np.array([1, np.inf], "f4")}, "'b'.*NaN"),
+    "words of floats": (GOOD | {"words": np.ones(3, np.float32)}, "words.*float32"),
+    "fewer words": (GOOD | {"words": TEXT[:1]}, "1 words.*2 vectors"),
+    "more words": (GOOD | {"words": np.frombuffer(b"a\nb\nc", np.uint8)}, "3 words.*2 vectors"),
+    "words without vectors": (GOOD | {"vectors": np.ones((0, 3), np.float32)}, "2 words.*0 vectors"),
+    "twice": (GOOD | {"words": np.frombuffer(b"a\na", np.uint8)}, "'a'"),
+    "not UTF-8": (GOOD | {"words": np.frombuffer(b"a\n\xff", np.uint8)}, "word 2: .*UTF-8"),
+    "counts": (GOOD | {"counts": np.ones(2, np.float32)}, r"counts.*\(2,\) int64.*float32"),
+    "NaN": (GOOD | {"vectors": np.full((2, 3), np.nan, np.float32)}, "'a'.*NaN"),
 }
 
 
 @pytest.mark.parametrize(("content", "message"), BROKEN.values(), ids=BROKEN)
-def test_what_does_not_fit_is_refused_in_a_line(tmp_path, content, message):
+def test_mismatched_tensors_are_refused_in_one_line(tmp_path, content, message):
     save_file(content, tmp_path / "v.safetensors")
     with pytest.raises(FormatError, match=message) as caught:
-        format_dispatch.by_name("safetensors").read(tmp_path / "v.safetensors")
+        format_dispatch.load_format("safetensors").read(tmp_path / "v.safetensors")
     assert str(tmp_path / "v.safetensors") in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def test_float64_of_others(tmp_path):
+def test_float64_of_other_tools(tmp_path):
     save_file(GOOD | {"vectors": np.array([[1.5, 2, 3], [4, 5, 6]])}, tmp_path / "v.safetensors")
     assert load(tmp_path / "v.safetensors")["a"].tolist() == [1.5, 2, 3]
     save_file(GOOD | {"vectors": np.array([[1.5, 2, 1e300], [4, 5, 6]])}, tmp_path / "v.safetensors")
-    with pytest.raises(FormatError, match="the vector of 'a' holds NaN or infinity"):
+    with pytest.raises(FormatError, match="'a'.*NaN"):
         load(tmp_path / "v.safetensors")
 
 
@@ -147,7 +148,7 @@ def test_info_of_tensors_without_vectors(tmp_path):
 
 
 @pytest.mark.parametrize("word", ["", "a\nb"])
-def test_words_it_cannot_hold(tmp_path, word):
-    with pytest.raises(FormatError, match="the safetensors format cannot hold the word"):
+def test_words_that_it_cannot_store(tmp_path, word):
+    with pytest.raises(FormatError, match=f"safetensors.*{re.escape(repr(word))}"):
         Vectors(["fine", word], np.ones((2, 2))).save(tmp_path / "v.safetensors")
     assert not list(tmp_path.iterdir())

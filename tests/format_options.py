@@ -1,0 +1,27 @@
+"""The formats that are tested with broken files, and the options with which the good files are written."""
+
+from importlib.util import find_spec
+
+FORMAT_OPTIONS: dict[str, dict[str, str]] = {
+    "arrow": {},
+    "arrow int8": {"dtype": "int8"},
+    "fasttext": {},
+    "glove": {},
+    "huggingface": {},
+    "npy": {},
+    "parquet": {},
+    "parquet int8": {"dtype": "int8"},
+    "projector": {},
+    "safetensors": {},
+    "safetensors int8": {"dtype": "int8"},
+    "sentence-transformers": {},
+    "spacy": {},
+    "word2vec-binary": {},
+    "word2vec-text": {},
+}
+LIBRARIES = {"huggingface": ("tokenizers",), "sentence-transformers": ("tokenizers",), "spacy": ("spacy",)}
+
+
+def is_installed(name: str) -> bool:
+    """Whether the libraries that a format needs are installed."""
+    return all(find_spec(library) for library in LIBRARIES.get(name, ()))
