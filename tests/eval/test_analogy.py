@@ -1,4 +1,4 @@
-"""Analogies beside an obvious twin: exclusions, case, ties, restriction, sections."""
+"""Analogies against a naive implementation: exclusions, case, ties, restriction, sections."""
 
 from itertools import product
 
@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 
 from embeddings.errors import SettingError
 from embeddings.eval import evaluate
-from embeddings.eval.analogy_scores import decided, exact
-from embeddings.eval.topk import CHUNK, Asked, Block, lead, new_leaders
-from embeddings.eval.word_matching import Folded
-from embeddings.support.cosine import unit
+from embeddings.eval.measures.analogy_scores import exact_scores, resolve_ties
+from embeddings.eval.measures.topk import CHUNK, Block, Queries, new_candidates, update
+from embeddings.eval.measures.word_matching import CaseFolding
+from embeddings.support.cosine import normalize
 from embeddings.vectors.vectors import Vectors
 
 
 def naive(vectors, questions, limit, method="3cosadd"):
-    """(seen, right) by one question at a time, in float64."""
+    """Covered and correct questions, one at a time, in float64."""
     words = vectors.words[:limit]
     known = {}
     for index, word in enumerate(words):
@@ -28,18 +28,22 @@ def naive(vectors, questions, limit, method="3cosadd"):
         if not all(word in known for word in asked):
             continue
         seen += 1
-        a, b, c = (vectors.units[known[word]].astype(float) for word in asked[:3])
+        a, b, c = (vectors.unit_rows[known[word]].astype(float) for word in asked[:3])
         query = b - a + c
         query = query / (np.linalg.norm(query) or 1)
         best = None
         for index, word in enumerate(words):
-            score = (vectors.units[index] * query).sum()
+            score = (vectors.unit_rows[index] * query).sum()
             if method == "3cosmul":
-                near = [(1 + np.clip((vectors.units[index] * unit(word)).sum(), -1, 1)) / 2 for word in (a, b, c)]
+                near = [
+                    (1 + np.clip((vectors.unit_rows[index] * normalize(word)).sum(), -1, 1)) / 2 for word in (a, b, c)
+                ]
                 score = near[1] * near[2] / (near[0] + 1e-6)
             if method == "pairdirection":
-                way = vectors.units[index] - c
-                score = 0 if (way**2).sum() < 1e-6 else round(unit(way) @ unit(b - a), 12)  # 0 of both kinds ties
+                way = vectors.unit_rows[index] - c
+                score = (
+                    0 if (way**2).sum() < 1e-6 else round(normalize(way) @ normalize(b - a), 12)
+                )  # 0 of both kinds ties
             if word.upper() not in asked[:3] and (best is None or score > best[0]):
                 best = score, word.upper()
         right += best is not None and best[1] == asked[3]
@@ -53,7 +57,7 @@ def write(path, questions, section="all"):
 
 @settings(max_examples=60, deadline=None)
 @given(st.data())
-def test_equals_the_naive_twin(tmp_path_factory, data):
+def test_equals_the_naive_implementation(tmp_path_factory, data):
     names = data.draw(st.lists(st.text("abAB", min_size=1, max_size=2), unique=True, min_size=3, max_size=12))
     entries = data.draw(st.lists(st.integers(-2, 2), min_size=2 * len(names), max_size=2 * len(names)))
     vectors = Vectors(names, np.array(entries, np.float32).reshape(-1, 2))
@@ -64,10 +68,10 @@ def test_equals_the_naive_twin(tmp_path_factory, data):
     methods = ["3cosmul", "pairdirection", "3cosadd"]
     found = evaluate(vectors, analogy=path, restrict=limits, method=methods)
     totals = [result for result in found if result.section is None]
-    for result, (method, limit) in zip(totals, product(methods, reduced(limits, len(names))), strict=True):
+    for result, (method, limit) in zip(totals, product(methods, distinct_limits(limits, len(names))), strict=True):
         seen, right = naive(vectors, questions, limit, method)
         assert result.method == method
-        assert (result.restrict, result.seen, result.total) == (limit, seen, len(questions))
+        assert (result.restrict, result.covered, result.total) == (limit, seen, len(questions))
         assert result.value == (pytest.approx(right / seen) if seen else None)
         assert (result.reason is None) == (seen > 0)
 
@@ -78,12 +82,12 @@ def random():
     return Vectors([f"w{i}" for i in range(300)], rng.standard_normal((300, 10)).astype(np.float32))
 
 
-def test_blocks_change_nothing(tmp_path, random, monkeypatch):
+def test_block_size_does_not_change_the_result(tmp_path, random, monkeypatch):
     rng = np.random.default_rng(4)
     path = write(tmp_path / "q", [[f"w{i}" for i in row] for row in rng.integers(0, 300, (200, 4))])
     both = ("3cosadd", "3cosmul", "pairdirection")
     whole = evaluate(random, analogy=path, method=both, restrict=(None, 50))
-    monkeypatch.setattr("embeddings.eval.analogy_scores.CACHED", 0)
+    monkeypatch.setattr("embeddings.eval.measures.analogy_scores.CACHE_BYTES", 0)
     assert evaluate(random, analogy=path, method=both, restrict=(None, 50)) == whole
 
 
@@ -94,7 +98,7 @@ def test_a_tie_goes_to_the_more_frequent_word(tmp_path):
     assert result.value == 0.5
 
 
-def reduced(limits, size):
+def distinct_limits(limits, size):
     """Restrictions without those that leave the same words as one before."""
     found = {}
     for limit in limits:
@@ -102,35 +106,35 @@ def reduced(limits, size):
     return list(found.values())
 
 
-def lone(scores):
+def single_block(scores):
     """A block in which one question has these scores, by 3CosAdd."""
     return Block(np.zeros((1, len(scores))), np.zeros((1, len(scores))), np.array([scores], np.float64), 0)
 
 
-def test_near_ties_are_kept_and_decided_in_float64():
+def test_near_ties_are_resolved_in_float64():
     units = np.array([[0.8, 0.6], [1, 0], [1, 0], [0.6, 0.8], [0.9, 0.1], [0.1, 0.9]], np.float32)
     question = np.array([0, 0, 1])  # b - a + c is row 1, and row 2 is equal
-    asked = Asked(np.zeros((1, 3), np.int64), np.zeros(1), np.array([0, 1]), np.array([0]))
-    leaders = new_leaders(1)
+    asked = Queries(np.zeros((1, 3), np.int64), np.zeros(1), np.array([0, 1]), np.array([0]))
+    candidates = new_candidates(1)
 
-    def compete(scores, start):
-        lead(0, lone(scores)._replace(start=start), asked, units, leaders, np.empty(CHUNK))
-        return leaders.rows[0, : leaders.counts[0]].tolist()
+    def update_with(scores, start):
+        update(0, single_block(scores)._replace(start=start), asked, units, candidates, np.empty(CHUNK))
+        return candidates.rows[0, : candidates.counts[0]].tolist()
 
-    assert compete([0.9], 0) == []  # barred
-    assert compete([0.5 + 1e-9], 1) == [1]
-    assert compete([0.5 + 2e-9, 0.5 - 1e-9], 2) == [1, 3]  # row 2 equals row 1, and loses
-    assert decided(units, question[None], leaders, "3cosadd", asked, 6).tolist() == [1]
-    assert compete([0.4], 4) == [1, 3]
-    assert compete([0.6, 0.6], 4) == [4, 5]
-    assert compete([0.6 + 1e-7 - 1e-9], 3) == [4, 5, 3]
-    assert not leaders.crowded.any()
-    assert exact(units, question, np.array([3, 2]), "3cosadd").argmax() == 1
+    assert update_with([0.9], 0) == []  # excluded
+    assert update_with([0.5 + 1e-9], 1) == [1]
+    assert update_with([0.5 + 2e-9, 0.5 - 1e-9], 2) == [1, 3]  # row 2 equals row 1, and loses
+    assert resolve_ties(units, question[None], candidates, "3cosadd", asked, 6).tolist() == [1]
+    assert update_with([0.4], 4) == [1, 3]
+    assert update_with([0.6, 0.6], 4) == [4, 5]
+    assert update_with([0.6 + 1e-7 - 1e-9], 3) == [4, 5, 3]
+    assert not candidates.overflowed.any()
+    assert exact_scores(units, question, np.array([3, 2]), "3cosadd").argmax() == 1
 
 
 @pytest.mark.parametrize("method", ["3cosadd", "3cosmul", "pairdirection"])
-def test_more_near_ties_than_there_is_room_for(tmp_path, method):
-    """The words of a far axis are all as near to the question: the first of them is the answer."""
+def test_more_near_ties_than_the_capacity(tmp_path, method):
+    """Words on an orthogonal axis are equally near to the question: the first of them is the answer."""
     rng, angles = np.random.default_rng(1), np.linspace(0, 6, 40)
     matrix = np.zeros((44, 4))
     matrix[:4, :2] = [[1, 0], [1, 1], [0, 1], [-1, 0.2]]
@@ -142,17 +146,17 @@ def test_more_near_ties_than_there_is_room_for(tmp_path, method):
     questions = [["w2", "w1", "w0", word] for word in words[3:]]
     path = write(tmp_path / "q", questions)
     result = evaluate(vectors, analogy=path, restrict=None, method=method)[-1]
-    assert result.value * result.seen == pytest.approx(naive(vectors, questions, None, method)[1])
+    assert result.value * result.covered == pytest.approx(naive(vectors, questions, None, method)[1])
     assert result.value > 0
 
 
-def test_answers_that_are_missing_are_not_the_empty_word(tmp_path):
+def test_missing_answers_are_not_the_empty_word(tmp_path):
     (tmp_path / "p.txt").write_text("a\tb/c\nd\te\n")
     vectors = Vectors(["", "a", "b", "d"], np.array([[1, 1], [1, 0], [0, 1], [1, 0.0]]))
-    assert evaluate(vectors, analogy=tmp_path / "p.txt", restrict=None)[-1].seen == 0  # nobody knows e
+    assert evaluate(vectors, analogy=tmp_path / "p.txt", restrict=None)[-1].covered == 0  # nobody knows e
 
 
-def test_limits_that_make_no_difference_are_passed_over(tmp_path, random):
+def test_limits_without_effect_are_skipped(tmp_path, random):
     path = write(tmp_path / "q", [["w1", "w2", "w3", "w4"]])
 
     def limits(restrict):
@@ -163,7 +167,7 @@ def test_limits_that_make_no_difference_are_passed_over(tmp_path, random):
     assert limits((None, np.int64(299), 299, 300)) == [None, 299]
     assert {one.restrict for one in evaluate(random, analogy=path)} == {None}
     for wrong in ("5", 5.5, [2, "x"], True):
-        with pytest.raises(SettingError, match="restrict must be a whole number, or None for all, not"):
+        with pytest.raises(SettingError, match="restrict"):
             evaluate(random, analogy=path, restrict=wrong)
 
 
@@ -172,7 +176,7 @@ def test_sections_kinds_and_restrictions(tmp_path, random):
         ": capitals\nw1 w2 w3 w4\n: gram1-x\nw1 w2 w3 w290\nw1 w2 w3 w5\n: gram2\nw1 w2 w3 nope\n"
     )
     results = evaluate(random, analogy=tmp_path / "q", restrict=(None, 100), name="r")
-    assert [(r.section, r.restrict, r.seen, r.total) for r in results] == [
+    assert [(r.section, r.restrict, r.covered, r.total) for r in results] == [
         ("capitals", None, 1, 1),
         ("gram1-x", None, 2, 2),
         ("gram2", None, 0, 1),
@@ -191,21 +195,21 @@ def test_sections_kinds_and_restrictions(tmp_path, random):
     assert results[2].reason == "no question has vectors for all four words"
 
 
-def test_what_evaluate_refuses(random):
-    with pytest.raises(SettingError, match="nothing to evaluate by: name one of similarity, analogy, "):
+def test_invalid_arguments_are_refused(random):
+    with pytest.raises(SettingError, match=r"nothing to evaluate.*similarity, analogy, "):
         evaluate(random)
-    with pytest.raises(SettingError, match="method must be one of 3cosadd, 3cosmul, pairdirection, not 'cosine'"):
+    with pytest.raises(SettingError, match=r"method.*3cosadd, 3cosmul, pairdirection.*'cosine'"):
         evaluate(random, analogy="google-analogies", method=["3cosadd", "cosine"])
-    with pytest.raises(SettingError, match="restrict must be at least 1, not 0"):
+    with pytest.raises(SettingError, match=r"restrict.*0"):
         evaluate(random, analogy="google-analogies", restrict=0)
-    with pytest.raises(SettingError, match="restrict needs a number of words, or None for all"):
+    with pytest.raises(SettingError, match="restrict"):
         evaluate(random, analogy="google-analogies", restrict=())
 
 
-def test_phrases_are_found_however_they_are_joined():
+def test_phrases_are_found_with_any_joiner():
     words = ["new_york", "St_Louis", "los angeles", "salt-lake-city", "_", "a_b.c", "A_BC", "x::y", "st."]
-    found = Folded(words).find(
+    found = CaseFolding(words).find(
         ["New_York", "St._Louis", "Los_Angeles", "Salt_Lake_City", "_", "a_b.c", "X_Y", "no_where"]
     )
     assert found.tolist() == [0, 1, 2, 3, 4, 5, 7, -1]
-    assert Folded(words).find(["__", "st", "new york"]).tolist() == [-1, -1, -1]
+    assert CaseFolding(words).find(["__", "st", "new york"]).tolist() == [-1, -1, -1]

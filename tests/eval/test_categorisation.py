@@ -1,4 +1,4 @@
-"""Categories: what is read, purity by an obvious twin and by scikit-learn, and where there is none."""
+"""Purity against its definition, cases without a value, and readers of categories."""
 
 from collections import Counter
 
@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from embeddings.errors import FormatError
-from embeddings.eval import Suite, compare, evaluate
-from embeddings.eval.categories import read_categories
-from embeddings.eval.categorisation import clusters, common
-from embeddings.support.cosine import unit
+from embeddings.eval import Suite, compare_scores, evaluate
+from embeddings.eval.datasets.word_categories import read_word_categories
+from embeddings.eval.measures.categorisation import kmeans
+from embeddings.support.cosine import normalize
 from embeddings.vectors.vectors import Vectors
 
 
@@ -27,38 +27,28 @@ def made(noise):
     return Vectors(words, centres + noise * rng.standard_normal((30, 3)))
 
 
-def test_clusters_that_are_plain_are_pure(animals):
+def test_separate_clusters_are_pure(animals):
     results = [result for result in evaluate(made(0.1), categories=animals) if result.measure == "purity"]
-    assert [(result.section, result.value, result.seen, result.total) for result in results] == [
+    assert [(result.section, result.value, result.covered, result.total) for result in results] == [
         ("bird", 1, 10, 10), ("cat", 1, 10, 11), ("dog", 1, 10, 10), (None, 1, 30, 31),
     ]  # fmt: skip
     assert {result.measure for result in results} == {"purity"}
-    assert [result.detail for result in results] == [True, True, True, False]
+    assert [result.is_detail for result in results] == [True, True, True, False]
 
 
-def test_purity_by_its_definition(animals):
+def test_purity_equals_its_definition(animals):
     vectors = made(1.0)
     result = evaluate(vectors, categories=animals)[-1]
-    cluster = clusters(unit(vectors.matrix), 3)
+    cluster = kmeans(normalize(vectors.matrix), 3)
     kinds = [word.rstrip("0123456789") for word in vectors.words]
     members = [Counter(kind for kind, place in zip(kinds, cluster, strict=True) if place == one) for one in range(3)]
     assert result.value == pytest.approx(sum(max(found.values()) for found in members) / 30)
     assert 0.4 < result.value < 0.9
 
 
-@pytest.mark.golden
-def test_purity_equals_scikit_learns_table():
-    from sklearn.metrics.cluster import contingency_matrix
-
-    rng = np.random.default_rng(1)
-    cluster, category = rng.integers(0, 6, 200), rng.integers(0, 5, 200)
-    table = contingency_matrix(category, cluster)
-    assert common(cluster, category).mean() == table.max(axis=0).sum() / 200
-
-
 def test_two_files_are_compared(animals):
     suite = Suite.read(categories=animals)
-    found = compare([suite.judge(made(0.1), "a"), suite.judge(made(1.0), "b")])[-1]
+    found = compare_scores([suite.score(made(0.1), "a"), suite.score(made(1.0), "b")])[-1]
     assert (found.test, found.items) == ("McNemar, exact", 30)
     assert found.p < 0.05 < found.low <= found.difference <= found.high
 
@@ -69,14 +59,14 @@ def test_no_value_has_a_reason(animals, words):
     assert (result.value, result.reason) == (None, "fewer than two categories have words with vectors")
 
 
-def test_words_that_are_all_alike(animals):
+def test_equal_vectors_are_one_cluster(animals):
     words = made(0).words
     assert evaluate(Vectors(words, np.ones((30, 2))), categories=animals)[-1].value == pytest.approx(1 / 3)
     assert evaluate(Vectors(words, np.zeros((30, 2))), categories=animals)[-1].value == pytest.approx(1 / 3)
 
 
-def test_the_set_made_of_google_analogies():
-    found = read_categories("google-categories")
+def test_google_categories():
+    found = read_word_categories("google-categories")
     assert len(found.words) == len(set(found.words)) == 452
     assert set(found.categories) == {"capital", "city", "country", "currency", "family", "nationality", "state"}
     of = dict(zip(found.words, found.categories, strict=True))
@@ -88,20 +78,20 @@ def test_the_set_made_of_google_analogies():
 def test_layouts(tmp_path):
     for text in ("a\tx\nb\ty\na\tx\n", "# c\na,x\nb, y\n", "a x\nb y\n"):
         (tmp_path / "f").write_text(text)
-        found = read_categories(tmp_path / "f")
+        found = read_word_categories(tmp_path / "f")
         assert (found.words, found.categories) == (["a", "b"], ["x", "y"])
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a\tx\nb\n", "line 2: a word and its category are needed, not 'b'"),
-        ("a\tx\tz\n", "line 1: a word and its category"),
-        ("a\tx\nb\tx\n", "holds fewer than two categories"),
-        ("", "holds fewer than two categories"),
+        ("a\tx\nb\n", "line 2: expected a word and its category, got 'b'"),
+        ("a\tx\tz\n", "line 1: expected a word and its category"),
+        ("a\tx\nb\tx\n", "fewer than two categories"),
+        ("", "fewer than two categories"),
     ],
 )
 def test_broken_files(tmp_path, text, message):
     (tmp_path / "f").write_text(text)
     with pytest.raises(FormatError, match=message):
-        read_categories(tmp_path / "f")
+        read_word_categories(tmp_path / "f")

@@ -1,4 +1,4 @@
-"""Categories of Chinese names and word similarity, told from raw text and from text that jieba has cut."""
+"""Categories of Chinese names and word similarity: models of raw text against models of text segmented by jieba."""
 
 import os
 from collections import defaultdict
@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import embeddings as em
-from embeddings.plugins.sembei.ngram_trie import walk_all
-from embeddings.plugins.sembei.ngram_vectors import code_points, table_of
+from ngram_search import find_all_ngrams
+from embeddings.plugins.sembei.ngram_vectors import code_points, trie_of
 
 DATA = Path(os.environ.get("EMBEDDINGS_DATA", "data")) / "chinese"
 CHARACTERS = 6_000_000
@@ -34,17 +34,17 @@ def names():
 
 
 def occurring(words, text, least):
-    """Those that stand in a text so many times or more, however it is cut."""
-    table, (points, _) = table_of(words), code_points([text])
+    """The words that occur at least `least` times in a text, however it is segmented."""
+    table, (points, _) = trie_of(words), code_points([text])
     places = np.empty((len(points), table.longest), np.int32)
-    walk_all(table, points, places)
+    find_all_ngrams(table, points, places)
     counts = np.bincount(places[places >= 0], minlength=len(words))
     return [word for word, count in zip(words, counts, strict=True) if count >= least]
 
 
 @pytest.mark.measure
 @pytest.mark.slow
-def test_raw_text_tells_more_than_text_that_was_cut(tmp_path):
+def test_raw_text_scores_higher_than_segmented_text(tmp_path):
     if not DATA.is_dir():
         pytest.skip("the texts are not part of the project; EMBEDDINGS_DATA says where they are")
     jieba = pytest.importorskip("jieba", reason="no segmenter; pip install 'embeddings-toolkit[segmenter]'")
@@ -56,14 +56,14 @@ def test_raw_text_tells_more_than_text_that_was_cut(tmp_path):
     (tmp_path / "names").write_text("".join(f"{word}\t{category[word]}\n" for word in known))
     (tmp_path / "raw").write_text(text)
     (tmp_path / "cut").write_text("\n".join(" ".join(jieba.cut(line)) for line in text.split("\n")))
-    shared = {"epochs": 5, "sample": 1e-4, "seed": 1, "negatives": 5}
+    shared = {"epochs": 5, "subsample": 1e-4, "seed": 1, "negatives": 5}
     raw = em.train("sembei", tmp_path / "raw", per_length="10000,100000", **shared)
     cut = em.train("skipgram", em.Corpus(tmp_path / "cut", tokenizer="whitespace"), **shared)
     found = {}
     for name, model in (("raw", raw), ("cut", cut)):
         for one in em.evaluate(model, categories=tmp_path / "names", similarity=DATA / "wordsim-297.txt"):
             found[name, one.measure, one.section] = one
-    assert found["raw", "micro-f1", None].seen > found["cut", "micro-f1", None].seen
+    assert found["raw", "micro-f1", None].covered > found["cut", "micro-f1", None].covered
     assert found["raw", "micro-f1", None].low > found["cut", "micro-f1", None].high
     assert found["raw", "macro-f1", None].value > found["cut", "macro-f1", None].value
     assert found["raw", "spearman", None].value > found["cut", "spearman", None].value - 0.05

@@ -1,25 +1,24 @@
-"""The tagging probe beside scikit-learn on windows written out, and what it must not depend on."""
+"""Tagging against scikit-learn on explicit windows, invariances, and readers of tagged text."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
-from naive_resamples import interval, times_drawn
+from commands import expect, table
+from naive_bootstrap import interval, resample_counts
 
 from embeddings.errors import FormatError, SettingError
-from embeddings.eval import Suite, compare, evaluate
-from embeddings.eval.conllu import read_tagged, read_tagging
-from embeddings.eval.tagging import Lookup, whitened
-from embeddings.eval.window_classifier import Objective, Windows, learn
+from embeddings.eval import Suite, compare_scores, evaluate
+from embeddings.eval.datasets.tagged_text import read_tagged, read_tagging_set
+from embeddings.eval.measures.tagging import WordTable
+from embeddings.eval.measures.window_classifier import NOT_CONVERGED, Objective, Windows, train_classifier, whiten
 from embeddings.vectors.vectors import Vectors
 
 NOUNS, VERBS = [f"n{i}" for i in range(8)], [f"v{i}" for i in range(8)]
 
 
 def sentences(rng, count):
-    """Noun, verb, noun; of `both` only the place tells what it is, and `Odd` has no vector."""
+    """Noun, verb, noun; only its position tells the tag of `both`; `Odd` has no vector."""
     for _ in range(count):
         words = [str(rng.choice(names)) for names in (NOUNS, VERBS, NOUNS)]
         place = rng.integers(0, 6)
@@ -46,27 +45,27 @@ def overall(results):
     return next(result for result in results if result.section is None)
 
 
-def test_equals_scikit_learn_on_windows_written_out(files, vectors):
+def test_equals_scikit_learn_on_explicit_windows(files, vectors):
     from sklearn.linear_model import LogisticRegression
 
-    test = read_tagging(files)
-    words = Lookup.of(vectors, test)
+    test = read_tagging_set(files)
+    words = WordTable.of(vectors, test)
     train, other = words.windows(test.train, 1), words.windows(test.test, 1)
     dense = [windows.table[windows.places].reshape(len(windows.places), -1) for windows in (train, other)]
     classes = np.array([tag == "VERB" for tag in test.train.tags]).astype(np.int64)
     theirs = LogisticRegression(C=1, tol=1e-8, max_iter=5000).fit(np.float64(dense[0]), classes)
-    ours = learn(train, classes, 2)
+    ours = train_classifier(train, classes, 2)
     # of two classes scikit-learn keeps the difference alone, which halves its penalty: compare decisions
     assert (ours.predict(other) == theirs.predict(dense[1])).mean() > 0.98
     three = np.where(classes, 2, np.arange(len(classes)) % 2)
     theirs = LogisticRegression(C=1, tol=1e-9, max_iter=5000).fit(np.float64(dense[0]), three)
-    ours = learn(train, three, 3)
+    ours = train_classifier(train, three, 3)
     weights = ours.weights.reshape(-1, 3).T
     assert weights == pytest.approx(theirs.coef_, abs=0.02)
     assert ours.bias - ours.bias.mean() == pytest.approx(theirs.intercept_ - theirs.intercept_.mean(), abs=0.02)
 
 
-def test_gradient_is_that_of_differences():
+def test_gradient_equals_central_differences():
     rng = np.random.default_rng(3)
     windows = Windows(rng.standard_normal((7, 4)).astype(np.float32), rng.integers(0, 7, (30, 3)))
     objective = Objective(windows, rng.integers(0, 5, 30), 5)
@@ -79,11 +78,11 @@ def test_gradient_is_that_of_differences():
         assert gradient[place] == pytest.approx(slope, abs=2e-4)
 
 
-def test_windows_end_with_sentences_and_flag_what_is_unknown(tmp_path, vectors):
+def test_windows_end_with_sentences_and_flag_missing_words(tmp_path, vectors):
     for part in ("train", "test"):
         (tmp_path / part).write_text("n1\tN\nodd\tX\n\nv1\tV\n")
-    test = read_tagging(f"{tmp_path / 'train'},{tmp_path / 'test'}")
-    words = Lookup.of(vectors, test)
+    test = read_tagging_set(f"{tmp_path / 'train'},{tmp_path / 'test'}")
+    words = WordTable.of(vectors, test)
     windows = words.windows(test.test, 1)
     n1, odd, v1, outside = range(4)
     assert windows.places.tolist() == [[outside, n1, odd], [n1, odd, outside], [outside, v1, outside]]
@@ -91,16 +90,16 @@ def test_windows_end_with_sentences_and_flag_what_is_unknown(tmp_path, vectors):
     assert not windows.table[[odd, outside], :-2].any()
 
 
-def test_a_window_tells_what_a_word_alone_does_not(files, vectors):
+def test_windows_distinguish_what_words_alone_do_not(files, vectors):
     wide, narrow = (evaluate(vectors, tagging=files, window=window) for window in (1, 0))
     assert overall(wide).value > 0.97 > overall(narrow).value
     assert overall(wide).method == "window 1"
-    unknown = next(result for result in narrow if result.section == "words without")
+    unknown = next(result for result in narrow if result.section == "words without a vector")
     assert unknown.value == 1  # Odd is always a noun, and the flag says so
-    assert (unknown.seen, overall(narrow).seen) == (0, overall(narrow).total - unknown.total)
+    assert (unknown.covered, overall(narrow).covered) == (0, overall(narrow).total - unknown.total)
 
 
-def test_turning_stretching_and_moving_change_nothing(files, vectors):
+def test_linear_transformations_do_not_matter(files, vectors):
     rng = np.random.default_rng(2)
     moved = vectors.matrix @ rng.standard_normal((6, 6)).astype(np.float32) * 1e-15 + np.float32(3e-15)
     plain, other = (evaluate(Vectors(vectors.words, matrix), tagging=files) for matrix in (vectors.matrix, moved))
@@ -108,21 +107,21 @@ def test_turning_stretching_and_moving_change_nothing(files, vectors):
     assert evaluate(vectors, tagging=files) == plain  # and it is the same each time
 
 
-def test_whitening_by_its_definition():
+def test_whitening_equals_its_definition():
     rng = np.random.default_rng(5)
     matrix, counts = rng.standard_normal((50, 6)).astype(np.float32), rng.integers(0, 9, 50)
     matrix[:, 5] = matrix[:, 0] * 2  # a direction that says nothing new
-    found = np.repeat(whitened(matrix, counts), counts, axis=0)
+    found = np.repeat(whiten(matrix, counts), counts, axis=0)
     assert found.shape[1] == 5
     assert found.mean(axis=0) == pytest.approx(np.zeros(5), abs=1e-5)
     assert np.cov(found.T, bias=True) == pytest.approx(np.eye(5), abs=1e-4)
-    assert whitened(np.ones((3, 2), np.float32), np.ones(3)).shape == (3, 0)
-    assert whitened(np.full((3, 2), 3e38, np.float32), np.zeros(3)).shape == (3, 0)
+    assert whiten(np.ones((3, 2), np.float32), np.ones(3)).shape == (3, 0)
+    assert whiten(np.full((3, 2), 3e38, np.float32), np.zeros(3)).shape == (3, 0)
 
 
-def test_words_are_looked_up_as_they_stand_then_in_lower_case_then_composed(files):
+def test_words_are_looked_up_as_written_then_in_lower_case_then_composed(files):
     vectors = Vectors(["us", "US"], np.eye(2, dtype=np.float32))
-    from embeddings.eval.word_matching import look_up
+    from embeddings.eval.measures.word_matching import look_up
 
     matrix, known = look_up(vectors, ["US", "Us", "them"])
     assert matrix.tolist() == [[0, 1], [1, 0], [0, 0]]
@@ -137,34 +136,34 @@ def test_words_are_looked_up_as_they_stand_then_in_lower_case_then_composed(file
     assert known.tolist() == [True, True, False]
 
 
-def test_value_and_interval_by_an_obvious_twin(files, vectors):
-    outcome = Suite.read(tagging=files, window=0).judge(vectors, "v")[-1]
-    result, test = outcome.result(), read_tagging(files).test
+def test_interval_equals_the_naive_bootstrap(files, vectors):
+    outcome = Suite.read(tagging=files, window=0).score(vectors, "v")[-1]
+    result, test = outcome.result(), read_tagging_set(files).test
     groups = [np.flatnonzero(test.sentence_of == sentence) for sentence in range(len(test.ends))]
     shares = []
-    for times in times_drawn(len(groups)):
+    for times in resample_counts(len(groups)):
         items = np.concatenate([np.tile(group, count) for group, count in zip(groups, times, strict=True)])
-        shares.append(outcome.right[items.astype(int)].mean())
+        shares.append(outcome.correct[items.astype(int)].mean())
     assert (result.low, result.high) == pytest.approx(interval(shares))
-    assert result.value == outcome.right.mean()
+    assert result.value == outcome.correct.mean()
 
 
-def test_paired_test_tells_more_apart_than_the_intervals_do(files, vectors):
+def test_paired_test_over_sentences(files, vectors):
     suite = Suite.read(tagging=files, window=0)
     poorer = Vectors(vectors.words[1:], vectors.matrix[1:, :3])  # without n0
-    judged = [suite.judge(found, name) for name, found in (("a", vectors), ("b", poorer))]
-    found = {one.section: one for one in compare(judged)}
+    scores = [suite.score(found, name) for name, found in (("a", vectors), ("b", poorer))]
+    found = {one.section: one for one in compare_scores(scores)}
     assert found[None].test == "paired bootstrap over sentences"
-    assert found[None].difference == pytest.approx(judged[0][-1].right.mean() - judged[1][-1].right.mean())
-    gained = judged[0][-1].right.astype(float) - judged[1][-1].right
+    assert found[None].difference == pytest.approx(scores[0][-1].correct.mean() - scores[1][-1].correct.mean())
+    gained = scores[0][-1].correct.astype(float) - scores[1][-1].correct
     sentence = np.arange(240) // 3
     shares = []
-    for times in times_drawn(80):
+    for times in resample_counts(80):
         shares.append((times[sentence] * gained).sum() / 240)
     assert (found[None].low, found[None].high) == pytest.approx(interval(shares))
     assert found[None].difference > 0.005
-    assert found["words with a vector"].items == judged[1][-1].seen.sum()
-    same = compare([judged[0], judged[0]])[-1]
+    assert found["words with a vector"].items == scores[1][-1].covered.sum()
+    same = compare_scores([scores[0], scores[0]])[-1]
     assert (same.difference, same.low, same.high, same.p) == (0, 0, 0, 1)
 
 
@@ -179,7 +178,7 @@ def test_no_value_has_a_reason(tmp_path, words, reason):
     assert {(result.value, result.low, result.reason) for result in results} == {(None, None, reason)}
 
 
-def test_ten_columns_and_two_say_the_same(tmp_path):
+def test_conllu_and_two_columns_are_equivalent(tmp_path):
     (tmp_path / "a.conllu").write_text(
         "# sent_id = 1\n# text = a\tb\n"
         "1-2\tdont\t_\t_\t_\t_\t_\t_\t_\t_\n"
@@ -195,10 +194,10 @@ def test_ten_columns_and_two_say_the_same(tmp_path):
         assert (found.ends.tolist(), found.sentence_of.tolist()) == ([2, 3], [0, 0, 1])
 
 
-def test_the_treebank_that_comes_with_it(tmp_path):
+def test_shipped_treebank_and_folders(tmp_path):
     import pyarrow
 
-    found = read_tagging("ud-ewt")
+    found = read_tagging_set("ud-ewt")
     assert (found.name, len(found.train.words), len(found.test.words)) == ("ud-ewt", 204577, 25094)
     assert (len(found.train.ends), len(found.test.ends)) == (12544, 2077)
     tags = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X"
@@ -206,69 +205,62 @@ def test_the_treebank_that_comes_with_it(tmp_path):
     for part in ("train", "test"):  # a folder of the kind in which treebanks are published, compressed or not
         with pyarrow.output_stream(str(tmp_path / f"xx-ud-{part}.conllu.gz"), compression="gzip") as out:
             out.write(f"1\t{part}\t_\tX\t_\t_\t_\t_\t_\t_\n".encode())
-    found = read_tagging(tmp_path)
+    found = read_tagging_set(tmp_path)
     assert (found.name, found.train.words, found.test.words) == ("xx-ud-test", ["train"], ["test"])
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "holds no tagged words"),
-        ("# only\n\n", "holds no tagged words"),
-        ("a\tb\tc\n", "line 1: the ten columns of CoNLL-U, or a word and its tag"),
-        ("a\tX\n\nb\n", "line 3: the ten columns"),
-        ("a\tX\nb\t\n", "line 2: a word and its tag are needed"),
-        ("1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n", "line 1: a word and its tag are needed"),
+        ("", "no tagged words"),
+        ("# only\n\n", "no tagged words"),
+        ("a\tb\tc\n", "line 1: expected the ten columns of CoNLL-U"),
+        ("a\tX\n\nb\n", "line 3: expected the ten columns"),
+        ("a\tX\nb\t\n", "line 2: expected a word and its tag"),
+        ("1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n", "line 1: expected a word and its tag"),
         (b"a\tX\n\xff\tX\n", "line 2: not UTF-8"),
         (b"\x28\xb5\x2f\xfd cut", "truncated or corrupt zstd"),
     ],
 )
-def test_broken_files(tmp_path, text, message):
+def test_malformed_files_are_refused(tmp_path, text, message):
     (tmp_path / "t").write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(FormatError, match=message) as caught:
         read_tagged(tmp_path / "t")
     assert "\n" not in str(caught.value)
 
 
-def test_what_is_refused(tmp_path, files, vectors):
-    with pytest.raises(FormatError, match=r"no tagging set 'nope': a name, a folder .* or TRAIN,TEST is needed"):
-        read_tagging("nope")
-    with pytest.raises(FormatError, match=r"has 0 files whose names end in -train\.conllu"):
-        read_tagging(tmp_path)
+def test_invalid_sets_windows_and_vectors_are_refused(tmp_path, files, vectors):
+    with pytest.raises(FormatError, match=r"'nope'.*ud-ewt.*TRAIN,TEST"):
+        read_tagging_set("nope")
+    with pytest.raises(FormatError, match=r"-train\.conllu, got 0"):
+        read_tagging_set(tmp_path)
     with pytest.raises(FormatError, match="missing does not exist"):
-        read_tagging(f"missing,{tmp_path}")
-    with pytest.raises(SettingError, match="window must be at least 0 and at most 50, not -1"):
+        read_tagging_set(f"missing,{tmp_path}")
+    with pytest.raises(SettingError, match=r"window.*50.*-1"):
         evaluate(vectors, tagging=files, window=-1)
     broken = Vectors(["n1", "Odd"], np.array([[1, 2], [np.nan, 0]]))
     with pytest.raises(SettingError, match="the vector of 'Odd' holds NaN"):
         evaluate(broken, tagging=files)
 
 
-def test_from_the_command_line(tmp_path, files, vectors):
+def test_commands(tmp_path, files, vectors):
     vectors.save(tmp_path / "v.bin")
     Vectors(vectors.words, np.ones((17, 2))).save(tmp_path / "flat.bin")
-
-    def run(*args):
-        command = [sys.executable, "-m", "embeddings", "evaluate", *map(str, args)]
-        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=300)
-
-    rows = json.loads(run("v.bin", "--tagging", files, "--json", "--window", 1).stdout)
-    assert [row["section"] for row in rows] == ["NOUN", "VERB", "words with a vector", "words without", None]
+    sections = ["NOUN", "VERB", "words with a vector", "words without a vector"]
+    rows = json.loads(expect("evaluate", tmp_path / "v.bin", "--tagging", files, "--json", "--window", 1).stdout)
+    assert [row["section"] for row in rows] == [*sections, None]
     assert rows[-1]["value"] > 0.97
     assert "has zeros and a flag if there is no vector" in rows[-1]["protocol"]
-    lines = run("v.bin", "flat.bin", "--tagging", files, "--compare", "--sections").stdout.splitlines()
-    assert [line.split("\t")[1] for line in lines] == [
-        "section", "NOUN", "VERB", "words with a vector", "words without", "all",
-    ]  # fmt: skip
-    done = run("v.bin", "--tagging", files, "--compare")
-    assert (done.returncode, done.stderr.strip()) == (2, "Error: --compare needs two VECTORS at least")
+    both = tmp_path / "v.bin", tmp_path / "flat.bin"
+    rows = table(expect("compare", *both, "--tagging", files, "--sections").stdout)
+    assert [row["section"] for row in rows] == [*sections, "all"]
 
 
-def test_a_classifier_that_is_stopped_says_so(tmp_path, files, vectors, monkeypatch):
+def test_a_classifier_that_does_not_converge_is_noted(tmp_path, files, vectors, monkeypatch):
     assert {one.note for one in evaluate(vectors, tagging=files)} == {None}
-    monkeypatch.setattr("embeddings.eval.window_classifier.ITERATIONS", 2)
+    monkeypatch.setattr("embeddings.eval.measures.window_classifier.ITERATIONS", 2)
     (note,) = {one.note for one in evaluate(vectors, tagging=files)}
-    assert note == "a classifier was stopped before it converged, so that this may be low"
+    assert note == NOT_CONVERGED
     (tmp_path / "names").write_text("".join(f"{word}\t{word[0]}\n" for word in NOUNS + VERBS))
     assert {one.note for one in evaluate(vectors, categories=tmp_path / "names") if one.method} == {note}
     (tmp_path / "d.csv").write_text("label,text\n" + "".join(f"{w[0]},{w} {v}\n" for w in NOUNS + VERBS for v in NOUNS))

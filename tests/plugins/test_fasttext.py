@@ -1,20 +1,39 @@
-"""fastText as a trainer: all its forms, a run against the twin, unseen words, and exchange when trained."""
+"""fastText: all settings, blocks against twins, gradient steps, a whole run against the twin, and unseen words."""
 
 import naive
 import numpy as np
 import pytest
-from naive import Stream, blocks, composed
+from kernel_helpers import (
+    BLOCK_TOLERANCE,
+    DIM,
+    POSITIONS,
+    SMALL_VOCABULARY,
+    VOCABULARY,
+    block_and_tables,
+    check_gradients,
+    position_and_block,
+    positions_of,
+    rows,
+    small_table,
+    tallying_buffers,
+    windows_of,
+)
 
 import embeddings as em
 from embeddings.errors import SettingError
 from embeddings.kernels.block import POSITION, fill_block, rewind
 from embeddings.kernels.matrix_products import UPDATE_TILE
 from embeddings.kernels.random_numbers import thread_keys
+from embeddings.kernels.step_buffers import LOSS, PAIRS, new_step_buffers
+from embeddings.kernels.subword_rows import SubwordTables, new_subword_cache
 from embeddings.models.subwords import subwords
 from embeddings.plugins import fasttext
 from embeddings.testing import check_trainer
 from embeddings.training.parameters import random_rows
 from embeddings.training.task import prepare
+
+BUCKETS = 15
+ARCHITECTURES = {"skipgram": fasttext.SKIPGRAM, "cbow": fasttext.CBOW, "weighted": fasttext.WEIGHTED}
 
 
 @pytest.mark.parametrize(
@@ -32,68 +51,158 @@ from embeddings.training.task import prepare
     ],
     ids=str,
 )
-def test_forms(settings):
+def test_contract(settings):
     check_trainer(em.FastText, **settings)
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"position_weights": True}, "position_weights are for the architecture cbow, not skipgram"),
-        ({"min_n": 6, "max_n": 3}, "min_n must be from 0 to max_n, 3, not 6"),
-        ({"max_n": 0, "buckets": 5}, "buckets are for n-grams, of which there are none with max_n 0: leave out 5"),
-        ({"buckets": 0}, "buckets must be at least 1"),
-        ({"max_n": 101}, "max_n must be .* at most 100, not 101"),
+        ({"position_weights": True}, "position_weights.*cbow.*skipgram"),
+        ({"min_n": 6, "max_n": 3}, "min_n.*3.*6"),
+        ({"max_n": 0, "buckets": 5}, "buckets=5.*max_n"),
+        ({"buckets": 0}, "buckets.*1.*0"),
+        ({"max_n": 101}, "max_n.*100.*101"),
     ],
 )
-def test_refused(settings, message):
+def test_invalid_settings_are_refused(settings, message):
     with pytest.raises(SettingError, match=message):
         em.FastText(**settings)
 
 
+def random_parts(rng, vocabulary, count=None):
+    """The n-grams of each word, some shared, some repeated, some none; or `count` of them each."""
+    return [rng.integers(0, BUCKETS, k if count is None else count).tolist() for k in rng.integers(0, 6, vocabulary)]
+
+
+def thread_tables(own, ngrams, output, parts, architecture, positions, size=400):
+    """The tables of a thread."""
+    offsets = np.cumsum([0, *map(len, parts)])
+    buckets = np.array([b for rows in parts for b in rows], np.int32)
+    cache = new_subword_cache(size, len(parts), 1 + max(map(len, parts)), own.shape[1], own.dtype.type)
+    return fasttext.Tables(SubwordTables(own, ngrams, offsets, buckets), cache, output, positions, architecture)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES.values(), ids=ARCHITECTURES)
+@pytest.mark.parametrize("negatives", [5, 20])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_blocks_equal_the_twins(dtype, negatives, architecture):
+    """Two blocks, so that the second composes rows from what the first changed."""
+    block, words, output = block_and_tables(dtype, negatives)
+    rng = np.random.default_rng(2)
+    ngrams, positions = (rows(rng, count, DIM, dtype, scale=0.4) for count in (BUCKETS, 10))
+    parts = random_parts(rng, VOCABULARY)
+    buffers = tallying_buffers(10, 1 + negatives, words.width, dtype, contexts=10, rows=3)
+    tables = thread_tables(words.table, ngrams.table, output.table, parts, architecture, positions.table)
+    twins = {
+        fasttext.SKIPGRAM: lambda t: naive.skipgram(t, output.twin, windows_of(block), 0.05, tile=UPDATE_TILE),
+        fasttext.CBOW: lambda t: naive.cbow(t, output.twin, windows_of(block), 0.05, tile=UPDATE_TILE),
+        fasttext.WEIGHTED: lambda t: naive.weighted_cbow(
+            t, output.twin, positions.twin, positions_of(block), 0.05, tile=UPDATE_TILE
+        ),
+    }
+    tally = np.zeros(2)
+    for _ in range(2):
+        fasttext.learn_block(block, tables, buffers, 0.05)
+        tally += naive.fasttext(words.twin, ngrams.twin, parts, twins[architecture])
+        for table in (words, ngrams, output, positions):
+            table.check(5 * BLOCK_TOLERANCE[dtype])
+        assert (tables.cache.row == -1).all()
+    assert buffers.tally[PAIRS] == tally[1] > 200
+    assert buffers.tally[LOSS] == pytest.approx(tally[0], rel=5 * BLOCK_TOLERANCE[dtype])
+    assert (positions.twin == positions.table).all() == (architecture != fasttext.WEIGHTED)
+
+
+@pytest.mark.parametrize("position", POSITIONS.values(), ids=POSITIONS)
+def test_steps_of_skipgram_are_gradient_steps(position):
+    """Each of a word's three parts has a weight of 1/3 in the mean, but gets the whole gradient."""
+    rng = np.random.default_rng(4)
+    own, output, ngrams = (small_table(rng, count) for count in (SMALL_VOCABULARY, SMALL_VOCABULARY, BUCKETS))
+    parts = random_parts(rng, SMALL_VOCABULARY, 2)
+    block, _ = position_and_block(*position)
+    windows = windows_of(block)
+    check_gradients(
+        fasttext.learn_block,
+        block,
+        thread_tables(own, ngrams, output, parts, fasttext.SKIPGRAM, small_table(rng, 10)),
+        new_step_buffers(10, 5, own.shape[1], contexts=10, rows=3, dtype=np.float64),
+        lambda: naive.skipgram_loss(naive.compose_rows(own, ngrams, parts), output, windows),
+        (own, ngrams, output),
+        (3, 3, 1),
+    )
+
+
+@pytest.mark.parametrize("position", POSITIONS.values(), ids=POSITIONS)
+def test_steps_of_weighted_cbow_are_gradient_steps(position):
+    """Position weights get the exact gradient; contexts, here without n-grams, get theirs times their number."""
+    rng = np.random.default_rng(4)
+    own, output, positions = (small_table(rng, count) for count in (SMALL_VOCABULARY, SMALL_VOCABULARY, 10))
+    own *= 2  # the mean of many contexts has small gradients
+    block, twin = position_and_block(*position)
+    check_gradients(
+        fasttext.learn_block,
+        block,
+        thread_tables(own, small_table(rng, 1), output, [[]] * SMALL_VOCABULARY, fasttext.WEIGHTED, positions),
+        new_step_buffers(1, 5, own.shape[1], contexts=10, rows=3, dtype=np.float64),
+        lambda: naive.weighted_cbow_loss(own, output, positions, [twin]),
+        (own, output, positions),
+        (twin[3] - twin[2] - 1, 1, 1),
+    )
+
+
 @pytest.mark.parametrize("architecture", ["skipgram", "cbow"])
-def test_a_run_is_that_of_the_twin(architecture):
-    """From the first tables to the last, over epochs and blocks of 512 words."""
+def test_a_run_equals_the_twins(architecture):
+    """Over epochs and blocks of 512 words."""
     rng, dim, seed = np.random.default_rng(1), 6, 3
     words = [f"{'ab' * (i % 3)}{i}" for i in range(40)]
     lines = [[words[i] for i in rng.zipf(1.5, n) % 40] for n in (500, 3, 1, 900, 60)]
-    made = em.FastText(
-        dim=dim, min_count=3, epochs=2, window=3, architecture=architecture, buckets=25, min_n=2, max_n=3, learning_rate=0.01
+    trainer = em.FastText(
+        dim=dim,
+        min_count=3,
+        epochs=2,
+        window=3,
+        architecture=architecture,
+        buckets=25,
+        min_n=2,
+        max_n=3,
+        learning_rate=0.01,
     )
-    task = prepare("fasttext", made, em.Corpus(lines), threads=1, seed=seed)
-    known = task.vocabulary.words
-    offsets, rows = subwords(known, min_n=2, max_n=3, buckets=25)
-    parts = [rows[offsets[w] : offsets[w + 1]].tolist() for w in range(len(known))]
-    own, ngrams = (t.astype(np.float64) for t in (random_rows(len(known), dim, seed), random_rows(25, dim, seed + 2**32)))
+    task = prepare("fasttext", trainer, em.Corpus(lines), threads=1, seed=seed)
+    words = task.vocabulary.words
+    offsets, rows = subwords(words, min_n=2, max_n=3, buckets=25)
+    parts = [rows[offsets[w] : offsets[w + 1]].tolist() for w in range(len(words))]
+    own, ngrams = (
+        t.astype(np.float64) for t in (random_rows(len(words), dim, seed), random_rows(25, dim, seed + 2**32))
+    )
     output, learn = np.zeros_like(own), naive.skipgram if architecture == "skipgram" else naive.cbow
-    stream, total, done = Stream(int(thread_keys(seed, 1)[0])), task.corpus_words, 0
+    stream, total, done = naive.Stream(int(thread_keys(seed, 1)[0])), task.corpus_words, 0
     for _ in range(2):
-        for choices, read in blocks_read(task, total, stream):
-            rate = made.learning_rate_at(done, 2 * total)
-            learned = lambda t, c=choices, r=rate: learn(t, output, c, r, at_once=UPDATE_TILE)  # noqa: E731
-            naive.fasttext(own, ngrams, parts, learned)
+        for windows, read in blocks_read(task, total, stream):
+            rate = trainer.learning_rate_at(done, 2 * total)
+            learn_words = lambda t, c=windows, r=rate: learn(t, output, c, r, tile=UPDATE_TILE)  # noqa: E731
+            naive.fasttext(own, ngrams, parts, learn_words)
             done += read
-    model = made.train(em.Corpus(lines), threads=1, seed=seed)
+    model = trainer.train(em.Corpus(lines), threads=1, seed=seed)
     for name, twin in (("words", own), ("ngrams", ngrams), ("output", output)):
         np.testing.assert_allclose(model.tables[name], twin[:, :dim], atol=4e-3)
-    np.testing.assert_allclose(model.vectors.matrix, composed(own, ngrams, parts)[:, :dim], atol=4e-3)
-    assert abs(model.tables["ngrams"]).max() > 0.3  # they began below 1 / dim
+    np.testing.assert_allclose(model.vectors.matrix, naive.compose_rows(own, ngrams, parts)[:, :dim], atol=4e-3)
+    assert abs(model.tables["ngrams"]).max() > 0.3  # initially below 1 / dim
 
 
 def blocks_read(task, total, stream):
-    """The choices of each block of an epoch, and the words of the corpus that were read for it."""
-    source, made, before = task.source(), task.windows(size=fasttext.FASTTEXT_BLOCK_SIZE).block(), 0
-    state = np.array([stream.key, stream.counter], np.uint64)
-    rewind(made, source, 0, total)
-    for choices in blocks(source, 0, total, stream, fasttext.FASTTEXT_BLOCK_SIZE, 5):
-        fill_block(made, source, state)
-        yield choices, int(made.cursor[POSITION]) - before
-        before = int(made.cursor[POSITION])
+    """The windows of each block of an epoch, and the number of ids read for it."""
+    source, block, before = task.source(), task.window_stream(size=fasttext.FASTTEXT_BLOCK_SIZE).new_block(), 0
+    rng = np.array([stream.key, stream.counter], np.uint64)
+    rewind(block, source, 0, total)
+    for windows in naive.blocks(source, 0, total, stream, fasttext.FASTTEXT_BLOCK_SIZE, 5):
+        fill_block(block, source, rng)
+        yield windows, int(block.cursor[POSITION]) - before
+        before = int(block.cursor[POSITION])
 
 
 @pytest.fixture(scope="module")
-def trained():
-    """A model of a small text in which long words stand in two kinds of company."""
+def model():
+    """A model of a small text in which long words have two kinds of contexts."""
     rng = np.random.default_rng(1)
     kinds = {"government": ["senate", "minister", "parliament"], "mountain": ["summit", "glacier", "valley"]}
     lines = [[name, *rng.permutation(others)] for name, others in kinds.items() for _ in range(400)]
@@ -101,18 +210,18 @@ def trained():
     return em.FastText(dim=24, min_count=1, epochs=6, subsample=0).train(em.Corpus(lines), threads=1)
 
 
-def test_misspelt_words_are_near_the_word_that_was_meant(trained):
-    near = trained.vectors.most_similar
+def test_misspelt_words_are_near_the_correct_ones(model):
+    near = model.vectors.most_similar
     assert near("goverment", top=1)[0][0] == "government"
     assert near("mountian", top=1)[0][0] == "mountain"
     assert near("glaciar", top=1)[0][0] == "glacier"
 
 
-def test_a_trained_model_goes_through_fasttexts_file(trained, tmp_path):
+def test_a_trained_model_survives_fasttexts_file_format(model, tmp_path):
     from gensim.models.fasttext import load_facebook_vectors
 
-    trained.export(tmp_path / "m.bin", "fasttext")
+    model.export(tmp_path / "m.bin", "fasttext")
     theirs, again = load_facebook_vectors(str(tmp_path / "m.bin")), em.load(tmp_path / "m.bin")
-    for word in [*trained.vectors.words, "goverment", "mountian", "glaciers"]:
-        np.testing.assert_allclose(theirs[word], trained.vectors[word], rtol=1e-4, atol=1e-5)
-        np.testing.assert_allclose(again[word], trained.vectors[word], rtol=1e-5, atol=1e-6)
+    for word in [*model.vectors.words, "goverment", "mountian", "glaciers"]:
+        np.testing.assert_allclose(theirs[word], model.vectors[word], rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(again[word], model.vectors[word], rtol=1e-5, atol=1e-6)

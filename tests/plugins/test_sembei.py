@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import embeddings as em
-from embeddings.testing import trainer_contract as testing
 from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.errors import CorpusError, SettingError
 from embeddings.plugins.sembei import ngram_vectors
 from embeddings.testing import check_trainer
+from embeddings.testing import trainer_contract as testing
 
 ANIMALS, PLACES = ("猫", "小狗", "大老虎"), ("山", "大河", "小海边")
 

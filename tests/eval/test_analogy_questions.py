@@ -1,12 +1,12 @@
-"""Analogy questions of three formats: what they ask, several right answers, and broken files."""
+"""Analogy questions in three formats, several correct answers, and malformed files."""
 
 import numpy as np
 import pytest
 
 from embeddings.errors import FormatError
-from embeddings.eval import analogy_questions as module
 from embeddings.eval import evaluate
-from embeddings.eval.analogy_questions import read_questions
+from embeddings.eval.datasets import analogy_questions as module
+from embeddings.eval.datasets.analogy_questions import read_questions
 from embeddings.vectors.vectors import Vectors
 
 
@@ -18,7 +18,7 @@ def test_questions_without_sections(tmp_path):
     assert [(result.section, result.total) for result in results] == [(None, 2)]
 
 
-def test_msr_has_its_answers_beside(tmp_path):
+def test_msr_has_answers_in_a_second_file(tmp_path):
     (tmp_path / "w.questions").write_text("good better rough\nbe is see\ngood better bad\n")
     (tmp_path / "w.answers").write_text("jj_jjr rougher\nvb_vbz sees\njj_jjr worse\n")
     found = read_questions(tmp_path / "w.questions")
@@ -35,7 +35,7 @@ def bats(folder):
     return folder
 
 
-def test_bats_asks_each_two_lines_and_takes_any_right_answer(tmp_path):
+def test_bats_makes_a_question_of_every_two_lines(tmp_path):
     found = read_questions(bats(tmp_path / "BATS_3.0"))
     assert found.name == "BATS_3.0"
     assert (found.sections, found.kinds) == (["E01 [x]", "E02"], ["Some kind", None])
@@ -46,7 +46,7 @@ def test_bats_asks_each_two_lines_and_takes_any_right_answer(tmp_path):
     assert (single.name, single.questions) == ("E02", [("a", "b", "c"), ("c", "d", "a")])
 
 
-def test_several_answers_by_an_obvious_twin(tmp_path):
+def test_several_answers_equal_the_naive_implementation(tmp_path):
     rng = np.random.default_rng(0)
     vectors = Vectors([f"w{i}" for i in range(60)], rng.standard_normal((60, 4)))
     lines = [
@@ -64,23 +64,23 @@ def test_several_answers_by_an_obvious_twin(tmp_path):
                 best = vectors.analogy(*three, top=1)[0][0]
                 right += best in answers
     result = evaluate(vectors, analogy=tmp_path / "pairs.txt", restrict=None)[-1]
-    assert (result.seen, result.total, round(result.value * seen)) == (seen, 25 * 24, right)
+    assert (result.covered, result.total, round(result.value * seen)) == (seen, 25 * 24, right)
     assert right > 10
 
 
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("a.questions", "a b c\n", "has lines of three words, and the answers are not beside it in a.answers"),
-        ("b.questions", "a b c\na b\n", "line 2: three words are needed, not 'a b'"),
+        ("a.questions", "a b c\n", "file of answers a.answers is missing"),
+        ("b.questions", "a b c\na b\n", "line 2: expected three words, got 'a b'"),
         ("c.questions", "a b c\na b c\n", "has 2 questions, but .* has 1 answers"),
-        ("d.questions", "a b c\n", "line 1: a section and an answer are needed, not 'x'"),
-        ("e", "a b\nc\n", "line 2: a word and its partners are needed, not 'c'"),
-        ("f", "a b\nc\t//\n", "line 2: a word and its partners are needed"),
-        ("g", "a b\n", "holds no analogy questions"),
+        ("d.questions", "a b c\n", "line 1: expected a section and an answer, got 'x'"),
+        ("e", "a b\nc\n", "line 2: expected a word and its partners, got 'c'"),
+        ("f", "a b\nc\t//\n", "line 2: expected a word and its partners"),
+        ("g", "a b\n", "no analogy questions"),
     ],
 )
-def test_broken_files(tmp_path, name, text, message):
+def test_malformed_files_are_refused(tmp_path, name, text, message):
     (tmp_path / name).write_text(text)
     for answers, told in (("b", "x y\nx y\n"), ("c", "x y\n"), ("d", "x\n")):
         (tmp_path / f"{answers}.answers").write_text(told)
@@ -88,8 +88,38 @@ def test_broken_files(tmp_path, name, text, message):
         read_questions(tmp_path / name)
 
 
-def test_a_file_that_makes_too_many_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "MOST", 5)
+def test_too_many_questions_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "MAX_QUESTIONS", 5)
     (tmp_path / "f").write_text("a b\nc d\ne f\n")
-    with pytest.raises(FormatError, match="makes 6 questions of each two lines; 5 are allowed"):
+    with pytest.raises(FormatError, match=r"6 questions.*5"):
         read_questions(tmp_path / "f")
+
+
+def test_google_analogies():
+    google = read_questions("google-analogies")
+    assert len(google.questions) == len(google.section_of) == 19544
+    assert len(google.sections) == 14
+    assert (google.questions[0], google.answers[0]) == (("Athens", "Greece", "Baghdad"), ("Iraq",))
+    assert (google.questions[-1], google.answers[-1]) == (("write", "writes", "work"), ("works",))
+    assert google.section_of[-1] == 13
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no analogy questions"),
+        (": only\n", "no analogy questions"),
+        ("a b c d\n: s\na b c d\n", "line 1: a question before the first ': section' line"),
+        (": s\na b c d\na b c\n", "line 3: expected four words, got 'a b c'"),
+        (": s\na b c d e\n", "line 2: expected four words"),
+    ],
+)
+def test_malformed_google_files_are_refused(tmp_path, text, message):
+    (tmp_path / "mine.txt").write_text(text)
+    with pytest.raises(FormatError, match=message):
+        read_questions(tmp_path / "mine.txt")
+
+
+def test_an_empty_folder_is_refused(tmp_path):
+    with pytest.raises(FormatError, match="no analogy questions"):
+        read_questions(tmp_path)

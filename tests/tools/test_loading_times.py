@@ -1,25 +1,24 @@
-"""The comparison of how fast files are read: every way reads the same vectors."""
+"""The measurement of loading times on small files."""
 
+import loading_times
 from click.testing import CliRunner
 
-from embeddings.eval.benchmark import loading
 
-
-def test_every_way_reads_a_small_one():
-    rows = list(loading.measured(50, 4, 1))
-    assert [row[:2] for row in rows] == list(loading.WAYS)
+def test_every_reader_reads_a_small_file():
+    rows = list(loading_times.measure(50, 4, 1))
+    assert [row[:2] for row in rows] == list(loading_times.READERS)
     assert all(float(value) >= 0 for row in rows for value in row[2:])
     assert {row[-1] for row in rows if row[1] == "embeddings"} == {"1.0"}
 
 
 def test_the_table_is_written(tmp_path):
     out = tmp_path / "loading.md"
-    given = ["--words", "50", "--dim", "4", "--repeats", "1", "-o", str(out)]
-    done = CliRunner().invoke(loading.main, given)
+    arguments = ["--words", "50", "--dim", "4", "--repeats", "1", "-o", str(out)]
+    done = CliRunner().invoke(loading_times.main, arguments)
     assert done.exit_code == 0, done.output
     printed = [line.split("\t") for line in done.output.splitlines()]
     about, _, heads, _, *lines = out.read_text().splitlines()
     assert "50 vectors of 4 components" in about
     assert len(heads.split(" | ")) == len(printed[0])
     assert [line.strip("| ").split(" | ") for line in lines] == printed[1:]
-    assert CliRunner().invoke(loading.main, given).exit_code == 1  # nothing is replaced unasked
+    assert CliRunner().invoke(loading_times.main, arguments).exit_code == 1  # nothing is replaced unasked

@@ -1,11 +1,11 @@
-"""The tables of several models of composition, by hand."""
+"""The tables of several composition models, worked by hand."""
 
 import pytest
-from composition.planted import world
+from composition_data import synthetic_phrases
+from composition_summary import curve, main, results
 
 import embeddings as em
 from embeddings.errors import FormatError
-from embeddings.eval.phrase_composition.summary import curve, main, results
 
 HEAD = "vectors\tset\tsection\twords\tmeasure\tmethod\tvalue\tlow\thigh\tseen\ttotal\n"
 
@@ -36,7 +36,7 @@ def written(tmp_path):
     return path
 
 
-def test_means_and_in_how_many_it_is_better(written):
+def test_means_and_wins(written):
     first, second = results(written).strip().split("\n\n")
     assert first.splitlines()[2:] == [
         "| red | additive | 5.00 |  | 15.0 | 2.5 |  | 0.500 |",
@@ -49,21 +49,21 @@ def test_means_and_in_how_many_it_is_better(written):
     assert second.splitlines()[2] == "| red | additive | better, in 1 of 2 | worse, in 0 of 2 |  | better, in 1 of 1 |"
 
 
-def test_the_curve_says_which_pass_was_taken(tmp_path, capsys):
-    vectors, triples, _ = world()
-    model = em.TensorIndexing(fewest=50, fit_epochs=2, rank=1).fit(vectors, triples, threads=1)
+def test_the_curve_marks_the_best_epoch(tmp_path, capsys):
+    vectors, triples, _ = synthetic_phrases()
+    model = em.TensorIndexing(min_phrases=50, fit_epochs=2, rank=1).fit(vectors, triples, threads=1)
     model.save(tmp_path / "m")
     rows = [line.split(" | ") for line in curve([str(tmp_path / "m")]).splitlines()[2:]]
     for type, passes in model.record["curve"].items():
         errors = [dev for _, dev, _ in passes["tensor-indexing"]]
         of = [row for row in rows if row[0] == f"| {type}"]
         assert [row[1] for row in of] == [str(number) for number in range(len(errors))]
-        assert [place for place, row in enumerate(of) if "taken" in row[-1]] == [errors.index(min(errors))]
+        assert [place for place, row in enumerate(of) if "best" in row[-1]] == [errors.index(min(errors))]
     main("curve", str(tmp_path / "m"))
     assert capsys.readouterr().out == curve([str(tmp_path / "m")])
 
 
 def test_other_files_are_refused(tmp_path):
     (tmp_path / "x.tsv").write_text("a\tb\n1\t2\n")
-    with pytest.raises(FormatError, match="holds no results of models of composition"):
+    with pytest.raises(FormatError, match="no results of composition"):
         results(tmp_path / "x.tsv")

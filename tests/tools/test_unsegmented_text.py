@@ -1,16 +1,17 @@
-"""Text without spaces, compared: a row for each way to learn from it, and what is missing told before the work."""
+"""The comparison of models of unsegmented text, with a stand-in for the segmenter."""
 
 import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 import pytest
+import unsegmented_text
 
 from embeddings.errors import OutputError, SettingError
-from embeddings.eval.benchmark import result_rows, unspaced
+from embeddings.eval.benchmark.result_rows import read_rows
 from embeddings.eval.suite import Suite
 
-SETTINGS = {"dim": 4, "epochs": 1, "negatives": 2, "seed": 1, "threads": 1, "sample": 0.0}
+SETTINGS = {"dim": 4, "epochs": 1, "negatives": 2, "seed": 1, "threads": 1, "subsample": 0.0}
 
 
 @pytest.fixture
@@ -38,28 +39,28 @@ def suite(tmp_path):
     return Suite.read(similarity=[path])
 
 
-def test_every_way_has_a_row(text, suite, tmp_path, segmenter):
-    found = unspaced.compare(text, tmp_path / "out", suite, **SETTINGS)
+def test_every_model_has_a_row(text, suite, tmp_path, segmenter):
+    found = unsegmented_text.compare_models(text, tmp_path / "out", suite, **SETTINGS)
     assert [row["model"] for row in found] == [
         "sembei",
         "sembei, compositional",
         "skip-gram of characters, means",
         "skip-gram of words by jieba",
     ]
-    assert [row["pairs seen"] for row in found] == [4, 5, 5, 4]
-    assert result_rows.read(tmp_path / "out" / "results.csv")[3]["vectors"] == found[3]["vectors"] == 4
+    assert [row["pairs covered"] for row in found] == [4, 5, 5, 4]
+    assert read_rows(tmp_path / "out" / "results.csv")[3]["vectors"] == found[3]["vectors"] == 4
     lines = (tmp_path / "out" / "results.md").read_text(encoding="utf-8").splitlines()
     assert sum(line.startswith("| s") for line in lines) == 4
     with pytest.raises(OutputError, match="exists"):
-        unspaced.compare(text, tmp_path / "out", suite, **SETTINGS)
+        unsegmented_text.compare_models(text, tmp_path / "out", suite, **SETTINGS)
 
 
-def test_a_missing_segmenter_is_told_before_the_work(text, suite, tmp_path, monkeypatch, capsys):
+def test_a_missing_segmenter_is_reported_before_training(text, suite, tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "jieba", None)
-    with pytest.raises(SettingError, match="needs jieba: pip install jieba"):
-        unspaced.compare(text, tmp_path / "out", suite, **SETTINGS)
+    with pytest.raises(SettingError, match="pip install jieba"):
+        unsegmented_text.compare_models(text, tmp_path / "out", suite, **SETTINGS)
     with pytest.raises(SystemExit) as ended:
-        unspaced.main([str(text), str(tmp_path / "out"), "--similarity", str(tmp_path / "pairs.txt")])
+        unsegmented_text.main([str(text), str(tmp_path / "out"), "--similarity", str(tmp_path / "pairs.txt")])
     assert ended.value.code == 1
-    assert capsys.readouterr().err == "Error: what is compared with needs jieba: pip install jieba\n"
+    assert "pip install jieba" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

@@ -1,10 +1,10 @@
-"""What is fitted: least squares against other ways to it, descent, early stopping, splits, and planted functions."""
+"""Fitting: least squares against other solvers, gradient descent, early stopping, splits, known functions."""
 
 import dataclasses
 
 import numpy as np
 import pytest
-from composition.planted import formula, world
+from composition_data import expected_vector, synthetic_phrases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,28 +14,28 @@ from embeddings.errors import CorpusError, SettingError
 from embeddings.plugins.tensor_indexing import gradient_descent, linear_solvers
 from embeddings.plugins.tensor_indexing.fitting import check_enough, fit
 from embeddings.plugins.tensor_indexing.functions import TensorIndexing
-from embeddings.plugins.tensor_indexing.linear_solvers import Part
-from embeddings.plugins.tensor_indexing.phrase_pairs import ANY, examples
+from embeddings.plugins.tensor_indexing.linear_solvers import PhraseVectors
+from embeddings.plugins.tensor_indexing.phrase_pairs import ANY, to_examples
 from embeddings.plugins.tensor_indexing.split import DEV, TEST, TRAIN, split
 
 
 def part(seed, n=60, dim=4):
-    return Part(*np.random.default_rng(seed).normal(size=(3, n, dim)))
+    return PhraseVectors(*np.random.default_rng(seed).normal(size=(3, n, dim)))
 
 
-def test_weights_are_those_of_least_squares():
+def test_weights_equal_least_squares():
     train = part(0)
-    wanted = np.linalg.lstsq(np.stack([train.x.ravel(), train.y.ravel()], 1), train.z.ravel(), rcond=None)[0]
-    np.testing.assert_allclose(linear_solvers.weights(train), wanted)
+    expected = np.linalg.lstsq(np.stack([train.x.ravel(), train.y.ravel()], 1), train.z.ravel(), rcond=None)[0]
+    np.testing.assert_allclose(linear_solvers.solve_weights(train), expected)
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-3, 300.0])
-def test_matrices_are_those_of_ridge_regression(scale):
+def test_matrices_equal_ridge_regression(scale):
     from sklearn.linear_model import Ridge
 
-    train, dev = (Part(*(scale * rows for rows in part(seed))) for seed in (0, 1))
-    found, penalty = linear_solvers.matrices(train, dev)
-    a, b = linear_solvers.weights(train)
+    train, dev = (PhraseVectors(*(scale * rows for rows in part(seed))) for seed in (0, 1))
+    found, penalty = linear_solvers.solve_matrices(train, dev)
+    a, b = linear_solvers.solve_weights(train)
     known = np.hstack(train[:2])
     size = np.mean(known**2)
     errors = {}
@@ -50,15 +50,15 @@ def test_matrices_are_those_of_ridge_regression(scale):
     np.testing.assert_allclose(both, errors[penalty][1], rtol=1e-6, atol=1e-9)
 
 
-def test_words_that_are_all_alike_have_a_fit():
-    ones = Part(*np.ones((3, 20, 4)))
-    found, _ = linear_solvers.matrices(ones, ones)
+def test_equal_words_can_be_fitted():
+    ones = PhraseVectors(*np.ones((3, 20, 4)))
+    found, _ = linear_solvers.solve_matrices(ones, ones)
     assert np.isfinite(found["left"]).all()
-    np.testing.assert_allclose(linear_solvers.weights(Part(*np.zeros((3, 5, 2)))), 0)
+    np.testing.assert_allclose(linear_solvers.solve_weights(PhraseVectors(*np.zeros((3, 5, 2)))), 0)
 
 
-class Fading:
-    """A function that learns for three passes, then only gets worse: its one number is how often it was changed."""
+class Deteriorating:
+    """A function that improves for three epochs, then gets worse; its parameter counts updates."""
 
     def predict(self, parameters, x, y):
         return x * 0 + abs(3.0 - parameters["steps"][0])
@@ -68,48 +68,48 @@ class Fading:
 
 
 class Counting(gradient_descent.Adam):
-    """Adds one at every step, whatever the rate."""
+    """Adds one at every step, whatever the learning rate."""
 
     def step(self, parameters, gradient, rate):
         parameters["steps"] += 1
 
 
-def test_early_stopping_takes_the_best_back(monkeypatch):
+def test_early_stopping_restores_the_best(monkeypatch):
     monkeypatch.setattr(gradient_descent, "Adam", Counting)
-    target = Part(*np.zeros((3, 1, 1)))
-    how = gradient_descent.Descent(rate=0.1, epochs=100, batch=8, penalty=0, patience=4)
-    start, told = {"steps": np.zeros(1)}, []
+    target = PhraseVectors(*np.zeros((3, 1, 1)))
+    how = gradient_descent.DescentSettings(learning_rate=0.1, epochs=100, batch=8, penalty=0, patience=4)
+    start, reports = {"steps": np.zeros(1)}, []
     one = target._replace(z=target.z + 1e-3)
     best, epochs = gradient_descent.descend(
-        Fading(),
+        Deteriorating(),
         start,
         one,
         one,
         how,
         np.random.default_rng(0),
-        lambda number, epoch: told.append((number, epoch)),
+        lambda number, epoch: reports.append((number, epoch)),
     )
     assert best["steps"] == [3]
     assert start["steps"] == [0]
-    assert [epoch.rate for epoch in epochs] == [0.1, 0.1, 0.1, 0.1, 0.1, 0.05, 0.025, 0.0125]
+    assert [epoch.learning_rate for epoch in epochs] == [0.1, 0.1, 0.1, 0.1, 0.1, 0.05, 0.025, 0.0125]
     assert min(epochs, key=lambda epoch: epoch.dev) is epochs[3]
-    assert [number for number, _ in told] == [1, 2, 3, 4, 5, 6, 7]
+    assert [number for number, _ in reports] == [1, 2, 3, 4, 5, 6, 7]
     assert epochs[0].train is None
 
 
-def test_what_overflows_is_taken_back():
+def test_overflow_restores_the_best():
     train, dev = part(0), part(1)
     start = {name: np.ones((2, 4, 4), np.float32) for name in ("left", "right")} | {"identity": np.zeros(2, np.float32)}
-    how = gradient_descent.Descent(rate=1e20, epochs=50, batch=8, penalty=0, patience=3)
+    how = gradient_descent.DescentSettings(learning_rate=1e20, epochs=50, batch=8, penalty=0, patience=3)
     best, epochs = gradient_descent.descend(TensorIndexing(), start, train, dev, how, np.random.default_rng(0))
     assert len(epochs) == 4
     np.testing.assert_array_equal(best["left"], start["left"])
 
 
-def test_penalty_draws_to_the_start():
+def test_penalty_keeps_parameters_near_the_start():
     train = part(0)
     start = {name: np.full((2, 4, 4), 0.5) for name in ("left", "right")} | {"identity": np.zeros(2)}
-    how = gradient_descent.Descent(rate=0.01, epochs=300, batch=60, penalty=1e5, patience=300)
+    how = gradient_descent.DescentSettings(learning_rate=0.01, epochs=300, batch=60, penalty=1e5, patience=300)
     best, _ = gradient_descent.descend(TensorIndexing(), start, train, train, how, np.random.default_rng(0))
     np.testing.assert_allclose(best["left"], 0.5, atol=0.011)
     free, _ = gradient_descent.descend(
@@ -120,7 +120,7 @@ def test_penalty_draws_to_the_start():
 
 @given(st.lists(st.integers(0, 40), max_size=80), st.sampled_from([0.05, 0.1, 0.3, 0.4]), st.integers(0, 1000))
 @settings(deadline=None)
-def test_a_phrase_is_in_one_part(phrases, share, seed):
+def test_all_examples_of_a_phrase_are_in_one_part(phrases, share, seed):
     rows = np.array(phrases, np.int64)
     parts = split(rows, share, seed)
     of = {phrase: set(parts[rows == phrase].tolist()) for phrase in phrases}
@@ -133,91 +133,93 @@ def test_a_phrase_is_in_one_part(phrases, share, seed):
     np.testing.assert_array_equal(parts[shuffled], split(rows[shuffled], share, seed))
 
 
-def test_another_seed_holds_out_others():
+def test_the_seed_changes_the_split():
     rows = np.arange(200)
     assert (split(rows, 0.1, 1) != split(rows, 0.1, 2)).any()
 
 
 @pytest.mark.parametrize("identity", ["elementwise", "literal", "none"])
-def test_planted_functions_are_recovered(identity):
+def test_known_functions_are_recovered(identity):
     more = {"elementwise": {"elementwise": 1.0}, "literal": {"literal": 1.0}, "none": {}}[identity]
-    vectors, triples, known = world(**more)
-    how = em.TensorIndexing(rank=2, identity=identity, penalty=0.0, fewest=50, fit_batch=16, fit_rate=0.01)
+    vectors, triples, known = synthetic_phrases(**more)
+    how = em.TensorIndexing(
+        rank=2, identity=identity, penalty=0.0, min_phrases=50, fit_batch=16, fit_learning_rate=0.01
+    )
     made = how.fit(vectors, triples, threads=1)
     x, y = vectors["w3"].astype(float), vectors["w7"].astype(float)
     for type in ("red", "blue"):
-        wanted = formula(x, y, **known[type], **more)
+        expected = expected_vector(x, y, **known[type], **more)
         found = made.compose("w3", "w7", type=type)
-        assert np.linalg.norm(found - wanted) < 0.01 * np.linalg.norm(wanted), type
+        assert np.linalg.norm(found - expected) < 0.01 * np.linalg.norm(expected), type
         for function in ("additive", "weighted-additive", "multiplicative", "full-additive"):
             rival = made.compose("w3", "w7", type=type, function=function)
-            assert np.linalg.norm(rival - wanted) > 0.05 * np.linalg.norm(wanted), function
+            assert np.linalg.norm(rival - expected) > 0.05 * np.linalg.norm(expected), function
 
 
-def test_a_planted_tensor_is_recovered_by_the_full_one():
-    vectors, triples, known = world(rank=5, types=("red",), words=40)
-    made = em.TensorIndexing(rank=1, identity="none", penalty=0.0, full_tensor=True, fit_batch=64, fit_rate=0.01).fit(
-        vectors, triples
-    )
+def test_a_known_tensor_is_recovered_by_the_full_tensor():
+    vectors, triples, known = synthetic_phrases(rank=5, types=("red",), words=40)
+    made = em.TensorIndexing(
+        rank=1, identity="none", penalty=0.0, full_tensor=True, fit_batch=64, fit_learning_rate=0.01
+    ).fit(vectors, triples)
     x, y = vectors["w3"].astype(float), vectors["w7"].astype(float)
-    wanted = formula(x, y, **known["red"])
+    expected = expected_vector(x, y, **known["red"])
     error = {
-        name: np.linalg.norm(made.compose("w3", "w7", function=name) - wanted)
+        name: np.linalg.norm(made.compose("w3", "w7", function=name) - expected)
         for name in ("tensor-indexing", "full-tensor")
     }
-    assert error["full-tensor"] < 0.02 * np.linalg.norm(wanted)
-    assert error["tensor-indexing"] > 0.1 * np.linalg.norm(wanted)
+    assert error["full-tensor"] < 0.02 * np.linalg.norm(expected)
+    assert error["tensor-indexing"] > 0.1 * np.linalg.norm(expected)
 
 
-def test_vectors_of_any_length_give_the_same_function():
-    vectors, triples, _ = world()
+def test_the_scale_of_vectors_does_not_matter():
+    vectors, triples, _ = synthetic_phrases()
     larger = em.Vectors(vectors.words, vectors.matrix * np.float32(4))
-    how = em.TensorIndexing(rank=2, fewest=50, fit_epochs=20)
+    how = em.TensorIndexing(rank=2, min_phrases=50, fit_epochs=20)
     a, b = (how.fit(one, triples, threads=1).compose("w1", "w2") for one in (vectors, larger))
     np.testing.assert_allclose(4 * a, b, rtol=1e-3, atol=1e-3)
 
 
-def test_small_types_are_told_and_go_with_all():
-    vectors, triples, _ = world()
+def test_small_types_are_noted_and_composed_like_any():
+    vectors, triples, _ = synthetic_phrases()
     few = [dataclasses.replace(triple, type="green") if place < 7 else triple for place, triple in enumerate(triples)]
-    made = em.TensorIndexing(fewest=50, fit_epochs=1).fit(vectors, few)
-    assert made.record["notes"] == ["green: 7 phrases, and 50 are needed (fewest): no functions of its own"]
+    made = em.TensorIndexing(min_phrases=50, fit_epochs=1).fit(vectors, few)
+    (note,) = made.record["notes"]
+    assert all(fact in note for fact in ("green", "7 phrases", "min_phrases is 50"))
     assert set(made.record["phrases"]) == {"red", "blue", ANY}
-    with pytest.raises(SettingError, match="no functions were learned for the type 'green'; there are blue, red, any"):
+    with pytest.raises(SettingError, match=r"type.*blue, red, any.*green"):
         made.compose("w1", "w2", type="green")
 
 
-def test_a_type_of_which_none_is_held_out_is_told():
-    vectors, triples, _ = world()
+def test_a_type_without_dev_phrases_is_noted():
+    vectors, triples, _ = synthetic_phrases()
     few = [dataclasses.replace(triple, type="green") if place < 3 else triple for place, triple in enumerate(triples)]
-    made = em.TensorIndexing(fewest=3, fit_epochs=1, held_out=0.01).fit(vectors, few)
-    told = "green: 3 phrases, none of which is held out to stop by: no functions of its own"
-    assert made.record["notes"] == [told]
+    made = em.TensorIndexing(min_phrases=3, fit_epochs=1, held_out=0.01).fit(vectors, few)
+    (note,) = made.record["notes"]
+    assert note.startswith("green: ")
+    assert "early stopping" in note
 
 
 @pytest.mark.parametrize("count", [1, 4])
-def test_phrases_of_which_none_is_held_out_are_refused(count):
-    vectors, triples, _ = world()
-    with pytest.raises(CorpusError, match=f"of {count} phrases a share of 0.1 held out leaves none to learn from or"):
-        em.TensorIndexing(fewest=0).fit(vectors, triples[:count])
+def test_phrases_without_dev_phrases_are_refused(count):
+    vectors, triples, _ = synthetic_phrases()
+    with pytest.raises(CorpusError, match=rf"held_out=0\.1.* {count} phrases"):
+        em.TensorIndexing(min_phrases=0).fit(vectors, triples[:count])
 
 
-def test_too_few_phrases_are_told():
-    vectors, triples, _ = world()
+def test_too_few_phrases_are_refused():
+    vectors, triples, _ = synthetic_phrases()
     lost = [dataclasses.replace(triple, first="unheard") for triple in triples[:5]]
-    with pytest.raises(
-        CorpusError, match=r"there are 20 phrases to learn from, and 100 are needed .*; 5 more are left out"
-    ):
+    with pytest.raises(CorpusError, match=r"100 phrases.*min_phrases.*20.*5 more"):
         em.TensorIndexing().fit(vectors, [*triples[5:25], *lost])
 
 
-def test_it_is_the_same_again():
-    vectors, triples, _ = world()
-    found = examples(Vocabulary(vectors.words, np.zeros(len(vectors))), triples)
-    how = em.TensorIndexing(fewest=50, fit_epochs=3)
-    a, b = (fit(vectors, found, how, seed=5) for _ in range(2))
+def test_fitting_is_deterministic():
+    vectors, triples, _ = synthetic_phrases()
+    examples = to_examples(Vocabulary(vectors.words, np.zeros(len(vectors))), triples)
+    how = em.TensorIndexing(min_phrases=50, fit_epochs=3)
+    a, b = (fit(vectors, examples, how, seed=5) for _ in range(2))
     np.testing.assert_array_equal(
         a.functions["red"]["tensor-indexing"]["left"], b.functions["red"]["tensor-indexing"]["left"]
     )
     assert a.record == b.record
-    assert check_enough(found, how, 5)[1] == [ANY, "blue", "red"]
+    assert check_enough(examples, how, 5)[1] == [ANY, "blue", "red"]

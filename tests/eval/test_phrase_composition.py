@@ -1,4 +1,4 @@
-"""Judging composed phrases, against the same measures taken the slow way."""
+"""Measures of composed phrases against naive implementations."""
 
 import os
 import re
@@ -6,18 +6,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from composition.planted import world
+from composition_data import synthetic_phrases
 from scipy.stats import spearmanr
 
 import embeddings as em
 from embeddings.errors import FormatError, SettingError
-from embeddings.eval import Suite, compare
-from embeddings.eval.confidence_intervals import mean_interval
-from embeddings.eval.phrase_composition.held_out import median_interval
-from embeddings.eval.phrase_composition.ratings import read_ratings
-from embeddings.eval.report import Judged, write_report
+from embeddings.eval import Suite, compare_scores
+from embeddings.eval.datasets.phrase_ratings import read_phrase_ratings
+from embeddings.eval.measures.held_out_phrases import median_interval
+from embeddings.eval.report import EvaluatedVectors, write_report
+from embeddings.eval.statistics.confidence_intervals import normal_interval
 from embeddings.plugins.tensor_indexing.composer import Composer
-from embeddings.plugins.tensor_indexing.ranks import ranks_of
+from embeddings.plugins.tensor_indexing.ranks import cosine_ranks
 from embeddings.plugins.tensor_indexing.split import TEST
 
 HEADING = "participant type ver s1lemma1 s1lemma2 s2lemma1 s2lemma2 rating\n"
@@ -25,8 +25,8 @@ HEADING = "participant type ver s1lemma1 s1lemma2 s2lemma1 s2lemma2 rating\n"
 
 @pytest.fixture(scope="module")
 def model():
-    vectors, triples, _ = world(types=("adjective-noun", "verb-object"))
-    return em.TensorIndexing(fewest=50, fit_epochs=5).fit(vectors, triples, threads=1)
+    vectors, triples, _ = synthetic_phrases(types=("adjective-noun", "verb-object"))
+    return em.TensorIndexing(min_phrases=50, fit_epochs=5).fit(vectors, triples, threads=1)
 
 
 def judged():
@@ -53,7 +53,7 @@ def cosine(a, b):
 @pytest.mark.parametrize(
     "function", ["additive", "multiplicative", "weighted-additive", "full-additive", "tensor-indexing"]
 )
-def test_ratings_the_slow_way(model, ratings, function):
+def test_ratings_equal_the_naive_implementation(model, ratings, function):
     found = {
         (result.section, result.measure): result
         for result in em.evaluate(model, phrases=ratings)
@@ -75,35 +75,35 @@ def test_ratings_the_slow_way(model, ratings, function):
         for person in {row[0] for row in rows}:
             own = [row for row in rows if row[0] == person]
             by_person.append(spearmanr([cosines[row[2:6]] for row in own], [row[6] for row in own])[0])
-        wanted = {
+        expected = {
             "spearman": spearmanr(list(cosines.values()), averaged)[0],
             "spearman-ratings": spearmanr([cosines[row[2:6]] for row in rows], [row[6] for row in rows])[0],
             "spearman-participants": np.mean(by_person),
         }
-        for measure, value in wanted.items():
+        for measure, value in expected.items():
             assert found[type, measure].value == pytest.approx(value, abs=1e-6), (type, measure)
             means.setdefault(measure, []).append(value)
-        assert found[type, "spearman"].seen == len(pairs)
+        assert found[type, "spearman"].covered == len(pairs)
         assert found[type, "spearman"].total == len(pairs) + (type == "verb-object")
     for measure, values in means.items():
         assert found[None, measure].value == pytest.approx(np.mean(values), abs=1e-6)
 
 
-def test_own_vectors_where_there_are_any(model, ratings):
+def test_own_vectors_of_phrases(model, ratings):
     own = [r for r in em.evaluate(model, phrases=ratings) if r.method == "own" and r.section]
     known = {f"{a}_{b}" for a, b in ((row[2], row[3]) for row in judged())} & set(model.vectors.words)
     assert known
-    assert all(0 < result.seen < result.total for result in own)
+    assert all(0 < result.covered < result.total for result in own)
 
 
-def test_plain_vectors_are_added_and_multiplied(model, ratings):
+def test_plain_vectors_have_functions_without_parameters(model, ratings):
     results = em.evaluate(model.vectors, phrases=ratings)
     assert {result.method for result in results} == {"additive", "multiplicative", "own"}
-    with pytest.raises(SettingError, match="no held-out phrases: these vectors are no model"):
+    with pytest.raises(SettingError, match="held-out phrases require"):
         em.evaluate(model.vectors, phrases="held-out")
 
 
-def test_held_out_the_slow_way(model):
+def test_held_out_equals_the_naive_implementation(model):
     vectors, table = model.vectors, model.tables["phrases"]
     phrases = sorted(set(table[:, 3].tolist()))
     results = em.evaluate(model, phrases="held-out")
@@ -122,7 +122,7 @@ def test_held_out_the_slow_way(model):
                 values["rank"].append(1 + sum(value > values["cosine"][-1] for value in near))
                 far = [((made - vectors.matrix[other]) ** 2).sum() for other in phrases if other != phrase]
                 values["far"].append(1 + sum(value < values["squared-error"][-1] for value in far))
-            wanted = {
+            expected = {
                 "cosine": np.mean(values["cosine"]),
                 "squared-error": np.mean(values["squared-error"]),
                 "mean-rank": np.mean(values["rank"]),
@@ -133,62 +133,62 @@ def test_held_out_the_slow_way(model):
                 "reciprocal-rank-by-distance": np.mean(1 / np.array(values["far"])),
             }
             found = {r.measure: r for r in results if (r.section, r.method) == (type, function)}
-            assert set(found) == set(wanted)
-            for measure, value in wanted.items():
+            assert set(found) == set(expected)
+            for measure, value in expected.items():
                 assert found[measure].value == pytest.approx(value, rel=1e-5), (type, function, measure)
                 assert found[measure].low <= found[measure].value <= found[measure].high
-                assert found[measure].seen == len(rows)
+                assert found[measure].covered == len(rows)
 
 
-def test_ranks_of_equal_phrases_and_of_nothing():
+def test_ranks_of_ties_and_zero_vectors():
     phrases = np.array([[1.0, 0], [1, 0], [0, 1]])
-    assert ranks_of(np.array([[1.0, 0], [0, 1], [0, 0]]), phrases[[1, 2, 0]], phrases).tolist() == [1, 1, 1]
-    assert ranks_of(np.array([[1.0, 0]]), phrases[[2]], phrases).tolist() == [3]
+    assert cosine_ranks(np.array([[1.0, 0], [0, 1], [0, 0]]), phrases[[1, 2, 0]], phrases).tolist() == [1, 1, 1]
+    assert cosine_ranks(np.array([[1.0, 0]]), phrases[[2]], phrases).tolist() == [3]
 
 
-def test_intervals_hold_what_they_should():
+def test_intervals_have_their_nominal_coverage():
     rng, inside = np.random.default_rng(0), np.zeros(2)
     for _ in range(1000):
         values = rng.exponential(size=60)
-        low, high = mean_interval(values)
+        low, high = normal_interval(values)
         inside[0] += low < 1 < high
         low, high = median_interval(values)
         inside[1] += low < np.log(2) < high
     assert (inside > 920).all()
     assert (inside < 980).all()
-    assert mean_interval(np.ones(1)) == (None, None)
+    assert normal_interval(np.ones(1)) == (None, None)
     assert median_interval(np.ones(4)) == (None, None)
 
 
-def test_turned_phrases(ratings):
-    found = read_ratings(ratings).ratings
+def test_verb_object_phrases_are_reversed(ratings):
+    found = read_phrase_ratings(ratings).ratings
     assert ("w1", "unheard", "w3", "w2") in found["verb-object"]
     assert set(found) == {"adjective-noun", "verb-object"}
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
-        ("", "no column participant, type, s1lemma1"),
-        ("participant type rating\n", "no column s1lemma1, s1lemma2, s2lemma1, s2lemma2"),
-        (HEADING, "holds no rated phrases"),
-        (HEADING + "p1 x 0 a b c d\n", "line 2: not 8 fields and a rating"),
-        (HEADING + "p1 x 0 a b c d nan\n", "line 2: not 8 fields and a rating"),
-        (HEADING + "p1 x 0 a b c d 3\np1 x 1 a b c d 4\n", "line 3: p1 rates this pair a second time"),
+        ("", "columns participant, type, s1lemma1"),
+        ("participant type rating\n", "columns s1lemma1, s1lemma2, s2lemma1, s2lemma2"),
+        (HEADING, "no rated phrases"),
+        (HEADING + "p1 x 0 a b c d\n", "line 2: expected 8 fields"),
+        (HEADING + "p1 x 0 a b c d nan\n", "line 2: expected 8 fields"),
+        (HEADING + "p1 x 0 a b c d 3\np1 x 1 a b c d 4\n", "line 3: participant p1 rates this pair twice"),
     ],
 )
-def test_odd_ratings_are_refused(tmp_path, text, told):
+def test_malformed_ratings_are_refused(tmp_path, text, message):
     (tmp_path / "rated.txt").write_text(text)
-    with pytest.raises(FormatError, match=told):
-        read_ratings(tmp_path / "rated.txt")
+    with pytest.raises(FormatError, match=message):
+        read_phrase_ratings(tmp_path / "rated.txt")
 
 
-def test_a_missing_file_is_told(model):
+def test_a_missing_file_is_refused(model):
     with pytest.raises(FormatError, match="nowhere"):
         em.evaluate(model, phrases="nowhere.txt")
 
 
-def test_no_rating_can_be_judged(model, tmp_path):
+def test_without_covered_pairs_there_is_no_value(model, tmp_path):
     (tmp_path / "rated.txt").write_text(HEADING + "p1 x 0 a b c d 3\n")
     results = em.evaluate(model, phrases=tmp_path / "rated.txt")
     assert all(result.value is None and result.reason for result in results)
@@ -202,13 +202,13 @@ def test_types_without_functions_are_composed_like_any(model, ratings, tmp_path)
     assert strange[0].value is not None
 
 
-def test_pairs_of_phrases_are_compared_and_what_has_no_test_is_not(model, ratings):
+def test_only_mean_ratings_are_compared(model, ratings):
     suite = Suite.read(phrases=[ratings, "held-out"])
-    other = em.TensorIndexing(fewest=50, fit_epochs=1).fit(
-        *world(types=("adjective-noun", "verb-object"))[:2], threads=1, seed=5
+    other = em.TensorIndexing(min_phrases=50, fit_epochs=1).fit(
+        *synthetic_phrases(types=("adjective-noun", "verb-object"))[:2], threads=1, seed=5
     )
-    judged = [suite.judge(one, name) for one, name in ((model, "a"), (other, "b"))]
-    found = compare(judged)
+    judged = [suite.score(one, name) for one, name in ((model, "a"), (other, "b"))]
+    found = compare_scores(judged)
     assert {(one.set, one.measure, one.test) for one in found} == {("rated", "spearman", "paired bootstrap over pairs")}
     assert {one.method for one in found} == set(Composer.of(model).known_functions())
     values = {
@@ -221,11 +221,11 @@ def test_pairs_of_phrases_are_compared_and_what_has_no_test_is_not(model, rating
 
 def test_a_report_shows_every_measure_of_phrases(model, ratings, tmp_path):
     suite = Suite.read(phrases=[ratings, "held-out"])
-    judged = Judged.of("m", model, suite.judge(model, "m"))
+    judged = EvaluatedVectors.of("m", model, suite.score(model, "m"))
     write_report(tmp_path / "r.html", suite, [judged])
     page = (tmp_path / "r.html").read_text()
     shown = re.sub("<[^>]*>", " ", page.split("<script")[0])
-    for result in (outcome.result() for outcome in judged.outcomes):
+    for result in (one.result() for one in judged.scores):
         assert result.protocol
         assert result.value is None or f"{result.value:.4f}" in shown, result
     assert "reciprocal-rank-by-distance" in shown
@@ -238,7 +238,7 @@ def test_the_published_set_is_read():
     path = data / "phrase" / "mitchell-lapata-2010" / "mitchell_data.txt"
     if not path.exists():
         pytest.skip("EMBEDDINGS_DATA names no folder with the ratings of Mitchell and Lapata")
-    found = read_ratings(path).ratings
+    found = read_phrase_ratings(path).ratings
     assert {type: len(pairs) for type, pairs in found.items()} == dict.fromkeys(
         ("verb-object", "adjective-noun", "noun-noun"), 108
     )

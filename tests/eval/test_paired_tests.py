@@ -1,23 +1,23 @@
-"""Paired tests beside obvious twins, and what is too little to tell anything from."""
+"""Paired tests against naive implementations, and cases with too few items."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_resamples import interval, p_of, question_shares, times_drawn
+from naive_bootstrap import interval, resample_counts, resampled_question_means, two_sided_p
 
-from embeddings.eval import Suite, compare, evaluate
-from embeddings.eval.analogy_results import Answered, interval_and_p
-from embeddings.eval.comparison import agresti_min, bootstrap_p, compare_clusters, compare_correlations, compare_shares
-from embeddings.eval.confidence_intervals import wilson
-from embeddings.eval.results import Key
+from embeddings.eval import Suite, compare_scores, evaluate
+from embeddings.eval.statistics.analogy_results import AnalogyScores, interval_and_p
+from embeddings.eval.statistics.confidence_intervals import wilson
+from embeddings.eval.statistics.paired_tests import Pair, agresti_min, bootstrap_p
+from embeddings.eval.statistics.results import Key
 from embeddings.vectors.vectors import Vectors
 
 KEY = Key("set", "accuracy")
 
 
 @pytest.mark.parametrize("ranked", [True, False])
-def test_correlations_by_an_obvious_twin(ranked):
+def test_correlations_equal_the_naive_bootstrap(ranked):
     from scipy.stats import pearsonr, spearmanr
 
     correlation = spearmanr if ranked else pearsonr
@@ -25,17 +25,17 @@ def test_correlations_by_an_obvious_twin(ranked):
     ratings = rng.integers(0, 5, 30).astype(float)
     scores, others = ratings + rng.standard_normal(30), ratings + 4 * rng.integers(-1, 2, 30)
     drawn = []
-    for times in times_drawn(30):
+    for times in resample_counts(30):
         a, b, r = (np.repeat(side, times) for side in (scores, others, ratings))
         drawn.append(correlation(a, r).statistic - correlation(b, r).statistic)
-    found = compare_correlations(KEY, "a", "b", scores, others, ratings, ranked)
+    found = Pair(KEY, "a", "b").compare_correlations(scores, others, ratings, ranked=ranked)
     values = correlation(scores, ratings).statistic, correlation(others, ratings).statistic
     assert (found.value_first, found.value_second) == pytest.approx(values)
     assert found.difference == pytest.approx(values[0] - values[1])
     assert (found.low, found.high) == pytest.approx(interval(drawn))
-    assert found.p == pytest.approx(p_of(drawn))
+    assert found.p == pytest.approx(two_sided_p(drawn))
     assert (found.items, found.test) == (30, "paired bootstrap over pairs")
-    turned = compare_correlations(KEY, "b", "a", others, scores, ratings, ranked)
+    turned = Pair(KEY, "b", "a").compare_correlations(others, scores, ratings, ranked=ranked)
     assert (turned.first, turned.second) == ("b", "a")
     assert (turned.difference, turned.low, turned.high) == pytest.approx((-found.difference, -found.high, -found.low))
     assert turned.p == found.p
@@ -51,71 +51,71 @@ def test_p_at_its_extremes_and_between():
     assert bootstrap_p(np.append(np.ones(400), np.full(600, np.nan))) is None
 
 
-def test_a_table_of_two_by_two_worked_by_hand():
+def test_two_by_two_table_worked_by_hand():
     """30 items: both right 10, the first alone 8, the second alone 2, none 10."""
     right = np.repeat([True, True, False, False], [10, 8, 2, 10])
     other = np.repeat([True, False, True, False], [10, 8, 2, 10])
-    found = compare_shares(KEY, "a", "b", right, other)
+    found = Pair(KEY, "a", "b").compare_shares(right, other)
     assert found.p == pytest.approx(2 * (1 + 10 + 45) / 1024)  # 0, 1 or 2 of 10, and as much on the other side
     assert (found.value_first, found.value_second, found.items) == (18 / 30, 12 / 30, 30)
     assert found.difference == pytest.approx(0.2)
     # 8.5 and 2.5 of 32: (6 -+ 1.96 sqrt(11 - 36/32)) / 32
     assert (found.low, found.high) == pytest.approx((-0.0049716, 0.3799716), abs=1e-6)
-    turned = compare_shares(KEY, "b", "a", other, right)
+    turned = Pair(KEY, "b", "a").compare_shares(other, right)
     assert (turned.low, turned.high, turned.p) == pytest.approx((-found.high, -found.low, found.p))
 
 
 def test_all_gained_and_none():
-    found = compare_shares(KEY, "a", "b", np.ones(12, bool), np.zeros(12, bool))
+    found = Pair(KEY, "a", "b").compare_shares(np.ones(12, bool), np.zeros(12, bool))
     assert found.p == pytest.approx(2 / 2**12)
     assert agresti_min(12, 0, 12)[1] == 1
-    assert compare_shares(KEY, "a", "b", np.ones(12, bool), np.ones(12, bool)).p == 1
+    assert Pair(KEY, "a", "b").compare_shares(np.ones(12, bool), np.ones(12, bool)).p == 1
     low, high = agresti_min(0, 0, 12)
     assert low == -high < 0
 
 
 @settings(deadline=None, max_examples=50)
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=60))
-def test_mcnemar_by_summing_coins(pairs):
+def test_mcnemar_equals_a_sum_of_binomial_terms(pairs):
     from math import comb
 
     right, other = np.array(pairs).T
     gained, lost = sum(r and not o for r, o in pairs), sum(o and not r for r, o in pairs)
     n, most = gained + lost, max(gained, lost)
     p = min(1, 2 * sum(comb(n, k) for k in range(most, n + 1)) / 2**n)
-    assert compare_shares(KEY, "a", "b", right, other).p == pytest.approx(p)
+    assert Pair(KEY, "a", "b").compare_shares(right, other).p == pytest.approx(p)
 
 
 FEW, ENOUGH = 9, 10
 
 
-def test_few_pairs_tell_nothing():
+def test_few_pairs_have_no_interval():
     rng = np.random.default_rng(2)
     for count in (3, FEW, ENOUGH):
         ratings = np.arange(float(count))
-        found = compare_correlations(KEY, "a", "b", ratings, rng.standard_normal(count), ratings, True)
+        found = Pair(KEY, "a", "b").compare_correlations(ratings, rng.standard_normal(count), ratings, ranked=True)
         assert found.difference > 0
         assert (found.p is None) == (found.low is None) == (found.high is None) == (count < ENOUGH)
 
 
-def test_few_clusters_tell_nothing():
+def test_few_clusters_have_no_interval():
     for count in (FEW, ENOUGH):
         sizes = np.append(np.full(count, 3), np.zeros(50, int))  # others hold no item that counts
-        found = compare_clusters(KEY, "a", "b", sizes, 0 * sizes, sizes)
+        found = Pair(KEY, "a", "b").compare_clusters(sizes, 0 * sizes, sizes)
         assert found.difference == 1
         assert (found.p is None) == (found.low is None) == (count < ENOUGH)
 
 
-def test_few_words_tell_nothing(tmp_path):
+def test_few_words_have_no_interval(tmp_path):
     rng = np.random.default_rng(3)
     for count in (FEW, ENOUGH):
         (tmp_path / "names").write_text("".join(f"w{i}\t{'xy'[i % 2]}\n" for i in range(count)))
         suite = Suite.read(categories=tmp_path / "names")
-        judged = [
-            suite.judge(Vectors([f"w{i}" for i in range(count)], rng.standard_normal((count, 4))), name)
+        scores = [
+            suite.score(Vectors([f"w{i}" for i in range(count)], rng.standard_normal((count, 4))), name)
             for name in "ab"
         ]
-        found = {one.measure: one for one in compare(judged) if one.section is None}
+        found = {one.measure: one for one in compare_scores(scores) if one.section is None}
         for measure in ("micro-f1", "macro-f1"):
             assert (found[measure].p is None) == (found[measure].low is None) == (count < ENOUGH)
 
@@ -133,47 +133,47 @@ def questions():
 
 def answered(questions, which=1, **more):
     pairs, members = questions[0], np.ones(len(questions[0]), bool)
-    return Answered(
-        **{"vectors": "v", "key": KEY, "protocol": "", "seen": members, "members": members, **more},
-        right=questions[which],
+    return AnalogyScores(
+        **{"vectors": "v", "key": KEY, "protocol": "", "covered": members, "members": members, **more},
+        correct=questions[which],
         pairs=pairs,
     )
 
 
-def test_questions_by_an_obvious_twin(questions):
+def test_questions_equal_the_naive_bootstrap(questions):
     pairs, right, other = questions
     result = answered(questions).result()
-    assert (result.low, result.high) == pytest.approx(interval(question_shares(right.astype(float), pairs)))
+    assert (result.low, result.high) == pytest.approx(interval(resampled_question_means(right.astype(float), pairs)))
     assert result.low < result.value < result.high
-    drawn = question_shares(right.astype(float) - other, pairs)
+    drawn = resampled_question_means(right.astype(float) - other, pairs)
     found = answered(questions).compare(answered(questions, 2))
     assert (found.low, found.high) == pytest.approx(interval(drawn))
-    assert found.p == pytest.approx(p_of(drawn))
+    assert found.p == pytest.approx(two_sided_p(drawn))
     assert found.test == "paired bootstrap over word pairs"
     assert (found.value_first, found.value_second) == (right.mean(), other.mean())
 
 
-def test_questions_are_less_sure_than_if_they_were_independent(questions):
+def test_interval_of_questions_is_wider_than_that_of_independent_items(questions):
     result, hits = answered(questions).result(), int(questions[1].sum())
     low, high = wilson(hits, len(questions[1]))
     assert result.high - result.low > 1.5 * (high - low)
 
 
-def test_what_counts_of_questions(questions):
+def test_sections_and_comparisons_use_their_own_pairs(questions):
     """A section is judged by its own pairs, and two models by the questions that both can answer."""
     pairs, right, other = questions
     small = (pairs >= 12).all(axis=1)
     assert answered(questions, members=small).result().low is None  # six pairs
     large = answered(questions, members=~small).result()
-    drawn = question_shares(right[~small].astype(float), pairs[~small])
+    drawn = resampled_question_means(right[~small].astype(float), pairs[~small])
     assert (large.low, large.high) == pytest.approx(interval(drawn))
     seen = np.random.default_rng(5).random(len(pairs)) < 0.7
-    found = answered(questions).compare(answered(questions, 2, seen=seen))
-    drawn = question_shares(right[seen].astype(float) - other[seen], pairs[seen])
+    found = answered(questions).compare(answered(questions, 2, covered=seen))
+    drawn = resampled_question_means(right[seen].astype(float) - other[seen], pairs[seen])
     assert (found.low, found.high, found.items) == pytest.approx((*interval(drawn), seen.sum()))
 
 
-def test_questions_that_are_all_alike_have_the_interval_of_as_many_items_as_pairs(questions):
+def test_all_or_no_correct_questions_have_the_interval_of_one_item_per_pair(questions):
     pairs = questions[0]
     none = answered((pairs, np.zeros(len(pairs), bool))).result()
     assert (none.value, none.low, none.high) == (0, *wilson(0, 18))
@@ -181,19 +181,19 @@ def test_questions_that_are_all_alike_have_the_interval_of_as_many_items_as_pair
     assert (alone.value, alone.low, alone.high) == (1, *wilson(1, 1))
 
 
-def test_very_many_pairs_have_the_normal_interval(questions, monkeypatch):
+def test_many_pairs_have_the_normal_interval(questions, monkeypatch):
     pairs, right, other = questions
     many = np.concatenate([pairs + 18 * group for group in range(20)])
     gains = np.tile(right.astype(float) - other, 20)
     drawn, p = interval_and_p(gains, many)
-    monkeypatch.setattr("embeddings.eval.analogy_results.KEPT", 10)
+    monkeypatch.setattr("embeddings.eval.statistics.analogy_results.MAX_CACHED", 10)
     smooth, q = interval_and_p(gains, many)
     assert smooth == pytest.approx(drawn, abs=0.15 * (drawn[1] - drawn[0]))
     assert q == pytest.approx(p, abs=0.02)
     assert interval_and_p(np.zeros(len(many)), many) == ((0, 0), 1)
 
 
-def test_pairs_of_questions_are_told_by_their_words_in_any_case(tmp_path):
+def test_pairs_of_questions_ignore_case(tmp_path):
     lines = [": s", "a b c d", "A B e f", "c D a b", ": t", "c d e f"]
     (tmp_path / "q").write_text("\n".join(lines) + "\n")
     assert Suite.read(analogy=tmp_path / "q").questions[0].pairs().tolist() == [[0, 1], [0, 2], [1, 0], [1, 2]]
@@ -201,7 +201,7 @@ def test_pairs_of_questions_are_told_by_their_words_in_any_case(tmp_path):
     assert Suite.read(analogy=tmp_path / "bats.txt").questions[0].pairs().tolist() == [[0, 1], [1, 0]]
 
 
-def test_analogies_come_with_pairs(tmp_path):
+def test_analogies_are_evaluated_with_pairs(tmp_path):
     words = [f"{side}{i}" for i in range(14) for side in "ab"]
     lines = [f"a{i} b{i} a{j} b{j}" for i in range(14) for j in range(14) if i != j]
     (tmp_path / "q").write_text("\n".join(lines) + "\n")
@@ -210,6 +210,6 @@ def test_analogies_come_with_pairs(tmp_path):
     rows[1::2] += 1 + 1.2 * rng.standard_normal((14, 6))
     (result,) = evaluate(Vectors(words, rows), analogy=tmp_path / "q", restrict=None)
     assert 0 < result.value < 1
-    low, high = wilson(round(result.value * result.seen), result.seen)
+    low, high = wilson(round(result.value * result.covered), result.covered)
     assert result.high - result.low > 1.3 * (high - low)
-    assert "bootstrap over the pairs of words" in result.protocol
+    assert "bootstrap over the word pairs" in result.protocol

@@ -1,4 +1,4 @@
-"""Labelled documents: means by an obvious twin, rounds, and scikit-learn's decisions."""
+"""Document classification: mean vectors, splits, decisions of scikit-learn, trained and inferred vectors."""
 
 import json
 import os
@@ -9,7 +9,9 @@ import pytest
 
 from embeddings.errors import CorpusError, SettingError
 from embeddings.eval import evaluate
-from embeddings.eval.document_classification import read_documents
+from embeddings.eval.datasets.labelled_documents import read_documents
+from embeddings.eval.measures.document_classification import mean_vectors, predict
+from embeddings.eval.measures.window_classifier import whiten
 from embeddings.vectors.vectors import Vectors
 
 IMDB = Path(os.environ.get("EMBEDDINGS_DATA", "data")) / "documents"  # imdb-train_pos.tsv.zst and the like
@@ -37,9 +39,9 @@ def vectors():
     return Vectors(words, rng.standard_normal((60, 40)) * 1e-3)
 
 
-def test_means_by_an_obvious_twin(tmp_path, vectors):
-    documents = read_documents(write(tmp_path / "d.csv"), "text", "label").documents
-    means, counts = documents.means(vectors)
+def test_mean_vectors_equal_the_naive_implementation(tmp_path, vectors):
+    test = read_documents(write(tmp_path / "d.csv"), "text", "label")
+    documents, (means, counts) = test.documents, mean_vectors(vectors, test)
     for place, (label, text) in enumerate(rows(200, 0)):
         words = [word for word in text.lower().strip(".").split() if word in vectors]
         assert counts[place] == len(words)
@@ -48,48 +50,45 @@ def test_means_by_an_obvious_twin(tmp_path, vectors):
         assert means[place] == pytest.approx(expected, abs=1e-9)
 
 
-def test_learned_from_one_file_and_judged_by_another(tmp_path, vectors):
+def test_train_and_test_files(tmp_path, vectors):
     train, test = write(tmp_path / "train.csv", 400), write(tmp_path / "test.csv", 100, seed=1)
     results = evaluate(vectors, documents=f"{train},{test}")
     whole, words = results[-2:]
-    assert (whole.set, whole.seen, whole.total, whole.section) == ("test", 90, 100, None)
+    assert (whole.set, whole.covered, whole.total, whole.section) == ("test", 90, 100, None)
     assert 0.8 < whole.value < 1
-    assert [(result.section, result.detail) for result in results[:2]] == [("bad", True), ("good", True)]
-    assert (words.measure, words.seen, words.total) == ("words with vectors", words.seen, words.seen + 20)
-    assert "learned from one file" in whole.protocol
+    assert [(result.section, result.is_detail) for result in results[:2]] == [("bad", True), ("good", True)]
+    assert (words.measure, words.covered, words.total) == ("word coverage", words.covered, words.covered + 20)
+    assert "trained on one file" in whole.protocol
 
 
 @pytest.mark.golden
-def test_decides_as_scikit_learn_does(tmp_path, vectors):
+def test_predictions_equal_scikit_learn(tmp_path, vectors):
     from sklearn.linear_model import LogisticRegression
 
     test = read_documents(f"{write(tmp_path / 'a.csv', 400)},{write(tmp_path / 'b.csv', 100, seed=1)}", "text", "label")
-    from embeddings.eval.document_classification import told
-    from embeddings.eval.window_classifier import whitened
-
-    means, counts = test.documents.means(vectors)
+    means, counts = mean_vectors(vectors, test)
     label = np.array([label == "good" for label in test.documents.labels]).astype(int)
-    (learned, asked), known = test.rounds[0], counts > 0
+    (learned, asked), known = test.splits[0], counts > 0
     weights = np.zeros(500)
     weights[learned] = known[learned]
-    dense = whitened(means, weights) * known[:, None]
+    dense = whiten(means, weights) * known[:, None]
     # two sets of weights are kept here and their difference there, so that the penalty there is half
     theirs = LogisticRegression(C=2, tol=1e-8, max_iter=5000).fit(dense[learned], label[learned]).predict(dense[asked])
-    assert (told(means, known, label, learned, asked)[0] == theirs).mean() >= 0.99
+    assert (predict(means, known, label, learned, asked)[0] == theirs).mean() >= 0.99
 
 
-def test_one_file_is_judged_in_fifths(tmp_path, vectors):
+def test_one_file_is_cross_validated(tmp_path, vectors):
     test = read_documents(write(tmp_path / "d.csv", 203), "text", "label")
-    assert sorted(np.concatenate([asked for _, asked in test.rounds])) == list(range(203))
-    for learned, asked in test.rounds:
+    assert sorted(np.concatenate([asked for _, asked in test.splits])) == list(range(203))
+    for learned, asked in test.splits:
         assert not set(learned) & set(asked)
         assert len(learned) + len(asked) == 203
     whole = evaluate(vectors, documents=tmp_path / "d.csv")[-2]
-    assert (whole.total, whole.seen) == (203, 183)
+    assert (whole.total, whole.covered) == (203, 183)
     assert whole.value > 0.8
 
 
-def test_the_order_of_a_file_decides_nothing(tmp_path, vectors):
+def test_the_order_of_documents_does_not_matter(tmp_path, vectors):
     """Labels in turn, one after another: a fifth that is every fifth would hold one label, learned from the others."""
     kinds = ("good", "bad", "plain")
     lines = [f"{kinds[i % 3]},{kinds[i % 3]}{i % 20} {kinds[i % 3]}{i * 7 % 20} x{i}" for i in range(150)]
@@ -99,21 +98,21 @@ def test_the_order_of_a_file_decides_nothing(tmp_path, vectors):
         assert evaluate(vectors, documents=tmp_path / "d.csv")[-2].value > 0.9
         test = read_documents(tmp_path / "d.csv", "text", "label")
         for label in set(test.documents.labels):
-            counts = [sum(test.documents.labels[place] == label for place in asked) for _, asked in test.rounds]
+            counts = [sum(test.documents.labels[place] == label for place in asked) for _, asked in test.splits]
             assert max(counts) - min(counts) <= 1
 
 
-def test_documents_that_stand_twice_are_judged_together(tmp_path):
+def test_equal_documents_are_in_the_same_fold(tmp_path):
     rng = np.random.default_rng(7)
     texts = [f"a{rng.integers(9)} b{i}" for i in range(30)]
     places = rng.integers(0, 30, 120)
     (tmp_path / "d.csv").write_text("label,text\n" + "".join(f"{place % 2},{texts[place]}\n" for place in places))
     test = read_documents(tmp_path / "d.csv", "text", "label")
-    for learned, asked in test.rounds:
+    for learned, asked in test.splits:
         assert not set(places[learned]) & set(places[asked])
         assert len(asked) > 0
     (tmp_path / "d.csv").write_text("label,text\n" + "x,one two\n" * 9 + "y,three\ny,four\n")
-    with pytest.raises(CorpusError, match="holds 3 different documents, and 5 are needed"):
+    with pytest.raises(CorpusError, match=r"3 distinct documents.*5"):
         read_documents(tmp_path / "d.csv", "text", "label")
 
 
@@ -125,17 +124,17 @@ def test_json_lines_and_other_names_of_columns(tmp_path, vectors):
     assert [result.section for result in results] == ["1", "5", None, None]
 
 
-def test_what_is_refused(tmp_path, vectors):
+def test_invalid_files_and_columns_are_refused(tmp_path, vectors):
     def refused(text, message, error=CorpusError, **more):
         (tmp_path / "d.csv").write_text(text)
         with pytest.raises(error, match=message):
             evaluate(vectors, documents=more.pop("name", tmp_path / "d.csv"), **more)
 
-    refused("label,text\na,b\n", "holds 1 different documents, and 5 are needed")
+    refused("label,text\na,b\n", "1 distinct documents.*5")
     refused("label,text\na,b\n", "no column 'body'", text_column="body")
     refused("stars,text\na,b\n", "no column 'label'")
     refused("label,text\na,b\n", "no file or folder called 'nope'", name="nope")
-    refused("label,text\na,b\n", "documents are a file, or TRAIN,TEST, not 'a,b,c'", SettingError, name="a,b,c")
+    refused("label,text\na,b\n", "documents.*'a,b,c'", SettingError, name="a,b,c")
     with open(tmp_path / "d.jsonl", "w") as out:
         out.write('{"label": "a", "text": "x"}\n{"label": null, "text": "y"}\n' * 3)
     refused("", "document 2 has no label", name=tmp_path / "d.jsonl")
@@ -144,7 +143,7 @@ def test_what_is_refused(tmp_path, vectors):
 def test_no_value_has_a_reason(tmp_path):
     results = evaluate(Vectors(["other"], np.ones((1, 2))), documents=write(tmp_path / "d.csv"))
     assert (results[-2].value, results[-2].reason) == (None, "no word of the documents has a vector")
-    assert (results[-1].value, results[-1].seen) == (0, 0)
+    assert (results[-1].value, results[-1].covered) == (0, 0)
 
 
 def labelled(path, lines):
@@ -161,26 +160,30 @@ def learned(tmp_path):
     return both, noise + np.array([[number % 2, 0, 1] for number in range(60)]), [line[2] for line in lines]
 
 
-def test_vectors_that_were_learned_for_documents(learned):
+def test_trained_document_vectors(learned):
     both, matrix, names = learned
-    (whole,) = (found for found in evaluate(Vectors(map(str, range(60)), matrix), documents=both, trained=True)[2:])
-    assert (whole.value, whole.seen, whole.total, whole.measure) == (1, 20, 20, "accuracy")
-    assert "learned before" in whole.protocol
+    (whole,) = (
+        found for found in evaluate(Vectors(map(str, range(60)), matrix), documents=both, use_trained_vectors=True)[2:]
+    )
+    assert (whole.value, whole.covered, whole.total, whole.measure) == (1, 20, 20, "accuracy")
+    assert "trained vectors" in whole.protocol
     shuffled = np.random.default_rng(2).permutation(60)
     named = Vectors([names[i] for i in shuffled], matrix[shuffled])
     assert evaluate(named, documents=both, name_column="id")[-1].value == 1
-    assert evaluate(named, documents=both, trained=True)[-1].reason == "no document has a vector of its name"
+    assert (
+        evaluate(named, documents=both, use_trained_vectors=True)[-1].reason == "no document has a vector of its name"
+    )
     few = Vectors([str(number) for number in range(50)], matrix[:50])
-    assert (evaluate(few, documents=both, trained=True)[-1].seen, len(few)) == (10, 50)
-    with pytest.raises(SettingError, match="trained and name_column are of use only with documents"):
-        evaluate(named, similarity="wordsim353", trained=True)
+    assert (evaluate(few, documents=both, use_trained_vectors=True)[-1].covered, len(few)) == (10, 50)
+    with pytest.raises(SettingError, match="use_trained_vectors"):
+        evaluate(named, similarity="wordsim353", use_trained_vectors=True)
 
 
-def test_models_side_by_side_are_judged_by_documents_alone(tmp_path):
+def test_concatenated_models_are_evaluated_by_documents_only(tmp_path):
     import embeddings as em
 
     path = write(tmp_path / "d.csv", 100)
-    made = {"dim": 8, "min_count": 1, "epochs": 20, "sample": 0, "rate": 0.05}
+    made = {"dim": 8, "min_count": 1, "epochs": 20, "subsample": 0, "learning_rate": 0.05}
     corpus = em.Corpus(path, text_column="text")
     one, two = (kind(**made).train(corpus, threads=1) for kind in (em.ParagraphDBOW, em.ParagraphDM))
     both = em.concatenate(one, two)
@@ -188,25 +191,28 @@ def test_models_side_by_side_are_judged_by_documents_alone(tmp_path):
     assert (whole.vectors, whole.total) == ("paragraph-dbow + paragraph-dm", 100)
     inferred = Vectors(map(str, range(100)), both.infer(corpus))
     assert inferred.dim == 16
-    assert whole.value == evaluate(inferred, documents=path, trained=True)[-1].value
-    assert evaluate(both, documents=path, trained=True)[-1].seen == evaluate(one, documents=path, trained=True)[-1].seen
-    with pytest.raises(SettingError, match="models side by side have vectors of documents alone"):
+    assert whole.value == evaluate(inferred, documents=path, use_trained_vectors=True)[-1].value
+    assert (
+        evaluate(both, documents=path, use_trained_vectors=True)[-1].covered
+        == evaluate(one, documents=path, use_trained_vectors=True)[-1].covered
+    )
+    with pytest.raises(SettingError, match="concatenated models"):
         evaluate(both, documents=path, similarity="wordsim353")
 
 
-def test_models_of_lines_are_refused_rows_of_several(tmp_path):
+def test_models_of_lines_refuse_documents_of_several_lines(tmp_path):
     import embeddings as em
 
     path = tmp_path / "d.csv"
     path.write_text("label,text\n" + "".join(f'a,"one\n{i}"\nb,three {i}\n' for i in range(20)))
     model = em.ParagraphDBOW(dim=4, min_count=1, documents="lines").train(em.Corpus(["one two", "three"]))
-    with pytest.raises(SettingError, match=r"40 documents are labelled, 60 to the models, to which each line is one"):
+    with pytest.raises(SettingError, match=r"40 labelled documents.*60"):
         evaluate(model, documents=path)
 
 
 @pytest.mark.measure
 @pytest.mark.slow
-def test_reviews_of_films(tmp_path):
+def test_film_reviews(tmp_path):
     if not IMDB.is_dir():
         pytest.skip("the reviews are not part of the project; EMBEDDINGS_DATA says where they are")
     import csv

@@ -1,31 +1,24 @@
-"""Test sets: those known by name, files of several layouts, and every broken line with its number."""
+"""Similarity sets by name, layouts of files, and malformed lines, reported by number."""
 
 import pytest
 
 from embeddings.errors import FormatError
-from embeddings.eval.analogy_questions import read_questions
-from embeddings.eval.word_pairs import read_pairs
+from embeddings.eval.datasets.word_pairs import read_word_pairs
 
 
 def test_shipped_sets():
-    wordsim = read_pairs("wordsim353")
+    wordsim = read_word_pairs("wordsim353")
     assert (wordsim.name, len(wordsim.pairs), wordsim.pairs[2], wordsim.ratings[2]) == (
         "wordsim353",
         353,
         ("tiger", "tiger"),
         10.0,
     )
-    google = read_questions("google-analogies")
-    assert len(google.questions) == len(google.section_of) == 19544
-    assert len(google.sections) == 14
-    assert (google.questions[0], google.answers[0]) == (("Athens", "Greece", "Baghdad"), ("Iraq",))
-    assert (google.questions[-1], google.answers[-1]) == (("write", "writes", "work"), ("works",))
-    assert google.section_of[-1] == 13
 
 
 @pytest.mark.golden
 def test_simlex_comes_from_gensim():
-    simlex = read_pairs("simlex999")
+    simlex = read_word_pairs("simlex999")
     assert (simlex.name, len(simlex.pairs), simlex.pairs[0]) == ("simlex999", 999, ("old", "new"))
 
 
@@ -40,7 +33,7 @@ def test_simlex_comes_from_gensim():
 )
 def test_layouts_of_pairs(tmp_path, text):
     (tmp_path / "mine.txt").write_text(text, encoding="utf-8", newline="")
-    found = read_pairs(tmp_path / "mine.txt")
+    found = read_word_pairs(tmp_path / "mine.txt")
     assert (found.name, found.pairs, found.ratings) == (
         "mine",
         [("king", "queen"), ("new york", "city")],
@@ -74,82 +67,64 @@ PUBLISHED = {
 @pytest.mark.parametrize("layout", PUBLISHED)
 def test_published_layouts(tmp_path, layout):
     (tmp_path / "set").write_text(PUBLISHED[layout])
-    found = read_pairs(tmp_path / "set")
+    found = read_word_pairs(tmp_path / "set")
     assert found.pairs == [("old", "new"), ("smart", "intelligent")]
     assert found.ratings == [1.58, 9.2]
 
 
-def test_pairs_between_spaces(tmp_path):
+def test_pairs_separated_by_spaces(tmp_path):
     (tmp_path / "mine").write_text("king queen 8.5\na  b   1\n")
-    assert read_pairs(str(tmp_path / "mine")).pairs == [("king", "queen"), ("a", "b")]
+    assert read_word_pairs(str(tmp_path / "mine")).pairs == [("king", "queen"), ("a", "b")]
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "holds no word pairs"),
-        ("word1 word2 score\n", "holds no word pairs"),
-        ("a b 1\nc d\n", "line 2: two words and a rating are needed, not 'c d'"),
-        ("a\tb\t1\n\n# x\nc d 2\n", "line 4: two words and a rating are needed"),
+        ("", "no word pairs"),
+        ("word1 word2 score\n", "no word pairs"),
+        ("a b 1\nc d\n", "line 2: expected two words and a rating, got 'c d'"),
+        ("a\tb\t1\n\n# x\nc d 2\n", "line 4: expected two words and a rating"),
         ("a b 1\nc d x\n", "line 2: the rating 'x' is not a number"),
         ("w1 w2 score\nw1 w2 score\n", "line 2: the rating 'score' is not a number"),
         ("a b 1\nc d nan\n", "line 2: the rating 'nan' is not a number"),
-        ("a,b,1\n,d,2\n", "line 2: two words and a rating are needed"),
-        ("a b c 1\n", "line 1: two words and a rating are needed"),
-        ("a b 1 2 3\n", "line 1: two words and a rating are needed"),
+        ("a,b,1\n,d,2\n", "line 2: expected two words and a rating"),
+        ("a b c 1\n", "line 1: expected two words and a rating"),
+        ("a b 1 2 3\n", "line 1: expected two words and a rating"),
         (
             "w1\tw2\tfirst\tsecond\na\tb\t1\t2\n",
-            "line 1: which column is the rating. Call one of them 'rating'; they are",
+            "line 1: ambiguous rating column.*first, second|second",
         ),
-        ("w1\tw2\tmean\tscore\na\tb\t1\t2\n", "line 1: which column is the rating. .* they are mean, score"),
-        ("Word 1,Word 2,1,2\na,b,1,2\n", "line 1: which column is the rating"),
+        ("w1\tw2\tmean\tscore\na\tb\t1\t2\n", "line 1: ambiguous rating column.*mean, score"),
+        ("Word 1,Word 2,1,2\na,b,1,2\n", "line 1: ambiguous rating column"),
         ("a\tb\tN\t1\nc\td\t2\tN\n", "line 2: the rating 'N' is not a number"),
-        ("a\tb\tN\t1\nc\td\tN\n", "line 2: two words and a rating are needed"),
+        ("a\tb\tN\t1\nc\td\tN\n", "line 2: expected two words and a rating"),
         (b"a b 1\nc \xff 2\n", "line 2: not UTF-8"),
-        ("0,tiger,cat,7.35\n", "line 1: the first column is no word, but '0': call those of the words 'word1' and"),
-        (",tiger,cat,7.35\n", "line 1: the first column is no word, but ''"),
-        (",a,b,rating\n0,tiger,cat,7.35\n", "line 1: the first column is no word, but ''"),
-        (",word1,word2,rating\n0,tiger,,7.35\n", "line 2: two words and a rating are needed"),
+        ("0,tiger,cat,7.35\n", "line 1: the first column is not a word, got '0'.*'word1'"),
+        (",tiger,cat,7.35\n", "line 1: the first column is not a word, got ''"),
+        (",a,b,rating\n0,tiger,cat,7.35\n", "line 1: the first column is not a word, got ''"),
+        (",word1,word2,rating\n0,tiger,,7.35\n", "line 2: expected two words and a rating"),
         ("a,b,1\rc,d,2\r", "line 1: new-line character seen in unquoted field"),
         ("a,b,1\n" + "c" * 140_000 + ",d,2\n", "line 2: field larger than field limit"),
     ],
 )
-def test_broken_pairs(tmp_path, text, message):
+def test_malformed_files_are_refused(tmp_path, text, message):
     (tmp_path / "mine.txt").write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(FormatError, match=message) as caught:
-        read_pairs(tmp_path / "mine.txt")
+        read_word_pairs(tmp_path / "mine.txt")
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "holds no analogy questions"),
-        (": only\n", "holds no analogy questions"),
-        ("a b c d\n: s\na b c d\n", "line 1: a question before the first ': section' line"),
-        (": s\na b c d\na b c\n", "line 3: four words are needed, not 'a b c'"),
-        (": s\na b c d e\n", "line 2: four words are needed"),
-    ],
-)
-def test_broken_questions(tmp_path, text, message):
-    (tmp_path / "mine.txt").write_text(text)
-    with pytest.raises(FormatError, match=message):
-        read_questions(tmp_path / "mine.txt")
-
-
-def test_a_file_wins_over_a_name(tmp_path, monkeypatch):
+def test_a_file_takes_precedence_over_a_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "wordsim353").write_text("a b 1\n")
-    assert read_pairs("wordsim353").pairs == [("a", "b")]
+    assert read_word_pairs("wordsim353").pairs == [("a", "b")]
 
 
-def test_unknown_sets(tmp_path):
+def test_unknown_sets_are_refused(tmp_path):
     with pytest.raises(
         FormatError,
-        match="no test set 'nope': no such file, nor one of google-analogies, google-phrases, simlex999, wordsim353",
+        match=r"'nope'.*google-analogies, google-phrases, simlex999, wordsim353",
     ):
-        read_pairs("nope")
+        read_word_pairs("nope")
     with pytest.raises(FormatError, match="is a folder, not a test set"):
-        read_pairs(tmp_path)
-    with pytest.raises(FormatError, match="holds no analogy questions"):
-        read_questions(tmp_path)
+        read_word_pairs(tmp_path)

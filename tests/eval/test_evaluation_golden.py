@@ -1,12 +1,12 @@
-"""The same values as gensim on the same vectors, however named; rotation and scale change nothing."""
+"""The same values as gensim on the same vectors; rotation and scale do not matter."""
 
 import numpy as np
 import pytest
 
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.eval import evaluate
-from embeddings.eval.analogy_questions import read_questions
-from embeddings.eval.datasets import locate
+from embeddings.eval.datasets.analogy_questions import read_questions
+from embeddings.eval.datasets.dataset_files import locate
 from embeddings.models.model import Model
 from embeddings.vectors.vectors import Vectors
 
@@ -60,11 +60,11 @@ def test_similarity_equals_gensim(which, request):
         assert (result.measure, linear.measure) == ("spearman", "pearson")
         assert result.value == pytest.approx(spearman[0], abs=1e-6)
         assert linear.value == pytest.approx(pearson[0], abs=1e-6)
-        assert 100 * (1 - result.seen / result.total) == pytest.approx(missing)
+        assert 100 * (1 - result.covered / result.total) == pytest.approx(missing)
 
 
 def multiplicative(made):
-    """gensim's evaluation takes `similarity_function` and goes by `most_similar` all the same; so this replaces it."""
+    """Replaces `most_similar`, since gensim's evaluation ignores `similarity_function`."""
 
     def most_similar(positive, negative, topn, restrict_vocab):
         return made.most_similar_cosmul(positive=positive, negative=negative, topn=len(made))
@@ -89,8 +89,8 @@ def test_analogies_equal_gensim(tmp_path, which, restrict, method, request):
     for result, section in zip(results, sections, strict=False):
         if result.section not in ("semantic", "syntactic", None):
             assert result.section == section["section"]
-            assert result.seen == len(section["correct"]) + len(section["incorrect"])
-            assert (result.value or 0) * result.seen == pytest.approx(len(section["correct"]))
+            assert result.covered == len(section["correct"]) + len(section["incorrect"])
+            assert (result.value or 0) * result.covered == pytest.approx(len(section["correct"]))
     if which == "planted":
         assert 0.1 < score < 0.9
 
@@ -100,14 +100,14 @@ def values(vectors):
     return [result.value for result in results]
 
 
-def test_rotation_and_scale_change_nothing(planted):
+def test_rotation_and_scale_do_not_matter(planted):
     rotation = np.linalg.qr(np.random.default_rng(0).standard_normal((30, 30)))[0]
     plain = values(planted)
     assert values(Vectors(planted.words, planted.matrix * np.float32(1024))) == plain
     assert values(Vectors(planted.words, planted.matrix @ rotation)) == pytest.approx(plain, abs=1e-3)
 
 
-def test_vectors_models_and_paths_are_all_taken(tmp_path, trained):
+def test_vectors_models_and_paths_are_accepted(tmp_path, trained):
     trained.save(tmp_path / "v.bin")
     counts = np.arange(len(trained), 0, -1)
     model = Model("skipgram", vectors=trained, vocabulary=Vocabulary(trained.words, counts))

@@ -15,7 +15,7 @@ from embeddings.vectors.vectors import Vectors
 
 FITTING = {
     "paragraph-dbow": {"window": 5},  # it has none without train_words, and takes no other
-    "tensor-indexing": {"fewest": 0},  # the corpus of the contract has no phrases
+    "tensor-indexing": {"min_phrases": 0},  # the corpus of the contract has no phrases
     "sembei": {"max_n": 1, "per_length": "all"},  # nor do vectors of more than its words belong in it
 }
 
@@ -27,7 +27,12 @@ def test_installed(name):
 
 @pytest.mark.parametrize(
     "settings",
-    [{"combine": "sum"}, {"context_gradient": "exact", "learning_rate": 0.15}, {"shrink_window": False}, {"negatives": 20}],
+    [
+        {"combine": "sum"},
+        {"context_gradient": "exact", "learning_rate": 0.15},
+        {"shrink_window": False},
+        {"negatives": 20},
+    ],
     ids=str,
 )
 def test_cbow_in_its_other_forms(settings):

@@ -1,0 +1,116 @@
+"""Each function against its formula; gradients against central differences."""
+
+import numpy as np
+import pytest
+from composition_data import expected_vector, random_parameters
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from embeddings.errors import SettingError
+from embeddings.plugins.tensor_indexing.functions import FUNCTIONS, FullTensor, TensorIndexing, compose_rows
+
+shapes = st.tuples(st.integers(1, 6), st.integers(0, 3), st.integers(1, 5), st.integers(0, 2**32 - 1))
+
+
+def rows(seed, n, dim):
+    return np.random.default_rng(seed).normal(size=(3, n, dim))
+
+
+def to_tables(parameters, elementwise, literal):
+    """The parameters of a naive function as the tables hold them."""
+    halves = (parameters["m"], parameters["u"]), (parameters["n"], parameters["v"])
+    left, right = (np.ascontiguousarray(np.concatenate([a[None], b.transpose(1, 0, 2)])) for a, b in halves)
+    return {"left": left, "right": right, "identity": np.array([elementwise, literal])}
+
+
+def test_functions_with_few_parameters():
+    x, y = np.array([[1.0, 2.0]]), np.array([[3.0, -5.0]])
+    weights = {"weights": np.array([2.0, 0.5])}
+    assert FUNCTIONS["additive"].predict({}, x, y).tolist() == [[4, -3]]
+    assert FUNCTIONS["multiplicative"].predict({}, x, y).tolist() == [[3, -10]]
+    assert FUNCTIONS["weighted-additive"].predict(weights, x, y).tolist() == [[3.5, 1.5]]
+
+
+@given(shapes, st.sampled_from([(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (0.3, -2.0)]))
+@settings(deadline=None, max_examples=40)
+def test_tensor_indexing_equals_its_formula(shape, identity):
+    dim, rank, n, seed = shape
+    x, y, _ = rows(seed, n, dim)
+    parameters = random_parameters(np.random.default_rng(seed), dim, rank)
+    predicted = TensorIndexing().predict(to_tables(parameters, *identity), x, y)
+    expected = [
+        expected_vector(a, b, **parameters, elementwise=identity[0], literal=identity[1])
+        for a, b in zip(x, y, strict=True)
+    ]
+    np.testing.assert_allclose(predicted, expected, rtol=1e-10, atol=1e-10)
+
+
+@given(shapes)
+@settings(deadline=None, max_examples=20)
+def test_full_tensor_equals_its_formula(shape):
+    dim, _, n, seed = shape
+    rng = np.random.default_rng(seed)
+    x, y, _ = rows(seed, n, dim)
+    m, k, tensor = rng.normal(size=(dim, dim)), rng.normal(size=(dim, dim)), rng.normal(size=(dim, dim, dim))
+    predicted = FullTensor().predict({"left": m[None], "right": k[None], "tensor": tensor.reshape(dim, -1)}, x, y)
+    expected = [[a @ tensor[i] @ b + m[i] @ a + k[i] @ b for i in range(dim)] for a, b in zip(x, y, strict=True)]
+    np.testing.assert_allclose(predicted, expected, rtol=1e-10, atol=1e-10)
+
+
+def numeric_gradient(function, tables, name, x, y, z, step=1e-5):
+    """Central differences of half the mean squared length of the error, by each number of a parameter."""
+    slope = np.zeros(tables[name].size)
+    flat = tables[name].reshape(-1)
+    for place, value in enumerate(flat.tolist()):
+        losses = []
+        for moved in (value + step, value - step):
+            flat[place] = moved
+            losses.append(((function.predict(tables, x, y) - z) ** 2).sum() / (2 * len(x)))
+        flat[place] = value
+        slope[place] = (losses[0] - losses[1]) / (2 * step)
+    return slope.reshape(tables[name].shape)
+
+
+@given(shapes, st.sampled_from([(0.0, 0.0), (1.0, 0.0), (0.0, 1.0)]))
+@settings(deadline=None, max_examples=25)
+def test_gradient_of_tensor_indexing(shape, identity):
+    dim, rank, n, seed = shape
+    x, y, z = rows(seed, n, dim)
+    tables = to_tables(random_parameters(np.random.default_rng(seed), dim, rank), *identity)
+    check_gradient(TensorIndexing(), tables, ("left", "right"), x, y, z)
+
+
+@given(shapes)
+@settings(deadline=None, max_examples=10)
+def test_gradient_of_the_full_tensor(shape):
+    dim, _, n, seed = shape
+    rng = np.random.default_rng(seed)
+    x, y, z = rows(seed, n, dim)
+    tables = {name: rng.normal(size=(1, dim, dim)) for name in ("left", "right")}
+    tables["tensor"] = rng.normal(size=(dim, dim * dim))
+    check_gradient(FullTensor(), tables, ("left", "right", "tensor"), x, y, z)
+
+
+def check_gradient(function, tables, names, x, y, z):
+    error, gradient = function.gradient(tables, x, y, z)
+    np.testing.assert_allclose(error, function.predict(tables, x, y) - z, atol=1e-12)
+    assert set(gradient) == set(names)
+    for name in names:
+        np.testing.assert_allclose(
+            gradient[name], numeric_gradient(function, tables, name, x, y, z), rtol=1e-6, atol=1e-7
+        )
+
+
+def test_blocks_do_not_change_the_result(monkeypatch):
+    x, y, _ = rows(3, 50, 4).astype(np.float32)
+    tables = to_tables(random_parameters(np.random.default_rng(3), 4, 2), 1, 0)
+    whole = compose_rows("tensor-indexing", tables, x, y)
+    monkeypatch.setattr("embeddings.support.cosine.BLOCK_BYTES", 700)
+    np.testing.assert_array_equal(compose_rows("tensor-indexing", tables, x, y), whole)
+    assert whole.dtype == np.float32
+
+
+def test_overflow_is_refused():
+    huge = np.full((1, 2), 1e30, np.float32)
+    with pytest.raises(SettingError, match=r"multiplicative.*overflow"):
+        compose_rows("multiplicative", {}, huge, huge)

@@ -1,0 +1,234 @@
+"""Paragraph vectors: blocks against twins, gradient steps, weights of negative samples, documents in blocks."""
+
+import naive
+import numpy as np
+import pytest
+from kernel_helpers import (
+    BLOCK_TOLERANCE,
+    DIM,
+    block_source,
+    check_gradients,
+    line_bounds,
+    positions_of,
+    rows,
+    small_table,
+    tallying_buffers,
+)
+
+from embeddings.kernels.block import FIRST, LAST, fill_block, new_block, rewind
+from embeddings.kernels.line_operations import mark_documents_with_words
+from embeddings.kernels.matrix_products import UPDATE_TILE
+from embeddings.kernels.noise_sampling import shared_noise_count
+from embeddings.kernels.step_buffers import LOSS, PAIRS, UNTIL_SAMPLE, new_step_buffers
+from embeddings.kernels.window_batch import new_window_buffers
+from embeddings.plugins import paragraph_dbow as dbow
+from embeddings.plugins import paragraph_dm as dm
+
+WORDS, DOCUMENTS = 20, 4
+LENGTHS = (40, 1, 0, 2, 100, 157)
+ROWS = (3, 0, 1, 2, 3, 1)  # two tags occur twice
+SUM, MEAN, CONCAT = dm.SUM, dm.MEAN, dm.CONCAT
+
+
+def filled_block(noise, **settings):
+    """A block of all documents."""
+    ids = np.random.default_rng(5).integers(0, WORDS, sum(LENGTHS))
+    keep, weights = np.linspace(0.5, 1, WORDS), np.arange(1.0, WORDS + 1)
+    source = block_source(ids, line_bounds(*LENGTHS), WORDS, keep=keep, weights=weights, **settings)
+    source, block = source._replace(document_rows=np.array(ROWS)), new_block(5, noise, 400, documents=True)
+    rewind(block, source, 0, sum(LENGTHS))
+    fill_block(block, source, np.array([7, 0], np.uint64))
+    return block
+
+
+def random_tables(dtype, *counts):
+    rng = np.random.default_rng(3)
+    return [rows(rng, count, DIM, dtype, scale=0.4) for count in counts]
+
+
+def groups_of(block, noise):
+    """(document, words, noise) of the groups of a block."""
+    groups, i = [], int(block.cursor[FIRST])
+    while i < block.cursor[LAST]:
+        document, p = int(block.documents[i]), 1
+        while p < dbow.GROUP_SIZE and i + p < block.cursor[LAST] and block.documents[i + p] == document:
+            p += 1
+        samples = [int(word) for k in range(i, i + p) for word in block.noise[k, :noise]]
+        groups.append((document, block.words[i : i + p].tolist(), samples))
+        i += p
+    return groups
+
+
+def positions_with_documents(block):
+    """(document, position) of each centre of a block."""
+    return [(int(block.documents[position[0]]), position) for position in positions_of(block)]
+
+
+def dbow_tables(documents, words, output, negatives):
+    return dbow.Tables(documents.table, words.table, output.table, shared_noise_count(negatives), negatives)
+
+
+@pytest.mark.parametrize("negatives", [1, 5, 12])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_dbow_block_equals_the_twins(dtype, negatives):
+    documents, output = random_tables(dtype, DOCUMENTS, WORDS)
+    noise = shared_noise_count(negatives)
+    block, buffers = filled_block(noise), tallying_buffers(1, 4 * (1 + noise), documents.width, dtype)
+    dbow.learn_block(block, dbow_tables(documents, output, output, negatives), buffers, 0.05)
+    groups = groups_of(block, noise)
+    loss, pairs = naive.dbow(documents.twin, output.twin, groups, 0.05, negatives=negatives, tile=UPDATE_TILE)
+    documents.check(BLOCK_TOLERANCE[dtype])
+    output.check(BLOCK_TOLERANCE[dtype])
+    assert buffers.tally[PAIRS] == pairs == block.cursor[LAST] - block.cursor[FIRST] > 200
+    assert buffers.tally[LOSS] == pytest.approx(loss, rel=BLOCK_TOLERANCE[dtype])
+    assert {len(words) for _, words, _ in groups} == {1, 2, 4}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("negatives", [5, 12])
+def test_dbow_with_words_is_dbow_followed_by_skipgram(negatives):
+    documents, words, output = random_tables(np.float64, DOCUMENTS, WORDS, WORDS)
+    noise = shared_noise_count(negatives)
+    block = filled_block(negatives)
+    buffers = tallying_buffers(10, max(4 * (1 + noise), 1 + negatives), documents.width, np.float64)
+    dbow.learn_both(block, dbow_tables(documents, words, output, negatives), buffers, 0.05)
+    naive.dbow(documents.twin, output.twin, groups_of(block, noise), 0.05, negatives=negatives, tile=UPDATE_TILE)
+    windows = [
+        (line[i], [*line[start:i], *line[i + 1 : stop]], samples)
+        for i, line, start, stop, samples in positions_of(block)
+    ]
+    naive.skipgram(words.twin, output.twin, windows, 0.05, tile=UPDATE_TILE)
+    for table in (documents, words, output):
+        table.check(1e-11)
+
+
+@pytest.mark.parametrize("negatives", [1, 5, 12])
+@pytest.mark.parametrize("combine", [MEAN, SUM], ids=["mean", "sum"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_dm_block_equals_the_twins(dtype, combine, negatives):
+    documents, words, output = random_tables(dtype, DOCUMENTS, WORDS, WORDS)
+    block = filled_block(negatives)
+    buffers = tallying_buffers(1, 1 + negatives, output.width, dtype, contexts=11, rows=2)
+    dm.learn_block(block, dm.Tables(documents.table, words.table, output.table, combine, 1), buffers, 0.05)
+    settings = {"mean": combine == MEAN, "tile": UPDATE_TILE}
+    positions = positions_with_documents(block)
+    loss, pairs = naive.dm(documents.twin, words.twin, output.twin, positions, 0.05, **settings)
+    for table in (documents, words, output):
+        table.check(BLOCK_TOLERANCE[dtype])
+    assert buffers.tally[PAIRS] == pairs == block.cursor[LAST] - block.cursor[FIRST] > 200
+    assert buffers.tally[LOSS] == pytest.approx(loss, rel=BLOCK_TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("windows_per_draw", [1, 8])
+@pytest.mark.parametrize("negatives", [1, 5, 20])
+@pytest.mark.parametrize("dtype", [np.float32, pytest.param(np.float64, marks=pytest.mark.slow)])
+def test_dm_block_of_concatenated_windows_equals_the_twins(dtype, negatives, windows_per_draw):
+    """At a low rate: few words are in many windows at once, and large vectors amplify float32 errors."""
+    documents, words, output = random_tables(dtype, DOCUMENTS, WORDS + 1, WORDS * 11)
+    table, twin = output.table.reshape(WORDS, -1), output.twin.reshape(WORDS, -1)
+    block = filled_block(negatives, windows_per_draw=windows_per_draw)
+    weight = 5 / 3 if windows_per_draw > 1 else 1.0
+    buffers = new_window_buffers(windows_per_draw, negatives, words.width, slots=11, weight=weight, dtype=dtype)
+    buffers.tally[UNTIL_SAMPLE] = -1e9
+    tables = dm.Tables(documents.table, words.table, table, CONCAT, windows_per_draw)
+    dm.learn_concatenated(block, tables, buffers, 0.01)
+    settings = {"window": 5, "windows_per_draw": windows_per_draw, "tile": UPDATE_TILE, "weight": weight}
+    positions = positions_with_documents(block)
+    loss, pairs = naive.dm_concat(documents.twin, words.twin, twin, positions, 0.01, **settings)
+    for table in (documents, words, output):
+        table.check(5 * BLOCK_TOLERANCE[dtype])  # one float32 step for eight windows
+    assert buffers.tally[PAIRS] == pairs == block.cursor[LAST] - block.cursor[FIRST] > 200
+    assert buffers.tally[LOSS] == pytest.approx(loss, rel=5 * BLOCK_TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("negatives", [1, 5, 12])
+def test_weights_of_shared_negative_samples(negatives):
+    """Each pair of document and word gets `negatives` negative terms other than the word itself, shared or not."""
+    documents, output = random_tables(np.float64, DOCUMENTS, WORDS)
+    noise = shared_noise_count(negatives)
+    block, buffers = filled_block(noise), tallying_buffers(1, 4 * (1 + noise), documents.width, np.float64)
+    first, last = block.cursor[FIRST], block.cursor[LAST]
+    for words in ([3], [3, 3], [1, 3, 1, 2]):
+        p = len(words)
+        block.cursor[FIRST], block.cursor[LAST] = first, first + p
+        block.words[first : first + p], block.documents[first : first + p] = words, 0
+        block.noise[first : first + p] = 5
+        block.noise[first, 0] = 3
+        dbow.learn_block(block, dbow_tables(documents, output, output, negatives), buffers, 0.01)
+        positive, weights = buffers.weights[:p], buffers.weights[p : p + p * noise]
+        assert (positive == 1).all()
+        per_word = negatives / noise / p
+        assert weights[0] == pytest.approx(per_word * sum(word != 3 for word in words))
+        assert weights[1:] == pytest.approx(per_word * p)
+    assert last > first + 4
+
+
+def small_block(negatives, line, first, last, noise, documents):
+    """Centres first to last of one line, with the whole line as window."""
+    block = new_block(len(line), negatives, documents=True)
+    block.words[: len(line)] = line
+    block.start[:], block.stop[:] = 0, len(line)
+    block.noise[first:last] = noise
+    block.documents[first:last] = documents
+    block.cursor[FIRST], block.cursor[LAST] = first, last
+    return block
+
+
+def test_dbow_steps_are_gradient_steps():
+    """One group with a repeated word, a negative sample that is a word of it, and a repeated one."""
+    rng = np.random.default_rng(3)
+    documents, output = small_table(rng, 3), small_table(rng, 9)
+    noise = [[4, 4, 7], [2, 8, 8], [3, 1, 0], [4, 6, 2]]
+    block = small_block(3, [4, 2, 4, 1], 0, 4, noise, 2)
+    group = [(2, [4, 2, 4, 1], [word for row in noise for word in row])]
+    check_gradients(
+        dbow.learn_block,
+        block,
+        dbow.Tables(documents, output, output, 3, 5),
+        new_step_buffers(1, 16, documents.shape[1], dtype=np.float64),
+        lambda: naive.dbow_loss(documents, output, group, negatives=5),
+        (documents, output),
+    )
+
+
+@pytest.mark.parametrize("combine", [SUM, CONCAT], ids=["sum", "concat"])
+def test_dm_steps_are_gradient_steps(combine):
+    rng, is_concat = np.random.default_rng(3), combine == CONCAT
+    documents, words = small_table(rng, 3), small_table(rng, 9 + is_concat)
+    output = small_table(rng, 9 * (7 if is_concat else 1)).reshape(9, -1)
+    block = small_block(4, [1, 5, 3, 5], 2, 3, [[1, 3, 7, 7]], 1)
+    block.stop[2] = 4
+    if is_concat:
+        buffers = new_window_buffers(1, 4, words.shape[1], slots=7, dtype=np.float64)
+    else:
+        buffers = new_step_buffers(1, 5, output.shape[1], contexts=7, rows=2, dtype=np.float64)
+    positions, window = positions_with_documents(block), 3 if is_concat else None
+    check_gradients(
+        dm.learn_concatenated if is_concat else dm.learn_block,
+        block,
+        dm.Tables(documents, words, output, combine, 1),
+        buffers,
+        lambda: naive.dm_loss(documents, words, output, positions, window=window, mean=False),
+        (documents, words) if is_concat else (documents, words, output),
+    )
+
+
+@pytest.mark.parametrize("size", [23, 60, 400])
+def test_each_centre_has_its_document(size):
+    """Document d consists of the word d; blocks cut documents, and shares start anywhere."""
+    ids = np.repeat(np.arange(len(LENGTHS)), LENGTHS)
+    source = block_source(ids, line_bounds(*LENGTHS), len(LENGTHS))._replace(document_rows=np.array([5, 0, 4, 3, 2, 5]))
+    for begin in (0, 39, 40, 41, 50, 142, 143, 299):
+        block, rng, seen = new_block(5, 2, size, documents=True), np.array([1, 0], np.uint64), 0
+        rewind(block, source, begin, sum(LENGTHS))
+        while fill_block(block, source, rng) or block.cursor[FIRST] < block.cursor[LAST]:
+            centres = slice(block.cursor[FIRST], block.cursor[LAST])
+            assert block.documents[centres].tolist() == source.document_rows[block.words[centres]].tolist()
+            seen += centres.stop - centres.start
+        assert seen == sum(LENGTHS) - begin
+
+
+def test_documents_with_a_known_word_are_marked():
+    ids, has_words = np.array([9, 1, 9, 9, 2]), np.zeros(4, np.bool_)
+    mark_documents_with_words(ids, np.array([0, 2, 2, 4, 5]), np.array([3, 2, 1, 0]), 3, has_words)
+    assert has_words.tolist() == [True, False, False, True]
