@@ -178,7 +178,7 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
         "string has a vector. Needs about a quarter of the learning rate.",
     )
     tokenizer: ClassVar[str] = "codepoints"
-    continues: ClassVar[bool] = False
+    can_continue: ClassVar[bool] = False
     composer = staticmethod(ngram_vectors.composer)
 
     def __post_init__(self) -> None:

@@ -56,7 +56,7 @@ def vectors(version: int) -> em.Vectors:
 def model(version: int) -> em.Model:
     import subword_models
 
-    made = subword_models.model([f"word{version}{i}" for i in range(300)], 16, seed=version)
+    made = subword_models.fasttext_model([f"word{version}{i}" for i in range(300)], 16, seed=version)
     made.phrases, made.record = phrase_table(version), {"loss_by_epoch": [3.0, 2.0 + version]}
     return made
 
@@ -66,9 +66,9 @@ def phrases(version: int) -> em.PhraseList:
 
 
 def phrase_table(version: int) -> Any:
-    from embeddings.corpora.phrases.phrase_table import table_of
+    from embeddings.corpora.phrases.phrase_table import to_phrase_table
 
-    return table_of(phrases(version))
+    return to_phrase_table(phrases(version))
 
 
 def write_index(path: Path, version: int) -> None:
@@ -78,16 +78,16 @@ def write_index(path: Path, version: int) -> None:
 
 
 def write_vocabulary(path: Path, version: int) -> None:
-    from embeddings.corpora.vocabulary_files import write
+    from embeddings.corpora.vocabulary_files import write_vocabulary_file
 
-    write(em.Vocabulary([f"word{version}{i}" for i in range(999)], [1] * 999), path, force=True)
+    write_vocabulary_file(em.Vocabulary([f"word{version}{i}" for i in range(999)], [1] * 999), path, force=True)
 
 
 def write_checkpoint(path: Path, version: int) -> None:
-    from embeddings.training.checkpoints import State
+    from embeddings.training.checkpoints import RunState
 
     arrays = {"table.words": np.full((300, 16), version, np.float32)}
-    em.Checkpoints(path, keep=1).write(State({"version": version}, {"n": version}, arrays), version)
+    em.Checkpoints(path, keep=1).write(RunState({"version": version}, {"n": version}, arrays), version)
 
 
 def text_for(path: Path, version: int) -> Path:
@@ -108,13 +108,13 @@ def write_corpus(path: Path, version: int) -> None:
 
 
 def write_curve(path: Path, version: int) -> None:
-    from embeddings.training.loss_curve import draw_curve
+    from embeddings.training.loss_curve import draw_loss_curve
 
     log = path.parent.parent / f"log{version}.jsonl"  # not where a fault would strike it too
     if not log.exists():
         lines = [{"event": "progress", "words": i, "loss": i % 3 + version} for i in range(9)]
         log.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    draw_curve(log, path, force=True)
+    draw_loss_curve(log, path, force=True)
 
 
 def writers() -> dict[str, tuple[str, Write]]:
@@ -122,7 +122,7 @@ def writers() -> dict[str, tuple[str, Write]]:
     from embeddings.vectors import format_dispatch
 
     forms = [
-        name for name in format_dispatch.names() if format_dispatch.by_name(name).__name__.startswith("embeddings.")
+        name for name in format_dispatch.names() if format_dispatch.load_format(name).read.__module__.startswith("embeddings.")
     ]
     found: dict[str, tuple[str, Write]] = {
         f"format {name}": ("v.npy" if name == "npy" else "v.out", functools.partial(write_format, name))
@@ -279,7 +279,7 @@ class Kept(Try):
     """Checkpoints: the last one counts; the one before may still be there, as a process killed in between leaves it."""
 
     def state(self) -> str:
-        last = em.Checkpoints(self.path).found()[-1:]
+        last = em.Checkpoints(self.path).paths()[-1:]
         return state(last[0]) if last else "none"
 
 

@@ -149,9 +149,9 @@ def fuzz(names: Sequence[str], cases: int, seed: int = 1, *, first: int = 0) -> 
 
 def cache_beside(scratch: Path) -> Path:
     """A cache of its own, but for the compiled kernels."""
-    from embeddings.support.cache_folder import folder
+    from embeddings.support.cache_folder import cache_folder
 
-    cache, kernels = scratch / "cache", folder("kernels")
+    cache, kernels = scratch / "cache", cache_folder("kernels")
     cache.mkdir()
     if kernels is not None:
         (cache / "kernels").symlink_to(kernels)

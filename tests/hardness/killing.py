@@ -42,7 +42,7 @@ def finished(call: list[str]) -> float:
 
 def reached(out: Path) -> int:
     """Words of the last whole checkpoint; every one that is found must be whole."""
-    found = em.Checkpoints(f"{out}.checkpoints").found()
+    found = em.Checkpoints(f"{out}.checkpoints").paths()
     for path in found:
         read(path)
     return int(found[-1].name.removeprefix("words-")) if found else 0
@@ -106,7 +106,7 @@ def tried(given: argparse.Namespace, folder: Path) -> dict[str, Any]:
         places.append(words)
     finished(call)
     models = [em.load_model(path) for path in (whole, again)]
-    total = models[0].record["of_words"]
+    total = models[0].record["total_words"]
     left = [path.name for path in folder.iterdir() if path.name not in ("whole", "again")]
     return {
         "trainer": given.trainer,

@@ -1,4 +1,4 @@
-"""Whatever the size of the buffer, the split into files, the compression and the number of threads: the same tokens."""
+"""The tokens do not depend on block size, the split into files, compression or the number of threads."""
 
 import bz2
 import gzip
@@ -28,31 +28,31 @@ PACKED = {
     "xz": lzma.compress,
     "zst": lambda data: pa.compress(data, codec="zstd", asbytes=True),
 }
-MEMBERS = ("plain", "gz", "bz2", "xz")  # of which several in one file are one text
+MEMBERS = ("plain", "gz", "bz2", "xz")  # several in one file are one text
 often = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.fixture(autouse=True)
 def threads():
-    """As many as there were, again."""
+    """Restore the number of pyarrow threads."""
     before = pa.cpu_count()
     yield
     pa.set_cpu_count(before)
 
 
-def numbers(*sources, size=1 << 18, **how):
-    """All that an encoded corpus says."""
+def encode_to_lists(*sources, size=1 << 18, **columns):
+    """Encode a corpus; returns everything it contains."""
     with tempfile.TemporaryDirectory() as folder:
-        Corpus(*sources, **how).encode_into(Path(folder), None, size)
-        with EncodedCorpus(Path(folder)) as found:
-            vocabulary = found.vocabulary
-            tags = None if found.tags is None else found.tags.to_pylist()
-            parts = (found.ids.tolist(), found.sentences.tolist(), found.documents.tolist(), tags)
+        Corpus(*sources, **columns).write_text(Path(folder), None, size)
+        with EncodedCorpus(Path(folder)) as encoded:
+            vocabulary = encoded.vocabulary
+            tags = None if encoded.tags is None else encoded.tags.to_pylist()
+            parts = (encoded.ids.tolist(), encoded.sentences.tolist(), encoded.documents.tolist(), tags)
             return (list(vocabulary.words), vocabulary.counts.tolist(), *parts)
 
 
-def cut(items, places):
-    """A list in parts that begin at these places."""
+def split_at(items, places):
+    """Split a list at these positions."""
     bounds = sorted({0, len(items), *(place % (len(items) + 1) for place in places)})
     return [items[start:stop] for start, stop in itertools.pairwise(bounds)]
 
@@ -67,9 +67,9 @@ def cut(items, places):
     tokenizer=st.sampled_from(["words", "whitespace", "characters", "codepoints"]),
 )
 def test_text_in_files(lines, places, kinds, size, threads, tokenizer):
-    """Each file ends with its line; a blank one would end a document too, and stands before each file here."""
+    """A file ends a line and a document, so each file begins with a blank line here."""
     whole = [*lines, "end"]
-    parts = cut(whole, places)
+    parts = split_at(whole, places)
     with tempfile.TemporaryDirectory() as folder:
         one = Path(folder, "one")
         one.write_bytes("".join(f"{line}\n" for part in parts for line in ["", *part]).encode())
@@ -77,9 +77,9 @@ def test_text_in_files(lines, places, kinds, size, threads, tokenizer):
         for number, (part, kind) in enumerate(zip(parts, kinds, strict=False)):
             many.append(Path(folder, f"{number}.{kind}"))
             many[-1].write_bytes(PACKED[kind]("".join(f"{line}\n" for line in ["", *part]).encode()))
-        expected = numbers(one, tokenizer=tokenizer)
+        expected = encode_to_lists(one, tokenizer=tokenizer)
         pa.set_cpu_count(threads)
-        words, counts, ids, sentences, _, _ = numbers(*many, size=size, tokenizer=tokenizer)
+        words, counts, ids, sentences, _, _ = encode_to_lists(*many, size=size, tokenizer=tokenizer)
     assert (words, counts, ids, sentences) == expected[:4]
 
 
@@ -92,17 +92,17 @@ def test_text_in_files(lines, places, kinds, size, threads, tokenizer):
     case=st.sampled_from(["lower", "keep"]),
 )
 def test_one_file_in_several_members(lines, places, kind, size, case):
-    """Cut anywhere, within a letter too: what stands in one file is one text."""
+    """Split anywhere, even within a code point: the members of one file are one text."""
     data = "\n".join([*lines, "end"]).encode()
     with tempfile.TemporaryDirectory() as folder:
         one, packed = Path(folder, "one"), Path(folder, "packed")
         one.write_bytes(data)
-        packed.write_bytes(b"".join(PACKED[kind](part) for part in cut(data, places)))
-        assert numbers(packed, size=size, case=case) == numbers(one, case=case)
+        packed.write_bytes(b"".join(PACKED[kind](part) for part in split_at(data, places)))
+        assert encode_to_lists(packed, size=size, case=case) == encode_to_lists(one, case=case)
 
 
-def written(form, rows, path):
-    """Rows of text and tag as a table."""
+def write_table(form, rows, path):
+    """Write rows of text and tag as a table."""
     if form == "jsonl":
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         path.write_text(text, encoding="utf-8", newline="")
@@ -132,24 +132,23 @@ def written(form, rows, path):
     threads=st.integers(1, 3),
 )
 def test_tables_in_files(lines, places, forms, size, threads):
-    """Rows are documents with tags, whatever holds them."""
+    """Rows are documents with tags in every file type."""
     rows = [{"text": text, "tag": f"t{number}"} for number, text in enumerate([*lines, "end"])]
-    how = {"text_column": "text", "tag_column": "tag"}
+    columns = {"text_column": "text", "tag_column": "tag"}
     with tempfile.TemporaryDirectory() as folder:
-        expected = numbers(rows, **how)
+        expected = encode_to_lists(rows, **columns)
         many = []
         for number, (part, form) in enumerate(zip(cut(rows, places), forms, strict=False)):
             many.append(Path(folder, f"{number}.{form}"))
-            written(form, part, many[-1])
+            write_table(form, part, many[-1])
         pa.set_cpu_count(threads)
-        assert numbers(*many, size=size, **how) == expected
+        assert encode_to_lists(*many, size=size, **columns) == expected
 
 
-def test_a_pipe_gives_what_comes_in_any_pieces(tmp_path):
-    """Reads may give less than was asked for."""
+def test_a_pipe_may_return_short_reads(tmp_path):
     text = "the old town, été 日本\n" * 50
     (tmp_path / "t").write_text(text)
-    expected = numbers(tmp_path / "t")
+    expected = encode_to_lists(tmp_path / "t")
     reader, writer = os.pipe()
     if os.fork() == 0:
         for byte in text.encode():
@@ -157,7 +156,7 @@ def test_a_pipe_gives_what_comes_in_any_pieces(tmp_path):
         os._exit(0)
     os.close(writer)
     try:
-        assert numbers(Path(f"/dev/fd/{reader}"), size=64) == expected
+        assert encode_to_lists(Path(f"/dev/fd/{reader}"), size=64) == expected
     finally:
         os.close(reader)
         os.wait()

@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from subword_models import TOLERANCE, UNSEEN, WORDS, model, naive_vector
+from subword_models import TOLERANCE, UNSEEN, WORDS, fasttext_model, naive_vector
 
 import embeddings as em
 from embeddings.corpora.vocabulary import UnknownWordError, Vocabulary
@@ -35,7 +35,7 @@ def trainer(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(("min_n", "max_n"), [(3, 6), (1, 2), (2, 2)])
 def test_known_and_unseen_words_equal_the_naive_implementation(min_n, max_n):
-    fasttext = model(min_n=min_n, max_n=max_n)
+    fasttext = fasttext_model(min_n=min_n, max_n=max_n)
     for word in WORDS + UNSEEN:
         expected = naive_vector(fasttext, word)
         if expected.any():
@@ -46,7 +46,7 @@ def test_known_and_unseen_words_equal_the_naive_implementation(min_n, max_n):
 
 
 def test_several_words_at_once_and_zeros_without_ngrams():
-    fasttext = model()
+    fasttext = fasttext_model()
     rows = fasttext.compose([*UNSEEN, ""])
     assert rows.dtype == np.float32
     for word, row in zip([*UNSEEN, ""], rows, strict=True):
@@ -56,27 +56,27 @@ def test_several_words_at_once_and_zeros_without_ngrams():
 
 
 def test_vocabulary_words_include_their_own_row():
-    fasttext = model()
+    fasttext = fasttext_model()
     assert fasttext.vectors["the"].tolist() == fasttext.vectors.matrix[0].tolist()
     assert fasttext.vectors["the"].tolist() != fasttext.compose(["the"])[0].tolist()
 
 
 def test_vocabulary_larger_than_a_block(monkeypatch):
     monkeypatch.setattr("embeddings.models.subword_vectors.MAX_BLOCK_NGRAMS", 40)
-    assert np.array_equal(model().vectors.matrix, np.array([model().vectors[word] for word in WORDS]))
+    assert np.array_equal(fasttext_model().vectors.matrix, np.array([fasttext_model().vectors[word] for word in WORDS]))
     for word in WORDS:
-        np.testing.assert_allclose(model().vectors[word], naive_vector(model(), word), **TOLERANCE)
+        np.testing.assert_allclose(fasttext_model().vectors[word], naive_vector(fasttext_model(), word), **TOLERANCE)
 
 
 def test_a_misspelt_word_is_near_the_correct_one():
-    fasttext = model(["government", "river", "banana"], dim=50, buckets=10_000)
+    fasttext = fasttext_model(["government", "river", "banana"], dim=50, buckets=10_000)
     assert fasttext.vectors.most_similar("goverment", top=1)[0][0] == "government"
     assert fasttext.vectors.most_similar(["rivver"], top=1)[0][0] == "river"
     assert fasttext.vectors.similarity("bananna", "banana") > 0.5
 
 
 def test_a_saved_model_composes_by_the_composer_of_its_trainer(tmp_path, trainer):
-    fasttext = model(name=trainer)
+    fasttext = fasttext_model(name=trainer)
     fasttext.save(tmp_path / "m")
     assert json.loads((tmp_path / "m" / "model.json").read_text())["composes"] is True
     for loaded in (Model.load(tmp_path / "m").vectors, em.load(tmp_path / "m")):
@@ -85,13 +85,13 @@ def test_a_saved_model_composes_by_the_composer_of_its_trainer(tmp_path, trainer
 
 
 def test_loading_imports_neither_the_trainer_nor_heavy_libraries(tmp_path, trainer, python):
-    model(name=trainer).save(tmp_path / "m")
+    fasttext_model(name=trainer).save(tmp_path / "m")
     code = "import sys, embeddings as em; v = em.load(sys.argv[1]); v['the']; print(*sys.modules)"
     assert not {"numba", "pandas", "scipy", "sklearn"} & set(python("-c", code, tmp_path / "m").stdout.split())
 
 
 def test_the_trainer_of_a_saved_model_is_not_installed(tmp_path):
-    model(name="stranger").save(tmp_path / "m")
+    fasttext_model(name="stranger").save(tmp_path / "m")
     loaded = em.load(tmp_path / "m")
     assert loaded["the"].shape == (7,)
     with pytest.raises(RegistryError, match="'stranger'"):
@@ -136,7 +136,7 @@ BROKEN = {
 
 @pytest.mark.parametrize(("damage", "message"), BROKEN.values(), ids=BROKEN)
 def test_broken_models_are_refused(damage, message):
-    fasttext = model()
+    fasttext = fasttext_model()
     damage(fasttext)
     with pytest.raises(FormatError, match=message):
         fasttext.vectors["wheres"]
@@ -151,7 +151,7 @@ def test_composed_vectors_must_be_finite_and_of_the_right_shape():
 
 
 def test_a_table_must_have_buckets():
-    assert composer(model()) is not None
+    assert composer(fasttext_model()) is not None
     with pytest.raises(SettingError, match="buckets"):
         SubwordVectors(np.ones((0, 3), np.float32), 3, 6)
 
@@ -163,17 +163,17 @@ def test_contract_requires_the_composer_of_the_trainer():
     class Forgetful:
         pass
 
-    check_composing(Composing, model())
+    check_composing(Composing, fasttext_model())
     with pytest.raises(AssertionError, match=r"Forgetful.*composer"):
-        check_composing(Forgetful, model())
-    twice = model()
+        check_composing(Forgetful, fasttext_model())
+    twice = fasttext_model()
     twice.composer = lambda model: lambda texts: np.ones((1, 7))
     with pytest.raises(AssertionError, match="row for each text"):
         check_composing(Composing, twice)
 
 
 def test_evaluation_counts_pairs_with_composed_words(tmp_path):
-    fasttext = model(["river", "banana", "king"], dim=30, buckets=1000)
+    fasttext = fasttext_model(["river", "banana", "king"], dim=30, buckets=1000)
     pairs = [
         ("river", "banana", 1),
         ("Rivers", "river", 9),
@@ -201,10 +201,10 @@ def test_evaluation_counts_pairs_with_composed_words(tmp_path):
 def test_composed_words_count_in_paired_tests_and_reports(tmp_path):
     from embeddings.eval.report import EvaluatedVectors, write_report
 
-    fasttext, path = model(["river", "banana", "king"], dim=30, buckets=1000), tmp_path / "pairs.tsv"
+    fasttext, path = fasttext_model(["river", "banana", "king"], dim=30, buckets=1000), tmp_path / "pairs.tsv"
     path.write_text("".join(f"river\trivers{i}\t{i}\n" for i in range(12)))
     suite = Suite.read(similarity=path, compose=True)
-    other = model(["river", "banana", "king"], dim=20, buckets=900)
+    other = fasttext_model(["river", "banana", "king"], dim=20, buckets=900)
     scores = [suite.score(one, name) for one, name in ((fasttext, "a"), (other, "b"))]
     assert [(one.items, one.measure) for one in compare_scores(scores)] == [(12, "spearman"), (12, "pearson")]
     write_report(tmp_path / "r.html", suite, [EvaluatedVectors.of("a", fasttext, scores[0])])

@@ -1,4 +1,4 @@
-"""Threads that fail, are stopped, or are interrupted: none goes on, nothing is lost, nobody waits."""
+"""Threads that fail, are stopped or are interrupted: all of them end, and the model is not lost."""
 
 import _thread
 import os
@@ -15,7 +15,7 @@ import embeddings as em
 from embeddings.kernels.block import LAST
 from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.plugins.skipgram import Tables
-from embeddings.testing.trainer_contract import planted
+from embeddings.testing.trainer_contract import synonym_corpus
 from embeddings.training import hogwild
 from embeddings.training.result import Interrupted
 from embeddings.training.task import prepare
@@ -23,136 +23,138 @@ from embeddings.training.task import prepare
 ENDLESS = 100_000  # epochs: hours
 
 
-class Wrong(Exception):
-    """What a test raises in a thread."""
+class TestError(Exception):
+    """Raised in threads and reports."""
+
+    __test__ = False
 
 
-def alive():
-    """The threads of the loop that still run."""
+def running_threads():
+    """Training threads that still run."""
     return [thread for thread in threading.enumerate() if thread.name.startswith("trainer")]
 
 
-def test_runs_each_thread_once_and_reports_at_the_end():
+def test_each_thread_runs_once_and_the_end_is_reported():
     done, reports = [], []
-    hogwild.run_threads(lambda thread, stop: done.append(thread), 5, lambda: reports.append(len(done)))
+    hogwild.run_threads(lambda thread, halt: done.append(thread), 5, lambda: reports.append(len(done)))
     assert sorted(done) == [0, 1, 2, 3, 4]
     assert reports[-1] == 5
 
 
-def test_a_thread_that_fails_stops_the_others_and_is_heard():
+def test_a_failing_thread_stops_the_others_and_raises():
     stopped = []
 
-    def work(thread, stop):
+    def work(thread, halt):
         if thread == 2:
-            raise Wrong("number 2")
-        stop.wait()
+            raise TestError("number 2")
+        halt.wait()
         stopped.append(thread)
 
-    with pytest.raises(Wrong, match="number 2"):
+    with pytest.raises(TestError, match="number 2"):
         hogwild.run_threads(work, 4, lambda: None)
     assert sorted(stopped) == [0, 1, 3]
-    assert not alive()
+    assert not running_threads()
 
 
-def test_a_thread_that_fails_after_others_have_ended_is_heard():
+def test_a_thread_that_fails_last_raises():
     first = threading.Event()
 
-    def work(thread, stop):
+    def work(thread, halt):
         if thread == 0:
             first.set()
             return
         first.wait()
         time.sleep(2 * hogwild.REPORT_INTERVAL)
-        raise Wrong("late")
+        raise TestError("late")
 
-    with pytest.raises(Wrong, match="late"):
+    with pytest.raises(TestError, match="late"):
         hogwild.run_threads(work, 2, lambda: None)
 
 
-def test_a_report_that_fails_stops_all_threads():
+def test_a_failing_report_stops_all_threads():
     stopped = []
 
-    def work(thread, stop):
-        stop.wait()
+    def work(thread, halt):
+        halt.wait()
         stopped.append(thread)
 
     def report():
-        raise Wrong("no more")
+        raise TestError("no more")
 
-    with pytest.raises(Wrong, match="no more"):
+    with pytest.raises(TestError, match="no more"):
         hogwild.run_threads(work, 3, report)
     assert sorted(stopped) == [0, 1, 2]
-    assert not alive()
+    assert not running_threads()
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_a_kernel_that_fails_reaches_the_caller_of_train(threads):
+def test_an_exception_of_a_kernel_reaches_the_caller(threads):
     def learn_block(block, tables, buffers, rate):
         if block.cursor[LAST] > 100:
-            raise Wrong("kernel")
+            raise TestError("kernel")
 
-    made = em.SkipGram(dim=8, min_count=1, epochs=ENDLESS)
-    task = prepare("skipgram", made, planted(), threads=threads)
+    trainer = em.SkipGram(dim=8, min_count=1, epochs=ENDLESS)
+    task = prepare("skipgram", trainer, synonym_corpus(), threads=threads)
     tables = Tables(words=np.zeros((40, 16), np.float32), output=np.zeros((40, 16), np.float32))
-    with pytest.raises(Wrong, match="kernel"):
+    with pytest.raises(TestError, match="kernel"):
         task.run(learn_block, tables, lambda: new_step_buffers(10, 6, 16))
-    assert not alive()
+    assert not running_threads()
 
 
-def test_a_report_that_raises_ends_training():
-    told = []
+def test_an_exception_of_report_ends_training():
+    reports = []
 
     def report(progress):
-        told.append(progress)
-        if len(told) == 3:
-            raise Wrong("enough")
+        reports.append(progress)
+        if len(reports) == 3:
+            raise TestError("enough")
 
-    with pytest.raises(Wrong, match="enough"):
-        em.train("cbow", planted(), dim=8, min_count=1, epochs=ENDLESS, threads=2, report=report)
-    assert len(told) == 3
-    assert not alive()
+    with pytest.raises(TestError, match="enough"):
+        em.train("cbow", synonym_corpus(), dim=8, min_count=1, epochs=ENDLESS, threads=2, report=report)
+    assert len(reports) == 3
+    assert not running_threads()
 
 
-def assert_usable(stopped, trainer):
-    """What was learned until an interrupt is a model like any other, that says how far it came."""
-    model = stopped.model
+def assert_usable(interrupt, trainer):
+    """The model of an interrupt is complete, and records how far training came."""
+    model = interrupt.model
     assert model.name == trainer
     assert np.isfinite(model.vectors.matrix).all()
     assert abs(model.tables["output"]).max() > 0
     assert 0 < model.record["words"] < model.record["total_words"]
     assert 0 < len(model.record["loss_by_epoch"]) < ENDLESS
-    assert not alive()
+    assert not running_threads()
 
 
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("trainer", ["skipgram", "cbow"])
-def test_a_report_may_interrupt(trainer, threads):
+def test_report_may_interrupt(trainer, threads):
     def report(progress):
         if progress.words:
             raise KeyboardInterrupt
 
-    with pytest.raises(Interrupted) as stopped:
-        em.train(trainer, planted(), dim=8, min_count=1, epochs=ENDLESS, threads=threads, report=report)
-    assert_usable(stopped.value, trainer)
+    with pytest.raises(Interrupted) as interrupt:
+        em.train(trainer, synonym_corpus(), dim=8, min_count=1, epochs=ENDLESS, threads=threads, report=report)
+    assert_usable(interrupt.value, trainer)
 
 
-def test_an_interrupt_of_the_main_thread():
-    """As Ctrl-C does it: the signal comes while the main thread waits for the others."""
+def test_interrupt_of_the_main_thread():
+    """As Ctrl-C does: while the main thread waits for the others."""
 
     def report(progress):
         if progress.words and not timer.is_alive() and not timer.finished.is_set():
             timer.start()
 
     timer = threading.Timer(0.05, _thread.interrupt_main)
-    with pytest.raises(Interrupted) as stopped:
-        em.train("skipgram", planted(), dim=8, min_count=1, epochs=ENDLESS, threads=2, report=report)
-    assert_usable(stopped.value, "skipgram")
+    with pytest.raises(Interrupted) as interrupt:
+        em.train("skipgram", synonym_corpus(), dim=8, min_count=1, epochs=ENDLESS, threads=2, report=report)
+    assert_usable(interrupt.value, "skipgram")
 
 
 SCRIPT = """
 import sys
 import embeddings as em
-from embeddings.testing.trainer_contract import planted
+from embeddings.testing.trainer_contract import synonym_corpus
 from embeddings.training.result import Interrupted
 
 def report(progress):
@@ -160,14 +162,14 @@ def report(progress):
         print("training", flush=True)
 
 try:
-    em.train("skipgram", planted(), dim=8, min_count=1, epochs=100_000, threads=2, report=report)
-except Interrupted as stopped:
-    stopped.model.save(sys.argv[1])
+    em.train("skipgram", synonym_corpus(), dim=8, min_count=1, epochs=100_000, threads=2, report=report)
+except Interrupted as interrupt:
+    interrupt.model.save(sys.argv[1])
     print("saved", flush=True)
 """
 
 
-def test_a_signal_ends_a_real_process_and_its_model_can_be_saved(tmp_path):
+def test_the_model_of_an_interrupted_process_can_be_saved(tmp_path):
     command = [sys.executable, "-c", SCRIPT, str(tmp_path / "model")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline() == "training\n"

@@ -13,7 +13,7 @@ from embeddings.kernels.block import FIRST, LAST
 from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.plugins.skipgram import Tables
 from embeddings.settings import Schedule
-from embeddings.testing.trainer_contract import planted
+from embeddings.testing.trainer_contract import synonym_corpus
 from embeddings.training.progress import Progress, Tally
 from embeddings.training.task import Task, prepare
 
@@ -23,16 +23,16 @@ from embeddings.training.task import Task, prepare
     share=st.none() | st.floats(0, 1),
     total=st.integers(1, 10**12),
 )
-def test_rate_starts_at_rate_never_rises_and_ends_at_its_floor(rate, share, total):
+def test_learning_rate_decreases_to_its_minimum(rate, share, total):
     schedule = Schedule(learning_rate=rate, min_learning_rate=None if share is None else share * rate)
     rates = [schedule.learning_rate_at(total * k // 50, total) for k in range(51)]
     assert rates[0] == rate
     assert all(a >= b for a, b in pairwise(rates))
-    assert rates[-1] == schedule.floor == min(rates)
-    assert schedule.floor == (rate / 10_000 if share is None else share * rate)
+    assert rates[-1] == schedule.final_learning_rate == min(rates)
+    assert schedule.final_learning_rate == (rate / 10_000 if share is None else share * rate)
 
 
-def test_rate_falls_linearly_over_all_epochs():
+def test_learning_rate_falls_linearly_over_all_epochs():
     schedule = Schedule(learning_rate=0.1, epochs=4)
     assert schedule.learning_rate_at(500, 1000) == pytest.approx(0.05)
     assert schedule.learning_rate_at(900, 1000) == pytest.approx(0.01)
@@ -42,24 +42,24 @@ def test_rate_falls_linearly_over_all_epochs():
 @pytest.mark.parametrize("threads", [1, 2, 3, 8])
 @pytest.mark.parametrize("epochs", [1, 3])
 def test_reports_of_a_run(trainer, threads, epochs):
-    told = []
-    made = trainer(dim=8, min_count=1, epochs=epochs, learning_rate=0.04, min_learning_rate=0.001)
-    model = made.train(planted(), threads=threads, report=told.append)
+    reports = []
+    configured = trainer(dim=8, min_count=1, epochs=epochs, learning_rate=0.04, min_learning_rate=0.001)
+    model = configured.train(synonym_corpus(), threads=threads, report=reports.append)
     words = model.vocabulary.total
-    assert [p.words for p in told] == sorted(p.words for p in told)
-    assert {p.total for p in told} == {words * epochs}
-    assert {p.epochs for p in told} == {epochs}
-    assert all(1 <= p.epoch <= epochs and 0 <= p.share <= 1 for p in told)
-    assert all(p.learning_rate == pytest.approx(max(0.04 * (1 - p.share), 0.001)) for p in told)
-    assert [p.learning_rate for p in told] == sorted((p.learning_rate for p in told), reverse=True)
-    last = told[-1]
+    assert [p.words for p in reports] == sorted(p.words for p in reports)
+    assert {p.total for p in reports} == {words * epochs}
+    assert {p.epochs for p in reports} == {epochs}
+    assert all(1 <= p.epoch <= epochs and 0 <= p.share <= 1 for p in reports)
+    assert all(p.learning_rate == pytest.approx(max(0.04 * (1 - p.share), 0.001)) for p in reports)
+    assert [p.learning_rate for p in reports] == sorted((p.learning_rate for p in reports), reverse=True)
+    last = reports[-1]
     assert (last.words, last.share, last.epoch, last.learning_rate) == (words * epochs, 1, epochs, 0.001)
     assert last.seconds_left == 0
     assert model.record["words"] == model.record["total_words"] == words * epochs
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])
-def test_rate_that_kernels_are_given_falls_over_epochs_and_threads(threads):
+def test_learning_rate_of_kernels_falls_over_epochs_and_threads(threads):
     """It is of what all threads have read over all epochs, so it never starts again."""
     made, given = em.SkipGram(dim=8, min_count=1, subsample=0, epochs=3, learning_rate=0.04), []
     task = prepare("skipgram", made, em.Corpus([["a", "b", "c", "d"] * 10_000]), threads=threads)

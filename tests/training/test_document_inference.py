@@ -7,13 +7,13 @@ import pyarrow
 import pytest
 
 import embeddings as em
+from embeddings.corpora.documents import corpus_documents
 from embeddings.corpora.phrases import Phrase, PhraseList, phrase_table
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, FormatError, OutputError, SettingError
 from embeddings.models import document_vectors
 from embeddings.testing import check_trainer
 from embeddings.training import document_stream as training
-from embeddings.corpora.documents import corpus_documents
 from embeddings.training.task import prepare
 
 KINDS = [
@@ -387,7 +387,9 @@ def test_phrases_that_are_broken_or_were_not_kept_are_told(tmp_path):
         em.load_model(tmp_path / "m")
     for column in (["new"], ["new", ""], None):
         words = pyarrow.array([column], pyarrow.large_list(pyarrow.large_string()))
-        phrase_table.save_phrase_table(pyarrow.table({"words": words, "pass": pyarrow.array([1], pyarrow.int8())}), file)
+        phrase_table.save_phrase_table(
+            pyarrow.table({"words": words, "pass": pyarrow.array([1], pyarrow.int8())}), file
+        )
         with pytest.raises(FormatError, match="the phrases of a model are broken: a phrase has 2 to 32 words"):
             em.load_model(tmp_path / "m").infer(["new york"])
     phrase_table.save_phrase_table(pyarrow.table({"tag": ["x"]}), file)

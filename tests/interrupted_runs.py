@@ -1,4 +1,4 @@
-"""What the tests of checkpoints share: corpora, trainers in all forms, and runs that halt where a test wants it."""
+"""Helpers for tests of checkpoints: corpora, trainers with all kinds of settings, and runs interrupted at any block."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,11 +8,10 @@ from unittest.mock import patch
 import numpy as np
 
 import embeddings as em
-from embeddings.testing.trainer_contract import planted
-from embeddings.training import hogwild
+from embeddings.testing.trainer_contract import synonym_corpus
 
 SMALL = {"dim": 8, "min_count": 1, "epochs": 2, "subsample": 0.01}
-FORMS = [
+CONFIGURATIONS = [
     ("skipgram", {}),
     ("skipgram", {"shuffle": True}),
     ("skipgram", {"negative_sharing": "none"}),
@@ -28,7 +27,7 @@ FORMS = [
     ("paragraph-dm", {"combine": "concat"}),
     ("sembei", {"max_n": 3, "per_length": "all"}),
     ("sembei", {"max_n": 2, "per_length": "all", "compositional": True, "shuffle": True}),
-    ("tensor-indexing", {"fewest": 0}),
+    ("tensor-indexing", {"min_phrases": 0}),
 ]
 
 
@@ -42,47 +41,47 @@ def corpus(trainer: str) -> em.Corpus:
     return em.Corpus([[f"w{i}" for i in rng.integers(0, 50, n)] for n in lengths])
 
 
-def arrays(model: em.Model) -> dict[str, bytes]:
-    """All that was learned."""
+def table_bytes(model: em.Model) -> dict[str, bytes]:
+    """The bytes of all tables of a model, by name."""
     return {name: table.tobytes() for name, table in {"vectors": model.vectors.matrix, **model.tables}.items()}
 
 
-class After:
-    """An event that is set from the n-th look on."""
+class SetAfter:
+    """An event that is set after a number of checks."""
 
-    def __init__(self, looks: int) -> None:
-        self.looks = looks
+    def __init__(self, checks: int) -> None:
+        self.checks = checks
 
     def is_set(self) -> bool:
-        self.looks -= 1
-        return self.looks < 0
+        self.checks -= 1
+        return self.checks < 0
 
 
 @contextmanager
-def interrupted_after(looks: int) -> Iterator[None]:
-    """Runs whose threads, one after another, look so often whether they are to halt; then the user interrupts."""
+def interrupted_after(checks: int) -> Iterator[None]:
+    """Runs whose threads, one after another, check `halt` this often; then the user interrupts."""
 
     def run(work, threads, report) -> None:  # type: ignore[no-untyped-def]
         for thread in range(threads):
-            work(thread, After(looks))
+            work(thread, SetAfter(checks))
         report()
         raise KeyboardInterrupt
 
-    with patch.object(hogwild, "run_threads", run):
+    with patch("embeddings.training.run.run_threads", run):
         yield
 
 
 def learn(trainer: str, text: em.Corpus, settings: dict, *, threads: int = 1, **more) -> em.Model:  # type: ignore[no-untyped-def,type-arg]
-    """A model in this form."""
+    """Train a small model."""
     return em.train(trainer, text, threads=threads, seed=3, **{**SMALL, **settings}, **more)
 
 
-def broken_off(folder: Path, looks: int, trainer: str = "skipgram", **settings: object) -> em.Checkpoints:
-    """The checkpoint of a small run that was interrupted."""
+def interrupted_checkpoints(folder: Path, checks: int, trainer: str = "skipgram", **settings: object) -> em.Checkpoints:
+    """The checkpoints of a small run that was interrupted."""
     checkpoints = em.Checkpoints(folder)
-    with interrupted_after(looks):
+    with interrupted_after(checks):
         try:
-            learn(trainer, planted(), settings, checkpoints=checkpoints)
+            learn(trainer, synonym_corpus(), settings, checkpoints=checkpoints)
         except em.Interrupted:
             return checkpoints
-    raise AssertionError("it was not interrupted")
+    raise AssertionError("the run was not interrupted")

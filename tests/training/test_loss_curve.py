@@ -1,0 +1,50 @@
+"""Plots of the loss of models and logs."""
+
+import json
+
+import pytest
+from interrupted_runs import learn
+
+import embeddings as em
+from embeddings.errors import FormatError, SettingError
+from embeddings.testing.trainer_contract import synonym_corpus
+from embeddings.training.loss_curve import draw_loss_curve, loss_points
+
+
+@pytest.mark.parametrize("name", ["loss.png", "loss.svg", "loss.pdf"])
+def test_curve_of_a_model_and_of_a_log(tmp_path, name):
+    model = learn("cbow", synonym_corpus(), {}, callbacks=[em.RunLog(tmp_path / "run.jsonl")])
+    model.save(tmp_path / "v")
+    for source in ("v", "run.jsonl"):
+        draw_loss_curve(tmp_path / source, tmp_path / name, force=source != "v")
+        assert (tmp_path / name).read_bytes()[:4] in (b"\x89PNG", b"<?xm", b"%PDF")
+    assert loss_points(tmp_path / "v") == ("epochs", list(enumerate(model.record["loss_by_epoch"], 1)))
+
+
+def test_parts_learned_twice_are_shown_once(tmp_path):
+    lines = [("begin", 0, None), ("progress", 5, 3), ("progress", 9, 2), ("begin", 5, None), ("progress", 8, 1.5)]
+    text = "\n".join(json.dumps({"event": e, "words": w, "loss": loss}) for e, w, loss in lines)
+    (tmp_path / "log").write_text(text + '\n{"event": "progress", "words": 1, "lo')
+    assert loss_points(tmp_path / "log") == ("words", [(5.0, 3.0), (8.0, 1.5)])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"", "neither a saved model nor the log of a run"),
+        (b"\xff\xfe{}\n[1]\n{\n" + b"[" * 9999, "neither a saved model nor the log of a run"),
+        (b'{"event": "progress", "words": 1, "loss": NaN}', "no losses"),
+        (b'{"event": "progress", "words": 1, "loss": 1' + b"0" * 400 + b"}", "no losses"),
+        (b'{"event": "progress", "words": true, "loss": "2"}', "no losses"),
+    ],
+)
+def test_files_without_losses(tmp_path, text, message):
+    (tmp_path / "log").write_bytes(text)
+    with pytest.raises(FormatError, match=message):
+        draw_loss_curve(tmp_path / "log", tmp_path / "loss.png")
+    assert not (tmp_path / "loss.png").exists()
+
+
+def test_extension_must_be_that_of_an_image(tmp_path):
+    with pytest.raises(SettingError, match=r"\.png.*loss\.txt"):
+        draw_loss_curve(tmp_path, tmp_path / "loss.txt")

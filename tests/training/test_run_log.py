@@ -1,0 +1,117 @@
+"""Run logs: lines of JSON, appending, pipes and full disks."""
+
+import json
+import os
+import re
+import threading
+
+import pytest
+from interrupted_runs import interrupted_after, learn
+
+import embeddings as em
+from embeddings.cli.inspection import describe
+from embeddings.errors import OutputError, SettingError
+from embeddings.testing.trainer_contract import synonym_corpus
+from embeddings.training.loss_curve import loss_points
+
+
+def read_events(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_lines_of_a_log(tmp_path):
+    path = tmp_path / "run.jsonl"
+    model = learn("skipgram", synonym_corpus(), {"epochs": 30}, callbacks=[em.RunLog(path)])
+    first, *middle, last = read_events(path)
+    assert (first["event"], first["trainer"], first["settings"]["dim"], first["seed"]) == ("begin", "skipgram", 8, 3)
+    assert {line["event"] for line in middle} == {"progress"}
+    assert middle[-1]["words"] == middle[-1]["total_words"] == 30 * 2400
+    assert 0 < middle[-1]["loss"] < 10
+    assert last["event"] == "end"
+    assert last["loss_by_epoch"] == model.record["loss_by_epoch"]
+    assert all(
+        re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00", line["time"]) for line in read_events(path)
+    )
+
+
+def test_resumed_run_appends_to_its_log(tmp_path):
+    path, checkpoints = tmp_path / "run.jsonl", em.Checkpoints(tmp_path / "c")
+    with interrupted_after(2), pytest.raises(em.Interrupted):
+        learn("cbow", synonym_corpus(), {}, checkpoints=checkpoints, callbacks=[em.RunLog(path)])
+    with path.open("a") as stream:
+        stream.write('{"event": "cut sho')
+    learn("cbow", synonym_corpus(), {}, checkpoints=checkpoints, callbacks=[em.RunLog(path, append=True)], resume=True)
+    lines = path.read_text().splitlines()
+    events = [json.loads(line)["event"] for line in lines if "cut sho" not in line]
+    assert events == ["begin", "progress", "checkpoint", "interrupted", "begin", "progress", "end"]
+    assert len(lines) == len(events) + 1
+    assert loss_points(path)[0] == "words"
+
+
+def test_second_run_with_the_same_object_appends(tmp_path):
+    log = em.RunLog(tmp_path / "run.jsonl")
+    for _ in range(2):
+        learn("cbow", synonym_corpus(), {}, callbacks=[log])
+    assert [line["event"] for line in read_events(tmp_path / "run.jsonl")].count("end") == 2
+
+
+def test_log_to_a_pipe(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    lines = []
+    reader = threading.Thread(target=lambda: lines.extend(read_events(tmp_path / "pipe")), daemon=True)
+    reader.start()
+    learn("skipgram", synonym_corpus(), {}, callbacks=[em.RunLog(tmp_path / "pipe")])
+    reader.join(60)
+    assert [line["event"] for line in (lines[0], lines[-1])] == ["begin", "end"]
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_existing_file_is_replaced_only_with_force(tmp_path):
+    (tmp_path / "run.jsonl").write_text("another's")
+    with pytest.raises(OutputError, match=r"run\.jsonl exists"):
+        em.RunLog(tmp_path / "run.jsonl")
+    learn("cbow", synonym_corpus(), {}, callbacks=[em.RunLog(tmp_path / "run.jsonl", force=True)])
+    assert read_events(tmp_path / "run.jsonl")[0]["event"] == "begin"
+
+
+def test_only_logs_are_appended_to(tmp_path):
+    path = tmp_path / "run.jsonl"
+    path.write_text("another's")
+    for options in ({}, {"force": True}):
+        with pytest.raises(OutputError, match=r"run\.jsonl.*not the log of a run"):
+            em.RunLog(path, append=True, **options)
+    assert path.read_text() == "another's"
+    with pytest.raises(OutputError, match="folder"):
+        em.RunLog(tmp_path, force=True)
+    for path_of_log in (3, None, ""):
+        with pytest.raises(SettingError, match="path of a log"):
+            em.RunLog(path_of_log)
+    path.write_text("")
+    em.RunLog(path, append=True)
+
+
+def test_other_json_lines_are_not_a_log(tmp_path):
+    (tmp_path / "f").write_text('{"event": "begin", "what": "a text of somebody else"}\n')
+    assert describe(tmp_path / "f")["what"] == "text"
+    with pytest.raises(OutputError, match="not the log of a run"):
+        em.RunLog(tmp_path / "f", append=True)
+    learn("cbow", synonym_corpus(), {}, callbacks=[em.RunLog(tmp_path / "g")])
+    assert describe(tmp_path / "g")["what"] == "log of a run"
+
+
+def test_full_disk_ends_the_log_but_not_the_run(tmp_path):
+    log = em.RunLog(tmp_path / "run.jsonl")
+
+    class FullDisk:
+        def write(self, text):
+            raise OSError(28, "No space left on device")
+
+        def close(self):
+            raise OSError(28, "No space left on device")
+
+    class FillDisk(em.Callback):
+        def on_run_start(self, run_start):
+            log.close()
+            log.stream = FullDisk()
+
+    assert learn("cbow", synonym_corpus(), {}, callbacks=[log, FillDisk()]).record["words"] == 4800

@@ -1,0 +1,153 @@
+"""Invalid threads and seeds, runs that overflow or learn nothing, and independent random numbers of threads."""
+
+import os
+import re
+from threading import Event
+
+import numpy as np
+import pytest
+
+import embeddings as em
+from embeddings.cli.progress_bar import TrainingBar
+from embeddings.errors import SettingError
+from embeddings.kernels.row_operations import padded
+from embeddings.kernels.step_buffers import LOSS_INTERVAL, UNTIL_SAMPLE, new_step_buffers
+from embeddings.support.system import available_threads
+from embeddings.testing.trainer_contract import synonym_corpus
+from embeddings.training.progress import Tally
+from embeddings.training.result import Interrupted, TrainingError
+from embeddings.training.task import prepare
+from embeddings.training.worker import Worker
+
+TRAINERS = pytest.mark.parametrize("trainer", [em.SkipGram, em.CBOW])
+
+
+def workers(seed, threads=2):
+    """The workers of a run."""
+    trainer = em.SkipGram(dim=8, min_count=1)
+    task = prepare("skipgram", trainer, em.Corpus([["a", "b"]] * 10), threads=threads, seed=seed)
+    tally = Tally(threads, trainer, task.corpus_words)
+    return [
+        Worker(
+            task,
+            task.window_stream(),
+            tally,
+            thread,
+            new_step_buffers(2 * trainer.window, 1 + trainer.negatives, padded(8)),
+        )
+        for thread in range(threads)
+    ]
+
+
+def test_threads_have_different_random_keys():
+    keys = [int(worker.random[0]) for seed in range(20) for worker in workers(seed)]
+    assert len(set(keys)) == len(keys)
+    assert all(worker.random[1] == 0 for worker in workers(1))
+
+
+def test_threads_sample_the_loss_from_random_windows_on():
+    firsts = [[float(worker.buffers.tally[UNTIL_SAMPLE]) for worker in workers(seed)] for seed in range(20)]
+    assert all(0 <= first < LOSS_INTERVAL and first == int(first) for pair in firsts for first in pair)
+    assert sum(one != other for one, other in firsts) > 10
+    assert len({one for one, _ in firsts}) > 5
+    assert firsts == [[float(worker.buffers.tally[UNTIL_SAMPLE]) for worker in workers(seed)] for seed in range(20)]
+
+
+def test_threads_are_those_that_the_process_may_use(monkeypatch):
+    assert available_threads() == len(os.sched_getaffinity(0))
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {3, 5, 9})
+    assert available_threads() == 3
+    monkeypatch.delattr(os, "sched_getaffinity")
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert available_threads() == 1
+
+
+INVALID = [
+    *({name: value} for name in ("threads", "seed") for value in ("2", 1.5, 1.0, True, [1], -1)),
+    {"threads": 0},
+    {"threads": 1025},
+    {"seed": None},
+    {"seed": 2**63},
+]
+
+
+@TRAINERS
+@pytest.mark.parametrize("arguments", INVALID, ids=str)
+def test_invalid_threads_and_seeds_are_refused_before_the_corpus_is_read(trainer, arguments):
+    def unread_corpus():
+        raise AssertionError("the corpus was read")
+        yield ["a"]
+
+    ((name, value),) = arguments.items()
+    with pytest.raises(SettingError, match=rf"{name}.*got {re.escape(repr(value))}"):
+        trainer().train(em.Corpus(unread_corpus()), **arguments)
+
+
+def test_numpy_integers_as_threads_and_seed():
+    record = em.SkipGram(dim=4, epochs=1).train(synonym_corpus(), threads=np.int64(1), seed=np.uint8(3)).record
+    assert (record["threads"], record["seed"]) == (1, 3)
+    assert {type(record["threads"]), type(record["seed"])} == {int}
+
+
+def test_a_loss_of_nan_stops_the_run_early(monkeypatch):
+    """All epochs would take days, so the test ends only if the run does."""
+    progress_of, reports = Tally.progress, []
+
+    def broken(self):
+        progress = progress_of(self)
+        object.__setattr__(progress, "loss", float("nan"))
+        return progress
+
+    monkeypatch.setattr(Tally, "progress", broken)
+    with pytest.raises(TrainingError, match=r"loss overflowed.*learning_rate"):
+        em.SkipGram(dim=8, epochs=1_000_000).train(synonym_corpus(), threads=2, report=reports.append)
+    assert reports == []
+
+
+@TRAINERS
+def test_overflowing_vectors_are_an_error(trainer):
+    configured = trainer(dim=8, min_count=1, learning_rate=100, negatives=50, subsample=0, epochs=300)
+    with pytest.raises(TrainingError, match=r"overflowed.*learning_rate"):
+        configured.train(em.Corpus([["a", "b", "a", "b"] * 200] * 3), threads=1)
+
+
+@TRAINERS
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(
+    ("lines", "settings"),
+    [
+        ([["a"], ["b"], ["c"]] * 10, {}),
+        ([["a"]] * 10, {}),
+        ([["a", "x"], ["a", "y"], ["z", "a"]], {"max_vocab": 1}),
+        ([["a"], [], ["b"], []] * 5, {"subsample": 0.0}),
+    ],
+)
+def test_lines_of_one_word_teach_nothing_with_a_warning(trainer, threads, lines, settings, capsys):
+    model = trainer(dim=8, min_count=1, **settings).train(em.Corpus(lines), threads=threads)
+    assert model.record["steps"] == 0
+    assert not model.tables["output"].any()
+    TrainingBar(quiet=False).summarize(model, "v")
+    assert "warning: no training examples" in capsys.readouterr().err
+
+
+@TRAINERS
+def test_one_pair_of_words_is_enough_to_learn_from(trainer, capsys):
+    configured = trainer(dim=8, min_count=1, subsample=0, epochs=3)
+    model = configured.train(em.Corpus([["a"], ["b"], ["a", "b"]]), threads=1)
+    assert model.record["steps"] == 2 * 3  # each of the two is a centre in each epoch
+    assert model.tables["output"].any()
+    TrainingBar(quiet=False).summarize(model, "v")
+    assert "warning" not in capsys.readouterr().err
+
+
+def test_interrupt_names_its_model(monkeypatch):
+    def interrupted(work, threads, report):
+        work(0, Event())
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("embeddings.training.run.run_threads", interrupted)
+    with pytest.raises(Interrupted, match=r"\.model") as error:
+        em.SkipGram(dim=8, epochs=1).train(synonym_corpus(), threads=1)
+    assert isinstance(error.value, KeyboardInterrupt)
+    assert error.value.model.vectors.dim == 8
+    assert error.value.model.record["words"] == error.value.model.record["total_words"]
