@@ -160,5 +160,5 @@ def load_phrase_config(
 
         return phrase_config(phrases, joiner, mode, case)
     if (joiner, mode) != ("_", "replace"):
-        raise SettingError("joiner and phrase-mode require phrases")
+        raise SettingError("joiner and phrase_mode require phrases")
     return None

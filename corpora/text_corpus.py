@@ -35,7 +35,7 @@ class TextCorpus:
         self.encoding_errors = check_policy(encoding_errors)
         self.tokenizer = resolve_tokenizer(tokenizer)
         self.text_column, self.tag_column = check_column("text", text_column), check_column("tag", tag_column)
-        self.rows, self.max_types = check_count("rows", rows), check_count("max-types", max_types)
+        self.rows, self.max_types = check_count("rows", rows), check_count("max_types", max_types)
         self.sources = [resolved for source in sources for resolved in resolve_source(source)]
         self.paths = [Path(source) for source in sources if isinstance(source, str | os.PathLike)]
 
@@ -79,7 +79,7 @@ class TextCorpus:
 def check_column(name: str, column: str | None) -> str | None:
     """Return the name of a column; raises SettingError if it is empty or not a string."""
     if column is not None and (not isinstance(column, str) or not column):
-        raise SettingError(f"{name}-column must be the name of a column, got {column!r}")
+        raise SettingError(f"{name}_column must be the name of a column, got {column!r}")
     return column
 
 

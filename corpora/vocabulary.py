@@ -132,7 +132,7 @@ class Vocabulary:
             SettingError: `max_vocab` is less than 1.
         """
         if max_vocab is not None and max_vocab < 1:
-            raise SettingError(f"max-vocab must be at least 1, got {max_vocab}")
+            raise SettingError(f"max_vocab must be at least 1, got {max_vocab}")
         if not len(self):
             raise CorpusError("the vocabulary is empty")
         size = int(np.searchsorted(-self.counts, -min_count, side="right"))

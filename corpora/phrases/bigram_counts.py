@@ -97,7 +97,7 @@ def check_key_size(size: int, base: int) -> None:
     """Refuse more words and connectors than fit keys of 63 bits."""
     if not fits_key(size, base):
         fewer = next((limit for limit in reversed(range(base)) if fits_key(size, limit)), None)
-        remedy = "lower --max-types" if fewer is None else f"use at most {fewer} connectors, or lower --max-types"
+        remedy = "lower max_types" if fewer is None else f"use at most {fewer} connectors, or lower max_types"
         raise CorpusError(f"{size:,} different words with {base:,} connectors are too many for phrase keys; {remedy}")
 
 

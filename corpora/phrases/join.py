@@ -46,7 +46,7 @@ class JoinedFiles(NamedTuple):
 def check_mode(mode: str) -> str:
     """Return the mode; raises SettingError if it is not replace or alternate."""
     if mode not in MODES:
-        raise SettingError(f"phrase-mode must be {' or '.join(MODES)}, got {mode!r}")
+        raise SettingError(f"phrase_mode must be {' or '.join(MODES)}, got {mode!r}")
     return mode
 
 

@@ -13,7 +13,7 @@ REPLACEMENT = "\ufffd"
 def check_policy(policy: str) -> str:
     """Return the policy; raises SettingError if it is not strict, replace or ignore."""
     if policy not in POLICIES:
-        raise SettingError(f"encoding-errors must be strict, replace or ignore, got {policy!r}")
+        raise SettingError(f"encoding_errors must be strict, replace or ignore, got {policy!r}")
     return policy
 
 

@@ -13,7 +13,7 @@ def word2phrase_scores(sentences, delta):
 
 
 def connected_pairs(sentences, connectors, reach):
-    """How often words stand side by side, up to `reach` connecting words between: (first, *between, second)."""
+    """Count pairs of adjacent words, with up to `reach` connectors between them: (first, *between, second)."""
     found = Counter()
     for sentence in sentences:
         for start, first in enumerate(sentence):
@@ -27,7 +27,7 @@ def connected_pairs(sentences, connectors, reach):
     return found
 
 
-def joined(sentences, steps):
+def join_sentences(sentences, steps):
     """The sentences as lists of word tuples after all passes; steps: a set of phrases, word tuples, for each pass."""
     done = []
     for sentence in sentences:

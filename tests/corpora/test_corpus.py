@@ -1,4 +1,4 @@
-"""What a corpus keeps between two encodings, and sources that are not what they seem."""
+"""Repeated encoding of one corpus object, and sources that are easily mistaken for others."""
 
 import sys
 
@@ -12,7 +12,7 @@ def split(line):
     return line.split()
 
 
-def test_a_file_that_changes_is_read_again_where_the_tokenizer_is_a_callable(tmp_path):
+def test_a_changed_file_is_read_again_with_a_callable_tokenizer(tmp_path):
     path = tmp_path / "text.txt"
     path.write_text("one two\n")
     corpus = Corpus(path, tokenizer=split)
@@ -26,7 +26,7 @@ def test_a_file_that_changes_is_read_again_where_the_tokenizer_is_a_callable(tmp
             assert corpus.encode() is second
 
 
-def test_an_iterable_is_read_once_and_kept():
+def test_an_iterable_is_read_only_once():
     corpus = Corpus(iter([["a", "b"], ["a"]]))
     with corpus.encode() as first:
         assert corpus.encode() is first
@@ -34,35 +34,35 @@ def test_an_iterable_is_read_once_and_kept():
 
 
 @pytest.mark.parametrize("more", [[], ["another text"]])
-def test_a_list_of_the_names_of_files_is_refused(tmp_path, more):
+def test_a_list_of_file_names_is_refused(tmp_path, more):
     path = tmp_path / "text.txt"
     path.write_text("one two\n")
-    with pytest.raises(CorpusError, match=r"an iterable holds texts, and its first, '.*text\.txt', is the name of a"):
+    with pytest.raises(CorpusError, match=r"text\.txt.*file"):
         Corpus([str(path), *more]).encode()
 
 
 @pytest.mark.parametrize("first", ["text.tx", "a\0b", "x" * 5000, "", "."])
-def test_texts_that_name_no_file_are_texts(tmp_path, monkeypatch, first):
+def test_texts_that_are_not_file_names_are_accepted(tmp_path, monkeypatch, first):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "text.txt").write_text("one two\n")
     with Corpus([first, "three"]).encode() as encoded:
         assert "three" in encoded.vocabulary
 
 
-def test_tokens_may_be_names_of_files(tmp_path, monkeypatch):
+def test_tokens_may_be_file_names(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "text").write_text("one two\n")
     with Corpus([["text"]]).encode() as encoded:
         assert list(encoded.vocabulary.words) == ["text"]
 
 
-def test_a_standard_input_that_is_closed_is_told(monkeypatch):
+def test_closed_standard_input_is_reported(monkeypatch):
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(CorpusError, match=r"^standard input is closed$"):
         Corpus("-").encode()
 
 
 @pytest.mark.parametrize("source", ["", b"", b"text.txt", None, 5])
-def test_what_is_no_source_is_refused(source):
-    with pytest.raises(CorpusError, match=r"^a corpus is a path, '-' or an iterable of strings or token lists, not "):
+def test_other_types_of_sources_are_refused(source):
+    with pytest.raises(CorpusError, match=r"path.*iterable.*got "):
         Corpus(source)

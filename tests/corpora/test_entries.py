@@ -32,7 +32,7 @@ def text(tmp_path):
 
 
 def count_reads(monkeypatch):
-    """A list that grows with each time a corpus is really encoded."""
+    """A list with an item for each time that a corpus is really encoded."""
     reads = []
     write_text = Corpus.write_text
 
@@ -48,7 +48,7 @@ def names(home):
     return sorted(path.name for path in home.iterdir())
 
 
-def test_the_second_run_finds_the_first(text, home, monkeypatch):
+def test_the_second_run_uses_the_cached_corpus(text, home, monkeypatch):
     reads = count_reads(monkeypatch)
     first, second = Corpus(text).encode(), Corpus(text).encode()
     assert len(reads) == 1
@@ -67,7 +67,7 @@ def test_other_settings_are_other_entries(text, home, monkeypatch):
     assert len(reads) == len(names(home)) == 5
 
 
-def test_a_changed_source_is_read_again_and_its_old_entry_removed(text, home, monkeypatch):
+def test_a_changed_source_is_read_again_and_its_outdated_entry_removed(text, home, monkeypatch):
     reads = count_reads(monkeypatch)
     Corpus(text).encode()
     status = text.stat()
@@ -79,7 +79,7 @@ def test_a_changed_source_is_read_again_and_its_old_entry_removed(text, home, mo
     assert len(names(home)) == 1
 
 
-def test_a_file_more_in_a_folder_is_seen(tmp_path, text):
+def test_a_new_file_in_a_folder_is_noticed(tmp_path, text):
     (tmp_path / "folder").mkdir()
     shutil.copy(text, tmp_path / "folder" / "a")
     assert len(Corpus(tmp_path / "folder").encode().ids) == 4
@@ -89,7 +89,7 @@ def test_a_file_more_in_a_folder_is_seen(tmp_path, text):
 
 @pytest.mark.parametrize("name", [IDS, SENTENCES, DOCUMENTS, VOCABULARY, META])
 @pytest.mark.parametrize("damage", ["missing", "shorter", "empty", "nested"])
-def test_a_broken_entry_is_made_again(text, home, name, damage):
+def test_a_broken_entry_is_replaced(text, home, name, damage):
     whole = Corpus(text).encode()
     file = whole.folder / name
     if damage == "missing":
@@ -98,7 +98,7 @@ def test_a_broken_entry_is_made_again(text, home, name, damage):
         file.write_bytes(b"[" * 100_000)
     else:
         file.write_bytes(file.read_bytes()[:-1] if damage == "shorter" and name != META else b"")
-    with pytest.raises(FormatError, match="is not a whole encoded corpus"):
+    with pytest.raises(FormatError, match="not a complete encoded corpus"):
         EncodedCorpus(whole.folder)
     again = Corpus(text).encode()
     assert again.folder == whole.folder
@@ -106,10 +106,10 @@ def test_a_broken_entry_is_made_again(text, home, name, damage):
     assert len(names(home)) == 1
 
 
-def test_an_entry_with_foreign_numbers_is_told(text):
+def test_an_entry_with_inconsistent_boundaries_is_refused(text):
     whole = Corpus(text).encode()
     np.save(whole.folder / SENTENCES, np.zeros(4, np.int64))
-    with pytest.raises(FormatError, match="its bounds do not fit its ids"):
+    with pytest.raises(FormatError, match="boundaries"):
         EncodedCorpus(whole.folder)
 
 
@@ -123,7 +123,7 @@ def test_an_interrupted_run_leaves_nothing(text, home, error):
     assert names(home) == []
 
 
-def test_a_source_that_changes_while_it_is_read_is_not_kept(text, home):
+def test_a_source_that_changes_while_it_is_read_is_not_cached(text, home):
     def change(done, total):
         if done == total:
             text.write_text("another")
@@ -135,7 +135,7 @@ def test_a_source_that_changes_while_it_is_read_is_not_kept(text, home):
     assert decoded(Corpus(text).encode()) == [["another"]]
 
 
-def test_what_cannot_be_known_again_is_not_kept(text, home, tmp_path, monkeypatch):
+def test_sources_without_identity_are_not_cached(text, home, tmp_path, monkeypatch):
     (tmp_path / "tmp").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
     for corpus in (Corpus(["one two"]), Corpus(text, tokenizer=str.split), Corpus(text, ["more"])):
@@ -160,7 +160,7 @@ def test_without_a_cache_folder_it_is_temporary(text, tmp_path, monkeypatch):
     assert not encoded.folder.exists()
 
 
-def test_a_corpus_keeps_what_it_could_not_cache_until_it_is_closed(text, tmp_path, monkeypatch):
+def test_a_corpus_reuses_a_temporary_result_until_it_is_closed(text, tmp_path, monkeypatch):
     corpus = Corpus(iter(["one two"]))
     assert corpus.encode() is corpus.encode()
     corpus.encode().close()
@@ -175,7 +175,7 @@ def test_a_corpus_keeps_what_it_could_not_cache_until_it_is_closed(text, tmp_pat
 
 
 @pytest.mark.parametrize("room", [0, 200, 3000, 9000, 15_000])
-def test_a_full_disk_is_told_in_one_line_and_leaves_nothing(tmp_path, home, room):
+def test_a_full_disk_is_reported_in_one_line_and_leaves_no_files(tmp_path, home, room):
     """A limit on the size of files stands in for a disk that is full after so many bytes."""
     path = tmp_path / "text"
     path.write_text(" ".join(f"word{i}" for i in range(1000)))
@@ -194,7 +194,7 @@ def test_a_full_disk_is_told_in_one_line_and_leaves_nothing(tmp_path, home, room
     assert len(corpus.encode().ids) == 1000
 
 
-def test_the_fingerprint_tells_content_not_place(text, tmp_path):
+def test_the_fingerprint_depends_on_content_not_path(text, tmp_path):
     shutil.copy(text, tmp_path / "copy")
     here, there = Corpus(text).encode(), Corpus(tmp_path / "copy").encode()
     given = Corpus([["one", "two"], [], ["two", "three"]]).encode()
@@ -209,14 +209,14 @@ def encode_once(path):
 
 
 @pytest.mark.slow
-def test_runs_at_the_same_time_agree(text, home):
+def test_concurrent_runs_agree(text, home):
     with get_context("spawn").Pool(2) as pool:
         prints = pool.map(encode_once, [str(text)] * 4, chunksize=1)
     assert set(prints) == {Corpus(text).encode().fingerprint}
     assert len(names(home)) == 1
 
 
-def test_of_two_finished_runs_the_first_stays(text, home):
+def test_of_two_finished_runs_the_first_is_cached(text, home):
     kept = Corpus(text).encode()
     scratch = home / ".second.partial"
     shutil.copytree(kept.folder, scratch)
@@ -224,7 +224,7 @@ def test_of_two_finished_runs_the_first_stays(text, home):
     assert len(names(home)) == 1
 
 
-def test_scraps_of_killed_runs_are_swept_after_a_day(text, home):
+def test_partial_folders_of_killed_runs_are_removed_after_a_day(text, home):
     for name, age in (("old", 2 * entries.ABANDONED), ("young", 0)):
         folder = home / f".{name}{tempdir.PARTIAL}"
         folder.mkdir(parents=True)
@@ -236,7 +236,7 @@ def test_scraps_of_killed_runs_are_swept_after_a_day(text, home):
     assert [name for name in names(home) if name.startswith(".")] == [".young.partial"]
 
 
-def test_a_decoding_error_count_is_kept(text):
+def test_the_number_of_decoding_errors_is_cached(text):
     text.write_bytes(b"a \xff b \xc3")
     for _ in range(2):
         assert Corpus(text, encoding_errors="replace").encode().decoding_errors == 2

@@ -1,4 +1,4 @@
-"""Lists of phrases in files, in every form that they come in."""
+"""Phrase lists, in memory and in files of all layouts."""
 
 import pytest
 from hypothesis import given, settings
@@ -22,15 +22,15 @@ PHRASE = st.builds(
 
 @settings(deadline=None)
 @given(phrases=st.lists(PHRASE, min_size=1, max_size=6, unique_by=lambda phrase: phrase.words))
-def test_what_is_saved_is_read_again(tmp_path_factory, phrases):
+def test_saved_phrases_are_read_back(tmp_path_factory, phrases):
     path = tmp_path_factory.mktemp("lists") / "f"
-    listed = PhraseList(phrases)
-    listed.save(path)
+    phrase_list = PhraseList(phrases)
+    phrase_list.save(path)
     assert list(read_phrases(path)) == phrases
-    assert read_phrases(path).fingerprint == listed.fingerprint
+    assert read_phrases(path).fingerprint == phrase_list.fingerprint
 
 
-def test_lists_of_others_are_read(tmp_path):
+def test_lists_of_other_tools_are_read(tmp_path):
     text = "\ufeffnew york\n\nNew_York_Times\tnewspaper\r\nlos   angeles\nnew york\n"
     (tmp_path / "f").write_text(text, encoding="utf-8")
     words = [phrase.words for phrase in read_phrases(tmp_path / "f")]
@@ -42,42 +42,40 @@ def test_lists_of_others_are_read(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "holds no phrases"),
-        (b"phrase\tcount\n\n", "holds no phrases"),
-        (b"a b\nyork\n", "line 2: two words or more are needed, parted by spaces or '_', not 'york'"),
-        (b"new+york\n", "line 1: two words or more are needed, parted by spaces or '_', not 'new+york'"),
-        (b"a b\n_b\n", "line 2: a phrase has 2 to 32 words, none of them empty, and is not ('', 'b')"),
-        (b"x " * 33 + b"\n", "line 1: a phrase has 2 to 32 words, none of them empty, and is not ('x', "),
-        (b"phrase\tpass\na b\t0\n", "line 2: the pass of a phrase is from 1 to 8, not 0"),
-        (b"phrase\tpass\na b\t99\n", "line 2: the pass of a phrase is from 1 to 8, not 99"),
+        (b"", "no phrases"),
+        (b"phrase\tcount\n\n", "no phrases"),
+        (b"a b\nyork\n", "line 2: .*two words.*'_'.*'york'"),
+        (b"new+york\n", r"line 1: .*two words.*'_'.*'new\+york'"),
+        (b"a b\n_b\n", "line 2: .*2 to 32 words.*'', 'b'"),
+        (b"x " * 33 + b"\n", "line 1: .*2 to 32 words.*'x', "),
+        (b"phrase\tpass\na b\t0\n", "line 2: .*pass.*1 to 8.*0"),
+        (b"phrase\tpass\na b\t99\n", "line 2: .*pass.*1 to 8.*99"),
         (b"phrase\tcount\na b\tmany\n", "line 2: 'many' is not a number"),
-        (b"phrase\tscore\n\ta b\n", "line 2: two words or more are needed"),
-        (b"a b\n\xff\n", "is not UTF-8 at byte 4, and no list of phrases"),
+        (b"phrase\tscore\n\ta b\n", "line 2: .*two words"),
+        (b"a b\n\xff\n", "not UTF-8 at byte 4"),
     ],
 )
-def test_odd_lines_are_told_by_their_number(tmp_path, content, message):
+def test_invalid_lines_are_reported_with_their_number(tmp_path, content, message):
     (tmp_path / "f").write_bytes(content)
-    with pytest.raises(FormatError) as error:
+    with pytest.raises(FormatError, match=rf"f\b[^\n]*{message}[^\n]*$"):
         read_phrases(tmp_path / "f")
-    assert message in str(error.value)
-    assert "\n" not in str(error.value)
 
 
-def test_what_is_no_phrase_is_refused(tmp_path):
+def test_invalid_phrases_are_refused(tmp_path):
     for words in (["york"], ("a", ""), ["a"] * 33, ("a", 1)):
-        with pytest.raises(SettingError, match="a phrase has 2 to 32 words, none of them empty"):
+        with pytest.raises(SettingError, match="2 to 32 words"):
             PhraseList([words])
     for words in ([5], [None], [b"new york"]):
         with pytest.raises(SettingError):
             PhraseList(words)
-    with pytest.raises(SettingError, match="the words of a phrase must be valid Unicode"):
+    with pytest.raises(SettingError, match="Unicode"):
         PhraseList([("a\ud800", "b")])
     assert list(PhraseList(["new york"])) == [Phrase(("new", "york"))]
-    with pytest.raises(SettingError, match="holds white space in a word and cannot stand in a file"):
+    with pytest.raises(SettingError, match=r"'a b', 'c'.*white space"):
         PhraseList([("a b", "c")]).save(tmp_path / "f")
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "there").write_text("")
     with pytest.raises(OutputError, match="exists"):
         PhraseList(["a b"]).save(tmp_path / "there")
-    with pytest.raises(FormatError, match="cannot be read as a list of phrases"):
+    with pytest.raises(FormatError, match="cannot be read"):
         read_phrases(tmp_path)

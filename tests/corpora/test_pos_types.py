@@ -1,4 +1,4 @@
-"""Types of phrases, the lexicon they are told by, and what a model knows of them."""
+"""Types of phrases, the lexicon that determines them, and the triples of a model."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ TAGS = {"red": "ADJ", "car": "NOUN", "race": "NOUN", "drive": "VERB", "the": "DE
         ("red unheard", "other"),
     ],
 )
-def test_types_are_told_by_parts_of_speech(words, expected):
+def test_types_are_determined_by_parts_of_speech(words, expected):
     assert pos_types.phrase_type(words.split(), TAGS) == expected
 
 
@@ -37,7 +37,7 @@ def test_types_are_told_by_parts_of_speech(words, expected):
     sentences=st.lists(st.lists(st.sampled_from([*TAGS, "else"]), max_size=10), min_size=1, max_size=8),
     names=st.sets(st.sampled_from([*pos_types.TYPES, pos_types.OTHER]), min_size=1),
 )
-def test_phrases_of_the_types_asked_for_are_found_and_no_others(tmp_path_factory, sentences, names):
+def test_only_phrases_of_the_requested_types_are_detected(tmp_path_factory, sentences, names):
     folder = tmp_path_factory.mktemp("types")
     (folder / "tags").write_text("".join(f"{word}\t{tag}\n" for word, tag in TAGS.items()))
     (folder / "words").write_text("the of")
@@ -51,7 +51,7 @@ def test_phrases_of_the_types_asked_for_are_found_and_no_others(tmp_path_factory
     }
 
 
-def test_the_lexicon_of_english_is_there():
+def test_the_english_lexicon():
     words = lexicon.english_lexicon()
     assert len(words) > 10_000
     assert [words[word] for word in ("red", "car", "use", "the")] == ["ADJ", "NOUN", "VERB", "DET"]
@@ -71,13 +71,13 @@ def test_a_lexicon_is_learned_from_a_treebank(tmp_path):
     assert lexicon.read_lexicon(tmp_path / "tags") == {"play": "VERB", "run": "NOUN", "the": "DET"}
 
 
-def test_a_lexicon_may_have_the_tags_of_the_penn_treebank(tmp_path):
+def test_a_lexicon_may_have_penn_treebank_tags(tmp_path):
     (tmp_path / "tags").write_text("red\tJJ\ncars\tNNS\nwent\tVBD\nthe\tDT\nParis\tPROPN\n")
     expected = {"red": "ADJ", "cars": "NOUN", "went": "VERB", "the": "DET", "Paris": "PROPN", "paris": "PROPN"}
     assert lexicon.read_lexicon(tmp_path / "tags") == expected
 
 
-def test_case_parts_no_word_from_its_tag(tmp_path):
+def test_tags_are_found_in_any_case(tmp_path):
     """Neither a capital in the lexicon nor one in the text, but a word that has both forms has both tags."""
     (tmp_path / "tags").write_text("Red\tADJ\nCar\tNOUN\nBrown\tNOUN\nbrown\tADJ\n")
     tags = lexicon.read_lexicon(tmp_path / "tags")
@@ -94,14 +94,14 @@ def test_case_parts_no_word_from_its_tag(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "holds no words"),
-        (b"red\tADJ\ncar NOUN\n", "line 2: a word, a tab and a tag such as NOUN, not 'car NOUN'"),
-        (b"red\tCOLOUR\n", "line 1: a word, a tab and a tag such as NOUN"),
-        (b"\tNOUN\n", "line 1: a word, a tab and a tag such as NOUN"),
-        (b"\xff\tNOUN\n", "is not UTF-8 at byte 0, and no lexicon"),
+        (b"", "no words"),
+        (b"red\tADJ\ncar NOUN\n", "line 2: .*tag.*'car NOUN'"),
+        (b"red\tCOLOUR\n", "line 1: .*tag"),
+        (b"\tNOUN\n", "line 1: .*tag"),
+        (b"\xff\tNOUN\n", "not UTF-8 at byte 0"),
     ],
 )
-def test_odd_lines_of_a_lexicon_are_told(tmp_path, content, message):
+def test_invalid_lexicons_are_refused(tmp_path, content, message):
     (tmp_path / "tags").write_bytes(content)
     with pytest.raises(FormatError, match=message):
         Phrases(types="noun-noun", lexicon=str(tmp_path / "tags"))
@@ -126,5 +126,5 @@ def test_triples_of_a_model():
     assert triples(model(["red", "car", "red+car"]), joiner="+")[0] == Triple(
         "adjective-noun", "red", "car", "red+car", 1
     )
-    with pytest.raises(SettingError, match="these vectors have no counts"):
+    with pytest.raises(SettingError, match="counts"):
         triples(em.Vectors(["a"], np.ones((1, 2), np.float32)))

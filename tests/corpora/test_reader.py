@@ -1,4 +1,4 @@
-"""What odd text becomes, patterns of names, the first lines, and what is no text."""
+"""Unusual text, file name patterns, limits on lines, and files that are not text."""
 
 import gzip
 import os
@@ -14,21 +14,21 @@ from embeddings.errors import CorpusError
 
 # text, its lines as words, its lines as whitespace
 ODD = {
-    "a return before the end of a line is white space": ("a b\r\nc\r\n", [["a", "b"], ["c"]], [["a", "b"], ["c"]]),
-    "a lone return ends no line": ("a\rb\r", [["a", "b"]], [["a", "b"]]),
-    "a byte order mark at the start is dropped": ("\ufeffa", [["a"]], [["a"]]),
-    "one elsewhere is no letter": ("a\ufeffb", [["a", "b"]], [["a\ufeffb"]]),
-    "a NUL is no letter and no space": ("a\0b", [["a", "b"]], [["a\0b"]]),
-    "exotic spaces part tokens": ("a\u00a0b\u2003c\u3000d\u2028e", [list("abcde")], [list("abcde")]),
-    "form feed and the like end no line": ("a\fb\vc\x85d", [list("abcd")], [list("abcd")]),
-    "what has no width is no space": ("a\u200bb", [["a", "b"]], [["a\u200bb"]]),
-    "the last line needs no end": ("a\nb", [["a"], ["b"]], [["a"], ["b"]]),
+    "a carriage return before a line end is white space": ("a b\r\nc\r\n", [["a", "b"], ["c"]], [["a", "b"], ["c"]]),
+    "a lone carriage return does not end a line": ("a\rb\r", [["a", "b"]], [["a", "b"]]),
+    "a byte order mark at the start is removed": ("\ufeffa", [["a"]], [["a"]]),
+    "one elsewhere is not a letter": ("a\ufeffb", [["a", "b"]], [["a\ufeffb"]]),
+    "NUL is neither a letter nor a space": ("a\0b", [["a", "b"]], [["a\0b"]]),
+    "Unicode spaces separate tokens": ("a\u00a0b\u2003c\u3000d\u2028e", [list("abcde")], [list("abcde")]),
+    "form feed and similar do not end a line": ("a\fb\vc\x85d", [list("abcd")], [list("abcd")]),
+    "a zero-width space is not a space": ("a\u200bb", [["a", "b"]], [["a\u200bb"]]),
+    "the last line needs no line end": ("a\nb", [["a"], ["b"]], [["a"], ["b"]]),
 }
 
 
 @pytest.mark.parametrize("size", [1, 1 << 18])
 @pytest.mark.parametrize("name", ODD)
-def test_odd_text(tmp_path, name, size):
+def test_unusual_text(tmp_path, name, size):
     text, words, whitespace = ODD[name]
     (tmp_path / "f").write_bytes(text.encode())
     for tokenizer, expected in (("words", words), ("whitespace", whitespace)):
@@ -46,36 +46,36 @@ def png():
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (png(), "is a PNG picture, not text"),
-        (b"\x7fELF\2\1\1" + bytes(90), "is a program, not text"),
-        (b"%PDF-1.7\n1 0 obj", "is a PDF document, not text"),
-        (b"PK\x03\x04" + bytes(9), "is a ZIP archive"),
-        ("text that is long enough to tell, of more than sixty-four letters".encode("utf-16"), "is text in UTF-16"),
+        (png(), "PNG"),
+        (b"\x7fELF\2\1\1" + bytes(90), "program"),
+        (b"%PDF-1.7\n1 0 obj", "PDF"),
+        (b"PK\x03\x04" + bytes(9), "ZIP"),
+        ("text that is long enough to tell, of more than sixty-four letters".encode("utf-16"), "UTF-16"),
         (
             "text that is long enough to tell, of more than sixty-four letters".encode("utf-16-le"),
             "65 of its first 130",
         ),
-        (bytes(5000), "is not text: 5000 of its first 5000 bytes are NUL"),
+        (bytes(5000), "5000 of its first 5000 bytes are NUL"),
     ],
 )
-def test_what_is_no_text_is_refused_whatever_the_policy(tmp_path, data, message, policy):
+def test_binary_files_are_refused_under_every_policy(tmp_path, data, message, policy):
     for name, packed in (("f", data), ("f.gz", gzip.compress(data))):
         (tmp_path / name).write_bytes(packed)
         with pytest.raises(CorpusError, match=f"{name} .*{message}"):
             encode(tmp_path / name, encoding_errors=policy)
 
 
-def test_a_real_program_is_refused():
+def test_an_executable_is_refused():
     with pytest.raises(CorpusError, match="not text"):
         encode(os.path.realpath(sys.executable))
 
 
-def test_patterns_stand_for_files_and_folders_by_name(tmp_path, monkeypatch):
+def test_patterns_match_files_and_folders(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("b.txt", "a.txt", "c.log", ".hidden.txt", "deep/er/d.txt", "deep/e.log"):
         (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
         (tmp_path / name).write_text(name.rsplit("/")[-1][0])
-    for pattern, found in (
+    for pattern, expected in (
         ("*.txt", "ab"),
         ("?.*", "abc"),
         ("[bc].*", "bc"),
@@ -85,7 +85,7 @@ def test_patterns_stand_for_files_and_folders_by_name(tmp_path, monkeypatch):
         (tmp_path / "*.log", "c"),
     ):
         with encode(pattern) as encoded:
-            assert sorted(decoded(encoded)) == sorted([[name] for name in found])
+            assert sorted(decoded(encoded)) == sorted([[name] for name in expected])
     assert [source.path.name for source in Corpus("**/*.txt").sources] == ["a.txt", "b.txt", "d.txt"]
     with pytest.raises(CorpusError, match=r"^no file matches '\*\.md'$"):
         Corpus("*.md")
@@ -106,22 +106,22 @@ def test_the_first_lines_of_all_files(tmp_path, rows, size):
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3])
-def test_the_first_items_and_no_more_are_asked_for(rows):
-    asked = []
+def test_no_more_items_than_the_limit_are_requested(rows):
+    requested = []
 
     def items():
         for item in ("a\nb", "c", "d"):
-            asked.append(item)
+            requested.append(item)
             yield item
 
     with encode(items(), rows=rows) as encoded:
         assert len(encoded.documents) - 1 == rows
-    assert len(asked) == rows
+    assert len(requested) == rows
     with encode([["a", "b"]] * 5, ["x"], rows=rows) as encoded:
         assert len(encoded.ids) == 2 * rows
 
 
-def test_rows_end_before_files_that_cannot_be_read(tmp_path):
+def test_files_beyond_the_row_limit_are_not_read(tmp_path):
     (tmp_path / "1").write_text("a\nb\n")
     (tmp_path / "2").write_bytes(b"\xff")
     with encode(tmp_path, rows=2) as encoded:
@@ -129,6 +129,6 @@ def test_rows_end_before_files_that_cannot_be_read(tmp_path):
 
 
 @pytest.mark.parametrize("size", [1, 3, 10, 1 << 18])
-def test_a_mark_at_the_start_of_a_string_stays_however_long_it_is(size):
+def test_a_byte_order_mark_at_the_start_of_a_string_is_kept(size):
     with encode(["\ufeffab cd", "\ufeff"], tokenizer="whitespace", block_size=size) as encoded:
         assert decoded(encoded) == [["\ufeffab", "cd"], ["\ufeff"]]

@@ -1,4 +1,4 @@
-"""Iterables that are rows of a table, and those that give no texts at all."""
+"""Iterables of mappings as rows of a table, and iterables that are refused."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def test_mappings_are_rows_of_a_table():
 
 
 @pytest.mark.parametrize("size", [1, 7, 1 << 18])
-def test_mappings_are_the_same_in_blocks_of_any_size(size):
+def test_mappings_do_not_depend_on_the_block_size(size):
     rows = [{"text": f"w{i} " * (i % 5), "id": f"t{i}"} for i in range(50)]
     with encode(iter(rows), text_column="text", tag_column="id", block_size=size) as encoded:
         assert decoded(encoded) == [[f"w{i}"] * (i % 5) for i in range(50)]
@@ -33,16 +33,16 @@ def test_mappings_are_the_same_in_blocks_of_any_size(size):
 
 
 @pytest.mark.parametrize(
-    ("rows", "columns", "told"),
+    ("rows", "columns", "message"),
     [
-        ([{"text": "a"}], {}, "item 1 is of type dict .*; allowed are strings, lists of strings, or mappings with"),
-        ([{"text": "a"}], {"text_column": "body"}, "item 1: no field 'body'; there are: text"),
-        ([{"text": "a"}, {"body": "b"}], {"text_column": "text"}, "item 2: no field 'text'; there are: body"),
-        ([{"text": "a"}, "b"], {"text_column": "text"}, r"item 2 is of type str \('b'\), but the first item is a mapp"),
-        ([{"text": 3}], {"text_column": "text"}, r"item 1: 'text' is of type int \(3\), not a string"),
-        ([{"text": float("nan")}], {"text_column": "text"}, r"item 1: 'text' is of type float \(nan\), not a string"),
-        ([{"text": "a", "t": 1.5}], {"text_column": "text", "tag_column": "t"}, "item 1: the tag 't' is of type float"),
-        ([{"text": "a", "t": True}], {"text_column": "text", "tag_column": "t"}, "item 1: the tag 't' is of type bool"),
+        ([{"text": "a"}], {}, "item 1 is of type dict .*text_column"),
+        ([{"text": "a"}], {"text_column": "body"}, "item 1: no field 'body'.*: text$"),
+        ([{"text": "a"}, {"body": "b"}], {"text_column": "text"}, "item 2: no field 'text'.*: body$"),
+        ([{"text": "a"}, "b"], {"text_column": "text"}, r"item 2 is of type str \('b'\).*mapping"),
+        ([{"text": 3}], {"text_column": "text"}, r"item 1: .*'text'.*string.*type int \(3\)"),
+        ([{"text": float("nan")}], {"text_column": "text"}, r"item 1: .*'text'.*string.*type float \(nan\)"),
+        ([{"text": "a", "t": 1.5}], {"text_column": "text", "tag_column": "t"}, "item 1: the tag 't'.*type float"),
+        ([{"text": "a", "t": True}], {"text_column": "text", "tag_column": "t"}, "item 1: the tag 't'.*type bool"),
         ([{"text": "a"}], {"text_column": "text", "tag_column": "t"}, "item 1: no field 't'"),
         ([{"text": "\ud800"}], {"text_column": "text"}, "item 1 is not UTF-8 at byte 0"),
         (["a"], {"text_column": "text"}, r"an iterable \(list\) has no column 'text'"),
@@ -52,13 +52,13 @@ def test_mappings_are_the_same_in_blocks_of_any_size(size):
         ([["a"], frozenset("b")], {}, "item 2 is of type frozenset"),
     ],
 )
-def test_rows_and_items_that_are_refused(rows, columns, told):
-    with pytest.raises(CorpusError, match=told):
+def test_rows_and_items_that_are_refused(rows, columns, message):
+    with pytest.raises(CorpusError, match=message):
         encode(rows, **columns)
 
 
 class Frame:
-    """What iterates over the names of its columns."""
+    """Iterates over its column names, like a data frame."""
 
     columns = ("text",)
 
@@ -67,22 +67,22 @@ class Frame:
 
 
 @pytest.mark.parametrize(
-    ("source", "told"),
+    ("source", "message"),
     [
-        ({"text": ["a"]}, "a mapping gives its keys"),
-        ({"a"}, "a set has no order"),
-        (Frame(), "a frame gives the names"),
+        ({"text": ["a"]}, "mapping.*keys"),
+        ({"a"}, "set.*order"),
+        (Frame(), "data frame.*column names"),
     ],
 )
-def test_what_gives_no_texts_in_order_is_refused(source, told):
-    with pytest.raises(CorpusError, match=told):
+def test_iterables_without_ordered_texts_are_refused(source, message):
+    with pytest.raises(CorpusError, match=message):
         em.Corpus(source)
 
 
-def test_a_frame_of_pandas_is_refused_and_its_parts_are_read():
+def test_a_pandas_frame_is_refused_but_its_parts_are_read():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"text": ["a b", "c"], "id": ["x", "y"]})
-    with pytest.raises(CorpusError, match="DataFrame is no list of texts: a frame gives the names of its columns"):
+    with pytest.raises(CorpusError, match=r"DataFrame.*column"):
         em.Corpus(frame)
     with encode(frame["text"]) as one, encode(frame.to_dict("records"), text_column="text") as other:
         assert decoded(one) == decoded(other) == [["a", "b"], ["c"]]

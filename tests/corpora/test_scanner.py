@@ -11,11 +11,11 @@ from naive_corpora import check, decoded, encode, naive_file, naive_tokens
 from embeddings.corpora import characters, scanner, tokenizers
 from embeddings.errors import CorpusError
 
-ODD = (
+CHARACTERS = (
     "aAbB09  \r\t\0\x1c\u0130\u03a3\u0301\u00df\u0085\u00a0\ufeff\u2028\u3000\u4e2d\u0915\u093f\u2163\u023a"
     "\U0001f600\U0001d400_-'"
 )
-LINE = st.text(st.one_of(st.sampled_from(ODD), st.characters(exclude_categories=["Cs"])), max_size=12)
+LINE = st.text(st.one_of(st.sampled_from(CHARACTERS), st.characters(exclude_categories=["Cs"])), max_size=12)
 TEXT = st.lists(st.one_of(LINE, st.sampled_from(["", " ", "\r"])), max_size=9).map("\n".join)
 RULES = st.sampled_from(["words", "whitespace"])
 CASES = st.sampled_from(["lower", "keep"])
@@ -24,7 +24,7 @@ SIZES = st.one_of(st.integers(1, 16), st.just(1 << 18))
 
 @settings(deadline=None, max_examples=150)
 @given(text=TEXT, rule=RULES, case=CASES, size=SIZES)
-def test_a_file_is_encoded_as_by_the_naive_twin(text, rule, case, size):
+def test_a_file_is_encoded_like_the_reference(text, rule, case, size):
     sentences, documents = naive_file(text, rule, case)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "text")
@@ -39,7 +39,7 @@ def test_a_file_is_encoded_as_by_the_naive_twin(text, rule, case, size):
 
 @settings(deadline=None, max_examples=60)
 @given(text=TEXT, rule=RULES, case=CASES, size=SIZES)
-def test_a_callable_gives_the_same_numbers_as_the_compiled_rule(text, rule, case, size):
+def test_a_callable_gives_the_same_corpus_as_the_compiled_rule(text, rule, case, size):
     tokenizer = getattr(tokenizers, rule)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "text")
@@ -54,7 +54,7 @@ def test_a_callable_gives_the_same_numbers_as_the_compiled_rule(text, rule, case
 
 
 @pytest.mark.parametrize("limit", characters.LIMITS)
-def test_lower_case_is_that_of_str_lower_for_every_code_point(limit):
+def test_lower_case_equals_str_lower_for_every_code_point(limit):
     table = characters.lower(limit)
     mask = (1 << characters.PAIR) - 1
     written = [chr(pair & mask) + (chr(pair >> characters.PAIR) if pair > mask else "") for pair in table.tolist()]
@@ -62,7 +62,7 @@ def test_lower_case_is_that_of_str_lower_for_every_code_point(limit):
     assert len(written) == limit
 
 
-def test_every_code_point_is_scanned_as_by_the_naive_twin(tmp_path):
+def test_every_code_point_is_scanned_like_the_reference(tmp_path):
     everything = "".join(
         f"x{chr(point)}\n" for point in range(0, sys.maxunicode + 1, 7) if not 0xD800 <= point < 0xE000
     )
@@ -73,20 +73,20 @@ def test_every_code_point_is_scanned_as_by_the_naive_twin(tmp_path):
             assert decoded(encoded) == [naive_tokens(line, rule, "lower") for line in lines]
 
 
-def test_white_space_is_that_of_str_split():
+def test_white_space_equals_that_of_str_split():
     flags = characters.flags(tokenizers.whitespace, characters.LIMITS[-1]).tolist()
-    found = [hex(point) for point in range(sys.maxunicode + 1) if flags[point] & characters.SPACE]
-    assert found == [hex(point) for point in range(sys.maxunicode + 1) if chr(point).isspace()]
+    spaces = [hex(point) for point in range(sys.maxunicode + 1) if flags[point] & characters.SPACE]
+    assert spaces == [hex(point) for point in range(sys.maxunicode + 1) if chr(point).isspace()]
 
 
-def test_marks_keep_words_whole(tmp_path):
+def test_combining_marks_do_not_split_words(tmp_path):
     hindi, accent = "हिन्दी", unicodedata.normalize("NFD", "café")
     (tmp_path / "f").write_text(f"{hindi} {accent} don't İSTANBUL ΣΑΣ", encoding="utf-8")
     with encode(tmp_path / "f") as encoded:
         assert decoded(encoded) == [[hindi, accent, "don", "t", "i̇stanbul", "\u03c3\u03b1\u03c3"]]
 
 
-def test_a_long_line_and_long_tokens_cross_many_blocks(tmp_path):
+def test_long_lines_and_tokens_span_many_blocks(tmp_path):
     tokens = ["a" * 5000, "b", "ü" * 3000, "a" * 5000, "a" * 4999] * 3
     (tmp_path / "f").write_text(" ".join(tokens), encoding="utf-8")
     with encode(tmp_path / "f", block_size=64) as encoded:
@@ -95,24 +95,24 @@ def test_a_long_line_and_long_tokens_cross_many_blocks(tmp_path):
 
 @pytest.mark.parametrize("size", [1 << 12, 1 << 18, 1 << 22])
 @pytest.mark.parametrize("end", ["", " after", "\n"])
-def test_the_longest_token_is_kept_and_one_byte_more_refused(tmp_path, size, end):
+def test_the_longest_token_is_accepted_and_a_longer_one_refused(tmp_path, size, end):
     path = tmp_path / "f"
     path.write_bytes(b"x" * scanner.MAX_TOKEN + end.encode())
     with encode(path, block_size=size) as encoded:
         assert len(decoded(encoded)[0][0]) == scanner.MAX_TOKEN
     path.write_bytes(b"x" * (scanner.MAX_TOKEN + 1) + end.encode())
-    with pytest.raises(CorpusError, match=r"f: a token is longer than 1048576 bytes; choose another tokenizer"):
+    with pytest.raises(CorpusError, match=r"f: .*longer than 1048576 bytes.*tokenizer"):
         encode(path, block_size=size)
 
 
-def test_many_types_outgrow_every_table(tmp_path):
+def test_tables_grow_with_many_types(tmp_path):
     words = [f"w{i}" for i in range(60_000)]
     (tmp_path / "f").write_text(" ".join(words + words[::-2]), encoding="utf-8")
     with encode(tmp_path / "f", block_size=1 << 12) as encoded:
         check(encoded, [words + words[::-2]], [0, 1])
 
 
-def test_words_that_share_a_hash_stay_apart(tmp_path, monkeypatch):
+def test_words_with_equal_hashes_are_distinct(tmp_path, monkeypatch):
     from embeddings.corpora import word_table
 
     monkeypatch.setattr(word_table.os, "urandom", lambda size: (0x811C9DC5).to_bytes(size, "little"))

@@ -33,7 +33,7 @@ def test_each_string_is_a_document_and_its_lines_are_sentences(items, size, rule
     items=st.lists(st.lists(st.text(st.sampled_from("aB \n\té\0"), max_size=3), max_size=5)),
     size=st.integers(1, 20),
 )
-def test_each_token_list_is_a_sentence_taken_as_it_is(items, size):
+def test_each_token_list_is_an_unchanged_sentence(items, size):
     items = [*items, ("End",)]
     with encode(items, block_size=size) as encoded:
         check(encoded, [list(item) for item in items], list(range(len(items) + 1)))
@@ -60,18 +60,18 @@ def test_files_end_lines_tokens_and_documents(tmp_path):
     [
         (["a", ["b"]], r"item 2 is of type list \(\['b'\]\), but the first item is a string"),
         ([["a"], "b"], "item 2 is a string, but the first item is a list of tokens"),
-        ([["a"], ["b", 7]], r"item 2 holds a token that is of type int \(7\); allowed are strings"),
-        ([3.5], r"item 1 is of type float \(3.5\); allowed are strings, or lists of strings"),
-        ([b"a"], r"item 1 is of type bytes \(b'a'\); allowed"),
+        ([["a"], ["b", 7]], r"item 2.*type int \(7\).*strings"),
+        ([3.5], r"item 1 is of type float \(3.5\).*strings or lists of strings"),
+        ([b"a"], r"item 1 is of type bytes \(b'a'\)"),
         ([None], r"item 1 is of type NoneType \(None\)"),
     ],
 )
-def test_other_items_are_refused_by_number_and_type(items, message):
+def test_other_items_are_refused_with_number_and_type(items, message):
     with pytest.raises(CorpusError, match=message):
         encode(items)
 
 
-def test_what_an_iterable_raises_comes_through_and_nothing_is_left(tmp_path, monkeypatch):
+def test_exceptions_of_an_iterable_propagate_and_leave_no_files(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
     def items(error):
@@ -84,7 +84,7 @@ def test_what_an_iterable_raises_comes_through_and_nothing_is_left(tmp_path, mon
     assert list(tmp_path.iterdir()) == []
 
 
-def test_folders_are_read_whole_in_order_without_hidden_files(tmp_path):
+def test_folders_are_read_recursively_in_order_without_hidden_files(tmp_path):
     for name in ("b/2", "b/1", "a", "c", ".hidden", "b/.hidden", ".git/x"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(name.replace("/", ""))
@@ -93,24 +93,24 @@ def test_folders_are_read_whole_in_order_without_hidden_files(tmp_path):
         assert decoded(encoded) == [["a"], ["b1"], ["b2"], ["c"]]
 
 
-def test_what_is_not_there_is_told(tmp_path):
-    with pytest.raises(CorpusError, match=r"^no file or folder called 'missing'; built in: sample$"):
+def test_missing_sources_are_reported(tmp_path):
+    with pytest.raises(CorpusError, match=r"'missing'.*sample"):
         Corpus("missing")
     with pytest.raises(CorpusError, match="no files in the folder"):
         Corpus(tmp_path)
     with pytest.raises(CorpusError, match="a corpus needs a source"):
         Corpus()
-    with pytest.raises(CorpusError, match="a corpus is a path, '-' or an iterable of strings or token lists, not 3"):
+    with pytest.raises(CorpusError, match=r"path.*iterable.*got 3$"):
         Corpus(3)
     (tmp_path / "loop").symlink_to(tmp_path)
-    with pytest.raises(CorpusError, match="loop leads back into itself"):
+    with pytest.raises(CorpusError, match="/loop contains itself"):
         Corpus(tmp_path)
     (tmp_path / "self").symlink_to(tmp_path / "self")
     with pytest.raises(CorpusError, match=r"self' cannot be read: .*symbolic links"):
         Corpus(tmp_path / "self")
 
 
-def test_a_file_that_may_not_be_read_is_told(tmp_path, monkeypatch):
+def test_an_unreadable_file_is_reported(tmp_path, monkeypatch):
     path = tmp_path / "f"
     path.write_text("a")
 
@@ -123,7 +123,7 @@ def test_a_file_that_may_not_be_read_is_told(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", " ... \n"])
-def test_a_corpus_without_words_is_told(tmp_path, text):
+def test_a_corpus_without_words_is_refused(tmp_path, text):
     (tmp_path / "f").write_text(text)
     with pytest.raises(CorpusError, match=r"no words found in .*/f$"):
         encode(tmp_path / "f")
@@ -132,17 +132,17 @@ def test_a_corpus_without_words_is_told(tmp_path, text):
 
 
 def test_settings_are_checked():
-    with pytest.raises(SettingError, match="case must be lower or keep, not 'upper'"):
+    with pytest.raises(SettingError, match=r"case.*lower.*keep.*'upper'"):
         Corpus(["a"], case="upper")
-    with pytest.raises(SettingError, match="tokenizer must be a name or a callable, not 5"):
+    with pytest.raises(SettingError, match=r"tokenizer.*name.*callable.*5"):
         Corpus(["a"], tokenizer=5)
-    with pytest.raises(RegistryError, match="no tokenizer called 'nonsense'; installed: "):
+    with pytest.raises(RegistryError, match=r"'nonsense'.*installed"):
         Corpus(["a"], tokenizer="nonsense")
-    with pytest.raises(CorpusError, match="the tokenizer gave 1, of type int; allowed are strings"):
+    with pytest.raises(CorpusError, match=r"tokenizer.*strings.*1 of type int"):
         encode(["a"], tokenizer=lambda line: [1])
 
 
-def test_the_sample_is_built_in_and_a_path_of_its_name_wins(tmp_path, monkeypatch):
+def test_the_sample_is_built_in_unless_a_file_has_its_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with encode("sample") as encoded:
         assert len(encoded.documents) - 1 == 566
@@ -169,17 +169,17 @@ def test_standard_input(tmp_path):
         assert list(tmp_path.iterdir()) == []
 
 
-def test_progress_rises_to_the_whole(tmp_path):
+def test_progress_reaches_the_total(tmp_path):
     (tmp_path / "1").write_text("word " * 2000)
     (tmp_path / "2").write_text("more " * 1000)
     seen = []
-    Corpus(tmp_path).write_text(make(tmp_path / "out"), lambda *told: seen.append(told), 1000)
+    Corpus(tmp_path).write_text(make(tmp_path / "out"), lambda *progress: seen.append(progress), 1000)
     done, totals = zip(*seen, strict=True)
     assert list(done) == sorted(done)
     assert done[-1] == 15_000
     assert set(totals) == {15_000}
     seen.clear()
-    Corpus(["word " * 100]).write_text(make(tmp_path / "out2"), lambda *told: seen.append(told), 1000)
+    Corpus(["word " * 100]).write_text(make(tmp_path / "out2"), lambda *progress: seen.append(progress), 1000)
     assert seen[-1] == (500, None)
 
 
@@ -209,7 +209,7 @@ def test_memory_does_not_grow_with_the_corpus(tmp_path):
     assert naive_file("a\n" * 3)[0] == [["a"]] * 3
 
 
-def test_a_generator_function_stands_for_what_it_yields():
+def test_a_generator_function_is_called():
     def texts():
         yield "one two"
         yield "two three two"

@@ -1,10 +1,9 @@
-"""Tables: each row a document, the same numbers from every form, block size and compression."""
+"""Tables: each row is a document; all file types, block sizes and compressions give the same corpus."""
 
 import csv
 import gzip
 import io
 import json
-import re
 import tempfile
 import tracemalloc
 from pathlib import Path
@@ -50,7 +49,7 @@ def written(table, delimiter):
     return out.getvalue().encode()
 
 
-FORMS = {
+WRITERS = {
     "t.parquet": parquet,
     "t.arrow": arrow,
     "t.feather": stream,
@@ -69,16 +68,16 @@ def expected(cells):
 
 
 @settings(deadline=None, max_examples=120)
-@given(cells=st.lists(CELL | st.none(), max_size=12), size=SIZES, form=st.sampled_from(list(FORMS)))
-def test_each_row_is_a_document_in_every_form(cells, size, form):
+@given(cells=st.lists(CELL | st.none(), max_size=12), size=SIZES, name=st.sampled_from(list(WRITERS)))
+def test_each_row_is_a_document_in_every_file_type(cells, size, name):
     cells = [*cells, "end"]
     tags = [
-        None if cell is None and "csv" not in form and "tsv" not in form else f"<{i}>" for i, cell in enumerate(cells)
+        None if cell is None and "csv" not in name and "tsv" not in name else f"<{i}>" for i, cell in enumerate(cells)
     ]
     table = pa.table({"x": range(len(cells)), "tag": tags, "body": cells})
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, form)
-        FORMS[form](path, table)
+        path = Path(folder, name)
+        WRITERS[name](path, table)
         with encode(path, text_column="body", tag_column="tag", block_size=size) as encoded:
             check(encoded, *expected(cells))
             assert encoded.tags.to_pylist() == tags
@@ -92,8 +91,10 @@ def test_each_row_is_a_document_in_every_form(cells, size, form):
     end=st.sampled_from(["\n", "\r\n"]),
     size=SIZES,
 )
-def test_csv_is_cut_as_by_the_standard_library(rows, quoting, end, size):
-    if quoting == csv.QUOTE_MINIMAL and end == "\n":  # there a lone return, which is no line end here, is not quoted
+def test_csv_is_parsed_like_the_standard_library(rows, quoting, end, size):
+    if (
+        quoting == csv.QUOTE_MINIMAL and end == "\n"
+    ):  # the writer does not quote a lone carriage return, which is not a line end here
         rows = [(one.replace("\r", ""), other.replace("\r", "")) for one, other in rows]
     out = io.StringIO()
     writer = csv.writer(out, quoting=quoting, lineterminator=end)
@@ -107,59 +108,57 @@ def test_csv_is_cut_as_by_the_standard_library(rows, quoting, end, size):
     assert [tag for part in parts for tag in part.tags] == [row[0] for row in read if row]
 
 
-def test_dotted_paths_reach_into_json_and_a_field_of_that_name_wins(tmp_path):
+def test_dotted_paths_select_nested_fields_unless_a_field_has_that_name(tmp_path):
     path = tmp_path / "f.jsonl"
     path.write_text('{"a": {"b": {"c": "deep"}}}\n\n{"a.b.c": "flat", "a": 1}\n{"a": null}\n{"a": {"b": {"c": null}}}')
     with encode(path, text_column="a.b.c") as encoded:
         check(encoded, [["deep"], ["flat"], [], []], [0, 1, 2, 3, 4])
 
 
-def test_the_only_column_of_strings_is_taken_and_told(tmp_path):
-    for form, write in FORMS.items():
-        table = pa.table({"body": ["one"]} if "sv" in form else {"n": [1], "body": ["one"]})
-        write(tmp_path / form, table)
-        with encode(tmp_path / form) as encoded:
+def test_the_only_column_of_strings_is_used_and_recorded(tmp_path):
+    for name, write in WRITERS.items():
+        table = pa.table({"body": ["one"]} if "sv" in name else {"n": [1], "body": ["one"]})
+        write(tmp_path / name, table)
+        with encode(tmp_path / name) as encoded:
             check(encoded, [["one"]], [0, 1])
-            assert encoded.meta["columns"] == {str(tmp_path / form): "body"}
+            assert encoded.meta["columns"] == {str(tmp_path / name): "body"}
             assert encoded.tags is None
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_faults_of_columns_are_told_with_those_there_are(tmp_path, form):
-    FORMS[form](tmp_path / form, pa.table({"n": [1, 2], "title": ["one", "two"], "body": ["x", "y"]}))
-    names = "n, title, body" if "sv" in form else "title, body"
-    with pytest.raises(CorpusError, match=rf"{form} has columns; choose one with --text-column: {names}$"):
-        encode(tmp_path / form)
+@pytest.mark.parametrize("name", WRITERS)
+def test_column_errors_list_the_columns(tmp_path, name):
+    WRITERS[name](tmp_path / name, pa.table({"n": [1, 2], "title": ["one", "two"], "body": ["x", "y"]}))
+    names = "n, title, body" if "sv" in name else "title, body"
+    with pytest.raises(CorpusError, match=rf"{name} .*text_column: {names}$"):
+        encode(tmp_path / name)
     with pytest.raises(CorpusError, match=r"(no column|no field) 'texte'; .*: n, title, body$"):
-        encode(tmp_path / form, text_column="texte")
+        encode(tmp_path / name, text_column="texte")
     with pytest.raises(CorpusError, match=r"(no column|no field) 'lang'; .*: n, title, body$"):
-        encode(tmp_path / form, text_column="body", tag_column="lang")
-    with pytest.raises(
-        CorpusError, match=r"holds int64, not strings$|'n' is a number \(1\), not a string|holds numbers"
-    ):
-        encode(tmp_path / form, text_column="n")
-    with encode(tmp_path / form, text_column="body", tag_column="n") as encoded:
+        encode(tmp_path / name, text_column="body", tag_column="lang")
+    with pytest.raises(CorpusError, match=r"'n'.*int64|'n'.*number 1$|holds numbers"):
+        encode(tmp_path / name, text_column="n")
+    with encode(tmp_path / name, text_column="body", tag_column="n") as encoded:
         assert encoded.tags.to_pylist() == ["1", "2"]
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('{"text": "a"', "broken JSON: Expecting ',' delimiter at column 13"),
-        ("[" * 100_000, "JSON nested too deep"),
-        ('{"text": ' + '{"a":' * 100_000, "JSON nested too deep"),
-        ("[1]", "a list, not an object"),
-        ('"a"', "a string, not an object"),
-        ('{"text": {"a": 1}}', "'text' is an object, not a string"),
-        ('{"text": ["a"]}', "'text' is a list, not a string"),
-        ('{"text": true}', "'text' is true or false, not a string"),
-        ('{"text": 1' + "0" * 5000 + "}", r"'text' is a number \(10{19}\), not a string"),
-        ('{"txt": "a", "n": 1}', "no field 'text'; there are: txt, n"),
-        ("\0", "broken JSON: Expecting value at column 1"),
+        ('{"text": "a"', ".*Expecting ',' delimiter at column 13"),
+        ("[" * 100_000, ".*nested too deeply"),
+        ('{"text": ' + '{"a":' * 100_000, ".*nested too deeply"),
+        ("[1]", ".*object.*type list.*"),
+        ('"a"', ".*object.*type str.*"),
+        ('{"text": {"a": 1}}', ".*'text'.*string.*type dict.*"),
+        ('{"text": ["a"]}', ".*'text'.*string.*type list.*"),
+        ('{"text": true}', ".*'text'.*string.*type bool.*"),
+        ('{"text": 1' + "0" * 5000 + "}", r".*'text'.*string.*number 10{19}"),
+        ('{"txt": "a", "n": 1}', "no field 'text'.*: txt, n"),
+        ("\0", ".*Expecting value at column 1"),
     ],
 )
 @pytest.mark.parametrize("size", [5, 1 << 18])
-def test_a_broken_line_of_json_is_told_by_its_number(tmp_path, line, message, size):
+def test_invalid_json_is_reported_with_its_line(tmp_path, line, message, size):
     path = tmp_path / "f.jsonl"
     path.write_text('{"text": "fine"}\n\n' + line + '\n{"text": "fine"}\n')
     with pytest.raises(CorpusError, match=rf"f\.jsonl, line 3: {message}$"):
@@ -169,87 +168,85 @@ def test_a_broken_line_of_json_is_told_by_its_number(tmp_path, line, message, si
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a,b\n1,x\n2,y,z\n", "line 3: 3 cells in the row, 2 in the first"),
-        ('a,b\n1,"x\n\ny"\n2\n', "line 5: 1 cells in the row, 2 in the first"),
-        ('a,b\n1,"x" y\n', 'line 2: text after the closing quote of a cell; a quote within is written ""'),
-        ('a,b\n1,x\n2,"y\n3,z\n', "line 3: a quoted cell of the row that starts here is never closed"),
-        ("a,b\n1,2\n2,3e5\n3,-4.5\n", "holds numbers, not text"),
-        ("b,b\n1,x\n", "has 2 columns called 'b'"),
-        ("b,a\n\n", "no words found in"),
+        ("a,b\n1,x\n2,y,z\n", r"line 3: .*3 cells.*2$"),
+        ('a,b\n1,"x\n\ny"\n2\n', r"line 5: .*1 cells.*2$"),
+        ('a,b\n1,"x" y\n', "line 2: text after the closing quote"),
+        ('a,b\n1,x\n2,"y\n3,z\n', "line 3: .*never closed"),
+        ("a,b\n1,2\n2,3e5\n3,-4.5\n", "holds numbers"),
+        ("b,b\n1,x\n", "2 columns.*'b'"),
+        ("b,a\n\n", "no words found"),
     ],
 )
 @pytest.mark.parametrize("size", [1, 1 << 18])
-def test_a_broken_csv_is_told_by_its_line(tmp_path, text, message, size):
+def test_invalid_csv_is_reported_with_its_line(tmp_path, text, message, size):
     (tmp_path / "f.csv").write_text(text)
-    with pytest.raises(CorpusError, match=re.escape(message)):
+    with pytest.raises(CorpusError, match=message):
         encode(tmp_path / "f.csv", text_column="b" if "b" in text else None, block_size=size)
 
 
 def test_a_csv_without_line_ends_is_refused(tmp_path):
     (tmp_path / "f.csv").write_text("a" * (1 << 22))
-    with pytest.raises(CorpusError, match=r"f.csv is no CSV: its first row is longer than 1048576 bytes"):
+    with pytest.raises(CorpusError, match=r"f.csv is not CSV.*longer than 1048576 bytes"):
         encode(tmp_path / "f.csv")
     (tmp_path / "f.csv").write_text("a" * (1 << 18))
-    with pytest.raises(CorpusError, match="names of its columns, in the first row, cannot be read: field larger"):
+    with pytest.raises(CorpusError, match=r"f.csv.*column names.*field larger"):
         encode(tmp_path / "f.csv")
 
 
-def test_texts_that_are_partly_numbers_and_empty_ones_are_texts(tmp_path):
+def test_columns_with_some_numbers_and_empty_cells_are_text(tmp_path):
     (tmp_path / "f.csv").write_text("b\n1\n" + '""\n' * 150 + "2\nx\n")
     with encode(tmp_path / "f.csv") as encoded:
         check(encoded, [["1"], *[[]] * 150, ["2"], ["x"]], list(range(154)))
 
 
-def test_a_row_without_end_is_refused_before_it_fills_memory(tmp_path, monkeypatch):
+def test_an_unterminated_row_is_refused_before_it_fills_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(csv_rows, "MAX_ROW", 1000)
     monkeypatch.setattr(record_rows, "MAX_ROW", 1000)
     (tmp_path / "f.csv").write_text('b\nx\n"' + "y " * 2000)
-    with pytest.raises(
-        CorpusError, match=r"line 3: the row that starts here is longer than 1000 bytes; is a quote never"
-    ):
+    with pytest.raises(CorpusError, match=r"line 3: .*longer than 1000 bytes.*quote"):
         encode(tmp_path / "f.csv", block_size=100)
     (tmp_path / "f.jsonl").write_text('{"b": "x"}\n{"b": "' + "y " * 2000)
     with pytest.raises(CorpusError, match="line 2: longer than 1000 characters"):
         encode(tmp_path / "f.jsonl", block_size=100)
 
 
-@pytest.mark.parametrize("form", ["t.parquet", "t.arrow", "t.feather"])
-def test_texts_that_are_not_utf8_are_told_by_row_or_mended(tmp_path, form):
+@pytest.mark.parametrize("name", ["t.parquet", "t.arrow", "t.feather"])
+def test_invalid_utf8_is_reported_with_its_row_or_repaired(tmp_path, name):
     offsets = pa.py_buffer(b"".join(n.to_bytes(4, "little") for n in (0, 1, 3, 4)))
     column = pa.Array.from_buffers(pa.string(), 3, [None, offsets, pa.py_buffer(b"ab\xffc")])
-    FORMS[form](tmp_path / form, pa.table({"text": column}))
-    with pytest.raises(CorpusError, match=rf"{form}, row 2 is not UTF-8 at byte 1 \(0xff\)"):
-        encode(tmp_path / form)
-    with encode(tmp_path / form, encoding_errors="ignore") as encoded:
+    WRITERS[name](tmp_path / name, pa.table({"text": column}))
+    with pytest.raises(CorpusError, match=rf"{name}, row 2 is not UTF-8 at byte 1 \(0xff\)"):
+        encode(tmp_path / name)
+    with encode(tmp_path / name, encoding_errors="ignore") as encoded:
         assert decoded(encoded) == [["a"], ["b"], ["c"]]
         assert encoded.decoding_errors == 1
 
 
-@pytest.mark.parametrize("form", ["t.arrow", "t.feather"])
-def test_what_lies_under_a_null_is_not_read(tmp_path, form):
+@pytest.mark.parametrize("name", ["t.arrow", "t.feather"])
+def test_values_under_nulls_are_not_read(tmp_path, name):
     offsets = pa.py_buffer(b"".join(n.to_bytes(4, "little") for n in (0, 1, 3, 4)))
     column = pa.Array.from_buffers(pa.string(), 3, [pa.py_buffer(b"\5"), offsets, pa.py_buffer(b"axxc")])
-    FORMS[form](tmp_path / form, pa.table({"text": column}))
-    with encode(tmp_path / form) as encoded:
+    WRITERS[name](tmp_path / name, pa.table({"text": column}))
+    with encode(tmp_path / name) as encoded:
         check(encoded, [["a"], [], ["c"]], [0, 1, 2, 3])
 
 
-@pytest.mark.parametrize("form", ["t.parquet", "t.arrow", "t.feather"])
-def test_truncated_and_spoilt_tables_are_told_in_a_line(tmp_path, form):
-    path = tmp_path / form
-    FORMS[form](path, pa.table({"text": ["one two three"] * 1000}))
+@pytest.mark.parametrize("name", ["t.parquet", "t.arrow", "t.feather"])
+def test_truncated_and_corrupt_tables_are_reported_in_one_line(tmp_path, name):
+    path = tmp_path / name
+    WRITERS[name](path, pa.table({"text": ["one two three"] * 1000}))
     data = path.read_bytes()
     for length in (9, 100, len(data) // 2, len(data) - 20):
         path.write_bytes(data[:length])
-        with pytest.raises(CorpusError, match=rf"{form} is truncated or corrupt [^\n]*$"):
+        with pytest.raises(CorpusError, match=rf"{name} is truncated or corrupt [^\n]*$"):
             encode(path)
     path.write_bytes(b"words")
-    with pytest.raises(CorpusError, match=rf"{form} is broken: it does not start as"):
+    with pytest.raises(CorpusError, match=rf"{name} is broken"):
         encode(path)
 
 
 @pytest.mark.parametrize("compress", [bytes, gzip.compress])
-def test_a_message_of_arrow_that_claims_any_size_is_not_believed(tmp_path, compress):
+def test_a_huge_size_claimed_by_an_arrow_message_is_not_allocated(tmp_path, compress):
     stream(tmp_path / "t", pa.table({"text": ["one two"]}))
     data = (tmp_path / "t").read_bytes()
     (tmp_path / "t").write_bytes(compress(data[:4] + (2**31 - 8).to_bytes(4, "little") + data[8:]))
@@ -268,28 +265,26 @@ def test_a_column_whose_name_is_not_utf8(tmp_path):
         Corpus(tmp_path / "t", text_column="text").encode()
 
 
-def test_what_must_be_a_file_is_told(tmp_path):
+def test_compressed_parquet_is_refused(tmp_path):
     parquet(tmp_path / "t", pa.table({"text": ["a"]}))
     (tmp_path / "t.gz").write_bytes(gzip.compress((tmp_path / "t").read_bytes()))
-    with pytest.raises(CorpusError, match=r"t.gz holds Parquet, which is read only from a file that is not compressed"):
+    with pytest.raises(CorpusError, match=r"t.gz is Parquet.*without compression"):
         encode(tmp_path / "t.gz")
     with encode(tmp_path / "t") as encoded:
         assert decoded(encoded) == [["a"]]
 
 
-def test_columns_of_other_sources_are_refused(tmp_path):
+def test_columns_of_sources_without_columns_are_refused(tmp_path):
     (tmp_path / "f.txt").write_text("plain")
-    with pytest.raises(
-        CorpusError, match=r"f.txt is plain text and has no column 'text'; columns are read from .jsonl"
-    ):
+    with pytest.raises(CorpusError, match=r"f.txt is plain text.*'text'.*.jsonl"):
         encode(tmp_path / "f.txt", text_column="text")
-    with pytest.raises(CorpusError, match=r"f.txt is plain text and has no column 'tag'"):
+    with pytest.raises(CorpusError, match=r"f.txt is plain text.*'tag'"):
         encode(tmp_path / "f.txt", tag_column="tag")
     with pytest.raises(CorpusError, match=r"an iterable \(list\) has no column 'text'"):
         encode(["a"], text_column="text")
-    (tmp_path / "any").write_text('{"text": "told by its brace"}')
+    (tmp_path / "any").write_text('{"text": "detected by its brace"}')
     with encode(tmp_path / "any", text_column="text") as encoded:
-        assert decoded(encoded) == [["told", "by", "its", "brace"]]
+        assert decoded(encoded) == [["detected", "by", "its", "brace"]]
 
 
 @pytest.mark.parametrize("size", [3, 1 << 18])
@@ -314,9 +309,9 @@ def test_memory_does_not_grow_with_a_table(tmp_path):
         for _ in range(200):
             writer.write_table(pa.table({"text": rows}))
     encode(["some words"]).close()
-    for form in ("jsonl", "csv", "parquet"):
-        (tmp_path / f"out-{form}").mkdir()
-        corpus = Corpus(tmp_path / f"t.{form}")
+    for name in ("jsonl", "csv", "parquet"):
+        (tmp_path / f"out-{name}").mkdir()
+        corpus = Corpus(tmp_path / f"t.{name}")
         tracemalloc.start()
         before = pa.total_allocated_bytes()
         peaks = []
@@ -325,8 +320,8 @@ def test_memory_does_not_grow_with_a_table(tmp_path):
             peaks.append(pa.total_allocated_bytes())
 
         try:
-            corpus.write_text(tmp_path / f"out-{form}", report, 1 << 18)
-            assert tracemalloc.get_traced_memory()[1] < 28 << 20, form
+            corpus.write_text(tmp_path / f"out-{name}", report, 1 << 18)
+            assert tracemalloc.get_traced_memory()[1] < 28 << 20, name
         finally:
             tracemalloc.stop()
-        assert max(peaks) - before < 28 << 20, form
+        assert max(peaks) - before < 28 << 20, name

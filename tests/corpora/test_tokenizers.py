@@ -1,4 +1,4 @@
-"""The tokenizer `characters`: compiled as it is in plain Python, and as a twin says."""
+"""The tokenizer `characters`: the compiled form, the Python form and a reference agree."""
 
 import sys
 import tempfile
@@ -13,12 +13,12 @@ from naive_corpora import decoded, encode
 from embeddings.corpora import Corpus
 from embeddings.corpora.tokenizers import characters
 
-ODD = "aB \n\r\t\u0301\u0130\u03a3\u0915\u093f\ufe0f\u200d\u3000\u4e2d\U0001f600\0"
-TEXT = st.text(st.one_of(st.sampled_from(ODD), st.characters(exclude_categories=["Cs"])), max_size=20)
+CHARACTERS = "aB \n\r\t\u0301\u0130\u03a3\u0915\u093f\ufe0f\u200d\u3000\u4e2d\U0001f600\0"
+TEXT = st.text(st.one_of(st.sampled_from(CHARACTERS), st.characters(exclude_categories=["Cs"])), max_size=20)
 
 
 def naive(line):
-    """Each character that is no space, with the marks behind it."""
+    """Each character except white space, with the marks after it."""
     tokens, before = [], " "
     for character in line:
         if not character.isspace():
@@ -32,7 +32,7 @@ def naive(line):
 
 @settings(deadline=None, max_examples=150)
 @given(text=TEXT, size=st.sampled_from([1, 2, 3, 5, 1 << 18]))
-def test_characters_are_those_of_the_twin(text, size):
+def test_characters_equal_the_reference(text, size):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "f")
         path.write_bytes(f"{text}\nend".encode())
@@ -49,21 +49,21 @@ def test_every_code_point(tmp_path):
         assert decoded(encoded) == [naive(line) for line in lines]
 
 
-def test_marks_stay_with_what_they_follow(tmp_path):
+def test_marks_belong_to_the_preceding_character(tmp_path):
     accent = unicodedata.normalize("NFD", "é")
     (tmp_path / "f").write_text(f"{accent}t{accent} हिन्दी\n\u0301a", encoding="utf-8")
     with encode(tmp_path / "f", tokenizer="characters") as encoded:
         assert decoded(encoded) == [[accent, "t", accent, "हि", "न्", "दी"], ["\u0301", "a"]]
 
 
-def test_a_block_of_nothing_but_distinct_characters_fits(tmp_path):
+def test_a_block_of_distinct_characters_fits(tmp_path):
     points = [chr(point) for point in range(0x4E00, 0x9FFF)] + [chr(point) for point in range(0xAC00, 0xD7A3)]
     (tmp_path / "f").write_text("".join(points), encoding="utf-8")
     with encode(tmp_path / "f", tokenizer="characters") as encoded:
         assert decoded(encoded) == [points]
 
 
-def test_it_is_cached_and_kept_apart(tmp_path, monkeypatch):
+def test_tokenizers_have_separate_cache_entries(tmp_path, monkeypatch):
     monkeypatch.setenv("EMBEDDINGS_CACHE", str(tmp_path / "cache"))
     (tmp_path / "f").write_text("ab a")
     assert len(Corpus(tmp_path / "f", tokenizer="characters").encode().ids) == 3
@@ -71,7 +71,7 @@ def test_it_is_cached_and_kept_apart(tmp_path, monkeypatch):
     assert len(list((tmp_path / "cache" / "corpora").iterdir())) == 2
 
 
-def test_an_installed_callable_is_found_by_name(tmp_path, monkeypatch):
+def test_an_installed_tokenizer_is_found_by_name(tmp_path, monkeypatch):
     info = tmp_path / "site" / "pairs-1.0.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: pairs\nVersion: 1.0\n")
@@ -86,5 +86,5 @@ def test_an_installed_callable_is_found_by_name(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("text", ["a b", "", "\n", "é\n中"])
-def test_called_by_hand(text):
+def test_calling_a_tokenizer(text):
     assert characters(text) == [token for token in text if not token.isspace()]

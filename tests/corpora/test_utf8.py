@@ -14,7 +14,7 @@ PIECES = st.lists(st.sampled_from(WHOLE + BROKEN), max_size=20).map(b"".join)
 CUTS = st.lists(st.integers(0, 40), max_size=6).map(sorted)
 
 
-def cleaned(data, cuts, policy):
+def clean_in_blocks(data, cuts, policy):
     """The data through the decoder in blocks that end at these places."""
     decoder = Utf8Decoder(policy, "text")
     bounds = [0, *cuts, len(data)]
@@ -23,8 +23,8 @@ def cleaned(data, cuts, policy):
 
 
 @given(data=PIECES, cuts=CUTS, policy=st.sampled_from(["replace", "ignore"]))
-def test_faults_are_mended_and_counted_as_by_python(data, cuts, policy):
-    parts, decoder = cleaned(data, cuts, policy)
+def test_errors_are_repaired_and_counted_like_python(data, cuts, policy):
+    parts, decoder = clean_in_blocks(data, cuts, policy)
     assert b"".join(parts) == data.decode("utf-8", policy).encode()
     assert decoder.errors == data.replace(b"\xef\xbf\xbd", b"a").decode("utf-8", "replace").count("\ufffd")
     for part in parts:
@@ -32,19 +32,19 @@ def test_faults_are_mended_and_counted_as_by_python(data, cuts, policy):
 
 
 @given(data=PIECES, cuts=CUTS)
-def test_the_first_fault_is_named_by_its_byte_wherever_blocks_end(data, cuts):
+def test_the_first_error_has_its_byte_offset_for_any_block_size(data, cuts):
     try:
         data.decode()
     except UnicodeDecodeError as error:
         with pytest.raises(CorpusError, match=rf"text is not UTF-8 at byte {error.start} \(0x"):
-            cleaned(data, cuts, "strict")
+            clean_in_blocks(data, cuts, "strict")
     else:
-        parts, _ = cleaned(data, cuts, "strict")
+        parts, _ = clean_in_blocks(data, cuts, "strict")
         assert b"".join(parts) == data
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 100])
-def test_only_the_first_byte_order_mark_is_dropped(size):
+def test_only_the_first_byte_order_mark_is_removed(size):
     data = "\ufeffa\ufeffb".encode()
     position = 0
 
@@ -57,17 +57,17 @@ def test_only_the_first_byte_order_mark_is_dropped(size):
 
 
 @pytest.mark.parametrize("size", [1, 7, 1 << 18])
-def test_message_names_file_byte_and_option(tmp_path, size):
+def test_an_error_has_file_offset_and_option(tmp_path, size):
     path = tmp_path / "bad.txt"
     path.write_bytes("é".encode() * 50 + b" \xe4\xb8")  # cut at the end of the file
-    with pytest.raises(CorpusError, match=r"bad.txt is not UTF-8 at byte 101 \(0xe4\): .*--encoding-errors replace"):
+    with pytest.raises(CorpusError, match=r"bad.txt is not UTF-8 at byte 101 \(0xe4\).*encoding_errors.*replace"):
         encode(path, block_size=size)
     with encode(path, block_size=size, encoding_errors="replace") as encoded:
         assert encoded.decoding_errors == 1
         assert encoded.vocabulary.words == ["é" * 50]
 
 
-def test_a_lone_surrogate_in_a_string_is_no_text():
+def test_a_lone_surrogate_in_a_string_is_an_encoding_error():
     with pytest.raises(CorpusError, match=r"item 2 is not UTF-8 at byte 1 \(0xed\)"):
         encode(["fine", "a\ud800b"])
     with pytest.raises(CorpusError, match=r"item 1 is not UTF-8 at byte 0"):
@@ -77,6 +77,6 @@ def test_a_lone_surrogate_in_a_string_is_no_text():
         assert encoded.decoding_errors == 3
 
 
-def test_other_policies_are_refused():
-    with pytest.raises(SettingError, match="must be strict, replace or ignore, not 'backslash'"):
+def test_unknown_policies_are_refused():
+    with pytest.raises(SettingError, match=r"encoding_errors.*strict.*replace.*ignore.*backslash"):
         encode(["a"], encoding_errors="backslash")

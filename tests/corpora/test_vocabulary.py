@@ -38,18 +38,18 @@ def test_words_and_counts_apart():
 @pytest.mark.parametrize(
     ("words", "counts", "total", "message"),
     [
-        (["a", "b"], [1], None, "2 words have 1 counts"),
-        (["a", "b"], [1, 2], None, "must not rise"),
-        (["a"], [-1], None, "must not be negative"),
-        (["a"], [5], 4, "a total of 4 is less than the sum of the counts, 5"),
+        (["a", "b"], [1], None, "2 words.*1"),
+        (["a", "b"], [1, 2], None, "descending"),
+        (["a"], [-1], None, "negative"),
+        (["a"], [5], 4, "total.* 5.* 4"),
     ],
 )
-def test_nonsense_is_refused(words, counts, total, message):
+def test_invalid_counts_are_refused(words, counts, total, message):
     with pytest.raises(SettingError, match=message):
         Vocabulary(words, counts, total=total)
 
 
-def test_a_word_twice_is_refused():
+def test_a_duplicate_word_is_refused():
     with pytest.raises(SettingError, match="a word occurs twice"):
         Vocabulary.from_counts(["a", "a"], [1, 1])
 
@@ -69,18 +69,18 @@ def test_select_is_a_prefix_of_the_frequent_words(counts, min_count, max_vocab):
     assert selected.total == 1000
 
 
-def test_select_says_what_would_do():
+def test_errors_of_select_suggest_a_remedy():
     vocabulary = Vocabulary(["the", "a"], [12, 3])
-    message = "^no word occurs 50 times: the most frequent is 'the' with 12; lower --min-count$"
+    message = "^no word occurs 50 times: the most frequent is 'the' with 12; lower min_count$"
     with pytest.raises(CorpusError, match=message):
         vocabulary.select(min_count=50)
-    with pytest.raises(SettingError, match="max-vocab must be at least 1, not 0"):
+    with pytest.raises(SettingError, match=r"max_vocab.*1.*0"):
         vocabulary.select(max_vocab=0)
     with pytest.raises(CorpusError, match="the vocabulary is empty"):
         Vocabulary([], []).select()
 
 
-def test_keep_probabilities_are_those_of_word2vec():
+def test_keep_probabilities_equal_word2vec():
     vocabulary = Vocabulary(["a", "b", "c"], [900, 90, 10], total=5000)
     keep = vocabulary.keep_probabilities(0.02)
     assert keep.dtype == np.float32
@@ -88,9 +88,9 @@ def test_keep_probabilities_are_those_of_word2vec():
         share = count / 1000
         assert probability == pytest.approx(min(1, math.sqrt(0.02 / share) + 0.02 / share), rel=1e-6)
     assert vocabulary.keep_probabilities(0).tolist() == [1, 1, 1]
-    for sample in (-1, math.nan):
-        with pytest.raises(SettingError, match="sample must be 0 or more"):
-            vocabulary.keep_probabilities(sample)
+    for subsample in (-1, math.nan):
+        with pytest.raises(SettingError, match=r"subsample.*0"):
+            vocabulary.keep_probabilities(subsample)
 
 
 @pytest.mark.parametrize("exponent", [0.75, 0, 1, -0.5])
@@ -100,13 +100,13 @@ def test_noise_weights_are_powers_of_counts(exponent):
     assert weights.dtype == np.float64
     assert weights == pytest.approx([power / sum(powers) for power in powers], rel=1e-12)
     with (
-        pytest.raises(SettingError, match="noise exponent 1000 gives no usable weights"),
+        pytest.raises(SettingError, match="noise_exponent 1000"),
         np.errstate(all="ignore"),
     ):
         Vocabulary(["a"], [900]).noise_weights(1000)
 
 
-def test_saved_and_loaded_whole(tmp_path):
+def test_saved_vocabularies_are_loaded(tmp_path):
     words = ["", "tab\there", "line\nend", "😀", "nul\0", " ", "ü", "u\u0308"]
     vocabulary = Vocabulary(words, range(10, 2, -1), total=10**12)
     vocabulary.save(tmp_path / "v")
@@ -120,15 +120,15 @@ def test_saved_and_loaded_whole(tmp_path):
         vocabulary.save(tmp_path / "v")
 
 
-def test_arrow_words_stay_arrow_until_asked_for(tmp_path):
+def test_arrow_words_are_converted_only_on_access(tmp_path):
     Vocabulary(["a", "b"], [2, 1]).save(tmp_path / "v")
     loaded = Vocabulary.load(tmp_path / "v")
-    assert "words" not in vars(loaded.select(max_vocab=1))
+    assert "words" not in vars(loaded.select(max_vocab=1).word_list)
     with pytest.raises(CorpusError, match="the most frequent is 'a' with 2"):
         loaded.select(min_count=3)
 
 
-def written(path, columns, metadata):
+def write_table(path, columns, metadata):
     table = pyarrow.table(columns).replace_schema_metadata(metadata)
     with pyarrow.ipc.new_file(str(path), table.schema) as writer:
         writer.write_table(table)
@@ -137,18 +137,18 @@ def written(path, columns, metadata):
 @pytest.mark.parametrize(
     ("columns", "metadata", "message"),
     [
-        ({"word": ["a"]}, {"total": "1"}, "needs the columns word"),
-        ({"word": [1], "count": [1]}, {"total": "1"}, "needs the columns word"),
-        ({"word": ["a"], "count": ["1"]}, {"total": "1"}, "needs the columns word"),
+        ({"word": ["a"]}, {"total": "1"}, "expected the columns word"),
+        ({"word": [1], "count": [1]}, {"total": "1"}, "expected the columns word"),
+        ({"word": ["a"], "count": ["1"]}, {"total": "1"}, "expected the columns word"),
         ({"word": ["a", None], "count": [1, 1]}, {"total": "2"}, "a word or count is missing"),
         ({"word": ["a", "a"], "count": [1, 1]}, {"total": "2"}, "a word occurs twice"),
-        ({"word": ["a", "b"], "count": [1, 2]}, {"total": "3"}, "must not rise"),
+        ({"word": ["a", "b"], "count": [1, 2]}, {"total": "3"}, "descending"),
         ({"word": ["a"], "count": [1]}, {}, "its metadata has no total"),
         ({"word": ["a"], "count": [1]}, {"total": "x"}, "is not a vocabulary file: "),
     ],
 )
 def test_other_tables_are_refused(tmp_path, columns, metadata, message):
-    written(tmp_path / "v", columns, metadata)
+    write_table(tmp_path / "v", columns, metadata)
     with pytest.raises(FormatError, match=message):
         Vocabulary.load(tmp_path / "v")
 

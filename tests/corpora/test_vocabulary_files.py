@@ -1,4 +1,4 @@
-"""Vocabularies: merged, as text and back, and what is no vocabulary."""
+"""Vocabularies: merged, written to files and read back, and invalid files."""
 
 import numpy as np
 import pytest
@@ -26,13 +26,13 @@ def test_merged_counts_are_sums(one, other, more):
 
 
 @pytest.mark.parametrize("name", ["v.arrow", "v.txt", "v.TXT"])
-def test_what_was_written_is_read(tmp_path, name):
+def test_written_vocabularies_are_read_back(tmp_path, name):
     vocabulary = Vocabulary.from_counts({"the": 9, "a b": 9, "é\u2028x": 2, "7": 1, "never": 0})
     write_vocabulary_file(vocabulary, tmp_path / name)
-    found = read_vocabulary_file(tmp_path / name)
-    assert list(found.words) == list(vocabulary.words)
-    assert found.counts.tolist() == vocabulary.counts.tolist()
-    with pytest.raises(OutputError, match="exists; choose another name, or --force"):
+    result = read_vocabulary_file(tmp_path / name)
+    assert list(result.words) == list(vocabulary.words)
+    assert result.counts.tolist() == vocabulary.counts.tolist()
+    with pytest.raises(OutputError, match=r"exists.*force=True"):
         write_vocabulary_file(vocabulary, tmp_path / name)
     write_vocabulary_file(vocabulary.select(max_vocab=1), tmp_path / name, force=True)
     assert list(read_vocabulary_file(tmp_path / name).words) == ["a b"]
@@ -47,41 +47,41 @@ def test_text_of_other_tools_is_read(tmp_path):
 def test_the_vocabulary_of_a_model_is_read(tmp_path):
     em.train("cbow", [["a", "b", "a"]], dim=2, min_count=1, epochs=1).save(tmp_path / "m")
     assert list(read_vocabulary_file(tmp_path / "m").words) == ["a", "b"]
-    with pytest.raises(FormatError, match=r"vocabulary.arrow is missing"):
+    with pytest.raises(FormatError, match=r"vocabulary.arrow"):
         read_vocabulary_file(tmp_path)
 
 
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"a 1\nb\n", "v, line 2: 'b' is not a word and its count$"),
-        (b"a 1\nb -1\n", "line 2: 'b -1' is not"),
-        (b"a 1.5", "line 1: 'a 1.5' is not"),
-        (b" 5", "line 1: ' 5' is not"),
-        (b"a 1\nb 2\na 3", "line 3: the word 'a' occurs twice"),
-        (b"a " + b"9" * 30, "line 1: 'a 99999"),
-        (b"\xff 1", "is not UTF-8 at byte 0, and no vocabulary"),
-        (b"\n", "holds no words"),
+        (b"a 1\nb\n", "v, line 2: .*'b'$"),
+        (b"a 1\nb -1\n", "line 2: .*'b -1'"),
+        (b"a 1.5", "line 1: .*'a 1.5'"),
+        (b" 5", "line 1: .*' 5'"),
+        (b"a 1\nb 2\na 3", "line 3: .*'a'.*twice"),
+        (b"a " + b"9" * 30, "line 1: .*'a 99999"),
+        (b"\xff 1", "not UTF-8 at byte 0"),
+        (b"\n", "no words"),
         (b"ARROW1 and so on", "is not a readable vocabulary file"),
     ],
 )
-def test_what_is_no_vocabulary_is_told(tmp_path, data, message):
+def test_invalid_files_are_reported(tmp_path, data, message):
     (tmp_path / "v").write_bytes(data)
     with pytest.raises(FormatError, match=message):
         read_vocabulary_file(tmp_path / "v")
 
 
-def test_places_and_words_that_cannot_be_are_told(tmp_path):
-    with pytest.raises(FormatError, match="missing cannot be read as a vocabulary: No such file"):
+def test_invalid_paths_and_words_are_refused(tmp_path):
+    with pytest.raises(FormatError, match=r"missing cannot be read.*No such file"):
         read_vocabulary_file(tmp_path / "missing")
-    with pytest.raises(OutputError, match=r"ends in .arrow or .txt, not .*v.csv"):
+    with pytest.raises(OutputError, match=r"\.arrow or \.txt.*v.csv"):
         write_vocabulary_file(Vocabulary(["a"], [1]), tmp_path / "v.csv")
     for word in ("", "a\nb", " a", "\ufeffa"):
-        with pytest.raises(SettingError, match=r"cannot stand in a text file; write an .arrow file"):
+        with pytest.raises(SettingError, match=r"text file.*\.arrow"):
             write_vocabulary_file(Vocabulary([word], [1]), tmp_path / "v.txt")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_merged_vocabulary_of_none_is_empty():
+def test_merging_empty_vocabularies():
     assert len(Vocabulary([], []).merge(Vocabulary([], []))) == 0
     assert Vocabulary([], []).merge(Vocabulary(["a"], [2])).counts.dtype == np.int64

@@ -1,4 +1,4 @@
-"""Few types in memory: what is counted, what is missed, and that ids and counts agree."""
+"""Limited types: what is counted, what is missed, and that ids and counts agree."""
 
 import tempfile
 from collections import Counter
@@ -36,7 +36,7 @@ def naive(tokens, most):
     size=st.sampled_from([1, 5, 33, 1 << 18]),
     kind=st.sampled_from(["file", "strings", "lists", "callable"]),
 )
-def test_counts_are_those_of_the_twin_wherever_blocks_end(tokens, most, size, kind):
+def test_counts_equal_the_reference_for_any_block_size(tokens, most, size, kind):
     expected, short = naive(tokens, most)
     settings = {"max_types": most, "block_size": size, "tokenizer": str.split if kind == "callable" else "words"}
     with tempfile.TemporaryDirectory() as folder:
@@ -44,7 +44,7 @@ def test_counts_are_those_of_the_twin_wherever_blocks_end(tokens, most, size, ki
         path.write_text("\n".join(tokens))
         source = {"strings": tokens, "lists": [[token] for token in tokens]}.get(kind, path)
         if not expected:
-            with pytest.raises(CorpusError, match=rf"none of {len(tokens)} tokens stands out in so few types; raise"):
+            with pytest.raises(CorpusError, match=rf"{len(tokens)} tokens.*max_types"):
                 encode(source, **settings)
             return
         with encode(source, **settings) as encoded:
@@ -68,14 +68,17 @@ def test_counts_are_those_of_the_twin_wherever_blocks_end(tokens, most, size, ki
     most=st.integers(1, 9),
     size=st.sampled_from([1, 5, 1 << 18]),
 )
-def test_a_character_that_begins_as_the_table_is_pruned_is_kept_whole(text, most, size):
-    """It waits at the end of the arena while the words before it leave."""
+def test_a_token_that_starts_during_pruning_is_complete(text, most, size):
+    """It is at the end of the arena while words before it are dropped."""
     tokens = characters(text)
     expected, short = naive(tokens, most)
     if expected:
         with encode([text], tokenizer="characters", max_types=most, block_size=size) as encoded:
             counts = encoded.vocabulary.counts.tolist()
-            assert (dict(zip(encoded.vocabulary.words, counts, strict=True)), encoded.max_undercount) == (expected, short)
+            assert (dict(zip(encoded.vocabulary.words, counts, strict=True)), encoded.max_undercount) == (
+                expected,
+                short,
+            )
 
 
 def check_bound(tokens, most, vocabulary, short):
@@ -86,7 +89,7 @@ def check_bound(tokens, most, vocabulary, short):
     assert short <= 2 * len(tokens) / most
 
 
-def test_a_corpus_of_many_types_in_a_small_table(tmp_path):
+def test_a_corpus_with_many_types(tmp_path):
     rng = np.random.default_rng(1)
     tokens = [f"w{i}" for i in rng.zipf(1.3, 60_000) % 30_000]
     (tmp_path / "f").write_text("\n".join(" ".join(tokens[i : i + 40]) for i in range(0, len(tokens), 40)))
@@ -103,7 +106,7 @@ def test_a_corpus_of_many_types_in_a_small_table(tmp_path):
         again.close()
 
 
-def test_a_table_that_is_never_full_changes_nothing(tmp_path):
+def test_a_limit_that_is_not_reached_changes_nothing(tmp_path):
     (tmp_path / "f").write_text("a b c a")
     with encode(tmp_path / "f", max_types=3) as small, encode(tmp_path / "f") as whole:
         assert small.max_undercount == whole.max_undercount == 0
@@ -111,8 +114,8 @@ def test_a_table_that_is_never_full_changes_nothing(tmp_path):
         assert decoded(small) == decoded(whole)
 
 
-def test_a_token_that_a_block_cuts_outlives_a_pruning():
-    """The words before it leave the table while it waits at the end of the arena."""
+def test_a_token_split_by_a_block_survives_pruning():
+    """Words before it are dropped while it is at the end of the arena."""
     text = "a b c " * 3 + "longtoken " + "d e longtoken"
     for size in range(1, 40):
         with tempfile.TemporaryDirectory() as folder:
@@ -126,14 +129,12 @@ def test_a_token_that_a_block_cuts_outlives_a_pruning():
 
 @pytest.mark.parametrize("value", [0, -1, 1.5, True, "9"])
 @pytest.mark.parametrize("name", ["rows", "max_types"])
-def test_numbers_are_checked(name, value):
-    with pytest.raises(
-        SettingError, match=rf"^{name.replace('_', '-')} must be a whole number from 1 up, not {value!r}$"
-    ):
+def test_counts_are_validated(name, value):
+    with pytest.raises(SettingError, match=rf"^{name}.*1.*{value!r}$"):
         Corpus(["a"], **{name: value})
 
 
 @pytest.mark.parametrize("name", ["text_column", "tag_column"])
-def test_names_of_columns_are_checked(name):
-    with pytest.raises(SettingError, match=rf"^{name.replace('_', '-')} must be the name of a column, not ''$"):
+def test_column_names_are_validated(name):
+    with pytest.raises(SettingError, match=rf"^{name}.*''$"):
         Corpus(["a"], **{name: ""})

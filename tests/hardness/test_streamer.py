@@ -138,7 +138,7 @@ def test_tables_in_files(lines, places, forms, size, threads):
     with tempfile.TemporaryDirectory() as folder:
         expected = encode_to_lists(rows, **columns)
         many = []
-        for number, (part, form) in enumerate(zip(cut(rows, places), forms, strict=False)):
+        for number, (part, form) in enumerate(zip(split_at(rows, places), forms, strict=False)):
             many.append(Path(folder, f"{number}.{form}"))
             write_table(form, part, many[-1])
         pa.set_cpu_count(threads)

@@ -1,4 +1,4 @@
-"""Writing beside the target and renaming: the old or the new, never a part, never a trace."""
+"""Atomic writes: the old content or the new, never a part, and no temporary files."""
 
 import errno
 import os
@@ -8,11 +8,11 @@ import pytest
 
 from embeddings.errors import OutputError
 from embeddings.support import files
-from embeddings.support.files import check_file, check_output, atomic_write
+from embeddings.support.files import atomic_write, check_file, check_output
 
 
 class Crash(Exception):
-    """What a test raises while it writes."""
+    """Raised by tests during a write."""
 
 
 @pytest.fixture(params=["file", "folder"])
@@ -22,9 +22,9 @@ def target(request, tmp_path):
 
 
 def write(path, folder, text, *, force=False, crash=None):
-    """Write a text, in a file of a folder if so; `crash` is raised in the middle."""
-    with atomic_write(path, force=force, folder=folder) as fresh:
-        (fresh / "inside" if folder else fresh).write_text(text[: len(text) // 2] if crash else text)
+    """Write a text to a file, or to a file in a folder; `crash` is raised in the middle."""
+    with atomic_write(path, force=force, folder=folder) as temporary:
+        (temporary / "inside" if folder else temporary).write_text(text[: len(text) // 2] if crash else text)
         if crash:
             raise crash
 
@@ -43,10 +43,10 @@ def test_writes(target):
     assert os.listdir(path.parent) == ["out"]
 
 
-def test_existing_is_kept_unless_forced(target):
+def test_existing_output_is_replaced_only_with_force(target):
     path, folder = target
     write(path, folder, "old")
-    with pytest.raises(OutputError, match="out exists.*force=True"):
+    with pytest.raises(OutputError, match=r"out exists.*force=True"):
         write(path, folder, "new")
     assert list(content(path).values()) == ["old"]
     write(path, folder, "newer", force=True)
@@ -55,7 +55,7 @@ def test_existing_is_kept_unless_forced(target):
 
 
 @pytest.mark.parametrize("crash", [Crash(), KeyboardInterrupt(), SystemExit()], ids=repr)
-def test_a_crash_leaves_what_was_there(target, crash):
+def test_a_crash_leaves_the_old_content(target, crash):
     path, folder = target
     with pytest.raises(type(crash)):
         write(path, folder, "new", crash=crash)
@@ -67,7 +67,7 @@ def test_a_crash_leaves_what_was_there(target, crash):
     assert os.listdir(path.parent) == ["out"]
 
 
-def test_a_full_disk_is_told_in_a_line(target):
+def test_a_full_disk_is_reported_in_one_line(target):
     path, folder = target
     write(path, folder, "old")
     full = OSError(errno.ENOSPC, "No space left on device")
@@ -77,7 +77,7 @@ def test_a_full_disk_is_told_in_a_line(target):
     assert os.listdir(path.parent) == ["out"]
 
 
-def test_nothing_written_is_told_and_nothing_replaced(tmp_path):
+def test_a_missing_result_is_reported_and_nothing_replaced(tmp_path):
     (tmp_path / "out").write_text("old")
     with pytest.raises(OutputError, match="out cannot be written"), atomic_write(tmp_path / "out", force=True):
         pass
@@ -85,29 +85,29 @@ def test_nothing_written_is_told_and_nothing_replaced(tmp_path):
     assert os.listdir(tmp_path) == ["out"]
 
 
-def test_a_folder_takes_the_place_of_a_folder_whole(tmp_path):
+def test_a_folder_replaces_a_folder_entirely(tmp_path):
     for name in ("first", "second"):
-        with atomic_write(tmp_path / "out", force=True, folder=True) as fresh:
-            (fresh / name).write_text(name)
-            (fresh / "sub").mkdir()
-            (fresh / "sub" / "deep").write_text(name)
+        with atomic_write(tmp_path / "out", force=True, folder=True) as temporary:
+            (temporary / name).write_text(name)
+            (temporary / "sub").mkdir()
+            (temporary / "sub" / "deep").write_text(name)
     assert content(tmp_path / "out") == {"out/second": "second", "out/sub/deep": "second"}
     assert os.listdir(tmp_path) == ["out"]
 
 
-def test_a_folder_that_cannot_be_replaced_comes_back(tmp_path):
-    """The new one is gone when its turn comes: the old one, stepped aside, takes its place again."""
+def test_a_folder_that_cannot_be_replaced_is_restored(tmp_path):
+    """The new folder vanishes before the rename: the old one is restored."""
     write(tmp_path / "out", True, "old")
     with (
         pytest.raises(OutputError, match="out cannot be written"),
-        atomic_write(tmp_path / "out", force=True, folder=True) as fresh,
+        atomic_write(tmp_path / "out", force=True, folder=True) as temporary,
     ):
-        fresh.rmdir()
+        temporary.rmdir()
     assert content(tmp_path / "out") == {"out/inside": "old"}
     assert os.listdir(tmp_path) == ["out"]
 
 
-def test_a_link_is_replaced_and_not_what_it_points_to(tmp_path):
+def test_a_link_is_replaced_but_not_its_target(tmp_path):
     (tmp_path / "real").write_text("real")
     (tmp_path / "out").symlink_to("real")
     write(tmp_path / "out", False, "new", force=True)
@@ -117,7 +117,7 @@ def test_a_link_is_replaced_and_not_what_it_points_to(tmp_path):
 
 @pytest.mark.parametrize("exchanges", [True, False])
 @pytest.mark.parametrize("there", ["folder", "nowhere"])
-def test_a_folder_replaces_a_link_and_not_what_it_points_to(tmp_path, monkeypatch, there, exchanges):
+def test_a_folder_replaces_a_link_but_not_its_target(tmp_path, monkeypatch, there, exchanges):
     if not exchanges:
         monkeypatch.setattr(files, "exchange", lambda first, second: False)
     write(tmp_path / "folder", True, "old")
@@ -134,16 +134,16 @@ def test_a_file_does_not_replace_a_folder(tmp_path):
     write(tmp_path / "out", True, "old")
     (tmp_path / "link").symlink_to("out")
     for name in ("out", "link"):
-        with pytest.raises(OutputError, match=f"{name} is a folder, and a file is written"):
+        with pytest.raises(OutputError, match=f"{name} is a folder"):
             check_file(tmp_path / name, force=True)
-        with pytest.raises(OutputError, match=f"{name} is a folder, and a file is written"):
+        with pytest.raises(OutputError, match=f"{name} is a folder"):
             write(tmp_path / name, False, "new", force=True)
     assert content(tmp_path / "out") == {"out/inside": "old"}
 
 
-def test_a_link_to_nothing_is_kept_unless_forced(tmp_path):
+def test_a_dangling_link_is_replaced_only_with_force(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(OutputError, match="link exists.*force=True"):
+    with pytest.raises(OutputError, match=r"link exists.*force=True"):
         check_output(tmp_path / "link")
 
 
@@ -154,7 +154,7 @@ def test_pipes_and_devices_are_never_replaced(tmp_path, force, folder):
     (tmp_path / "link").symlink_to("/dev/null")
     for name in ("pipe", "link"):
         with (
-            pytest.raises(OutputError, match=f"{name} is a pipe or device, and is not replaced"),
+            pytest.raises(OutputError, match=f"{name} is a pipe or device"),
             atomic_write(tmp_path / name, force=force, folder=folder),
         ):
             pass
@@ -163,10 +163,10 @@ def test_pipes_and_devices_are_never_replaced(tmp_path, force, folder):
     assert sorted(os.listdir(tmp_path)) == ["link", "pipe"]
 
 
-def test_the_new_file_is_whole_before_it_has_its_name(tmp_path):
-    with atomic_write(tmp_path / "out") as fresh:
-        fresh.write_text("new")
-        assert fresh.parent.parent == tmp_path
+def test_the_new_file_is_complete_before_it_is_renamed(tmp_path):
+    with atomic_write(tmp_path / "out") as temporary:
+        temporary.write_text("new")
+        assert temporary.parent.parent == tmp_path
         assert not (tmp_path / "out").exists()
     assert (tmp_path / "out").read_text() == "new"
 
@@ -189,7 +189,7 @@ def test_check_changes_nothing(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-def test_relative_paths_are_of_the_working_folder(tmp_path, monkeypatch):
+def test_relative_paths_refer_to_the_working_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write("out", False, "new")
     assert (tmp_path / "out").read_text() == "new"
@@ -197,8 +197,7 @@ def test_relative_paths_are_of_the_working_folder(tmp_path, monkeypatch):
 
 CHECK = """
 import os, sys
-from embeddings import files
-from embeddings import files
+from embeddings.support import files
 from embeddings.errors import OutputError
 if os.geteuid() == 0:
     os.setuid(65534)  # root may write anywhere
