@@ -11,9 +11,10 @@ import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from embeddings.errors import SettingError
+from embeddings.setting_names import hint
 
 
 def option(
@@ -128,6 +129,14 @@ def check_bounds(name: str, value: Any, bounds: Mapping[str, Any]) -> None:
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """Base of all settings: checked on construction."""
+
+    def __new__(cls, *args: Any, **settings: Any) -> Self:
+        """Refuse an unknown setting with the one that is meant; the constructor itself reports all others."""
+        known = [field.name for field in dataclasses.fields(cls)]
+        for name in settings:
+            if name not in known and (advice := hint(name, known)):
+                raise SettingError(f"{cls.__name__} has no setting {name!r}: {advice}")
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         check(self)

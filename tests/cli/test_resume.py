@@ -116,11 +116,11 @@ def test_info_on_checkpoints_and_logs(text):
         properties = json.loads(expect("info", path, "--json").stdout)
         assert (properties["what"], properties["trainer"], properties["words"]) == (what, "skipgram", words)
         assert (properties["settings"]["epochs"], properties["seed"]) == (6000, 1)
-    assert (properties["state"], properties["of_words"]) == ("interrupted", 6_000_000)
+    assert (properties["state"], properties["total_words"]) == ("interrupted", 6_000_000)
     expect("train", "skipgram", text, "-o", "v", *EPOCHS, "--log", "run.jsonl", "--resume")
     properties = json.loads(expect("info", "run.jsonl", "--json", "--full").stdout)
     assert (properties["state"], properties["runs"], properties["interrupts"]) == ("ended", 2, 1)
-    assert properties["words"] == properties["of_words"] == 6_000_000
+    assert properties["words"] == properties["total_words"] == 6_000_000
 
 
 def test_warnings_about_checkpoints_are_printed_even_with_quiet(text):

@@ -1,0 +1,53 @@
+"""Names of other tools are answered with ours."""
+
+import copy
+import dataclasses
+import pickle
+
+import pytest
+
+import embeddings as em
+from embeddings.errors import SettingError
+from embeddings.setting_names import ADVICE, OUR_NAMES, hint, normalized, our_name
+
+KNOWN = ["dim", "window", "negatives", "learning_rate", "epochs", "min_count", "max_vocab", "subsample"]
+
+
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [
+        ("vector_size", "dim"), ("size", "dim"), ("alpha", "learning_rate"), ("lr", "learning_rate"),
+        ("rate", "learning_rate"), ("negative", "negatives"), ("ws", "window"), ("sample", "subsample"),
+        ("minCount", "min_count"), ("min-count", "min_count"), ("iter", "epochs"), ("epoch", "epochs"),
+        ("max_final_vocab", "max_vocab"), ("dimm", "dim"), ("sg", None), ("zzz", None),
+    ],
+)  # fmt: skip
+def test_our_names(name, ours):
+    assert our_name(name, KNOWN) == ours
+
+
+def test_tables_are_normalized_and_disjoint():
+    assert all(normalized(name) == name for name in (*OUR_NAMES, *ADVICE))
+    assert not OUR_NAMES.keys() & ADVICE.keys()
+
+
+@pytest.mark.parametrize(
+    ("name", "fact"), [("vector_size", "dim"), ("workers", "train()"), ("sg", "skipgram or cbow"), ("hs", "negative")]
+)
+def test_python_errors_name_the_setting(name, fact):
+    with pytest.raises(SettingError, match=rf"{name}.*{fact}".replace("(", r"\(").replace(")", r"\)")):
+        em.SkipGram(**{name: 1})
+    with pytest.raises(SettingError, match=name):
+        em.train("skipgram", ["a b"], **{name: 1})
+
+
+def test_names_that_mean_nothing():
+    assert hint("zzz", KNOWN) is None
+    with pytest.raises(TypeError, match="zzz"):
+        em.SkipGram(zzz=1)
+
+
+def test_settings_are_copied_and_pickled():
+    settings = em.SkipGram(dim=4)
+    assert pickle.loads(pickle.dumps(settings)) == copy.deepcopy(settings) == settings
+    assert dataclasses.replace(settings, dim=5).dim == 5
