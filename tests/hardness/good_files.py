@@ -1,4 +1,4 @@
-"""Every reader: a good file or folder for it, and what it is read with; a broken one is read or refused."""
+"""Every reader, with a good file or folder for it."""
 
 import json
 import shutil
@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from format_options import FORMAT_OPTIONS as NO_PICKLES
+from format_options import FORMAT_OPTIONS as SAFE_FORMATS
+from format_options import is_installed
 
 import embeddings as em
 from embeddings.errors import EmbeddingsError
 
-FORMAT_OPTIONS: dict[str, dict[str, str]] = {**NO_PICKLES, "gensim": {}}
+FORMAT_OPTIONS: dict[str, dict[str, str]] = {**SAFE_FORMATS, "gensim": {}}
 TEXT = "the king rules the land\nthe queen rules the land\nthe dog eats a bone\n\nété 日本 don't\n" * 40
 ROWS = [{"text": line, "tag": f"t{i}", "more": {"n": i}} for i, line in enumerate(TEXT.split("\n"))]
 SMALL = {"dim": 8, "min_count": 1, "epochs": 1, "threads": 1, "seed": 3}
@@ -24,14 +25,14 @@ INDEXES = {
 
 
 class Reader(NamedTuple):
-    """`make` writes a good one in an empty folder and gives its path; `read` reads what stands at a path."""
+    """`make` writes a good file or folder in an empty folder and returns its path; `read` reads a path."""
 
     make: Callable[[Path], Path]
     read: Callable[[Path], object]
 
 
-def written(name: str, data: bytes | str) -> Callable[[Path], Path]:
-    """Makes a file of this name and content."""
+def write_file(name: str, data: bytes | str) -> Callable[[Path], Path]:
+    """A `make` of a file of this name and content."""
 
     def make(folder: Path) -> Path:
         (folder / name).write_bytes(data.encode() if isinstance(data, str) else data)
@@ -45,7 +46,7 @@ def vectors() -> em.Vectors:
     return em.Vectors(words, np.random.default_rng(1).standard_normal((64, 8)), counts=range(64, 0, -1))
 
 
-def of_format(form: str) -> Reader:
+def format_reader(form: str) -> Reader:
     from embeddings.cli import inspection
     from embeddings.models.loading import load_model_or_vectors
     from embeddings.vectors import format_dispatch
@@ -58,20 +59,20 @@ def of_format(form: str) -> Reader:
 
     def read(path: Path) -> None:
         inspection.describe(path)
-        if name == "gensim":  # a pickle, which is not read unless whoever asks for it trusts it
+        if name == "gensim":  # a pickle, which is read only when allowed
             return
         format_dispatch.load_format(name).describe(path)
         load_model_or_vectors(path)
-        found = format_dispatch.load_format(name).read(path)
-        assert np.isfinite(found.matrix).all()
-        assert all(word.encode() is not None for word in found.words)
-        assert len(set(found.words)) == len(found.words) == len(found.matrix)
+        again = format_dispatch.load_format(name).read(path)
+        assert np.isfinite(again.matrix).all()
+        assert all(word.encode() is not None for word in again.words)
+        assert len(set(again.words)) == len(again.words) == len(again.matrix)
 
     return Reader(make, read)
 
 
-def of_model(trainer: str, **settings: Any) -> Reader:
-    """A saved model, loaded and used in every way it offers."""
+def model_reader(trainer: str, **settings: Any) -> Reader:
+    """A saved model, which is loaded and used in every way."""
     from embeddings.cli import inspection
 
     def make(folder: Path) -> Path:
@@ -91,14 +92,14 @@ def of_model(trainer: str, **settings: Any) -> Reader:
             lambda: model.infer(["the king rules", "nothing"], epochs=1),
             lambda: em.continue_training(model, ["the king eats"] * 3, threads=1, epochs=1),
         ]
-        refused = [error for error in map(outcome, uses) if error is not None]
-        for error in refused:
-            check_line(error)
+        for error in map(error_of, uses):
+            if error is not None:
+                check_line(error)
 
     return Reader(make, read)
 
 
-def outcome(use: Callable[[], object]) -> EmbeddingsError | None:
+def error_of(use: Callable[[], object]) -> EmbeddingsError | None:
     try:
         use()
     except EmbeddingsError as error:
@@ -107,46 +108,46 @@ def outcome(use: Callable[[], object]) -> EmbeddingsError | None:
 
 
 def check_line(error: Exception) -> None:
-    """What a user is told: one line, and no novel."""
+    """A message must be one line of limited length."""
     text = str(error)
-    assert text.strip(), f"{type(error).__name__} says nothing"
+    assert text.strip(), f"{type(error).__name__} has no message"
     assert "\n" not in text, f"more than a line: {text!r:.300}"
     assert len(text) < 2000, f"{len(text)} characters: {text!r:.200}"
 
 
-def corpus(
-    name: str, data: bytes | str | None = None, make: Callable[[Path], Path] | None = None, **how: Any
+def corpus_reader(
+    name: str, data: bytes | str | None = None, make: Callable[[Path], Path] | None = None, **settings: Any
 ) -> Reader:
-    """A source of text; with tags where it is a table."""
+    """A text source, of a table with tags."""
 
     def read(path: Path) -> None:
-        with em.Corpus(path, **how).encode() as encoded:
+        with em.Corpus(path, **settings).encode() as encoded:
             assert encoded.ids.max(initial=0) <= len(encoded.vocabulary)
 
-    return Reader(make or written(name, data or ""), read)
+    return Reader(make or write_file(name, data or ""), read)
 
 
-def table(write: str) -> Callable[[Path], Path]:
-    """Makes a file of Arrow's."""
+def write_arrow(kind: str) -> Callable[[Path], Path]:
+    """A `make` of a Parquet file, or of an Arrow file or stream."""
 
     def make(folder: Path) -> Path:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        made = pa.Table.from_pylist([{"text": row["text"], "tag": row["tag"]} for row in ROWS])
-        path = folder / f"t.{'parquet' if write == 'parquet' else 'arrow'}"
-        if write == "parquet":
-            pq.write_table(made, path, row_group_size=50)
+        table = pa.Table.from_pylist([{"text": row["text"], "tag": row["tag"]} for row in ROWS])
+        path = folder / f"t.{'parquet' if kind == 'parquet' else 'arrow'}"
+        if kind == "parquet":
+            pq.write_table(table, path, row_group_size=50)
         else:
-            new = pa.ipc.new_file if write == "file" else pa.ipc.new_stream
-            with path.open("wb") as stream, new(stream, made.schema) as writer:
-                writer.write_table(made, max_chunksize=50)
+            new = pa.ipc.new_file if kind == "file" else pa.ipc.new_stream
+            with path.open("wb") as stream, new(stream, table.schema) as writer:
+                writer.write_table(table, max_chunksize=50)
         return path
 
     return make
 
 
-def packed(kind: str) -> bytes:
+def compress(kind: str) -> bytes:
     import bz2
     import gzip
     import lzma
@@ -159,39 +160,39 @@ def packed(kind: str) -> bytes:
     return bytes(pa.compress(TEXT.encode(), codec="zstd", asbytes=True))
 
 
-def corpora() -> dict[str, Reader]:
+def corpus_readers() -> dict[str, Reader]:
     import csv
     import io
 
     tags = {"text_column": "text", "tag_column": "tag"}
-    written = io.StringIO()
-    sheet = csv.DictWriter(written, ["text", "tag"], extrasaction="ignore")
+    csv_text = io.StringIO()
+    sheet = csv.DictWriter(csv_text, ["text", "tag"], extrasaction="ignore")
     sheet.writeheader()
     sheet.writerows(ROWS)
     lines = "\n".join(json.dumps(row, ensure_ascii=False) for row in ROWS)
     tsv = "text\ttag\n" + "".join(f"{row['text']}\t{row['tag']}\n" for row in ROWS)
     return {
-        "corpus text": corpus("t.txt", TEXT),
-        **{f"corpus {kind}": corpus(f"t.txt.{kind}", packed(kind)) for kind in ("gz", "bz2", "xz", "zst")},
-        "corpus jsonl": corpus("t.jsonl", lines, **tags),
-        "corpus csv": corpus("t.csv", written.getvalue(), **tags),
-        "corpus tsv": corpus("t.tsv", tsv, **tags),
-        "corpus parquet": corpus("", make=table("parquet"), **tags),
-        "corpus arrow file": corpus("", make=table("file"), **tags),
-        "corpus arrow stream": corpus("", make=table("stream"), **tags),
-        "corpus codepoints": corpus("t.txt", TEXT, tokenizer="codepoints"),
-        "encoded corpus": Reader(make_encoded, read_encoded),
+        "corpus text": corpus_reader("t.txt", TEXT),
+        **{f"corpus {kind}": corpus_reader(f"t.txt.{kind}", compress(kind)) for kind in ("gz", "bz2", "xz", "zst")},
+        "corpus jsonl": corpus_reader("t.jsonl", lines, **tags),
+        "corpus csv": corpus_reader("t.csv", csv_text.getvalue(), **tags),
+        "corpus tsv": corpus_reader("t.tsv", tsv, **tags),
+        "corpus parquet": corpus_reader("", make=write_arrow("parquet"), **tags),
+        "corpus arrow file": corpus_reader("", make=write_arrow("file"), **tags),
+        "corpus arrow stream": corpus_reader("", make=write_arrow("stream"), **tags),
+        "corpus codepoints": corpus_reader("t.txt", TEXT, tokenizer="codepoints"),
+        "encoded corpus": Reader(write_encoded_corpus, read_encoded_corpus),
     }
 
 
-def make_encoded(folder: Path) -> Path:
+def write_encoded_corpus(folder: Path) -> Path:
     with em.Corpus([{"text": line, "tag": "t"} for line in TEXT.split("\n")], text_column="text", tag_column="tag",
                    phrases=em.PhraseList(["the king"])).encode() as encoded:  # fmt: skip
         shutil.copytree(encoded.folder, folder / "e")
     return folder / "e"
 
 
-def read_encoded(path: Path) -> None:
+def read_encoded_corpus(path: Path) -> None:
     from embeddings.corpora.encoded_corpus import EncodedCorpus
 
     with EncodedCorpus(path) as encoded:
@@ -200,13 +201,13 @@ def read_encoded(path: Path) -> None:
         assert encoded.phrases is None or encoded.phrases.num_rows >= 0
 
 
-def judging_sets() -> dict[str, Reader]:
+def dataset_readers() -> dict[str, Reader]:
     from embeddings.eval.datasets.analogy_questions import read_questions
-    from embeddings.eval.datasets.word_categories import read_categories
+    from embeddings.eval.datasets.labelled_documents import read_documents
+    from embeddings.eval.datasets.phrase_ratings import read_phrase_ratings
     from embeddings.eval.datasets.tagged_text import read_tagged
-    from embeddings.eval.measures.document_classification import read_documents
-    from embeddings.eval.measures.rated_phrases import read_ratings
-    from embeddings.eval.datasets.word_pairs import read_pairs
+    from embeddings.eval.datasets.word_categories import read_word_categories
+    from embeddings.eval.datasets.word_pairs import read_word_pairs
 
     heading = "participant type s1lemma1 s1lemma2 s2lemma1 s2lemma2 rating\n"
     rated = heading + "".join(f"p{i} adjectivenouns red car big house {i % 7}\n" for i in range(30))
@@ -216,24 +217,29 @@ def judging_sets() -> dict[str, Reader]:
     questions = ": capital\n" + "athens greece oslo norway\n" * 5 + ": gram1\n" + "big bigger small smaller\n" * 5
     labelled = "".join(f'{{"text": "the word{i} rules", "label": "{i % 3}"}}\n' for i in range(40))
     return {
-        "set pairs": Reader(written("s.txt", "king queen 9\ndog cat 8.5\nking bone 1\n" * 9), read_pairs),
-        "set pairs csv": Reader(written("s.csv", 'word1,word2,rating\n"king, a",queen,9\ndog,"cat",8\n'), read_pairs),
-        "set analogies": Reader(written("q.txt", questions), read_questions),
-        "set partners": Reader(written("b.txt", "cat\tcats/kitties\ndog\tdogs\nox\toxen\n"), read_questions),
-        "set categories": Reader(written("c.txt", "king\tperson\ndog\tanimal\ncat,animal\n"), read_categories),
-        "set tagging": Reader(written("t.conllu", f"# s\n{conllu}\n{conllu}\n"), read_tagged),
-        "set ratings": Reader(written("r.txt", rated), read_ratings),
-        "set documents": Reader(written("d.jsonl", labelled), lambda path: read_documents(path, "text", "label")),
+        "set pairs": Reader(write_file("s.txt", "king queen 9\ndog cat 8.5\nking bone 1\n" * 9), read_word_pairs),
+        "set pairs csv": Reader(
+            write_file("s.csv", 'word1,word2,rating\n"king, a",queen,9\ndog,"cat",8\n'), read_word_pairs
+        ),
+        "set analogies": Reader(write_file("q.txt", questions), read_questions),
+        "set partners": Reader(write_file("b.txt", "cat\tcats/kitties\ndog\tdogs\nox\toxen\n"), read_questions),
+        "set categories": Reader(write_file("c.txt", "king\tperson\ndog\tanimal\ncat,animal\n"), read_word_categories),
+        "set tagging": Reader(write_file("t.conllu", f"# s\n{conllu}\n{conllu}\n"), read_tagged),
+        "set ratings": Reader(write_file("r.txt", rated), read_phrase_ratings),
+        "set documents": Reader(write_file("d.jsonl", labelled), lambda path: read_documents(path, "text", "label")),
     }
 
 
-def lists() -> dict[str, Reader]:
-    from embeddings.corpora.phrases import phrase_list, phrase_table
+def list_readers() -> dict[str, Reader]:
+    from embeddings.corpora.phrases.phrase import Phrase, to_phrase_table
+    from embeddings.corpora.phrases.phrase_list import read_phrases
+    from embeddings.corpora.phrases.phrase_table import load_phrase_table, phrases_from_table
     from embeddings.corpora.vocabulary_files import read_vocabulary_file as read_vocabulary
     from embeddings.corpora.vocabulary_files import write_vocabulary_file as write_vocabulary
+    from embeddings.support.arrow_files import write_table
     from embeddings.vectors.word_files import read_words
 
-    found = em.PhraseList([phrase_list.Phrase(("new", "york"), 9, 1.5, "noun-noun"), ("the", "old", "town")])
+    phrases = em.PhraseList([Phrase(("new", "york"), 9, 1.5, "noun-noun"), ("the", "old", "town")])
 
     def vocabulary(name: str) -> Callable[[Path], Path]:
         def make(folder: Path) -> Path:
@@ -242,23 +248,25 @@ def lists() -> dict[str, Reader]:
 
         return make
 
-    def saved(folder: Path) -> Path:
-        found.save(folder / "p.tsv")
+    def write_phrases(folder: Path) -> Path:
+        phrases.save(folder / "p.tsv")
         return folder / "p.tsv"
 
-    def kept_table(folder: Path) -> Path:
-        write_table(to_phrase_table(found), folder / "p.arrow")
+    def write_phrase_table(folder: Path) -> Path:
+        write_table(to_phrase_table(phrases), folder / "p.arrow")
         return folder / "p.arrow"
 
     log = "".join(json.dumps({"event": "progress", "words": i, "loss": 2.0 / (i + 1)}) + "\n" for i in range(9))
     return {
         "vocabulary arrow": Reader(vocabulary("v.arrow"), read_vocabulary),
         "vocabulary text": Reader(vocabulary("v.txt"), read_vocabulary),
-        "phrase list": Reader(saved, phrase_list.read_phrases),
-        "phrase table": Reader(kept_table, lambda path: phrase_table.phrases_from_table(phrase_table.load_phrase_table(path))),
-        "word list": Reader(written("w.txt", "king\nqueen\nété\n"), read_words),
-        "run log": Reader(written("l.jsonl", log), read_log),
-        "config file": Reader(written("c.toml", 'dim = 8\nrate = 0.5\ncase = "keep"\nshuffle = true\n'), read_config),
+        "phrase list": Reader(write_phrases, read_phrases),
+        "phrase table": Reader(write_phrase_table, lambda path: phrases_from_table(load_phrase_table(path))),
+        "word list": Reader(write_file("w.txt", "king\nqueen\nété\n"), read_words),
+        "run log": Reader(write_file("l.jsonl", log), read_log),
+        "config file": Reader(
+            write_file("c.toml", 'dim = 8\nlearning_rate = 0.5\ncase = "keep"\nshuffle = true\n'), read_config
+        ),
     }
 
 
@@ -269,7 +277,7 @@ def read_log(path: Path) -> None:
 
 
 def read_config(path: Path) -> None:
-    """As the command line does; its errors of use are one-line errors too."""
+    """As the command line does; its usage errors are one-line errors too."""
     import click
 
     from embeddings.cli.train import trainer_command
@@ -281,8 +289,8 @@ def read_config(path: Path) -> None:
         raise EmbeddingsError(error.format_message()) from None
 
 
-def of_index(name: str, *, refitted: bool) -> Reader:
-    """A saved index; where the checksum is made to fit, only what is behind it can tell."""
+def index_reader(name: str, *, fix_checksum: bool) -> Reader:
+    """A saved index; with `fix_checksum` only the checks after the checksum can refuse it."""
     from embeddings.indexes.index_files import RECORD, TENSORS, checksum
 
     kind, settings = INDEXES[name]
@@ -292,24 +300,24 @@ def of_index(name: str, *, refitted: bool) -> Reader:
         return folder / "i"
 
     def read(path: Path) -> None:
-        if refitted and (path / TENSORS).is_file():
-            refit(path / RECORD, checksum(path / TENSORS))
+        if fix_checksum and (path / TENSORS).is_file():
+            replace_checksum(path / RECORD, checksum(path / TENSORS))
         em.load_index(path, vectors()).search(vectors().matrix[:5], top=3)
 
     return Reader(make, read)
 
 
-def refit(record: Path, fitting: str) -> None:
+def replace_checksum(record: Path, checksum: str) -> None:
     try:
         content = json.loads(record.read_text())
-        content["checksum"] = fitting
+        content["checksum"] = checksum
         record.write_text(json.dumps(content))
     except (OSError, ValueError, TypeError, RecursionError):
         return
 
 
-def of_checkpoint(trainer: str, *, refitted: bool) -> Reader:
-    """A checkpoint that a run goes on from."""
+def checkpoint_reader(trainer: str, *, fix_checksum: bool) -> Reader:
+    """A checkpoint from which a run is resumed."""
     from interrupted_runs import interrupted_after
 
     text = em.Corpus(TEXT.split("\n") * 40)
@@ -321,18 +329,18 @@ def of_checkpoint(trainer: str, *, refitted: bool) -> Reader:
                 em.train(trainer, text, checkpoints=em.Checkpoints(folder / "c"), **settings)
             except em.Interrupted:
                 return folder / "c"
-        raise AssertionError("it was not interrupted")
+        raise AssertionError("the run was not interrupted")
 
     def read(path: Path) -> None:
-        if refitted:
-            resum(path)
+        if fix_checksum:
+            replace_state_checksum(path)
         em.train(trainer, text, checkpoints=em.Checkpoints(path), resume=True, **settings)
 
     return Reader(make, read)
 
 
-def resum(path: Path) -> None:
-    """Let the sum over what kernels go on from fit, so that only what is behind it can tell."""
+def replace_state_checksum(path: Path) -> None:
+    """Recompute the checksum of the state, so that only the checks after it can refuse it."""
     from embeddings.support import tensors
     from embeddings.training.state import checksum
 
@@ -346,21 +354,21 @@ def resum(path: Path) -> None:
 
 
 def readers() -> dict[str, Reader]:
-    """All of them, by name."""
+    """All readers by name."""
     return {
-        **{f"format {form}": of_format(form) for form in FORMAT_OPTIONS},
-        "model skipgram": of_model("skipgram"),
-        "model fasttext": of_model("fasttext", buckets=50),
-        "model sembei": of_model("sembei", max_n=2, per_length="all", compositional=True),
-        "model paragraph-dbow": of_model("paragraph-dbow"),
-        "model paragraph-dm": of_model("paragraph-dm", combine="concat"),
-        "model tensor-indexing": of_model("tensor-indexing", fewest=0),
-        **corpora(),
-        **judging_sets(),
-        **lists(),
-        **{f"index {name}": of_index(name, refitted=False) for name in INDEXES},
-        **{f"index {name}, sum fitted": of_index(name, refitted=True) for name in INDEXES},
-        "checkpoint skipgram": of_checkpoint("skipgram", refitted=False),
-        "checkpoint paragraph-dbow, sum fitted": of_checkpoint("paragraph-dbow", refitted=True),
-        "checkpoint skipgram, sum fitted": of_checkpoint("skipgram", refitted=True),
+        **{f"format {form}": format_reader(form) for form in FORMAT_OPTIONS if is_installed(form)},
+        "model skipgram": model_reader("skipgram"),
+        "model fasttext": model_reader("fasttext", buckets=50),
+        "model sembei": model_reader("sembei", max_n=2, per_length="all", compositional=True),
+        "model paragraph-dbow": model_reader("paragraph-dbow"),
+        "model paragraph-dm": model_reader("paragraph-dm", combine="concat"),
+        "model tensor-indexing": model_reader("tensor-indexing", min_phrases=0),
+        **corpus_readers(),
+        **dataset_readers(),
+        **list_readers(),
+        **{f"index {name}": index_reader(name, fix_checksum=False) for name in INDEXES},
+        **{f"index {name}, sum fitted": index_reader(name, fix_checksum=True) for name in INDEXES},
+        "checkpoint skipgram": checkpoint_reader("skipgram", fix_checksum=False),
+        "checkpoint paragraph-dbow, sum fitted": checkpoint_reader("paragraph-dbow", fix_checksum=True),
+        "checkpoint skipgram, sum fitted": checkpoint_reader("skipgram", fix_checksum=True),
     }

@@ -1,4 +1,4 @@
-"""Vectors of strings from the n-grams within them, beside a sum over all substrings."""
+"""Vectors of strings against sums over all their substrings."""
 
 import numpy as np
 import pytest
@@ -19,30 +19,30 @@ NGRAMS = st.lists(st.text(LETTERS, min_size=1, max_size=5), min_size=1, max_size
 @given(ngrams=NGRAMS, texts=st.lists(st.text(LETTERS + "z", max_size=12), max_size=6))
 def test_sum_over_all_substrings(ngrams, texts):
     rows = np.random.default_rng(len(ngrams)).standard_normal((len(ngrams), 3)).astype(np.float32)
-    place = {ngram: i for i, ngram in enumerate(ngrams)}
+    index = {ngram: i for i, ngram in enumerate(ngrams)}
     expected = np.zeros((len(texts), 3))
     for total, text in zip(expected, texts, strict=True):
         for begin in range(len(text)):
             for end in range(begin + 1, len(text) + 1):
-                if text[begin:end] in place:
-                    total += rows[place[text[begin:end]]]
-    found = NgramComposer(ngrams, rows)(texts)
-    assert found.dtype == np.float32
-    np.testing.assert_allclose(found, expected.reshape(len(texts), 3), atol=1e-4)
+                if text[begin:end] in index:
+                    total += rows[index[text[begin:end]]]
+    vectors = NgramComposer(ngrams, rows)(texts)
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(vectors, expected.reshape(len(texts), 3), atol=1e-4)
 
 
 def model(**tables):
     words = ["ab", "a", "b"]
-    made = Vectors(words, np.ones((3, 2), np.float32))
-    return Model("sembei", vectors=made, vocabulary=Vocabulary(words, [3, 2, 1]), tables=tables)
+    vectors = Vectors(words, np.ones((3, 2), np.float32))
+    return Model("sembei", vectors=vectors, vocabulary=Vocabulary(words, [3, 2, 1]), tables=tables)
 
 
-def test_of_a_model():
+def test_composer_of_a_model():
     compose = composer(model(ngrams=np.array([[1, 0], [0, 1], [4, 4]], np.float32)))
     assert compose(["ab", "ba", "", "x", "abab"]).tolist() == [[5, 5], [4, 5], [0, 0], [0, 0], [10, 10]]
 
 
 @pytest.mark.parametrize("table", [None, np.ones((2, 2), np.float32), np.ones((3, 2)), np.ones(3, np.float32)])
-def test_a_broken_model_is_told(table):
-    with pytest.raises(FormatError, match="no float32 table 'ngrams' of shape"):
+def test_a_damaged_model_is_refused(table):
+    with pytest.raises(FormatError, match=r"sembei.*float32.*ngrams.*\(3, 2\)"):
         composer(model(**({} if table is None else {"ngrams": table})))

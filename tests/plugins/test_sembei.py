@@ -1,4 +1,4 @@
-"""Sembei from a corpus to a model: what it learns from text without spaces, what it keeps, what it refuses."""
+"""Sembei: what it learns from text without spaces, what a model contains, and invalid settings."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ ANIMALS, PLACES = ("猫", "小狗", "大老虎"), ("山", "大河", "小海边")
 
 
 def text(lines=600):
-    """Sentences without spaces: some beast eats something, or one goes to some place."""
+    """Sentences without spaces: an animal eats something, or somebody goes somewhere."""
     rng = np.random.default_rng(1)
     for _ in range(lines):
         if rng.integers(2):
@@ -25,9 +25,9 @@ def text(lines=600):
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
-    made = tmp_path_factory.mktemp("sembei") / "text"
-    made.write_text("\n".join(text()), encoding="utf-8")
-    return made
+    path = tmp_path_factory.mktemp("sembei") / "text"
+    path.write_text("\n".join(text()), encoding="utf-8")
+    return path
 
 
 SMALL = {"dim": 20, "epochs": 20, "subsample": 0, "min_count": 5, "threads": 1, "seed": 3}
@@ -39,38 +39,38 @@ def model(path):
 
 
 @pytest.fixture(scope="module")
-def composing(path):
+def compositional(path):
     return em.train("sembei", path, compositional=True, learning_rate=0.02, **SMALL)
 
 
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"sample_side": "left"}, {"negative_sharing": "window"}, {"negatives": 1}, {"shuffle": True}],
+    [{}, {"negative_sharing": "window"}, {"negatives": 1}, {"shuffle": True}],
     ids=str,
 )
 def test_contract(settings):
-    """With n-grams of one token, which are the words of the contract's corpus."""
+    """With n-grams of one token: the words of the contract's corpus."""
     check_trainer(em.Sembei, max_n=1, per_length="all", **settings)
 
 
-def test_contract_of_the_compositional_one(monkeypatch):
-    """Its tokens are code points, so each word of the contract's corpus becomes one."""
-    lines, known = testing.planted().sources[0].items, {}
-    coded = [[chr(0x4E00 + known.setdefault(word, len(known))) for word in line] for line in lines]
-    monkeypatch.setattr(testing, "planted", lambda: em.Corpus(coded))
-    monkeypatch.setattr(testing, "SYNONYMS", tuple(chr(0x4E00 + known[word]) for word in testing.SYNONYMS))
+def test_contract_of_compositional(monkeypatch):
+    """Tokens are code points, so each word of the contract's corpus becomes one."""
+    lines, ids = testing.synonym_corpus().sources[0].items, {}
+    coded = [[chr(0x4E00 + ids.setdefault(word, len(ids))) for word in line] for line in lines]
+    monkeypatch.setattr(testing, "synonym_corpus", lambda: em.Corpus(coded))
+    monkeypatch.setattr(testing, "SYNONYMS", tuple(chr(0x4E00 + ids[word]) for word in testing.SYNONYMS))
     check_trainer(em.Sembei, max_n=1, per_length="all", compositional=True, learning_rate=0.05)
 
 
 @pytest.mark.parametrize("tokenizer", ["words", "characters"])
-def test_the_compositional_one_refuses_tokens_of_several_code_points(tokenizer):
+def test_compositional_refuses_tokens_of_several_code_points(tokenizer):
     corpus = em.Corpus(["new york e\u0301"] * 9, tokenizer=tokenizer)
     small = {name: value for name, value in SMALL.items() if name not in ("threads", "seed")}
-    with pytest.raises(SettingError, match=r"compositional sums n-grams of single code points, and '.*' is one"):
+    with pytest.raises(SettingError, match=r"compositional.*code point"):
         em.Sembei(**small, compositional=True).train(corpus)
 
 
-def test_the_compositional_one_learns_the_one_letter_that_is_two_in_lower_case():
+def test_compositional_accepts_the_letter_whose_lower_case_is_two_code_points():
     corpus = em.Corpus(["\u0130x i\u0307x"] * 9, tokenizer="codepoints")
     model = em.train("sembei", corpus, compositional=True, dim=4, epochs=1, min_count=1, per_length="all", max_n=3)
     composed = ngram_vectors.NgramComposer(model.vectors.words, model.tables["ngrams"])
@@ -78,122 +78,122 @@ def test_the_compositional_one_learns_the_one_letter_that_is_two_in_lower_case()
     assert model.vectors["i\u0307x"].any()
 
 
-def test_usual_numbers_are_cut_to_the_longest():
+def test_default_limits_depend_on_max_n():
     assert em.Sembei(max_n=1).limits == [3000]
     assert em.Sembei(max_n=2).limits == em.Sembei().limits == [3000, 20000]
 
 
-def test_kinds_of_words_lie_together_with_no_segmenter(model):
+def test_words_of_a_category_are_similar(model):
     for kind, others in ((ANIMALS, PLACES), (PLACES, ANIMALS)):
         for word in kind:
             alike = [model.vectors.similarity(word, other) for other in kind if other != word]
             assert min(alike) > max(model.vectors.similarity(word, other) for other in others)
 
 
-def test_a_table_tells_what_stands_to_the_right_and_another_what_to_the_left(model):
-    """The sembei of a verb scores its objects by the right table, its subjects by the left one."""
+def test_output_tables_predict_right_and_left_neighbours(model):
+    """The vector of a verb scores its objects with the right table, its subjects with the left one."""
     ids = model.vocabulary.ids
     verb, subject, thing = (model.vectors["吃了"], ids["小狗"], ids["鱼"])
     assert model.tables["right"][thing] @ verb > 0 > model.tables["right"][subject] @ verb
     assert model.tables["left"][subject] @ verb > 0 > model.tables["left"][thing] @ verb
 
 
-def test_vocabulary_has_the_most_frequent_of_each_length(path):
-    made = em.train("sembei", path, per_length="4,7,0,2", **SMALL)
-    lengths = [len(word) for word in made.vocabulary.words]
+def test_vocabulary_contains_the_most_frequent_ngrams_of_each_length(path):
+    model = em.train("sembei", path, per_length="4,7,0,2", **SMALL)
+    lengths = [len(word) for word in model.vocabulary.words]
     assert [lengths.count(n) for n in (1, 2, 3, 4)] == [4, 7, 0, 2]
     counts = "".join(text()).count("了")
-    assert made.vocabulary.counts[made.vocabulary.index("了")] == counts
-    assert set(made.tables) == {"right", "left"}
-    assert made.settings["per_length"] == "4,7,0,2"
+    assert model.vocabulary.counts[model.vocabulary.index("了")] == counts
+    assert set(model.tables) == {"right", "left"}
+    assert model.settings["per_length"] == "4,7,0,2"
 
 
-def test_what_is_read_is_code_points_unless_told(path):
+def test_tokens_are_code_points_by_default(path):
     words = em.train("sembei", em.Corpus(["new york is in new york"] * 9), **SMALL)
     assert "new_york" in words.vectors
     assert "new" in em.train("sembei", ["new york"] * 9, **SMALL).vectors
     assert "wy" not in em.train("sembei", ["new york"] * 9, **SMALL).vectors
 
 
-def test_lines_part_ngrams_unless_told(tmp_path):
+def test_ngrams_do_not_cross_lines_by_default(tmp_path):
     (tmp_path / "f").write_text("ab\ncd\n" * 20)
     assert "bc" not in em.train("sembei", tmp_path / "f", **SMALL).vectors
     assert "bc" in em.train("sembei", tmp_path / "f", cross_lines=True, **SMALL).vectors
 
 
-def test_only_the_compositional_one_has_vectors_for_unseen_strings(model, composing, tmp_path):
+def test_only_compositional_models_compose_unseen_strings(model, compositional, tmp_path):
     assert model.vectors.compose is None
     with pytest.raises(UnknownWordError, match="no vector for '猫狗'"):
         model.vectors["猫狗"]
-    assert "猫狗" not in composing.vectors
-    parts = composing.tables["ngrams"][[composing.vocabulary.index("猫"), composing.vocabulary.index("狗")]]
-    np.testing.assert_allclose(composing.vectors["猫狗"], parts.sum(axis=0), atol=1e-6)
-    composing.save(tmp_path / "m")
+    assert "猫狗" not in compositional.vectors
+    parts = compositional.tables["ngrams"][[compositional.vocabulary.index("猫"), compositional.vocabulary.index("狗")]]
+    np.testing.assert_allclose(compositional.vectors["猫狗"], parts.sum(axis=0), atol=1e-6)
+    compositional.save(tmp_path / "m")
     loaded = em.load_model(tmp_path / "m")
-    np.testing.assert_array_equal(loaded.vectors["猫狗"], composing.vectors["猫狗"])
+    np.testing.assert_array_equal(loaded.vectors["猫狗"], compositional.vectors["猫狗"])
     with pytest.raises(UnknownWordError, match="none can be composed"):
         loaded.vectors["xyz"]
 
 
-def test_vectors_of_the_compositional_one_are_sums_of_all_ngrams_within(composing):
-    rows, words = composing.tables["ngrams"], composing.vocabulary.words
-    for word, vector in zip(words, composing.vectors.matrix, strict=True):
+def test_compositional_vectors_are_sums_of_all_ngrams_within(compositional):
+    rows, words = compositional.tables["ngrams"], compositional.vocabulary.words
+    for word, vector in zip(words, compositional.vectors.matrix, strict=True):
         pieces = [word[i:j] for i in range(len(word)) for j in range(i + 1, len(word) + 1)]
-        known = [rows[composing.vocabulary.index(piece)] for piece in pieces if piece in composing.vocabulary]
+        known = [rows[compositional.vocabulary.index(piece)] for piece in pieces if piece in compositional.vocabulary]
         np.testing.assert_allclose(vector, np.sum(known, axis=0), atol=1e-5)
 
 
-def test_the_compositional_one_learns_too(composing):
+def test_compositional_vectors_of_a_category_are_similar(compositional):
     for word in ANIMALS:
-        near = [composing.vectors.similarity(word, other) for other in ANIMALS if other != word]
-        assert np.mean(near) > np.mean([composing.vectors.similarity(word, other) for other in PLACES])
+        near = [compositional.vectors.similarity(word, other) for other in ANIMALS if other != word]
+        assert np.mean(near) > np.mean([compositional.vectors.similarity(word, other) for other in PLACES])
 
 
-def test_one_document_one_line_and_empty_ones(tmp_path):
+def test_a_single_line_among_empty_ones(tmp_path):
     (tmp_path / "f").write_text("\n\nabab\n\n \n")
-    made = em.train("sembei", tmp_path / "f", **SMALL | {"min_count": 1})
-    assert {"a", "ab", "abab"} <= set(made.vectors.words)
-    assert np.isfinite(made.vectors.matrix).all()
+    model = em.train("sembei", tmp_path / "f", **SMALL | {"min_count": 1})
+    assert {"a", "ab", "abab"} <= set(model.vectors.words)
+    assert np.isfinite(model.vectors.matrix).all()
 
 
 @pytest.mark.parametrize("threads", [2, 5])
-def test_many_threads_read_all(path, threads):
-    made = em.train("sembei", path, **SMALL | {"threads": threads})
-    assert made.record["words"] == made.record["total_words"]
-    assert np.isfinite(made.vectors.matrix).all()
+def test_several_threads_read_the_whole_corpus(path, threads):
+    model = em.train("sembei", path, **SMALL | {"threads": threads})
+    assert model.record["words"] == model.record["total_words"]
+    assert np.isfinite(model.vectors.matrix).all()
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
-    [({"per_length": "3,"}, "per_length must be 'all' or whole numbers"), ({"per_length": "-1"}, "per_length"),
+    ("invalid", "message"),
+    [({"per_length": "3,"}, "per_length.*'all'.*'3,'"), ({"per_length": "-1"}, "per_length"),
      ({"per_length": "²"}, "per_length"), ({"per_length": "9" * 10}, "per_length"), ({"per_length": ""}, "per_length"),
-     ({"per_length": "0,0"}, "per_length must let in one n-gram at least, not '0,0'"),
-     ({"per_length": "1,2,3", "max_n": 2}, "per_length has 3 numbers, and max_n is 2"), ({"max_n": 0}, "max_n"),
-     ({"max_n": 17}, "max_n"), ({"sample_side": "right"}, "sample_side")],
+     ({"per_length": "0,0"}, "per_length.*'0,0'"),
+     ({"per_length": "1,2,3", "max_n": 2}, "per_length.*3.*max_n.*2"), ({"max_n": 0}, "max_n"),
+     ({"max_n": 17}, "max_n")],
 )  # fmt: skip
-def test_wrong_settings_are_refused(wrong, told):
-    with pytest.raises(SettingError, match=told):
-        em.Sembei(**wrong)
+def test_invalid_settings_are_refused(invalid, message):
+    with pytest.raises(SettingError, match=message):
+        em.Sembei(**invalid)
 
 
-def test_a_given_vocabulary_is_refused(path):
+def test_a_fixed_vocabulary_is_refused(path):
     from embeddings.corpora.vocabulary import Vocabulary
 
     corpus = em.Corpus(path, tokenizer="codepoints", vocabulary=Vocabulary(["猫"], [1]))
-    with pytest.raises(SettingError, match="--vocab"):
+    with pytest.raises(SettingError, match="vocabulary"):
         em.Sembei(**{k: v for k, v in SMALL.items() if k not in ("threads", "seed")}).train(corpus)
-    with pytest.raises(CorpusError, match="no n-gram occurs 9 times"):
+    with pytest.raises(CorpusError, match="9 times"):
         em.train("sembei", ["a b"] * 9, per_length="0,5", **SMALL | {"min_count": 9})
 
 
 def test_command(python, path, tmp_path):
     command = ["-m", "embeddings", "train", "sembei", path, "-o", "v", "--dim", "8", "--epochs", "1", "--threads", "1"]
-    assert "vectors of 8 components saved in v" in python(*command).stderr
+    assert "saved" in python(*command).stderr
     shown = python("-m", "embeddings", "neighbours", "v", "猫", "--top", "2").stdout
     assert len(shown.splitlines()) == 3
     vocabulary = tmp_path / "words"
     vocabulary.write_text("猫\t3\n", encoding="utf-8")
-    refused = python(*command[:-6], "--force", "--vocab", vocabulary, check=False)
+    refused = python(*command[:-6], "--force", "--vocabulary", vocabulary, check=False)
     assert refused.returncode == 2
-    assert "may not be given a vocabulary (--vocab)" in refused.stderr
+    assert "vocabulary" in refused.stderr
     assert "Traceback" not in refused.stderr

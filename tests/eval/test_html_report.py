@@ -1,0 +1,223 @@
+"""The report: complete, self-contained, escaped against hostile words; and its parts: scales, maps, neighbours."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from embeddings.errors import OutputError
+from embeddings.eval import Suite, compare_scores
+from embeddings.eval.report import EvaluatedVectors, write_report
+from embeddings.eval.report.interval_plot import Scale
+from embeddings.eval.report.report_tables import summary
+from embeddings.eval.report.run_record import fingerprint
+from embeddings.eval.report.word_map import choose_words, neighbour_rows, project, rotate_onto, word_maps
+from embeddings.support.cosine import normalize
+from embeddings.vectors.vectors import Vectors
+
+HOSTILE = [
+    "</script><script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "a&b;<b>",
+    "\u202eevil",
+    "\x00nul",
+    "x" * 500,
+]
+VOID = {"meta"}
+
+
+class Page(HTMLParser):
+    """Checks that elements are closed in order, and keeps names, attributes and texts."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.names, self.attributes, self.texts = [], [], [], []
+        self.feed(page)
+        assert self.open == []
+
+    def handle_starttag(self, name, attributes):
+        self.names.append(name)
+        self.attributes += attributes
+        if name not in VOID:
+            self.open.append(name)
+
+    def handle_endtag(self, name):
+        assert self.open.pop() == name
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """A page on two files of vectors with hostile words, the suite, and the evaluated vectors."""
+    folder, rng = tmp_path_factory.mktemp("report"), np.random.default_rng(0)
+    words = [*HOSTILE, *(f"word{i}" for i in range(60))]
+    (folder / "pairs").write_text("".join(f"word{i}\tword{i + 1}\t{rng.uniform(0, 9)}\n" for i in range(40)))
+    (folder / "q").write_text(
+        ": s<i>\nword1 word2 word3 word4\nword2 word3 word4 word5\n: gram\nword1 word2 word3 word9\n"
+    )
+    (folder / "c").write_text("".join(f"word{i}\t{'even' if i % 2 == 0 else 'odd'}\n" for i in range(40)))
+    suite = Suite.read(similarity=folder / "pairs", analogy=folder / "q", categories=folder / "c", stats=True)
+    vectors = [Vectors(words, rng.standard_normal((66, 8))), Vectors(words[:-3], rng.standard_normal((63, 5)))]
+    names = ["first", "<b>second</b>"]
+    evaluated = [EvaluatedVectors(name, one, suite.score(one, name)) for name, one in zip(names, vectors, strict=True)]
+    shown = [*HOSTILE, "word1", "nobody"]
+    write_report(folder / "r.html", suite, evaluated, words=shown, command="embeddings <x>")
+    return (folder / "r.html").read_text(encoding="utf-8"), suite, evaluated
+
+
+def test_the_page_is_valid_and_self_contained(report):
+    parsed = Page(report[0])
+    assert set(parsed.names) >= {"svg", "table", "style", "details", "circle", "line"}
+    assert not set(parsed.names) & {"link", "img", "iframe", "object", "embed", "base", "form"}
+    assert parsed.names.count("script") == 1
+    assert not [name for name, _ in parsed.attributes if name.startswith("on") or name in ("src", "srcset", "style")]
+    ids = {value for name, value in parsed.attributes if name == "id"}
+    assert all(value[0] == "#" and value[1:] in ids for name, value in parsed.attributes if name == "href")
+    assert "default-src 'none'" in report[0]
+    assert "url(" not in report[0]
+    assert "@import" not in report[0]
+
+
+def test_hostile_words_are_escaped(report):
+    page = report[0]
+    for one in ("<script>alert", "<img", "<b>", "<i>", "\u202e", "\x00"):
+        assert one not in page.replace("\\u003c", "")
+    assert "&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "&lt;b&gt;second&lt;/b&gt;" in page
+    assert "x" * 500 not in page.split('<script type="application/json"')[0].replace(f'title="{"x" * 500}"', "")
+
+
+def test_the_page_embeds_results_as_json(report):
+    data = json.loads(re.search(r'<script type="application/json" id="results">(.*)</script>', report[0]).group(1))
+    results = [scores.result() for one in report[2] for scores in one.scores]
+    assert [(one["set"], one["value"]) for one in data["results"]] == [(one.set, one.value) for one in results]
+    assert data["record"]["vectors"][1]["name"] == "<b>second</b>"
+    assert data["record"]["command"] == "embeddings <x>"
+
+
+def test_sections_and_their_content(report):
+    page, _, evaluated = report
+    vectors = [one.vectors for one in evaluated]
+    headings = [re.sub("<[^>]*>", "", one) for one in re.findall(r"<h2[^>]*>(.*?)</h2>", page)]
+    assert headings == ["Summary", "Vectors", "pairs", "q", "c", "Statistics", "Neighbours", "Maps", "Reproduction"]
+    texts = " ".join(Page(page).texts)
+    for one in [scores.result() for each in evaluated for scores in each.scores]:
+        assert one.value is None or one.set == "statistics" or f"{one.value:.4f}" in texts
+    for near, cosine in vectors[0].most_similar("word1", top=8):
+        if near not in HOSTILE:
+            assert re.search(rf"<bdi>{near}</bdi> <small>{cosine:.3f}</small>", page)
+    assert "no vector" in texts
+    assert fingerprint(vectors[0].words, vectors[0].matrix) in texts
+    assert "scikit-learn" in texts
+    assert "bootstrap over pairs" in texts
+    assert page.count("Paired tests") == 3
+
+
+def test_the_summary_names_the_best_and_what_it_clearly_beats(tmp_path):
+    rng = np.random.default_rng(1)
+    words = [f"{kind}{i}" for kind in ("cat", "dog", "bird") for i in range(20)]
+    (tmp_path / "c").write_text("".join(f"{word}\t{word.rstrip('0123456789')}\n" for word in words))
+    suite, names = Suite.read(categories=tmp_path / "c"), ["noise", "good", "copy"]
+    good = np.repeat(np.eye(3), 20, axis=0) + 0.4 * rng.standard_normal((60, 3))
+    matrices = [rng.standard_normal((60, 3)), good, good]
+    scores = [suite.score(Vectors(words, matrix), name) for matrix, name in zip(matrices[:2], names, strict=False)]
+    results = [[one.result() for one in listed] for listed in scores]
+    rows = summary(results, compare_scores(scores), names[:2])
+    assert [(row.set, row.label[0]) for row in rows] == [("c", "macro-f1"), ("c", "accuracy"), ("c", "purity")]
+    assert all((row.best, row.beaten) == (1, ["noise"]) for row in rows)
+    scores.append(suite.score(Vectors(words, good), "copy"))
+    results = [[one.result() for one in listed] for listed in scores]
+    assert {row.best for row in summary(results, compare_scores(scores), names)} == {None}, "two are equally good"
+
+
+def test_a_single_file_and_too_few_words(report, tmp_path):
+    suite = report[1]
+    for number, vectors in enumerate([Vectors(["word1"], np.ones((1, 2))), Vectors(["a", "b"], np.zeros((2, 1)))]):
+        write_report(tmp_path / f"{number}", suite, [EvaluatedVectors("v", vectors, suite.score(vectors, "v"))])
+        page = (tmp_path / f"{number}").read_text()
+        Page(page)
+        assert "Paired tests" not in page
+        assert "a correlation requires two pairs" in page
+        assert "too few distinct vectors for a map" in page
+
+
+def test_an_existing_file_is_replaced_only_with_force(report, tmp_path):
+    _, suite, evaluated = report
+    (tmp_path / "r").write_text("precious")
+    with pytest.raises(OutputError, match="exists"):
+        write_report(tmp_path / "r", suite, evaluated)
+    assert (tmp_path / "r").read_text() == "precious"
+    write_report(tmp_path / "r", suite, evaluated, force=True)
+    assert (tmp_path / "r").read_text().startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.parametrize(
+    ("values", "ticks"),
+    [
+        ([0.12, 0.44], [0.1, 0.2, 0.3, 0.4, 0.5]),
+        ([-1, 1], [-1, -0.5, 0, 0.5, 1]),
+        ([None, 3], [3]),
+        ([], [0, 0.2, 0.4, 0.6, 0.8, 1]),
+        ([0.0, 0.0], [0]),
+    ],
+)
+def test_scales_have_round_ticks_and_contain_all_values(values, ticks):
+    scale = Scale.of(values)
+    assert scale.ticks[: len(ticks)] == pytest.approx(ticks)
+    assert 1 < len(scale.ticks) <= 8
+    for value in values:
+        if value is not None:
+            assert 1.99 <= float(scale.position(value).rstrip("%")) <= 98.01
+
+
+def test_maps_preserve_neighbours_and_are_aligned():
+    rng = np.random.default_rng(3)
+    groups = np.repeat(np.eye(3), 12, axis=0) + 0.05 * rng.standard_normal((36, 3))
+    points = project(normalize(groups))
+    assert np.array_equal(points, project(normalize(groups)))
+    group = np.repeat(np.arange(3), 12)
+    distances = np.linalg.norm(points[:, None] - points[None], axis=2) + np.eye(36) * 1e9
+    assert (group[distances.argmin(axis=1)] == group).all()
+    rotation = np.array([[0, 1], [-1, 0]])
+    assert rotate_onto(points @ rotation, points) == pytest.approx(points, abs=1e-6)
+    assert project(np.ones((30, 4))) is None
+    assert project(normalize(rng.standard_normal((5, 1)))) is None
+    assert project(normalize(rng.standard_normal((5, 2)))).shape == (5, 2)
+
+
+def test_maps_leave_out_function_words():
+    words = ["the", "of", "And", *(f"word{i}" for i in range(9)), "1990"]
+    vectors = Vectors(words, np.random.default_rng(2).standard_normal((13, 4)))
+    (labels,) = word_maps([vectors])
+    assert [one.word for one in labels] == words[3:12]
+
+
+def test_default_words_are_shared_by_all_vectors():
+    words = [chr(97 + place % 26) * 4 + "q" * place for place in range(450)]
+    one, two = (Vectors(words[:count], np.ones((count, 2))) for count in (450, 150))
+    assert len(choose_words([one])) == 3
+    assert choose_words([one, two]) == [one.words[99]]
+    assert choose_words([Vectors(["a", "b"], np.ones((2, 2)))]) == ["a", "b"]
+
+
+def test_neighbours_of_a_composed_word():
+    rng = np.random.default_rng(1)
+    rows = rng.standard_normal((12, 4))
+    plain = Vectors([f"w{i}" for i in range(12)], rows)
+    known = rows[5:6].astype(np.float32)
+    composing = Vectors(plain.words, rows, compose=lambda words: np.concatenate([known * (w == "new") for w in words]))
+    nearest, missing = neighbour_rows([composing, plain], "new")[0]
+    assert (nearest.word, nearest.cosine, nearest.is_shared) == ("w5", pytest.approx(1), False)
+    assert missing is None
+    assert neighbour_rows([composing], "unheard") == []
+    assert neighbour_rows([plain, plain], "w1")[0][0].is_shared
+
+
+def test_fingerprints_distinguish_values():
+    assert fingerprint(["ab", "c"]) != fingerprint(["a", "bc"])
+    assert fingerprint(np.zeros(2)) != fingerprint(np.zeros((2, 1)))
+    assert fingerprint(["a\ud800"]) == fingerprint(["a\ud800"])

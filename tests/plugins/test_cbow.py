@@ -1,0 +1,98 @@
+"""CBOW: the trainer contract, whole blocks against the twin, and steps against numerical gradients."""
+
+import naive
+import numpy as np
+import pytest
+from kernel_helpers import (
+    BLOCK_TOLERANCE,
+    POSITIONS,
+    SMALL_VOCABULARY,
+    block_and_tables,
+    check_gradients,
+    position_and_block,
+    small_table,
+    tallying_buffers,
+    windows_of,
+)
+
+import embeddings as em
+from embeddings.kernels.matrix_products import UPDATE_TILE
+from embeddings.kernels.step_buffers import LOSS, PAIRS, new_step_buffers
+from embeddings.plugins import cbow
+from embeddings.testing import check_trainer
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"combine": "sum"},
+        {"context_gradient": "exact", "learning_rate": 0.15},
+        {"shrink_window": False},
+        {"negatives": 20},
+    ],
+    ids=str,
+)
+def test_contract(settings):
+    check_trainer(em.CBOW, **settings)
+
+
+@pytest.mark.parametrize("negatives", [1, 5, 20])
+@pytest.mark.parametrize(("mean", "exact"), [(True, True), (True, False), (False, True), (False, False)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_block_equals_the_twins(dtype, mean, exact, negatives):
+    block, words, output = block_and_tables(dtype, negatives)
+    buffers = tallying_buffers(1, 1 + negatives, words.width, dtype, contexts=10, rows=2)
+    cbow.learn_block(block, cbow.Tables(words.table, output.table, mean, exact), buffers, 0.05)
+    settings = {"mean": mean, "exact": exact, "tile": UPDATE_TILE}
+    loss, pairs = naive.cbow(words.twin, output.twin, windows_of(block), 0.05, **settings)
+    words.check(BLOCK_TOLERANCE[dtype])
+    output.check(BLOCK_TOLERANCE[dtype])
+    assert buffers.tally[PAIRS] == pairs > 100
+    assert buffers.tally[LOSS] == pytest.approx(loss, rel=1e-4)
+
+
+def small_tables(seed):
+    """Two tables and buffers for one position."""
+    rng = np.random.default_rng(seed)
+    words, output = (small_table(rng, SMALL_VOCABULARY) for _ in range(2))
+    return words, output, new_step_buffers(1, 5, words.shape[1], contexts=10, rows=2, dtype=np.float64)
+
+
+@pytest.mark.parametrize("mean", [True, False], ids=["mean", "sum"])
+@pytest.mark.parametrize("position", POSITIONS.values(), ids=POSITIONS)
+def test_exact_steps_are_gradient_steps(position, mean):
+    words, output, buffers = small_tables(1)
+    block, _ = position_and_block(*position)
+    windows = windows_of(block)
+    check_gradients(
+        cbow.learn_block,
+        block,
+        cbow.Tables(words, output, mean, True),
+        buffers,
+        lambda: naive.cbow_loss(words, output, windows, mean=mean),
+        (words, output),
+    )
+
+
+@pytest.mark.parametrize("position", POSITIONS.values(), ids=POSITIONS)
+def test_the_undivided_gradient_is_the_exact_one_times_the_number_of_contexts(position):
+    words, output, buffers = small_tables(1)
+    block, (_, _, start, stop, _) = position_and_block(*position)
+    changes = {}
+    for exact in (True, False):
+        w, o = words.copy(), output.copy()
+        cbow.learn_block(block, cbow.Tables(w, o, True, exact), buffers, 0.1)
+        changes[exact] = w - words, o - output
+    np.testing.assert_allclose(changes[False][0], (stop - start - 1) * changes[True][0], atol=1e-14)
+    np.testing.assert_array_equal(changes[False][1], changes[True][1])
+    assert abs(changes[True][0]).max() > 1e-3
+
+
+def test_the_gradient_of_a_sum_is_exact_either_way():
+    after = []
+    for exact in (True, False):
+        words, output, buffers = small_tables(2)
+        block, _ = position_and_block(*POSITIONS["both sides"])
+        cbow.learn_block(block, cbow.Tables(words, output, False, exact), buffers, 0.1)
+        after.append(words)
+    np.testing.assert_array_equal(*after)
