@@ -11,6 +11,7 @@ from embeddings import registry
 from embeddings.errors import CorpusError, FormatError, RegistryError, SettingError
 from embeddings.models import model_files
 from embeddings.models.text_settings import PHRASES, corpus_settings
+from embeddings.support.arrow_files import write_table
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -55,8 +56,6 @@ def save_extras(model: "Model", folder: Path) -> None:
             file.append(model.tags[start : start + (1 << 16)].to_pylist())
         file.close()
     if model.phrases is not None:
-        from embeddings.support.arrow_files import write_table
-
         write_table(model.phrases, folder / model_files.PHRASES)
 
 

@@ -1,6 +1,7 @@
-"""Plugins as packages offer them: made here as folders on the path, as an installer would leave them."""
+"""Plugins of installed packages; the tests lay out packages as an installer does."""
 
 import importlib.metadata
+import re
 
 import pytest
 
@@ -11,7 +12,7 @@ from embeddings.errors import EmbeddingsError, RegistryError
 
 @pytest.fixture
 def install(tmp_path, monkeypatch):
-    """Lay out a package: its metadata, and a module of its own."""
+    """Lay out the metadata and a module of a package."""
 
     def lay(name, entries, module="", version="1.0", group="embeddings.trainers"):
         site = tmp_path / f"site-{name}-{version}"
@@ -27,62 +28,62 @@ def install(tmp_path, monkeypatch):
     return lay
 
 
-def test_ours_come_through_the_same_door():
-    found = registry.find_all("trainer")
-    assert {"cbow", "skipgram"} <= set(found)
-    assert list(found) == sorted(found)
-    assert registry.distribution_name(found["cbow"][0]) == "embeddings-toolkit"
+def test_builtin_plugins_are_entry_points():
+    trainers = registry.find_all("trainer")
+    assert {"cbow", "skipgram"} <= set(trainers)
+    assert list(trainers) == sorted(trainers)
+    assert registry.distribution_name(trainers["cbow"][0]) == "embeddings-toolkit"
     assert registry.load("trainer", "skipgram") is em.SkipGram
     assert set(registry.find_all("tokenizer")) >= {"words", "whitespace"}
 
 
-def test_a_stranger_is_found_at_once_and_not_imported_until_asked_for(install):
+def test_plugins_are_not_imported_to_list_them(install):
     before = set(registry.find_all("trainer"))
     install("alpha", "alpha = alpha_module:Alpha", "raise SystemError('imported')")
     assert set(registry.find_all("trainer")) == before | {"alpha"}
 
 
-def test_a_stranger_is_loaded_and_is_an_attribute(install):
+def test_the_class_of_a_trainer_is_an_attribute(install):
     install("beta", "beta-1 = beta_module:Beta", "class Beta: 'A trainer.'")
     assert registry.load("trainer", "beta-1").__doc__ == "A trainer."
     assert em.Beta is registry.load("trainer", "beta-1")
     assert "Beta" in dir(em)
 
 
-def test_unknown_is_told_with_those_there_are():
-    with pytest.raises(RegistryError, match=r"^no trainer called 'skipgran'; installed: .*cbow, .*skipgram") as error:
+def test_unknown_plugins_are_refused_with_the_installed_ones():
+    with pytest.raises(RegistryError, match=r"'skipgran'.*cbow, .*skipgram") as error:
         registry.load("trainer", "skipgran")
     assert isinstance(error.value, EmbeddingsError | LookupError)
 
 
-def test_offered_by_two_packages(install):
+def test_a_name_provided_by_two_packages(install):
     install("gamma", "twin = gamma_module:Twin", "class Twin: pass")
     install("delta", "twin = delta_module:Twin", "class Twin: pass")
-    with pytest.raises(RegistryError, match=r"^trainer 'twin' is offered by delta and gamma; uninstall one$"):
+    with pytest.raises(RegistryError, match=r"'twin'.*delta and gamma.*uninstall"):
         registry.load("trainer", "twin")
     assert registry.load("trainer", "cbow") is em.CBOW
 
 
-def test_a_name_of_ours_cannot_be_taken_in_silence(install):
+def test_a_builtin_name_cannot_be_overridden(install):
     install("thief", "skipgram = thief_module:SkipGram", "class SkipGram: pass")
-    with pytest.raises(RegistryError, match="'skipgram' is offered by embeddings-toolkit and thief; uninstall one"):
+    with pytest.raises(RegistryError, match=r"'skipgram'.*embeddings-toolkit and thief"):
         em.train("skipgram", [["a"]])
 
 
-def test_the_same_package_seen_twice_is_one(install):
-    """As with an editable install beside an old one."""
+def test_two_versions_of_a_package_count_once(install):
+    """As with an editable install next to an old one."""
     install("echo", "echo = echo_module:Echo", "class Echo: pass", version="1.0")
     install("echo", "echo = echo_module:Echo", "class Echo: pass", version="1.1")
     assert registry.load("trainer", "echo").__name__ == "Echo"
 
 
-def test_an_entry_that_stands_twice_in_a_package_is_one(install):
+def test_a_duplicate_entry_point_counts_once(install):
     install("foxtrot", "fox = foxtrot_module:Fox\nfox = foxtrot_module:Fox", "class Fox: pass")
     assert registry.load("trainer", "fox").__name__ == "Fox"
 
 
 @pytest.mark.parametrize(
-    ("module", "told"),
+    ("module", "cause"),
     [
         ("import nothing_of_the_kind", "No module named 'nothing_of_the_kind'"),
         ("raise ValueError('bad day')", "bad day"),
@@ -90,17 +91,17 @@ def test_an_entry_that_stands_twice_in_a_package_is_one(install):
         ("def (", "invalid syntax|expected"),
     ],
 )
-def test_a_broken_import_names_the_package_and_keeps_the_cause(install, monkeypatch, module, told):
+def test_error_about_a_failed_import_has_package_and_cause(install, monkeypatch, module, cause):
     install("broken", "broken = broken_module:Broken", module)
     monkeypatch.delitem(__import__("sys").modules, "broken_module", raising=False)
-    with pytest.raises(RegistryError, match=f"^trainer 'broken' from broken does not load: .*({told})") as error:
+    with pytest.raises(RegistryError, match=f"'broken' from broken.*({cause})") as error:
         registry.load("trainer", "broken")
     assert error.value.__cause__ is not None
     assert "broken" in registry.find_all("trainer")
 
 
-def test_nothing_installed_says_how(tmp_path, python, root):
-    """A checkout that was never installed: the package is on the path, its metadata is not."""
+def test_a_checkout_that_is_not_installed(tmp_path, python, root):
+    """The package is on the path, but its metadata is not."""
     (tmp_path / "embeddings").symlink_to(root / "embeddings")
     code = f"""
 import sys
@@ -112,12 +113,9 @@ try:
 except registry.RegistryError as error:
     print(error)
 """
-    found = python("-c", code, cwd=tmp_path)
-    assert found.stdout == (
-        "no trainer called 'skipgram'; installed: none; from a checkout, install first: pip install -e .\n"
-    )
+    assert re.search(r"'skipgram'.*none.*pip install -e \.", python("-c", code, cwd=tmp_path).stdout)
 
 
-def test_entries_without_a_distribution_have_no_name():
+def test_entry_points_without_a_distribution():
     entry = importlib.metadata.EntryPoint("a", "b:C", "embeddings.trainers")
     assert registry.distribution_name(entry) == "an unnamed package"
