@@ -13,7 +13,14 @@ import numpy as np
 from embeddings import registry
 from embeddings.errors import FormatError, RegistryError, SettingError
 from embeddings.indexes import index_files
-from embeddings.indexes.protocol import Engine, IndexedVectors, Kind, SearchResult, as_indexed_vectors
+from embeddings.indexes.protocol import (
+    Engine,
+    HasIndexedVectors,
+    IndexedVectors,
+    Kind,
+    SearchResult,
+    as_indexed_vectors,
+)
 from embeddings.support.cosine import check_search, normalize
 
 
@@ -124,7 +131,7 @@ def search_settings(kind: Any) -> frozenset[str]:
     return getattr(kind, "SEARCH_SETTINGS", frozenset())
 
 
-def build_index(vectors: Any, kind: str = "lsh", **settings: Any) -> Index:
+def build_index(vectors: IndexedVectors | HasIndexedVectors, kind: str = "lsh", **settings: Any) -> Index:
     """Build an index of an installed kind: `exact`, `lsh`, `faiss`, or one of another package.
 
     >>> import numpy as np, embeddings as em
@@ -154,7 +161,7 @@ def build(vectors: IndexedVectors, name: str, settings: Mapping[str, Any]) -> In
     return Index(name, kind, vectors, engine, perf_counter() - start)
 
 
-def load_index(path: str | os.PathLike[str], vectors: Any) -> Index:
+def load_index(path: str | os.PathLike[str], vectors: IndexedVectors | HasIndexedVectors) -> Index:
     """Load a saved index, with the Vectors or the Model that it was built from.
 
     Raises:

@@ -38,6 +38,14 @@ class IndexedVectors(Protocol):
     def __len__(self) -> int: ...
 
 
+class HasIndexedVectors(Protocol):
+    """A model, or any object with such vectors."""
+
+    @property
+    def vectors(self) -> IndexedVectors:
+        """What is indexed."""
+
+
 class Engine(Protocol):
     """A built index of unit rows."""
 
