@@ -7,6 +7,7 @@ from pathlib import Path
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import FormatError, OutputError, SettingError
 from embeddings.support.files import atomic_write, check_file
+from embeddings.support.text_lines import read_text_lines
 
 LINE = re.compile(r"(.*[^ \t])[ \t]+([0-9]{1,18})")
 EXTENSIONS = (".arrow", ".txt")
@@ -36,14 +37,10 @@ def read_vocabulary_file(path: str | os.PathLike[str]) -> Vocabulary:
 def read_text(path: Path) -> Vocabulary:
     """Read a text file."""
     counts: dict[str, int] = {}
-    try:
-        lines = path.read_bytes().decode("utf-8-sig").split("\n")
-    except UnicodeDecodeError as error:
-        raise FormatError(f"{path} is not a vocabulary: not UTF-8 at byte {error.start}") from None
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(read_text_lines(path, "vocabulary"), 1):
         if not line.strip():
             continue
-        match = LINE.fullmatch(line.rstrip("\r \t"))
+        match = LINE.fullmatch(line.rstrip(" \t\r"))
         if not match:
             shown = line if len(line) <= 40 else line[:37] + "..."
             raise FormatError(f"{path}, line {number}: expected a word and its count, got {shown!r}")

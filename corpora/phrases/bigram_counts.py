@@ -112,11 +112,7 @@ def sorted_runs(tokens: PhraseTokens, connectors: NDArray[np.int32], chunk: int)
     state[FIRST] = BORDER
     buffer = np.empty(min(chunk, len(tokens.ids) + 1), np.int64)
     while n_pairs := pair_keys(tokens.ids, tokens.sentences, connectors, buffer, state):
-        keys = buffer[:n_pairs]
-        keys.sort()
-        counts = np.empty(n_pairs, np.int32)
-        size = count_equal(keys, counts)
-        yield keys[:size].copy(), counts[:size].copy()
+        yield np.unique(buffer[:n_pairs], return_counts=True)
 
 
 def spill(runs: Iterator[Run], scratch: Path) -> Sequence[Run]:
@@ -202,16 +198,3 @@ def pair_keys(ids: Any, sentences: Any, connectors: Any, out: Any, state: Any) -
     state[POSITION], state[SENTENCE], state[FIRST] = position, sentence, first
     state[BETWEEN], state[N_BETWEEN] = between, n_between
     return n_pairs
-
-
-@allocating_entry_point
-def count_equal(keys: Any, counts: Any) -> int:
-    """Remove duplicates from ascending `keys` in place and write their counts; returns the number of distinct keys."""
-    size = 0
-    for k in range(keys.shape[0]):
-        if size and keys[k] == keys[size - 1]:
-            counts[size - 1] += 1
-        else:
-            keys[size], counts[size] = keys[k], 1
-            size += 1
-    return size

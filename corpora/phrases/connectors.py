@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from embeddings.errors import FormatError, SettingError
+from embeddings.errors import SettingError
+from embeddings.support.text_lines import read_text_lines
 
 # gensim's ENGLISH_CONNECTOR_WORDS: articles, conjunctions and prepositions
 ENGLISH = frozenset(
@@ -25,12 +26,7 @@ def load_connectors(source: str | None) -> frozenset[str]:
         if source == "english":
             return ENGLISH
         raise SettingError(f"connectors must be english or a file of words, got {source!r}")
-    try:
-        words = frozenset(path.read_bytes().decode("utf-8-sig").split())
-    except OSError as error:
-        raise FormatError(f"{path} cannot be read: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise FormatError(f"{path} is not UTF-8 at byte {error.start}") from None
+    words = frozenset(" ".join(read_text_lines(path, "list of connectors")).split())
     if not 0 < len(words) <= MAX_CONNECTORS:
         raise SettingError(f"{path} must contain 1 to {MAX_CONNECTORS} connectors, got {len(words)}")
     return words

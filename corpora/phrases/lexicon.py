@@ -6,6 +6,7 @@ from pathlib import Path
 
 from embeddings.corpora.tokenizers import lower_case
 from embeddings.errors import FormatError
+from embeddings.support.text_lines import read_text_lines
 
 ENGLISH = Path(__file__).parent / "english-tags.tsv"
 UNIVERSAL_TAGS = frozenset(
@@ -40,13 +41,7 @@ def read_lexicon(path: str | os.PathLike[str]) -> Lexicon:
     """
     path = Path(path)
     tags: Lexicon = {}
-    try:
-        lines = path.read_bytes().decode("utf-8-sig").split("\n")
-    except OSError as error:
-        raise FormatError(f"{path} cannot be read as a lexicon: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise FormatError(f"{path} is not a lexicon: not UTF-8 at byte {error.start}") from None
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(read_text_lines(path, "lexicon"), 1):
         if line.strip():
             word, _, tag = (part.strip() for part in line.partition("\t"))
             tag = PENN_TAGS.get(tag, tag)

@@ -14,6 +14,7 @@ from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.phrases.phrase import JOINER, Phrase, check_joiner, check_phrase
 from embeddings.errors import FormatError, SettingError
 from embeddings.support.files import atomic_write
+from embeddings.support.text_lines import read_text_lines
 
 HEADER = ("phrase", "count", "score", "type", "pass")
 
@@ -122,19 +123,14 @@ def read_phrases(path: str | os.PathLike[str], *, joiner: str = JOINER) -> Phras
             number.
     """
     path = Path(path)
-    try:
-        lines = path.read_bytes().decode("utf-8-sig").split("\n")
-    except OSError as error:
-        raise FormatError(f"{path} cannot be read as a phrase list: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise FormatError(f"{path} is not a phrase list: not UTF-8 at byte {error.start}") from None
-    first = lines[0].rstrip("\r").split("\t")
+    lines = read_text_lines(path, "phrase list")
+    first = lines[0].split("\t")
     has_header = first[0] == HEADER[0]
     columns = first if has_header else HEADER[:1]
     phrases = []
     for number, line in enumerate(lines[has_header:], 1 + has_header):
         if line.strip():
-            fields = dict(zip(columns, line.rstrip("\r").split("\t"), strict=False))
+            fields = dict(zip(columns, line.split("\t"), strict=False))
             try:
                 phrases.append(parse_phrase(fields, check_joiner(joiner)))
             except SettingError as error:

@@ -18,6 +18,7 @@ MAX_ROWS = 4096  # rows at a time
 BUFFER_SIZE = 1 << 20  # bytes of a column that are read at a time
 
 Progress = Callable[[float], None]  # called with the fraction of the file that was read
+Selection = tuple[str, str | None]  # names of the text and the tag column
 
 
 @contextmanager
@@ -32,75 +33,59 @@ def arrow_errors(name: str, file_type: FileType) -> Iterator[None]:
         raise CorpusError(f"{name} is truncated or corrupt {file_type.value}: {reason}") from error
 
 
-def parquet_rows(
-    path: Path, name: str, columns: ColumnSelection, decoder: Utf8Decoder, progress: Progress
+def table_rows(
+    source: Path | PeekableStream,
+    name: str,
+    file_type: FileType,
+    columns: ColumnSelection,
+    decoder: Utf8Decoder,
+    progress: Progress = lambda fraction: None,
 ) -> Iterator[Rows]:
-    """Yield the rows of a Parquet file.
+    """Yield the rows of a Parquet or Arrow file, given its path, or of an Arrow stream.
 
     Raises:
         CorpusError: it is broken, a column is missing or has another type, or a text is not UTF-8.
     """
     import pyarrow.parquet
 
-    with arrow_errors(name, FileType.PARQUET), pyarrow.parquet.ParquetFile(path, buffer_size=BUFFER_SIZE) as file:
-        text_and_tag = select_columns(columns, file.schema_arrow, name)
-        names = [column for column in dict.fromkeys(text_and_tag) if column is not None]
-        groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
+    open_table: Callable[[], Any] = {
+        FileType.PARQUET: lambda: pyarrow.parquet.ParquetFile(source, buffer_size=BUFFER_SIZE),
+        FileType.ARROW_FILE: lambda: pyarrow.memory_map(str(source)),
+        FileType.ARROW_STREAM: lambda: pyarrow.ipc.open_stream(pyarrow.PythonFile(source, mode="r")),
+    }[file_type]
+    with arrow_errors(name, file_type), open_table() as table:
+        if file_type is FileType.ARROW_FILE:
+            schema = pyarrow.ipc.open_file(table).schema
+        else:
+            schema = table.schema_arrow if file_type is FileType.PARQUET else table.schema
+        selected = select_columns(columns, schema, name)
+        batches, total = open_batches(table, file_type, schema, selected)
+        done = 0
+        for number, batch in enumerate(batches, 1):
+            step = batch_rows(batch.column(selected[0]).nbytes, len(batch))
+            for start in range(0, len(batch), step):
+                yield convert_batch(batch.slice(start, step), selected, name, done + start, decoder)
+            done += len(batch)
+            if total:
+                progress((done if file_type is FileType.PARQUET else number) / total)
+
+
+def open_batches(table: Any, file_type: FileType, schema: Any, selected: Selection) -> tuple[Iterable[Any], int]:
+    """Return the batches of the selected columns; and for progress the rows of Parquet, or batches of an Arrow file."""
+    import pyarrow
+
+    names = [column for column in dict.fromkeys(selected) if column is not None]
+    if file_type is FileType.PARQUET:
+        groups = [table.metadata.row_group(number) for number in range(table.metadata.num_row_groups)]
         # by the size of all columns: asking an encrypted column chunk for its own size ends the process
-        batch = min((batch_rows(group.total_byte_size, group.num_rows) for group in groups), default=MAX_ROWS)
-        done, total = 0, file.metadata.num_rows
-        for rows in file.iter_batches(batch, columns=names, use_threads=False):
-            yield convert_batch(rows, text_and_tag, name, done, decoder)
-            done += len(rows)
-            progress(done / total)
-
-
-def arrow_file_rows(
-    path: Path, name: str, columns: ColumnSelection, decoder: Utf8Decoder, progress: Progress
-) -> Iterator[Rows]:
-    """Yield the rows of an Arrow IPC file; raises as `parquet_rows`."""
-    import pyarrow
-
-    with arrow_errors(name, FileType.ARROW_FILE), pyarrow.memory_map(str(path)) as source:
-        schema = pyarrow.ipc.open_file(source).schema
-        text_and_tag = select_columns(columns, schema, name)
-        fields = sorted({schema.get_field_index(column) for column in text_and_tag if column is not None})
-        options = pyarrow.ipc.IpcReadOptions(included_fields=fields, use_threads=False)
-        file = pyarrow.ipc.open_file(source, options=options)
-        total = file.num_record_batches
-        batches = map(file.get_batch, range(total))
-        for number, part in enumerate(convert_batches(batches, text_and_tag, name, decoder), 1):
-            yield from part
-            progress(number / total)
-
-
-def arrow_stream_rows(
-    source: PeekableStream, name: str, columns: ColumnSelection, decoder: Utf8Decoder
-) -> Iterator[Rows]:
-    """Yield the rows of an Arrow IPC stream; raises as `parquet_rows`."""
-    import pyarrow
-
-    with (
-        arrow_errors(name, FileType.ARROW_STREAM),
-        pyarrow.ipc.open_stream(pyarrow.PythonFile(source, mode="r")) as stream,
-    ):
-        text_and_tag = select_columns(columns, stream.schema, name)
-        for part in convert_batches(stream, text_and_tag, name, decoder):
-            yield from part
-
-
-def convert_batches(
-    batches: Iterable[Any], text_and_tag: tuple[str, str | None], name: str, decoder: Utf8Decoder
-) -> Iterator[Iterator[Rows]]:
-    """Yield the rows of each batch, in parts of bounded size."""
-    done = 0
-    for batch in batches:
-        step = batch_rows(batch.column(text_and_tag[0]).nbytes, len(batch))
-        yield (
-            convert_batch(batch.slice(start, step), text_and_tag, name, done + start, decoder)
-            for start in range(0, len(batch), step)
-        )
-        done += len(batch)
+        size = min((batch_rows(group.total_byte_size, group.num_rows) for group in groups), default=MAX_ROWS)
+        return table.iter_batches(size, columns=names, use_threads=False), table.metadata.num_rows
+    if file_type is FileType.ARROW_STREAM:
+        return table, 0
+    fields = sorted(schema.get_field_index(column) for column in names)
+    options = pyarrow.ipc.IpcReadOptions(included_fields=fields, use_threads=False)
+    file = pyarrow.ipc.open_file(table, options=options)
+    return map(file.get_batch, range(file.num_record_batches)), file.num_record_batches
 
 
 def batch_rows(size: int, rows: int) -> int:
@@ -108,7 +93,7 @@ def batch_rows(size: int, rows: int) -> int:
     return max(1, min(MAX_ROWS, BATCH_SIZE * rows // max(size, 1)))
 
 
-def select_columns(columns: ColumnSelection, schema: Any, name: str) -> tuple[str, str | None]:
+def select_columns(columns: ColumnSelection, schema: Any, name: str) -> Selection:
     """Return the names of the text and the tag column, and check their types."""
     from pyarrow.types import is_integer
 
@@ -131,11 +116,9 @@ def is_string_type(kind: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
-def convert_batch(
-    batch: Any, text_and_tag: tuple[str, str | None], name: str, start: int, decoder: Utf8Decoder
-) -> Rows:
+def convert_batch(batch: Any, selected: Selection, name: str, start: int, decoder: Utf8Decoder) -> Rows:
     """Convert a batch that begins at row `start` of the file."""
-    text, tag = text_and_tag
+    text, tag = selected
     tags = None
     if tag is not None:
         values, _ = clean_strings(batch.column(tag), name, start, decoder)

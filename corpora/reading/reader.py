@@ -132,12 +132,12 @@ class SourceReader:
             if file.path is None or not file.is_regular or detect_compression(raw.head):
                 raise CorpusError(f"{name} is {file_type.value}, which must be a regular file without compression")
             path = file.path
-            read = arrow_rows.parquet_rows if file_type is FileType.PARQUET else arrow_rows.arrow_file_rows
-            yield from merge_parts(read(path, name, columns, decoder, report_fraction), self.size)
+            parts = arrow_rows.table_rows(path, name, file_type, columns, decoder, report_fraction)
+            yield from merge_parts(parts, self.size)
             return
         text = utf8_blocks(data.read_some, self.size, decoder)
         if file_type is FileType.ARROW_STREAM:
-            parts = arrow_rows.arrow_stream_rows(data, name, columns, decoder)
+            parts = arrow_rows.table_rows(data, name, file_type, columns, decoder)
         elif file_type is FileType.JSON_LINES:
             records = record_rows.json_records(text, name)
             parts = record_rows.record_rows(records, name, columns, decoder, self.size)

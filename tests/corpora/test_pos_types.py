@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from naive_corpora import encode
 
 import embeddings as em
-from embeddings.corpora.phrases import PhraseList, Phrases, Triple, lexicon, pos_types, treebank, triples
+from embeddings.corpora.phrases import PhraseList, Phrases, Triple, lexicon, pos_types, triples
 from embeddings.errors import FormatError, SettingError
 
 TAGS = {"red": "ADJ", "car": "NOUN", "race": "NOUN", "drive": "VERB", "the": "DET", "of": "ADP", "big": "ADJ"}
@@ -58,17 +58,6 @@ def test_the_english_lexicon():
     assert "is" not in words
     assert "london" not in words
     assert all(word == word.lower() and tag in pos_types.TAGS for word, tag in words.items())
-
-
-def test_a_lexicon_is_learned_from_a_treebank(tmp_path):
-    tokens = [("The", "DET"), ("play", "VERB"), ("Play", "NOUN"), ("play", "VERB"), ("run", "VERB"), ("run", "NOUN")]
-    tokens += [("B", "NOUN"), ("is", "AUX"), ("x1", "NOUN")]
-    lines = [f"{i}\t{word}\t_\t{tag}" + "\t_" * 6 for i, (word, tag) in enumerate(tokens, 1)]
-    lines = ["# text", "1-2\tCannot\t_\tNOUN" + "\t_" * 6, *lines, "", "8.1\tgone\t_\tVERB" + "\t_" * 6]
-    (tmp_path / "bank.conllu").write_text("\n".join(lines))
-    treebank.main([str(tmp_path / "bank.conllu"), "-o", str(tmp_path / "tags")])
-    assert (tmp_path / "tags").read_text() == "play\tVERB\nrun\tNOUN\nthe\tDET\n"
-    assert lexicon.read_lexicon(tmp_path / "tags") == {"play": "VERB", "run": "NOUN", "the": "DET"}
 
 
 def test_a_lexicon_may_have_penn_treebank_tags(tmp_path):

@@ -1,7 +1,7 @@
 """Learn a lexicon of parts of speech from treebanks in CoNLL-U.
 
-`python -m embeddings.corpora.phrases.treebank TREEBANK... -o FILE` writes the tags that phrase types use. The bundled
-English lexicon was written by it (see README.md in this folder).
+`python tools/learn_lexicon.py TREEBANK... -o FILE` writes the tags that phrase types use. The bundled English lexicon
+was written by it (see corpora/phrases/README.md).
 """
 
 from argparse import ArgumentParser
