@@ -34,7 +34,7 @@ def pytest_make_parametrize_id(config, val, argname):
 
 
 def pytest_runtest_setup(item):
-    readers.note(item)
+    readers.record_marks(item)
 
 
 @pytest.fixture(scope="session")

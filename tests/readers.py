@@ -1,7 +1,7 @@
-"""Who has read what we write, and whom we have read: a table of the tests that passed, `pytest --readers FILE`.
+"""A pytest plugin that writes a table of the libraries with which files were exchanged: `pytest --readers FILE`.
 
-A test says so by a mark, `reads` or `writes`: the format, the distribution on PyPI whose version is told, and what
-was checked. The table is rewritten only where every marked test ran and passed.
+The marks `reads` and `writes` of a test name the format, the distribution on PyPI whose version is listed, and what is
+checked. The table is written only if all marked tests ran and passed.
 """
 
 import datetime
@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-HEAD = """# Who has read which format
+HEADER = """# Which libraries read and write which formats
 
 Each row is a test that passed with this version of the library on Python {python}, {date}:
-`pytest tests/formats -m "reads or writes" --readers docs/formats.md`, with the extras `test` and `ecosystem`.
+`pytest tests/formats -m "reads or writes" --readers FILE`, with the extras `test` and `ecosystem`.
 """
-KINDS = {"reads": "They read what is written here", "writes": "What they write is read here"}
+TITLES = {"reads": "Libraries that read our files", "writes": "Libraries whose files are read here"}
 COLUMNS = "| format | library | version | what is checked | test in `tests/formats` |\n|---|---|---|---|---|"
-MARKS = re.compile(r"^@pytest\.mark\.(reads|writes)\((.*?)\)$", re.M | re.S)  # as they stand in a source
+MARKS = re.compile(r"^@pytest\.mark\.(reads|writes)\((.*?)\)$", re.M | re.S)  # in the source of a test
 
 
 class Readers:
@@ -28,43 +28,41 @@ class Readers:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.rows: dict[tuple[str, ...], set[str]] = {}
+        self.outcomes: dict[tuple[str, ...], set[str]] = {}  # by mark, format, library, what is checked and test
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """A part of a test is over."""
+        """Record the outcome of a marked test."""
         for name, value in report.user_properties:
-            if name in KINDS and (report.when == "call" or report.outcome != "passed"):
-                self.rows.setdefault((name, *value), set()).add(report.outcome)
+            if name in TITLES and (report.when == "call" or report.outcome != "passed"):
+                self.outcomes.setdefault((name, *value), set()).add(report.outcome)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """All tests are over."""
-        failed = [
-            f"{row[1]} by {row[2]}: {', '.join(found)}" for row, found in self.rows.items() if found != {"passed"}
-        ]
-        if failed or not self.rows:
-            terminalreporter.write_line(f"{self.path} is left as it is; {'; '.join(failed) or 'no test is marked'}")
+        """Write the table, or say why not."""
+        failed = [f"{row[1]} by {row[2]}: {', '.join(r)}" for row, r in self.outcomes.items() if r != {"passed"}]
+        if failed or not self.outcomes:
+            terminalreporter.write_line(f"{self.path} is not written; {'; '.join(failed) or 'no test is marked'}")
         else:
             self.path.write_text(self.page(), encoding="utf-8")
 
     def page(self) -> str:
         """The page."""
         python = ".".join(map(str, sys.version_info[:3]))
-        return HEAD.format(python=python, date=datetime.datetime.now(datetime.UTC).date()) + "".join(self.sections())
+        return HEADER.format(python=python, date=datetime.datetime.now(datetime.UTC).date()) + "".join(self.sections())
 
     def sections(self) -> Iterator[str]:
-        """A table for each kind."""
-        for kind, title in KINDS.items():
-            found = sorted(row[1:] for row in self.rows if row[0] == kind)
+        """A table for each kind of mark."""
+        for kind, title in TITLES.items():
+            rows = sorted(row[1:] for row in self.outcomes if row[0] == kind)
             lines = [
-                f"| `{form}` | {library} | {version(library)} | {checked} | `{test}` |"
-                for form, library, checked, test in found
+                f"| `{format}` | {library} | {version(library)} | {check} | `{test}` |"
+                for format, library, check, test in rows
             ]
             yield "\n".join(["", f"## {title}", "", COLUMNS, *lines, ""])
 
 
-def note(item: pytest.Item) -> None:
-    """Keep what the marks of a test say with its reports."""
-    for kind in KINDS:
+def record_marks(item: pytest.Item) -> None:
+    """Attach the marks of a test to its reports."""
+    for kind in TITLES:
         for mark in item.iter_markers(kind):
             test = f"{item.path.name}::{item.originalname}"  # type: ignore[attr-defined]
             item.user_properties.append((kind, (*mark.args, test)))

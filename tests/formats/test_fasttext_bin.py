@@ -130,7 +130,7 @@ def test_vectors_alone(tmp_path):
 
 
 def test_composing_vectors_are_written_only_as_a_model(tmp_path, original):
-    with pytest.raises(FormatError, match="Model.export"):
+    with pytest.raises(FormatError, match=r"Model.export"):
         original.vectors.save(tmp_path / "v.bin", "fasttext")
     original.vectors.normalize().save(tmp_path / "v.bin", "fasttext")
     assert em.load(tmp_path / "v.bin").compose is None

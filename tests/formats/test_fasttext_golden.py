@@ -199,7 +199,7 @@ def test_supervised_models_give_words_and_quantised_ones_are_refused(train, tmp_
     assert vectors.words == trained.words
     for word in [*trained.words, "unseenword"]:
         np.testing.assert_allclose(vector_or_zeros(vectors, word), trained.get_word_vector(word), rtol=1e-5, atol=1e-7)
-    with pytest.raises(SettingError, match="s.bin"):
+    with pytest.raises(SettingError, match=r"s.bin"):
         em.load_model(tmp_path / "s.bin")
     trained.quantize(cutoff=500)
     trained.save_model(str(tmp_path / "s.ftz"))

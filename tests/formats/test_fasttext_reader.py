@@ -120,7 +120,7 @@ def model_file(words, counts, *, dim=2):
 
 def test_duplicate_words_are_refused(tmp_path):
     for pack in (bytes, gzip.compress):
-        with pytest.raises(FormatError, match="duplicate.*'b'"):
+        with pytest.raises(FormatError, match=r"duplicate.*'b'"):
             fasttext_bin.read(write(tmp_path, pack(model_file([b"a", b"b", b"b"], [3, 2, 1]))))
 
 
@@ -136,7 +136,7 @@ def test_a_word_that_does_not_end(tmp_path, monkeypatch):
     monkeypatch.setattr("embeddings.formats.fasttext_reader.BLOCK_BYTES", 256)
     start = model_file([b"a"], [1])[: DICTIONARY - 28]
     sizes = struct.pack("<3iqq", 2, 2, 0, 9, -1) + b"a\0" + struct.pack("<qb", 1, 0)
-    with pytest.raises(FormatError, match="no end.*word 2 of 2"):
+    with pytest.raises(FormatError, match=r"no end.*word 2 of 2"):
         fasttext_bin.read(write(tmp_path, start + sizes + b"x" * 5000))
     with pytest.raises(FormatError, match="ends within word 2 of 2"):
         fasttext_bin.read(write(tmp_path, start + sizes + b"x" * 500))
@@ -167,7 +167,7 @@ def test_pruned_ngrams_are_not_used(tmp_path, path):
 
 def test_a_vector_with_a_nan_is_refused(tmp_path):
     data = model_file([b"a", b"b"], [1, 1])
-    with pytest.raises(FormatError, match="'b'.*NaN"):
+    with pytest.raises(FormatError, match=r"'b'.*NaN"):
         fasttext_bin.read(
             write(tmp_path, data.replace(np.ones(4, "<f4").tobytes(), np.array([1, 1, 1, np.nan], "<f4").tobytes(), 1))
         )

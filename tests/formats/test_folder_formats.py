@@ -82,7 +82,7 @@ def test_only_a_folder_of_the_format_is_replaced_and_only_with_force(tmp_path, s
     with pytest.raises(OutputError, match=f"mine.*{form}"):
         small.save(tmp_path / "mine", form, force=True)
     if form != "projector":
-        with pytest.raises(OutputError, match="v.*projector"):
+        with pytest.raises(OutputError, match=r"v.*projector"):
             small.save(out, "projector", force=True)
     (tmp_path / "file").write_text("mine")
     with pytest.raises(OutputError, match=f"file is a file.*{form}"):
@@ -95,9 +95,9 @@ def test_only_a_folder_of_the_format_is_replaced_and_only_with_force(tmp_path, s
 
 @pytest.mark.parametrize("form", FOLDERS)
 def test_a_failed_write_leaves_nothing(tmp_path, form):
-    with pytest.raises(FormatError, match="'a'.*NaN"):
+    with pytest.raises(FormatError, match=r"'a'.*NaN"):
         Vectors(["a"], [[np.nan]]).save(tmp_path / "v", form)
-    with pytest.raises(FormatError, match="''.*empty"):
+    with pytest.raises(FormatError, match=r"''.*empty"):
         Vectors([""], [[1.0]]).save(tmp_path / "v", form)
     with pytest.raises(FormatError, match=r"'\\ud800'.*Unicode"):
         Vectors(["\ud800"], [[1.0]]).save(tmp_path / "v", form)
@@ -106,7 +106,7 @@ def test_a_failed_write_leaves_nothing(tmp_path, form):
 
 def test_a_saved_model_is_never_replaced_by_a_folder_of_another_tool(tmp_path, small):
     Model("skipgram", vectors=small, vocabulary=Vocabulary(small.words, small.counts)).save(tmp_path / "m")
-    with pytest.raises(OutputError, match="m.*projector"):
+    with pytest.raises(OutputError, match=r"m.*projector"):
         small.save(tmp_path / "m", "projector", force=True)
     assert load_model(tmp_path / "m").name == "skipgram"
 

@@ -131,7 +131,7 @@ def test_a_truncated_line_is_detected(tmp_path):
         if fields in (0, 8) and truncated:  # between lines, or within the last number: undetectable
             assert load(tmp_path / "v").words == vectors.words[: truncated.count(b"\n") + (fields == 8)]
         else:
-            with pytest.raises(FormatError, match="empty|7|format"):
+            with pytest.raises(FormatError, match=r"empty|7|format"):
                 load(tmp_path / "v")
 
 

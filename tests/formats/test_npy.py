@@ -62,9 +62,9 @@ def test_matrices_written_by_numpy(tmp_path, small, dtype, order):
 def test_half_precision(tmp_path, small):
     small.save(tmp_path / "half.npy", dtype="float16")
     assert np.load(tmp_path / "half.npy").dtype == np.float16
-    with pytest.raises(FormatError, match="'b'.*65504"):
+    with pytest.raises(FormatError, match=r"'b'.*65504"):
         Vectors(["a", "b"], np.array([[1.0], [70000]])).save(tmp_path / "w.npy", dtype="float16")
-    with pytest.raises(SettingError, match="dtype.*int8"):
+    with pytest.raises(SettingError, match=r"dtype.*int8"):
         small.save(tmp_path / "w.npy", dtype="int8")
 
 
@@ -116,7 +116,7 @@ def test_truncation_is_detected(tmp_path, small):
     data = (tmp_path / "v.npy").read_bytes()
     for part in range(20):
         (tmp_path / "v.npy").write_bytes(data[: len(data) * part // 20])
-        with pytest.raises(FormatError, match="truncated|empty|format"):
+        with pytest.raises(FormatError, match=r"truncated|empty|format"):
             load(tmp_path / "v.npy")
 
 
@@ -145,10 +145,10 @@ def test_line_ends_of_windows_and_a_missing_file_of_words(tmp_path, small):
 
 def test_nan_is_refused(tmp_path, small):
     np.save(tmp_path / "v.npy", np.array([[1, 2], [np.nan, 3], [4, 5]], "f4"))
-    with pytest.raises(FormatError, match="'new york'.*NaN"):
+    with pytest.raises(FormatError, match=r"'new york'.*NaN"):
         load(tmp_path / "v.npy")
     np.save(tmp_path / "v.npy", np.array([[1, 2], [3, 4], [1e300, 5]]))
-    with pytest.raises(FormatError, match="'日本'.*NaN"):
+    with pytest.raises(FormatError, match=r"'日本'.*NaN"):
         load(tmp_path / "v.npy")
 
 

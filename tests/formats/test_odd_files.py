@@ -46,12 +46,12 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path, suffix):
 
 
 def test_a_device_is_refused():
-    with pytest.raises(FormatError, match="/dev/null is a .*device"):
+    with pytest.raises(FormatError, match=r"/dev/null is a .*device"):
         load("/dev/null")
 
 
 def test_a_failing_disk_is_reported_with_the_file():
-    with pytest.raises(FormatError, match="/proc/self/mem.*Input/output error"):
+    with pytest.raises(FormatError, match=r"/proc/self/mem.*Input/output error"):
         load("/proc/self/mem")
 
 
@@ -110,7 +110,7 @@ def test_implausibly_many_components(tmp_path, name):
 @pytest.mark.parametrize("form", ["npy", "safetensors", "gensim"])
 def test_huge_vectors_of_no_words(tmp_path, form):
     empty = Vectors([], np.empty((0, 10**12), np.float32))
-    with pytest.raises(FormatError, match="1000000000000.*1048576"):
+    with pytest.raises(FormatError, match=r"1000000000000.*1048576"):
         empty.save(tmp_path / "v.npy", form)
     np.save(tmp_path / "v.npy", empty.matrix)
     (tmp_path / "v.txt").write_text("")
@@ -122,7 +122,7 @@ def test_a_table_of_no_rows_of_huge_vectors():
     import pyarrow as pa
 
     column = pa.array([], pa.list_(pa.float32(), 2**30))
-    with pytest.raises(FormatError, match="column vector: 1073741824.*1048576"):
+    with pytest.raises(FormatError, match=r"column vector: 1073741824.*1048576"):
         Vectors.from_arrow(pa.table({"word": pa.array([], pa.string()), "vector": column}))
 
 

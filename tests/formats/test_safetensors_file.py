@@ -68,7 +68,7 @@ def test_lower_precision(tmp_path, small, dtype):
 
 
 def test_an_unknown_dtype(tmp_path, small):
-    with pytest.raises(SettingError, match="dtype.*int4"):
+    with pytest.raises(SettingError, match=r"dtype.*int4"):
         small.save(tmp_path / "w.safetensors", dtype="int4")
 
 
@@ -112,7 +112,7 @@ def test_float64_of_other_tools(tmp_path):
     save_file(GOOD | {"vectors": np.array([[1.5, 2, 3], [4, 5, 6]])}, tmp_path / "v.safetensors")
     assert load(tmp_path / "v.safetensors")["a"].tolist() == [1.5, 2, 3]
     save_file(GOOD | {"vectors": np.array([[1.5, 2, 1e300], [4, 5, 6]])}, tmp_path / "v.safetensors")
-    with pytest.raises(FormatError, match="'a'.*NaN"):
+    with pytest.raises(FormatError, match=r"'a'.*NaN"):
         load(tmp_path / "v.safetensors")
 
 

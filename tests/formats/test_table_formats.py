@@ -85,7 +85,7 @@ def test_half_precision(tmp_path, small, extension):
     small.save(path, dtype="float16")
     assert load(path).matrix.dtype == np.float32
     assert np.array_equal(load(path).matrix, small.matrix.astype(np.float16).astype(np.float32))
-    with pytest.raises(FormatError, match="'b'.*65504"):
+    with pytest.raises(FormatError, match=r"'b'.*65504"):
         Vectors(["a", "b"], np.array([[1.0], [70000]])).save(path, dtype="float16", force=True)
 
 
@@ -163,7 +163,7 @@ def test_truncation_is_detected(tmp_path, extension):
     data = path.read_bytes()
     for part in range(20):
         path.write_bytes(data[: len(data) * part // 20])
-        with pytest.raises(FormatError, match="truncated|empty|format"):
+        with pytest.raises(FormatError, match=r"truncated|empty|format"):
             load(path)
 
 

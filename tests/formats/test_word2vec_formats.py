@@ -203,7 +203,7 @@ def test_empty_lines_at_the_end_are_not_read_forever(tmp_path, start):
 
 def test_the_word_of_a_number_too_large_for_float32_is_named(tmp_path):
     (tmp_path / "v.txt").write_bytes(b"a 1e39 2\nb 1 2 \nc 1 2")
-    with pytest.raises(FormatError, match="'a'.*infinity"):
+    with pytest.raises(FormatError, match=r"'a'.*infinity"):
         load(tmp_path / "v.txt")
 
 
@@ -269,7 +269,7 @@ def test_truncation_is_detected(tmp_path, form):
     data = (tmp_path / "v").read_bytes()
     for part in range(20):
         (tmp_path / "v").write_bytes(data[: len(data) * part // 20])
-        with pytest.raises(FormatError, match="truncated|empty|format|header|components"):
+        with pytest.raises(FormatError, match=r"truncated|empty|format|header|components"):
             load(tmp_path / "v")
 
 
@@ -284,7 +284,7 @@ def test_words_truncated_within_a_character(tmp_path, errors, word, content):
 
 def test_unknown_error_handler(tmp_path, small):
     small.save(tmp_path / "v.txt")
-    with pytest.raises(SettingError, match="errors.*skip"):
+    with pytest.raises(SettingError, match=r"errors.*skip"):
         load(tmp_path / "v.txt", errors="skip")
 
 
@@ -306,7 +306,7 @@ def test_tab_in_a_word_is_refused_by_text_only(tmp_path):
 
 
 def test_nan_is_not_written(tmp_path):
-    with pytest.raises(FormatError, match="'b'.*NaN"):
+    with pytest.raises(FormatError, match=r"'b'.*NaN"):
         Vectors(["a", "b"], np.array([[1.0], [np.nan]])).save(tmp_path / "v.txt")
 
 

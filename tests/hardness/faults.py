@@ -1,11 +1,10 @@
-"""Every writer while the disk is full, fails, or the process is killed: the old file or the new one, whole; one line.
+"""Every writer when the disk is full or fails, or the process is killed: a complete old or new file, a one-line error.
 
     python tests/hardness/faults.py
 
-prints a table: writer, cases, refused, written, killed, defects; then the defects. Each case is a process of its own,
-forked, that writes a second version over a first. Either an operation fails in it (forcing to the disk, renaming,
-making a folder), or no file may grow beyond some size; or it is killed there: before an operation, after it, or at
-some byte of a file.
+prints a table: writer, cases, refused, written, killed, defects; then the defects. Each case forks a process that
+writes a second version over a first. In it an operation fails (fsync, rename, mkdir), or files are limited to a size;
+or the process is killed before or after an operation, or at that size.
 """
 
 import functools
@@ -37,11 +36,11 @@ KILLED, BROKEN = "killed", "broken"
 
 
 class Fault(NamedTuple):
-    """What goes wrong: an operation, by its number, or a file that grows beyond a size; and whether that kills."""
+    """The operation that fails, by its number, or the maximum file size; and whether it kills the process."""
 
     operation: str
     number: int
-    kills: str = ""  # "before" the operation or "after" it; "there", at a size
+    kills: str = ""  # "before" or "after" the operation; "there", at the size
 
     def __str__(self) -> str:
         return f"{self.operation} {self.number} {self.kills}".strip()
@@ -56,9 +55,9 @@ def vectors(version: int) -> em.Vectors:
 def model(version: int) -> em.Model:
     import subword_models
 
-    made = subword_models.fasttext_model([f"word{version}{i}" for i in range(300)], 16, seed=version)
-    made.phrases, made.record = phrase_table(version), {"loss_by_epoch": [3.0, 2.0 + version]}
-    return made
+    fasttext = subword_models.fasttext_model([f"word{version}{i}" for i in range(300)], 16, seed=version)
+    fasttext.phrases, fasttext.record = phrase_table(version), {"loss_by_epoch": [3.0, 2.0 + version]}
+    return fasttext
 
 
 def phrases(version: int) -> em.PhraseList:
@@ -91,7 +90,7 @@ def write_checkpoint(path: Path, version: int) -> None:
 
 
 def text_for(path: Path, version: int) -> Path:
-    """A text beside the cache that holds this version."""
+    """A text of this version next to the cache."""
     text = path.parent / "text.txt"
     if not text.exists() or f"word{version} " not in text.read_text():
         text.write_text(f"word{version} again\n" * 4000)
@@ -99,18 +98,18 @@ def text_for(path: Path, version: int) -> Path:
 
 
 def write_corpus(path: Path, version: int) -> None:
-    """The cache of encoded corpora; the text is not what was written before."""
+    """The cache of encoded corpora, of a text that has changed."""
     text = text_for(path, version)
     os.environ["EMBEDDINGS_CACHE"] = str(path)
     with em.Corpus(text).encode() as encoded:
-        assert encoded.vocabulary.counts.tolist() == [4000, 4000], "a broken corpus is read"
-        assert f"word{version}" in encoded.vocabulary, "an old corpus is read"
+        assert encoded.vocabulary.counts.tolist() == [4000, 4000], "a broken corpus was read"
+        assert f"word{version}" in encoded.vocabulary, "an old corpus was read"
 
 
 def write_curve(path: Path, version: int) -> None:
     from embeddings.training.loss_curve import draw_loss_curve
 
-    log = path.parent.parent / f"log{version}.jsonl"  # not where a fault would strike it too
+    log = path.parent.parent / f"log{version}.jsonl"  # where faults do not affect it
     if not log.exists():
         lines = [{"event": "progress", "words": i, "loss": i % 3 + version} for i in range(9)]
         log.write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -118,17 +117,19 @@ def write_curve(path: Path, version: int) -> None:
 
 
 def writers() -> dict[str, tuple[str, Write]]:
-    """The name of the file or folder that each writes, and how it writes a version over whatever stands there."""
+    """For each writer the name of its file or folder, and a function that writes a version over an existing one."""
     from embeddings.vectors import format_dispatch
 
     forms = [
-        name for name in format_dispatch.names() if format_dispatch.load_format(name).read.__module__.startswith("embeddings.")
+        name
+        for name in format_dispatch.names()
+        if format_dispatch.load_format(name).read.__module__.startswith("embeddings.")
     ]
-    found: dict[str, tuple[str, Write]] = {
+    result: dict[str, tuple[str, Write]] = {
         f"format {name}": ("v.npy" if name == "npy" else "v.out", functools.partial(write_format, name))
         for name in forms
     }
-    return found | {
+    return result | {
         "model": ("m", lambda path, version: model(version).save(path, force=True)),
         "model fasttext": ("m.bin", lambda path, version: model(version).export(path, "fasttext", force=True)),
         "index": ("i", write_index),
@@ -142,69 +143,69 @@ def writers() -> dict[str, tuple[str, Write]]:
 
 
 def write_format(name: str, path: Path, version: int) -> None:
-    if name == "gensim":  # it writes down the time
+    if name == "gensim":  # its files contain the time
         from gensim.utils import SaveLoad
 
         SaveLoad.add_lifecycle_event = lambda *_, **__: None
     vectors(version).save(path, name, force=True)
 
 
-def state(folder: Path) -> str:
-    """A digest of all that stands in a folder."""
-    whole = hashlib.sha256()
+def folder_digest(folder: Path) -> str:
+    """A digest of all files in a folder."""
+    digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         content = path.read_bytes() if path.is_file() else b"folder"
-        whole.update(f"{path.relative_to(folder)} {len(content)} ".encode() + content)
-    return whole.hexdigest()
+        digest.update(f"{path.relative_to(folder)} {len(content)} ".encode() + content)
+    return digest.hexdigest()
 
 
-def operations(fault: Fault | None, counted: Counter[str]) -> None:
-    """Let the operations be counted, and one of them fail or kill, from now on in this process."""
+def install_fault(fault: Fault | None, counts: Counter[str]) -> None:
+    """Count the operations of this process from now on, and let one of them fail or kill."""
 
-    def wrapped(name: str, do: Callable[..., Any]) -> Callable[..., Any]:
-        def operation(*args: Any, **named: Any) -> Any:
-            counted[name] += 1
-            struck = fault is not None and (name, counted[name]) == (fault.operation, fault.number)
-            if struck and fault is not None and not fault.kills:
+    def wrap(name: str, do: Callable[..., Any]) -> Callable[..., Any]:
+        def operation(*args: Any, **kwargs: Any) -> Any:
+            counts[name] += 1
+            is_faulty = fault is not None and (name, counts[name]) == (fault.operation, fault.number)
+            if is_faulty and fault is not None and not fault.kills:
                 raise OSError(5, "Input/output error")
-            if struck and fault is not None and fault.kills == "before":
+            if is_faulty and fault is not None and fault.kills == "before":
                 os.kill(os.getpid(), signal.SIGKILL)
-            result = do(*args, **named)
-            if struck:
+            result = do(*args, **kwargs)
+            if is_faulty:
                 os.kill(os.getpid(), signal.SIGKILL)
             return result
 
         return operation
 
     for name in OPERATIONS:
-        setattr(os, name, wrapped(name, getattr(os, name)))
+        setattr(os, name, wrap(name, getattr(os, name)))
 
 
-def attempted(write: Write, path: Path, fault: Fault | None) -> tuple[str, Any]:
-    """What a process says that writes a version with this fault: how it ended, and why or what it counted."""
+def write_with_fault(write: Write, path: Path, fault: Fault | None) -> tuple[str, Any]:
+    """Write version 1 in a process with this fault; how that ended, and the error or the operation counts."""
     reader, writer = os.pipe()
     process = os.fork()
     if process == 0:
         os.close(reader)
-        counted: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         signal.alarm(120)
         try:
-            operations(fault, counted)
+            install_fault(fault, counts)
             if fault is not None and fault.operation == "size":
                 signal.signal(signal.SIGXFSZ, signal.SIG_DFL if fault.kills else signal.SIG_IGN)
                 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
                 resource.setrlimit(resource.RLIMIT_FSIZE, (fault.number, fault.number))
             try:
                 write(path, 1)
-                told: tuple[str, Any] = ("written", dict(counted))
+                outcome: tuple[str, Any] = ("written", dict(counts))
             except EmbeddingsError as error:
                 text = str(error)
-                told = (
+                outcome = (
                     ("refused", text) if "\n" not in text and text.strip() else (BROKEN, f"not a line: {text!r:.300}")
                 )
             except BaseException as error:
-                told = (BROKEN, f"{type(error).__name__}: {error!s:.300}")
-            os.write(writer, json.dumps(told).encode())
+                outcome = (BROKEN, f"{type(error).__name__}: {error!s:.300}")
+            os.write(writer, json.dumps(outcome).encode())
         finally:
             os._exit(0)
     os.close(writer)
@@ -214,84 +215,84 @@ def attempted(write: Write, path: Path, fault: Fault | None) -> tuple[str, Any]:
     return tuple(json.loads(data)) if data else (KILLED, "")
 
 
-def largest(folder: Path) -> int:
+def largest_file(folder: Path) -> int:
     return max(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def faults(counted: dict[str, int], size: int) -> list[Fault]:
-    """All that can go wrong once."""
-    found = [Fault("size", round(size * share), kills) for share in SHARES for kills in ("", "there")]
+def all_faults(counts: dict[str, int], size: int) -> list[Fault]:
+    """All single faults."""
+    result = [Fault("size", round(size * share), kills) for share in SHARES for kills in ("", "there")]
     for name in OPERATIONS:
-        for number in range(1, counted.get(name, 0) + 1):
-            found += [Fault(name, number, kills) for kills in ("", "before", "after")]
-    return found
+        for number in range(1, counts.get(name, 0) + 1):
+            result += [Fault(name, number, kills) for kills in ("", "before", "after")]
+    return result
 
 
-class Try:
-    """One writer in a folder of its own, with the first version there."""
+class Trial:
+    """One writer in a folder of its own, which contains the first version."""
 
     def __init__(self, folder: Path, name: str, write: Write) -> None:
         self.folder, self.path, self.write = folder, folder / name, write
-        self.goods = [self.good(version) for version in (0, 1)]
+        self.expected = [self.write_expected(version) for version in (0, 1)]
 
-    def good(self, version: int) -> str:
-        """What stands there when all goes well."""
-        self.begin()
+    def write_expected(self, version: int) -> str:
+        """The state without faults."""
+        self.reset()
         self.write(self.path, version)
         return self.state()
 
-    def begin(self) -> None:
+    def reset(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir()
         self.write(self.path, 0)
 
     def state(self) -> str:
-        """A digest of what stands there."""
-        return state(self.folder)
+        """A digest of the folder."""
+        return folder_digest(self.folder)
 
     def defect(self, fault: Fault) -> tuple[str, str]:
-        """How a case ended, and what is wrong with what it left; nothing if all is well."""
-        self.begin()
-        ended, told = attempted(self.write, self.path, fault)
+        """How a case ended, and what is wrong with the result, if anything."""
+        self.reset()
+        ended, message = write_with_fault(self.write, self.path, fault)
         if ended == BROKEN:
-            return ended, str(told)
-        left = self.state() if ended != KILLED else self.swept()
-        if left not in self.goods:
-            return ended, f"neither the old nor the new one stands there: {sorted(os.listdir(self.folder))}"
-        if ended == "written" and left != self.goods[1]:
-            return ended, "it is said to be written, and is not"
+            return ended, str(message)
+        state = self.state() if ended != KILLED else self.clean_state()
+        if state not in self.expected:
+            return ended, f"neither the old nor the new version: {sorted(os.listdir(self.folder))}"
+        if ended == "written" and state != self.expected[1]:
+            return ended, "reported as written, but it is not"
         self.write(self.path, 1)
-        return ended, "" if self.swept() == self.goods[1] else "it cannot be written again"
+        return ended, "" if self.clean_state() == self.expected[1] else "it cannot be written again"
 
-    def swept(self) -> str:
-        """What stands there but for what a killed process could not remove; old files that stepped aside are back.
+    def clean_state(self) -> str:
+        """The state without temporary files of a killed process, and with the files that it had moved aside restored.
 
-        Several files cannot take the places of several others in one step.
+        Several files cannot be replaced in one step.
         """
         for old in self.folder.glob(".*.partial/old/*"):
             old.replace(self.folder / old.name)
-        for scrap in [*self.folder.rglob(".*.partial"), *self.folder.rglob("scratch/*")]:
-            shutil.rmtree(scrap, ignore_errors=True)
+        for leftover in [*self.folder.rglob(".*.partial"), *self.folder.rglob("scratch/*")]:
+            shutil.rmtree(leftover, ignore_errors=True)
         return self.state()
 
 
-class Kept(Try):
-    """Checkpoints: the last one counts; the one before may still be there, as a process killed in between leaves it."""
+class CheckpointTrial(Trial):
+    """Checkpoints: the last one counts; a killed process may leave the one before."""
 
     def state(self) -> str:
         last = em.Checkpoints(self.path).paths()[-1:]
-        return state(last[0]) if last else "none"
+        return folder_digest(last[0]) if last else "none"
 
 
-class Corpora(Try):
-    """The cache of encoded corpora: nothing there is lost, as it can be made anew; but it must never be wrong."""
+class CorpusCacheTrial(Trial):
+    """The cache of encoded corpora may be lost, because it can be recreated, but it must never be wrong."""
 
     def defect(self, fault: Fault) -> tuple[str, str]:
-        self.begin()
+        self.reset()
         text_for(self.path, 1)
-        ended, told = attempted(self.write, self.path, fault)
+        ended, message = write_with_fault(self.write, self.path, fault)
         if ended == BROKEN:
-            return ended, str(told)
+            return ended, str(message)
         try:
             self.write(self.path, 1)
             self.write(self.path, 1)
@@ -300,35 +301,32 @@ class Corpora(Try):
         return ended, ""
 
 
-TRIES = {"encoded corpus": Corpora, "checkpoint": Kept}
+TRIALS = {"encoded corpus": CorpusCacheTrial, "checkpoint": CheckpointTrial}
 
 
-def cases(name: str, scratch: Path) -> list[tuple[Fault, str, str]]:
-    """What became of each fault of a writer."""
+def run_cases(name: str, scratch: Path) -> list[tuple[Fault, str, str]]:
+    """The outcome of each fault of a writer."""
     file, write = writers()[name]
-    one = TRIES.get(name, Try)(scratch / "place", file, write)
-    one.begin()
-    ended, counted = attempted(write, one.path, None)
-    assert ended == "written", f"{name}: {counted}"
-    found = []
-    for fault in faults(counted, largest(one.folder)):
-        found.append((fault, *one.defect(fault)))
-    return found
+    trial = TRIALS.get(name, Trial)(scratch / "folder", file, write)
+    trial.reset()
+    ended, counts = write_with_fault(write, trial.path, None)
+    assert ended == "written", f"{name}: {counts}"
+    return [(fault, *trial.defect(fault)) for fault in all_faults(counts, largest_file(trial.folder))]
 
 
 def main() -> int:
-    """Try all writers, or those that are named."""
+    """Test all writers, or those named on the command line."""
     home = os.environ.get("EMBEDDINGS_CACHE")
     defects = []
     print("writer\tcases\trefused\twritten\tkilled\tdefects")
     for name in sys.argv[1:] or writers():
         with tempfile.TemporaryDirectory() as scratch:
-            found = cases(name, Path(scratch))
+            outcomes = run_cases(name, Path(scratch))
         if home is not None:
             os.environ["EMBEDDINGS_CACHE"] = home
-        counts = Counter(ended for _, ended, _ in found)
-        wrong = [f"{name}, {fault}: {ended}, {what}" for fault, ended, what in found if what]
-        figures = [len(found), *(counts[ended] for ended in ("refused", "written", KILLED)), len(wrong)]
+        counts = Counter(ended for _, ended, _ in outcomes)
+        wrong = [f"{name}, {fault}: {ended}, {what}" for fault, ended, what in outcomes if what]
+        figures = [len(outcomes), *(counts[ended] for ended in ("refused", "written", KILLED)), len(wrong)]
         print(name, *figures, sep="\t", flush=True)
         defects += wrong
     print(*defects, sep="\n")

@@ -1,12 +1,13 @@
-"""What is done to a good file to make a bad one: bytes changed, cut, put in, numbers that lie, nesting, other files."""
+"""Mutations of a good file: bytes changed, cut or inserted, false numbers, deep nesting, other files."""
 
 import json
 import random
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-NUMBERS = [0, -1, 1, 2**31 - 1, 2**31, 2**32 - 1, 2**40, 2**62, 2**63 - 1, -(2**63)]
+FALSE_NUMBERS = [0, -1, 1, 2**31 - 1, 2**31, 2**32 - 1, 2**40, 2**62, 2**63 - 1, -(2**63)]
 DIGITS = [b"-1", b"0", b"99999999999", b"9" * 400, b"1e309", b"nan", b"-inf", b"0x10", b"1_0", b""]
 VALUES = [None, True, -1, 0, 10**9, 2**63, 10**30, 1e308, -0.5, "", "x" * 9000, "\0", "\ud800", [], {}, [[]], {"a": {}}]
 ODD = [
@@ -26,160 +27,152 @@ ODD = [
 DEEP = 100_000
 
 
-def at(draw: random.Random, data: bytes) -> int:
-    """A place: anywhere, or where headers and footers stand."""
-    near = draw.choice([len(data), len(data), 64, 8])
-    place = draw.randrange(max(1, min(near, len(data))))
-    return place if draw.random() < 0.7 else max(0, len(data) - 1 - place)
+def position(rng: random.Random, data: bytes) -> int:
+    """A random offset, more often in a header or footer."""
+    limit = rng.choice([len(data), len(data), 64, 8])
+    offset = rng.randrange(max(1, min(limit, len(data))))
+    return offset if rng.random() < 0.7 else max(0, len(data) - 1 - offset)
 
 
-def changed(draw: random.Random, data: bytes) -> bytes:
-    place = at(draw, data)
-    return data[:place] + bytes([draw.randrange(256)]) + data[place + 1 :]
+def replace_byte(rng: random.Random, data: bytes) -> bytes:
+    offset = position(rng, data)
+    return data[:offset] + bytes([rng.randrange(256)]) + data[offset + 1 :]
 
 
-def flipped(draw: random.Random, data: bytes) -> bytes:
-    place = at(draw, data)
-    return data[:place] + bytes([data[place] ^ 1 << draw.randrange(8)]) + data[place + 1 :] if data else b"\1"
+def flip_bit(rng: random.Random, data: bytes) -> bytes:
+    offset = position(rng, data)
+    return data[:offset] + bytes([data[offset] ^ 1 << rng.randrange(8)]) + data[offset + 1 :] if data else b"\1"
 
 
-def cut(draw: random.Random, data: bytes) -> bytes:
-    return data[: at(draw, data)]
+def truncate(rng: random.Random, data: bytes) -> bytes:
+    return data[: position(rng, data)]
 
 
-def headless(draw: random.Random, data: bytes) -> bytes:
-    return data[at(draw, data) :]
+def drop_start(rng: random.Random, data: bytes) -> bytes:
+    return data[position(rng, data) :]
 
 
-def lacking(draw: random.Random, data: bytes) -> bytes:
-    first, last = sorted((at(draw, data), at(draw, data)))
+def drop_range(rng: random.Random, data: bytes) -> bytes:
+    first, last = sorted((position(rng, data), position(rng, data)))
     return data[:first] + data[last:]
 
 
-def doubled(draw: random.Random, data: bytes) -> bytes:
-    first, last = sorted((at(draw, data), at(draw, data)))
-    return data[:last] + data[first:last] * draw.choice([1, 1, 2, 50]) + data[last:]
+def repeat_range(rng: random.Random, data: bytes) -> bytes:
+    first, last = sorted((position(rng, data), position(rng, data)))
+    return data[:last] + data[first:last] * rng.choice([1, 1, 2, 50]) + data[last:]
 
 
-def number(draw: random.Random, data: bytes) -> bytes:
-    """A size that lies, as headers hold it."""
-    size = draw.choice([2, 4, 8])
-    value = draw.choice(NUMBERS) % (1 << 8 * size)
-    place = at(draw, data)
-    return data[:place] + value.to_bytes(size, draw.choice(["little", "little", "big"])) + data[place + size :]
+def corrupt_number(rng: random.Random, data: bytes) -> bytes:
+    """A false number, as in binary headers."""
+    size = rng.choice([2, 4, 8])
+    value = rng.choice(FALSE_NUMBERS) % (1 << 8 * size)
+    offset = position(rng, data)
+    return data[:offset] + value.to_bytes(size, rng.choice(["little", "little", "big"])) + data[offset + size :]
 
 
-def digits(draw: random.Random, data: bytes) -> bytes:
-    """One of the numbers that stand there as text."""
-    runs, inside = [], False
-    for place, byte in enumerate(data[: 1 << 16]):
-        digit = 48 <= byte <= 57
-        if digit and not inside:
-            runs.append(place)
-        inside = digit
+def corrupt_digits(rng: random.Random, data: bytes) -> bytes:
+    """A false number in text."""
+    runs = [match.span() for match in re.finditer(rb"\d+", data[: 1 << 16])]
     if not runs:
-        return number(draw, data)
-    start = draw.choice(runs[:8] + runs) if runs else 0
-    stop = start
-    while stop < len(data) and 48 <= data[stop] <= 57:
-        stop += 1
-    return data[:start] + draw.choice(DIGITS) + data[stop:]
+        return corrupt_number(rng, data)
+    start, stop = rng.choice(runs[:8] + runs)
+    return data[:start] + rng.choice(DIGITS) + data[stop:]
 
 
-def odd(draw: random.Random, data: bytes) -> bytes:
-    place = at(draw, data)
-    return data[:place] + draw.choice(ODD) * draw.choice([1, 1, 7, 3000]) + data[place:]
+def insert_bytes(rng: random.Random, data: bytes) -> bytes:
+    offset = position(rng, data)
+    return data[:offset] + rng.choice(ODD) * rng.choice([1, 1, 7, 3000]) + data[offset:]
 
 
-def long(draw: random.Random, data: bytes) -> bytes:
-    """A word, field or line without an end."""
-    place = at(draw, data)
-    return data[:place] + draw.choice([b"a", b"1", b"\xc3\xa9", b"a "]) * draw.choice([200, 140_000]) + data[place:]
+def insert_long_word(rng: random.Random, data: bytes) -> bytes:
+    """A word, field or line that does not end."""
+    offset = position(rng, data)
+    return data[:offset] + rng.choice([b"a", b"1", b"\xc3\xa9", b"a "]) * rng.choice([200, 140_000]) + data[offset:]
 
 
-def deep(draw: random.Random, data: bytes) -> bytes:
-    opening, closing = draw.choice([(b"[", b"]"), (b'{"a":', b"}"), (b"{", b"}"), (b"(", b")"), (b"a.", b"")])
-    inner = opening * DEEP + draw.choice([b"", b"1", b'"x"']) + draw.choice([closing * DEEP, b""])
-    place = draw.choice([0, at(draw, data), len(data)])
-    return draw.choice([inner, b'{"text": ' + inner + b"}", data[:place] + inner + data[place:]])
+def insert_nesting(rng: random.Random, data: bytes) -> bytes:
+    opening, closing = rng.choice([(b"[", b"]"), (b'{"a":', b"}"), (b"{", b"}"), (b"(", b")"), (b"a.", b"")])
+    inner = opening * DEEP + rng.choice([b"", b"1", b'"x"']) + rng.choice([closing * DEEP, b""])
+    offset = rng.choice([0, position(rng, data), len(data)])
+    return rng.choice([inner, b'{"text": ' + inner + b"}", data[:offset] + inner + data[offset:]])
 
 
-def noise(draw: random.Random, data: bytes) -> bytes:
-    """The start stands, and what follows is no more than chance."""
-    stays = at(draw, data)
-    return data[:stays] + draw.randbytes(min(4096, len(data)))
+def randomise_rest(rng: random.Random, data: bytes) -> bytes:
+    """Random bytes after the start."""
+    start = position(rng, data)
+    return data[:start] + rng.randbytes(min(4096, len(data)))
 
 
-def zeros(draw: random.Random, data: bytes) -> bytes:
-    first, last = sorted((at(draw, data), at(draw, data)))
+def zero_range(rng: random.Random, data: bytes) -> bytes:
+    first, last = sorted((position(rng, data), position(rng, data)))
     return data[:first] + bytes(last - first) + data[last:]
 
 
-def told(draw: random.Random, data: bytes) -> bytes:
-    """A value of JSON that lies, at any depth; of a header of JSON too."""
+def corrupt_json(rng: random.Random, data: bytes) -> bytes:
+    """A false value at any depth of JSON, or of a JSON header."""
     start = data.find(b"{", 0, 16)
     try:
         content, stop = json.JSONDecoder().raw_decode(data[max(start, 0) :].decode("utf-8", "surrogateescape"))
     except (ValueError, RecursionError):
-        return digits(draw, data)
+        return corrupt_digits(rng, data)
     if not isinstance(content, dict):
-        return digits(draw, data)
-    lie(draw, content)
+        return corrupt_digits(rng, data)
+    corrupt_value(rng, content)
     text = json.dumps(content).encode("utf-8", "surrogateescape")
-    if start == 8:  # safetensors: the length of the header stands in front
+    if start == 8:  # safetensors: the length of the header precedes it
         return len(text).to_bytes(8, "little") + text + data[8 + stop :]
     return data[: max(start, 0)] + text + data[max(start, 0) + stop :]
 
 
-def lie(draw: random.Random, content: dict | list) -> None:  # type: ignore[type-arg]
-    """Change one value in place."""
+def corrupt_value(rng: random.Random, content: dict | list) -> None:  # type: ignore[type-arg]
+    """Change one value in offset."""
     keys = list(content) if isinstance(content, dict) else list(range(len(content)))
     if not keys:
         return
-    key = draw.choice(keys)
-    if isinstance(content[key], dict | list) and content[key] and draw.random() < 0.8:
-        lie(draw, content[key])
-    elif isinstance(content, dict) and draw.random() < 0.2:
+    key = rng.choice(keys)
+    if isinstance(content[key], dict | list) and content[key] and rng.random() < 0.8:
+        corrupt_value(rng, content[key])
+    elif isinstance(content, dict) and rng.random() < 0.2:
         del content[key]
     else:
-        content[key] = draw.choice(VALUES)
+        content[key] = rng.choice(VALUES)
 
 
-CHANGES: list[Callable[[random.Random, bytes], bytes]] = [
-    *(changed, flipped, cut, headless, lacking, doubled, number, number, digits, digits, odd, long, noise, zeros),
-    *(told, told, told),
+MUTATIONS: list[Callable[[random.Random, bytes], bytes]] = [
+    *(replace_byte, flip_bit, truncate, drop_start, drop_range, repeat_range, insert_bytes, insert_long_word),
+    *(randomise_rest, zero_range, *[corrupt_number] * 2, *[corrupt_digits] * 2, *[corrupt_json] * 3),
 ]
-RARELY = [deep]
+RARE_MUTATIONS = [insert_nesting]
 
 
-def mutated(draw: random.Random, data: bytes) -> bytes:
-    """A file with one to three changes."""
-    for _ in range(draw.choice([1, 1, 1, 2, 3])):
-        change = draw.choice(RARELY if draw.random() < 0.04 else CHANGES)
-        data = change(draw, data)
+def mutate(rng: random.Random, data: bytes) -> bytes:
+    """One to three random mutations."""
+    for _ in range(rng.choice([1, 1, 1, 2, 3])):
+        mutation = rng.choice(RARE_MUTATIONS if rng.random() < 0.04 else MUTATIONS)
+        data = mutation(rng, data)
     return data
 
 
-def spoil(draw: random.Random, good: Path, bad: Path, others: list[Path]) -> None:
-    """Make of a good file or folder a bad one: a file of it changed, gone, or another's."""
+def write_bad_copy(rng: random.Random, good: Path, bad: Path, others: list[Path]) -> None:
+    """Copy a good file or folder with one file mutated, missing, or replaced by one of `others`."""
     if good.is_file():
         shutil.copyfile(good, bad)
-        for beside in good.parent.iterdir():
-            if beside != good and beside.is_file():
-                shutil.copyfile(beside, bad.parent / beside.name)
+        for companion in good.parent.iterdir():
+            if companion != good and companion.is_file():
+                shutil.copyfile(companion, bad.parent / companion.name)
         files = sorted(path for path in bad.parent.rglob("*") if path.is_file())
     else:
         shutil.copytree(good, bad)
         files = sorted(path for path in bad.rglob("*") if path.is_file())
-    file, way = draw.choice(files), draw.random()
-    if way < 0.02 and len(files) > 1:
+    file, chance = rng.choice(files), rng.random()
+    if chance < 0.02 and len(files) > 1:
         file.unlink()
-    elif way < 0.03 and len(files) > 1:
+    elif chance < 0.03 and len(files) > 1:
         file.unlink()
         file.mkdir()
-    elif way < 0.06:
-        file.write_bytes(draw.choice([path for path in others if path.is_file()] or files).read_bytes())
-    elif way < 0.08:
-        file.write_bytes(draw.randbytes(draw.choice([0, 1, 7, 4096])))
+    elif chance < 0.06:
+        file.write_bytes(rng.choice([path for path in others if path.is_file()] or files).read_bytes())
+    elif chance < 0.08:
+        file.write_bytes(rng.randbytes(rng.choice([0, 1, 7, 4096])))
     else:
-        file.write_bytes(mutated(draw, file.read_bytes()))
+        file.write_bytes(mutate(rng, file.read_bytes()))

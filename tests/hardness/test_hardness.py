@@ -1,4 +1,4 @@
-"""A few broken files of each reader and all faults of each writer; more by the scripts beside, and as slow tests."""
+"""A few broken files for each reader and all faults of each writer; the scripts in this folder test more."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 pytestmark = pytest.mark.skipif(
-    not Path("/proc/self/clear_refs").exists(), reason="memory is measured as Linux tells it"
+    not Path("/proc/self/clear_refs").exists(), reason="memory use is measured through /proc"
 )
 
 HERE = Path(__file__).parent
@@ -17,67 +17,71 @@ sys.path.append(str(HERE.parent / "training"))
 
 
 def run(*args, timeout=3600):
-    """A script beside; its output, if it found nothing."""
-    done = subprocess.run([sys.executable, *map(str, args)], capture_output=True, text=True, timeout=timeout)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    """Run a script of this folder, which must find nothing; its output."""
+    process = subprocess.run([sys.executable, *map(str, args)], capture_output=True, text=True, timeout=timeout)
+    assert process.returncode == 0, process.stdout + process.stderr
+    return process.stdout
 
 
-def figures(output):
-    """The rows of a table with a heading, as whole numbers by name."""
+def parse_table(output):
+    """The rows of a table with a heading, as integers by name."""
     heading, *rows = (line.split("\t") for line in output.splitlines() if "\t" in line)
     return {name: dict(zip(heading[1:], map(int, numbers), strict=True)) for name, *numbers in rows}
 
 
 @pytest.mark.slow
 def test_broken_files_are_read_or_refused():
-    found = figures(run(HERE / "fuzz.py", "--cases", 12))
-    assert found["all"]["cases"] == 12 * (len(found) - 1) >= 600
-    assert found["all"]["refused"] > found["all"]["cases"] / 4
-    assert found["all"]["read"] > 0
+    result = parse_table(run(HERE / "fuzz.py", "--cases", 12))
+    assert result["all"]["cases"] == 12 * (len(result) - 1) >= 600
+    assert result["all"]["refused"] > result["all"]["cases"] / 4
+    assert result["all"]["read"] > 0
 
 
-HOUR = pytest.mark.skipif("EMBEDDINGS_FUZZ" not in os.environ, reason="takes long: EMBEDDINGS_FUZZ=500 asks for it")
+long_running = pytest.mark.skipif("EMBEDDINGS_FUZZ" not in os.environ, reason="takes an hour: set EMBEDDINGS_FUZZ=500")
 
 
 @pytest.mark.slow
-@HOUR
+@long_running
 def test_thousands_of_broken_files_are_read_or_refused():
     run(HERE / "fuzz.py", "--cases", os.environ["EMBEDDINGS_FUZZ"], "--seed", 2)
 
 
-def test_every_format_is_among_them():
+def test_every_format_is_tested():
     from good_files import FORMAT_OPTIONS
 
     from embeddings.vectors import format_dispatch
 
-    ours = {
-        name for name in format_dispatch.names() if format_dispatch.load_format(name).read.__module__.startswith("embeddings.")
+    names = {
+        name
+        for name in format_dispatch.names()
+        if format_dispatch.load_format(name).read.__module__.startswith("embeddings.")
     }
-    assert ours == {form.split()[0] for form in FORMAT_OPTIONS}
+    assert names == {form.split()[0] for form in FORMAT_OPTIONS}
 
 
 @pytest.mark.slow
 def test_faults_of_writers_leave_the_old_or_the_new():
-    found = figures(run(HERE / "faults.py", "format npy", "format projector", "model", "encoded corpus", "checkpoint"))
-    assert all(row["refused"] and row["killed"] for row in found.values())
+    result = parse_table(
+        run(HERE / "faults.py", "format npy", "format projector", "model", "encoded corpus", "checkpoint")
+    )
+    assert all(row["refused"] and row["killed"] for row in result.values())
 
 
 @pytest.mark.slow
-@HOUR
+@long_running
 def test_faults_of_all_writers_leave_the_old_or_the_new():
-    found = figures(run(HERE / "faults.py"))
-    assert all(row["refused"] and row["killed"] for row in found.values())
+    result = parse_table(run(HERE / "faults.py"))
+    assert all(row["refused"] and row["killed"] for row in result.values())
 
 
 @pytest.mark.slow
-@HOUR
+@long_running
 @pytest.mark.parametrize("threads", [1, 2])
-def test_a_run_that_is_killed_twenty_times_ends_as_one_that_never_was(threads):
-    found = json.loads(run(HERE / "killing.py", "--threads", threads))
-    assert found["kills"] == 20
-    assert max(found["reached"]) > 0
-    assert found["left behind"] == []
+def test_a_run_that_is_killed_twenty_times_gives_the_same_result(threads):
+    result = json.loads(run(HERE / "killing.py", "--threads", threads))
+    assert result["kills"] == 20
+    assert max(result["reached"]) > 0
+    assert result["left behind"] == []
     if threads == 1:
-        assert found["same bytes"]
-    assert found["neighbours in common"] > 0.5
+        assert result["same bytes"]
+    assert result["neighbours in common"] > 0.5
