@@ -2,7 +2,7 @@
 
 import dataclasses
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -12,11 +12,6 @@ from embeddings.cli.output import note, print_json
 from embeddings.cli.signals import INTERRUPTED
 from embeddings.errors import RegistryError, SettingError
 from embeddings.settings import ContextWindow, Dimension, NegativeSampling, Schedule, VocabularyChoice, flag
-
-if TYPE_CHECKING:
-    from embeddings.corpora import EncodedCorpus
-    from embeddings.eval.benchmark.result_rows import Row
-    from embeddings.eval.benchmark.runner import Benchmark
 
 TEST_SETS = {  # kind: sets that are always used, help
     "similarity": (["wordsim353", "simlex999"], "Additional similarity set, as in `evaluate`."),
@@ -86,7 +81,7 @@ def command(
     from embeddings.corpora import Corpus
     from embeddings.eval.benchmark.job import model_configs
     from embeddings.eval.benchmark.result_table import summaries
-    from embeddings.eval.benchmark.runner import Benchmark
+    from embeddings.eval.benchmark.runner import Benchmark, Interrupted
     from embeddings.eval.benchmark.tools import select_tools
 
     if resume and force:
@@ -108,7 +103,12 @@ def command(
         column = text_column or ("text" if label_column else None)
         encoded = Corpus(*corpus, text_column=column, **tokenization).encode(report=reading)
     reading.summarize(encoded)
-    rows = run_all(benchmark, encoded)
+    try:
+        rows = benchmark.run(encoded)
+    except Interrupted as interrupt:
+        saved = f"; saved to {benchmark.folder / 'results.csv'}, continue with --resume" if interrupt.finished else ""
+        note(f"interrupted after {interrupt.finished} runs{saved}")
+        raise click.exceptions.Exit(INTERRUPTED) from None
     if as_json:
         print_json([dataclasses.asdict(summary) for summary in summaries(rows)])
     else:
@@ -141,15 +141,3 @@ def document_test_options(
     Suite.read(documents=files, use_trained_vectors=True, **columns)
     options = [word for name, value in columns.items() for word in (flag(name), value)]
     return ["--documents", files, "--use-trained-vectors", *options]
-
-
-def run_all(benchmark: "Benchmark", encoded: "EncodedCorpus") -> list["Row"]:
-    """Run the benchmark; after an interrupt, report what is saved and exit."""
-    from embeddings.eval.benchmark.runner import Interrupted
-
-    try:
-        return benchmark.run(encoded)
-    except Interrupted as interrupt:
-        saved = f"; saved to {benchmark.folder / 'results.csv'}, continue with --resume" if interrupt.finished else ""
-        note(f"interrupted after {interrupt.finished} runs{saved}")
-        raise click.exceptions.Exit(INTERRUPTED) from None

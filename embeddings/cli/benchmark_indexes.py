@@ -69,7 +69,9 @@ def command(
             points = load_query_set(name, queries, seed, read_options)
             for grid_name, specs in grids_for(points, indexes, grid, both=bool(results)):
                 done = []
-                for quality in measure_indexes(points, specs, top=top, strict=bool(indexes), report=report):
+                for quality in measure_indexes(
+                    points, specs, top=top, strict=bool(indexes), report=lambda index: note(f"measuring {index}")
+                ):
                     done.append(quality)
                     yield quality
                 finished.append(GridResult.of(grid_name, points, done))
@@ -121,11 +123,6 @@ def load_query_set(name: str, queries: int, seed: int, read_options: dict[str, A
     if shape and not Path(name).exists():
         return random_query_set(*shape, queries=queries, seed=seed)
     return sample_query_set(load(name, **read_options), name, queries=queries, seed=seed)
-
-
-def report(index: str) -> None:
-    """Report which index is measured."""
-    note(f"measuring {index}")
 
 
 def row(quality: IndexQuality, as_json: bool) -> dict[str, Any]:

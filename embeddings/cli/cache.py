@@ -14,6 +14,8 @@ from embeddings.errors import SettingError
 from embeddings.support.cache_folder import cache_folder
 
 MAX_SOURCES = 3  # shown in the table
+SIZES: dict[str, float] = {"GB": 1e9, "MB": 1e6, "kB": 1e3, "B": 1}
+TIMES: dict[str, float] = {"d": 86400, "h": 3600, "min": 60, "s": 1}
 
 
 @click.command(
@@ -40,7 +42,7 @@ def command(remove: str | None, limit: str | None, as_json: bool) -> None:
     removed = [] if limit is None else eviction.shrink(folder, eviction.parse_size(limit))
     removed += [] if remove is None else remove_named(folder, remove)
     for entry in removed:
-        note(f"removed {entry.name}, {size_text(entry.size)}")
+        note(f"removed {entry.name}, {with_unit(entry.size, SIZES)}")
     if as_json:
         print_rows([{"name": entry.name, "size": entry.size} for entry in removed], as_json)
 
@@ -70,24 +72,15 @@ def row(entry: Entry, exact: bool) -> dict[str, Any]:
     more = f" and {len(sources) - MAX_SOURCES} more" if len(sources) > MAX_SOURCES else ""
     return {
         "name": entry.name,
-        "size": entry.size if exact else size_text(entry.size),
-        "age": round(age) if exact else age_text(age),
+        "size": entry.size if exact else with_unit(entry.size, SIZES),
+        "age": round(age) if exact else with_unit(age, TIMES),
         "tokens": meta.get("tokens"),
         "types": meta.get("types"),
         "sources": sources if exact else ", ".join(sources[:MAX_SOURCES]) + more,
     }
 
 
-def size_text(size: int) -> str:
-    """Bytes in the largest fitting unit."""
-    unit, scale = next(
-        ((unit, scale) for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)) if size >= scale), ("B", 1)
-    )
-    return f"{size} B" if unit == "B" else f"{size / scale:.1f} {unit}"
-
-
-def age_text(seconds: float) -> str:
-    """Seconds in the largest fitting unit."""
-    units = (("d", 86400), ("h", 3600), ("min", 60))
-    unit, scale = next(((unit, scale) for unit, scale in units if seconds >= scale), ("s", 1))
-    return f"{seconds / scale:.0f} {unit}"
+def with_unit(value: float, units: dict[str, float]) -> str:
+    """A value in the largest unit that it reaches."""
+    unit = next((unit for unit, scale in units.items() if value >= scale), list(units)[-1])
+    return f"{value / units[unit]:.{1 if unit.endswith('B') and unit != 'B' else 0}f} {unit}"

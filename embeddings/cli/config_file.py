@@ -33,7 +33,12 @@ def read_config(ctx: click.Context, parameter: click.Parameter, path: str | None
     ctx.meta[CONFIG] = path
     try:
         text = Path(path).read_text(encoding="utf-8")
-        check_length(path, text)
+        longest = max(map(len, text.split("\n")))
+        if (
+            len(text) > MAX_LENGTH or longest > MAX_LINE_LENGTH
+        ):  # tomllib's memory grows with the square of a key's parts
+            sizes = f"{MAX_LENGTH} characters and lines of {MAX_LINE_LENGTH}, got {len(text)} and {longest}"
+            raise click.UsageError(f"{path} must have at most {sizes}")
         content = tomllib.loads(text)
     except OSError as error:
         raise click.UsageError(f"cannot read {path}: {error.strerror or error}") from error
@@ -53,15 +58,6 @@ def read_config(ctx: click.Context, parameter: click.Parameter, path: str | None
             raise click.UsageError(f"{path}: duplicate setting {key!r:.80}")
         settings[name] = check_type(f"{path}: {key}", value, known[name])
     ctx.default_map = {**(ctx.default_map or {}), **settings}
-
-
-def check_length(path: str, text: str) -> None:
-    """Refuse long files: tomllib's memory grows with the square of the parts of a key."""
-    longest = max(map(len, text.split("\n")))
-    if len(text) > MAX_LENGTH:
-        raise click.UsageError(f"{path} must have at most {MAX_LENGTH} characters, got {len(text)}")
-    if longest > MAX_LINE_LENGTH:
-        raise click.UsageError(f"{path}: lines must have at most {MAX_LINE_LENGTH} characters, got {longest}")
 
 
 def check_type(what: str, value: Any, option: click.Parameter) -> Any:

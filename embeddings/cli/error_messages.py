@@ -31,15 +31,8 @@ def unknown_option(error: click.NoSuchOption, arguments: Sequence[str]) -> str:
     name = error.option_name
     if not name.startswith("--"):  # click reads -size as -s -i -z -e
         name = next((word for word in arguments if re.match(rf"-\w*{re.escape(name[1:])}", word)), name)
-    flags = [flag.removeprefix("--") for flag in long_options(error.ctx)]
+    parameters = error.ctx.command.get_params(error.ctx) if error.ctx else []
+    flags = [flag[2:] for one in parameters for flag in (*one.opts, *one.secondary_opts) if flag.startswith("--")]
     option = our_name(name, flags)
     remedy = f"Use --{option}." if option else (hint(name, flags) or "see --help").capitalize() + "."
     return f"No such option: {printable(name)}. {remedy}"
-
-
-def long_options(context: click.Context | None) -> list[str]:
-    """The long options of the command."""
-    parameters = context.command.get_params(context) if context else []
-    return [
-        flag for parameter in parameters for flag in (*parameter.opts, *parameter.secondary_opts) if flag[:2] == "--"
-    ]

@@ -32,11 +32,16 @@ def print_rows(rows: Iterable[dict[str, Any]], as_json: bool = False) -> None:
         return
     received: list[dict[str, Any]] = []
     finished = False
+    shows_count = is_terminal() and sys.stderr.isatty() and not isinstance(rows, list)
     try:
         for row in rows:
-            received.append(row)  # a row that arrived is printed though the next one fails
+            received.append(row)
+            if shows_count:
+                click.echo(f"\r{counted(len(received), 'result')}", nl=False, err=True)
         finished = True
     finally:
+        if shows_count:
+            click.echo("\r\x1b[K", nl=False, err=True)
         if as_json and (received or finished):
             print_json(received)
         elif received:
@@ -47,12 +52,21 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Print an aligned table, numbers to the right, under a bold header unless it is empty."""
     columns = list(zip(*rows, strict=True))
     numeric = [all(value is None or isinstance(value, int | float) for value in column) for column in columns]
-    cells = [list(header)] * bool(header) + [[cell(value) for value in row] for row in rows]
+    texts = [column_cells(column) for column in columns]
+    cells = [list(header)] * bool(header) + [list(row) for row in zip(*texts, strict=True)]
     widths = [max(map(display_width, column)) for column in zip(*cells, strict=True)]
     for number, line in enumerate(cells):
         padded = (pad(text, width, right) for text, width, right in zip(line, widths, numeric, strict=True))
         text = (" " * GAP).join(padded).rstrip()
         click.echo(click.style(text, bold=True) if header and number == 0 else text)
+
+
+def column_cells(column: Sequence[Any]) -> list[str]:
+    """The values of a column as text, numbers of similar size with the same number of decimals."""
+    numbers = [value for value in column if isinstance(value, float) and value]
+    if numbers and all(1e-3 <= abs(number) < 100 for number in numbers):
+        return [f"{value:.4f}" if isinstance(value, float) else cell(value) for value in column]
+    return [cell(value) for value in column]
 
 
 def print_pairs(values: dict[str, Any]) -> None:

@@ -1,7 +1,7 @@
 """Saving results: checked before the work starts, protected from interrupts, saved elsewhere if it fails."""
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -45,17 +45,14 @@ def save(write: Save, result: Any, out: str, force: bool) -> Any:
 
 def save_elsewhere(write: Save, result: Any, out: str) -> str:
     """Save a result that could not be saved at `out`; returns a message that says where."""
-    for path in alternative_paths(Path(out)):
+    target = Path(out)
+    for number in range(1, 11):
+        path = target.with_name(f"{target.stem}.{number}{target.suffix}")
+        if number == 10:
+            path = Path(tempfile.mkdtemp(prefix="embeddings-rescued-")) / target.name[-100:]
         try:
             write(str(path), result, False)
         except Exception:
             continue
         return f"the result is saved in {path}"
     return "saving it elsewhere failed too"
-
-
-def alternative_paths(out: Path) -> Iterator[Path]:
-    """Paths next to `out`, then one in a new temporary folder."""
-    for number in range(1, 10):
-        yield out.with_name(f"{out.stem}.{number}{out.suffix}")
-    yield Path(tempfile.mkdtemp(prefix="embeddings-rescued-")) / out.name[-100:]

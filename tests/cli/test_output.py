@@ -27,6 +27,11 @@ def test_rows_on_a_terminal_are_aligned(capsys, terminal):
     assert capsys.readouterr().out.splitlines() == ["word   count", "the        5", "queen   1234", "日本       -"]
 
 
+def test_floats_on_a_terminal_have_the_same_number_of_decimals(capsys, terminal):
+    output.print_rows([{"cosine": 0.5, "p": 1e-9}, {"cosine": -0.12345, "p": 0.5}])
+    assert capsys.readouterr().out.splitlines() == [" cosine      p", " 0.5000  1e-09", "-0.1235    0.5"]
+
+
 def test_pairs(capsys, monkeypatch):
     output.print_pairs({"what": "text", "shape": [3, 4]})
     monkeypatch.setattr(output, "is_terminal", lambda: True)
@@ -44,7 +49,7 @@ def test_rows_before_a_failure_are_printed(capsys, monkeypatch, as_json, is_term
     if as_json:
         assert json.loads(text) == [{"word": "the", "cosine": 0.5}]
     else:
-        assert text.split() == ["word", "cosine", "the", "0.5"]
+        assert text.split() == ["word", "cosine", "the", "0.5000" if is_terminal else "0.5"]
 
 
 @pytest.mark.parametrize(("as_json", "text"), [(True, "[]\n"), (False, "")])
