@@ -25,7 +25,7 @@ from embeddings.support.cache_folder import cache_folder
 # All of fastmath except "no NaN, no inf": sums may be reordered, but NaN stays NaN.
 FASTMATH = {"reassoc", "contract", "nsz", "arcp", "afn"}
 OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": FASTMATH, "error_model": "numpy"}
-MAX_GENERATIONS = 8  # of compiled code kept in the cache
+MAX_GENERATIONS = 64  # of compiled code kept in the cache: each folder with kernels has one, and each edit adds one
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

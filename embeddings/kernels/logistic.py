@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from embeddings.kernels.jit import allocating_entry_point, inline, noinline
+from embeddings.kernels.jit import inline, noinline
 from embeddings.kernels.row_operations import row_stride
 
 
@@ -57,12 +57,3 @@ def logistic_loss(scores: np.ndarray, m: int, p: int, n: int, weights: np.ndarra
                 s = -s
             total += weights[j] * (max(s, 0.0) + np.log1p(np.exp(-abs(s))))
     return total
-
-
-@allocating_entry_point
-def rational_sigmoids(x: np.ndarray) -> np.ndarray:
-    """`rational_sigmoid` of each number, float32."""
-    y = np.empty_like(x)
-    for i in range(x.shape[0]):
-        y[i] = rational_sigmoid(x[i])
-    return y

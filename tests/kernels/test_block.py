@@ -1,16 +1,26 @@
-"""Blocks: every kept word is a centre once, with all of its window and nothing across a line."""
+"""Blocks: every kept word is a centre once, with its whole window, and no window crosses a line."""
 
 from itertools import pairwise
 
 import naive
 import numpy as np
 import pytest
-from compiled import choices, filled, lines_of, source
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kernel_helpers import block_source, fill_all, line_bounds, windows_of
 from scipy.stats import chisquare
 
-from embeddings.kernels.block import LAST, POSITION, BLOCK_SIZE, fill_block, keep_thresholds, new_block, rewind
+from embeddings.kernels.block import (
+    BLOCK_SIZE,
+    FILLED,
+    FIRST,
+    LAST,
+    POSITION,
+    fill_block,
+    keep_thresholds,
+    new_block,
+    rewind,
+)
 
 # A block of window 1 holds at least 6 words, of window 3 at least 14.
 LENGTHS = {
@@ -27,43 +37,43 @@ LENGTHS = {
 
 def expected_windows(words, lengths, window, begin=0, end=None):
     """Each word with all words of its line and share up to `window` away, straight from the definition."""
-    end, found, line_begin = len(words) if end is None else end, [], 0
+    end, result, line_begin = len(words) if end is None else end, [], 0
     for length in lengths:
         line = [i for i in range(line_begin, line_begin + length) if begin <= i < end]
         line_begin += length
-        found += [(words[i], [words[j] for j in line if j != i and abs(i - j) <= window]) for i in line]
-    return found
+        result += [(words[i], [words[j] for j in line if j != i and abs(i - j) <= window]) for i in line]
+    return result
 
 
 @pytest.mark.parametrize("window", [1, 2, 3, 8])
 @pytest.mark.parametrize("size", [1, 14, 15, 16, 33, 1000])
 @pytest.mark.parametrize("lengths", LENGTHS.values(), ids=LENGTHS)
 def test_every_word_is_a_centre_once_with_all_its_contexts(lengths, size, window):
-    """Words are all different here, so that a word says where it stands."""
+    """All words differ, so that a word identifies its position."""
     count = sum(lengths)
     words = np.random.default_rng(count).permutation(count)
-    text = source(words, lines_of(*lengths), count, window=window, shrink=False)
-    blocks, read = filled(text, 0, count, 1, size, 2)
-    found = [(centre, contexts) for block in blocks for centre, contexts, _ in block]
-    assert found == expected_windows(words.tolist(), lengths, window)
+    text = block_source(words, line_bounds(*lengths), count, window=window, shrink=False)
+    blocks, read = fill_all(text, 0, count, 1, size, 2)
+    result = [(centre, contexts) for block in blocks for centre, contexts, _ in block]
+    assert result == expected_windows(words.tolist(), lengths, window)
     assert read == count
 
 
 @pytest.mark.parametrize("shares", [2, 3, 7])
 @pytest.mark.parametrize("lengths", LENGTHS.values(), ids=LENGTHS)
-def test_shares_together_are_the_corpus(lengths, shares):
-    """A share that begins or ends within a line cuts its windows there and loses no centre."""
+def test_shares_partition_the_corpus(lengths, shares):
+    """A share that begins or ends inside a line cuts its windows there and loses no centre."""
     count = sum(lengths)
     words = np.arange(count)
-    text = source(words, lines_of(*lengths), count, window=3, shrink=False)
-    found, expected = [], []
+    text = block_source(words, line_bounds(*lengths), count, window=3, shrink=False)
+    result, expected = [], []
     for begin, end in pairwise([count * k // shares for k in range(shares + 1)]):
         if begin < end:
-            blocks, _ = filled(text, begin, end, 1, 14, 2)
-            found += [(centre, contexts) for block in blocks for centre, contexts, _ in block]
+            blocks, _ = fill_all(text, begin, end, 1, 14, 2)
+            result += [(centre, contexts) for block in blocks for centre, contexts, _ in block]
             expected += expected_windows(words.tolist(), lengths, 3, begin, end)
-    assert found == expected
-    assert [centre for centre, _ in found] == list(range(count))
+    assert result == expected
+    assert [centre for centre, _ in result] == list(range(count))
 
 
 @settings(deadline=None)
@@ -77,80 +87,80 @@ def test_shares_together_are_the_corpus(lengths, shares):
     cut=st.floats(0, 1),
     windows_per_draw=st.sampled_from([1, 2, 8]),
 )
-def test_blocks_are_those_of_the_twin(lengths, window, size, key, shrink, keep, cut, windows_per_draw):
-    """The same coins, windows and noise, block for block; some words are out of the vocabulary."""
+def test_blocks_equal_the_twins(lengths, window, size, key, shrink, keep, cut, windows_per_draw):
+    """Subsampling, windows and negative samples are equal block for block; some words are out of the vocabulary."""
     count = sum(lengths)
     ids = np.random.default_rng(count).integers(0, 12, count)
     chances = np.where(np.arange(9) == 0, 1.0, keep)
-    more = {"keep": chances, "window": window, "shrink": shrink, "weights": np.arange(1.0, 10), "windows_per_draw": windows_per_draw}
-    text = source(ids, lines_of(*lengths), 9, **more)
+    sampling = {"keep": chances, "shrink": shrink, "weights": np.arange(1.0, 10), "windows_per_draw": windows_per_draw}
+    text = block_source(ids, line_bounds(*lengths), 9, window=window, **sampling)
     begin = int(cut * count)
-    found, read = filled(text, begin, count, key, size, 3)
-    assert found == list(naive.blocks(text, begin, count, key, max(size, 4 * window + 2), 3))
+    result, read = fill_all(text, begin, count, key, size, 3)
+    assert result == list(naive.blocks(text, begin, count, key, max(size, 4 * window + 2), 3))
     assert read == count - begin
 
 
-def test_words_out_of_the_vocabulary_are_as_if_not_there():
-    """Windows reach over them, as in word2vec."""
-    text = source([0, 5, 1, 9, 9, 2, 5, 3], lines_of(8), 4, window=1, shrink=False)
-    blocks, read = filled(text, 0, 8, 1, 14, 1)
+def test_out_of_vocabulary_words_are_skipped():
+    """Windows reach across them, as in word2vec."""
+    text = block_source([0, 5, 1, 9, 9, 2, 5, 3], line_bounds(8), 4, window=1, shrink=False)
+    blocks, read = fill_all(text, 0, 8, 1, 14, 1)
     assert [pair[:2] for pair in blocks[0]] == [(0, [1]), (1, [0, 2]), (2, [1, 3]), (3, [2])]
     assert read == 8
 
 
-def test_a_share_with_no_known_word_is_read_to_its_end():
-    text = source([7] * 50, lines_of(20, 30), 4)
-    blocks, read = filled(text, 0, 50, 1, 14, 1)
+def test_a_share_without_known_words_is_read_to_its_end():
+    text = block_source([7] * 50, line_bounds(20, 30), 4)
+    blocks, read = fill_all(text, 0, 50, 1, 14, 1)
     assert [pair for block in blocks for pair in block] == []
     assert read == 50
 
 
-def test_a_new_share_begins_with_nothing_held():
-    text = source(range(100), lines_of(100), 100, window=3, shrink=False)
+def test_rewind_empties_the_block():
+    text = block_source(range(100), line_bounds(100), 100, window=3, shrink=False)
     block, rng = new_block(3, 1, 14), np.array([1, 0], np.uint64)
     rewind(block, text, 0, 100)
     fill_block(block, text, rng)
     rewind(block, text, 50, 60)
     fill_block(block, text, rng)
-    assert choices(block)[0][:2] == (50, [51, 52, 53])
+    assert windows_of(block)[0][:2] == (50, [51, 52, 53])
     assert block.cursor[POSITION] == 60
     assert block.cursor[LAST] == 10
 
 
 @pytest.mark.parametrize("window", [1, 5, 3000, 10_000])
-def test_a_block_holds_two_windows_at_least(window):
+def test_a_block_holds_at_least_two_windows(window):
     size = len(new_block(window, 5).words)
     assert size >= BLOCK_SIZE
     assert size > 4 * window
 
 
 def test_keep_thresholds_are_exact():
-    """A coin stays if it is at most the threshold, so a word stays with chance (threshold + 1) / 2^32."""
+    """A word is kept if a uniform number is at most the threshold, so with probability (threshold + 1) / 2^32."""
     chances = np.array([1, 0.5, 0.25, 1e-9, 0])
-    found = keep_thresholds(chances)
-    assert found.dtype == np.uint32
-    assert found[0] == 2**32 - 1
-    np.testing.assert_allclose((found + 1.0) / 2**32, chances, rtol=0, atol=2**-32)
+    result = keep_thresholds(chances)
+    assert result.dtype == np.uint32
+    assert result[0] == 2**32 - 1
+    np.testing.assert_allclose((result + 1.0) / 2**32, chances, rtol=0, atol=2**-32)
 
 
-def test_keep_rates_follow_the_chances():
-    """And a word whose chance is 1 is never dropped."""
+def test_words_are_kept_with_their_probabilities():
+    """A word with probability 1 is never dropped."""
     chances, times = np.array([1, 0.6, 0.1, 0.01, 0.001]), 40_000
-    text = source(np.tile(np.arange(5), times), lines_of(5 * times), 5, keep=chances)
-    blocks, _ = filled(text, 0, 5 * times, 3, 0, 1)
-    kept = np.bincount([centre for block in blocks for centre, _, _ in block], minlength=5)
-    assert kept[0] == times
-    spread = np.sqrt(times * chances * (1 - chances))
-    assert (abs(kept - times * chances) <= 4 * spread).all()
+    text = block_source(np.tile(np.arange(5), times), line_bounds(5 * times), 5, keep=chances)
+    blocks, _ = fill_all(text, 0, 5 * times, 3, 0, 1)
+    counts = np.bincount([centre for block in blocks for centre, _, _ in block], minlength=5)
+    assert counts[0] == times
+    deviation = np.sqrt(times * chances * (1 - chances))
+    assert (abs(counts - times * chances) <= 4 * deviation).all()
 
 
 @pytest.mark.parametrize("window", [2, 5, 10])
-def test_reach_is_uniform_and_the_same_on_both_sides(window):
+def test_window_size_is_uniform_and_symmetric(window):
     count = 30_000
-    text = source(np.arange(count), lines_of(count), count, window=window)
-    blocks, _ = filled(text, 0, count, 5, 500, 1)
+    text = block_source(np.arange(count), line_bounds(count), count, window=window)
+    blocks, _ = fill_all(text, 0, count, 5, 500, 1)
     reaches = []
-    for centre, contexts, _ in (found for block in blocks for found in block):
+    for centre, contexts, _ in (one for block in blocks for one in block):
         if window <= centre < count - window:
             reach = len(contexts) // 2
             assert contexts == [i for i in range(centre - reach, centre + reach + 1) if i != centre]
@@ -161,29 +171,93 @@ def test_reach_is_uniform_and_the_same_on_both_sides(window):
     assert chisquare(counts[1:]).pvalue > 1e-3
 
 
-def test_noise_of_blocks_follows_the_weights():
+def test_negative_samples_follow_the_weights():
     count, weights = 20_000, np.arange(1.0, 21)
-    text = source(np.zeros(count), lines_of(count), 20, weights=weights)
-    blocks, _ = filled(text, 0, count, 6, 500, 5)
+    text = block_source(np.zeros(count), line_bounds(count), 20, weights=weights)
+    blocks, _ = fill_all(text, 0, count, 6, 500, 5)
     noise = np.bincount([word for block in blocks for *_, words in block for word in words], minlength=20)
     assert noise.sum() == 5 * count
     assert chisquare(noise, weights / weights.sum() * noise.sum()).pvalue > 1e-3
 
 
 @pytest.mark.parametrize("window", [1, 5])
-def test_shared_noise_is_met_by_no_word_twice(window):
-    """Windows with the same draw lie apart; each draw serves 8 of them, and draws follow the weights."""
+def test_no_word_meets_the_same_negative_samples_twice(window):
+    """Windows that share negative samples do not overlap; each draw serves 8 of them and follows the weights."""
     count, weights = 40_000, np.arange(1.0, 21)
     ids = np.arange(count)
-    text = source(ids, lines_of(count), count, window=window, weights=np.resize(weights, count), windows_per_draw=8)
-    ((found,), _) = filled(text, 0, count, 6, count, 2)
+    text = block_source(
+        ids, line_bounds(count), count, window=window, weights=np.resize(weights, count), windows_per_draw=8
+    )
+    ((windows,), _) = fill_all(text, 0, count, 6, count, 2)
     users = {}
-    for centre, contexts, noise in found:
+    for centre, contexts, noise in windows:
         users.setdefault(tuple(noise), []).append({centre, *contexts})
-    served = [len(windows) for windows in users.values()]
+    served = [len(group) for group in users.values()]
     assert np.median(served) == 8
-    for windows in users.values():
-        words = [word for one in windows for word in one]
+    for group in users.values():
+        words = [word for window_words in group for word in window_words]
         assert len(words) == len(set(words))
     drawn = np.array([word for noise in users for word in noise]) % 20
     assert chisquare(np.bincount(drawn, minlength=20), weights / weights.sum() * len(drawn)).pvalue > 1e-3
+
+
+KNOWN = 5
+
+
+def read_all(source, size, max_blocks=1000):
+    """The ids read for each block, all centres, and all words that blocks held."""
+    block, rng = new_block(2, 1, size), np.array([7, 0], np.uint64)
+    rewind(block, source, 0, len(source.ids))
+    read, centres, words = [], [], []
+    for _ in range(max_blocks):
+        read.append(fill_block(block, source, rng))
+        first, last = block.cursor[FIRST], block.cursor[LAST]
+        if read[-1] == 0 and first == last:
+            return read, centres, words
+        centres += block.words[first:last].tolist()
+        words += block.words[: block.cursor[FILLED]].tolist()
+        assert (block.start[first:last] >= 0).all()
+        assert (block.stop[first:last] <= block.cursor[FILLED]).all()
+        assert (block.start[first:last] <= np.arange(first, last)).all()
+        assert (block.stop[first:last] > np.arange(first, last)).all()
+    raise AssertionError(f"after {max_blocks} blocks at {block.cursor[POSITION]}, not at the end")
+
+
+@pytest.mark.parametrize("size", [1, 16, 1000])
+@pytest.mark.parametrize("invalid", [-1, -2, -KNOWN, -(2**31), KNOWN, 2**31 - 1])
+def test_invalid_ids_are_skipped(size, invalid):
+    ids = np.random.default_rng(1).integers(0, KNOWN, 200).astype(np.int32)
+    places = np.r_[0, 3:9, 50, 60:100:2, 199]
+    ids[places] = invalid
+    source = block_source(ids, np.array([0, 70, 200]), KNOWN, window=2, shrink=False)
+    read, centres, words = read_all(source, size)
+    assert sum(read) == 200
+    assert centres == np.delete(ids, places).tolist()
+    assert set(words) <= set(range(KNOWN))
+
+
+def test_a_corpus_of_invalid_ids_has_no_centre():
+    source = block_source(np.full(100, -3, np.int32), np.array([0, 100]), KNOWN, window=2, shrink=True)
+    read, centres, _ = read_all(source, 16)
+    assert (sum(read), centres) == (100, [])
+
+
+@pytest.mark.parametrize("size", [1, 16, 1000])
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [0, 50, 20, 100],
+        [0, 99, 1, 99, 1, 100],
+        [0, -5, 100],
+        [0, 30, 30, 29, 0, 60, 100],
+        [0, 10, -(2**40), 40, 2**40],
+        [100, 0, 100],
+    ],
+    ids=str,
+)
+def test_decreasing_line_bounds_do_not_cause_an_endless_loop(lines, size):
+    ids = np.arange(100, dtype=np.int32) % KNOWN
+    source = block_source(ids, np.array(lines), KNOWN, window=2, shrink=False)
+    read, centres, _ = read_all(source, size)
+    assert sum(read) == 100
+    assert centres == ids.tolist()

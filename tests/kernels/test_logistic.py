@@ -1,16 +1,14 @@
-"""The logistic function, its loss and the steps that follow from scores."""
+"""The logistic function, its loss, and steps from scores."""
 
 import naive
 import numpy as np
 import pytest
-from compiled import TOLERANCE, loss_of_scores, steps_of_scores
-from test_rows import matrix
+from kernel_helpers import ROW_TOLERANCE, loss_of_scores, rational_sigmoids, score_matrix, steps_of_scores
 
-from embeddings.kernels.logistic import rational_sigmoids
 from embeddings.kernels.row_operations import row_stride
 
 
-def test_rational_sigmoid_within_its_bounds():
+def test_rational_sigmoid_is_within_its_error_bounds():
     near = np.linspace(-8, 8, 400_001, dtype=np.float32)
     error = abs(rational_sigmoids(near) - naive.sigmoid(near.astype(np.float64)))
     assert 5e-6 < error.max() < 7.6e-6
@@ -19,7 +17,7 @@ def test_rational_sigmoid_within_its_bounds():
     assert rational_sigmoids(-far).max() < 3.4e-4
 
 
-def test_rational_sigmoid_is_symmetric_and_rises():
+def test_rational_sigmoid_is_symmetric_and_increasing():
     x = np.linspace(0, 12, 10_001, dtype=np.float32)
     up, down = rational_sigmoids(x), rational_sigmoids(-x)
     np.testing.assert_allclose(up + down, 1, atol=1e-6)
@@ -28,34 +26,29 @@ def test_rational_sigmoid_is_symmetric_and_rises():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_loss_is_exact(dtype):
+def test_loss_equals_the_twins(dtype):
     rng = np.random.default_rng(1)
     for m, n in [(1, 1), (3, 6), (10, 17)]:
         scores = rng.normal(size=(m, n)).astype(dtype) * 5
         weights, positives = rng.choice([0, 1, 2.5], n), rng.integers(1, n + 1)
-        found = loss_of_scores(matrix(scores, dtype), m, positives, n, weights.astype(dtype))
-        assert found == pytest.approx(naive.loss_of(scores.astype(np.float64), positives, weights), rel=1e-12)
+        loss = loss_of_scores(score_matrix(scores, dtype), m, positives, n, weights.astype(dtype))
+        assert loss == pytest.approx(naive.logistic_loss(scores.astype(np.float64), positives, weights), rel=1e-12)
 
 
-def test_loss_is_finite_for_scores_that_are_not_small():
+def test_loss_is_finite_for_large_scores():
     scores = np.array([[1e4, 1e4, -1e4, -1e4]])
-    found = loss_of_scores(matrix(scores, np.float32), 1, 1, 4, np.ones(4, np.float32))
-    assert found == 1e4
-    assert loss_of_scores(matrix(-scores, np.float32), 1, 1, 4, np.ones(4, np.float32)) == 3e4
+    assert loss_of_scores(score_matrix(scores, np.float32), 1, 1, 4, np.ones(4, np.float32)) == 1e4
+    assert loss_of_scores(score_matrix(-scores, np.float32), 1, 1, 4, np.ones(4, np.float32)) == 3e4
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_steps(dtype):
+def test_steps_from_scores(dtype):
     rng = np.random.default_rng(2)
     for m, n in [(1, 1), (3, 6), (10, 17)]:
-        scores, weights, positives = (
-            rng.normal(size=(m, n)),
-            rng.choice([0, 1, 2.5], n),
-            rng.integers(1, n + 1),
-        )
-        found = matrix(scores, dtype)
-        steps_of_scores(found, m, positives, n, weights.astype(dtype), 0.5)
+        scores, weights, positives = rng.normal(size=(m, n)), rng.choice([0, 1, 2.5], n), rng.integers(1, n + 1)
+        matrix = score_matrix(scores, dtype)
+        steps_of_scores(matrix, m, positives, n, weights.astype(dtype), 0.5)
         labels = np.arange(n) < positives
         expected = 0.5 * weights * (labels - naive.sigmoid(scores))
-        steps = found[: m * row_stride(n)].reshape(m, -1)[:, :n]
-        np.testing.assert_allclose(steps, expected, rtol=0, atol=TOLERANCE[dtype])
+        steps = matrix[: m * row_stride(n)].reshape(m, -1)[:, :n]
+        np.testing.assert_allclose(steps, expected, rtol=0, atol=ROW_TOLERANCE[dtype])

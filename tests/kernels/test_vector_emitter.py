@@ -1,4 +1,4 @@
-"""Totals across lanes for every register that a machine may have; and the kernels on other machines."""
+"""Reductions across lanes for every vector width; and the kernels on other CPUs."""
 
 import os
 import subprocess
@@ -10,15 +10,15 @@ import pytest
 
 from embeddings.kernels.vector_emitter import fold_order, folds
 
-MACHINES = {
+CPUS = {
     "sse2": {"NUMBA_CPU_NAME": "nocona", "NUMBA_CPU_FEATURES": "+sse2"},
     "avx2": {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx,+avx2,+fma"},
 }
-BYTES = {"sse2": 16, "avx2": 32}
+VECTOR_BYTES = {"sse2": 16, "avx2": 32}
 
 
 @pytest.mark.parametrize(("lanes", "group"), [(4, 4), (2, 2), (8, 4), (4, 2), (16, 4), (8, 2)])
-def test_folding_gives_totals_in_order(lanes, group):
+def test_folds_sum_lanes_in_order(lanes, group):
     sums = np.random.default_rng(lanes).integers(0, 100, (lanes, lanes))
     slots = [sums[i] for i in fold_order(lanes, group)]
     for even, odd in folds(lanes, group):
@@ -29,18 +29,17 @@ def test_folding_gives_totals_in_order(lanes, group):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("machine", MACHINES)
-def test_kernels_on_another_machine(machine, python):
-    """The arithmetic and the gradients again, compiled for a processor with shorter registers."""
+@pytest.mark.parametrize("cpu", CPUS)
+def test_kernels_on_another_cpu(cpu, python):
+    """Row operations, steps and gradients again, compiled for a CPU with shorter vectors."""
     if not sys.platform.startswith("linux") or os.uname().machine != "x86_64":
-        pytest.skip("these are x86 processors")
-    found = python("-c", "from embeddings.kernels import vector; print(vector.BYTES)", **MACHINES[machine])
-    assert int(found.stdout) == BYTES[machine]
-    here = Path(__file__).parent
-    tests = [here / "test_rows.py", here / "test_gradient.py", here / "test_loss.py"]
+        pytest.skip("these are x86 CPUs")
+    code = "from embeddings.kernels import vector_emitter; print(vector_emitter.VECTOR_BYTES)"
+    assert int(python("-c", code, **CPUS[cpu]).stdout) == VECTOR_BYTES[cpu]
+    names = ["test_row_operations.py", "test_step_buffers.py", "test_logistic.py", "../plugins/test_skipgram.py"]
     finished = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *map(str, tests)],
-        env={**os.environ, **MACHINES[machine]},
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(Path(__file__).parent / n for n in names)],
+        env={**os.environ, **CPUS[cpu]},
         capture_output=True,
         text=True,
         timeout=900,

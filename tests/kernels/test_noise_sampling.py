@@ -1,4 +1,4 @@
-"""The alias table is the weights, exactly; what is drawn from it has their frequencies."""
+"""The alias table encodes the weights exactly, and draws follow them."""
 
 import naive
 import numpy as np
@@ -13,47 +13,47 @@ from embeddings.kernels.random_numbers import random_sequence, thread_keys
 
 
 def probabilities(table):
-    """The chance of each word, summed back from the columns: up to a threshold itself, above it the alias."""
-    n, found = len(table), np.zeros(len(table))
+    """The probability of each word: up to a threshold the word itself is drawn, above it the alias."""
+    n, result = len(table), np.zeros(len(table))
     for i, (threshold, alias) in enumerate(table.tolist()):
-        stays = (threshold + 1) / 2**32
-        found[i] += stays / n
-        found[alias] += (1 - stays) / n
-    return found
+        own = (threshold + 1) / 2**32
+        result[i] += own / n
+        result[alias] += (1 - own) / n
+    return result
 
 
 WEIGHTS = {
     "one word": [3.0],
-    "alike": [1.0] * 7,
+    "equal": [1.0] * 7,
     "zipf": 1 / np.arange(1, 5000),
     "extreme": [1e12, 1, 1e-12, 5, 1e6],
-    "one takes all": [1e300, *[1e-300] * 50],
+    "one dominates": [1e300, *[1e-300] * 50],
     "with zeros": [0.0, 1, 0, 3],
     "rising": np.arange(1.0, 100),
 }
 
 
 @pytest.mark.parametrize("weights", WEIGHTS.values(), ids=WEIGHTS)
-def test_table_is_the_weights(weights):
+def test_table_encodes_the_weights(weights):
     weights = np.asarray(weights, np.float64)
-    found = probabilities(alias_table(weights))
-    np.testing.assert_allclose(found, weights / weights.sum(), rtol=0, atol=1e-9)
-    assert found.sum() == pytest.approx(1, abs=1e-12)
+    result = probabilities(alias_table(weights))
+    np.testing.assert_allclose(result, weights / weights.sum(), rtol=0, atol=1e-9)
+    assert result.sum() == pytest.approx(1, abs=1e-12)
 
 
 @given(st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=50))
-def test_table_is_any_weights(weights):
-    found = probabilities(alias_table(np.array(weights)))
-    np.testing.assert_allclose(found, np.array(weights) / sum(weights), rtol=0, atol=1e-9)
+def test_table_encodes_any_weights(weights):
+    result = probabilities(alias_table(np.array(weights)))
+    np.testing.assert_allclose(result, np.array(weights) / sum(weights), rtol=0, atol=1e-9)
 
 
-def test_the_weights_given_stay_as_they_were():
+def test_weights_are_not_modified():
     weights = np.array([1.0, 2, 3])
     alias_table(weights)
     assert weights.tolist() == [1, 2, 3]
 
 
-def test_weights_of_a_vocabulary_are_count_to_the_power():
+def test_noise_weights_are_powers_of_counts():
     words = Vocabulary.from_counts({"a": 10000, "b": 81, "c": 16, "d": 1})
     expected = np.array([1000, 27, 8, 1]) / 1036
     np.testing.assert_allclose(words.noise_weights(0.75), expected, rtol=1e-14)
@@ -61,18 +61,17 @@ def test_weights_of_a_vocabulary_are_count_to_the_power():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_draws_have_these_frequencies(seed):
+def test_draws_follow_the_weights(seed):
     counts = np.round(1e6 / np.arange(1, 301)).astype(np.int64)
     weights = Vocabulary([str(i) for i in range(300)], counts).noise_weights(0.75)
     drawn = draw_words(alias_table(weights), random_sequence(thread_keys(seed, 1)[0], 100_000))
-    found = np.bincount(drawn, minlength=300)
-    assert chisquare(found, weights * 100_000).pvalue > 1e-3
+    assert chisquare(np.bincount(drawn, minlength=300), weights * 100_000).pvalue > 1e-3
 
 
-def test_draws_are_the_twins():
-    table, random = alias_table(np.arange(1.0, 50)), random_sequence(np.uint64(3), 2000)
-    assert draw_words(table, random).tolist() == [naive.pick(table, int(word)) for word in random]
+def test_draws_equal_the_twins():
+    table, bits = alias_table(np.arange(1.0, 50)), random_sequence(np.uint64(3), 2000)
+    assert draw_words(table, bits).tolist() == [naive.draw_word(table, int(number)) for number in bits]
 
 
-def test_one_word_is_all_there_is_to_draw():
+def test_draws_from_a_single_word():
     assert set(draw_words(alias_table(np.ones(1)), random_sequence(np.uint64(1), 1000)).tolist()) == {0}

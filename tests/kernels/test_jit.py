@@ -1,0 +1,178 @@
+"""Compiled code is cached, is never older than its source, and runs where it cannot be cached."""
+
+import os
+import shutil
+
+import pytest
+from numba import njit
+from numba.core.caching import NullCache
+
+from embeddings.kernels.block import fill_block
+from embeddings.kernels.jit import MAX_GENERATIONS, ignore_save_errors, remove_old_generations, source_digest
+
+PART = """
+from embeddings.kernels.jit import inline
+
+@inline
+def part(x):
+    return x + 1
+"""
+ENTRY = """
+from embeddings.kernels.jit import allocating_entry_point, entry_point
+from room.part import part
+
+@allocating_entry_point
+def entry(x):
+    return 10 * part(x)
+
+@entry_point
+def other(x):
+    return 100 * part(x)
+"""
+RUN = """
+from room.entry import entry, other
+print(entry(1), other(1), sum(entry.stats.cache_hits.values()), sum(other.stats.cache_hits.values()))
+"""
+
+
+@pytest.fixture
+def room(tmp_path):
+    """A foreign package: a kernel in one file, what it calls in another."""
+    folder = tmp_path / "room"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "part.py").write_text(PART)
+    (folder / "entry.py").write_text(ENTRY)
+    return folder
+
+
+@pytest.fixture
+def run(tmp_path, python):
+    """Run the kernels in a new process; returns their results and cache hits."""
+
+    def run(code=RUN, cache=tmp_path / "cache"):
+        return python("-c", code, path=[tmp_path], EMBEDDINGS_CACHE=str(cache)).stdout.split()
+
+    return run
+
+
+def test_an_edit_of_a_called_function_recompiles(room, run):
+    assert run() == ["20", "200", "0", "0"]
+    assert run() == ["20", "200", "1", "1"]
+    (room / "part.py").write_text(PART.replace("+ 1", "+ 2"))
+    assert run() == ["30", "300", "0", "0"]
+    (room / "part.py").write_text(PART)
+    assert run() == ["20", "200", "1", "1"], "the first generation is still cached"
+
+
+OURS = """
+import embeddings, numpy as np
+from embeddings.kernels.noise_sampling import alias_table, draw_words
+from embeddings.kernels.random_numbers import random_sequence
+from room.entry import entry
+words = draw_words(alias_table(np.ones(1000)), random_sequence(np.uint64(1), 3))
+print(embeddings.__file__, *words, entry(np.uint64(2**63)))
+"""
+
+
+def test_an_edit_of_our_kernels_recompiles_all_that_call_them(tmp_path, root, room, run):
+    """Both `draw_words`, in another file than `uniform_below`, and a kernel of a foreign package."""
+    ignored = shutil.ignore_patterns("__pycache__", "corpora", "eval", "plugins")
+    shutil.copytree(root / "embeddings", tmp_path / "embeddings", ignore=ignored)
+    entry = ENTRY.replace("room.part import part", "embeddings.kernels.random_numbers import uniform_below")
+    (room / "entry.py").write_text(entry.replace("part(x)", "uniform_below(x, 1000)"))
+    path, *first = run(OURS)
+    assert path == str(tmp_path / "embeddings" / "__init__.py")
+    assert len(set(first[:3])) == 3
+    assert first[3] == "5000"
+    file = tmp_path / "embeddings" / "kernels" / "random_numbers.py"
+    changed = file.read_text().replace("return np.int64(((bits", "return 7 + 0 * np.int64(((bits")
+    assert changed != file.read_text()
+    file.write_text(changed)
+    assert run(OURS)[1:] == ["7", "7", "7", "70"]
+
+
+def test_kernels_run_without_a_cache_folder(room, run, tmp_path):
+    (tmp_path / "file").write_text("")
+    assert run(cache=tmp_path / "file" / "cache") == ["20", "200", "0", "0"]
+    assert (tmp_path / "file").read_text() == ""
+
+
+def test_no_cache_files_next_to_the_sources(room, run):
+    run()
+    assert not list(room.rglob("*.nb[ic]"))
+
+
+def test_digest_depends_on_names_and_contents(room):
+    before = source_digest([room])
+    assert before == source_digest([room]) == source_digest([room, room])
+    (room / "part.py").rename(room / "renamed.py")
+    renamed = source_digest([room])
+    (room / "more.py").write_text("")
+    added = source_digest([room])
+    (room / "notes.txt").write_text("not a source")
+    assert added == source_digest([room])
+    assert len({before, renamed, added}) == 3
+
+
+def test_the_latest_generations_are_kept(tmp_path):
+    for age in range(MAX_GENERATIONS + 12):
+        (tmp_path / str(age)).mkdir()
+        (tmp_path / str(age) / "code").write_text("x")
+        os.utime(tmp_path / str(age), (10**9 - age, 10**9 - age))
+    remove_old_generations(tmp_path / str(MAX_GENERATIONS + 11))
+    assert {path.name for path in tmp_path.iterdir()} == {
+        str(MAX_GENERATIONS + 11),
+        *map(str, range(MAX_GENERATIONS - 1)),
+    }
+
+
+class FakeCache:
+    """A compile cache that raises an error, or records what it saves."""
+
+    def __init__(self, error=None):
+        self.error, self.saved = error, []
+
+    def save_overload(self, *args):
+        if self.error is not None:
+            raise self.error
+        self.saved.append(args)
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(28, "No space left on device"), PermissionError(13, "no"), FileNotFoundError()]
+)
+def test_save_errors_are_ignored(error):
+    cache = FakeCache(error)
+    ignore_save_errors(cache)
+    assert cache.save_overload("signature", "code") is None
+
+
+def test_machine_code_is_saved():
+    cache = FakeCache()
+    ignore_save_errors(cache)
+    cache.save_overload("signature", "code")
+    assert cache.saved == [("signature", "code")]
+
+
+def test_other_errors_are_raised():
+    cache = FakeCache(ValueError("another error"))
+    ignore_save_errors(cache)
+    with pytest.raises(ValueError, match="another error"):
+        cache.save_overload("signature", "code")
+
+
+def test_a_kernel_runs_although_it_cannot_be_saved(monkeypatch):
+    compiled, cache = njit(lambda x: x + 1), FakeCache(OSError(28, "No space left on device"))
+    cache.load_overload = lambda *args: None
+    monkeypatch.setattr(compiled, "_cache", cache)
+    with pytest.raises(OSError, match="No space"):
+        compiled(1.5)  # so numba does save through it
+    ignore_save_errors(cache)
+    assert compiled(1) == 2
+
+
+def test_our_kernels_ignore_save_errors():
+    if isinstance(fill_block._cache, NullCache):
+        pytest.skip("no cache folder can be written here")
+    assert fill_block._cache.save_overload.__module__ == "embeddings.kernels.jit"
