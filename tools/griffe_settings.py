@@ -1,15 +1,23 @@
-"""Shows settings in the API reference: the help of `option(default, help)` becomes the field's docstring.
+"""Prepares docstrings for the API reference: settings get their help as docstring, examples become code blocks.
 
 A griffe extension, loaded by `mkdocs.yml`.
 """
 
 import ast
+import re
 
 import griffe
+
+EXAMPLE = re.compile(r"(?:^|(?<=\n\n))( *)(>>> .*?)(?=\n\n|\Z)", re.DOTALL)
 
 
 class Settings(griffe.Extension):
     """Reads the fields of trainers, index kinds and other settings classes."""
+
+    def on_instance(self, *, obj: griffe.Object, **_: object) -> None:
+        """Fence examples, so that their brackets are not taken for links."""
+        if obj.docstring is not None:
+            obj.docstring.value = EXAMPLE.sub(fenced, obj.docstring.value)
 
     def on_attribute_instance(self, *, node: ast.AST | griffe.ObjectNode, attr: griffe.Attribute, **_: object) -> None:
         """Replace `option(default, help, ...)` by its default, and document the field by its help."""
@@ -29,3 +37,9 @@ class Settings(griffe.Extension):
         except ValueError:
             help_text = ""  # composed at run time: the command reference has it
         attr.docstring = griffe.Docstring(help_text + (f" ({', '.join(bounds)})" if bounds else ""), parent=attr)
+
+
+def fenced(example: re.Match[str]) -> str:
+    """An example as a code block."""
+    lines = [line.removeprefix(example[1]) for line in example[0].split("\n")]
+    return "\n".join(["```pycon", *lines, "```"])

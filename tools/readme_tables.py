@@ -17,7 +17,10 @@ MARK, END = "<!-- comparison -->\n", "<!-- end of comparison -->\n"
 
 def comparison() -> str:
     """One row for each model and tool: median CPU seconds and mean scores over the seeds."""
-    lines = ["| model | tool | CPU s, training | WordSim-353 | SimLex-999 | Google analogies |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| model | tool | CPU s, training | WordSim-353 | SimLex-999 | Google analogies |",
+        "|---|---|---|---|---|---|",
+    ]
     for file, trainer in SHOWN:
         runs = defaultdict(list)
         with (RESULTS / file).open(encoding="utf-8", newline="") as rows:
@@ -26,7 +29,7 @@ def comparison() -> str:
                     runs[row["tool"]].append(row)
         seconds = {tool: median(float(row["training_cpu"]) for row in rows) for tool, rows in runs.items()}
         for tool, rows in runs.items():
-            ratio = "" if tool == "embeddings" else f" ({seconds[tool] / seconds['embeddings']:.2g}×)"
+            ratio = "" if tool == "embeddings" else f" ({seconds[tool] / seconds['embeddings']:.2g}x)"
             scores = [f"{fmean(float(row[name]) for row in rows):.3f}" for name in SCORES]
             lines.append("| " + " | ".join([f"`{trainer}`", tool, f"{seconds[tool]:.1f}{ratio}", *scores]) + " |")
     return "\n".join(lines) + "\n"

@@ -4,7 +4,7 @@ The command reference is made from the commands themselves, so that it cannot di
 `eval/results`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import click
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from embeddings.cli import main
+from embeddings.cli import COMMANDS, main
 
 ROOT = Path(__file__).parents[1]
 FOLDER = "reference/commands"
@@ -56,65 +56,71 @@ def root_pages() -> dict[str, str]:
 def pages() -> dict[str, str]:
     """The command reference: the text of each page by its path in the site."""
     context = click.Context(main, info_name="embeddings", **main.context_settings)
-    listed = list(subcommands(main, context))
-    rows = [f"| [`{name}`]({name}.md) | {cell(inner.command.get_short_help_str(200))} |" for name, inner in listed]
-    index = ["# Command line", "", paragraphs(main), "", "| command | what it does |", "| --- | --- |", *rows, ""]
-    index += ["Run `embeddings COMMAND --help` for the same text in the terminal.", ""]
-    result = {f"{FOLDER}/index.md": "\n".join(index)}
-    for name, inner in listed:
-        result[f"{FOLDER}/{name}.md"] = "\n".join(section(inner, 1))
+    index = ["# Command line", "", paragraphs(main), ""]
+    result = {f"{FOLDER}/index.md": ""}
+    for group, commands in COMMANDS.items():
+        index += [f"## {group}", "", "| command | what it does |", "| --- | --- |"]
+        for name, summary in commands.items():
+            index.append(f"| [`{name}`]({name}.md) | {cell(summary)} |")
+            command = main.get_command(context, name)
+            assert command is not None, f"the command {name} is listed but not defined"
+            inner = click.Context(command, parent=context, info_name=name)
+            result[f"{FOLDER}/{name}.md"] = "\n".join(page(inner, 1))
+        index.append("")
+    index += ["`embeddings COMMAND --help` prints the same help in the terminal.", ""]
+    result[f"{FOLDER}/index.md"] = "\n".join(index)
     return result
 
 
-def subcommands(command: click.Command, context: click.Context) -> Iterator[tuple[str, click.Context]]:
-    """The commands of a group, each with its context."""
-    if isinstance(command, click.Group):
-        for name in command.list_commands(context):
-            inner = command.get_command(context, name)
-            if inner is not None and not inner.hidden:
-                yield name, click.Context(inner, parent=context, info_name=name)
-
-
-def section(context: click.Context, level: int) -> Iterator[str]:
-    """A command: its usage, its help, its options; then those of the commands below it, without what they share."""
+def page(context: click.Context, level: int) -> Iterator[str]:
+    """A command: its help, its usage, its options; then those of the commands below it, without what they share."""
     command = context.command
     yield f"{'#' * level} `{context.command_path}`\n"
     yield paragraphs(command) + "\n"
-    usage = " ".join(command.collect_usage_pieces(context))
-    yield f"```text\n{context.command_path} {usage}\n```\n"
-    inner = [each for _, each in subcommands(command, context)]
-    if not inner:
-        yield from options(context, ())
+    if not isinstance(command, click.Group):
+        yield f"```text\n{context.command_path} {' '.join(command.collect_usage_pieces(context))}\n```\n"
+        yield from options(context, level + 1)
         return
-    common = shared(inner)
+    listed = ((name, command.get_command(context, name)) for name in command.list_commands(context))
+    below = [click.Context(each, parent=context, info_name=name) for name, each in listed if each is not None]
+    common = shared(below)
     if common:
-        yield f"{'#' * (level + 1)} Options of every `{context.command_path}` command\n"
-        yield from options(inner[0], (), common)
-    for each in inner:
+        yield f"{'#' * (level + 1)} Options of all `{context.command_path}` commands\n"
+        yield from options(below[0], level + 2, only=common)
+    for each in below:
         yield f"{'#' * (level + 1)} `{each.command_path}`\n"
         yield paragraphs(each.command) + "\n"
-        yield from options(each, common)
-
-
-def shared(contexts: list[click.Context]) -> list[str]:
-    """The options that all these commands have with the same help, by name."""
-    texts = [{name: row for name, row in rows(context)} for context in contexts]
-    return [name for name, row in texts[0].items() if all(other.get(name) == row for other in texts[1:])]
+        yield from options(each, level + 2, without=common)
 
 
 def rows(context: click.Context) -> Iterator[tuple[str, str]]:
     """The name of each option and its row in a table."""
     for parameter in context.command.get_params(context):
+        if isinstance(parameter, click.Argument) or parameter.name == "help":
+            continue
         record = parameter.get_help_record(context)
         if record is not None and parameter.name is not None:
             yield parameter.name, f"| {cell(f'`{record[0]}`')} | {cell(record[1])} |"
 
 
-def options(context: click.Context, without: list[str] | tuple[()], only: list[str] | None = None) -> Iterator[str]:
-    """A table of options."""
-    lines = [row for name, row in rows(context) if name not in without and (only is None or name in only)]
-    if lines:
-        yield "\n".join(["| option | description |", "| --- | --- |", *lines, ""])
+def shared(contexts: list[click.Context]) -> set[str]:
+    """The names of the options that all these commands have with the same help."""
+    return {name for name, _ in set.intersection(*(set(rows(context)) for context in contexts))}
+
+
+def options(
+    context: click.Context, level: int, *, only: Collection[str] | None = None, without: Collection[str] = ()
+) -> Iterator[str]:
+    """Tables of options, one for each section of the command's help."""
+    sections: dict[str, list[str]] = {}
+    for name, row in rows(context):
+        if name not in without and (only is None or name in only):
+            sections.setdefault(getattr(context.command, "sections", {}).get(name, "Other"), []).append(row)
+    ordered = [name for name in getattr(context.command, "order", ()) if name in sections]
+    for section in [*ordered, *(name for name in sections if name not in ordered)]:
+        if len(sections) > 1:
+            yield f"{'#' * level} {section} {{ #{context.command_path.replace(' ', '-')}-{section.lower()} }}\n"
+        yield "\n".join(["| option | description |", "| --- | --- |", *sections[section], ""])
 
 
 def paragraphs(command: click.Command) -> str:
@@ -124,14 +130,14 @@ def paragraphs(command: click.Command) -> str:
 
 
 def cell(text: str) -> str:
-    """A text as a cell of a table."""
-    return escape(" ".join(text.split())).replace("|", "\\|")
+    """A text as a cell of a table; bars within code need no mark."""
+    parts = escape(" ".join(text.split())).split("`")
+    return "`".join(part if i % 2 else part.replace("|", "\\|") for i, part in enumerate(parts))
 
 
 def escape(text: str) -> str:
     """A text that Markdown shows as it is, code excepted."""
     parts = text.split("`")
     for i in range(0, len(parts), 2):
-        for mark in ("<", "*", "["):
-            parts[i] = parts[i].replace(mark, "\\" + mark)
+        parts[i] = parts[i].replace("<", "&lt;").replace("*", "\\*").replace("[", "\\[")
     return "`".join(parts)

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import runpy
 from pathlib import Path
 from statistics import fmean
 
@@ -14,9 +15,8 @@ from drawn import drawn_points
 from embeddings import registry
 from embeddings.eval.benchmark import result_rows, result_table, tools
 from embeddings.eval.index_quality.recall_plot import families
-from embeddings.eval.index_quality.recall_report import Record
-from embeddings.eval.index_quality.recall_table import markdown
-from composition_summary import results
+from embeddings.eval.index_quality.recall_report import IndexBenchmark
+from embeddings.eval.index_quality.recall_table import markdown_tables
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "eval" / "results"
@@ -31,17 +31,18 @@ def test_comparison_tables_are_those_of_the_runs(name):
 
 
 def test_neighbour_tables_and_plot_are_those_of_the_record():
-    record = Record.read(RESULTS / "neighbours.json")
-    assert (RESULTS / "neighbours.md").read_text(encoding="utf-8") == markdown(record)
-    (speed,) = [one for one in record.judged if one.grid == "speed"]
+    record = IndexBenchmark.read(RESULTS / "neighbours.json")
+    tables = markdown_tables(record.machine, record.grids)
+    assert (RESULTS / "neighbours.md").read_text(encoding="utf-8") == tables
+    (speed,) = [grid for grid in record.grids if grid.grid == "speed"]
     points = drawn_points(RESULTS / "neighbours.svg")
-    for name, measured in families(speed.found).items():
-        measured = sorted(measured, key=lambda one: one.per_second)
+    for name, members in families(speed.results).items():
+        members = sorted(members, key=lambda one: one.per_second)
         x, y = np.array(points[name]).T
-        assert len(x) == len(measured)
+        assert len(x) == len(members)
         if len(x) > 1:
-            assert np.corrcoef(x, np.log([one.per_second for one in measured]))[0, 1] > 0.999999
-            assert np.corrcoef(y, [one.recall for one in measured])[0, 1] < -0.999999
+            assert np.corrcoef(x, np.log([one.per_second for one in members]))[0, 1] > 0.999999
+            assert np.corrcoef(y, [one.recall for one in members])[0, 1] < -0.999999
 
 
 def test_tagging_table_is_that_of_the_evaluation():
@@ -61,7 +62,9 @@ def test_tagging_table_is_that_of_the_evaluation():
 
 
 def test_composition_table_is_that_of_the_evaluation():
-    assert (RESULTS / "composition.md").read_text(encoding="utf-8") == results(RESULTS / "composition.tsv")
+    """`python tools/composition_summary.py` writes it."""
+    summary = runpy.run_path(str(ROOT / "tools" / "composition_summary.py"))
+    assert (RESULTS / "composition.md").read_text(encoding="utf-8") == summary["results"](RESULTS / "composition.tsv")
 
 
 READERS = re.compile(

@@ -1,0 +1,76 @@
+"""The README shows what was measured and what exists."""
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+from commands import expect
+
+from embeddings import registry
+from embeddings.eval.benchmark import result_rows, result_table
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "eval" / "results"
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_it_is_short():
+    assert README.count("\n") <= 150
+
+
+def test_the_comparison_is_that_of_the_results():
+    """`python tools/readme_tables.py` writes it."""
+    tables = runpy.run_path(str(ROOT / "tools" / "readme_tables.py"))
+    assert tables["filled"](README) == README
+
+
+def test_the_speed_of_training_is_what_was_measured():
+    pattern = r"skip-gram takes (\S+) to (\S+) times fewer .*?CBOW (\S+) to (\S+) times.*?fastText (\S+) times"
+    stated = re.search(pattern, README, re.DOTALL)
+    assert stated is not None
+    ratios = {}
+    for folder in ("", "structured"):
+        for row in result_table.summaries(result_rows.read_rows(RESULTS / folder / "results.csv")):
+            trainer = row.settings["trainer"]
+            if row.tool == "gensim" and (trainer, folder) != ("skipgram", "structured"):
+                ratios.setdefault(trainer, []).append(row.ratios["training_cpu"])
+    lowest = {trainer: f"{min(values):.2g}" for trainer, values in ratios.items()}
+    highest = {trainer: f"{max(values):.2g}" for trainer, values in ratios.items()}
+    measured = lowest["skipgram"], highest["skipgram"], lowest["cbow"], highest["cbow"], highest["fasttext"]
+    assert stated.groups() == measured
+
+
+def test_the_speed_of_loading_is_what_was_measured():
+    stated = re.search(r"binary files load (\S+) times faster than in gensim, its text files\s+(\S+) times", README)
+    assert stated is not None
+    rows = [line.strip("| ").split(" | ") for line in (RESULTS / "loading.md").read_text(encoding="utf-8").splitlines()]
+    ratios = {cells[0]: cells[-1] for cells in rows if "gensim" in cells}
+    assert stated.groups() == (ratios["word2vec-binary"], ratios["word2vec-text"])
+
+
+def test_every_trainer_has_a_row():
+    rows = re.findall(
+        r"^\| `([a-z-]+)` \| [^|]+ \| [^|]*\|$", README.split("## Models\n")[1].split("\n## ")[0], re.MULTILINE
+    )
+    offers = registry.find_all("trainer").items()
+    assert set(rows) == {
+        name for name, [first, *_] in offers if registry.distribution_name(first) == "embeddings-toolkit"
+    }
+
+
+def test_the_quick_start_is_valid():
+    """Its commands parse; running them takes too long here."""
+    start = README.split("<!-- quick start -->\n")[1].split("```")[1]
+    commands = re.findall(r"embeddings ((?:train|evaluate|neighbours) [^&\n]+)", start)
+    assert len(commands) == 3
+    for command in commands:
+        options = re.findall(r"--[a-z-]+", command)
+        names = command.split()
+        text = expect(*names[: 2 if names[0] == "train" else 1], "--help").output
+        assert all(option in text for option in options)
+
+
+@pytest.mark.parametrize("file", ["results.png", "neighbours.svg", "structured/results.png", "documents/results.png"])
+def test_pictures_exist(file):
+    assert (RESULTS / file).stat().st_size > 1000
