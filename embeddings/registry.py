@@ -79,14 +79,14 @@ def create(kind: str, name: str, settings: Mapping[str, Any]) -> Any:
     return plugin(**settings)
 
 
-def check_settings(name: str, known: Sequence[str], settings: Iterable[str]) -> None:
+def check_settings(name: str, setting_names: Sequence[str], settings: Iterable[str]) -> None:
     """Refuse settings that the plugin `name` does not have.
 
     Raises:
         SettingError: with the first unknown setting, and the one that is meant or all known ones.
     """
     for setting in settings:
-        if setting not in known:
-            advice = hint(setting, known)
-            remedy = f": {advice}" if advice else f"; it has: {', '.join(sorted(known)) or 'none'}"
+        if setting not in setting_names:
+            advice = hint(setting, setting_names)
+            remedy = f": {advice}" if advice else f"; it has: {', '.join(sorted(setting_names)) or 'none'}"
             raise SettingError(f"{name} has no setting {setting!r}{remedy}")

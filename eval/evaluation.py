@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from embeddings.eval.statistics.paired_tests import Comparison
 from embeddings.eval.statistics.results import Result
 from embeddings.eval.suite import Suite, compare_scores
-from embeddings.models.document_vectors import Concatenated
+from embeddings.models.document_vectors import ConcatenatedModels
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -75,6 +75,6 @@ def resolve(vectors: "Evaluable | str | os.PathLike[str]") -> "tuple[Evaluable, 
         from embeddings.models.loading import load_model_or_vectors
 
         return load_model_or_vectors(vectors), Path(vectors).name
-    if isinstance(vectors, Concatenated):
+    if isinstance(vectors, ConcatenatedModels):
         return vectors, " + ".join(model.name for model in vectors.models)
     return vectors, "vectors" if isinstance(vectors, Vectors) else vectors.name

@@ -26,7 +26,7 @@ from embeddings.eval.measures.vector_statistics import score_statistics
 from embeddings.eval.measures.word_matching import CaseFolding
 from embeddings.eval.statistics.item_scores import ItemScores
 from embeddings.eval.statistics.paired_tests import Comparison
-from embeddings.models.document_vectors import Concatenated
+from embeddings.models.document_vectors import ConcatenatedModels
 from embeddings.plugins.tensor_indexing.composer import Composer
 from embeddings.vectors.vectors import Vectors
 
@@ -118,7 +118,7 @@ class Suite:
 
     def iter_scores(self, source: Evaluable, name: str) -> Iterator[ItemScores]:
         """The same, one after another as soon as they are computed."""
-        if isinstance(source, Concatenated):
+        if isinstance(source, ConcatenatedModels):
             if self.matches_words or self.phrases or self.tagging or self.stats:
                 raise SettingError("concatenated models have document vectors only: evaluate them by documents")
         else:

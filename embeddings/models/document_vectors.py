@@ -108,7 +108,7 @@ def installed_inferencer(model: "Model") -> Infer:
 
 
 @dataclass(frozen=True)
-class Concatenated:
+class ConcatenatedModels:
     """Several models as one: a document's vector concatenates those of all models (Le and Mikolov 2014)."""
 
     models: "tuple[Model, ...]"
@@ -173,7 +173,7 @@ class Concatenated:
             raise SettingError(f"the setting documents of the models differs: {', '.join(map(str, values))}")
 
 
-def concatenate(*models: "Model") -> Concatenated:
+def concatenate(*models: "Model") -> ConcatenatedModels:
     """Combine models, such as paragraph-dbow and paragraph-dm, into one representation of documents.
 
     >>> import embeddings as em
@@ -187,7 +187,7 @@ def concatenate(*models: "Model") -> Concatenated:
     """
     if not models:
         raise SettingError("concatenate requires at least one model")
-    return Concatenated(models)
+    return ConcatenatedModels(models)
 
 
 def as_list(texts: Iterable[Any]) -> list[Any]:
@@ -205,7 +205,7 @@ def as_list(texts: Iterable[Any]) -> list[Any]:
     return list(texts)
 
 
-def document_names(models: Concatenated, corpus: "Corpus") -> list[str]:
+def document_names(models: ConcatenatedModels, corpus: "Corpus") -> list[str]:
     """The names of a corpus's documents for inference: their tags, or numbers from "0" on.
 
     Raises:

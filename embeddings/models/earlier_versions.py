@@ -9,7 +9,7 @@ SETTINGS = {
     "fewest": "min_phrases",
     "fit_rate": "fit_learning_rate",
 }
-REMOVED = {"sample_side"}
+REMOVED_SETTINGS = {"sample_side"}
 VALUES: dict[tuple[str, str], str] = {("negative_sharing", "distant"): "batch", ("negative_sharing", "pair"): "none"}
 RECORD = {"of_words": "total_words", "bundles": "steps"}
 
@@ -36,5 +36,5 @@ def translate_settings(settings: Any) -> Any:
     return {
         SETTINGS.get(str(name), str(name)): VALUES.get((str(name), str(value)), value)
         for name, value in settings.items()
-        if name not in REMOVED
+        if name not in REMOVED_SETTINGS
     }

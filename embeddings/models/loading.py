@@ -6,7 +6,7 @@ from pathlib import Path
 
 from embeddings.corpora.reading.compressed_files import read_head
 from embeddings.errors import FormatError, SettingError
-from embeddings.models.document_vectors import DOCUMENTS, Concatenated, concatenate
+from embeddings.models.document_vectors import DOCUMENTS, ConcatenatedModels, concatenate
 from embeddings.models.model import Model
 from embeddings.models.model_files import MODEL_JSON, VECTORS
 from embeddings.vectors import format_dispatch
@@ -68,7 +68,7 @@ def load_model_or_vectors(
     return read(path, allow_pickle=allow_pickle, errors=errors)
 
 
-def load_concatenated(paths: Iterable[str | os.PathLike[str]]) -> Concatenated:
+def load_concatenated(paths: Iterable[str | os.PathLike[str]]) -> ConcatenatedModels:
     """Load and concatenate one or several models; errors as `load_model` and `concatenate`."""
     return concatenate(*(load_model(path) for path in paths))
 
@@ -107,8 +107,8 @@ def detect_format(path: str | os.PathLike[str]) -> Format:
     for signature, kind in FOREIGN.items():
         if start.startswith(signature):
             raise FormatError(f"{path} is {kind}, not a file of vectors")
-    known = ", ".join(format_dispatch.names())
-    raise FormatError(f"the format of {path} is unknown: it is neither a saved model nor any of {known}")
+    format_names = ", ".join(format_dispatch.names())
+    raise FormatError(f"the format of {path} is unknown: it is neither a saved model nor any of {format_names}")
 
 
 def table_vectors(model: Model, table: str, path: str | os.PathLike[str]) -> Vectors:

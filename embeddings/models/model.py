@@ -122,8 +122,8 @@ class Model(InteropMixin):
             return self._compose(texts)
         compose_phrase: Callable[..., np.ndarray] | None = getattr(self._compose, "compose", None)
         if compose_phrase is None or second is None:
-            allowed = "a list of texts" + " or two words" * (compose_phrase is not None)
-            raise SettingError(f"compose of {self.name} models takes {allowed}")
+            expected = "a list of texts" + " or two words" * (compose_phrase is not None)
+            raise SettingError(f"compose of {self.name} models takes {expected}")
         return compose_phrase(texts, second, **choice)
 
     @cached_property

@@ -76,9 +76,9 @@ def check_same_text_settings(model: "Model", encoded: "EncodedCorpus") -> None:
         FormatError: as `recorded_text_settings`.
     """
     text, meta = recorded_text_settings(model), encoded.meta
-    trained, read = ((phrases or {}).get("joiner") for phrases in (text.get(PHRASES), meta.get(PHRASES)))
+    joiners = tuple((phrases or {}).get("joiner") for phrases in (text.get(PHRASES), meta.get(PHRASES)))
     pairs = {name: (text[name], meta["settings"].get(name)) for name in ("tokenizer", "case")}
-    for name, (expected, value) in (pairs | {"joiner": (trained, read)}).items():
+    for name, (expected, value) in (pairs | {"joiner": joiners}).items():
         if expected != value:
             raise SettingError(
                 f"{name} of the corpus must be {expected!r}, as in training, got {value!r}"

@@ -23,7 +23,7 @@ LINES = 600
 SMALL_CORPUS_SETTINGS = {"dim": 16, "min_count": 1, "subsample": 0.0, "window": 2, "epochs": 40}
 
 
-class Stopped(Exception):
+class StopTraining(Exception):
     """Raised by a report function, to check that it reaches the caller."""
 
 
@@ -165,11 +165,11 @@ def check_stopped(trainer: Any) -> None:
     """Assert that an exception of `report` ends the training and reaches the caller."""
 
     def report(progress: Progress) -> None:
-        raise Stopped
+        raise StopTraining
 
     try:
         trainer.train(synonym_corpus(), threads=1, seed=7, report=report)
-    except Stopped:
+    except StopTraining:
         return
     raise AssertionError("an exception of report must stop the training and reach the caller")
 
@@ -196,6 +196,6 @@ def check_resumed(trainer: Any, model: Model) -> None:
         options = RunOptions(checkpoints=checkpoints, resume=True)
         again = trainer.train(synonym_corpus(), threads=1, seed=7, run_options=options)
     for name, table in {"vectors": model.vectors.matrix, **model.tables}.items():
-        resumed = again.vectors.matrix if name == "vectors" else again.tables[name]
-        same = resumed.tobytes() == table.tobytes()
+        resumed_table = again.vectors.matrix if name == "vectors" else again.tables[name]
+        same = resumed_table.tobytes() == table.tobytes()
         assert same, f"a resumed run must end with the same {name} to the last bit"

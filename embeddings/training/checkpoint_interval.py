@@ -37,8 +37,8 @@ class Interval:
         match = PATTERN.fullmatch(text) if isinstance(text, str) else None
         number, unit = (float(match[1]), match[2]) if match else (0.0, "")
         if not number or unit not in TIME_UNITS | WORD_UNITS:
-            allowed = "auto, a time such as 30s, 10m or 1h, or words such as 500000w, 500kw or 5Mw"
-            raise SettingError(f"the interval of checkpoints must be {allowed}, got {text!r}")
+            interval_forms = "auto, a time such as 30s, 10m or 1h, or words such as 500000w, 500kw or 5Mw"
+            raise SettingError(f"the interval of checkpoints must be {interval_forms}, got {text!r}")
         if unit in TIME_UNITS:
             return cls(seconds=number * TIME_UNITS[unit])
         return cls(words=number * WORD_UNITS[unit])

@@ -100,12 +100,12 @@ def extend_corpus(model: Model, encoded: EncodedCorpus, settings: Any) -> Encode
 
 def extend_vocabulary(old: Vocabulary, new: Vocabulary, *, min_count: int, max_vocab: int | None) -> Vocabulary:
     """The old words and the frequent new ones, most frequent first, with added counts and totals."""
-    merged = old.merge(new)
-    selected = rows_in(old, merged) >= 0
-    added = np.flatnonzero(~selected & (merged.counts >= min_count))
-    selected[added if max_vocab is None else added[: max_vocab - len(old)]] = True
-    words = to_string_array(merged.column).filter(to_arrow(selected))
-    return Vocabulary(words, merged.counts[selected], total=merged.total)
+    merged_vocabulary = old.merge(new)
+    is_selected = rows_in(old, merged_vocabulary) >= 0
+    added_rows = np.flatnonzero(~is_selected & (merged_vocabulary.counts >= min_count))
+    is_selected[added_rows if max_vocab is None else added_rows[: max_vocab - len(old)]] = True
+    words = to_string_array(merged_vocabulary.column).filter(to_arrow(is_selected))
+    return Vocabulary(words, merged_vocabulary.counts[is_selected], total=merged_vocabulary.total)
 
 
 def rows_in(old: Vocabulary, new: Vocabulary) -> np.ndarray:

@@ -21,8 +21,8 @@ def loss_points(path: str | os.PathLike[str]) -> tuple[str, Points]:
     source = Path(path)
     if source.is_dir():
         losses = read_model_json(source)["record"].get("loss_by_epoch")
-        numbered = enumerate(losses if isinstance(losses, list) else [], 1)
-        unit, points = "epochs", [(float(epoch), float(loss)) for epoch, loss in numbered if is_number(loss)]
+        epoch_losses = enumerate(losses if isinstance(losses, list) else [], 1)
+        unit, points = "epochs", [(float(epoch), float(loss)) for epoch, loss in epoch_losses if is_number(loss)]
     else:
         unit, points = "words", log_points(source)
     if not points:

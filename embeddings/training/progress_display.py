@@ -35,8 +35,8 @@ class ProgressDisplay:
         notebook = in_notebook()
         stream = self.stream or sys.stderr
         terminal = not notebook and stream.isatty()
-        waited = perf_counter() - self._last_time
-        if waited < (REFRESH_INTERVAL if notebook or terminal else self.every) and not view.is_complete:
+        elapsed_time = perf_counter() - self._last_time
+        if elapsed_time < (REFRESH_INTERVAL if notebook or terminal else self.every) and not view.is_complete:
             return
         self._last_time = perf_counter()
         if notebook:

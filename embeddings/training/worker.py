@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from embeddings.training.task import Task
 
 LearnBlock = Callable[[Any, Any, StepBuffers, float], None]  # block, tables, buffers, learning rate
-CARRIED = ("weights", "factor", "tally")  # fields of step buffers that carry values from block to block
+CARRIED_FIELDS = ("weights", "factor", "tally")  # fields of step buffers that carry values from block to block
 
 
 class BlockStream(NamedTuple):
@@ -112,7 +112,7 @@ class Worker:
     def arrays(self) -> dict[str, np.ndarray]:
         """The arrays of the state (not copies)."""
         block = {f"block.{name}": array for name, array in self.block._asdict().items()}
-        return {"random": self.random, **block, **{name: getattr(self.buffers, name) for name in CARRIED}}
+        return {"random": self.random, **block, **{name: getattr(self.buffers, name) for name in CARRIED_FIELDS}}
 
     def state(self) -> dict[str, Any]:
         """The rest of the state, as JSON can hold it."""

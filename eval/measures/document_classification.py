@@ -9,11 +9,11 @@ from embeddings.eval.measures.window_classifier import NOT_CONVERGED, Windows, t
 from embeddings.eval.measures.word_matching import look_up
 from embeddings.eval.statistics.item_scores import BinaryScores, ItemScores, Measurement
 from embeddings.eval.statistics.results import Key
-from embeddings.models.document_vectors import DOCUMENTS, Concatenated, concatenate
+from embeddings.models.document_vectors import DOCUMENTS, ConcatenatedModels, concatenate
 from embeddings.models.model import Model
 from embeddings.vectors.vectors import Vectors
 
-Evaluable = Vectors | Model | Concatenated
+Evaluable = Vectors | Model | ConcatenatedModels
 PROTOCOL = (
     "logistic regression (L2 penalty, C = 1) on {source}, whitened over the training documents; the value is over all "
     "documents; of labels that tie the first by name; {split}; interval: Wilson's"
@@ -33,11 +33,7 @@ COVERAGE = "word coverage"
 
 
 def score_documents(source: Evaluable, test: DocumentSet, *, name: str) -> list[ItemScores]:
-    """Which documents are labelled correctly: by label, and all (section None); and the share of words with vectors.
-
-    Raises:
-        SettingError, RegistryError, FormatError: as `Model.infer` and `Model.documents`.
-    """
+    """Which documents are labelled correctly: by label, and all (section None); and the share of words with vectors."""
     matrix, covered, kind = represent(source, test)
     labels, label = np.unique(test.documents.labels, return_inverse=True)
     correct, tested, has_converged = np.zeros(len(label), dtype=bool), np.zeros(len(label), dtype=bool), True
@@ -60,7 +56,7 @@ def score_documents(source: Evaluable, test: DocumentSet, *, name: str) -> list[
     )
     parts = [whole.section(str(one), label == number, is_detail=True) for number, one in enumerate(labels)]
     parts = [part for part in parts if part.members.any()]
-    if kind is TRAINED or isinstance(source, Concatenated):
+    if kind is TRAINED or isinstance(source, ConcatenatedModels):
         return [*parts, whole]
     _, counts = mean_vectors(source if isinstance(source, Vectors) else source.vectors, test)
     known, total = int(counts[tested].sum()), int(np.diff(test.documents.starts)[tested].sum())
@@ -84,14 +80,14 @@ def represent(source: Evaluable, test: DocumentSet) -> tuple[np.ndarray, NDArray
         rows = [trained.index(name) if name in trained else -1 for name in test.names]
         matrix = np.append(trained.matrix, np.zeros((1, trained.dim), np.float32), axis=0)[rows]
         return matrix, np.asarray(matrix.any(axis=1)), TRAINED
-    if isinstance(source, Concatenated) or (isinstance(source, Model) and DOCUMENTS in source.tables):
-        matrix = infer(source if isinstance(source, Concatenated) else concatenate(source), test)
+    if isinstance(source, ConcatenatedModels) or (isinstance(source, Model) and DOCUMENTS in source.tables):
+        matrix = infer(source if isinstance(source, ConcatenatedModels) else concatenate(source), test)
         return matrix, np.asarray(matrix.any(axis=1)), INFERRED
     matrix, counts = mean_vectors(source if isinstance(source, Vectors) else source.vectors, test)
     return matrix, counts > 0, MEANS
 
 
-def infer(models: Concatenated, test: DocumentSet) -> np.ndarray:
+def infer(models: ConcatenatedModels, test: DocumentSet) -> np.ndarray:
     """The vectors that models infer for the documents, (documents, sum of dims)."""
     texts = [models.corpus(source, text_column=test.text_column) for source in test.sources]
     matrix = np.concatenate([models.infer(text) for text in texts])

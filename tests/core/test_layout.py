@@ -1,4 +1,4 @@
-"""Root folders as one import name: in the settings, in the checkout, and once installed."""
+"""Root folders form one import package: in pyproject.toml, in the checkout, and when installed."""
 
 import ast
 import shutil
@@ -17,14 +17,13 @@ KERNELS_MAY_IMPORT = {"numpy", "numba", "llvmlite", "embeddings.kernels", "embed
 
 
 def test_every_package_is_listed():
-    """A package that is not is missing from the wheel."""
-    listed = set(SETTINGS["tool"]["setuptools"]["packages"])
+    """Otherwise it would be missing from the wheel."""
     inits = [path for path in (ROOT / "embeddings").rglob("__init__.py") if not path.parent.is_symlink()]
-    found = {".".join(path.parent.relative_to(ROOT).parts) for path in inits}
+    packages = {".".join(path.parent.relative_to(ROOT).parts) for path in inits}
     for folder in MAPPED:
         inits = (ROOT / folder).rglob("__init__.py")
-        found |= {".".join(("embeddings", *path.parent.relative_to(ROOT).parts)) for path in inits}
-    assert listed == found
+        packages |= {".".join(("embeddings", *path.parent.relative_to(ROOT).parts)) for path in inits}
+    assert set(SETTINGS["tool"]["setuptools"]["packages"]) == packages
 
 
 def test_links_point_to_the_folders_at_the_root():
@@ -37,8 +36,8 @@ def test_links_point_to_the_folders_at_the_root():
         assert mapped[f"embeddings.{folder}"] == folder
 
 
-def imports(path):
-    """The modules that a file imports, those within functions too."""
+def imported_modules(path):
+    """The modules that a file imports, also within functions."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -47,60 +46,64 @@ def imports(path):
             yield str(node.module)
 
 
-def test_kernels_import_numbers_compilers_and_each_other_only():
+def test_kernels_import_only_numpy_numba_and_each_other():
     for path in (ROOT / "embeddings" / "kernels").glob("*.py"):
-        for name in imports(path):
-            known = name.split(".")[0] in sys.stdlib_module_names
-            assert known or any(f"{name}.".startswith(f"{may}.") for may in KERNELS_MAY_IMPORT), (path, name)
+        for name in imported_modules(path):
+            is_standard = name.split(".")[0] in sys.stdlib_module_names
+            assert is_standard or any(f"{name}.".startswith(f"{allowed}.") for allowed in KERNELS_MAY_IMPORT), (
+                path,
+                name,
+            )
 
 
-def test_plugins_stand_on_each_other_without_circles():
-    """fastText on skip-gram, say; and nobody's plugin is needed by all."""
-    stands = {
-        f"embeddings.plugins.{path.stem}": {name for name in imports(path) if name.startswith("embeddings.plugins.")}
+def test_plugins_have_no_import_cycles():
+    dependencies = {
+        f"embeddings.plugins.{path.stem}": {
+            name for name in imported_modules(path) if name.startswith("embeddings.plugins.")
+        }
         for path in (ROOT / "plugins").glob("*.py")
     }
-    list(TopologicalSorter(stands).static_order())
-    assert stands["embeddings.plugins.skipgram"] == stands["embeddings.plugins.cbow"] == set()
+    list(TopologicalSorter(dependencies).static_order())
+    assert dependencies["embeddings.plugins.skipgram"] == dependencies["embeddings.plugins.cbow"] == set()
 
 
 @pytest.mark.parametrize("name", [*MAPPED, "cli", "kernels", "training"])
-def test_nothing_of_ours_is_at_top_level(name, python):
-    found = python("-c", f"import {name}", check=False)
-    assert found.returncode == 1
-    assert f"No module named '{name}'" in found.stderr
+def test_root_folders_are_not_top_level_modules(name, python):
+    process = python("-c", f"import {name}", check=False)
+    assert process.returncode == 1
+    assert f"No module named '{name}'" in process.stderr
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """The project installed in a folder of its own, from a copy, so that the checkout stays as it is."""
+    """The project installed into a new folder, from a copy so that the checkout does not change."""
     folder = tmp_path_factory.mktemp("installed")
-    leave = shutil.ignore_patterns(".*", "build", "dist", "*.egg-info", "__pycache__", "tests")
-    shutil.copytree(ROOT, folder / "copy", symlinks=True, ignore=leave)
+    ignore = shutil.ignore_patterns(".*", "build", "dist", "*.egg-info", "__pycache__", "tests")
+    shutil.copytree(ROOT, folder / "copy", symlinks=True, ignore=ignore)
     options = ["--no-deps", "--no-build-isolation", "--no-index", "--quiet", "--disable-pip-version-check"]
     command = [sys.executable, "-m", "pip", "install", *options, "--target", str(folder / "site"), str(folder / "copy")]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
+    process = subprocess.run(command, capture_output=True, text=True)
+    assert process.returncode == 0, process.stdout + process.stderr
     return folder / "site"
 
 
 @pytest.mark.slow
-def test_installed_whole_and_alone(site, python):
-    """Every module, the data files and the command are there; nothing else is at top level."""
-    top = {path.name for path in site.iterdir() if not path.name.endswith(".dist-info")}
-    assert top == {"embeddings", "bin"}
+def test_installed_package_is_complete(site, python):
+    """It has all modules, data files and the command, and nothing else at top level."""
+    top_level = {path.name for path in site.iterdir() if not path.name.endswith(".dist-info")}
+    assert top_level == {"embeddings", "bin"}
     assert not (site / "embeddings" / "eval").is_symlink()
     for folder in ("embeddings", *MAPPED):
         source = ROOT / folder
-        there = site / "embeddings" if folder == "embeddings" else site / "embeddings" / folder
+        installed = site / "embeddings" if folder == "embeddings" else site / "embeddings" / folder
         for path in source.rglob("*"):
-            inside = path.relative_to(source)
-            if path.is_file() and "__pycache__" not in path.parts and inside.parts[0] not in MAPPED:
-                assert (there / inside).is_file(), f"{path} is not installed"
+            relative = path.relative_to(source)
+            if path.is_file() and "__pycache__" not in path.parts and relative.parts[0] not in MAPPED:
+                assert (installed / relative).is_file(), f"{path} is not installed"
 
 
 @pytest.mark.slow
-def test_installed_and_used_from_elsewhere(site, python):
+def test_installed_package_works_in_another_folder(site, python):
     code = """
 import embeddings as em, embeddings.corpora, embeddings.eval, sys
 print(em.__file__, embeddings.eval.__file__, len(em.train("cbow", [["a", "b"]], dim=2, min_count=1).vectors))
@@ -109,7 +112,7 @@ for name in ("eval", "corpora", "plugins", "cli"):
         __import__(name)
     except ModuleNotFoundError:
         continue
-    print("there is", name)
+    print("unexpected module", name)
 """
-    found = python("-c", code, path=[site]).stdout.split()
-    assert found == [str(site / "embeddings/__init__.py"), str(site / "embeddings/eval/__init__.py"), "2"]
+    output = python("-c", code, path=[site]).stdout.split()
+    assert output == [str(site / "embeddings/__init__.py"), str(site / "embeddings/eval/__init__.py"), "2"]

@@ -81,7 +81,7 @@ def test_a_run_that_is_killed_twenty_times_gives_the_same_result(threads):
     result = json.loads(run(HERE / "killing.py", "--threads", threads))
     assert result["kills"] == 20
     assert max(result["reached"]) > 0
-    assert result["left behind"] == []
+    assert result["files left"] == []
     if threads == 1:
         assert result["same bytes"]
     assert result["neighbours in common"] > 0.5

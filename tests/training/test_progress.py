@@ -60,29 +60,29 @@ def test_reports_of_a_run(trainer, threads, epochs):
 
 @pytest.mark.parametrize("threads", [1, 2, 4])
 def test_learning_rate_of_kernels_falls_over_epochs_and_threads(threads):
-    """It is of what all threads have read over all epochs, so it never starts again."""
-    made, given = em.SkipGram(dim=8, min_count=1, subsample=0, epochs=3, learning_rate=0.04), []
-    task = prepare("skipgram", made, em.Corpus([["a", "b", "c", "d"] * 10_000]), threads=threads)
+    """It depends on what all threads have read over all epochs, so it never starts again."""
+    trainer, rates = em.SkipGram(dim=8, min_count=1, subsample=0, epochs=3, learning_rate=0.04), []
+    task = prepare("skipgram", trainer, em.Corpus([["a", "b", "c", "d"] * 10_000]), threads=threads)
 
     def learn_block(block, tables, buffers, rate):
         if block.cursor[LAST] > block.cursor[FIRST]:
-            given.append(rate)
+            rates.append(rate)
 
     tables = Tables(words=np.zeros((4, 16), np.float32), output=np.zeros((4, 16), np.float32))
     task.run(learn_block, tables, lambda: new_step_buffers(10, 6, 16))
-    fallen = sorted(given, reverse=True)
-    assert threads > 1 or given == fallen
-    assert fallen[0] == 0.04
-    assert fallen[-1] < 0.04 / 5
-    assert len(given) >= 15
-    assert max(fallen) - min(fallen) > 0.8 * 0.04
-    steps = -np.diff(fallen)
+    decreasing = sorted(rates, reverse=True)
+    assert threads > 1 or rates == decreasing
+    assert decreasing[0] == 0.04
+    assert decreasing[-1] < 0.04 / 5
+    assert len(rates) >= 15
+    assert max(decreasing) - min(decreasing) > 0.8 * 0.04
+    steps = -np.diff(decreasing)
     assert steps.max() < 0.04 * threads * 8192 / 120_000 + 1e-9
     assert (steps > 0).mean() > 1 - threads / 15
 
 
-def test_a_tally_is_over_what_came_since_the_last_report():
-    """And its losses by epoch are over each whole epoch, though threads are not in the same one."""
+def test_loss_since_the_last_report_and_by_epoch():
+    """The loss of an epoch is over the whole epoch, even if threads are in different ones."""
     tally = Tally(2, Schedule(epochs=3), corpus_words=100)
     assert tally.progress().loss is None
     tally.begin_epoch(0)
@@ -94,23 +94,23 @@ def test_a_tally_is_over_what_came_since_the_last_report():
     tally.begin_epoch(0)
     tally.add(0, 8.0, 4)
     tally.words[:] = 130, 50
-    told = tally.progress()
-    assert (told.loss, told.words, told.total, told.epoch, told.share) == (2, 180, 300, 2, 0.6)
+    progress = tally.progress()
+    assert (progress.loss, progress.words, progress.total, progress.epoch, progress.share) == (2, 180, 300, 2, 0.6)
     assert tally.losses() == [3, 2]
     tally.begin_epoch(1)
     tally.begin_epoch(1)
     assert tally.losses() == [3, 2, None]
 
 
-def test_time_left_is_at_the_pace_so_far():
-    told = Progress(words=300, total=400, epoch=1, epochs=1, learning_rate=0.1, loss=None, seconds=6)
-    assert (told.words_per_second, told.seconds_left, told.share) == (50, 2, 0.75)
+def test_speed_and_time_left():
+    progress = Progress(words=300, total=400, epoch=1, epochs=1, learning_rate=0.1, loss=None, seconds=6)
+    assert (progress.words_per_second, progress.seconds_left, progress.share) == (50, 2, 0.75)
     assert Progress(0, 400, 1, 1, 0.1, None, 0).seconds_left == float("inf")
     assert Progress(0, 400, 1, 1, 0.1, None, 0).words_per_second == 0
 
 
-def shares(lengths, threads):
-    """What `Task.shares` gives for lines of these lengths."""
+def share_bounds(lengths, threads):
+    """`Task.share_bounds` for lines of these lengths."""
     lines = np.concatenate([[0], np.cumsum(lengths)])
     encoded = SimpleNamespace(ids=np.zeros(lines[-1], np.int32), sentences=lines)
     return Task("any", None, encoded, None, threads, 1, None).share_bounds(np.asarray(encoded.sentences))
@@ -121,22 +121,22 @@ def shares(lengths, threads):
     threads=st.integers(1, 70),
 )
 def test_shares_cover_every_word_once(lengths, threads):
-    found = shares(lengths, threads)
-    assert len(found) == threads + 1
-    assert (found[0], found[-1]) == (0, sum(lengths))
-    assert found == sorted(found)
+    bounds = share_bounds(lengths, threads)
+    assert len(bounds) == threads + 1
+    assert (bounds[0], bounds[-1]) == (0, sum(lengths))
+    assert bounds == sorted(bounds)
     words = sum(lengths) / threads
-    assert all(abs(cut - words * k) <= 1 + words / 20 for k, cut in enumerate(found))
+    assert all(abs(bound - words * k) <= 1 + words / 20 for k, bound in enumerate(bounds))
 
 
-def test_shares_are_cut_at_a_line_that_is_near_and_within_one_that_is_not():
-    assert shares([1010, 990, 30, 1970], 2) == [0, 2000, 4000]
-    assert shares([1010, 1000, 20, 1970], 2) == [0, 2010, 4000]
-    assert shares([4000], 2) == [0, 2000, 4000]
-    assert shares([1, 1], 5) == [0, 0, 0, 1, 1, 2]
+def test_shares_begin_at_lines_that_are_near():
+    assert share_bounds([1010, 990, 30, 1970], 2) == [0, 2000, 4000]
+    assert share_bounds([1010, 1000, 20, 1970], 2) == [0, 2010, 4000]
+    assert share_bounds([4000], 2) == [0, 2000, 4000]
+    assert share_bounds([1, 1], 5) == [0, 0, 0, 1, 1, 2]
 
 
-def test_a_loss_that_is_no_number_is_not_told():
+def test_a_loss_of_nan_is_reported_as_none():
     tally = Tally(1, Schedule(epochs=1), corpus_words=100)
     tally.begin_epoch(0)
     tally.add(0, np.inf, np.inf)
