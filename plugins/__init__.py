@@ -1,1 +1,1 @@
-"""The trainers, one file a model."""
+"""Trainers: one module or package per model."""

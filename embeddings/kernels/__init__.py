@@ -1,1 +1,1 @@
-"""The compiled heart: every piece a trainer is made of, each written once."""
+"""Compiled building blocks of the trainers."""

@@ -88,7 +88,7 @@ def frequent_ngrams(
 
     Raises:
         CorpusError: no n-gram occurs so often.
-        SettingError: a number is out of range, or the corpus was encoded with a given vocabulary.
+        SettingError: a number is out of range, or the corpus has a fixed vocabulary.
     """
     check_settings(encoded, max_n, min_count, per_length, max_ngrams)
     tokens = encoded.vocabulary.words
@@ -118,8 +118,8 @@ def check_settings(
     if min_count < 1:
         raise SettingError(f"min_count must be at least 1, got {min_count}")
     if per_length is not None and (not per_length or min(per_length) < 0 or len(per_length) > max_n):
-        wanted = f"1 to max_n = {max_n} non-negative integers"
-        raise SettingError(f"per_length must be {wanted}, got {list(per_length)}")
+        allowed = f"1 to max_n = {max_n} non-negative integers"
+        raise SettingError(f"per_length must be {allowed}, got {list(per_length)}")
     if per_length is not None and not any(per_length):
         raise SettingError(f"per_length must allow at least one n-gram, got {list(per_length)}")
     if max_ngrams < 1:
