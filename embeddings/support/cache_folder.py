@@ -15,13 +15,26 @@ def cache_folder(*parts: str) -> Path | None:
 
     The parent is `EMBEDDINGS_CACHE`, or else the user's cache folder.
     """
+    parent = cache_root()
+    return None if parent is None else create_writable(parent.joinpath(*parts))
+
+
+def existing_folder(*parts: str) -> Path | None:
+    """Return a cache folder that exists, whether it can be written or not; None if there is none."""
+    parent = cache_root()
+    folder = None if parent is None else parent.joinpath(*parts)
+    return folder if folder is not None and os.path.isdir(folder) else None
+
+
+def cache_root() -> Path | None:
+    """The folder that holds all caches; None if the home folder is unknown."""
     try:
         parent = os.environ.get(VARIABLE) or platformdirs.user_cache_dir("embeddings")
     except RuntimeError:  # the home folder is unknown
         return None
     if parent.startswith("~"):  # older platformdirs do not raise; this would create a folder named "~"
         return None
-    return create_writable(Path(parent).joinpath(*parts))
+    return Path(parent)
 
 
 @cache

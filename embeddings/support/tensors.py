@@ -1,21 +1,18 @@
 """Named arrays in a safetensors file, memory-mapped on reading.
 
-The safetensors library copies arrays when it reads them into numpy; here they are read-only views of the file.
-Format: 8 bytes of header length, a JSON header, and the bytes of the arrays without gaps.
+The safetensors library writes files and validates their headers, but copies arrays when it reads them into numpy; here
+they are read-only views of the file. Format: 8 bytes of header length, a JSON header, and the bytes of the arrays.
 """
 
 import json
-import os
 from collections.abc import Mapping
-from math import prod
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from embeddings.errors import FormatError
 
-MAX_HEADER = 100_000_000  # bytes
+MAX_HEADER = 100_000_000  # bytes, the limit of the library
 DTYPES = {
     "F64": "<f8",
     "F32": "<f4",
@@ -47,74 +44,28 @@ def load(path: Path) -> dict[str, np.ndarray]:
     """Memory-map every array read-only, by name.
 
     Raises:
-        FormatError: the file is missing, truncated or too long, or its header does not describe it exactly.
+        FormatError: the file is missing, truncated or too long, its header does not describe it exactly, or numpy
+            cannot represent a tensor.
     """
+    from safetensors import SafetensorError, safe_open
+
     try:
-        with path.open("rb") as stream:
-            size = os.fstat(stream.fileno()).st_size
+        with path.open("rb") as stream, safe_open(str(path), framework="numpy"):  # validates the header
             length = int.from_bytes(stream.read(8), "little")
-            if size < 8 or length > min(size - 8, MAX_HEADER):
-                raise FormatError(f"{path} is truncated or not a safetensors file: its header is incomplete")
-            header = parse_header(path, stream.read(length))
-        data = np.memmap(path, np.uint8, "r")
+            header = json.loads(stream.read(length))
+        data = np.memmap(path, np.uint8, "r", offset=8 + length) if path.stat().st_size > 8 + length else None
     except OSError as error:
         raise FormatError(f"{path} cannot be read: {error.strerror or error}") from error
-    start = 8 + length
-    check_extents(path, header, size - start)
-    return {name: view(data[start:], entry) for name, entry in header.items()}
-
-
-def parse_header(path: Path, text: bytes) -> dict[str, Any]:
-    """Parse the header and validate each entry."""
-    try:
-        header = json.loads(text)
-    except (ValueError, RecursionError):
-        raise FormatError(f"{path} is broken: its header is not JSON") from None
-    if not isinstance(header, dict):
-        raise FormatError(f"{path} is broken: its header is not a JSON object")
+    except (SafetensorError, ValueError, RecursionError) as error:
+        raise FormatError(f"{path} is not a valid safetensors file: {' '.join(str(error).split())}") from error
     header.pop("__metadata__", None)
+    arrays = {}
     for name, entry in header.items():
-        if not is_valid_entry(entry):
-            raise FormatError(f"{path} is broken: the entry of tensor {name!r} is not valid")
-    return header
-
-
-def is_valid_entry(entry: Any) -> bool:
-    """Whether an entry has a known dtype, a shape, and offsets that span exactly its bytes."""
-    if not isinstance(entry, dict) or entry.get("dtype") not in list(DTYPES):
-        return False
-    shape: Any = entry.get("shape")
-    offsets: Any = entry.get("data_offsets")
-    if not is_sizes(shape) or not is_sizes(offsets) or len(offsets) != 2:
-        return False
-    itemsize = np.dtype(DTYPES[entry["dtype"]]).itemsize
-    if prod(max(size, 1) for size in shape) * itemsize >= 2**63:  # numpy cannot hold it, not even an empty one
-        return False
-    return bool(offsets[1] - offsets[0] == prod(shape) * itemsize)
-
-
-def is_sizes(value: Any) -> bool:
-    """Whether a JSON value is a list of at most 32 integers from 0 up."""
-    return (
-        isinstance(value, list) and len(value) <= 32 and all(type(item) is int and 0 <= item < 2**63 for item in value)
-    )
-
-
-def check_extents(path: Path, header: Mapping[str, Any], size: int) -> None:
-    """Refuse tensors that overlap, leave gaps, or do not fill the data part of `size` bytes."""
-    end = 0
-    for name, entry in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
-        if entry["data_offsets"][0] != end:
-            raise FormatError(f"{path} is broken: tensor {name!r} overlaps another or leaves a gap")
-        end = entry["data_offsets"][1]
-    if end != size:
-        raise FormatError(f"{path} is truncated or too long: its tensors have {end} bytes, the file has {size}")
-
-
-def view(data: np.ndarray, entry: Mapping[str, Any]) -> np.ndarray:
-    """Return a read-only view of the bytes of one array; an empty array is separate."""
-    dtype, shape = np.dtype(DTYPES[entry["dtype"]]), tuple(entry["shape"])
-    if 0 in shape:
-        return np.empty(shape, dtype=dtype)
-    first, last = entry["data_offsets"]
-    return data[first:last].view(dtype).reshape(shape)
+        first, last = entry["data_offsets"]
+        try:
+            dtype, shape = np.dtype(DTYPES[entry["dtype"]]), tuple(entry["shape"])
+            arrays[name] = np.empty(shape, dtype) if data is None or 0 in shape else data[first:last].view(dtype)
+            arrays[name] = arrays[name].reshape(shape)
+        except (KeyError, ValueError, MemoryError) as error:
+            raise FormatError(f"{path}: numpy cannot represent the tensor {name!r}: {error}") from error
+    return arrays

@@ -17,32 +17,30 @@ def header_entry(dtype="F32", shape=(2,), offsets=(0, 8)):
 @pytest.mark.parametrize(
     ("header", "data", "message"),
     [
-        (b"\xff" * 8, b"", "header is incomplete"),
-        (struct.pack("<Q", 2**40), b"x" * 100, "header is incomplete"),
-        (
-            {"a": header_entry(shape=(2**62, 2**62), offsets=(0, 8))},
-            b"x" * 8,
-            "tensor 'a'",
-        ),
-        ({"a": header_entry(shape=(-1, -2), offsets=(0, 8))}, b"x" * 8, "tensor 'a'"),
-        ({"a": header_entry(shape=(True,), offsets=(0, 4))}, b"x" * 4, "tensor 'a'"),
-        ({"a": header_entry(dtype="O")}, b"x" * 8, "tensor 'a'"),
-        ({"a": header_entry(dtype=["F32"])}, b"x" * 8, "tensor 'a'"),
-        ({"a": header_entry(offsets=(0, 4))}, b"x" * 4, "tensor 'a'"),
-        ({"a": header_entry(offsets=(8, 0))}, b"x" * 8, "tensor 'a'"),
-        ({"a": 7}, b"", "tensor 'a'"),
-        ({"a": header_entry(), "b": header_entry()}, b"x" * 8, "'b' overlaps"),
-        ({"a": header_entry(offsets=(8, 16))}, b"x" * 16, "'a' overlaps"),
-        ({"a": header_entry()}, b"x" * 7, r"8 bytes.*7"),
-        ({"a": header_entry()}, b"x" * 9, r"8 bytes.*9"),
-        ([1], b"", "not a JSON object"),
+        (b"\xff" * 8, b"", "header"),
+        (struct.pack("<Q", 2**40), b"x" * 100, "header"),
+        ({"a": header_entry(shape=(2**62, 2**62))}, b"x" * 8, "overflow"),
+        ({"a": header_entry(shape=(-1, -2))}, b"x" * 8, "-1"),
+        ({"a": header_entry(shape=(True,), offsets=(0, 4))}, b"x" * 4, "boolean"),
+        ({"a": header_entry(dtype="O")}, b"x" * 8, "`O`"),
+        ({"a": header_entry(dtype=["F32"])}, b"x" * 8, "invalid type"),
+        ({"a": header_entry(dtype="BF16", shape=(4,))}, b"x" * 8, "'a'.*BF16"),
+        ({"a": header_entry(shape=(0, 2**62), offsets=(0, 0))}, b"", "'a'.*too big"),
+        ({"a": header_entry(offsets=(0, 4))}, b"x" * 4, "offset for tensor"),
+        ({"a": header_entry(offsets=(8, 0))}, b"x" * 8, "offset for tensor"),
+        ({"a": 7}, b"", "`7`"),
+        ({"a": header_entry(), "b": header_entry()}, b"x" * 8, "offset for tensor"),
+        ({"a": header_entry(offsets=(8, 16))}, b"x" * 16, "offset for tensor"),
+        ({"a": header_entry()}, b"x" * 7, "not fully covered"),
+        ({"a": header_entry()}, b"x" * 9, "not fully covered"),
+        ([1], b"", "sequence"),
     ],
 )
 def test_broken_files_are_refused(tmp_path, header, data, message):
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     start = b"" if isinstance(header, bytes) else struct.pack("<Q", len(text))
     (tmp_path / "t").write_bytes(start + text + data)
-    with pytest.raises(FormatError, match=message):
+    with pytest.raises(FormatError, match=rf"/t\b[^\n]*{message}[^\n]*$"):
         tensors.load(tmp_path / "t")
 
 
