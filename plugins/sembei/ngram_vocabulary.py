@@ -125,7 +125,9 @@ def check_settings(
     if max_ngrams < 1:
         raise SettingError(f"max_ngrams must be at least 1, got {max_ngrams}")
     if encoded.meta["fixed_vocabulary"]:
-        raise SettingError("n-grams are counted from the corpus, so it must not have a fixed vocabulary: leave out vocabulary")
+        raise SettingError(
+            "n-grams are counted from the corpus, so it must not have a fixed vocabulary: leave out vocabulary"
+        )
 
 
 class NgramCounter:
