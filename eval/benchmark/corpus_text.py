@@ -17,22 +17,14 @@ BUFFER_BYTES = 1 << 20
 
 
 def write_words(encoded: "EncodedCorpus", path: Path, *, max_line: int = MAX_LINE) -> None:
-    """Write all words with the corpus's lines, cut after `max_line` words; empty lines are left out.
-
-    Raises:
-        CorpusError: a word contains white space.
-    """
+    """Write all words with the corpus's lines, cut after `max_line` words; empty lines are left out."""
     sentences = np.unique(np.asarray(encoded.sentences))
     parts = [np.arange(begin, end, max_line) for begin, end in pairwise(sentences.tolist())]
     write_lines(encoded, path, [*np.concatenate(parts).tolist(), int(sentences[-1])])
 
 
 def write_documents(encoded: "EncodedCorpus", path: Path) -> int:
-    """Write every document as one line, also an empty one; returns the number of documents.
-
-    Raises:
-        CorpusError: a word contains white space.
-    """
+    """Write every document as one line, also an empty one; returns the number of documents."""
     from embeddings.corpora.documents import corpus_documents
 
     borders = corpus_documents(encoded).borders.tolist()

@@ -80,10 +80,6 @@ def model_configs(
     """A configuration for every combination, with all settings of its trainer; by default `threads` is all cores.
 
     A trainer is a name, optionally with settings, as in "paragraph-dm:combine=concat,learning_rate=0.025".
-
-    Raises:
-        RegistryError: there is no such trainer.
-        SettingError: a setting is unknown or out of range, or word and document models are mixed.
     """
     from embeddings.indexes.index_spec import parse_spec
     from embeddings.support.system import available_threads

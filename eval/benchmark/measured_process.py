@@ -22,14 +22,8 @@ MAXRSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes
 class Usage:
     """What a process used, its exit code, and its output.
 
-    Arguments:
-        cpu: user and system seconds, with child processes.
-        wall: wall seconds.
-        peak: maximum memory in bytes.
-        private: the same without mapped files; None where the system does not report it.
-        code: the exit code; negative if a signal ended the process.
-        output: standard output.
-        errors: standard error.
+    `cpu` is user and system seconds with child processes; `peak` and `private` are the maximum memory in bytes, with
+    and without mapped files (None where the system does not report it); `code` is negative after a signal.
     """
 
     cpu: float

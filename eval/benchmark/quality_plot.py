@@ -22,9 +22,6 @@ def save_quality_plot(rows: Sequence[Row], path: Path) -> None:
     """Write the figure: a column for each model, a row for each test set with scores.
 
     Further right is faster; higher is better, except for error rates.
-
-    Raises:
-        OutputError: it cannot be written.
     """
     save_figure(quality_figure(rows), path, force=True)
 

@@ -48,11 +48,7 @@ def scored_sets(rows: Sequence[Row]) -> list[str]:
 
 
 def write_rows(rows: Sequence[Row], path: Path, names: Sequence[str] | None = None) -> None:
-    """Write rows as a CSV file, replacing an older one; missing values are empty.
-
-    Raises:
-        OutputError: it cannot be written.
-    """
+    """Write rows as a CSV file, replacing an older one; missing values are empty."""
     text = io.StringIO(newline="")
     out = csv.DictWriter(text, columns(rows) if names is None else names, restval="", lineterminator="\n")
     out.writeheader()

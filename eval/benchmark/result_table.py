@@ -34,17 +34,9 @@ COMPLETE = 0.99  # a tool that reports reading a smaller share of the words did 
 class Summary:
     """The runs of one tool for one configuration.
 
-    Arguments:
-        settings: of the configuration, with `trainer` and `threads`.
-        tool: its name; `version` its version.
-        runs: number of successful runs; `failed` of others.
-        times: median seconds by column.
-        ratios: the tool's median over ours, by column of `times`.
-        words_per_second: of training.
-        peak_memory: median bytes; `private_memory` without mapped files.
-        scores: mean, covered and total of each test set.
-        ranges: lowest and highest score of each test set.
-        error: of the first failed run, or that the tool did not read all words.
+    `times` are median seconds by column, `ratios` the tool's over ours; memory is median bytes; `scores` are mean,
+    covered and total of each test set, `ranges` its lowest and highest score; `error` is that of the first failed run,
+    or that the tool did not read all words.
     """
 
     settings: dict[str, Any]

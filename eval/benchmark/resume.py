@@ -14,15 +14,7 @@ class ResumeError(EmbeddingsError):
 
 
 def completed_runs(folder: Path, machine: dict[str, Any]) -> list[Row]:
-    """The successful runs in a folder; none if it holds no results.
-
-    Arguments:
-        folder: the results of a benchmark.
-        machine: the present machine record; tools of the earlier benchmark are added to it.
-
-    Raises:
-        ResumeError: the results are of another machine, corpus or version, or cannot be read.
-    """
+    """The successful runs in a folder, if any; adds the tools of the earlier benchmark to the machine record."""
     table = folder / "results.csv"
     if not table.exists():
         return []
@@ -45,7 +37,9 @@ def completed_runs(folder: Path, machine: dict[str, Any]) -> list[Row]:
         raise ResumeError(f"cannot resume from {table}: it has no column {missing[0]!r}")
     for name, (before, now) in differences.items():
         values = f"{name} is {json.dumps(now):.100}, was {json.dumps(before):.100}"
-        raise ResumeError(f"cannot resume from {folder}: {values}; choose another folder, or set force=True to start over")
+        raise ResumeError(
+            f"cannot resume from {folder}: {values}; choose another folder, or set force=True to start over"
+        )
     machine["tools"] = recorded["tools"] | machine["tools"]
     return [row for row in rows if not row["error"]]
 

@@ -25,16 +25,10 @@ class Note(NamedTuple):
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool.
+    """A tool: what pip installs and Python imports, and our names of its models (None for all of ours).
 
-    Arguments:
-        name: its name.
-        package: what pip installs.
-        module: what Python imports.
-        trainers: our names of its models; None for all of ours.
-        whole: the command from text to saved vectors.
-        training: a command that measures training alone; None if `whole` reports it too.
-        notes: what a reader of the results must know.
+    `whole` is the command from text to saved vectors, `training` one that measures training alone; None if `whole`
+    reports it too.
     """
 
     name: str
@@ -202,11 +196,7 @@ PEERS = (
 
 
 def select_tools(names: Sequence[str], configs: Sequence[ModelConfig]) -> list[Tool]:
-    """Our tool, then the peers of these names, or by default all installed peers that have one of the models.
-
-    Raises:
-        SettingError: a named peer is unknown, not installed, or has none of the models.
-    """
+    """Our tool, then the peers of these names, or by default all installed peers that have one of the models."""
     known = {peer.name: peer for peer in PEERS}
     selected = []
     for name in dict.fromkeys(names):

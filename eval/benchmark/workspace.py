@@ -47,13 +47,9 @@ def open_workspace(
 
 @dataclass(frozen=True)
 class Workspace:
-    """A folder with the text.
+    """A folder with the text of so many `words`; the vectors of runs are kept in `vectors`, or deleted.
 
-    Arguments:
-        folder: the folder.
-        words: number of words of the text.
-        vectors: folder for the vectors of runs; None to delete them.
-        tests: options of `embeddings evaluate` that name test sets; None for no evaluation.
+    `tests` are options of `embeddings evaluate` that name test sets; None for no evaluation.
     """
 
     folder: Path

@@ -65,10 +65,6 @@ def read_questions(name: str | os.PathLike[str]) -> Questions:
     same line of a second file, whose ending is ".answers", holds the section and the answer. Two words (BATS): a word
     and its partners, "word TAB one/other"; every two lines make a question, asked with the first partner and answered
     by any. A folder of BATS files is a set with one section per file.
-
-    Raises:
-        FormatError: there is no such set, it has no questions or more than two million, or a line (named by its
-            number) has a different number of words.
     """
     folder = Path(name)
     if folder.is_dir():

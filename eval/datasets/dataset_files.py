@@ -29,11 +29,7 @@ MAX_BYTES = 1 << 28  # of a test set, decompressed
 
 
 def locate(name: str | os.PathLike[str]) -> Path:
-    """The file of a test set: a path, or else the name of a set. A file takes precedence over a set of the same name.
-
-    Raises:
-        FormatError: there is neither a file nor a set of this name.
-    """
+    """The file of a test set by path or name; a file takes precedence over a set of the same name."""
     path = Path(name)
     if path.is_file():
         return path
@@ -55,15 +51,7 @@ def shipped_file(file: str) -> Path:
 
 
 def read_lines(path: Path, *, keep_all: bool = False) -> Iterator[tuple[int, str]]:
-    """The lines of a file, compressed or not, with their numbers; without comments (#) and empty lines.
-
-    Arguments:
-        path: the file.
-        keep_all: give comments and empty lines too.
-
-    Raises:
-        FormatError: the file cannot be read, is longer than `MAX_BYTES`, or is not UTF-8.
-    """
+    """The lines of a file, compressed or not, with their numbers; comments (#) and empty lines only with `keep_all`."""
     with open_decompressed(path) as stream:
         try:
             data = stream.read(MAX_BYTES + 1)

@@ -59,18 +59,8 @@ def read_documents(
 ) -> DocumentSet:
     """Labelled documents: "TRAIN,TEST", or one file for cross-validation.
 
-    Each is a table as `Corpus` reads it, or a folder or pattern of tables.
-
-    Arguments:
-        name: the files.
-        text_column: column of the documents.
-        label_column: column of their labels.
-        use_trained_vectors: the documents' vectors were trained under their numbers, from 0 on, TRAIN's before TEST's.
-        name_column: the documents' vectors were trained under the names in this column.
-
-    Raises:
-        CorpusError: a file cannot be read or lacks a column, a document has no label, or there are too few documents.
-        SettingError: `name` lists more than two files.
+    Each is a table as `Corpus` reads it, or a folder or pattern of tables. With `use_trained_vectors` the documents'
+    vectors were trained under their numbers, from 0 on, TRAIN's before TEST's; with `name_column` under these names.
     """
     parts = [part for part in str(name).split(",") if part]
     if Path(name).exists() or len(parts) == 1:

@@ -32,10 +32,6 @@ def read_phrase_ratings(path: str | os.PathLike[str]) -> PhraseRatings:
 
     The columns are participant, type, s1lemma1, s1lemma2, s2lemma1, s2lemma2 and rating; others are ignored. The
     published verb-object phrases are written object first, and are reversed.
-
-    Raises:
-        FormatError: a column is missing, a line (named by its number) has other fields, or a participant rates a pair
-            twice.
     """
     rows = read_lines(Path(path))
     heading = next(rows, (0, ""))[1].split()

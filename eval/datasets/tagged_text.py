@@ -40,11 +40,7 @@ class TaggingSet:
 
 
 def read_tagging_set(name: str | os.PathLike[str]) -> TaggingSet:
-    """A tagging set by name ("ud-ewt"), as two files "TRAIN,TEST", or as the folder of a UD treebank.
-
-    Raises:
-        FormatError: there is no such set or file, or it is in neither form.
-    """
+    """A tagging set by name ("ud-ewt"), as two files "TRAIN,TEST", or as the folder of a UD treebank."""
     train, test = locate_files(name)
     is_shipped = str(name) in SHIPPED_TAGGING and not Path(name).exists()
     return TaggingSet(str(name) if is_shipped else test.name.split(".")[0], read_tagged(train), read_tagged(test))
@@ -78,9 +74,6 @@ def read_tagged(path: Path) -> TaggedText:
 
     Of CoNLL-U the words with integer ids are read, with their universal tags: a contraction counts as the words it
     stands for, and empty nodes are skipped. In two columns a line is a word, a tab and its tag.
-
-    Raises:
-        FormatError: the file cannot be read, has no words, or a line (named by its number) is in neither form.
     """
     words: list[str] = []
     tags: list[str] = []

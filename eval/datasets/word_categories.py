@@ -38,10 +38,6 @@ def read_word_categories(name: str | os.PathLike[str]) -> WordCategories:
     """A set by name ("google-categories"), or a file of lines "word TAB category"; commas and spaces also separate.
 
     A line that occurs twice counts once.
-
-    Raises:
-        FormatError: there is no such set, a line (named by its number) is not a word and a category, or there are
-            fewer than two categories.
     """
     if str(name) == GOOGLE_CATEGORIES and not Path(name).exists():
         return google_categories()

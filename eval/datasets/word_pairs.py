@@ -36,10 +36,6 @@ def read_word_pairs(name: str | os.PathLike[str]) -> WordPairs:
     rating column (`RATING_HEADINGS`) and the word columns (word1, word2 and the like) unless those are the first two.
     Without a heading the rating is the first number after the two words, so that individual ratings or a relation may
     follow it, and a part of speech may precede it.
-
-    Raises:
-        FormatError: there is no such set, the rating column is ambiguous, or a line (named by its number) lacks two
-            words and a finite rating.
     """
     path = locate(name)
     pairs: list[tuple[str, str]] = []

@@ -28,11 +28,7 @@ PROTOCOL = (
 
 
 def score_categories(vectors: Vectors, test: WordCategories, folding: CaseFolding, *, name: str) -> list[ItemScores]:
-    """The F1 of each category (section), micro-F1, macro-F1, and accuracy of predicted categories.
-
-    Raises:
-        SettingError: a vector holds NaN or infinity; the message names the word.
-    """
+    """The F1 of each category (section), micro-F1, macro-F1, and accuracy of predicted categories."""
     names, category = np.unique(test.categories, return_inverse=True)
     matrix, covered = look_up_rows(vectors, test.words, folding.find(test.words))
     reason = None if covered.any() else "no word has a vector"
@@ -78,11 +74,7 @@ def cross_predict(
 class F1Scores(ItemScores):
     """The mean F1 of some categories: twice the hits, over actual plus predicted members.
 
-    Arguments:
-        covered: (items,) whether the item has vectors.
-        actual: (items, categories) bool, whether the item belongs to the category.
-        predicted: (items, categories) bool, whether it is predicted to.
-        hits: (items, categories) bool, whether that is correct; by default where both are true.
+    `actual`, `predicted` and `hits` are (items, categories) bool; hits are by default where both are true.
     """
 
     covered: np.ndarray

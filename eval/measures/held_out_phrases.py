@@ -39,9 +39,6 @@ def score_held_out(composer: Composer, *, name: str) -> list[Measurement]:
     The mean "cosine" of composed and true vector; the mean "squared-error"; "median-rank", "mean-rank" and the mean
     "reciprocal-rank" of the true phrase by cosine, where rank 1 is the nearest of all phrases; and these three
     "by-distance", the order that goes with the squared error (a cosine ignores norms).
-
-    Raises:
-        SettingError: no function was fitted.
     """
     if not len(composer.examples):
         raise SettingError("held-out phrases require a fitted composition model: see `embeddings fit`")

@@ -24,9 +24,6 @@ def score_similarity(
 
     Cosines are taken in float64; a zero vector has cosine 0 with all. With `compose`, vectors of out-of-vocabulary
     words are composed.
-
-    Raises:
-        SettingError: vectors are to be composed and cannot be.
     """
     words = [word for pair in test.pairs for word in pair]
     rows = folding.find(words)

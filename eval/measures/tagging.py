@@ -38,17 +38,7 @@ def check_window(window: int) -> int:
 
 
 def score_tagging(vectors: Vectors, test: TaggingSet, *, name: str, window: int = WINDOW) -> list[BinaryScores]:
-    """Which words of the test text are tagged correctly: by tag, with and without a vector, and all (section None).
-
-    Arguments:
-        vectors: the vectors.
-        test: a text to train on and one to test on.
-        name: of the vectors.
-        window: words on either side.
-
-    Raises:
-        SettingError: the window is out of range, or a vector holds NaN or infinity.
-    """
+    """Which words of the test text are tagged correctly: by tag, with and without a vector, and all (section None)."""
     check_window(window)
     table = WordTable.of(vectors, test)
     known = sorted(set(test.train.tags))

@@ -38,11 +38,7 @@ PROTOCOLS = {
 
 
 def score_statistics(vectors: Vectors, *, name: str) -> list[ItemScores]:
-    """Every statistic, in the order of `PROTOCOLS`; fewer without two words with non-zero vectors.
-
-    Raises:
-        SettingError: a vector holds NaN or infinity.
-    """
+    """Every statistic, in the order of `PROTOCOLS`; fewer without two words with non-zero vectors."""
     moments = Moments.of(vectors.matrix)
     if not np.isfinite(moments.norms).all():
         vectors.check_finite()

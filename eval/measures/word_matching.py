@@ -62,9 +62,6 @@ def look_up(vectors: Vectors, words: Iterable[str]) -> tuple[np.ndarray, np.ndar
     """The vector of each word (words, dim) float32, zeros for a missing one, and whether there is one, (words,) bool.
 
     A word is looked up as written, then in lower case, then composed if the vectors compose.
-
-    Raises:
-        SettingError: a vector holds NaN or infinity; the message names the word.
     """
     words = list(words)
     forms = ((word, lower_case(word)) for word in words)
@@ -86,9 +83,6 @@ def gather(vectors: Vectors, words: Sequence[str], rows: np.ndarray, *, compose:
 
     A row of -1 marks a missing word: its vector is zeros, or composed with `compose` if any of its n-grams is known.
     It is composed in lower case if the whole vocabulary is in lower case.
-
-    Raises:
-        SettingError: these vectors do not compose, or a composed vector holds NaN or infinity.
     """
     matrix = np.zeros((len(rows), vectors.dim), dtype=np.float32)
     is_composed = np.zeros(len(rows), dtype=bool)

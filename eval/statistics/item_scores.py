@@ -1,6 +1,6 @@
 """The outcome of each item of a test set, from which come a value with its interval, and paired tests."""
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -36,8 +36,8 @@ class ItemScores:
 
     def to_result(self, value: float | None, interval: Interval, covered: int, total: int, composed: int = 0) -> Result:
         """The result with this value."""
-        return Result.of(
-            self.key, vectors=self.vectors, value=value, low=interval[0], high=interval[1], covered=covered,
+        return Result(
+            **asdict(self.key), vectors=self.vectors, value=value, low=interval[0], high=interval[1], covered=covered,
             total=total, composed=composed, reason=self.reason, protocol=self.protocol, note=self.note,
         )  # fmt: skip
 
@@ -50,14 +50,9 @@ class ItemScores:
 class BinaryScores(ItemScores):
     """Items that are answered correctly or not; the value is the share that is.
 
-    Arguments:
-        correct: (items,) bool.
-        covered: (items,) whether the item has vectors.
-        members: (items,) which items belong to the section.
-        over_all: whether the value is over all members, or only over the covered ones.
-        clusters: (items,) the number of the sentence that an item stands in, where items of a sentence are not
-            independent; None if items are independent.
-        absent: the reason given when no item counts.
+    `correct`, `covered` (has vectors) and `members` (of the section) are (items,) bool; with `over_all` the value is
+    over all members, else over the covered ones. `clusters` (items,) numbers the sentences of items that are not
+    independent. `absent` is the reason given when no item counts.
     """
 
     covered: np.ndarray

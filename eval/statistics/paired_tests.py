@@ -31,11 +31,10 @@ WORDS = "paired bootstrap over words"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
-    """Two values on the same items, and a test of their difference.
+class Comparison(Key):
+    """Two values on the same items, and a test of their difference; the fields of `Key` say what they measure.
 
     Arguments:
-        set: what is measured, as in `Result`, with `measure`, `section`, `restrict`, `method`, `is_detail`.
         first: name of the first vectors; `second` of the other.
         items: number of items that both cover; `value_first` and `value_second` are over these.
         difference: first value minus second; `low` to `high` is its 95 % interval, None for too few items.
@@ -43,12 +42,6 @@ class Comparison:
         test: name of the test.
     """
 
-    set: str
-    measure: str
-    section: str | None
-    restrict: int | None
-    method: str | None
-    is_detail: bool
     first: str
     second: str
     items: int

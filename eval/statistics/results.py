@@ -1,12 +1,22 @@
 """One number of an evaluation, and how much of the test set it covers."""
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Key:
-    """What is measured on what, as in `Result`; results of different vectors with the same key are comparable."""
+    """What is measured on what; results of different vectors with the same key are comparable.
+
+    Arguments:
+        set: name of the test set.
+        measure: "spearman" or "pearson" (-1 to 1), "accuracy", "f1", "micro-f1", "macro-f1" or "purity" (0 to 1), a
+            measure of held-out phrases, or the name of a statistic.
+        section: a section of an analogy set or its kind such as "semantic", a tag, "words with a vector" or "words
+            without a vector", a category, or a label; None for the whole set.
+        restrict: analogies are answered from this many most frequent words; None for all.
+        method: of analogies "3cosadd", "3cosmul" or "pairdirection"; of tagging the window.
+        is_detail: whether the section is one of many (a section of an analogy set, a tag, a category, a label).
+    """
 
     set: str
     measure: str
@@ -17,14 +27,11 @@ class Key:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result:
-    """A score with its confidence interval and coverage.
+class Result(Key):
+    """A score with its confidence interval and coverage; the fields of `Key` say what it measures.
 
     Arguments:
         vectors: name of the vectors.
-        set: name of the test set.
-        measure: "spearman" or "pearson" (-1 to 1), "accuracy", "f1", "micro-f1", "macro-f1" or "purity" (0 to 1), a
-            measure of held-out phrases, or the name of a statistic.
         value: None if there is no value; `reason` then says why. Never NaN.
         covered: items (pairs, questions, words, documents) that have vectors. The value is over these items, except
             for tagging and documents, where it is over all items.
@@ -32,11 +39,6 @@ class Result:
         low: lower end of the 95 % interval (see `embeddings.eval.statistics.confidence_intervals`). None without a
             value, for a correlation of fewer than ten pairs, and for statistics, which are over all words.
         high: upper end of the interval.
-        section: a section of an analogy set or its kind such as "semantic", a tag, "words with a vector" or "words
-            without", a category, or a label; None for the whole set.
-        restrict: analogies are answered from this many most frequent words; None for all.
-        method: of analogies "3cosadd", "3cosmul" or "pairdirection"; of tagging the window.
-        is_detail: whether the section is one of many (a section of an analogy set, a tag, a category, a label).
         reason: why there is no value.
         composed: covered pairs with an out-of-vocabulary word, whose vector was composed.
         protocol: how the value is computed: unknown words, ties, duplicates, the interval.
@@ -44,23 +46,12 @@ class Result:
     """
 
     vectors: str
-    set: str
-    measure: str
     value: float | None
     covered: int
     total: int
     low: float | None = None
     high: float | None = None
-    section: str | None = None
-    restrict: int | None = None
-    method: str | None = None
-    is_detail: bool = False
     reason: str | None = None
     composed: int = 0
     protocol: str | None = None
     note: str | None = None
-
-    @classmethod
-    def of(cls, key: Key, **more: Any) -> "Result":
-        """The result with this key."""
-        return cls(**asdict(key), **more)

@@ -63,11 +63,7 @@ class Composer:
 
     @classmethod
     def of(cls, source: "Model | Vectors | str | os.PathLike[str]") -> "Composer":
-        """The composer of a model, of vectors, or of the path of either; without fitted functions if it has none.
-
-        Raises:
-            FormatError: the path cannot be read, or the tables are corrupt.
-        """
+        """The composer of a model, of vectors, or of the path of either; without fitted functions if it has none."""
         if isinstance(source, str | os.PathLike):
             from embeddings.models.loading import load_model_or_vectors
 
@@ -86,11 +82,7 @@ class Composer:
         return [*sorted(type for type in self.functions if type != ANY), ANY]
 
     def known_functions(self, type: str = ANY) -> list[str]:
-        """The functions of a type; the last is the phrase's own vector.
-
-        Raises:
-            SettingError: there is no such type.
-        """
+        """The functions of a type; the last is the phrase's own vector."""
         if type not in self.known_types:
             raise SettingError(f"type must be one of {', '.join(self.known_types)}, got {type!r}")
         return [*WITHOUT_PARAMETERS, *self.functions.get(type, {}), OWN]
@@ -188,11 +180,7 @@ class Composer:
         return self.vectors.most_similar(phrase, exclude=(first, second), top=top, restrict=restrict)
 
     def compose_rows(self, x: np.ndarray, y: np.ndarray, *, type: str = ANY, function: str | None = None) -> np.ndarray:
-        """The vectors of phrases from those of their words, all (phrases, dim) float32; not for "own".
-
-        Raises:
-            SettingError: there is no such type or function.
-        """
+        """The vectors of phrases from those of their words, all (phrases, dim) float32; not for "own"."""
         name = self.check(type, function)
         return compose_rows(name, self.functions.get(type, {}).get(name, {}), x, y)
 

@@ -40,11 +40,7 @@ def parse_name(name: str) -> tuple[str, str, str] | None:
 
 
 def read_functions(tables: Mapping[str, np.ndarray], dim: int) -> dict[str, dict[str, Parameters]]:
-    """The parameters by type and function; other tables are ignored.
-
-    Raises:
-        FormatError: a parameter is missing or has a wrong shape.
-    """
+    """The parameters by type and function; other tables are ignored."""
     by_type: dict[str, dict[str, Parameters]] = {}
     for name, table in tables.items():
         if key := parse_name(name):

@@ -13,7 +13,7 @@ from embeddings.plugins.tensor_indexing.blending import additive_scale, best_sha
 from embeddings.plugins.tensor_indexing.cross_products import low_rank, solve_products
 from embeddings.plugins.tensor_indexing.fit_settings import CompositionSettings
 from embeddings.plugins.tensor_indexing.functions import FullTensor, LearnedFunction, Parameters, TensorIndexing
-from embeddings.plugins.tensor_indexing.gradient_descent import FIXED, DescentSettings, Epoch, ReportEpoch, descend
+from embeddings.plugins.tensor_indexing.gradient_descent import FIXED, Epoch, ReportEpoch, descend
 from embeddings.plugins.tensor_indexing.linear_solvers import PhraseVectors, solve_matrices, solve_weights
 from embeddings.plugins.tensor_indexing.phrase_pairs import ANY, Examples
 from embeddings.plugins.tensor_indexing.split import DEV, TRAIN, split
@@ -36,12 +36,7 @@ class FitResult:
 def fit(
     vectors: Vectors, examples: Examples, settings: CompositionSettings, *, seed: int, report: ReportFit | None = None
 ) -> FitResult:
-    """Fit the functions of each type with enough phrases, and of all phrases together.
-
-    Raises:
-        SettingError: the settings do not fit the vectors' dim.
-        CorpusError: there are too few phrases even together.
-    """
+    """Fit the functions of each type with enough phrases, and of all phrases together."""
     settings.check_dim(vectors.dim)
     parts, fitted_types, small_types = check_enough(examples, settings, seed)
     functions: dict[str, dict[str, Parameters]] = {}
@@ -80,11 +75,7 @@ def notes(examples: Examples, small_types: dict[str, int], min_phrases: int) -> 
 def check_enough(
     examples: Examples, settings: CompositionSettings, seed: int
 ) -> tuple[np.ndarray, list[str], dict[str, int]]:
-    """The part of each example, the types that get functions (`ANY` first), and the phrases of each other type.
-
-    Raises:
-        CorpusError: there are too few phrases even together.
-    """
+    """The part of each example, the types that get functions (`ANY` first), and the phrases of each other type."""
     parts, min_phrases = split(examples.rows[:, 3], settings.held_out, seed), settings.min_phrases
     types = [ANY, *(type for type in examples.types if type != ANY)]
     counts = {type: int(examples.of_type(type).sum()) for type in types}
@@ -188,11 +179,8 @@ class FunctionFitter:
         linear, self.penalties[name] = solve_matrices(train, dev, pooled)
         for side, matrix in linear.items():
             start[side] = np.concatenate([matrix, start[side][1:]])
-        options = self.settings
-        descent = DescentSettings(
-            options.fit_learning_rate, options.fit_epochs, options.fit_batch, options.penalty, options.patience
-        )
-        best, epochs = descend(function, single_precision(start), self.train, self.dev, descent, self.rng, self.report)
+        start = single_precision(start)
+        best, epochs = descend(function, start, self.train, self.dev, self.settings, self.rng, self.report)
         self.curves[name] = [[finite_or_none(value) for value in epoch] for epoch in epochs]
         return rescaled(best, 1 / self.scale)
 

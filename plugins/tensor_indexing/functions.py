@@ -4,7 +4,8 @@ Rows are words: x and y are (phrases, dim), as is the result. Functions with lea
 of their squared error.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -16,11 +17,18 @@ Parameters = dict[str, np.ndarray]
 
 
 class Function(Protocol):
-    """A function of the vectors of two words."""
+    """A function of the vectors of two words, both (phrases, dim)."""
 
     def predict(self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The composed vectors, (phrases, dim)."""
         ...
+
+
+@dataclass(frozen=True)
+class ClosedForm:
+    """A function whose parameters, if any, are not learned step by step."""
+
+    predict: Callable[[Mapping[str, np.ndarray], np.ndarray, np.ndarray], np.ndarray]
 
 
 class LearnedFunction(Function, Protocol):
@@ -31,31 +39,6 @@ class LearnedFunction(Function, Protocol):
     ) -> tuple[np.ndarray, Parameters]:
         """The errors e = prediction - z, (phrases, dim), and the gradient of half their mean squared length."""
         ...
-
-
-class Additive:
-    """x + y (Mitchell and Lapata 2010)."""
-
-    def predict(self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """See the class."""
-        return np.asarray(x + y)
-
-
-class Multiplicative:
-    """The component-wise product of x and y (Mitchell and Lapata 2010)."""
-
-    def predict(self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """See the class."""
-        return np.asarray(x * y)
-
-
-class WeightedAdditive:
-    """a x + b y, with two numbers `weights` (2,) (Mitchell and Lapata 2010)."""
-
-    def predict(self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """See the class."""
-        a, b = parameters["weights"]
-        return np.asarray(a * x + b * y)
 
 
 class TensorIndexing:
@@ -101,6 +84,12 @@ class FullTensor:
         return error, {"left": backpropagate(error[None], x), "right": backpropagate(error[None], y), "tensor": tensor}
 
 
+def weighted_sum(parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The sum a x + b y, with two numbers `weights` (2,)."""
+    a, b = parameters["weights"]
+    return np.asarray(a * x + b * y)
+
+
 def transform(matrices: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Every row times every matrix, (matrices, phrases, dim)."""
     return np.asarray(rows @ matrices.transpose(0, 2, 1))
@@ -130,10 +119,10 @@ def identity_term(weights: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarr
     return np.asarray(weights[0] * products + weights[1] * products.sum(axis=1, keepdims=True))
 
 
-FUNCTIONS: dict[str, Function] = {
-    "additive": Additive(),
-    "weighted-additive": WeightedAdditive(),
-    "multiplicative": Multiplicative(),
+FUNCTIONS: dict[str, Function] = {  # the first three by Mitchell and Lapata (2010)
+    "additive": ClosedForm(lambda parameters, x, y: np.asarray(x + y)),
+    "weighted-additive": ClosedForm(weighted_sum),
+    "multiplicative": ClosedForm(lambda parameters, x, y: np.asarray(x * y)),
     "full-additive": TensorIndexing(),
     "tensor-indexing": TensorIndexing(),
     "full-tensor": FullTensor(),
@@ -143,11 +132,7 @@ OWN = "own"  # the trained vector of the phrase itself
 
 
 def compose_rows(name: str, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The result of a named function for rows of words, (phrases, dim) float32, in bounded memory.
-
-    Raises:
-        SettingError: a composed vector overflows.
-    """
+    """The result of a named function for rows of words, (phrases, dim) float32, in bounded memory."""
     composed = np.empty(x.shape, np.float32)
     width = x.shape[1] ** 2 if name == "full-tensor" else 2 * x.shape[1] * len(parameters.get("left", [0]))
     with np.errstate(over="ignore", invalid="ignore"):

@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from embeddings.plugins.tensor_indexing.fit_settings import CompositionSettings
 from embeddings.plugins.tensor_indexing.functions import LearnedFunction, Parameters
 from embeddings.plugins.tensor_indexing.linear_solvers import PhraseVectors
 from embeddings.support.cosine import row_blocks
@@ -14,25 +14,6 @@ from embeddings.support.cosine import row_blocks
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
 FIXED = "identity"  # a parameter that is not learned
 MIN_GAIN = 1e-4  # relative gain on the best dev error below which an epoch counts as none
-
-
-@dataclass(frozen=True)
-class DescentSettings:
-    """How a function is learned.
-
-    Arguments:
-        learning_rate: at the start.
-        epochs: maximum passes over the phrases.
-        batch: phrases per step.
-        penalty: weight of the squared distance of the parameters from their start.
-        patience: consecutive passes without gain after which learning ends.
-    """
-
-    learning_rate: float
-    epochs: int
-    batch: int
-    penalty: float
-    patience: int
 
 
 class Epoch(NamedTuple):
@@ -51,7 +32,7 @@ def descend(
     start: Parameters,
     train: PhraseVectors,
     dev: PhraseVectors,
-    settings: DescentSettings,
+    settings: CompositionSettings,
     rng: np.random.Generator,
     report: ReportEpoch | None = None,
 ) -> tuple[Parameters, list[Epoch]]:
@@ -62,11 +43,11 @@ def descend(
     """
     adam = Adam({name: array for name, array in start.items() if name != FIXED}, settings.penalty)
     current, best = copied(start), start
-    epochs = [Epoch(None, relative_error(function, best, dev), settings.learning_rate)]
-    least, rate, failures = epochs[0].dev, settings.learning_rate, 0
-    while len(epochs) <= settings.epochs and failures < settings.patience:
+    epochs = [Epoch(None, relative_error(function, best, dev), settings.fit_learning_rate)]
+    least, rate, failures = epochs[0].dev, settings.fit_learning_rate, 0
+    while len(epochs) <= settings.fit_epochs and failures < settings.patience:
         with np.errstate(over="ignore", invalid="ignore"):
-            train_error = run_epoch(function, current, adam, train, settings.batch, rate, rng)
+            train_error = run_epoch(function, current, adam, train, settings.fit_batch, rate, rng)
             epochs.append(Epoch(train_error, relative_error(function, current, dev), rate))
         has_gained = epochs[-1].dev < least * (1 - MIN_GAIN)
         if epochs[-1].dev < least:

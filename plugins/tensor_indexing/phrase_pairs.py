@@ -54,17 +54,8 @@ def find_examples(
 ) -> Examples:
     """The phrases to learn from: `phrases`, those of `settings.phrase_list`, or else all words that join two others.
 
-    Arguments:
-        words: the vocabulary.
-        settings: how functions are fitted.
-        phrases: a list, whose types count, or its path; or complete triples.
-        lexicon: path of the lexicon that other phrases get types from, if the settings name none.
-        joiner: joins the words of a phrase in its token.
-        case: "lower" if the words are in lower case; phrases of a list are then lower-cased too.
-
-    Raises:
-        FormatError: a file cannot be read.
-        SettingError: both `phrases` and `settings.phrase_list` are given, or the joiner is unusable.
+    Types come from a list, else from the lexicon of the settings or from `lexicon`. With `case` "lower" the phrases of
+    a list are lower-cased like the words.
     """
     from embeddings.corpora.phrases.phrase_list import PhraseList
     from embeddings.corpora.phrases.pos_types import tag_codes, triples

@@ -6,12 +6,9 @@ TRAIN, DEV, TEST = 0, 1, 2
 
 
 def split(phrases: np.ndarray, held_out: float, seed: int) -> np.ndarray:
-    """The part of each example, (examples,) int32; all examples of a phrase are in the same part.
+    """The part of each example, (examples,) int32, from the rows of their phrases, all of one phrase in the same part.
 
-    Arguments:
-        phrases: (examples,) the row of each one's phrase.
-        held_out: share of the phrases that are dev; the same share is test.
-        seed: of the random choice.
+    `held_out` is the share of phrases that are dev; the same share is test.
     """
     tokens, position = np.unique(phrases, return_inverse=True)
     order = np.random.default_rng(seed).permutation(len(tokens))

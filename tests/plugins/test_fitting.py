@@ -1,6 +1,7 @@
 """Fitting: least squares against other solvers, gradient descent, early stopping, splits, known functions."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -77,7 +78,7 @@ class Counting(gradient_descent.Adam):
 def test_early_stopping_restores_the_best(monkeypatch):
     monkeypatch.setattr(gradient_descent, "Adam", Counting)
     target = PhraseVectors(*np.zeros((3, 1, 1)))
-    how = gradient_descent.DescentSettings(learning_rate=0.1, epochs=100, batch=8, penalty=0, patience=4)
+    how = SimpleNamespace(fit_learning_rate=0.1, fit_epochs=100, fit_batch=8, penalty=0, patience=4)
     start, reports = {"steps": np.zeros(1)}, []
     one = target._replace(z=target.z + 1e-3)
     best, epochs = gradient_descent.descend(
@@ -100,7 +101,7 @@ def test_early_stopping_restores_the_best(monkeypatch):
 def test_overflow_restores_the_best():
     train, dev = part(0), part(1)
     start = {name: np.ones((2, 4, 4), np.float32) for name in ("left", "right")} | {"identity": np.zeros(2, np.float32)}
-    how = gradient_descent.DescentSettings(learning_rate=1e20, epochs=50, batch=8, penalty=0, patience=3)
+    how = SimpleNamespace(fit_learning_rate=1e20, fit_epochs=50, fit_batch=8, penalty=0, patience=3)
     best, epochs = gradient_descent.descend(TensorIndexing(), start, train, dev, how, np.random.default_rng(0))
     assert len(epochs) == 4
     np.testing.assert_array_equal(best["left"], start["left"])
@@ -109,11 +110,11 @@ def test_overflow_restores_the_best():
 def test_penalty_keeps_parameters_near_the_start():
     train = part(0)
     start = {name: np.full((2, 4, 4), 0.5) for name in ("left", "right")} | {"identity": np.zeros(2)}
-    how = gradient_descent.DescentSettings(learning_rate=0.01, epochs=300, batch=60, penalty=1e5, patience=300)
+    how = SimpleNamespace(fit_learning_rate=0.01, fit_epochs=300, fit_batch=60, penalty=1e5, patience=300)
     best, _ = gradient_descent.descend(TensorIndexing(), start, train, train, how, np.random.default_rng(0))
     np.testing.assert_allclose(best["left"], 0.5, atol=0.011)
     free, _ = gradient_descent.descend(
-        TensorIndexing(), start, train, train, dataclasses.replace(how, penalty=0), np.random.default_rng(0)
+        TensorIndexing(), start, train, train, SimpleNamespace(**{**vars(how), "penalty": 0}), np.random.default_rng(0)
     )
     assert abs(free["left"] - 0.5).max() > 0.1
 
