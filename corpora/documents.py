@@ -47,10 +47,10 @@ def corpus_documents(encoded: EncodedCorpus, unit: DocumentUnit = "auto") -> Doc
     if encoded.tags.null_count:
         first = encoded.tags.is_null().index(True).as_py()
         raise CorpusError(f"document {first} has no tag: tag every document, or omit tag_column")
-    coded = encoded.tags.dictionary_encode()
-    rows = coded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    dictionary_array = encoded.tags.dictionary_encode()
+    rows = dictionary_array.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     rows = np.repeat(rows, np.diff(starts)) if by_line else rows
-    return Documents(borders, rows, len(coded.dictionary), coded.dictionary)
+    return Documents(borders, rows, len(dictionary_array.dictionary), dictionary_array.dictionary)
 
 
 def splits_by_line(unit: DocumentUnit, has_items: bool) -> bool:

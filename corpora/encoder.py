@@ -177,11 +177,11 @@ def rank_mapping(words: WordTable, rank: NDArray[np.int32]) -> MapIds:
     """Return a function from raw ids to frequency ranks; raw ids of pruned words become the number of words."""
     if not words.max_undercount:
         return lambda raw: rank[raw]
-    known, ranks = words.raw_ids(), np.append(rank, np.int32(len(rank)))
+    known_ids, ranks = words.raw_ids(), np.append(rank, np.int32(len(rank)))
 
     def to_rank(raw: NDArray[np.int32]) -> NDArray[np.int32]:
-        place = np.searchsorted(known, raw)
-        place[known[np.minimum(place, len(known) - 1)] != raw] = len(known)
+        place = np.searchsorted(known_ids, raw)
+        place[known_ids[np.minimum(place, len(known_ids) - 1)] != raw] = len(known_ids)
         return ranks[place]
 
     return to_rank
@@ -189,4 +189,4 @@ def rank_mapping(words: WordTable, rank: NDArray[np.int32]) -> MapIds:
 
 def bytes_array(data: bytes) -> NDArray[np.uint8]:
     """Return a view of bytes as an array."""
-    return np.frombuffer(data, np.uint8) if data else np.empty(0, np.uint8)
+    return np.frombuffer(data or b"\0", np.uint8)[: len(data)]  # always read-only: the scanner compiles once

@@ -22,7 +22,7 @@ class LineTokenizer:
         self.tokens: list[bytes] = []
         self.ends: list[int] = []
         self.starts: list[int] = []
-        self.unfinished: list[bytes] = []  # the parts of a line that continues in the next block
+        self.partial_line: list[bytes] = []  # the parts of a line that continues in the next block
         self.written_tokens = 0
         self.written_lines = 0
         self.item_line = 0
@@ -57,17 +57,17 @@ class LineTokenizer:
             for line in lines:
                 self.add_line(line, block.items)
             if last:
-                self.unfinished.append(last)
+                self.partial_line.append(last)
             if block.is_complete or number < len(block.parts):
-                if self.unfinished or (block.items and self.line == self.item_line):
+                if self.partial_line or (block.items and self.line == self.item_line):
                     self.add_line(b"", block.items)
                 self.document_is_due = True
             start = end
 
     def add_line(self, end: bytes, is_item: bool) -> None:
         """Add the line with this end; in a file, a blank line ends a document."""
-        text = b"".join([*self.unfinished, end]).decode().removesuffix("\r")
-        self.unfinished = []
+        text = b"".join([*self.partial_line, end]).decode().removesuffix("\r")
+        self.partial_line = []
         is_blank = not text.strip()
         if not is_item and is_blank:
             self.document_is_due = True
@@ -76,8 +76,8 @@ class LineTokenizer:
         for token in self.tokenizer(text):
             if not isinstance(token, str):
                 raise CorpusError(f"the tokenizer must return strings, got {token!r} of type {type(token).__name__}")
-            cased = lower_case(token) if self.case == "lower" else token
-            self.tokens.append(encode_utf8(cased, self.decoder, "a token"))
+            text_of_token = lower_case(token) if self.case == "lower" else token
+            self.tokens.append(encode_utf8(text_of_token, self.decoder, "a token"))
         self.end_line()
 
     def start_document(self) -> None:

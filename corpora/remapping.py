@@ -32,13 +32,13 @@ def remap(encoded: EncodedCorpus, vocabulary: Vocabulary, folder: Path) -> None:
         OutputError: it cannot be written.
     """
     new_ids = id_mapping(encoded.vocabulary, vocabulary)
-    known, ids = 0, ArrayFile(folder / IDS, np.int32)
+    n_known, ids = 0, ArrayFile(folder / IDS, np.int32)
     for start in range(0, len(encoded.ids), BLOCK):
         block = new_ids[encoded.ids[start : start + BLOCK]]
-        known += int(np.count_nonzero(block < len(vocabulary)))
+        n_known += int(np.count_nonzero(block < len(vocabulary)))
         ids.append(block)
     ids.close()
-    if not known:
+    if not n_known:
         raise CorpusError(f"no word of the corpus is among the {len(vocabulary)} of the vocabulary")
     with output_errors(folder / META):
         files = share_files(encoded, [SENTENCES, DOCUMENTS, *OPTIONAL], folder)
@@ -46,7 +46,7 @@ def remap(encoded: EncodedCorpus, vocabulary: Vocabulary, folder: Path) -> None:
         new = {
             "fingerprint": remapped_fingerprint(encoded.fingerprint, vocabulary),
             "types": len(vocabulary),
-            "known_tokens": known,
+            "known_tokens": n_known,
             "fixed_vocabulary": True,
         }
         write_meta(folder, {**encoded.meta, **new}, [*files, IDS, VOCABULARY])

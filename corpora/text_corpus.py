@@ -36,7 +36,7 @@ class TextCorpus:
         self.tokenizer = resolve_tokenizer(tokenizer)
         self.text_column, self.tag_column = check_column("text", text_column), check_column("tag", tag_column)
         self.rows, self.max_types = check_count("rows", rows), check_count("max_types", max_types)
-        self.sources = [resolved for source in sources for resolved in resolve_source(source)]
+        self.sources = [item for source in sources for item in resolve_source(source)]
         self.paths = [Path(source) for source in sources if isinstance(source, str | os.PathLike)]
 
     def __repr__(self) -> str:
@@ -73,7 +73,7 @@ class TextCorpus:
                     encoder.add(block, source.name)
             names = [source.name for source in self.sources]
             description = {"decoding_errors": reader.errors, "settings": self.text_settings, "sources": names}
-            encoder.finish({**description, "columns": columns.inferred})
+            encoder.finish({**description, "columns": columns.inferred_columns})
 
 
 def check_column(name: str, column: str | None) -> str | None:

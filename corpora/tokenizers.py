@@ -79,10 +79,10 @@ def resolve_tokenizer(tokenizer: str | Tokenizer) -> Tokenizer:
         RegistryError: no installed package offers the name.
         SettingError: it is neither a name nor callable.
     """
-    resolved: Any = load("tokenizer", tokenizer) if isinstance(tokenizer, str) else tokenizer
-    if not callable(resolved):
+    result: Any = load("tokenizer", tokenizer) if isinstance(tokenizer, str) else tokenizer
+    if not callable(result):
         raise SettingError(f"tokenizer must be a name or a callable, got {tokenizer!r}")
-    callable_tokenizer: Tokenizer = resolved
+    callable_tokenizer: Tokenizer = result
     return callable_tokenizer
 
 

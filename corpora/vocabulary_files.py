@@ -42,8 +42,8 @@ def read_text(path: Path) -> Vocabulary:
             continue
         match = LINE.fullmatch(line.rstrip(" \t\r"))
         if not match:
-            shown = line if len(line) <= 40 else line[:37] + "..."
-            raise FormatError(f"{path}, line {number}: expected a word and its count, got {shown!r}")
+            excerpt = line if len(line) <= 40 else line[:37] + "..."
+            raise FormatError(f"{path}, line {number}: expected a word and its count, got {excerpt!r}")
         if match[1] in counts:
             raise FormatError(f"{path}, line {number}: the word {match[1]!r} occurs twice")
         counts[match[1]] = int(match[2])

@@ -19,7 +19,7 @@ from embeddings.support.cache_folder import cache_folder
 from embeddings.support.files import fsync
 from embeddings.support.logs import log
 
-ABANDONED = 24 * 3600  # seconds without a write after which a partial folder is removed
+ABANDONED_AFTER = 24 * 3600  # seconds without a write after which a partial folder is removed
 
 
 def entry_name(sources: Sequence[Source], settings: Mapping[str, Any]) -> str | None:
@@ -52,9 +52,9 @@ def load_or_write(name: Callable[[], str | None], write: Callable[[Path], None])
     cache = cache_folder("corpora") if initial else None
     entry = cache / initial if cache and initial else None
     if cache and entry:
-        if cached := find(entry):
+        if entry_corpus := find(entry):
             log.debug("found in the cache: %s", entry)
-            return cached
+            return entry_corpus
         size_limit(cache)  # report an invalid limit before the work
     with new_folder(cache) as folder:
         write(folder)
@@ -81,11 +81,11 @@ def store(folder: Path, entry: Path) -> EncodedCorpus:
             remove_stale(entry)
         folder.rename(entry)
     except OSError:
-        cached = find(entry)  # another process may have been faster
-        if cached is None:
+        entry_corpus = find(entry)  # another process may have been faster
+        if entry_corpus is None:
             return EncodedCorpus(folder, temporary=True)
         shutil.rmtree(folder, ignore_errors=True)
-        return cached
+        return entry_corpus
     encoded = EncodedCorpus(entry)  # locked from here on
     shrink(entry.parent, size_limit(entry.parent))
     return encoded
@@ -106,4 +106,4 @@ def remove_stale(entry: Path) -> None:
 def is_abandoned(folder: Path) -> bool:
     """Whether nothing was written in the folder for a day."""
     times = [path.stat().st_mtime for path in (folder, *folder.iterdir())]
-    return time.time() - max(times) > ABANDONED
+    return time.time() - max(times) > ABANDONED_AFTER

@@ -99,14 +99,14 @@ def shrink(cache: Path, limit: int) -> list[Entry]:
     Entries in use stay. Returns those that were removed.
     """
     entries = sorted(list_entries(cache), key=lambda entry: bool(entry.meta))
-    size, removed = sum(entry.size for entry in entries), []
+    size, removed_entries = sum(entry.size for entry in entries), []
     for entry in entries:
         if size <= limit:
             break
         if remove(entry.folder):
-            removed.append(entry)
+            removed_entries.append(entry)
             size -= entry.size
-    return removed
+    return removed_entries
 
 
 def touch(folder: Path) -> None:

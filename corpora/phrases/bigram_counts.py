@@ -117,13 +117,13 @@ def sorted_runs(tokens: PhraseTokens, connectors: NDArray[np.int32], chunk: int)
 
 def spill(runs: Iterator[Run], scratch: Path) -> Sequence[Run]:
     """Return the runs: a single one in memory, several memory-mapped from disk."""
-    stored: list[Any] = []
+    parts: list[Any] = []
     for number, run in enumerate(runs):
         with output_errors(scratch):
             if number == 1:
-                stored[0] = store_run(stored[0], scratch, 0)
-            stored.append(store_run(run, scratch, number) if number else run)
-    return stored
+                parts[0] = store_run(parts[0], scratch, 0)
+            parts.append(store_run(run, scratch, number) if number else run)
+    return parts
 
 
 def store_run(run: Run, scratch: Path, number: int) -> Any:
@@ -162,12 +162,12 @@ def merge(runs: Sequence[Run], size: int) -> Iterator[Run]:
 
 def add_counts(keys: list[NDArray[np.int64]], counts: list[NDArray[Any]]) -> Run:
     """Merge ascending keys and add the counts of equal ones."""
-    merged = np.concatenate(keys)
-    order = np.argsort(merged, kind="stable")
-    merged = merged[order]
-    starts = np.flatnonzero(np.concatenate([[True], merged[1:] != merged[:-1]]))
+    all_keys = np.concatenate(keys)
+    order = np.argsort(all_keys, kind="stable")
+    all_keys = all_keys[order]
+    starts = np.flatnonzero(np.concatenate([[True], all_keys[1:] != all_keys[:-1]]))
     sums = np.add.reduceat(np.concatenate(counts)[order].astype(np.int64), starts)
-    return merged[starts], sums
+    return all_keys[starts], sums
 
 
 @allocating_entry_point

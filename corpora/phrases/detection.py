@@ -125,8 +125,8 @@ class Phrases(Settings):
         phrases = PhraseList([])
         for step in range(1, self.passes + 1):
             with temporary_folder(cache_folder("corpora")) as scratch:
-                tokens, known = join_for_detection(encoded, phrases.phrases, scratch)
-                new = DetectionPass(self, encoded, tokens, known, step).run(scratch)
+                tokens, known_phrases = join_for_detection(encoded, phrases.phrases, scratch)
+                new = DetectionPass(self, encoded, tokens, known_phrases, step).run(scratch)
             before = len(phrases)
             phrases = PhraseList([*phrases, *new])
             if len(phrases) == before:
@@ -139,11 +139,11 @@ class DetectionPass:
     """One pass over a corpus in which the phrases of earlier passes are joined."""
 
     def __init__(
-        self, settings: Phrases, encoded: EncodedCorpus, tokens: PhraseTokens, known: list[Phrase], step: int
+        self, settings: Phrases, encoded: EncodedCorpus, tokens: PhraseTokens, known_phrases: list[Phrase], step: int
     ) -> None:
         self.settings = settings
         self.tokens = tokens
-        self.known = known
+        self.known_phrases = known_phrases
         self.step = step
         self.vocabulary = encoded.vocabulary
         self.tags = settings.tags() if settings.types else None
@@ -165,8 +165,8 @@ class DetectionPass:
         both, first, second = (c.astype(float) for c in (pairs.counts, counts[pairs.first], counts[pairs.second]))
         scores = SCORES[settings.scoring](both, first, second, totals)
         min_score = settings.min_scores[: self.step][-1]
-        selected = np.flatnonzero((scores > min_score) & self.has_type(pairs))
-        return self.phrases(pairs, selected, scores[selected])
+        above_threshold = np.flatnonzero((scores > min_score) & self.has_type(pairs))
+        return self.phrases(pairs, above_threshold, scores[above_threshold])
 
     def has_type(self, pairs: Pairs) -> Mask:
         """Whether each pair has one of the requested types."""
@@ -179,9 +179,9 @@ class DetectionPass:
         inner = {between: self.inner_words(between) for between in np.unique(pairs.between).tolist()}
         masks: dict[str, Mask] = {}
         for name, tags in TYPES.items():
-            allowed = [between for between, words in inner.items() if allows_inner(name, words, lexicon)]
+            allowed_codes = [between for between, words in inner.items() if allows_inner(name, words, lexicon)]
             first, second = (code == TAGS.index(tag) for code, tag in zip(outer, tags, strict=True))
-            masks[name] = first & second & np.isin(pairs.between, allowed)
+            masks[name] = first & second & np.isin(pairs.between, allowed_codes)
         masks[OTHER] = ~reduce(np.logical_or, masks.values())
         return reduce(np.logical_or, [masks[name] for name in check_types(self.settings.types)])
 
@@ -194,9 +194,9 @@ class DetectionPass:
             between = (between - digit) // len(self.connectors)
         return tuple(reversed(words))
 
-    def phrases(self, pairs: Pairs, selected: NDArray[np.intp], scores: NDArray[np.float64]) -> list[Phrase]:
+    def phrases(self, pairs: Pairs, above_threshold: NDArray[np.intp], scores: NDArray[np.float64]) -> list[Phrase]:
         """Return the selected pairs as phrases, without those that are too long."""
-        rows = zip(*(column[selected].tolist() for column in pairs[:4]), scores.tolist(), strict=True)
+        rows = zip(*(column[above_threshold].tolist() for column in pairs[:4]), scores.tolist(), strict=True)
         phrases = []
         for first, second, between, count, score in rows:
             words = (*self.words(first), *self.inner_words(between), *self.words(second))
@@ -209,4 +209,4 @@ class DetectionPass:
         """Return the words of an id."""
         if token < self.tokens.unknown:
             return (self.vocabulary.words[token],)
-        return self.known[token - self.tokens.unknown - 1].words
+        return self.known_phrases[token - self.tokens.unknown - 1].words

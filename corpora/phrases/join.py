@@ -65,11 +65,11 @@ def join_phrases(
         SettingError: the joiner or the mode is not allowed.
     """
     check_joiner(joiner)
-    trie, known = phrase_trie.build(encoded.vocabulary, phrases)
-    if phrases and not known:
+    trie, known_phrases = phrase_trie.build(encoded.vocabulary, phrases)
+    if phrases and not known_phrases:
         raise CorpusError(f"none of {len(phrases)} phrases has all its words in the corpus")
     files = join_tokens(encoded, trie, folder, alternate=check_mode(mode) == "alternate")
-    names = [joiner.join(phrase.words) for phrase in known]
+    names = [joiner.join(phrase.words) for phrase in known_phrases]
     vocabulary, rank = joined_vocabulary(encoded.vocabulary, names, files.counts)
     vocabulary.total = files.ids.count
     files.ids.map(lambda old: rank[old])
@@ -77,11 +77,11 @@ def join_phrases(
     files.sentences.close()
     digests = [encoded.fingerprint, files.ids.digest.hexdigest(), files.sentences.digest.hexdigest()]
     fingerprint = sha256(json.dumps([*digests, list(vocabulary.words)]).encode()).hexdigest()[:32]
-    statistics = {"listed": len(phrases), "known": len(known), "occurrences": files.occurrences}
+    statistics = {"listed": len(phrases), "known": len(known_phrases), "occurrences": files.occurrences}
     meta = {
         **encoded.meta,
         "phrases": {**statistics, "joiner": joiner, "mode": mode},
-        "max_undercount": encoded.max_undercount * max((len(phrase.words) for phrase in known), default=1),
+        "max_undercount": encoded.max_undercount * max((len(phrase.words) for phrase in known_phrases), default=1),
         "fingerprint": fingerprint,
         "tokens": files.ids.count,
         "types": len(vocabulary),
@@ -89,7 +89,7 @@ def join_phrases(
         "fixed_vocabulary": False,
     }
     with output_errors(folder / META):
-        write_table(to_phrase_table(known), folder / PHRASES)
+        write_table(to_phrase_table(known_phrases), folder / PHRASES)
         shared = share_files(encoded, [DOCUMENTS, TAGS], folder)
         vocabulary.save(folder / VOCABULARY)
         write_meta(folder, meta, [IDS, SENTENCES, VOCABULARY, PHRASES, *shared])
@@ -121,13 +121,13 @@ def join_for_detection(
     if not phrases and not encoded.meta["fixed_vocabulary"]:
         counts = np.append(vocabulary.counts, len(encoded.ids) - vocabulary.tokens)
         return PhraseTokens(encoded.ids, encoded.sentences, counts, len(vocabulary)), []
-    trie, known = phrase_trie.build(vocabulary, phrases)
+    trie, known_phrases = phrase_trie.build(vocabulary, phrases)
     files = join_tokens(encoded, trie, folder)
     files.ids.close()
     files.sentences.close()
     ids = load_array(folder / IDS, "<i4", files.ids.count)
     sentences = load_array(folder / SENTENCES, "<i8", files.sentences.count)
-    return PhraseTokens(ids, sentences, files.counts, len(vocabulary)), known
+    return PhraseTokens(ids, sentences, files.counts, len(vocabulary)), known_phrases
 
 
 def joined_vocabulary(
@@ -140,12 +140,12 @@ def joined_vocabulary(
     import pyarrow
 
     unknown = len(old)
-    coded = pyarrow.concat_arrays([to_string_array(old.column), to_string_array(names)]).dictionary_encode()
-    codes = to_numpy(coded.indices)
-    sums = np.zeros(len(coded.dictionary), np.int64)
+    words_and_names = pyarrow.concat_arrays([to_string_array(old.column), to_string_array(names)]).dictionary_encode()
+    codes = to_numpy(words_and_names.indices)
+    sums = np.zeros(len(words_and_names.dictionary), np.int64)
     np.add.at(sums, codes, np.delete(counts, unknown))
     occurring = np.flatnonzero(sums)
-    vocabulary, rank = rank_by_frequency(coded.dictionary.take(to_arrow(occurring)), sums[occurring])
+    vocabulary, rank = rank_by_frequency(words_and_names.dictionary.take(to_arrow(occurring)), sums[occurring])
     new_ids = np.full(len(sums), len(occurring), np.int32)
     new_ids[occurring] = rank
     return vocabulary, np.insert(new_ids[codes], unknown, len(occurring))

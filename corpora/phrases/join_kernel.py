@@ -116,8 +116,8 @@ def join(ids: Array, sentences: Array, trie: Any, toggles: Array, run: Array, ou
         steps = max(steps, np.int64(step))
     unknown, last = in_phrase.shape[0] - 1, sentences.shape[0] - 1
     state[N_IDS], state[N_SENTENCES] = 0, 0
-    position, sentence, length, written = state[POSITION], state[SENTENCE], 0, np.int64(0)
-    while sentence < last and written + MAX_RUN < out[0].shape[0] and state[N_SENTENCES] < out[1].shape[0]:
+    position, sentence, length, n_written = state[POSITION], state[SENTENCE], 0, np.int64(0)
+    while sentence < last and n_written + MAX_RUN < out[0].shape[0] and state[N_SENTENCES] < out[1].shape[0]:
         stop = min(sentences[sentence + 1], ids.shape[0])
         while position < stop and state[N_IDS] + MAX_RUN < out[0].shape[0]:
             length = 0
@@ -130,9 +130,9 @@ def join(ids: Array, sentences: Array, trie: Any, toggles: Array, run: Array, ou
                 if not in_phrase[word]:
                     break
             write_run(run, length, trie, steps, toggles, out, state)
-        written = state[N_IDS]
+        n_written = state[N_IDS]
         if position >= stop:
-            out[1][state[N_SENTENCES]] = state[N_TOKENS] + written
+            out[1][state[N_SENTENCES]] = state[N_TOKENS] + n_written
             state[N_SENTENCES] += 1
             sentence += 1
     state[N_TOKENS] += state[N_IDS]

@@ -147,11 +147,11 @@ def parse_phrase(fields: dict[str, str], joiner: str) -> Phrase:
     if len(words) < 2:
         text = fields[HEADER[0]]
         raise SettingError(f"expected at least two words, separated by spaces or {joiner!r}, got {text!r:.80}")
-    known = {name: value for name, value in fields.items() if value.strip() not in ("", "-")}
+    values = {name: value for name, value in fields.items() if value.strip() not in ("", "-")}
     count, score, step = (
-        parse_number(known.get(name), kind) for name, kind in (("count", int), ("score", float), ("pass", int))
+        parse_number(values.get(name), kind) for name, kind in (("count", int), ("score", float), ("pass", int))
     )
-    phrase = Phrase(tuple(words), count, score, known.get("type"), 1 if step is None else step)
+    phrase = Phrase(tuple(words), count, score, values.get("type"), 1 if step is None else step)
     check_phrase(phrase)
     return phrase
 

@@ -53,5 +53,5 @@ def check_threshold(scoring: str, threshold: float) -> None:
     """Raise SettingError for a threshold outside of the range of the score: -1 to 1 for npmi, else from 0 up."""
     lowest, highest = (-1, 1) if scoring == "npmi" else (0, np.inf)
     if not lowest <= threshold <= highest:
-        allowed = "from -1 to 1" if scoring == "npmi" else "at least 0"
-        raise SettingError(f"threshold must be {allowed} for scoring {scoring}, got {threshold}")
+        allowed_range = "from -1 to 1" if scoring == "npmi" else "at least 0"
+        raise SettingError(f"threshold must be {allowed_range} for scoring {scoring}, got {threshold}")

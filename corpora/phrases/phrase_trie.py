@@ -47,7 +47,7 @@ def build(vocabulary: Vocabulary, phrases: Sequence[Phrase]) -> tuple[PhraseTrie
     is_known[np.repeat(np.arange(len(phrases)), lengths)[ids < 0]] = False
     words = ids[np.repeat(is_known, lengths)]
     starts = np.concatenate([[0], np.cumsum(lengths[is_known])]).astype(np.int64)
-    known = [phrase for phrase, keep in zip(phrases, is_known.tolist(), strict=True) if keep]
+    known_phrases = [phrase for phrase, keep in zip(phrases, is_known.tolist(), strict=True) if keep]
     slots = 1 << max(2 * len(words), 1).bit_length()
     in_phrase = np.zeros(len(vocabulary) + 1, np.uint8)
     in_phrase[words] = 1
@@ -56,12 +56,12 @@ def build(vocabulary: Vocabulary, phrases: Sequence[Phrase]) -> tuple[PhraseTrie
         np.full(slots, NONE, np.int64),
         np.empty(slots, np.int32),
         np.full(len(words) + 1, NONE, np.int32),
-        np.array([phrase.step for phrase in known], np.int32),
+        np.array([phrase.step for phrase in known_phrases], np.int32),
         starts,
         words,
     )
     insert_all(tuple(trie))
-    return trie, known
+    return trie, known_phrases
 
 
 @inline

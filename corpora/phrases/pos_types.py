@@ -82,8 +82,8 @@ def triples(
     check_joiner(joiner)
     if phrases is None:
         split = {token: tuple(token.split(joiner)) for token in counts if joiner in token}
-        typed = {token: (words, phrase_type(words, tags)) for token, words in split.items() if all(words)}
-        candidates = {token: pair for token, pair in typed.items() if len(pair[0]) == 2 or pair[1] != OTHER}
+        types_by_token = {token: (words, phrase_type(words, tags)) for token, words in split.items() if all(words)}
+        candidates = {token: pair for token, pair in types_by_token.items() if len(pair[0]) == 2 or pair[1] != OTHER}
     else:
         by_token = {joiner.join(phrase.words): phrase for phrase in phrases}
         candidates = {token: (it.words, it.type or phrase_type(it.words, tags)) for token, it in by_token.items()}

@@ -58,23 +58,23 @@ def table_rows(
             schema = pyarrow.ipc.open_file(table).schema
         else:
             schema = table.schema_arrow if file_type is FileType.PARQUET else table.schema
-        selected = select_columns(columns, schema, name)
-        batches, total = open_batches(table, file_type, schema, selected)
+        column_names = select_columns(columns, schema, name)
+        batches, total = open_batches(table, file_type, schema, column_names)
         done = 0
         for number, batch in enumerate(batches, 1):
-            step = batch_rows(batch.column(selected[0]).nbytes, len(batch))
+            step = batch_rows(batch.column(column_names[0]).nbytes, len(batch))
             for start in range(0, len(batch), step):
-                yield convert_batch(batch.slice(start, step), selected, name, done + start, decoder)
+                yield convert_batch(batch.slice(start, step), column_names, name, done + start, decoder)
             done += len(batch)
             if total:
                 progress((done if file_type is FileType.PARQUET else number) / total)
 
 
-def open_batches(table: Any, file_type: FileType, schema: Any, selected: Selection) -> tuple[Iterable[Any], int]:
+def open_batches(table: Any, file_type: FileType, schema: Any, column_names: Selection) -> tuple[Iterable[Any], int]:
     """Return the batches of the selected columns; and for progress the rows of Parquet, or batches of an Arrow file."""
     import pyarrow
 
-    names = [column for column in dict.fromkeys(selected) if column is not None]
+    names = [column for column in dict.fromkeys(column_names) if column is not None]
     if file_type is FileType.PARQUET:
         groups = [table.metadata.row_group(number) for number in range(table.metadata.num_row_groups)]
         # by the size of all columns: asking an encrypted column chunk for its own size ends the process
@@ -116,9 +116,9 @@ def is_string_type(kind: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
-def convert_batch(batch: Any, selected: Selection, name: str, start: int, decoder: Utf8Decoder) -> Rows:
+def convert_batch(batch: Any, column_names: Selection, name: str, start: int, decoder: Utf8Decoder) -> Rows:
     """Convert a batch that begins at row `start` of the file."""
-    text, tag = selected
+    text, tag = column_names
     tags = None
     if tag is not None:
         values, _ = clean_strings(batch.column(tag), name, start, decoder)

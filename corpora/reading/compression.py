@@ -93,10 +93,10 @@ def stdlib_reader(stream: PeekableStream, kind: str, block: int = 1 << 16) -> Re
     return read
 
 
-def next_member(stream: PeekableStream, unused: bytes, kind: str, block: int) -> bytes:
+def next_member(stream: PeekableStream, rest: bytes, kind: str, block: int) -> bytes:
     """Return the first bytes of the next member of a stream, b"" if there is none; xz may pad with zeros."""
-    while data := unused or stream.read_some(block):
-        unused = b""
+    while data := rest or stream.read_some(block):
+        rest = b""
         if data := data.lstrip(b"\0") if kind == "xz" else data:
             return data
     return b""

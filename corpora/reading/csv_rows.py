@@ -43,13 +43,13 @@ QUOTE, NEWLINE, RETURN = 34, 10, 13
 
 
 @inline
-def copy_cell(data: Any, start: int, stop: int, selected: Any, out: Any, state: Any) -> None:
+def copy_cell(data: Any, start: int, stop: int, column_numbers: Any, out: Any, state: Any) -> None:
     """Append bytes of a cell to the texts or tags, if its column is selected."""
-    if state[COLUMN] == selected[0]:
+    if state[COLUMN] == column_numbers[0]:
         for k in range(stop - start):
             out[0][state[TEXT_SIZE] + k] = data[start + k]
         state[TEXT_SIZE] += stop - start
-    if state[COLUMN] == selected[1]:
+    if state[COLUMN] == column_numbers[1]:
         for k in range(stop - start):
             out[2][state[TAG_SIZE] + k] = data[start + k]
         state[TAG_SIZE] += stop - start
@@ -65,12 +65,12 @@ def find_either(data: Any, start: int, one: int, other: int) -> int:
 
 
 @inline
-def read_quoted(data: Any, start: int, selected: Any, out: Any, state: Any) -> int:
+def read_quoted(data: Any, start: int, column_numbers: Any, out: Any, state: Any) -> int:
     """Read a quoted cell up to the next quote, which may close it; returns the position behind that."""
     stop = find_either(data, start, QUOTE, QUOTE)
     for k in range(start, stop):
         state[LINE] += data[k] == NEWLINE
-    copy_cell(data, start, stop, selected, out, state)
+    copy_cell(data, start, stop, column_numbers, out, state)
     if stop < data.shape[0]:
         state[MODE] = QUOTE_CLOSED
         return stop + 1
@@ -78,10 +78,10 @@ def read_quoted(data: Any, start: int, selected: Any, out: Any, state: Any) -> i
 
 
 @inline
-def read_unquoted(data: Any, start: int, delimiter: int, selected: Any, out: Any, state: Any) -> int:
+def read_unquoted(data: Any, start: int, delimiter: int, column_numbers: Any, out: Any, state: Any) -> int:
     """Read the rest of an unquoted cell; returns its end."""
     stop = find_either(data, start, delimiter, NEWLINE)
-    copy_cell(data, start, stop, selected, out, state)
+    copy_cell(data, start, stop, column_numbers, out, state)
     state[MODE] = UNQUOTED
     state[CELL_SIZE] += stop - start
     state[LAST_BYTE] = data[stop - 1]
@@ -89,13 +89,13 @@ def read_unquoted(data: Any, start: int, delimiter: int, selected: Any, out: Any
 
 
 @inline
-def end_row(mode: int, selected: Any, out: Any, state: Any) -> bool:
+def end_row(mode: int, column_numbers: Any, out: Any, state: Any) -> bool:
     """End a row, without a carriage return at its end; returns whether it is the first, or has an error."""
     has_return = mode == UNQUOTED and state[LAST_BYTE] == RETURN
     is_empty = state[COLUMN] == 0 and mode != QUOTE_CLOSED and state[CELL_SIZE] == has_return
-    if has_return and state[COLUMN] == selected[0]:
+    if has_return and state[COLUMN] == column_numbers[0]:
         state[TEXT_SIZE] -= 1
-    if has_return and state[COLUMN] == selected[1]:
+    if has_return and state[COLUMN] == column_numbers[1]:
         state[TAG_SIZE] -= 1
     n_columns = state[COLUMN] + 1
     state[COLUMN] = state[MODE] = state[CELL_SIZE] = 0
@@ -114,34 +114,34 @@ def end_row(mode: int, selected: Any, out: Any, state: Any) -> bool:
 
 
 @allocating_entry_point
-def split(data: Any, delimiter: int, selected: Any, out: Any, state: Any) -> int:
+def split(data: Any, delimiter: int, column_numbers: Any, out: Any, state: Any) -> int:
     """Read `data`; returns the number of bytes read, fewer than all after the first row or an error.
 
-    selected: the numbers of the text and the tag column. Updates in place: `out` (bytes of texts, their ends, bytes of
-    tags, their ends) and `state`. Empty lines are skipped.
+    column_numbers: of the text and the tag column. Updates in place: `out` (bytes of texts, their ends, bytes of tags,
+    their ends) and `state`. Empty lines are skipped.
     """
     i = 0
     while i < data.shape[0]:
         byte, mode = data[i], state[MODE]
         if mode == QUOTED:
-            i = read_quoted(data, i, selected, out, state)
+            i = read_quoted(data, i, column_numbers, out, state)
             continue
         if (mode in (CELL_START, UNQUOTED) and byte not in (QUOTE, NEWLINE, delimiter)) or (
             mode == UNQUOTED and byte == QUOTE
         ):
-            i = read_unquoted(data, i, delimiter, selected, out, state)
+            i = read_unquoted(data, i, delimiter, column_numbers, out, state)
             continue
         i += 1
         if byte == QUOTE:
             if mode == QUOTE_CLOSED:
-                copy_cell(data, i - 1, i, selected, out, state)
+                copy_cell(data, i - 1, i, column_numbers, out, state)
             state[MODE] = QUOTED
         elif byte == delimiter:
             state[COLUMN] += 1
             state[MODE] = state[CELL_SIZE] = CELL_START
         elif byte == NEWLINE:
             state[LINE] += 1
-            if end_row(mode, selected, out, state):
+            if end_row(mode, column_numbers, out, state):
                 return i
         elif byte != RETURN:
             state[ERROR] = TEXT_AFTER_QUOTE
@@ -157,7 +157,7 @@ class CsvParser:
         self.delimiter = delimiter
         self.state: NDArray[np.int64] = np.zeros(STATE_SIZE, np.int64)
         self.state[[LINE, ROW_LINE]] = 1
-        self.selected = (NO_COLUMN, NO_COLUMN)
+        self.column_numbers = (NO_COLUMN, NO_COLUMN)
         self.out = (np.empty(0, np.uint8), np.empty(0, np.int64), np.empty(0, np.uint8), np.empty(0, np.int64))
         self.n_cells = self.n_numbers = 0
 
@@ -166,12 +166,12 @@ class CsvParser:
         state, size = self.state, len(data)
         texts, text_ends, tags, tag_ends = self.out
         self.out = (
-            reserve(texts, state[TEXT_SIZE], size if self.selected[0] != NO_COLUMN else 0),
+            reserve(texts, state[TEXT_SIZE], size if self.column_numbers[0] != NO_COLUMN else 0),
             reserve(text_ends, state[N_ROWS], size),
-            reserve(tags, state[TAG_SIZE], size if self.selected[1] != NO_COLUMN else 0),
+            reserve(tags, state[TAG_SIZE], size if self.column_numbers[1] != NO_COLUMN else 0),
             reserve(tag_ends, state[N_ROWS], size),
         )
-        used = split(np.frombuffer(data, np.uint8), ord(self.delimiter), self.selected, self.out, state)
+        used = split(np.frombuffer(data, np.uint8), ord(self.delimiter), self.column_numbers, self.out, state)
         if state[ERROR] == WRONG_CELL_COUNT:
             raise self.error(f"the row has {state[COLUMN]} cells, the first row {state[N_COLUMNS]}")
         if state[ERROR] == TEXT_AFTER_QUOTE:
@@ -192,7 +192,7 @@ class CsvParser:
         data = texts[:last].tobytes()
         self.count_numbers(data, ends)
         row_tags = None
-        if self.selected[1] != NO_COLUMN:
+        if self.column_numbers[1] != NO_COLUMN:
             end = int(tag_ends[count - 1]) if count else 0
             tag_data = tags[:end].tobytes()
             row_tags = [tag_data[i:j].decode() for i, j in pairwise([0, *tag_ends[:count].tolist()])]
@@ -252,7 +252,7 @@ def csv_rows(blocks: Iterable[bytes], name: str, columns: ColumnSelection, delim
                 continue
             names, data = parse_header(head[:used], delimiter, name), head[used:]
             text, tag = columns.text_column(name, names, names), columns.tag_column(name, names)
-            parser.selected = (names.index(text), NO_COLUMN if tag is None else names.index(tag))
+            parser.column_numbers = (names.index(text), NO_COLUMN if tag is None else names.index(tag))
         parser.read(data)
         yield parser.rows()
     if parser.state[MODE] == QUOTED:

@@ -77,6 +77,6 @@ def detect(head: bytes, name: str, *, text_column: str | None) -> FileType:
     if text_column is not None and head.lstrip()[:1] == b"{":
         return FileType.JSON_LINES
     if text_column is not None:
-        known = ", ".join([*EXTENSIONS, *ARROW_EXTENSIONS])
-        raise CorpusError(f"{name} is plain text and has no column {text_column!r}; columns are read from {known}")
+        extensions = ", ".join([*EXTENSIONS, *ARROW_EXTENSIONS])
+        raise CorpusError(f"{name} is plain text and has no column {text_column!r}; columns are read from {extensions}")
     return FileType.TEXT

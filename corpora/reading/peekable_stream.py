@@ -22,13 +22,13 @@ class PeekableStream:
     def __init__(self, read: Read, name: str, head_size: int = HEAD) -> None:
         self.source = read
         self.name = name
-        self.buffered, self.bytes_read = b"", 0
-        self.head = self.buffered = self.read(head_size)
+        self.buffer, self.bytes_read = b"", 0
+        self.head = self.buffer = self.read(head_size)
         self.bytes_read = 0
 
     def read_some(self, size: int) -> bytes:
         """Return up to `size` bytes; b"" only at the end."""
-        data, self.buffered = self.buffered[:size], self.buffered[size:]
+        data, self.buffer = self.buffer[:size], self.buffer[size:]
         data = data or self.source(min(size, MAX_READ))
         self.bytes_read += len(data)
         return data

@@ -178,17 +178,17 @@ class SourceReader:
         if first and isinstance(first[0], str) and not isinstance(source.items, Texts):
             refuse_path(first[0])
         is_text = bool(first) and isinstance(first[0], str)
-        buffered: list[tuple[int, Any]] = []
+        buffer: list[tuple[int, Any]] = []
         size = 0
         for number, item in enumerate(islice(chain(first, items), self.rows), 1):
             self.rows = None if self.rows is None else self.rows - 1
-            checked = check_text(number, item) if is_text else check_tokens(number, item)
-            buffered.append((number, checked))
-            size += len(checked) + 1
+            value = check_text(number, item) if is_text else check_tokens(number, item)
+            buffer.append((number, value))
+            size += len(value) + 1
             if size >= self.size:
-                yield from self.item_blocks(buffered, is_text, decoder)
-                buffered, size = [], 0
-        yield from self.item_blocks(buffered, is_text, decoder)
+                yield from self.item_blocks(buffer, is_text, decoder)
+                buffer, size = [], 0
+        yield from self.item_blocks(buffer, is_text, decoder)
 
     def item_blocks(self, items: list[tuple[int, Any]], is_text: bool, decoder: Utf8Decoder) -> Iterator[Block]:
         """Yield token lists as one block, or strings as blocks: small ones joined, and a large one by itself."""
@@ -197,17 +197,17 @@ class SourceReader:
             self.done += sum(len(token) for tokens in lists for token in tokens)
             yield TokenLists(lists)
         else:
-            joined: list[bytes] = []
+            small_documents: list[bytes] = []
             for number, item in items:
                 data = encode_utf8(item, decoder, f"item {number}")
                 self.done += len(data)
                 if len(data) < self.size:
-                    joined.append(data)
+                    small_documents.append(data)
                 else:
-                    yield join_documents(joined)
-                    joined = []
+                    yield join_documents(small_documents)
+                    small_documents = []
                     yield from split_text(data, self.size)
-            yield join_documents(joined)
+            yield join_documents(small_documents)
         self.progress(self.done)
 
 

@@ -108,19 +108,19 @@ def json_records(blocks: Iterable[bytes], file: str) -> Iterator[Record]:
 
 def complete_lines(blocks: Iterable[bytes], file: str) -> Iterator[list[str]]:
     """Yield the lines that end in each block, without their ends; then what follows the last line end."""
-    unfinished: list[str] = []
+    partial_line: list[str] = []
     number = length = 0
     for block in blocks:
         first, *others = block.decode().split("\n")
-        unfinished.append(first)
+        partial_line.append(first)
         length += len(first)
         if length > MAX_ROW:
             raise CorpusError(f"{file}, line {number + 1}: longer than {MAX_ROW} characters")
         if others:
             *lines, last = others
-            yield ["".join(unfinished), *lines]
-            unfinished, length, number = [last], len(last), number + len(others)
-    yield ["".join(unfinished)]
+            yield ["".join(partial_line), *lines]
+            partial_line, length, number = [last], len(last), number + len(others)
+    yield ["".join(partial_line)]
 
 
 def parse_object(line: str, position: str) -> dict[str, Any]:

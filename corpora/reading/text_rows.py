@@ -45,11 +45,14 @@ class Rows:
 
 @dataclass
 class ColumnSelection:
-    """The requested columns; `inferred` maps files to the text column that was chosen because none was requested."""
+    """The requested columns.
+
+    inferred_columns: the text column of each file for which none was requested.
+    """
 
     text: str | None = None
     tag: str | None = None
-    inferred: dict[str, str] = field(default_factory=dict)
+    inferred_columns: dict[str, str] = field(default_factory=dict)
 
     def text_column(self, file: str, candidates: Sequence[str], names: Sequence[str]) -> str:
         """Return the text column of a file with these columns, of which `candidates` hold strings.
@@ -61,7 +64,7 @@ class ColumnSelection:
             check_column_exists(file, self.text, names)
             return self.text
         if len(candidates) == 1:
-            self.inferred[file] = candidates[0]
+            self.inferred_columns[file] = candidates[0]
             return candidates[0]
         if not candidates:
             raise CorpusError(f"{file} has no column of strings; its columns: {format_names(names)}")
@@ -84,8 +87,8 @@ def check_column_exists(file: str, column: str, names: Sequence[str]) -> None:
 
 def format_names(names: Sequence[str], limit: int = 20) -> str:
     """Format names for a message."""
-    shown = ", ".join(repr(name)[1:-1] for name in names[:limit])
-    return f"{shown} and {len(names) - limit} more" if len(names) > limit else shown or "none"
+    text = ", ".join(repr(name)[1:-1] for name in names[:limit])
+    return f"{text} and {len(names) - limit} more" if len(names) > limit else text or "none"
 
 
 def describe(value: object) -> str:
@@ -123,16 +126,16 @@ def split_text(data: bytes, size: int) -> Iterator[TextBlock]:
 
 def merge_parts(parts: Iterator[Rows], size: int) -> Iterator[Rows]:
     """Yield the same rows in fewer parts, of `size` bytes or more each."""
-    buffered: list[Rows] = []
+    buffer: list[Rows] = []
     length = 0
     for rows in parts:
-        buffered.append(rows)
+        buffer.append(rows)
         length += len(rows.data)
         if length >= size:
-            yield concatenate_rows(buffered)
-            buffered, length = [], 0
-    if buffered:
-        yield concatenate_rows(buffered)
+            yield concatenate_rows(buffer)
+            buffer, length = [], 0
+    if buffer:
+        yield concatenate_rows(buffer)
 
 
 def concatenate_rows(parts: list[Rows]) -> Rows:

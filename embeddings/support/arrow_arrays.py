@@ -20,10 +20,10 @@ def to_string_array(words: Any) -> Any:
 
     if hasattr(words, "to_pylist"):
         return words.cast(pa.large_string())
-    encoded = [word.encode() for word in words]
-    offsets = np.zeros(len(encoded) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=offsets[1:])
-    return pa.LargeStringArray.from_buffers(len(encoded), pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded)))
+    utf8_words = [word.encode() for word in words]
+    offsets = np.zeros(len(utf8_words) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, utf8_words), np.int64, len(utf8_words)), out=offsets[1:])
+    return pa.LargeStringArray.from_buffers(len(utf8_words), pa.py_buffer(offsets), pa.py_buffer(b"".join(utf8_words)))
 
 
 def string_scalar(word: str) -> Any:

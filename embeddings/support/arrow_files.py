@@ -34,6 +34,6 @@ def read_table(path: Path, kind: str, schema: Any = None) -> Any:
     except (OSError, pyarrow.ArrowException, UnicodeDecodeError) as error:
         raise FormatError(f"{path} is not a readable {kind}: {' '.join(str(error).split())}") from error
     if schema is not None and not table.schema.equals(schema):
-        expected = ", ".join(f"{field.name} ({field.type})" for field in schema)
-        raise FormatError(f"{path} is not a {kind}: it has {columns}, expected {expected}")
+        expected_columns = ", ".join(f"{field.name} ({field.type})" for field in schema)
+        raise FormatError(f"{path} is not a {kind}: it has {columns}, expected {expected_columns}")
     return table

@@ -81,7 +81,7 @@ def pair_cosines(
 def select_top(
     scores: np.ndarray,
     top: int,
-    excluded: Sequence[int],
+    excluded_rows: Sequence[int],
     margin: float,
     exact: Callable[[np.ndarray], np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -89,9 +89,9 @@ def select_top(
 
     Two approximate scores that differ by less than `margin` may be in the wrong order.
     """
-    excluded = [row for row in set(excluded) if row < len(scores)]
-    scores[excluded] = -np.inf
-    top = min(top, len(scores) - len(excluded))
+    excluded_rows = [row for row in set(excluded_rows) if row < len(scores)]
+    scores[excluded_rows] = -np.inf
+    top = min(top, len(scores) - len(excluded_rows))
     if top <= 0:
         return np.empty(0, dtype=np.int64), np.empty(0)
     last = np.partition(scores, len(scores) - top)[len(scores) - top]

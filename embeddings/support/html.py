@@ -20,15 +20,15 @@ def text(value: object) -> Html:
     """Escape a value, unless it is `Html`; unprintable characters become U+FFFD."""
     if isinstance(value, Html):
         return value
-    shown = ("\ufffd" if mark != "\n" and category(mark) in UNPRINTABLE else mark for mark in str(value))
-    return Html(html.escape("".join(shown)))
+    marks = ("\ufffd" if mark != "\n" and category(mark) in UNPRINTABLE else mark for mark in str(value))
+    return Html(html.escape("".join(marks)))
 
 
 def tag(name: str, *inside: object, **attributes: object) -> Html:
     """Build an element; attributes that are None are omitted, `class_` is class and `view_box` is viewBox."""
     names = {key: "viewBox" if key == "view_box" else key.rstrip("_").replace("_", "-") for key in attributes}
-    rendered = "".join(f' {names[key]}="{text(value)}"' for key, value in attributes.items() if value is not None)
-    return Html(f"<{name}{rendered}>{''.join(map(text, inside))}</{name}>")
+    markup = "".join(f' {names[key]}="{text(value)}"' for key, value in attributes.items() if value is not None)
+    return Html(f"<{name}{markup}>{''.join(map(text, inside))}</{name}>")
 
 
 def word(value: str) -> Html:

@@ -3,8 +3,8 @@
 
 def table_row(cells: list[str]) -> str:
     """Format one row of a table."""
-    escaped = (" ".join(cell.split()).replace("|", "\\|") for cell in cells)
-    return f"| {' | '.join(escaped)} |"
+    texts = (" ".join(cell.split()).replace("|", "\\|") for cell in cells)
+    return f"| {' | '.join(texts)} |"
 
 
 def replace_between(text: str, mark: str, content: str) -> str:

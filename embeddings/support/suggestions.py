@@ -6,7 +6,7 @@ from difflib import get_close_matches
 MAX_COMPARED = 50_000
 
 
-def close_matches(word: str, words: Sequence[str], known: Mapping[str, object], number: int = 3) -> list[str]:
+def close_matches(word: str, words: Sequence[str], index: Mapping[str, object], number: int = 3) -> list[str]:
     """Return up to `number` words that are spelled like `word`, best first.
 
     Other letter cases come first. Then the 50,000 most frequent words with a similar length and the same first or
@@ -15,7 +15,7 @@ def close_matches(word: str, words: Sequence[str], known: Mapping[str, object], 
     if not isinstance(word, str) or not word:
         return []
     cases = dict.fromkeys((word.lower(), word.capitalize(), word.upper()))
-    same_letters = [other for other in cases if other in known and other != word]
+    same_letters = [other for other in cases if other in index and other != word]
     candidates = [
         other
         for other in words[:MAX_COMPARED]

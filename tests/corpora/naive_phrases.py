@@ -14,7 +14,7 @@ def word2phrase_scores(sentences, delta):
 
 def connected_pairs(sentences, connectors, reach):
     """Count pairs of adjacent words, with up to `reach` connectors between them: (first, *between, second)."""
-    found = Counter()
+    counts = Counter()
     for sentence in sentences:
         for start, first in enumerate(sentence):
             if first in connectors:
@@ -22,9 +22,9 @@ def connected_pairs(sentences, connectors, reach):
             for end in range(start + 1, len(sentence)):
                 if sentence[end] not in connectors:
                     if end - start - 1 <= reach:
-                        found[tuple(sentence[start : end + 1])] += 1
+                        counts[tuple(sentence[start : end + 1])] += 1
                     break
-    return found
+    return counts
 
 
 def join_sentences(sentences, steps):

@@ -27,8 +27,8 @@ def with_words(sentences):
     return [*sentences, ["a", "b"]]
 
 
-def scores(found):
-    return {phrase.words: phrase.score for phrase in found}
+def scores(detected_phrases):
+    return {phrase.words: phrase.score for phrase in detected_phrases}
 
 
 @pytest.fixture(scope="module")
@@ -47,9 +47,9 @@ def sentences(sample):
 def test_scores_equal_the_word2phrase_reference(sentences, delta):
     sentences = with_words(sentences)
     with encode(sentences) as encoded:
-        found = scores(Phrases(scoring="word2phrase", threshold=0.5, min_count=delta).find(encoded))
+        detected_phrases = scores(Phrases(scoring="word2phrase", threshold=0.5, min_count=delta).find(encoded))
     expected = {pair: score for pair, score in word2phrase_scores(sentences, delta).items() if score > 0.5}
-    assert found == pytest.approx(expected)
+    assert detected_phrases == pytest.approx(expected)
 
 
 @settings(deadline=None, max_examples=30)
@@ -59,9 +59,9 @@ def test_pairs_with_connectors_equal_the_reference(sentences, connectors, min_co
     with encode(sentences) as encoded, tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "words")
         path.write_text(" ".join([*connectors, "unseen"]))
-        found = Phrases(scoring="count", min_count=min_count, connectors=str(path)).find(encoded)
+        detected_phrases = Phrases(scoring="count", min_count=min_count, connectors=str(path)).find(encoded)
     expected = connected_pairs(sentences, connectors, bigram_counts.MAX_CONNECTORS)
-    assert {phrase.words: phrase.count for phrase in found} == {
+    assert {phrase.words: phrase.count for phrase in detected_phrases} == {
         words: count for words, count in expected.items() if count >= min_count
     }
 
@@ -70,16 +70,19 @@ def test_at_most_four_connectors_in_a_row(tmp_path):
     (tmp_path / "words").write_text("of the")
     sentences = [["king", *["of", "the"] * 2, "hill"], ["king", *["of"] * 5, "hill", "king"]]
     with encode(sentences) as encoded:
-        found = Phrases(scoring="count", min_count=1, connectors=str(tmp_path / "words")).find(encoded)
-    assert [phrase.words for phrase in found] == [("hill", "king"), ("king", "of", "the", "of", "the", "hill")]
+        detected_phrases = Phrases(scoring="count", min_count=1, connectors=str(tmp_path / "words")).find(encoded)
+    assert [phrase.words for phrase in detected_phrases] == [
+        ("hill", "king"),
+        ("king", "of", "the", "of", "the", "hill"),
+    ]
 
 
 @pytest.mark.parametrize(("case", "found"), [("lower", [("king", "of", "spain")]), ("keep", [])])
-def test_connectors_have_the_case_of_the_text(tmp_path, case, found):
+def test_connectors_have_the_case_of_the_text(tmp_path, case, detected_phrases):
     (tmp_path / "words").write_text("Of")
     with encode(["king of Spain"] * 2, case=case) as encoded:
         phrases = Phrases(scoring="count", min_count=2, connectors=str(tmp_path / "words")).find(encoded)
-    assert [phrase.words for phrase in phrases if len(phrase.words) > 2] == found
+    assert [phrase.words for phrase in phrases if len(phrase.words) > 2] == detected_phrases
 
 
 def test_the_threshold_is_exclusive():
@@ -122,10 +125,10 @@ def test_no_pair_spans_an_unknown_word(sentences, unknown):
 
         words = [word for word in encoded.vocabulary.words if word != unknown]
         remap(encoded, Vocabulary(words, np.zeros(len(words))), Path(folder))
-        found = Phrases(scoring="count", min_count=1).find(EncodedCorpus(Path(folder)))
+        detected_phrases = Phrases(scoring="count", min_count=1).find(EncodedCorpus(Path(folder)))
         scored = Phrases(scoring="npmi", threshold=-1.0, min_count=1).find(EncodedCorpus(Path(folder)))
     expected = Counter(pair for pair in connected_pairs(sentences, (), 0).elements() if unknown not in pair)
-    assert {phrase.words: phrase.count for phrase in found} == expected
+    assert {phrase.words: phrase.count for phrase in detected_phrases} == expected
     # counts are those of the corpus, whatever the vocabulary says
     words, total = Counter(word for sentence in sentences for word in sentence), sum(map(len, sentences))
     for phrase in scored:
@@ -153,11 +156,11 @@ def test_scores_and_joins_equal_gensim(sample, sentences, scoring, threshold, co
     ours = Phrases(scoring=scoring, threshold=threshold, min_count=5, connectors=connectors).find(sample)
     assert len(ours) > 200
     expected = theirs.export_phrases()
-    found = {"_".join(phrase.words): phrase.score for phrase in ours}
-    assert found.keys() == expected.keys()
+    detected_phrases = {"_".join(phrase.words): phrase.score for phrase in ours}
+    assert detected_phrases.keys() == expected.keys()
     shared = sorted(expected)
     exact = EXACT[connectors is not None]
-    np.testing.assert_allclose([found[key] for key in shared], [expected[key] for key in shared], rtol=exact)
+    np.testing.assert_allclose([detected_phrases[key] for key in shared], [expected[key] for key in shared], rtol=exact)
     with ours.apply(sample) as encoded:
         assert decoded(encoded) == [theirs[sentence] for sentence in sentences]
 
@@ -209,12 +212,12 @@ def test_each_pass_may_have_its_own_threshold(sample, sentences):
 
 
 def test_phrases_are_sorted_by_score_and_rare_words_form_none(sample):
-    found = Phrases(min_count=20).find(sample)
-    ranks = [phrase.score for phrase in found]
+    detected_phrases = Phrases(min_count=20).find(sample)
+    ranks = [phrase.score for phrase in detected_phrases]
     assert ranks == sorted(ranks, reverse=True)
     counts = dict(zip(sample.vocabulary.words, sample.vocabulary.counts.tolist(), strict=True))
-    assert min(counts[word] for phrase in found for word in phrase.words) > 20
-    assert found.fingerprint == Phrases(min_count=20).find(sample).fingerprint
+    assert min(counts[word] for phrase in detected_phrases for word in phrase.words) > 20
+    assert detected_phrases.fingerprint == Phrases(min_count=20).find(sample).fingerprint
 
 
 @pytest.mark.parametrize(

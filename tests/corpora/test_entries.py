@@ -100,9 +100,9 @@ def test_a_broken_entry_is_replaced(text, home, name, damage):
         file.write_bytes(file.read_bytes()[:-1] if damage == "shorter" and name != META else b"")
     with pytest.raises(FormatError, match="not a complete encoded corpus"):
         EncodedCorpus(whole.folder)
-    again = Corpus(text).encode()
-    assert again.folder == whole.folder
-    assert decoded(again) == [["one", "two"], [], ["two", "three"]]
+    second = Corpus(text).encode()
+    assert second.folder == whole.folder
+    assert decoded(second) == [["one", "two"], [], ["two", "three"]]
     assert len(names(home)) == 1
 
 
@@ -197,9 +197,9 @@ def test_a_full_disk_is_reported_in_one_line_and_leaves_no_files(tmp_path, home,
 def test_the_fingerprint_depends_on_content_not_path(text, tmp_path):
     shutil.copy(text, tmp_path / "copy")
     here, there = Corpus(text).encode(), Corpus(tmp_path / "copy").encode()
-    given = Corpus([["one", "two"], [], ["two", "three"]]).encode()
+    token_lists = Corpus([["one", "two"], [], ["two", "three"]]).encode()
     assert here.fingerprint == there.fingerprint
-    assert given.fingerprint != here.fingerprint  # other documents
+    assert token_lists.fingerprint != here.fingerprint  # other documents
     assert Corpus(["one two"]).encode().fingerprint != Corpus(["one twi"]).encode().fingerprint
     assert Corpus([["a", "bc"]]).encode().fingerprint != Corpus([["ab", "c"]]).encode().fingerprint
 
@@ -217,15 +217,15 @@ def test_concurrent_runs_agree(text, home):
 
 
 def test_of_two_finished_runs_the_first_is_cached(text, home):
-    kept = Corpus(text).encode()
+    first = Corpus(text).encode()
     scratch = home / ".second.partial"
-    shutil.copytree(kept.folder, scratch)
-    assert entries.store(scratch, kept.folder).folder == kept.folder
+    shutil.copytree(first.folder, scratch)
+    assert entries.store(scratch, first.folder).folder == first.folder
     assert len(names(home)) == 1
 
 
 def test_partial_folders_of_killed_runs_are_removed_after_a_day(text, home):
-    for name, age in (("old", 2 * entries.ABANDONED), ("young", 0)):
+    for name, age in (("old", 2 * entries.ABANDONED_AFTER), ("young", 0)):
         folder = home / f".{name}{tempdir.PARTIAL}"
         folder.mkdir(parents=True)
         (folder / IDS).write_bytes(b"")

@@ -178,12 +178,12 @@ def test_encoding_works_without_a_cache(tmp_path, situation):
         "within a file": {"EMBEDDINGS_CACHE": str(tmp_path / "file" / "x")},
         "nowhere": {"EMBEDDINGS_CACHE": "/proc/none"},
     }[situation]
-    gone = ("EMBEDDINGS_CACHE", "XDG_CACHE_HOME")
-    kept = {name: value for name, value in os.environ.items() if name not in gone}
+    cache_variables = ("EMBEDDINGS_CACHE", "XDG_CACHE_HOME")
+    environment_rest = {name: value for name, value in os.environ.items() if name not in cache_variables}
     code = f"from embeddings.corpora import Corpus; print(Corpus({str(tmp_path / 'f')!r}).encode().ids.tolist())"
     done = subprocess.run(
         [sys.executable, "-c", code],
-        env={**kept, "NUMBA_DISABLE_JIT": "1", **environment, "TMPDIR": str(tmp_path)},
+        env={**environment_rest, "NUMBA_DISABLE_JIT": "1", **environment, "TMPDIR": str(tmp_path)},
         capture_output=True,
         text=True,
     )

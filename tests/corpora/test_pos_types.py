@@ -110,8 +110,11 @@ def test_triples_of_a_model():
         Triple("verb-object", "drive", "car", "drive_the_car", 4),
     ]
     assert triples(vectors, joiner="+") == []
-    listed = PhraseList(["drive the car", "red car", "car drive"])
-    assert [triple.token for triple in triples(vectors, lexicon=TAGS, phrases=listed)] == ["red_car", "drive_the_car"]
+    phrase_list = PhraseList(["drive the car", "red car", "car drive"])
+    assert [triple.token for triple in triples(vectors, lexicon=TAGS, phrases=phrase_list)] == [
+        "red_car",
+        "drive_the_car",
+    ]
     assert triples(model(["red", "car", "red+car"]), joiner="+")[0] == Triple(
         "adjective-noun", "red", "car", "red+car", 1
     )

@@ -212,6 +212,6 @@ except OutputError as error:
 def test_no_permission(mode, python):
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, mode)
-        found = python("-c", CHECK, f"{folder}/out")
+        result = python("-c", CHECK, f"{folder}/out")
         os.chmod(folder, 0o700)
-    assert found.stdout == f"{folder}/out cannot be written: Permission denied in {folder}\n"
+    assert result.stdout == f"{folder}/out cannot be written: Permission denied in {folder}\n"

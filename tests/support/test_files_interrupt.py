@@ -70,14 +70,14 @@ def test_an_interrupted_file_leaves_the_old_one(monkeypatch, tmp_path):
 
 def record_fsync(monkeypatch):
     """A list of the files flushed to disk from now on."""
-    found, sync = [], os.fsync
+    flushed_files, sync = [], os.fsync
 
     def fsync(number):
-        found.append(Path(os.readlink(f"/proc/self/fd/{number}")).name)
+        flushed_files.append(Path(os.readlink(f"/proc/self/fd/{number}")).name)
         sync(number)
 
     monkeypatch.setattr(os, "fsync", fsync)
-    return found
+    return flushed_files
 
 
 def test_every_file_of_a_folder_is_flushed_to_disk(monkeypatch, tmp_path):
@@ -85,18 +85,18 @@ def test_every_file_of_a_folder_is_flushed_to_disk(monkeypatch, tmp_path):
     names = ["a", "deep/b", "deep/deeper/c", "deep/.hidden", "empty"]
     for name in names:
         (tmp_path / name).write_text("x" * (name != "empty"))
-    found = record_fsync(monkeypatch)
+    flushed_files = record_fsync(monkeypatch)
     fsync(tmp_path)
-    assert sorted(found) == sorted(Path(name).name for name in names)
+    assert sorted(flushed_files) == sorted(Path(name).name for name in names)
     assert (tmp_path / "deep" / "deeper" / "c").read_text() == "x"
 
 
 def test_one_file_is_flushed_to_disk(monkeypatch, tmp_path):
     (tmp_path / "a").write_text("x")
     (tmp_path / "b").write_text("x")
-    found = record_fsync(monkeypatch)
+    flushed_files = record_fsync(monkeypatch)
     fsync(tmp_path / "a")
-    assert found == ["a"]
+    assert flushed_files == ["a"]
 
 
 @pytest.mark.parametrize("folder", [True, False])
