@@ -4,10 +4,9 @@
 Python objects are pickles and are never read.
 """
 
-import os
 import re
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
@@ -55,50 +54,36 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
 
 
 def read_matrix(path: Path) -> np.ndarray:
-    """The matrix, memory-mapped read-only if it is float32; other floats are read and converted."""
-    with open_binary(path) as stream:
-        shape, fortran_order, dtype = read_header(path, stream)
-        start, size = stream.tell(), os.fstat(stream.fileno()).st_size
-    expected = shape[0] * shape[1] * dtype.itemsize
-    if expected != size - start:
-        what = "truncated" if expected > size - start else "too long"
-        raise FormatError(f"{path} is {what}: {shape} {dtype} takes {expected} bytes, but {size - start} follow")
-    if not expected:
-        return np.empty(shape, dtype=np.float32)
-    matrix = np.memmap(path, dtype, "r", offset=start, shape=shape, order="F" if fortran_order else "C")
+    """The matrix as float32, memory-mapped read-only if it is stored as such."""
+    matrix = map_matrix(path)
     if matrix.dtype == np.float32:
         return matrix
     with np.errstate(over="ignore"):  # overflow becomes infinity, which a later check refuses, naming the word
         return matrix.astype(np.float32, subok=False)
 
 
-def read_header(path: Path, stream: BinaryIO) -> tuple[tuple[int, int], bool, "np.dtype[Any]"]:
-    """The shape of a matrix of floats, whether it is in Fortran order, and its dtype; the stream moves to the data."""
+def map_matrix(path: Path) -> np.memmap:
+    """The matrix (words, dim) of floats, memory-mapped."""
+    open_binary(path).close()  # refuses pipes and missing files
     try:
-        version = np.lib.format.read_magic(stream)
-        reader = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
-        shape, fortran_order, dtype = reader(stream)
-    except KeyError:
-        raise FormatError(f"{path} has an unsupported .npy version; versions 1.0 and 2.0 are supported") from None
+        matrix = np.lib.format.open_memmap(path, mode="r")
     except Exception as error:  # numpy evaluates the header as Python text, which can raise almost anything
         reason = " ".join(str(error).split())
-        raise FormatError(f"{path} is truncated or not an .npy file: {reason:.200}") from None
-    if dtype.hasobject:
-        raise FormatError(f"{path} contains Python objects, a pickle that can run any code; it is never read")
-    if len(shape) != 2 or shape[1] < 1 or shape[0] < 0:
-        raise FormatError(f"{path}: the matrix must be (words, dim) with dim at least 1, got {shape}")
-    if dtype.kind != "f" or dtype.itemsize not in (2, 4, 8):
-        raise FormatError(f"{path}: the matrix must be float16, float32 or float64, got {dtype}")
-    return (shape[0], shape[1]), fortran_order, dtype
+        raise FormatError(f"{path} is truncated or not an .npy file of numbers: {reason:.200}") from None
+    if matrix.ndim != 2 or matrix.shape[1] < 1 or matrix.dtype.kind != "f" or matrix.dtype.itemsize > 8:
+        kind = f"{matrix.shape} {matrix.dtype}"
+        raise FormatError(f"{path}: the matrix must be (words, dim) float16, float32 or float64, got {kind}")
+    size, expected = path.stat().st_size, matrix.offset + matrix.nbytes
+    if size != expected:
+        raise FormatError(f"{path} has {size} bytes, but {matrix.shape} {matrix.dtype} takes {expected}")
+    return matrix
 
 
 def describe(path: Path) -> dict[str, Any]:
     """Facts from the header."""
-    with open_binary(path) as stream:
-        shape, _, dtype = read_header(path, stream)
-    words_path = path.with_suffix(".txt")
-    words_in = str(words_path) if words_path.exists() else None
-    return {"words": shape[0], "dim": shape[1], "dtype": str(dtype), "words_in": words_in}
+    matrix, words_path = map_matrix(path), path.with_suffix(".txt")
+    facts = {"words": len(matrix), "dim": matrix.shape[1], "dtype": str(matrix.dtype)}
+    return facts | {"words_in": str(words_path) if words_path.exists() else None}
 
 
 FORMAT = Format(

@@ -18,7 +18,7 @@ import numpy as np
 from embeddings.corpora.reading.compressed_files import open_binary
 from embeddings.errors import FormatError, SettingError
 from embeddings.formats.build_vectors import build_vectors
-from embeddings.formats.npy import read_header, read_matrix
+from embeddings.formats.npy import map_matrix, read_matrix
 from embeddings.formats.tokenizer_json import has_only_word_characters, is_lower_case
 from embeddings.support.extras import import_extra
 from embeddings.vectors.file_format import Format
@@ -168,10 +168,8 @@ def read_json(path: Path, errors: str) -> Any:
 
 def describe(path: Path) -> dict[str, Any]:
     """Facts from the header of the matrix."""
-    data = vocabulary_folder(path) / DATA
-    with open_binary(data) as stream:
-        shape, _, dtype = read_header(data, stream)
-    return {"words": None, "rows": shape[0], "dim": shape[1], "dtype": str(dtype)}
+    matrix = map_matrix(vocabulary_folder(path) / DATA)
+    return {"words": None, "rows": len(matrix), "dim": matrix.shape[1], "dtype": str(matrix.dtype)}
 
 
 FORMAT = Format(

@@ -77,13 +77,13 @@ def header(text, version=b"\x01\x00"):
     ("content", "message"),
     [
         (b"\x93NUMPY", "truncated.*npy"),
-        (header("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999, 300), }"), "truncated.*99999999999"),
+        (header("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999, 300), }"), "truncated.*npy"),
         (header("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 0), }"), "dim"),
-        (header("{'descr': '<f4', 'fortran_order': False, 'shape': (-3, 2), }"), "dim"),
+        (header("{'descr': '<f4', 'fortran_order': False, 'shape': (-3, 2), }"), "negative"),
         (header("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }") + bytes(12), "dim"),
         (header("{'descr': '<i4', 'fortran_order': False, 'shape': (3, 2), }") + bytes(24), "int32"),
-        (header("{'descr': '|O', 'fortran_order': False, 'shape': (3, 2), }"), "pickle"),
-        (header("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }") + bytes(25), "24 bytes.*25"),
+        (header("{'descr': '|O', 'fortran_order': False, 'shape': (3, 2), }"), "objects"),
+        (header("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }") + bytes(25), "154.*153"),
         (header("__import__('os').system('true')"), "npy file"),
         (header("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }", b"\x09\x00"), "version|npy file"),
         (b"\x93NUMPY\x02\x00\xff\xff\xff\xff", "truncated.*npy"),
@@ -108,7 +108,7 @@ def test_objects_are_never_unpickled(tmp_path, small):
     stream = io.BytesIO()
     np.save(stream, objects, allow_pickle=True)
     (tmp_path / "v.npy").write_bytes(stream.getvalue())
-    with pytest.raises(FormatError, match="pickle"):
+    with pytest.raises(FormatError, match="objects"):
         load(tmp_path / "v.npy", allow_pickle=True)
 
 
