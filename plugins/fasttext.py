@@ -8,7 +8,7 @@ import numpy as np
 from embeddings.errors import SettingError
 from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.hidden_layer import GRADIENT, HIDDEN
-from embeddings.kernels.jit import entry_point
+from embeddings.kernels.jit import as_helper, entry_point, inline, noinline
 from embeddings.kernels.row_operations import address, copy_row, hadamard_add, padded
 from embeddings.kernels.step_buffers import StepBuffers, learn, new_step_buffers
 from embeddings.kernels.subword_rows import (
@@ -36,7 +36,6 @@ from embeddings.training.parameters import Arrays, random_rows, unpad, zero_rows
 from embeddings.training.task import Task, WindowTrainer
 
 POSITION_WEIGHTS = 2  # of `StepBuffers.hidden_rows`, after a hidden row and its gradient
-SKIPGRAM, CBOW, WEIGHTED = 0, 1, 2  # of `Tables.architecture`
 FASTTEXT_BLOCK_SIZE = 512  # words: composed rows are outdated by at most one block
 
 
@@ -59,26 +58,45 @@ class Tables(NamedTuple):
     cache: SubwordCache
     output: np.ndarray
     positions: np.ndarray
-    architecture: int
+
+
+skipgram_step, cbow_step = as_helper(skipgram.learn_block), as_helper(cbow.learn_block)
 
 
 @entry_point
-def learn_block(block: Block, tables: Tables, buffers: StepBuffers, rate: float) -> None:
-    """Skip-gram or CBOW on composed rows."""
-    cache = tables.cache
-    count = compose_block(cache, block, tables.subwords, buffers)
-    inner = Block(block.words, cache.inputs, block.start, block.stop, block.noise, block.cursor, block.documents)
-    if tables.architecture == SKIPGRAM:
-        skipgram.learn_block(inner, skipgram.Tables(cache.rows, tables.output), buffers, rate)
-    elif tables.architecture == CBOW:
-        cbow.learn_block(inner, cbow.Tables(cache.rows, tables.output, True, False), buffers, rate)
-    else:
-        learn_weighted(inner, tables, buffers, rate)
-    backprop_to_subwords(cache, count, tables.subwords, buffers)
+def learn_skipgram(block: Block, tables: Tables, buffers: StepBuffers, rate: float) -> None:
+    """Skip-gram on composed rows."""
+    count = compose_block(tables.cache, block, tables.subwords, buffers)
+    step_tables = skipgram.Tables(tables.cache.rows, tables.output)
+    skipgram_step(composed_block(block, tables.cache), step_tables, buffers, rate)
+    backprop_to_subwords(tables.cache, count, tables.subwords, buffers)
 
 
 @entry_point
-def learn_weighted(block: Block, tables: Tables, buffers: StepBuffers, rate: float) -> None:
+def learn_cbow(block: Block, tables: Tables, buffers: StepBuffers, rate: float) -> None:
+    """CBOW on composed rows."""
+    count = compose_block(tables.cache, block, tables.subwords, buffers)
+    step_tables = cbow.Tables(tables.cache.rows, tables.output, True, False)
+    cbow_step(composed_block(block, tables.cache), step_tables, buffers, rate)
+    backprop_to_subwords(tables.cache, count, tables.subwords, buffers)
+
+
+@entry_point
+def learn_weighted_cbow(block: Block, tables: Tables, buffers: StepBuffers, rate: float) -> None:
+    """CBOW with position weights on composed rows."""
+    count = compose_block(tables.cache, block, tables.subwords, buffers)
+    weighted_cbow_step(composed_block(block, tables.cache), tables, buffers, rate)
+    backprop_to_subwords(tables.cache, count, tables.subwords, buffers)
+
+
+@inline
+def composed_block(block: Block, cache: SubwordCache) -> Block:
+    """A block whose inputs are the rows of the cache."""
+    return Block(block.words, cache.inputs, block.start, block.stop, block.noise, block.cursor, block.documents)
+
+
+@noinline
+def weighted_cbow_step(block: Block, tables: Tables, buffers: StepBuffers, rate: float) -> None:
     """CBOW with position weights: equation 2 of Mikolov et al. (2018).
 
     h = (d_1 * u_1 + ... + d_m * u_m) / m, elementwise. A context u gets the undivided gradient of h, as in CBOW; the
@@ -158,17 +176,19 @@ class FastText(WindowTrainer):
         subwords, output = self.initial_subwords(task), zero_rows(len(task.vocabulary), self.dim)
         positions = zero_rows(2 * self.window, self.dim)
         positions[:, : self.dim] = 1
-        architecture = WEIGHTED if self.position_weights else CBOW if self.architecture == "cbow" else SKIPGRAM
+        kernel = learn_skipgram if self.architecture == "skipgram" else learn_cbow
+        if self.position_weights:
+            kernel = learn_weighted_cbow
         stream, max_parts = task.window_stream(size=FASTTEXT_BLOCK_SIZE), 1 + int(np.diff(subwords.offsets).max())
         size, width, contexts = len(stream.new_block().words), padded(self.dim), 2 * self.window
-        inputs = contexts if architecture == SKIPGRAM else 1
+        inputs = contexts if self.architecture == "skipgram" else 1
 
         def thread_tables() -> Tables:
             cache = new_subword_cache(size, len(subwords.words), max_parts, width)
-            return Tables(subwords, cache, output, positions, architecture)
+            return Tables(subwords, cache, output, positions)
 
         return task.run(
-            learn_block,
+            kernel,
             SharedTables(subwords, output, positions),
             lambda: new_step_buffers(inputs, 1 + self.negatives, width, contexts=contexts, rows=3),
             thread_tables=thread_tables,

@@ -1,15 +1,18 @@
 """How kernels are compiled, and where compiled code is cached.
 
 numba's disk cache checks only the file of the called function, so it misses edits to helpers in other files. Here the
-name of the cache folder is a digest of every source file a kernel can be made of: this folder and the kernel's own.
-Compiled code is never older than its source.
+name of the cache folder contains a digest of every source file that a kernel can be made of: compiled code is never
+older than its source.
 
 Code that allocates nothing is compiled without numba's reference counting (`_nrt=False`), whose atomic instructions
 otherwise take a third of the training time.
 """
 
-import hashlib
+import atexit
+import glob
+import re
 import shutil
+import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -20,24 +23,27 @@ import numba
 import numba.extending
 from numba import njit
 
-from embeddings.support.cache_folder import cache_folder
+from embeddings.kernels import compile_monitor as compile_monitor
+from embeddings.kernels.linked_functions import ENTRY_POINT_OPTIONS, helper
+from embeddings.kernels.source_digest import kernel_digest
+from embeddings.support.cache_folder import cache_folder, existing_folder
 
 # All of fastmath except "no NaN, no inf": sums may be reordered, but NaN stays NaN.
 FASTMATH = {"reassoc", "contract", "nsz", "arcp", "afn"}
 OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": FASTMATH, "error_model": "numpy"}
-MAX_GENERATIONS = 64  # of compiled code kept in the cache: each folder with kernels has one, and each edit adds one
+MAX_GENERATIONS = 4  # of the compiled code of a kernel kept in the cache: each edit adds one
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def inline(function: Function) -> Function:
     """Compile a helper that allocates nothing; LLVM inlines it into every kernel that calls it."""
-    return njit(forceinline=True, _nrt=False, **OPTIONS)(function)  # type: ignore[no-any-return]
+    return helper(function, forceinline=True, _nrt=False, **OPTIONS)  # type: ignore[no-any-return]
 
 
 def noinline(function: Function) -> Function:
     """Compile a rarely called helper that allocates nothing; kernels call it, which keeps their own code small."""
-    return njit(_nrt=False, **OPTIONS)(function)  # type: ignore[no-any-return]
+    return helper(function, _nrt=False, **OPTIONS)  # type: ignore[no-any-return]
 
 
 def intrinsic(function: Callable[..., Any]) -> Any:
@@ -47,7 +53,7 @@ def intrinsic(function: Callable[..., Any]) -> Any:
 
 def entry_point(function: Function) -> Function:
     """Compile a kernel that Python calls and that allocates nothing; its machine code is cached on disk."""
-    return _cached(function, _nrt=False)
+    return _cached(function, _nrt=False, **ENTRY_POINT_OPTIONS)
 
 
 def allocating_entry_point(function: Function) -> Function:
@@ -55,11 +61,16 @@ def allocating_entry_point(function: Function) -> Function:
     return _cached(function)
 
 
-def _cached(function: Function, **options: bool) -> Function:
-    home = cache_dir(Path(function.__code__.co_filename).resolve().parent)
+def as_helper(entry: Function) -> Function:
+    """The function of an entry point, compiled as a helper of others."""
+    return noinline(getattr(entry, "py_func", entry))
+
+
+def _cached(function: Function, **options: Any) -> Function:
+    home = cache_dir(function)
     before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(home or "")
     try:
-        compiled = njit(cache=home is not None, **OPTIONS, **options)(function)
+        compiled = njit(cache=home is not None, no_cfunc_wrapper=True, **OPTIONS, **options)(function)
     finally:
         numba.config.CACHE_DIR = before
     if home is not None:
@@ -78,27 +89,39 @@ def ignore_save_errors(compiled_cache: Any) -> None:
     compiled_cache.save_overload = try_save
 
 
+def cache_dir(function: Callable[..., Any]) -> Path | None:
+    """The cache folder for the machine code of a kernel, None if there is no cache; removes old generations."""
+    owner = re.sub(r"[^\w.]", "_", f"{function.__module__}.{function.__qualname__}")
+    return generation(owner, kernel_digest(function))
+
+
 @cache
-def cache_dir(source_dir: Path) -> Path | None:
-    """The cache folder for kernels of `source_dir`, None if there is no cache; removes old generations."""
-    home = cache_folder("kernels", source_digest([Path(__file__).resolve().parent, source_dir]))
+def generation(owner: str, digest: str) -> Path | None:
+    """The cache folder of a kernel for one state of its sources."""
+    home = cache_folder("kernels", f"{owner}-{digest}")
     if home is not None:
-        remove_old_generations(home)
-    return home
+        remove_old_generations(home, owner)
+        return home
+    if (prepared := existing_folder("kernels", f"{owner}-{digest}")) is None:
+        return None
+    return private_copy(prepared)
 
 
-def source_digest(source_dirs: list[Path]) -> str:
-    """A digest of the Python files in these folders and the numba version."""
-    digest = hashlib.sha256(numba.__version__.encode())
-    for path in sorted({path for source_dir in source_dirs for path in source_dir.glob("*.py")}):
-        digest.update(str(path).encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()[:16]
+def private_copy(prepared: Path) -> Path | None:
+    """A temporary copy of a cache folder that can be read and not written, as in a container; removed at exit."""
+    try:
+        folder = tempfile.mkdtemp(prefix="embeddings-kernels-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        shutil.copytree(prepared, folder, dirs_exist_ok=True)
+    except OSError:
+        return None
+    return Path(folder)
 
 
-def remove_old_generations(home: Path) -> None:
-    """Remove all but the latest generations next to `home`."""
+def remove_old_generations(home: Path, owner: str) -> None:
+    """Remove all but the latest generations of a kernel next to `home`."""
     with suppress(OSError):  # another process may be removing them too
         home.touch()
-        others = [path for path in home.parent.iterdir() if path != home]
+        others = [path for path in home.parent.glob(f"{glob.escape(owner)}-*") if path != home]
         for old in sorted(others, key=lambda path: path.stat().st_mtime, reverse=True)[MAX_GENERATIONS - 1 :]:
             shutil.rmtree(old, ignore_errors=True)

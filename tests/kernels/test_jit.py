@@ -8,7 +8,7 @@ from numba import njit
 from numba.core.caching import NullCache
 
 from embeddings.kernels.block import fill_block
-from embeddings.kernels.jit import MAX_GENERATIONS, ignore_save_errors, remove_old_generations, source_digest
+from embeddings.kernels.jit import MAX_GENERATIONS, ignore_save_errors, remove_old_generations
 
 PART = """
 from embeddings.kernels.jit import inline
@@ -103,28 +103,24 @@ def test_no_cache_files_next_to_the_sources(room, run):
     assert not list(room.rglob("*.nb[ic]"))
 
 
-def test_digest_depends_on_names_and_contents(room):
-    before = source_digest([room])
-    assert before == source_digest([room]) == source_digest([room, room])
-    (room / "part.py").rename(room / "renamed.py")
-    renamed = source_digest([room])
-    (room / "more.py").write_text("")
-    added = source_digest([room])
-    (room / "notes.txt").write_text("not a source")
-    assert added == source_digest([room])
-    assert len({before, renamed, added}) == 3
+def test_a_cache_that_cannot_be_written_is_used(room, run):
+    """As in a container whose image was prepared; nothing is unwritable to root, so the check says that it is."""
+    run()
+    code = "from embeddings.support import cache_folder\ncache_folder.create_writable = lambda path: None\n"
+    assert run(code + RUN) == ["20", "200", "1", "1"]
 
 
 def test_the_latest_generations_are_kept(tmp_path):
     for age in range(MAX_GENERATIONS + 12):
-        (tmp_path / str(age)).mkdir()
-        (tmp_path / str(age) / "code").write_text("x")
-        os.utime(tmp_path / str(age), (10**9 - age, 10**9 - age))
-    remove_old_generations(tmp_path / str(MAX_GENERATIONS + 11))
-    assert {path.name for path in tmp_path.iterdir()} == {
-        str(MAX_GENERATIONS + 11),
-        *map(str, range(MAX_GENERATIONS - 1)),
-    }
+        folder = tmp_path / f"kernel-{age}"
+        folder.mkdir()
+        (folder / "code").write_text("x")
+        os.utime(folder, (10**9 - age, 10**9 - age))
+    (tmp_path / "other-1").mkdir()
+    os.utime(tmp_path / "other-1", (10, 10))
+    remove_old_generations(tmp_path / f"kernel-{MAX_GENERATIONS + 11}", "kernel")
+    ages = [MAX_GENERATIONS + 11, *range(MAX_GENERATIONS - 1)]
+    assert {path.name for path in tmp_path.iterdir()} == {f"kernel-{age}" for age in ages} | {"other-1"}
 
 
 class FakeCache:

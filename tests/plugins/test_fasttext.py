@@ -33,7 +33,7 @@ from embeddings.training.parameters import random_rows
 from embeddings.training.task import prepare
 
 BUCKETS = 15
-ARCHITECTURES = {"skipgram": fasttext.SKIPGRAM, "cbow": fasttext.CBOW, "weighted": fasttext.WEIGHTED}
+KERNELS = {"skipgram": fasttext.learn_skipgram, "cbow": fasttext.learn_cbow, "weighted": fasttext.learn_weighted_cbow}
 
 
 @pytest.mark.parametrize(
@@ -75,15 +75,15 @@ def random_parts(rng, vocabulary, count=None):
     return [rng.integers(0, BUCKETS, k if count is None else count).tolist() for k in rng.integers(0, 6, vocabulary)]
 
 
-def thread_tables(own, ngrams, output, parts, architecture, positions, size=400):
+def thread_tables(own, ngrams, output, parts, positions, size=400):
     """The tables of a thread."""
     offsets = np.cumsum([0, *map(len, parts)])
     buckets = np.array([b for rows in parts for b in rows], np.int32)
     cache = new_subword_cache(size, len(parts), 1 + max(map(len, parts)), own.shape[1], own.dtype.type)
-    return fasttext.Tables(SubwordTables(own, ngrams, offsets, buckets), cache, output, positions, architecture)
+    return fasttext.Tables(SubwordTables(own, ngrams, offsets, buckets), cache, output, positions)
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES.values(), ids=ARCHITECTURES)
+@pytest.mark.parametrize("architecture", KERNELS)
 @pytest.mark.parametrize("negatives", [5, 20])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_blocks_equal_the_twins(dtype, negatives, architecture):
@@ -93,24 +93,24 @@ def test_blocks_equal_the_twins(dtype, negatives, architecture):
     ngrams, positions = (rows(rng, count, DIM, dtype, scale=0.4) for count in (BUCKETS, 10))
     parts = random_parts(rng, VOCABULARY)
     buffers = tallying_buffers(10, 1 + negatives, words.width, dtype, contexts=10, rows=3)
-    tables = thread_tables(words.table, ngrams.table, output.table, parts, architecture, positions.table)
+    tables = thread_tables(words.table, ngrams.table, output.table, parts, positions.table)
     twins = {
-        fasttext.SKIPGRAM: lambda t: naive.skipgram(t, output.twin, windows_of(block), 0.05, tile=UPDATE_TILE),
-        fasttext.CBOW: lambda t: naive.cbow(t, output.twin, windows_of(block), 0.05, tile=UPDATE_TILE),
-        fasttext.WEIGHTED: lambda t: naive.weighted_cbow(
+        "skipgram": lambda t: naive.skipgram(t, output.twin, windows_of(block), 0.05, tile=UPDATE_TILE),
+        "cbow": lambda t: naive.cbow(t, output.twin, windows_of(block), 0.05, tile=UPDATE_TILE),
+        "weighted": lambda t: naive.weighted_cbow(
             t, output.twin, positions.twin, positions_of(block), 0.05, tile=UPDATE_TILE
         ),
     }
     tally = np.zeros(2)
     for _ in range(2):
-        fasttext.learn_block(block, tables, buffers, 0.05)
+        KERNELS[architecture](block, tables, buffers, 0.05)
         tally += naive.fasttext(words.twin, ngrams.twin, parts, twins[architecture])
         for table in (words, ngrams, output, positions):
             table.check(5 * BLOCK_TOLERANCE[dtype])
         assert (tables.cache.row == -1).all()
     assert buffers.tally[PAIRS] == tally[1] > 200
     assert buffers.tally[LOSS] == pytest.approx(tally[0], rel=5 * BLOCK_TOLERANCE[dtype])
-    assert (positions.twin == positions.table).all() == (architecture != fasttext.WEIGHTED)
+    assert (positions.twin == positions.table).all() == (architecture != "weighted")
 
 
 @pytest.mark.parametrize("position", POSITIONS.values(), ids=POSITIONS)
@@ -122,9 +122,9 @@ def test_steps_of_skipgram_are_gradient_steps(position):
     block, _ = position_and_block(*position)
     windows = windows_of(block)
     check_gradients(
-        fasttext.learn_block,
+        fasttext.learn_skipgram,
         block,
-        thread_tables(own, ngrams, output, parts, fasttext.SKIPGRAM, small_table(rng, 10)),
+        thread_tables(own, ngrams, output, parts, small_table(rng, 10)),
         new_step_buffers(10, 5, own.shape[1], contexts=10, rows=3, dtype=np.float64),
         lambda: naive.skipgram_loss(naive.compose_rows(own, ngrams, parts), output, windows),
         (own, ngrams, output),
@@ -140,9 +140,9 @@ def test_steps_of_weighted_cbow_are_gradient_steps(position):
     own *= 2  # the mean of many contexts has small gradients
     block, twin = position_and_block(*position)
     check_gradients(
-        fasttext.learn_block,
+        fasttext.learn_weighted_cbow,
         block,
-        thread_tables(own, small_table(rng, 1), output, [[]] * SMALL_VOCABULARY, fasttext.WEIGHTED, positions),
+        thread_tables(own, small_table(rng, 1), output, [[]] * SMALL_VOCABULARY, positions),
         new_step_buffers(1, 5, own.shape[1], contexts=10, rows=3, dtype=np.float64),
         lambda: naive.weighted_cbow_loss(own, output, positions, [twin]),
         (own, output, positions),

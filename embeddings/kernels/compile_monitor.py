@@ -1,0 +1,56 @@
+"""What happens while kernels are compiled: a line in the log, a count of the seconds, and no garbage collection.
+
+Compilation creates many small objects that live until its end; searching them for garbage takes a sixth of its time.
+"""
+
+import gc
+from time import perf_counter
+from typing import Any
+
+from numba.core import event
+
+from embeddings.support.logs import NOTICE, log
+
+
+class CompileMonitor(event.Listener):  # type: ignore[misc]
+    """Listens to numba's compilations; what one compiles inside another counts once."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0  # wall time of all compilations of this process so far
+        self.depth = 0
+        self.start = 0.0
+        self.collects = False
+        self.logged: set[str] = set()
+
+    def on_start(self, event: Any) -> None:
+        """Log what is compiled, once, and stop garbage collection."""
+        self.depth += 1
+        if self.depth > 1:
+            return
+        self.start, self.collects = perf_counter(), gc.isenabled()
+        gc.disable()
+        name = kernel_owner(event.data["dispatcher"].py_func.__module__)
+        if name not in self.logged:
+            self.logged.add(name)
+            log.log(NOTICE, "compiling %s (once on this machine) ...", name)
+
+    def on_end(self, event: Any) -> None:
+        """Count the seconds and resume garbage collection."""
+        self.depth -= 1
+        if self.depth == 0:
+            self.seconds += perf_counter() - self.start
+            if self.collects:
+                gc.enable()
+
+
+def kernel_owner(module: str) -> str:
+    """What a kernel's module belongs to, in a user's words: a plugin's name or the part of this package."""
+    room, _, rest = module.removeprefix("embeddings.").partition(".")
+    if module.startswith("embeddings.plugins."):
+        return rest.split(".")[0].replace("_", "-")
+    shared = {"corpora": "the text reader", "kernels": "training kernels", "indexes": "nearest-neighbour search"}
+    return shared.get(room, f"kernels of {module}")
+
+
+monitor = CompileMonitor()
+event.register("numba:compile", monitor)

@@ -1,0 +1,116 @@
+"""Helpers of kernels that are only linked into entry points, so that LLVM optimises each of them once.
+
+numba optimises every jitted function on its own and generates machine code for it, including all that it calls and two
+wrappers, although an inlined helper only ever runs as a part of an entry point. A helper of a helper of a helper is
+optimised four times. Here helpers get numba's function passes and are linked with what they call; module passes and
+machine code are left to the entry points. This halves the time of a first run.
+
+It overrides private classes of numba, listed in `PRIVATE_API`. If one of them is missing, helpers are compiled by plain
+`njit`, which gives the same results and takes longer to compile.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from numba import njit
+
+# What this module overrides or calls, by class; a test checks each with the installed numba.
+PRIVATE_API = {
+    "JITCodeLibrary": ("finalize", "get_pointer_to_function", "_raise_if_finalized", "_ensure_finalized",
+                       "_get_module_for_linking", "_optimize_final_module", "enable_object_caching"),
+    "Compiler": ("define_pipelines",),
+    "CPUDispatcher": ("__call__",),
+}  # fmt: skip
+
+try:
+    from numba.core.codegen import JITCodeLibrary
+    from numba.core.compiler import Compiler
+    from numba.core.registry import CPUDispatcher
+
+    IS_AVAILABLE = all(
+        hasattr(base, name) for base in (JITCodeLibrary, Compiler, CPUDispatcher) for name in PRIVATE_API[base.__name__]
+    )
+except ImportError:
+    IS_AVAILABLE = False
+
+if IS_AVAILABLE:
+
+    class _CodegenWithoutEnvironment:
+        """numba's code generator, except that it sets no environment pointer, which needs machine code."""
+
+        def __init__(self, codegen: Any) -> None:
+            self._codegen = codegen
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._codegen, name)
+
+        def set_env(self, name: str, env: Any) -> None:
+            """Do nothing."""
+
+    class HelperLibrary(JITCodeLibrary):  # type: ignore[misc]
+        """LLVM code that is linked into entry points and never runs by itself."""
+
+        @property
+        def codegen(self) -> Any:
+            """The code generator."""
+            return _CodegenWithoutEnvironment(self._codegen)
+
+        def finalize(self) -> None:
+            """Link the callees; run no module passes and generate no machine code."""
+            self._raise_if_finalized()
+            for library in dict.fromkeys(self._linking_libraries):
+                self._reload_init.update(library._reload_init)
+                self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+            self._final_module.verify()
+            self._finalized = True
+
+        def get_pointer_to_function(self, name: str) -> int:
+            """Return a null pointer: Python calls the Python function instead, see `Helper`."""
+            self._ensure_finalized()
+            return 0
+
+    class EntryPointLibrary(JITCodeLibrary):  # type: ignore[misc]
+        """A kernel that counts no references, so that the extra module passes for pruning them are skipped."""
+
+        def _optimize_final_module(self) -> None:
+            passes, builder = self._codegen._module_pass_manager()
+            passes.run(self._final_module, builder)
+
+    class HelperCompiler(Compiler):  # type: ignore[misc]
+        """Compiles into a `HelperLibrary`."""
+
+        def define_pipelines(self) -> list[Any]:
+            """Return numba's own pipelines."""
+            self.state.library = HelperLibrary(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
+            return super().define_pipelines()  # type: ignore[no-any-return]
+
+    class EntryPointCompiler(Compiler):  # type: ignore[misc]
+        """Compiles into an `EntryPointLibrary`, which can be cached on disk."""
+
+        def define_pipelines(self) -> list[Any]:
+            """Return numba's own pipelines."""
+            self.state.library = EntryPointLibrary(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
+            self.state.library.enable_object_caching()
+            return super().define_pipelines()  # type: ignore[no-any-return]
+
+    class Helper(CPUDispatcher):  # type: ignore[misc]
+        """Runs its Python function when Python calls it."""
+
+        __slots__ = ()
+
+        def __call__(self, *args: Any) -> Any:
+            """Call the Python function."""
+            return self.py_func(*args)
+
+    ENTRY_POINT_OPTIONS: dict[str, Any] = {"pipeline_class": EntryPointCompiler}
+else:
+    ENTRY_POINT_OPTIONS = {}
+
+
+def helper(function: Callable[..., Any], **options: Any) -> Any:
+    """Compile a function that only entry points call."""
+    if not IS_AVAILABLE:
+        return njit(**options)(function)
+    compiled = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=HelperCompiler, **options)(function)
+    compiled.__class__ = Helper
+    return compiled

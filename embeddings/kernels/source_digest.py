@@ -1,0 +1,117 @@
+"""A digest of the source code that a kernel is compiled from, which names the cache folder of its machine code.
+
+numba's own cache checks only the file of the function that is called. A kernel also depends on the helpers, classes
+and constants that its code names, in whatever file, package or distribution, and on what these name in turn. The
+digest covers the files of all of them, this folder, and every module of another package that has kernels.
+"""
+
+import hashlib
+import os
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numba
+
+CONSTANTS = (int, float, complex, str, bytes, bool, tuple, frozenset, type(None))
+
+
+def kernel_digest(function: Callable[..., Any]) -> str:
+    """A digest of all sources that a kernel can be compiled from, and of the numba version."""
+    files, constants = reachable_sources(function)
+    folders = {folder for file in files if (folder := package_folder(file)) and folder.name != "embeddings"}
+    digests = [package_digest(folder) for folder in sorted({Path(__file__).parent, *folders})]
+    digests += [file_digest(file) for file in sorted(files)]
+    return hashlib.sha256("\n".join([numba.__version__, *digests, *sorted(constants)]).encode()).hexdigest()[:16]
+
+
+@cache
+def file_digest(file: Path) -> str:
+    """A digest of a file's content."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+@cache
+def package_digest(folder: Path) -> str:
+    """A digest of the names and contents of all Python files below a folder, links followed."""
+    digest = hashlib.sha256()
+    for parent, folders, files in os.walk(folder, followlinks=True):
+        folders.sort()
+        for name in sorted(file for file in files if file.endswith(".py")):
+            path = Path(parent, name)
+            digest.update(str(path.relative_to(folder)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def package_folder(file: Path) -> Path | None:
+    """The folder of the top-level package that a file belongs to; None for a single module."""
+    folder = file.parent
+    if not (folder / "__init__.py").exists():
+        return None
+    while (folder.parent / "__init__.py").exists():
+        folder = folder.parent
+    return folder
+
+
+def reachable_sources(function: Callable[..., Any]) -> tuple[set[Path], set[str]]:
+    """The files of all functions and classes that a function's code names, directly or not, and the constants."""
+    files: set[Path] = set()
+    constants: set[str] = set()
+    seen: set[int] = set()
+    stack: list[Any] = [function]
+    while stack:
+        item = source_function(stack.pop())
+        if id(item) in seen:
+            continue
+        seen.add(id(item))
+        module = sys.modules.get(getattr(item, "__module__", None) or "")
+        if file := getattr(module, "__file__", None):
+            files.add(Path(file).resolve())
+        if isinstance(item, type):
+            stack.extend(value for value in vars(item).values() if isinstance(value, FunctionType))
+        elif isinstance(item, FunctionType):
+            for name, value in named_values(item):
+                if isinstance(value, CONSTANTS):
+                    constants.add(f"{name}={value!r}")
+                elif not is_library(value):
+                    stack.append(value)
+    return files, constants
+
+
+def source_function(value: Any) -> Any:
+    """The Python function behind a jitted function or an intrinsic; other values as they are."""
+    return getattr(value, "py_func", None) or getattr(value, "_defn", None) or value
+
+
+def is_library(value: Any) -> bool:
+    """Whether a value comes from Python itself, numpy or numba, whose versions are checked elsewhere."""
+    name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None) or ""
+    top = name.partition(".")[0]
+    return top in sys.stdlib_module_names or top in {"numpy", "numba", "llvmlite"}
+
+
+def named_values(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """The globals, closure variables and attributes of modules that a function's code names, by name."""
+    names = set(code_names(function.__code__))
+    scope = {name: function.__globals__[name] for name in names if name in function.__globals__}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            scope[name] = cell.cell_contents
+        except ValueError:  # an empty cell
+            continue
+    for name, value in scope.items():
+        if isinstance(value, ModuleType):
+            yield from ((other, getattr(value, other)) for other in names if hasattr(value, other))
+        else:
+            yield name, value
+
+
+def code_names(code: CodeType) -> Iterator[str]:
+    """All names that code and the functions inside it use."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from code_names(constant)
