@@ -75,7 +75,7 @@ READERS = re.compile(
 def test_every_format_has_been_read_by_another_library():
     """`pytest --readers docs/formats.md` writes the page from tests that passed; each mark has its row in it."""
     page = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
-    read, written = (set(READERS.findall(part)) for part in page.split("## What they write"))
+    read, written = (set(READERS.findall(part)) for part in page.split("## Libraries whose files"))
     offers = registry.find_all("format").items()
     ours = {name for name, [first, *_] in offers if registry.distribution_name(first) == "embeddings-toolkit"}
     assert {name for name, *_ in read} == ours

@@ -230,7 +230,7 @@ print(json.dumps([nlp.vocab["king"].vector.tolist(), nlp.vocab.vectors.shape]))
 """
 
 
-@pytest.mark.reads("spacy", "spacy", "what `spacy train` calls: a vector, the shape")
+@pytest.mark.reads("spacy", "spacy", "the function that `spacy train` calls: a vector, the shape")
 @requires("spacy")
 def test_spacy_train_loads_the_vectors(tmp_path, vectors, run_json):
     vectors.save(tmp_path / "v", "spacy", language="de")
@@ -302,7 +302,7 @@ print(json.dumps([runs, info["tensorShape"], numbers, get("/metadata", name).dat
 """
 
 
-@pytest.mark.reads("projector", "tensorboard", "it serves the shape, every component, words, counts")
+@pytest.mark.reads("projector", "tensorboard", "serves the shape, every component, words, counts")
 @requires("tensorboard")
 def test_tensorboard_serves_the_pair(tmp_path, vectors, run_json):
     vectors.save(tmp_path / "v", "projector")

@@ -80,7 +80,7 @@ def test_gensim_loads_the_vectors_of_our_files(path, model):
         np.testing.assert_allclose(keyed[word], vector_or_zeros(model.vectors, word), **TOLERANCE)
 
 
-@pytest.mark.reads("fasttext", "gensim", "`load_facebook_model`: goes on training")
+@pytest.mark.reads("fasttext", "gensim", "`load_facebook_model`: continues training")
 def test_gensim_loads_our_files_as_models_and_continues_training(path, model):
     from gensim.models.fasttext import load_facebook_model
 

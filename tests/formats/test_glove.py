@@ -48,7 +48,7 @@ def test_the_content_distinguishes_it_from_word2vec(folder, vectors, form):
     assert load(folder / "v").matrix.tobytes() == vectors.matrix.tobytes()
 
 
-@pytest.mark.reads("glove", "gensim", "`no_header=True`: words and components equal; drawn words and vectors")
+@pytest.mark.reads("glove", "gensim", "`no_header=True`: words and components equal; random words and vectors")
 @pytest.mark.golden
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # gensim leaves the file open
 @settings(max_examples=30, deadline=None)
@@ -62,7 +62,7 @@ def test_gensim_reads_ours(folder, vectors):
     assert np.array_equal(keyed.vectors, vectors.matrix)
 
 
-@pytest.mark.writes("glove", "gensim", "a published file of GloVe is read as it reads it")
+@pytest.mark.writes("glove", "gensim", "a published file of GloVe: the same words and components")
 @pytest.mark.golden
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # gensim leaves the file open
 def test_a_published_file_is_read():

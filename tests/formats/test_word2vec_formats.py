@@ -110,9 +110,9 @@ def test_the_extension_selects_and_the_content_identifies_a_format(tmp_path, sma
 
 
 @pytest.mark.writes(
-    "word2vec-binary", "gensim", "`save_word2vec_format` writes the same bytes; drawn words and vectors"
+    "word2vec-binary", "gensim", "`save_word2vec_format`: the same bytes; random words and vectors"
 )
-@pytest.mark.writes("word2vec-text", "gensim", "`save_word2vec_format` writes the same bytes; drawn words and vectors")
+@pytest.mark.writes("word2vec-text", "gensim", "`save_word2vec_format`: the same bytes; random words and vectors")
 @pytest.mark.golden
 @pytest.mark.parametrize("binary", [True, False])
 @settings(max_examples=40, deadline=None)
