@@ -185,7 +185,7 @@ def read_or_error(read, path):
         return str(error)
 
 
-@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.integers(0, 700), st.integers(0, 255)), min_size=1, max_size=4))
 def test_any_changed_bytes_are_read_or_refused(tmp_path, changes):
     good = tmp_path / "good.bin"
