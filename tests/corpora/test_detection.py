@@ -77,12 +77,12 @@ def test_at_most_four_connectors_in_a_row(tmp_path):
     ]
 
 
-@pytest.mark.parametrize(("case", "found"), [("lower", [("king", "of", "spain")]), ("keep", [])])
-def test_connectors_have_the_case_of_the_text(tmp_path, case, detected_phrases):
+@pytest.mark.parametrize(("case", "expected"), [("lower", [("king", "of", "spain")]), ("keep", [])])
+def test_connectors_have_the_case_of_the_text(tmp_path, case, expected):
     (tmp_path / "words").write_text("Of")
     with encode(["king of Spain"] * 2, case=case) as encoded:
         phrases = Phrases(scoring="count", min_count=2, connectors=str(tmp_path / "words")).find(encoded)
-    assert [phrase.words for phrase in phrases if len(phrase.words) > 2] == detected_phrases
+    assert [phrase.words for phrase in phrases if len(phrase.words) > 2] == expected
 
 
 def test_the_threshold_is_exclusive():
