@@ -23,12 +23,7 @@ Infer = Callable[..., np.ndarray]
 
 
 def document_vectors_of(model: "Model") -> Vectors:
-    """The vectors of a model's documents, named by their tags, or numbered from "0" on.
-
-    Raises:
-        SettingError: it has none.
-        FormatError: tags and table do not fit together.
-    """
+    """The vectors of a model's documents, named by their tags, or numbered from "0" on."""
     table = model.tables.get(DOCUMENTS)
     if table is None:
         raise SettingError(f"{model.name} models have no document vectors; train paragraph-dbow or paragraph-dm")
@@ -60,11 +55,7 @@ def save_extras(model: "Model", folder: Path) -> None:
 
 
 def load_extras(folder: Path, table: np.ndarray | None) -> dict[str, Any]:
-    """The `tags` and `phrases` of a saved model with this table of documents; None if it has none.
-
-    Raises:
-        FormatError: a file is broken, or the number of tags is not that of the rows.
-    """
+    """The `tags` and `phrases` of a saved model with this table of documents; None if it has none."""
     phrases = None
     if (folder / model_files.PHRASES).exists():
         from embeddings.corpora.phrases.phrase_table import load_phrase_table  # imports numba
@@ -88,12 +79,7 @@ def load_model_tags(path: Path, table: np.ndarray | None) -> Any:
 
 
 def installed_inferencer(model: "Model") -> Infer:
-    """The function by which models of this trainer infer document vectors.
-
-    Raises:
-        SettingError: they cannot.
-        RegistryError: the trainer is not installed.
-    """
+    """The function by which models of this trainer infer document vectors."""
     message = f"{model.name} models cannot infer document vectors; train paragraph-dbow or paragraph-dm"
     try:
         trainer = registry.load("trainer", model.name)
@@ -191,11 +177,7 @@ def concatenate(*models: "Model") -> ConcatenatedModels:
 
 
 def as_list(texts: Iterable[Any]) -> list[Any]:
-    """Texts as a list.
-
-    Raises:
-        SettingError: it is a single text, or not an iterable of texts.
-    """
+    """Texts as a list."""
     from embeddings.corpora.reading.sources import unusable_reason
 
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
@@ -206,11 +188,7 @@ def as_list(texts: Iterable[Any]) -> list[Any]:
 
 
 def document_names(models: ConcatenatedModels, corpus: "Corpus") -> list[str]:
-    """The names of a corpus's documents for inference: their tags, or numbers from "0" on.
-
-    Raises:
-        CorpusError: some documents have no tag, or two have the same; or as `Corpus.encode`.
-    """
+    """The names of a corpus's documents for inference: their tags, or numbers from "0" on."""
     from embeddings.corpora.documents import corpus_documents
 
     documents = corpus_documents(corpus.encode(), models.models[0].settings.get("documents", "auto"))

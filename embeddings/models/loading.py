@@ -74,11 +74,7 @@ def load_concatenated(paths: Iterable[str | os.PathLike[str]]) -> ConcatenatedMo
 
 
 def has_model(path: str | os.PathLike[str]) -> bool:
-    """Whether a path holds a whole model.
-
-    Raises:
-        FormatError: it is missing, or in an unknown format.
-    """
+    """Whether a path holds a whole model."""
     return is_model_folder(path) or detect_format(path).has_model(Path(path))
 
 
@@ -91,11 +87,7 @@ def is_model_folder(path: str | os.PathLike[str]) -> bool:
 
 
 def detect_format(path: str | os.PathLike[str]) -> Format:
-    """The format of a file or folder.
-
-    Raises:
-        FormatError: it is missing, or in an unknown format.
-    """
+    """The format of a file or folder."""
     name = format_dispatch.sniff(Path(path))
     if name is not None:
         return format_dispatch.load_format(name)
@@ -112,11 +104,7 @@ def detect_format(path: str | os.PathLike[str]) -> Format:
 
 
 def table_vectors(model: Model, table: str, path: str | os.PathLike[str]) -> Vectors:
-    """A table of a model as vectors of its words.
-
-    Raises:
-        SettingError: there is no such table, or it does not have one vector per word.
-    """
+    """A table of a model as vectors of its words."""
     if table == DOCUMENTS:
         return model.documents
     if table not in model.tables:

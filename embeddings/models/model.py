@@ -260,12 +260,7 @@ class Model(InteropMixin):
 
 
 def installed_composer(model: Model) -> Compose:
-    """The compose function of a model, made by its installed trainer.
-
-    Raises:
-        RegistryError: the trainer is not installed.
-        FormatError: its models do not compose.
-    """
+    """The compose function of a model, made by its installed trainer."""
     composer: Callable[[Model], Compose] | None = getattr(registry.load("trainer", model.name), "composer", None)
     if composer is None:
         raise FormatError(f"model.json is broken: it says that {model.name} models compose vectors, but they do not")

@@ -20,11 +20,7 @@ FIELDS = {"model": str, "composes": bool, "settings": dict, "packages": dict, "r
 
 
 def check_target(path: str | os.PathLike[str], *, force: bool) -> Path:
-    """The path, if a model can be saved there.
-
-    Raises:
-        OutputError: the path exists and `force` is not set, or it is anything but a saved model, or not writable.
-    """
+    """The path, if a model can be saved there."""
     target = check_output(path, force=force)
     if target.exists() and not target.is_dir():
         raise OutputError(f"{target} is a file, but a model is saved as a folder; choose another name")
@@ -37,11 +33,7 @@ def check_target(path: str | os.PathLike[str], *, force: bool) -> Path:
 
 
 def read_model_json(folder: Path) -> dict[str, Any]:
-    """The fields of model.json, translated to the present format version.
-
-    Raises:
-        FormatError: it is missing, broken or of an unknown version.
-    """
+    """The fields of model.json, translated to the present format version."""
     path = folder / MODEL_JSON
     if not path.is_file():
         problem = "has no model.json, so it is not a saved model" if folder.is_dir() else "is not a saved model"
@@ -55,11 +47,7 @@ def read_model_json(folder: Path) -> dict[str, Any]:
 
 
 def read_vocabulary(path: Path) -> Vocabulary:
-    """The vocabulary of a folder.
-
-    Raises:
-        FormatError: it is missing or broken.
-    """
+    """The vocabulary of a folder."""
     if not path.is_file():
         raise FormatError(f"{path} is missing")
     try:

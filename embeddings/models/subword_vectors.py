@@ -57,11 +57,7 @@ class SubwordVectors:
 
 
 def composer(model: "Model") -> SubwordVectors:
-    """How a model with the settings min_n and max_n and the table "ngrams" composes vectors.
-
-    Raises:
-        FormatError: one of them is missing or broken, or they do not fit together.
-    """
+    """How a model with the settings min_n and max_n and the table "ngrams" composes vectors."""
     table, dim = model.tables.get("ngrams"), model.vectors.dim
     if table is None or table.ndim != 2 or table.shape[1] != dim or table.dtype != np.float32:
         raise FormatError(f"the {model.name} model is broken: it has no float32 table 'ngrams' with {dim} columns")

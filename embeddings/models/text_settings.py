@@ -13,11 +13,7 @@ PHRASES = "phrases"  # further, in the record: how words were joined to phrases
 
 
 def recorded_text_settings(model: "Model") -> dict[str, Any]:
-    """The record of how text became words: `TEXT_SETTINGS`, and `PHRASES` if there were any.
-
-    Raises:
-        FormatError: the record is missing or broken.
-    """
+    """The record of how text became words: `TEXT_SETTINGS`, and `PHRASES` if there were any."""
     text = model.record.get("text")
     if not isinstance(text, dict) or not all(isinstance(text.get(name), str) for name in TEXT_SETTINGS):
         raise FormatError(f"the {model.name} model is broken: its record has no valid 'text', how text was read")
@@ -31,10 +27,6 @@ def corpus_settings(model: "Model") -> dict[str, Any]:
     """Settings of a `Corpus` that reads as the training corpus was read.
 
     Phrases always replace their words; if they alternated, one text would change how another is read.
-
-    Raises:
-        FormatError: the record or the phrases are broken.
-        SettingError: the model was saved without its phrases, by an early version.
     """
     from embeddings.corpora.phrases.phrase_table import phrases_from_table  # imports numba
 
@@ -48,33 +40,20 @@ def corpus_settings(model: "Model") -> dict[str, Any]:
 
 
 def continued_corpus_settings(model: "Model") -> dict[str, Any]:
-    """Settings of a `Corpus` for continued training, which keeps the mode of phrases; empty without a record.
-
-    Raises:
-        FormatError, SettingError: as `corpus_settings`.
-    """
+    """Settings of a `Corpus` for continued training, which keeps the mode of phrases; empty without a record."""
     if not isinstance(model.record.get("text"), dict):  # a model of another program
         return {}
     return corpus_settings(model) | phrase_settings(model)
 
 
 def phrase_settings(model: "Model") -> dict[str, Any]:
-    """Settings of a `Corpus` about how phrases became tokens; empty if there were none.
-
-    Raises:
-        FormatError: as `recorded_text_settings`.
-    """
+    """Settings of a `Corpus` about how phrases became tokens; empty if there were none."""
     phrases = recorded_text_settings(model).get(PHRASES)
     return {"joiner": phrases["joiner"], "phrase_mode": phrases.get("mode", "replace")} if phrases else {}
 
 
 def check_same_text_settings(model: "Model", encoded: "EncodedCorpus") -> None:
-    """Refuse a corpus with another tokenizer, case or joiner than the training corpus.
-
-    Raises:
-        SettingError: with the setting and both values.
-        FormatError: as `recorded_text_settings`.
-    """
+    """Refuse a corpus with another tokenizer, case or joiner than the training corpus."""
     text, meta = recorded_text_settings(model), encoded.meta
     joiners = tuple((phrases or {}).get("joiner") for phrases in (text.get(PHRASES), meta.get(PHRASES)))
     pairs = {name: (text[name], meta["settings"].get(name)) for name in ("tokenizer", "case")}

@@ -27,11 +27,7 @@ class Interval:
 
     @classmethod
     def parse(cls, text: str) -> "Interval":
-        """Parse an interval.
-
-        Raises:
-            SettingError: the text is not an interval.
-        """
+        """Parse an interval."""
         if text == AUTO:
             return cls(seconds=AUTO_SECONDS, share=AUTO_SHARE)
         match = PATTERN.fullmatch(text) if isinstance(text, str) else None

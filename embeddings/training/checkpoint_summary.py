@@ -14,11 +14,7 @@ def find_checkpoints(path: Path) -> list[Path]:
 
 
 def summarize_checkpoints(paths: list[Path]) -> dict[str, Any]:
-    """Which run they belong to, and how far the last one is.
-
-    Raises:
-        FormatError: the last one is damaged, or of an unknown version.
-    """
+    """Which run they belong to, and how far the last one is."""
     fingerprint, values = read_record(paths[-1])
     tally = values.get("tally")
     words, seconds = (tally.get("words"), tally.get("seconds")) if isinstance(tally, dict) else (None, None)

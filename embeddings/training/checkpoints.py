@@ -91,11 +91,7 @@ class Checkpoints:
         return sorted(path.parent for path in self.folder.glob(f"{NAME_PATTERN}/{RECORD}"))
 
     def check(self, *, resume: bool) -> None:
-        """Refuse a folder that cannot be written or, unless `resume` or `force`, that holds checkpoints.
-
-        Raises:
-            OutputError: with the path and what to do.
-        """
+        """Refuse a folder that cannot be written or, unless `resume` or `force`, that holds checkpoints."""
         if self.folder.is_dir():
             check_output(self.folder / RECORD)
         elif self.folder.exists() or self.folder.is_symlink():
@@ -109,11 +105,7 @@ class Checkpoints:
             )
 
     def latest(self) -> RunState | None:
-        """The last one, its arrays memory-mapped and read-only; None if there is none.
-
-        Raises:
-            CheckpointError: it is damaged.
-        """
+        """The last one, its arrays memory-mapped and read-only; None if there is none."""
         paths = self.paths()
         if not paths:
             return None
@@ -123,11 +115,7 @@ class Checkpoints:
             raise unusable(self, str(error)) from None
 
     def check_fingerprint(self, fingerprint: Mapping[str, Any]) -> None:
-        """Refuse to resume another run, given all or a part of this run's fingerprint.
-
-        Raises:
-            CheckpointError: the last checkpoint is of another run, or damaged.
-        """
+        """Refuse to resume another run, given all or a part of this run's fingerprint."""
         paths = self.paths()
         if not paths:
             return
@@ -138,11 +126,7 @@ class Checkpoints:
         check_same_run(self.folder, {name: saved.get(name) for name in fingerprint}, fingerprint)
 
     def write(self, state: RunState, words: int) -> Path:
-        """Write one and remove old ones beyond `keep`; returns its folder.
-
-        Raises:
-            OutputError: it cannot be written.
-        """
+        """Write one and remove old ones beyond `keep`; returns its folder."""
         try:
             self.folder.mkdir(exist_ok=True)
         except OSError as error:
@@ -216,11 +200,7 @@ def unusable(checkpoints: Checkpoints, reason: str) -> CheckpointError:
 
 
 def read_record(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The fingerprint and the values of the checkpoint in a folder.
-
-    Raises:
-        FormatError: it is damaged, or of an unknown version.
-    """
+    """The fingerprint and the values of the checkpoint in a folder."""
     record = path / RECORD
     try:
         content = json.loads(record.read_text(encoding="utf-8"))
@@ -236,11 +216,7 @@ def read_record(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def check_same_run(folder: Path, saved: Mapping[str, Any], fingerprint: Mapping[str, Any]) -> None:
-    """Refuse the checkpoint of another run.
-
-    Raises:
-        CheckpointError: listing all differences.
-    """
+    """Refuse the checkpoint of another run."""
     changes = list(differences(saved, to_jsonable(fingerprint)))
     if changes:
         raise CheckpointError(f"cannot resume from {folder}, which is of another run: {'; '.join(changes)}")

@@ -40,11 +40,7 @@ def check_model(model: Any) -> None:
 
 
 def check(model: Model, trainer: str, settings: Any) -> None:
-    """Refuse a model that a trainer with these settings cannot continue.
-
-    Raises:
-        SettingError: another trainer made the model, the trainer cannot continue models, or settings do not fit.
-    """
+    """Refuse a model that a trainer with these settings cannot continue."""
     if model.name != trainer:
         raise SettingError(f"cannot continue training a {model.name} model with trainer {trainer}")
     if not getattr(settings, "can_continue", True):
@@ -61,11 +57,7 @@ def check(model: Model, trainer: str, settings: Any) -> None:
 
 
 def check_corpus(model: Model, corpus: "Corpus") -> None:
-    """Refuse text that is not read as that of the model, before it is read.
-
-    Raises:
-        SettingError: a text setting differs, or the corpus has a vocabulary of its own.
-    """
+    """Refuse text that is not read as that of the model, before it is read."""
     if corpus.vocabulary is not None:
         raise SettingError("continued training uses the vocabulary of the model: the corpus must not set vocabulary")
     old = model.record.get("text")
@@ -85,12 +77,7 @@ def check_corpus(model: Model, corpus: "Corpus") -> None:
 
 
 def extend_corpus(model: Model, encoded: EncodedCorpus, settings: Any) -> EncodedCorpus:
-    """The new text encoded with the extended vocabulary, in a temporary folder.
-
-    Raises:
-        CorpusError: no word of it is known or frequent enough.
-        OutputError: it cannot be written.
-    """
+    """The new text encoded with the extended vocabulary, in a temporary folder."""
     limits = {"min_count": settings.min_count, "max_vocab": settings.max_vocab}
     vocabulary = extend_vocabulary(model.vocabulary, encoded.vocabulary, **limits)
     with new_folder(cache_folder("corpora")) as folder:
@@ -118,12 +105,7 @@ def rows_in(old: Vocabulary, new: Vocabulary) -> np.ndarray:
 
 
 def apply(model: Model, task: "Task", tables: Any) -> int:
-    """Copy the tables of the model into those of a new run; returns the number of old words.
-
-    Raises:
-        FormatError: a table of the model is missing, or its shape does not fit.
-        CorpusError: the vocabularies have no word in common.
-    """
+    """Copy the tables of the model into those of a new run; returns the number of old words."""
     old_rows = rows_in(model.vocabulary, task.vocabulary)
     new_rows = np.flatnonzero(old_rows >= 0)
     if not len(new_rows):
@@ -147,11 +129,7 @@ def apply(model: Model, task: "Task", tables: Any) -> int:
 def copy_rows(
     name: str, table: np.ndarray, saved: np.ndarray, to_rows: Any, from_rows: Any, *, words: int | None = None
 ) -> None:
-    """Copy rows of a saved table, (rows, dim) or (rows, slots, dim), to one in training; `words` rows are expected.
-
-    Raises:
-        FormatError: the shapes do not fit.
-    """
+    """Copy rows of a saved table, (rows, dim) or (rows, slots, dim), to one in training; `words` rows are expected."""
     dim, slots = saved.shape[-1], saved.shape[1] if saved.ndim == 3 else 1
     flat = table.reshape(-1, padded(dim))
     rows = len(flat) // slots

@@ -22,11 +22,7 @@ MAX_MEMORY_BYTES = 1 << 30  # a larger table of documents is mapped from a file
 
 
 def initial_document_table(documents: Documents, ids: np.ndarray, vocabulary: int, dim: int, seed: int) -> np.ndarray:
-    """Initial document vectors, float32 (count, padded dim): random, zeros for documents without a known word.
-
-    Raises:
-        OutputError: the table is large, and its file does not fit on the disk.
-    """
+    """Initial document vectors, float32 (count, padded dim): random, zeros for documents without a known word."""
     rows, width = documents.count, padded(dim)
     is_large = 4 * rows * width > MAX_MEMORY_BYTES
     table = random_rows(rows, dim, seed, memory_mapped_zeros(rows, width) if is_large else zero_rows(rows, width))
@@ -59,9 +55,6 @@ def memory_mapped_zeros(rows: int, width: int) -> np.ndarray:
     """Zeros mapped from an unnamed temporary file, float32 (rows, width).
 
     The file is in the cache folder or, if there is none, the system's folder for temporary files.
-
-    Raises:
-        OutputError: it does not fit on the disk.
     """
     size, folder = 4 * rows * width, cache_folder("scratch")
     try:

@@ -66,11 +66,7 @@ class InitFrom:
 
     @cached_property
     def source_vectors(self) -> Vectors:
-        """The vectors, read from their path if one is given.
-
-        Raises:
-            FormatError: they cannot be read.
-        """
+        """The vectors, read from their path if one is given."""
         if isinstance(self.vectors, Vectors):
             return self.vectors
         return self.vectors.vectors if isinstance(self.vectors, Model) else load(self.vectors)
@@ -80,12 +76,7 @@ class InitFrom:
         return {"vectors": self.source_vectors.fingerprint, "duplicates": self.duplicates, "freeze": self.freeze}
 
     def check(self, trainer: str, settings: Any) -> None:
-        """Refuse what a trainer with these settings cannot start from.
-
-        Raises:
-            SettingError: the trainer cannot be initialised, or freeze rows, or the dimension differs.
-            FormatError: the vectors cannot be read.
-        """
+        """Refuse what a trainer with these settings cannot start from."""
         can_init, can_freeze = ROWS[getattr(settings, "word_rows", "vectors")]
         if not can_init:
             raise SettingError(f"{trainer} cannot start from vectors: its vectors are sums over subword units")
@@ -97,11 +88,7 @@ class InitFrom:
             )
 
     def apply(self, task: "Task", tables: Any) -> np.ndarray:
-        """Copy the vectors into the table of words; returns a mask of the initialised rows, bool (rows,).
-
-        Raises:
-            SettingError: no word has a vector, or a vector holds NaN or infinity.
-        """
+        """Copy the vectors into the table of words; returns a mask of the initialised rows, bool (rows,)."""
         words, table = task.vocabulary.words, parameter_arrays(tables)[WORDS]
         is_lower = task.encoded.meta["settings"].get("case") != "keep"
         rows, matrix = match_rows(self.source_vectors, words, self.duplicates, lower_case if is_lower else str)

@@ -13,11 +13,7 @@ Points = list[tuple[float, float]]
 
 
 def loss_points(path: str | os.PathLike[str]) -> tuple[str, Points]:
-    """The losses of a saved model or a log, and their unit: "epochs", or "words" of the corpus.
-
-    Raises:
-        FormatError: the path is neither, or has no losses.
-    """
+    """The losses of a saved model or a log, and their unit: "epochs", or "words" of the corpus."""
     source = Path(path)
     if source.is_dir():
         losses = read_model_json(source)["record"].get("loss_by_epoch")
@@ -44,13 +40,7 @@ def log_points(path: Path) -> Points:
 
 
 def draw_loss_curve(path: str | os.PathLike[str], figure_path: str | os.PathLike[str], *, force: bool = False) -> None:
-    """Plot the loss of a saved model or of a log; the ending of the path (such as .png) decides the format.
-
-    Raises:
-        SettingError: the ending is not that of an image format.
-        OutputError: the file exists (unless `force`), or cannot be written.
-        FormatError: as `loss_points`.
-    """
+    """Plot the loss of a saved model or of a log; the ending of the path (such as .png) decides the format."""
     check_figure_path(figure_path, force=force)
     unit, points = loss_points(path)
     from matplotlib.figure import Figure

@@ -34,11 +34,7 @@ def random_rows(rows: int, dim: int, seed: int, table: np.ndarray | None = None)
 
 
 def zero_rows(rows: int, dim: int) -> np.ndarray:
-    """Rows of zeros; float32 (rows, padded dim).
-
-    Raises:
-        SettingError: the table does not fit into memory.
-    """
+    """Rows of zeros; float32 (rows, padded dim)."""
     size, available = 4 * rows * padded(dim), total_memory()
     if available is not None and size > available:  # otherwise the system might kill the process hours later
         raise SettingError(
@@ -75,11 +71,7 @@ def unpad_all(tables: Any, dim: int) -> Arrays:
 
 
 def parameter_arrays(tables: Any) -> Arrays:
-    """The float arrays of a NamedTuple and of NamedTuples in it, each once, by name.
-
-    Raises:
-        ValueError: two arrays have the same name.
-    """
+    """The float arrays of a NamedTuple and of NamedTuples in it, each once, by name."""
     arrays: Arrays = {}
     for name, value in tables._asdict().items():
         inner = parameter_arrays(value) if hasattr(value, "_asdict") else {name: value} if is_parameter(value) else {}
@@ -112,11 +104,7 @@ def copy_tables(tables: Any, copies: dict[int, np.ndarray] | None = None) -> Any
 
 
 def copy_into(table: np.ndarray, saved: np.ndarray) -> None:
-    """Copy a saved array into an array of the same shape and type.
-
-    Raises:
-        ValueError: the shape or type differs.
-    """
+    """Copy a saved array into an array of the same shape and type."""
     if table.shape != saved.shape or table.dtype != saved.dtype:
         raise ValueError(f"expected {table.dtype} {table.shape}, got {saved.dtype} {saved.shape}")
     table[...] = saved

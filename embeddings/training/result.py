@@ -34,11 +34,7 @@ def overflow(name: str, tally: Tally) -> TrainingError:
 
 
 def build_model(task: "Task", arrays: Arrays, tally: Tally, composes: bool) -> Model:
-    """The model with these tables.
-
-    Raises:
-        TrainingError: a table contains NaN or infinity.
-    """
+    """The model with these tables."""
     for name, array in arrays.items():
         if not is_finite(array):
             raise overflow(name, tally)

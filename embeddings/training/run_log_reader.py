@@ -27,11 +27,7 @@ def is_log_file(path: Path) -> bool:
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
-    """The objects of all complete lines.
-
-    Raises:
-        FormatError: the file cannot be read, or is not a log.
-    """
+    """The objects of all complete lines."""
     lines = parse(read_bytes(path))
     if not lines:
         raise FormatError(f"{path} has no loss curve: it is neither a saved model nor the log of a run")
@@ -71,9 +67,6 @@ def summarize_log(path: Path, *, full: bool = False) -> dict[str, Any]:
 
     Arguments:
         full: read the whole log, and count events.
-
-    Raises:
-        FormatError: it cannot be read.
     """
     lines = parse(read_bytes(path, ends_only=not full))
     starts = [line for line in lines if line["event"] == "begin"]

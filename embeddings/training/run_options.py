@@ -64,13 +64,7 @@ class RunOptions:
         return self.init is None and self.continued is None and self.checkpoints is None and not self.callbacks
 
     def check(self, trainer: str, settings: Any) -> None:
-        """Refuse what a trainer with these settings cannot do, before the corpus is read.
-
-        Raises:
-            SettingError: the trainer does not support an option.
-            FormatError: the vectors to start from cannot be read.
-            OutputError: there are checkpoints already, or they cannot be written.
-        """
+        """Refuse what a trainer with these settings cannot do, before the corpus is read."""
         if self.checkpoints is not None:
             self.checkpoints.check(resume=self.resume)
         if self.init is not None:
@@ -79,20 +73,12 @@ class RunOptions:
             continued_training.check(self.continued, trainer, settings)
 
     def check_fingerprint(self, trainer: str, settings: Any, threads: int, seed: int) -> None:
-        """Refuse to resume another run, as far as this is known before the corpus is read.
-
-        Raises:
-            CheckpointError: the last checkpoint is of another run (with all differences), or damaged.
-        """
+        """Refuse to resume another run, as far as this is known before the corpus is read."""
         if self.checkpoints is not None and self.resume:
             self.checkpoints.check_fingerprint(settings_fingerprint(self, trainer, settings, threads, seed))
 
     def check_corpus(self, corpus: "Corpus") -> None:
-        """Refuse a corpus that does not fit the model to continue, before it is read.
-
-        Raises:
-            SettingError: its text is read in another way than that of the model.
-        """
+        """Refuse a corpus that does not fit the model to continue, before it is read."""
         if self.continued is not None:
             continued_training.check_corpus(self.continued, corpus)
 
@@ -110,11 +96,7 @@ def accepts_run_options(trainer: Any) -> bool:
 
 
 def train_arguments(trainer: Any, name: str, run_options: RunOptions | None) -> dict[str, Any]:
-    """The keyword arguments with which a trainer's `train` gets these options.
-
-    Raises:
-        SettingError: an option is set, and the trainer does not take `run_options`.
-    """
+    """The keyword arguments with which a trainer's `train` gets these options."""
     if run_options is None or run_options.is_default:
         return {}
     if not accepts_run_options(trainer):

@@ -37,12 +37,7 @@ def capture(run: "Run") -> RunState:
 
 
 def restore(run: "Run", state: RunState) -> None:
-    """Put a new run into a saved state.
-
-    Raises:
-        FormatError: the state is incomplete or does not fit.
-        SettingError: a callback cannot continue from its state.
-    """
+    """Put a new run into a saved state."""
     arrays, values = state.arrays, state.values
     try:
         for name, table in parameter_arrays(run.learner.tables).items():

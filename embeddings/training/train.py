@@ -60,11 +60,7 @@ def train(
 
 
 def make_trainer(trainer: str, settings: dict[str, Any]) -> Any:
-    """The trainer of that name with these settings.
-
-    Raises:
-        RegistryError, SettingError: as `train`.
-    """
+    """The trainer of that name with these settings."""
     return registry.create("trainer", trainer, settings)
 
 

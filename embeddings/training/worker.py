@@ -121,11 +121,7 @@ class Worker:
         return {"epochs": self.epochs, "chunk": self.chunk_number if in_epoch else None, "order": order}
 
     def restore(self, state: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        """Take over a saved state.
-
-        Raises:
-            KeyError, TypeError, ValueError: the state is not valid.
-        """
+        """Take over a saved state."""
         self.epochs = check_count(state["epochs"])
         if self.order is not None:
             self.order.bit_generator.state = state["order"]
