@@ -80,8 +80,8 @@ class Suite:
             FormatError: a set cannot be found or read.
             CorpusError: documents cannot be read.
         """
-        given = similarity, analogy, phrases, categories, tagging, documents
-        sets = {kind: as_list(tests) for kind, tests in zip(KINDS, given, strict=True)}
+        tests_by_kind = similarity, analogy, phrases, categories, tagging, documents
+        sets = {kind: as_list(tests) for kind, tests in zip(KINDS, tests_by_kind, strict=True)}
         limits, methods = check_limits(restrict), check_methods(method)
         if not any(sets.values()) and not stats:
             raise SettingError(f"nothing to evaluate: give at least one of {', '.join(KINDS)}, stats")

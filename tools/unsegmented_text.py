@@ -57,20 +57,20 @@ def iter_models(text: Path, work: Path, words: Sequence[str], settings: dict[str
 
 def train(name: str, trainer: str, text: Path, tokenizer: str = "codepoints", **settings: Any) -> TrainedVectors:
     """Train on a text, which is encoded anew, so that its time is measured."""
-    started = process_time()
+    start_time = process_time()
     with text.open(encoding="utf-8") as lines:
         model = em.train(trainer, em.Corpus(list(lines), tokenizer=tokenizer), **settings)
-    return TrainedVectors(name, model.vectors, process_time() - started)
+    return TrainedVectors(name, model.vectors, process_time() - start_time)
 
 
 def segment(text: Path, out: Path) -> float:
     """Write a text with spaces between the words that jieba finds; returns CPU seconds."""
     import jieba
 
-    started = process_time()
+    start_time = process_time()
     with text.open(encoding="utf-8") as lines, out.open("w", encoding="utf-8") as goal:
         goal.writelines(" ".join(jieba.cut(line)) for line in lines)
-    return process_time() - started
+    return process_time() - start_time
 
 
 def character_means(vectors: em.Vectors, words: Iterable[str]) -> em.Vectors:

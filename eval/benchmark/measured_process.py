@@ -89,12 +89,12 @@ def run(command: Sequence[str], env: Mapping[str, str]) -> Usage:
     parent held when it was started.
     """
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-        started = perf_counter()
+        start_time = perf_counter()
         with running(command, env, output, errors) as process:
             memory = MemoryMonitor(process.pid)
             with memory.watching():
                 _, status, used = os.wait4(process.pid, 0)
-            wall = perf_counter() - started
+            wall = perf_counter() - start_time
             process.returncode = os.waitstatus_to_exitcode(status)
         return Usage(
             cpu=used.ru_utime + used.ru_stime,

@@ -33,8 +33,8 @@ def quality_figure(rows: Sequence[Row]) -> Any:
 
     shown = [one for one in summaries(rows) if speed(one) is not None]
     models = list(dict.fromkeys(map(model_of, shown)))
-    plotted = [name for name in shown[0].scores if name in SETS or name.startswith(ERROR_OF)] if shown else []
-    sets = [name for name in plotted if any(one.scores[name][0] is not None for one in shown)] or [next(iter(SETS))]
+    candidates = [name for name in shown[0].scores if name in SETS or name.startswith(ERROR_OF)] if shown else []
+    sets = [name for name in candidates if any(one.scores[name][0] is not None for one in shown)] or [next(iter(SETS))]
     figure = Figure(figsize=(1.5 + 4.5 * len(models), 1.2 + 2.6 * len(sets)), layout="constrained")
     FigureCanvasAgg(figure)
     grid = figure.subplots(len(sets), len(models), squeeze=False, sharex="col", sharey="row")

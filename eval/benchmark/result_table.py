@@ -73,7 +73,7 @@ def summarise(settings: dict[str, Any], runs: list[Row], ours: list[Row], sets: 
     times, our_times = ({name: median_of(rows, name) for name in TIMES} for rows in (runs, ours))
     wall = times["training_wall"]
     errors = [row["error"] for row in runs if row["error"]]
-    values = {name: known_values(runs, name) for name in sets}
+    values_by_set = {name: known_values(runs, name) for name in sets}
     return Summary(
         settings=settings,
         tool=runs[0]["tool"],
@@ -86,10 +86,10 @@ def summarise(settings: dict[str, Any], runs: list[Row], ours: list[Row], sets: 
         peak_memory=median_of(runs, "peak_memory"),
         private_memory=median_of(runs, "private_memory"),
         scores={
-            name: (fmean(known) if known else None, first(runs, name + COVERED), first(runs, name + TOTAL))
-            for name, known in values.items()
+            name: (fmean(values) if values else None, first(runs, name + COVERED), first(runs, name + TOTAL))
+            for name, values in values_by_set.items()
         },
-        ranges={name: (min(known), max(known)) if known else None for name, known in values.items()},
+        ranges={name: (min(values), max(values)) if values else None for name, values in values_by_set.items()},
         error=next(iter(errors), "") or incomplete_reading(runs),
     )
 

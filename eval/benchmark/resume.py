@@ -19,16 +19,16 @@ def completed_runs(folder: Path, machine: dict[str, Any]) -> list[Row]:
     if not table.exists():
         return []
     try:
-        recorded, rows = json.loads((folder / "machine.json").read_text(encoding="utf-8")), read_rows(table)
+        record, rows = json.loads((folder / "machine.json").read_text(encoding="utf-8")), read_rows(table)
         differences = {
-            name: (recorded[name], machine[name])
+            name: (record[name], machine[name])
             for name in machine
-            if name not in ("date", "tools") and recorded[name] != machine[name]
+            if name not in ("date", "tools") and record[name] != machine[name]
         }
         differences |= {
-            name: (recorded["tools"][name], version)
+            name: (record["tools"][name], version)
             for name, version in machine["tools"].items()
-            if recorded["tools"].get(name, version) != version
+            if record["tools"].get(name, version) != version
         }
         missing = [name for name in (*RUN, "trainer", "threads", "error") if rows and name not in rows[0]]
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -40,7 +40,7 @@ def completed_runs(folder: Path, machine: dict[str, Any]) -> list[Row]:
         raise ResumeError(
             f"cannot resume from {folder}: {values}; choose another folder, or set force=True to start over"
         )
-    machine["tools"] = recorded["tools"] | machine["tools"]
+    machine["tools"] = record["tools"] | machine["tools"]
     return [row for row in rows if not row["error"]]
 
 

@@ -197,17 +197,17 @@ PEERS = (
 
 def select_tools(names: Sequence[str], configs: Sequence[ModelConfig]) -> list[Tool]:
     """Our tool, then the peers of these names, or by default all installed peers that have one of the models."""
-    known = {peer.name: peer for peer in PEERS}
-    selected = []
+    peers_by_name = {peer.name: peer for peer in PEERS}
+    selection = []
     for name in dict.fromkeys(names):
-        if name not in known:
-            raise SettingError(f"peer must be one of {', '.join(known)}, got {name!r}")
-        peer = known[name]
+        if name not in peers_by_name:
+            raise SettingError(f"peer must be one of {', '.join(peers_by_name)}, got {name!r}")
+        peer = peers_by_name[name]
         if not peer.is_installed:
             raise SettingError(f"{name} is not installed: pip install {peer.package}")
         if not any(map(peer.supports, configs)):
             models = ", ".join(dict.fromkeys(config.trainer for config in configs))
             raise SettingError(f"{name} does not support {models}; it supports {', '.join(peer.trainers or ())}")
-        selected.append(peer)
-    installed = [peer for peer in PEERS if peer.is_installed and any(map(peer.supports, configs))]
-    return [OURS, *(selected if names else installed)]
+        selection.append(peer)
+    installed_peers = [peer for peer in PEERS if peer.is_installed and any(map(peer.supports, configs))]
+    return [OURS, *(selection if names else installed_peers)]

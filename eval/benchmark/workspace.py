@@ -113,8 +113,8 @@ class Workspace:
         """
         shutil.rmtree(self.cache / "corpora", ignore_errors=True)
         whole = check_success(self.start(tool.whole(job)))
-        timed = check_success(self.start(tool.training(job))) if tool.training else whole
-        clock: dict[str, Any] = json.loads(timed.output.splitlines()[-1])
+        training_usage = check_success(self.start(tool.training(job))) if tool.training else whole
+        clock: dict[str, Any] = json.loads(training_usage.output.splitlines()[-1])
         overhead = clock["overhead"] if tool.training is None else {"cpu": 0.0, "wall": 0.0}
         return {
             "training_cpu": round(clock["training"]["cpu"], 3),

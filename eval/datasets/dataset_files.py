@@ -41,8 +41,8 @@ def locate(name: str | os.PathLike[str]) -> Path:
         return Path(datapath(FROM_GENSIM[str(name)]))
     if path.is_dir():
         raise FormatError(f"{str(name)!r} is a folder, not a test set")
-    known = ", ".join(sorted(SHIPPED | FROM_GENSIM))
-    raise FormatError(f"unknown test set {str(name)!r}: give the path of a file, or one of {known}")
+    choices = ", ".join(sorted(SHIPPED | FROM_GENSIM))
+    raise FormatError(f"unknown test set {str(name)!r}: give the path of a file, or one of {choices}")
 
 
 def shipped_file(file: str) -> Path:

@@ -71,7 +71,7 @@ def read_documents(
         protocol = CROSS_VALIDATED
     elif len(parts) == 2:
         train, test = (read_labelled(part, text_column, label_column) for part in parts)
-        documents, count = concatenated(train, test), len(train.labels)
+        documents, count = concatenate_documents(train, test), len(train.labels)
         splits, protocol = [(np.arange(count), np.arange(count, len(documents.labels)))], TRAIN_TEST
     else:
         raise SettingError(f"documents must be a file or TRAIN,TEST, got {str(name)!r}")
@@ -95,7 +95,7 @@ def read_labelled(source: str, text_column: str, label_column: str) -> LabelledD
         return LabelledDocuments(bags.words, bags.ids, bags.starts, labels)
 
 
-def concatenated(first: LabelledDocuments, second: LabelledDocuments) -> LabelledDocuments:
+def concatenate_documents(first: LabelledDocuments, second: LabelledDocuments) -> LabelledDocuments:
     """The documents of both."""
     ids = np.append(first.ids, second.ids + np.int32(len(first.words)))
     starts = np.append(first.starts, second.starts[1:] + first.starts[-1])

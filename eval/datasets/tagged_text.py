@@ -56,8 +56,8 @@ def locate_files(name: str | os.PathLike[str]) -> tuple[Path, Path]:
         return shipped_file(train), shipped_file(test)
     parts = str(name).split(",")
     if len(parts) != 2 or not all(parts):
-        known = ", ".join(sorted(SHIPPED_TAGGING))
-        raise FormatError(f"unknown tagging set {str(name)!r}: give {known}, a folder of a treebank, or TRAIN,TEST")
+        choices = ", ".join(sorted(SHIPPED_TAGGING))
+        raise FormatError(f"unknown tagging set {str(name)!r}: give {choices}, a folder of a treebank, or TRAIN,TEST")
     return Path(parts[0]), Path(parts[1])
 
 

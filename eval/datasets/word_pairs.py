@@ -83,18 +83,18 @@ def detect_layout(line: str, position: str) -> Layout:
         raise malformed
     words = word_columns(fields, position)
     others = [column for column in range(len(fields)) if column not in words]
-    headed = [column for column in others if normalised(fields[column]) in RATING_HEADINGS]
+    rating_columns = [column for column in others if normalise(fields[column]) in RATING_HEADINGS]
     numbers = [column for column in others if column > 1 and to_number(fields[column]) is not None]
-    if len(headed) == 1:
-        return Layout(separator, headed[0], words, has_heading=True)
-    if numbers and not headed and not FIRST.match(fields[words[0]]):
+    if len(rating_columns) == 1:
+        return Layout(separator, rating_columns[0], words, has_heading=True)
+    if numbers and not rating_columns and not FIRST.match(fields[words[0]]):
         return Layout(separator, numbers[0])
     if len(fields) == 3 and not numbers:
         return Layout(separator, others[0], words, has_heading=True)
-    if separator is None and not headed:
+    if separator is None and not rating_columns:
         raise malformed
-    known = ", ".join(fields[2:])
-    raise FormatError(f"{position}: ambiguous rating column: name one of the columns {known:.200} 'rating'")
+    choices = ", ".join(fields[2:])
+    raise FormatError(f"{position}: ambiguous rating column: name one of the columns {choices:.200} 'rating'")
 
 
 def word_columns(fields: list[str], position: str) -> tuple[int, int]:
@@ -110,7 +110,7 @@ def word_columns(fields: list[str], position: str) -> tuple[int, int]:
     return 0, 1
 
 
-def normalised(heading: str) -> str:
+def normalise(heading: str) -> str:
     """A heading without case, spaces and punctuation."""
     return "".join(mark for mark in heading.lower() if mark.isalnum())
 

@@ -57,10 +57,10 @@ def score_analogy(
     answers, pairs = answer_rows(test, folding), test.pairs()
     limits = distinct_limits(restrict, len(vectors))
     covered = [is_covered(rows, answers, words) for words in limits]
-    asked = np.logical_or.reduce(covered)
+    is_asked = np.logical_or.reduce(covered)
     correct = np.zeros((len(methods), len(limits), len(rows)), dtype=bool)
-    correct[:, :, asked] = score_questions(
-        vectors.unit_rows, rows[asked], answers[asked], folding, list(limits), methods
+    correct[:, :, is_asked] = score_questions(
+        vectors.unit_rows, rows[is_asked], answers[is_asked], folding, list(limits), methods
     )
     scores: list[AnalogyScores] = []
     for method, by_limit in zip(methods, correct, strict=True):

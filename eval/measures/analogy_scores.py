@@ -63,7 +63,7 @@ class Cosines:
     def __init__(self, units: np.ndarray, words: np.ndarray, methods: Sequence[str]) -> None:
         self.units, self.words, self.methods = units, units[words].astype(np.float64), methods
         self.start = 0
-        self.cosines = self.shifted = self.inverse = np.empty((0, 0))
+        self.cosines = self.shifted_cosines = self.inverse = np.empty((0, 0))
 
     def queries(self, positions: np.ndarray, excluded: Sequence[Sequence[int]]) -> Queries:
         """Questions by the positions of their words in `words`, and the rows that may not answer each."""
@@ -84,13 +84,13 @@ class Cosines:
             self.inverse = np.reciprocal(np.sqrt(squares, out=squares), out=squares)
         np.clip(self.cosines, -1, 1, out=self.cosines)
         if "3cosmul" in self.methods:
-            self.shifted = self.cosines + 1
+            self.shifted_cosines = self.cosines + 1
 
     def block(self, method: str) -> Block:
         """The tables that a method scores the current block by."""
         if method == "3cosmul":  # twice equation 4, which keeps the order
-            inverse = self.shifted + 2 * MULTIPLICATIVE_EPSILON
-            return Block(np.reciprocal(inverse, out=inverse), self.shifted, self.shifted, self.start)
+            inverse = self.shifted_cosines + 2 * MULTIPLICATIVE_EPSILON
+            return Block(np.reciprocal(inverse, out=inverse), self.shifted_cosines, self.shifted_cosines, self.start)
         if method == "3cosadd":  # in the order of the cosine with b - a + c
             return Block(self.cosines, self.cosines, self.cosines, self.start)
         return Block(self.cosines, self.cosines, self.inverse, self.start)  # |b - a| times the cosine

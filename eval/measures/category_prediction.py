@@ -87,8 +87,8 @@ class F1Scores(ItemScores):
         hits = weights @ (self.actual & self.predicted if self.hits is None else self.hits)
         members = weights @ self.actual + weights @ self.predicted
         scores = np.divide(2 * hits, members, out=np.full_like(members, np.nan), where=members > 0)
-        defined = np.isfinite(scores)
-        total, count = np.where(defined, scores, 0).sum(axis=1), defined.sum(axis=1)
+        is_defined = np.isfinite(scores)
+        total, count = np.where(is_defined, scores, 0).sum(axis=1), is_defined.sum(axis=1)
         return np.asarray(np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0))
 
     @property

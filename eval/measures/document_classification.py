@@ -36,19 +36,19 @@ def score_documents(source: Evaluable, test: DocumentSet, *, name: str) -> list[
     """Which documents are labelled correctly: by label, and all (section None); and the share of words with vectors."""
     matrix, covered, kind = represent(source, test)
     labels, label = np.unique(test.documents.labels, return_inverse=True)
-    correct, tested, has_converged = np.zeros(len(label), dtype=bool), np.zeros(len(label), dtype=bool), True
+    correct, is_tested, has_converged = np.zeros(len(label), dtype=bool), np.zeros(len(label), dtype=bool), True
     reason = None if covered.any() else NOT_COVERED[kind]
     for train_rows, test_rows in test.splits:
-        tested[test_rows] = True
+        is_tested[test_rows] = True
         if reason is None:
-            predicted, converged = predict(matrix, covered, label, train_rows, test_rows)
-            correct[test_rows], has_converged = predicted == label[test_rows], has_converged and converged
+            predictions, fold_converged = predict(matrix, covered, label, train_rows, test_rows)
+            correct[test_rows], has_converged = predictions == label[test_rows], has_converged and fold_converged
     whole = BinaryScores(
         vectors=name,
         key=Key(test.name, "accuracy"),
         correct=correct,
         covered=covered,
-        members=tested,
+        members=is_tested,
         over_all=True,
         protocol=PROTOCOL.format(source=kind, split=test.protocol),
         reason=reason,
@@ -59,12 +59,12 @@ def score_documents(source: Evaluable, test: DocumentSet, *, name: str) -> list[
     if kind is TRAINED or isinstance(source, ConcatenatedModels):
         return [*parts, whole]
     _, counts = mean_vectors(source if isinstance(source, Vectors) else source.vectors, test)
-    known, total = int(counts[tested].sum()), int(np.diff(test.documents.starts)[tested].sum())
+    covered_words, total = int(counts[is_tested].sum()), int(np.diff(test.documents.starts)[is_tested].sum())
     coverage = Measurement(
         vectors=name,
         key=Key(test.name, COVERAGE),
-        value=known / total if total else None,
-        covered=known,
+        value=covered_words / total if total else None,
+        covered=covered_words,
         total=total,
         protocol="word occurrences with a vector over all",
         reason=None if total else "the documents have no words",
@@ -75,10 +75,10 @@ def score_documents(source: Evaluable, test: DocumentSet, *, name: str) -> list[
 def represent(source: Evaluable, test: DocumentSet) -> tuple[np.ndarray, NDArray[np.bool_], str]:
     """The vectors of the documents (documents, dim), which of them are covered, and what kind they are."""
     if test.names is not None:
-        trained = source if isinstance(source, Vectors) else source.documents
-        trained.check_finite()
-        rows = [trained.index(name) if name in trained else -1 for name in test.names]
-        matrix = np.append(trained.matrix, np.zeros((1, trained.dim), np.float32), axis=0)[rows]
+        document_vectors = source if isinstance(source, Vectors) else source.documents
+        document_vectors.check_finite()
+        rows = [document_vectors.index(name) if name in document_vectors else -1 for name in test.names]
+        matrix = np.append(document_vectors.matrix, np.zeros((1, document_vectors.dim), np.float32), axis=0)[rows]
         return matrix, np.asarray(matrix.any(axis=1)), TRAINED
     if isinstance(source, ConcatenatedModels) or (isinstance(source, Model) and DOCUMENTS in source.tables):
         matrix = infer(source if isinstance(source, ConcatenatedModels) else concatenate(source), test)
@@ -91,10 +91,10 @@ def infer(models: ConcatenatedModels, test: DocumentSet) -> np.ndarray:
     """The vectors that models infer for the documents, (documents, sum of dims)."""
     texts = [models.corpus(source, text_column=test.text_column) for source in test.sources]
     matrix = np.concatenate([models.infer(text) for text in texts])
-    labelled = len(test.documents.labels)
-    if len(matrix) != labelled:
+    n_labelled = len(test.documents.labels)
+    if len(matrix) != n_labelled:
         raise SettingError(
-            f"{', '.join(test.sources)}: {labelled} labelled documents, but {len(matrix)} documents for the models, "
+            f"{', '.join(test.sources)}: {n_labelled} labelled documents, but {len(matrix)} documents for the models, "
             "which were trained with documents='lines'"
         )
     return matrix

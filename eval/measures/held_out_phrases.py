@@ -72,14 +72,16 @@ def measures(
         yield from ((measure, None, NO_INTERVAL) for measure in ("cosine", "squared-error", "median-rank"))
         return
     matrix = composer.vectors.matrix
-    composed = composer.compose_rows(matrix[test[:, FIRST]], matrix[test[:, SECOND]], type=type, function=function)
+    vectors_of_phrases = composer.compose_rows(
+        matrix[test[:, FIRST]], matrix[test[:, SECOND]], type=type, function=function
+    )
     true, phrases = matrix[test[:, PHRASE]], matrix[np.unique(composer.examples[:, PHRASE])]
-    cosines = (normalize(composed) * normalize(true)).sum(axis=1)
-    errors = np.square(composed.astype(np.float64) - true).sum(axis=1)
+    cosines = (normalize(vectors_of_phrases) * normalize(true)).sum(axis=1)
+    errors = np.square(vectors_of_phrases.astype(np.float64) - true).sum(axis=1)
     yield "cosine", float(cosines.mean()), normal_interval(cosines)
     yield "squared-error", float(errors.mean()), normal_interval(errors)
     for suffix, rank in (("", cosine_ranks), ("-by-distance", distance_ranks)):
-        ranks = rank(composed, true, phrases)
+        ranks = rank(vectors_of_phrases, true, phrases)
         yield f"reciprocal-rank{suffix}", float((1 / ranks).mean()), normal_interval(1 / ranks)
         yield f"median-rank{suffix}", float(np.median(ranks)), median_interval(ranks)
         yield f"mean-rank{suffix}", float(ranks.mean()), normal_interval(ranks)
@@ -87,6 +89,6 @@ def measures(
 
 def median_interval(values: np.ndarray) -> Interval:
     """The 95 % interval of a median: the order statistics n / 2 -+ 1.96 sqrt(n) / 2; none for few values."""
-    n, ordered = len(values), np.sort(values)
+    n, sorted_values = len(values), np.sort(values)
     low, high = floor((n - Z * sqrt(n)) / 2), ceil(1 + (n + Z * sqrt(n)) / 2)
-    return (float(ordered[low - 1]), float(ordered[high - 1])) if low >= 1 and high <= n else NO_INTERVAL
+    return (float(sorted_values[low - 1]), float(sorted_values[high - 1])) if low >= 1 and high <= n else NO_INTERVAL

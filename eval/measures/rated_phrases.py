@@ -89,15 +89,17 @@ def score_ratings(
 ) -> Iterator[Measurement]:
     """The correlation with all ratings, and the mean of those with each participant's."""
     covered = np.flatnonzero(np.isfinite(cosines))
-    rated = [list(pairs.values())[pair] for pair in covered]
-    repeated = np.repeat(cosines[covered], [len(raters) for raters in rated])
-    ratings = np.array([rating for raters in rated for rating in raters.values()])
-    participant = np.array([rater for raters in rated for rater in raters])
-    correlations = [spearman(repeated[participant == p], ratings[participant == p])[0] for p in np.unique(participant)]
-    defined = [value for value in correlations if value is not None]
-    mean = float(np.mean(defined)) if defined else None
-    reason = None if defined else "no participant has two pairs with vectors and different ratings"
-    values = {"spearman-ratings": spearman(repeated, ratings), "spearman-participants": (mean, reason)}
+    raters_of_covered = [list(pairs.values())[pair] for pair in covered]
+    cosine_of_rating = np.repeat(cosines[covered], [len(raters) for raters in raters_of_covered])
+    ratings = np.array([rating for raters in raters_of_covered for rating in raters.values()])
+    participant = np.array([rater for raters in raters_of_covered for rater in raters])
+    correlations = [
+        spearman(cosine_of_rating[participant == p], ratings[participant == p])[0] for p in np.unique(participant)
+    ]
+    participant_values = [value for value in correlations if value is not None]
+    mean = float(np.mean(participant_values)) if participant_values else None
+    reason = None if participant_values else "no participant has two pairs with vectors and different ratings"
+    values = {"spearman-ratings": spearman(cosine_of_rating, ratings), "spearman-participants": (mean, reason)}
     for measure, (value, why) in values.items():
         yield Measurement(
             vectors=name, key=replace(key, measure=measure), value=value, covered=len(covered), total=len(pairs),

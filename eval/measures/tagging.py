@@ -41,15 +41,15 @@ def score_tagging(vectors: Vectors, test: TaggingSet, *, name: str, window: int 
     """Which words of the test text are tagged correctly: by tag, with and without a vector, and all (section None)."""
     check_window(window)
     table = WordTable.of(vectors, test)
-    known = sorted(set(test.train.tags))
-    tags = known + sorted(set(test.test.tags) - set(known))
+    train_tags = sorted(set(test.train.tags))
+    tags = train_tags + sorted(set(test.test.tags) - set(train_tags))
     code = {tag: number for number, tag in enumerate(tags)}
     train_codes, test_codes = (np.array([code[tag] for tag in text.tags]) for text in (test.train, test.test))
     covered = table.has_vector[table.rows(test.test)]
     reason = table.undefined_reason(test)
     correct, note = np.zeros(len(test_codes), dtype=bool), None
     if reason is None:
-        classifier = train_classifier(table.windows(test.train, window), train_codes, len(known))
+        classifier = train_classifier(table.windows(test.train, window), train_codes, len(train_tags))
         correct = classifier.predict(table.windows(test.test, window)) == test_codes
         note = None if classifier.has_converged else NOT_CONVERGED
     whole = BinaryScores(

@@ -136,10 +136,10 @@ def log_partition(matrix: np.ndarray, axes: np.ndarray, highest: float) -> np.nd
             sums[0] += projections.sum(axis=0)
             sums[1] += np.reciprocal(projections, out=projections).sum(axis=0)
             continue
-        for side, signed in enumerate((projections, -projections)):
-            peak = np.maximum(peaks[side], signed.max(axis=0))
+        for side, signed_projections in enumerate((projections, -projections)):
+            peak = np.maximum(peaks[side], signed_projections.max(axis=0))
             sums[side] *= np.exp(peaks[side] - peak)
-            sums[side] += np.exp(signed - peak).sum(axis=0)
+            sums[side] += np.exp(signed_projections - peak).sum(axis=0)
             peaks[side] = peak
     return peaks + np.log(sums)
 

@@ -93,8 +93,8 @@ class Objective:
         loss = (np.log(sums.astype(np.float64)) - target).sum() + PENALTY / 2 * (weights * weights).sum()
         errors = np.divide(probabilities, sums[:, None], out=probabilities)
         errors[self.items, self.classes] -= 1
-        gathered = (self.transposed @ errors).reshape(self.shape[0], len(self.table), -1)
-        slopes = (self.table.T @ gathered).astype(np.float64) + PENALTY * weights
+        row_sums = (self.transposed @ errors).reshape(self.shape[0], len(self.table), -1)
+        slopes = (self.table.T @ row_sums).astype(np.float64) + PENALTY * weights
         gradient = np.append(slopes.ravel(), errors.sum(axis=0, dtype=np.float64))
         return loss / len(self.items), gradient / len(self.items)
 
@@ -110,8 +110,8 @@ def whiten(matrix: np.ndarray, counts: np.ndarray) -> np.ndarray:
     wide = matrix.astype(np.float64)
     wide /= np.abs(wide).max() or 1  # so that no square overflows or underflows
     wide -= counts @ wide / total
-    counted = counts > 0
-    weighted = np.sqrt(counts[counted] / total)[:, None] * wide[counted]
-    _, deviations, axes = np.linalg.svd(weighted, full_matrices=False)
-    kept = deviations > 1e-6 * deviations.max(initial=0)
-    return np.asarray(wide @ (axes[kept].T / deviations[kept]), dtype=np.float32)
+    is_counted = counts > 0
+    weighted_rows = np.sqrt(counts[is_counted] / total)[:, None] * wide[is_counted]
+    _, deviations, axes = np.linalg.svd(weighted_rows, full_matrices=False)
+    has_variance = deviations > 1e-6 * deviations.max(initial=0)
+    return np.asarray(wide @ (axes[has_variance].T / deviations[has_variance]), dtype=np.float32)

@@ -72,7 +72,7 @@ def render(suite: Suite, evaluated: Sequence[EvaluatedVectors], *, words: Sequen
     """The page as text."""
     names, vectors = [one.name for one in evaluated], [one.vectors for one in evaluated]
     results = [[scores.result() for scores in one.scores] for one in evaluated]
-    everything = [one for listed in results for one in listed]
+    everything = [one for results_of_one in results for one in results_of_one]
     comparisons = compare_scores([one.scores for one in evaluated])
     record = run_record(suite, vectors, names, command)
     environment = Environment(
@@ -99,7 +99,9 @@ def render(suite: Suite, evaluated: Sequence[EvaluatedVectors], *, words: Sequen
 
 def statistics(results: Sequence[Sequence[Result]]) -> dict[str, list[float | None]]:
     """The value of each statistic in each vectors."""
-    by_vectors = [{one.measure: one.value for one in listed if one.set == STATISTICS} for listed in results]
+    by_vectors = [
+        {one.measure: one.value for one in results_of_one if one.set == STATISTICS} for results_of_one in results
+    ]
     measures = dict.fromkeys(measure for values in by_vectors for measure in values)
     return {measure: [values.get(measure) for values in by_vectors] for measure in measures}
 

@@ -19,8 +19,8 @@ class Scale:
     @classmethod
     def of(cls, values: Iterable[float | None], *, with_zero: bool = False) -> "Scale":
         """A scale of whole steps that holds all values, and zero on request."""
-        known = [value for value in values if value is not None] + [0.0] * with_zero
-        low, high = min(known, default=0.0), max(known, default=1.0)
+        finite = [value for value in values if value is not None] + [0.0] * with_zero
+        low, high = min(finite, default=0.0), max(finite, default=1.0)
         rough = max(high - low, 1e-6 * max(1.0, abs(low), abs(high))) / TICKS
         power = 10.0 ** floor(log10(rough))
         step = next(power * size for size in STEPS if power * size >= rough * (1 - 1e-9))

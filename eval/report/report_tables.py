@@ -111,8 +111,8 @@ def summary(
     for key in dict.fromkeys(key for found in by_key for key in found):
         cells = [found.get(key) for found in by_key]
         values = [one.value if one is not None else None for one in cells]
-        known = [value for value in values if value is not None]
-        best = values.index(max(known)) if known and len(names) > 1 and known.count(max(known)) == 1 else None
+        numbers = [value for value in values if value is not None]
+        best = values.index(max(numbers)) if numbers and len(names) > 1 and numbers.count(max(numbers)) == 1 else None
         beaten = [] if best is None else clearly_beaten(names[best], key, comparisons)
         label = (key.measure, *label_of(next(one for one in cells if one is not None))[1:])
         rows.append(SummaryRow(key.set, tuple(dict.fromkeys(label)), cells, best, beaten))

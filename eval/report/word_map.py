@@ -33,12 +33,12 @@ def shared_words(vectors: Sequence[Vectors]) -> list[str]:
 
 def choose_words(vectors: Sequence[Vectors]) -> list[str]:
     """Words of several frequencies: from certain ranks on, the next shared word of four letters or more."""
-    chosen: list[str] = []
+    selection: list[str] = []
     shared = shared_words(vectors)
     for start in (rank for rank in RANKS if rank <= len(shared)):
-        later = (word for word in shared[start - 1 :] if len(word) > 3 and word.isalpha() and word not in chosen)
-        chosen += [word for word in [next(later, None)] if word is not None]
-    return chosen or shared[: len(RANKS)]
+        later = (word for word in shared[start - 1 :] if len(word) > 3 and word.isalpha() and word not in selection)
+        selection += [word for word in [next(later, None)] if word is not None]
+    return selection or shared[: len(RANKS)]
 
 
 def neighbour_rows(vectors: Sequence[Vectors], word: str) -> list[list[Neighbour | None]]:
@@ -78,15 +78,15 @@ def word_maps(vectors: Sequence[Vectors]) -> list[list[MapLabel] | None]:
 
     content = (w for w in shared_words(vectors) if w.lower() not in ENGLISH_STOP_WORDS and any(map(str.isalpha, w)))
     words = [word for word, _ in zip(content, range(MAPPED), strict=False)]
-    drawn: list[list[MapLabel] | None] = []
+    map_labels: list[list[MapLabel] | None] = []
     first: np.ndarray | None = None
     for one in vectors:
         points = project(normalize(one[words])) if len(words) > 3 else None
         if points is not None:
             points = points if first is None else rotate_onto(points, first)
             first = points if first is None else first
-        drawn.append(None if points is None else lay_out(words, points))
-    return drawn
+        map_labels.append(None if points is None else lay_out(words, points))
+    return map_labels
 
 
 def project(units: np.ndarray) -> np.ndarray | None:
@@ -115,10 +115,10 @@ def rotate_onto(points: np.ndarray, reference: np.ndarray) -> np.ndarray:
 def lay_out(words: Sequence[str], points: np.ndarray) -> list[MapLabel]:
     """Labels within the drawing; one that would cover a more frequent word is hidden."""
     low, high = points.min(axis=0), points.max(axis=0)
-    scaled = 30 + (points - low) / np.where(high > low, high - low, 1) * (SIZE - 60)
+    positions = 30 + (points - low) / np.where(high > low, high - low, 1) * (SIZE - 60)
     boxes: list[tuple[float, float, float, float]] = []
     labels = []
-    for word, (x, y) in zip(words, scaled.tolist(), strict=True):
+    for word, (x, y) in zip(words, positions.tolist(), strict=True):
         half = 3.4 * min(len(word), MAX_LABEL) + 2
         box = (x - half, y - 8, x + half, y + 5)
         is_hidden = any(box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3] for b in boxes)

@@ -51,8 +51,8 @@ def resamples(items: int) -> Iterator[np.ndarray]:
     rng = np.random.default_rng(SEED)
     for block in row_blocks(RESAMPLES, items, itemsize=40):
         rows = block.stop - block.start
-        drawn = rng.integers(items, size=(rows, items)) + items * np.arange(rows)[:, None]
-        yield np.bincount(drawn.ravel(), minlength=rows * items).reshape(rows, items)
+        draws = rng.integers(items, size=(rows, items)) + items * np.arange(rows)[:, None]
+        yield np.bincount(draws.ravel(), minlength=rows * items).reshape(rows, items)
 
 
 @lru_cache(maxsize=8)

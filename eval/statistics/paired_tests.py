@@ -74,10 +74,10 @@ class Pair:
         """Compare which items each gets right, (items,) bool each."""
         from scipy.stats import binomtest
 
-        items, gained, lost = len(correct), int((correct & ~other).sum()), int((other & ~correct).sum())
-        p = float(binomtest(gained, gained + lost).pvalue) if gained + lost else 1.0
+        items, wins, losses = len(correct), int((correct & ~other).sum()), int((other & ~correct).sum())
+        p = float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
         values = correct.sum() / items, other.sum() / items
-        return self.comparison(values, agresti_min(gained, lost, items), items=items, p=p, test=MCNEMAR)
+        return self.comparison(values, agresti_min(wins, losses, items), items=items, p=p, test=MCNEMAR)
 
     def compare_clusters(self, hits: np.ndarray, others: np.ndarray, sizes: np.ndarray) -> Comparison:
         """Compare shares of clustered items: correct items of each side, and items, per cluster (clusters,)."""
@@ -99,9 +99,9 @@ class Pair:
         return self.comparison((first, second), interval, items=len(ratings), p=p, test=PAIRS)
 
 
-def agresti_min(gained: int, lost: int, items: int) -> tuple[float, float]:
+def agresti_min(wins: int, losses: int, items: int) -> tuple[float, float]:
     """The interval of a difference of paired shares: the large-sample one, with 1/2 added to each of four cells."""
-    b, c, n = gained + 0.5, lost + 0.5, items + 2
+    b, c, n = wins + 0.5, losses + 0.5, items + 2
     reach = Z * sqrt(b + c - (b - c) ** 2 / n) / n
     return max(-1.0, (b - c) / n - reach), min(1.0, (b - c) / n + reach)
 

@@ -47,14 +47,14 @@ def best_share(
     blends = [np.float32(1 - share) * fitted + np.float32(share) * additive for share in SHARES]
     errors = np.array([squared_errors(blended, dev.z) for blended in blends])
     losses = errors - squared_errors(function.predict(linear, dev.x, dev.y), dev.z)
-    allowed = np.flatnonzero(losses.mean(axis=1) + losses.std(axis=1) / np.sqrt(len(dev.z)) < 0)
-    if not len(allowed):
+    candidates = np.flatnonzero(losses.mean(axis=1) + losses.std(axis=1) / np.sqrt(len(dev.z)) < 0)
+    if not len(candidates):
         return float(SHARES[np.argmin(errors.mean(axis=1))])
     phrases = np.concatenate([dev.z, train.z])
-    gains = [float((1 / cosine_ranks(blends[place], dev.z, phrases)).mean()) for place in allowed]
-    return float(SHARES[allowed[int(np.argmax(gains))]])
+    gains = [float((1 / cosine_ranks(blends[place], dev.z, phrases)).mean()) for place in candidates]
+    return float(SHARES[candidates[int(np.argmax(gains))]])
 
 
-def squared_errors(composed: np.ndarray, true: np.ndarray) -> np.ndarray:
+def squared_errors(composition: np.ndarray, true: np.ndarray) -> np.ndarray:
     """The squared length of each row's difference, (phrases,) float64."""
-    return np.asarray(np.square(composed - true, dtype=np.float64).sum(axis=1))
+    return np.asarray(np.square(composition - true, dtype=np.float64).sum(axis=1))

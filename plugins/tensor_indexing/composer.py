@@ -128,7 +128,7 @@ class Composer:
 
         The words of a text are separated by a space, or if there is none by the joiner.
         """
-        composed = np.zeros((len(texts), self.vectors.dim), np.float32)
+        composition = np.zeros((len(texts), self.vectors.dim), np.float32)
         rows_by_type: defaultdict[str, list[list[int]]] = defaultdict(list)
         for number, text in enumerate(texts):
             words = text.split() if len(text.split()) > 1 else text.split(self.joiner)
@@ -136,8 +136,8 @@ class Composer:
                 rows_by_type[self.type_of(*words)].append([number, *map(self.vectors.index, words)])
         for type, rows in rows_by_type.items():
             numbers, first, second = np.array(rows).T
-            composed[numbers] = self.compose_rows(self.vectors.matrix[first], self.vectors.matrix[second], type=type)
-        return composed
+            composition[numbers] = self.compose_rows(self.vectors.matrix[first], self.vectors.matrix[second], type=type)
+        return composition
 
     def compose(self, first: str, second: str, *, type: str | None = None, function: str | None = None) -> np.ndarray:
         """The vector (dim,) float32 of a phrase.
@@ -186,9 +186,9 @@ class Composer:
 
     def check(self, type: str, function: str | None) -> str:
         """The name of a function, if the type has it."""
-        known, name = self.known_functions(type), function or DEFAULT
-        if name not in known:
-            raise SettingError(f"function must be one of {', '.join(known)} for the type {type!r}, got {name!r}")
+        choices, name = self.known_functions(type), function or DEFAULT
+        if name not in choices:
+            raise SettingError(f"function must be one of {', '.join(choices)} for the type {type!r}, got {name!r}")
         return name
 
 
@@ -197,7 +197,8 @@ def joiner_of(record: Mapping[str, Any]) -> str:
     text = record.get("text")
     phrases = text.get("phrases") if isinstance(text, Mapping) else None
     of_corpus = phrases.get("joiner") if isinstance(phrases, Mapping) else None
-    return next((known for known in (record.get("joiner"), of_corpus) if isinstance(known, str) and known), JOINER)
+    joiners = (record.get("joiner"), of_corpus)
+    return next((joiner for joiner in joiners if isinstance(joiner, str) and joiner), JOINER)
 
 
 def pos_tags_of(model: "Model") -> np.ndarray | None:

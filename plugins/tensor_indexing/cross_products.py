@@ -41,8 +41,8 @@ def solve_products(train: PhraseVectors, dev: PhraseVectors, rng: np.random.Gene
         sample = rng.permutation(len(train.x))[:MAX_PHRASES]
         train = PhraseVectors(*(rows[sample] for rows in train))
     scales = [float(np.sqrt(np.mean(np.square(rows, dtype=np.float64)))) or 1.0 for rows in train[:2]]
-    x, y = (divided(rows, scale) for rows, scale in zip(train[:2], scales, strict=True))
-    dev_gram = product_gram(divided(dev.x, scales[0]), divided(dev.y, scales[1]), x, y)
+    x, y = (divide(rows, scale) for rows, scale in zip(train[:2], scales, strict=True))
+    dev_gram = product_gram(divide(dev.x, scales[0]), divide(dev.y, scales[1]), x, y)
     gram = product_gram(x, y, x, y)
     best, least, best_penalty = np.zeros(train.z.shape, np.float32), np.inf, float(PENALTIES[0])
     for penalty in PENALTIES:
@@ -69,7 +69,7 @@ def low_rank(products: Products, rank: int) -> tuple[np.ndarray, np.ndarray]:
     return left, right
 
 
-def divided(rows: np.ndarray, scale: float) -> np.ndarray:
+def divide(rows: np.ndarray, scale: float) -> np.ndarray:
     """Rows divided by a number, in float32."""
     return np.asarray(rows / scale, np.float32)
 
@@ -85,10 +85,12 @@ def solve_ridge(gram: np.ndarray, penalty: float, targets: np.ndarray) -> np.nda
     """The weights of phrases (phrases, dim); zeros where the system is numerically singular."""
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-    penalised = gram.copy()
-    penalised[np.diag_indices(len(penalised))] += np.float32(penalty) * (np.diag(gram).mean() or np.float32(1))
+    penalised_gram = gram.copy()
+    penalised_gram[np.diag_indices(len(penalised_gram))] += np.float32(penalty) * (
+        np.diag(gram).mean() or np.float32(1)
+    )
     try:
-        factor = cho_factor(penalised, overwrite_a=True, check_finite=False)
+        factor = cho_factor(penalised_gram, overwrite_a=True, check_finite=False)
     except LinAlgError:
         return np.zeros(targets.shape, np.float32)
     return np.asarray(cho_solve(factor, targets, check_finite=False), np.float32)

@@ -41,13 +41,13 @@ def fit(
     parts, fitted_types, small_types = check_enough(examples, settings, seed)
     functions: dict[str, dict[str, Parameters]] = {}
     curves, penalties, shares = {}, {}, {}
-    pooled: dict[str, Parameters] = {}
+    pooled_functions: dict[str, Parameters] = {}
     for type in fitted_types:
         members = examples.of_type(type)
         train, dev = (phrase_vectors(vectors, examples.rows[members & (parts == part)]) for part in (TRAIN, DEV))
-        fitter = FunctionFitter(train, dev, settings, seed, partial(report, type) if report else None, pooled)
+        fitter = FunctionFitter(train, dev, settings, seed, partial(report, type) if report else None, pooled_functions)
         functions[type] = fitter.fit()
-        pooled = pooled or dict(functions[type])
+        pooled_functions = pooled_functions or dict(functions[type])
         functions[type]["tensor-indexing"], shares[type] = blended(functions[type], train, dev, settings.additive_share)
         curves[type], penalties[type] = fitter.curves, fitter.penalties
     record = {
@@ -125,22 +125,24 @@ class FunctionFitter:
         settings: CompositionSettings,
         seed: int,
         report: ReportEpoch | None,
-        pooled: dict[str, Parameters],
+        pooled_functions: dict[str, Parameters],
     ) -> None:
         self.scale = float(np.sqrt(np.mean(np.square(train.z, dtype=np.float64)))) or 1.0
         divisor = np.float32(self.scale)
         self.train, self.dev = (PhraseVectors(*(rows / divisor for rows in part)) for part in (train, dev))
-        self.settings, self.report, self.pooled = settings, report, pooled
+        self.settings, self.report, self.pooled_functions = settings, report, pooled_functions
         self.rng = np.random.default_rng(seed)
         self.curves: dict[str, Curve] = {}
         self.penalties: dict[str, float] = {}
 
     def fit(self) -> dict[str, Parameters]:
         """The parameters of every function; sets `curves` and `penalties`."""
-        linear, self.penalties["full-additive"] = solve_matrices(self.train, self.dev, self.pooled.get("full-additive"))
+        linear, self.penalties["full-additive"] = solve_matrices(
+            self.train, self.dev, self.pooled_functions.get("full-additive")
+        )
         full_additive = {**linear, FIXED: np.zeros(2)}
         functions = {"weighted-additive": {"weights": solve_weights(self.train)}, "full-additive": full_additive}
-        starts = {} if self.pooled else self.starts(full_additive)
+        starts = {} if self.pooled_functions else self.starts(full_additive)
         learned: dict[str, LearnedFunction] = {"tensor-indexing": TensorIndexing()}
         if self.settings.full_tensor:
             learned["full-tensor"] = FullTensor()
@@ -172,20 +174,20 @@ class FunctionFitter:
 
         M and N start where they work best with the other parameters: ridge regression on what these leave.
         """
-        pooled = self.pooled.get(name)
-        start = rescaled(pooled, self.scale) if pooled else start
+        pooled_functions = self.pooled_functions.get(name)
+        start = rescale(pooled_functions, self.scale) if pooled_functions else start
         others = {**start, "left": without_first(start["left"]), "right": without_first(start["right"])}
         train, dev = self.residuals(function, others)
-        linear, self.penalties[name] = solve_matrices(train, dev, pooled)
+        linear, self.penalties[name] = solve_matrices(train, dev, pooled_functions)
         for side, matrix in linear.items():
             start[side] = np.concatenate([matrix, start[side][1:]])
         start = single_precision(start)
         best, epochs = descend(function, start, self.train, self.dev, self.settings, self.rng, self.report)
         self.curves[name] = [[finite_or_none(value) for value in epoch] for epoch in epochs]
-        return rescaled(best, 1 / self.scale)
+        return rescale(best, 1 / self.scale)
 
 
-def rescaled(parameters: Parameters, scale: float) -> Parameters:
+def rescale(parameters: Parameters, scale: float) -> Parameters:
     """The same function of vectors divided by `scale`: parameters of products are multiplied by it."""
     copy = {name: array.astype(np.float64) for name, array in parameters.items()}
     copy["left"][1:] *= scale

@@ -133,11 +133,11 @@ OWN = "own"  # the trained vector of the phrase itself
 
 def compose_rows(name: str, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """The result of a named function for rows of words, (phrases, dim) float32, in bounded memory."""
-    composed = np.empty(x.shape, np.float32)
+    composition = np.empty(x.shape, np.float32)
     width = x.shape[1] ** 2 if name == "full-tensor" else 2 * x.shape[1] * len(parameters.get("left", [0]))
     with np.errstate(over="ignore", invalid="ignore"):
         for part in row_blocks(len(x), width):
-            composed[part] = FUNCTIONS[name].predict(parameters, x[part], y[part])
-    if not np.isfinite(composed).all():
+            composition[part] = FUNCTIONS[name].predict(parameters, x[part], y[part])
+    if not np.isfinite(composition).all():
         raise SettingError(f"a vector composed by {name} overflows: the word vectors are too large for this function")
-    return composed
+    return composition

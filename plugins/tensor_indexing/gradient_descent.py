@@ -42,7 +42,7 @@ def descend(
     an epoch that overflows gains nothing.
     """
     adam = Adam({name: array for name, array in start.items() if name != FIXED}, settings.penalty)
-    current, best = copied(start), start
+    current, best = copy_parameters(start), start
     epochs = [Epoch(None, relative_error(function, best, dev), settings.fit_learning_rate)]
     least, rate, failures = epochs[0].dev, settings.fit_learning_rate, 0
     while len(epochs) <= settings.fit_epochs and failures < settings.patience:
@@ -51,18 +51,18 @@ def descend(
             epochs.append(Epoch(train_error, relative_error(function, current, dev), rate))
         has_gained = epochs[-1].dev < least * (1 - MIN_GAIN)
         if epochs[-1].dev < least:
-            least, best = epochs[-1].dev, copied(current)
+            least, best = epochs[-1].dev, copy_parameters(current)
         if has_gained:
             failures = 0
         else:
-            current, rate, failures = copied(best), rate / 2, failures + 1
+            current, rate, failures = copy_parameters(best), rate / 2, failures + 1
             adam.reset()
         if report:
             report(len(epochs) - 1, epochs[-1])
     return best, epochs
 
 
-def copied(parameters: Parameters) -> Parameters:
+def copy_parameters(parameters: Parameters) -> Parameters:
     """A deep copy."""
     return {name: array.copy() for name, array in parameters.items()}
 
@@ -90,8 +90,8 @@ def relative_error(function: LearnedFunction, parameters: Parameters, phrases: P
     """The squared error over the squared length of the targets; NaN where it overflows."""
     total = 0.0
     for rows in row_blocks(len(phrases.x), phrases.x.shape[1] ** 2):
-        predicted = function.predict(parameters, phrases.x[rows], phrases.y[rows])
-        error = (predicted - phrases.z[rows]).astype(np.float64)
+        predictions = function.predict(parameters, phrases.x[rows], phrases.y[rows])
+        error = (predictions - phrases.z[rows]).astype(np.float64)
         total += float(np.vdot(error, error))
     return total / sum_of_squares(phrases.z)
 

@@ -41,10 +41,10 @@ def solve_matrices(
     words, dev_words = (np.hstack(part[:2]).astype(np.float64) for part in (train, dev))
     residual, dev_residual = train.z - words @ first.T, dev.z - dev_words @ first.T
     values, axes = np.linalg.eigh(words.T @ words / len(words))
-    projected, dev_projected = axes.T @ (words.T @ residual) / len(words), dev_words @ axes
+    projection, dev_projected = axes.T @ (words.T @ residual) / len(words), dev_words @ axes
     mean_square = max(float(np.mean(values)), np.finfo(np.float64).tiny)
     values = np.maximum(values, 0)
-    changes = [projected / (values + penalty * mean_square)[:, None] for penalty in PENALTIES]
+    changes = [projection / (values + penalty * mean_square)[:, None] for penalty in PENALTIES]
     best = int(np.argmin([((dev_projected @ change - dev_residual) ** 2).sum() for change in changes]))
     solution = (axes @ changes[best]).T + first
     return {"left": solution[None, :, :dim], "right": solution[None, :, dim:]}, float(PENALTIES[best])

@@ -69,9 +69,9 @@ def find_examples(
         examples = to_examples(words, source, typed=settings.typed)
     else:
         source = source.map_words(lower_case) if isinstance(source, PhraseList) and case == "lower" else source
-        known = triples(words, lexicon=tags, phrases=source, joiner=joiner)
-        missing = 0 if source is None else len(source) - len(known)
-        examples = to_examples(words, known, typed=settings.typed, missing=missing)
+        typed_phrases = triples(words, lexicon=tags, phrases=source, joiner=joiner)
+        missing = 0 if source is None else len(source) - len(typed_phrases)
+        examples = to_examples(words, typed_phrases, typed=settings.typed, missing=missing)
     return replace(examples, pos_tags=tag_codes(words.words, tags) if settings.typed else None)
 
 

@@ -44,8 +44,10 @@ class TensorIndexing(CompositionSettings, BaseSettings):  # type: ignore[misc, v
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        accepted, required = ({field.name for field in fields(kind)} for kind in (self.base_class, WindowSettings))
-        if not required <= accepted or "base" in accepted:
+        accepted_names, required_names = (
+            {field.name for field in fields(kind)} for kind in (self.base_class, WindowSettings)
+        )
+        if not required_names <= accepted_names or "base" in accepted_names:
             raise SettingError(f"base must be a trainer of words from context windows, got {self.base!r}")
         self.words  # noqa: B018  # the trainer of words checks its settings
 
@@ -91,15 +93,15 @@ class TensorIndexing(CompositionSettings, BaseSettings):  # type: ignore[misc, v
             run_options.check_fingerprint(*self.learner, threads, seed)
         self.check_dim(self.words.dim)
         vocabulary = corpus.encode().select(min_count=self.words.min_count, max_vocab=self.words.max_vocab)
-        known = corpus_phrases(corpus)
+        arguments_of_corpus = corpus_phrases(corpus)
         if self.phrase_list is not None:
-            known["phrases"] = None
-        examples = find_examples(vocabulary, self, **known)
+            arguments_of_corpus["phrases"] = None
+        examples = find_examples(vocabulary, self, **arguments_of_corpus)
         check_enough(examples, self, seed)
         arguments = train_arguments(self.words, self.base, run_options)
         model: Model = self.words.train(corpus, threads=threads, seed=seed, report=report, **arguments)
         try:
-            return self.with_functions(model, examples, asdict(self), known["joiner"], threads, seed)
+            return self.with_functions(model, examples, asdict(self), arguments_of_corpus["joiner"], threads, seed)
         except KeyboardInterrupt:
             raise Interrupted(model) from None
 
@@ -157,13 +159,13 @@ class TensorIndexing(CompositionSettings, BaseSettings):  # type: ignore[misc, v
         import scipy.linalg  # noqa: F401  # loads scipy's own BLAS, so that its threads are limited too
         from threadpoolctl import threadpool_limits
 
-        started = perf_counter()
+        start_time = perf_counter()
         with threadpool_limits(limits=threads, user_api="blas"):
             result = fit(base.vectors, examples, self, seed=seed, report=report)
         record = {**base.record, "base": {"model": base.name, "settings": base.settings}, **result.record}
         if base.composer is not None and base.name != NAME:
             record["notes"].append("the model composes phrases, and no longer out-of-vocabulary words")
-        seconds = round(perf_counter() - started, 3)
+        seconds = round(perf_counter() - start_time, 3)
         record |= {"joiner": joiner, "seed": seed, "threads": threads, "fit_seconds": seconds}
         tables = {name: table for name, table in without_composition(base.tables).items() if name != POS_TAGS}
         tables |= to_tables(result)
