@@ -73,7 +73,7 @@ def _cached(function: Function, **options: Any) -> Function:
         compiled = njit(cache=home is not None, no_cfunc_wrapper=True, **OPTIONS, **options)(function)
     finally:
         numba.config.CACHE_DIR = before
-    if home is not None:
+    if home is not None and compiled is not function:  # with NUMBA_DISABLE_JIT it is the function itself
         ignore_save_errors(compiled._cache)
     return compiled  # type: ignore[no-any-return]
 

@@ -112,5 +112,6 @@ def helper(function: Callable[..., Any], **options: Any) -> Any:
     if not IS_AVAILABLE:
         return njit(**options)(function)
     compiled = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=HelperCompiler, **options)(function)
-    compiled.__class__ = Helper
+    if isinstance(compiled, CPUDispatcher):  # with NUMBA_DISABLE_JIT it is the function itself
+        compiled.__class__ = Helper
     return compiled
