@@ -4,8 +4,18 @@ import os
 from pathlib import Path
 from typing import Any
 
+from embeddings.corpora.encoded_corpus import META, read_meta
+from embeddings.corpora.phrases import phrase_list
 from embeddings.corpora.reading.compressed_files import file_compression, open_decompressed, read_head
+from embeddings.corpora.vocabulary import TOTAL
+from embeddings.formats.arrow_ipc import open_arrow
+from embeddings.formats.glove import count_trailing_numbers
+from embeddings.indexes.index_files import RECORD as INDEX
+from embeddings.indexes.index_files import read_record
+from embeddings.models.model_files import MODEL_JSON, TENSORS, VECTORS, VOCABULARY, read_model_json
 from embeddings.support import tensors
+from embeddings.training.checkpoint_summary import find_checkpoints, summarize_checkpoints
+from embeddings.training.run_log_reader import is_log, summarize_log
 from embeddings.vectors import format_dispatch
 
 MAX_WORDS, MAX_LENGTH = 10, 120  # shown of words and of characters
@@ -48,12 +58,6 @@ def describe_vectors(
 
 def describe_folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, Any]:
     """The properties of a saved model, index or corpus, of checkpoints, or of a format that writes folders."""
-    from embeddings.corpora.encoded_corpus import META, read_meta
-    from embeddings.indexes.index_files import RECORD as INDEX
-    from embeddings.indexes.index_files import read_record
-    from embeddings.models.model_files import MODEL_JSON, TENSORS, VECTORS, VOCABULARY, read_model_json
-    from embeddings.training.checkpoint_summary import find_checkpoints, summarize_checkpoints
-
     if (path / INDEX).is_file():
         record = read_record(path)
         keys = ("kind", "rows", "dim", "bytes", "build_seconds", "settings", "vectors")
@@ -85,9 +89,6 @@ def describe_folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, 
 
 def vocabulary_size(path: Path) -> tuple[int, int | None]:
     """The number of words in a vocabulary file, and of tokens in its corpus."""
-    from embeddings.corpora.vocabulary import TOTAL
-    from embeddings.formats.arrow_ipc import open_arrow
-
     with open_arrow(path) as batches:
         words = sum(batches.get_batch(number).num_rows for number in range(batches.num_record_batches))
         total = (batches.schema.metadata or {}).get(TOTAL, b"")
@@ -116,9 +117,6 @@ def format_properties(path: Path, name: str, *, full: bool, allow_pickle: bool) 
 
 def describe_other_file(path: Path, start: bytes, properties: dict[str, Any], *, full: bool) -> dict[str, Any]:
     """The properties of a training log, a phrase list, a text or an unknown file that starts with these bytes."""
-    from embeddings.corpora.phrases import phrase_list
-    from embeddings.training.run_log_reader import is_log, summarize_log
-
     if is_log(start) and properties["compression"] is None:
         return {"what": "log of a run"} | properties | summarize_log(path, full=full)
     if phrase_list.is_phrase_file(start) and properties["compression"] is None:
@@ -135,8 +133,6 @@ def describe_other_file(path: Path, start: bytes, properties: dict[str, Any], *,
 
 def starts_with_vector(start: bytes) -> bool:
     """Whether the first line has at least two numbers after a word."""
-    from embeddings.formats.glove import count_trailing_numbers
-
     return count_trailing_numbers(start.split(b"\n", 1)[0]) >= 2
 
 

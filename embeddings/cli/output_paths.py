@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from embeddings.errors import SettingError
+from embeddings.training.run_log_reader import is_log_file
+from embeddings.vectors import format_dispatch
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus
@@ -26,15 +28,11 @@ def is_within(path: str | os.PathLike[str], place: str | os.PathLike[str]) -> bo
 
 def is_vector_file(out: str) -> bool:
     """Whether `out` names a vector file rather than a model folder."""
-    from embeddings.vectors import format_dispatch
-
     return Path(out).suffix.lower() in format_dispatch.extensions() and not Path(out).is_dir()
 
 
 def output_files(out: str) -> list[Path]:
     """The files, or the folder, that saving at `out` writes."""
-    from embeddings.vectors import format_dispatch
-
     if not is_vector_file(out):
         return [Path(out)]
     return list(format_dispatch.output_files(out, format=None, counts=None, options={}))
@@ -75,8 +73,6 @@ def check_not_input(targets: Sequence[Path], inputs: Inputs, *, replaceable: Seq
 
     The first target, which the user has named, may replace an input of the options in `replaceable`.
     """
-    from embeddings.vectors import format_dispatch
-
     for number, target in enumerate(targets):
         for option, path in inputs:
             if number == 0 and option in replaceable and target.resolve() == path.resolve():
@@ -88,8 +84,6 @@ def check_not_input(targets: Sequence[Path], inputs: Inputs, *, replaceable: Seq
 
 def check_log(log: str | None, out: str) -> None:
     """Refuse a log file that is an input or output, or lies inside one; a log in an input folder is fine."""
-    from embeddings.training.run_log_reader import is_log_file
-
     if log is None:
         return
     is_log = not os.path.lexists(log) or (Path(log).is_file() and is_log_file(Path(log)))
