@@ -8,6 +8,7 @@ looked up in lower case if all words are in lower case.
 import json
 import re
 import sys
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,7 @@ def tokenizer_rules(words: list[str]) -> dict[str, Any]:
     return {"prefix_search": prefix.search, "suffix_search": suffix.search, "infix_finditer": infix.finditer}
 
 
+@cache
 def punctuation() -> str:
     """Punctuation and symbols (Unicode categories P and S) without the underscore, for brackets in a pattern."""
 
