@@ -20,7 +20,7 @@ import numpy as np
 
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import OutputError
-from embeddings.eval.benchmark.machine import environment
+from embeddings.eval.machine import environment
 from embeddings.eval.benchmark.result_rows import write_text
 from embeddings.models.model import Model
 from embeddings.support.files import check_file

@@ -1,10 +1,13 @@
 """Markdown tables, and generated parts of Markdown files."""
 
+from collections.abc import Iterable, Sequence
 
-def table_row(cells: list[str]) -> str:
-    """Format one row of a table."""
-    texts = (" ".join(cell.split()).replace("|", "\\|") for cell in cells)
-    return f"| {' | '.join(texts)} |"
+
+def table_lines(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Format a table."""
+    lines = ([" ".join(cell.split()).replace("|", "\\|") for cell in row] for row in (header, *rows))
+    first, *others = (f"| {' | '.join(cells)} |" for cells in lines)
+    return [first, "| " + " | ".join(["---"] * len(header)) + " |", *others]
 
 
 def replace_between(text: str, mark: str, content: str) -> str:

@@ -23,13 +23,11 @@ def write_words(encoded: "EncodedCorpus", path: Path, *, max_line: int = MAX_LIN
     write_lines(encoded, path, [*np.concatenate(parts).tolist(), int(sentences[-1])])
 
 
-def write_documents(encoded: "EncodedCorpus", path: Path) -> int:
-    """Write every document as one line, also an empty one; returns the number of documents."""
+def write_documents(encoded: "EncodedCorpus", path: Path) -> None:
+    """Write every document as one line, also an empty one."""
     from embeddings.corpora.documents import corpus_documents
 
-    borders = corpus_documents(encoded).borders.tolist()
-    write_lines(encoded, path, borders)
-    return len(borders) - 1
+    write_lines(encoded, path, corpus_documents(encoded).borders.tolist())
 
 
 def write_lines(encoded: "EncodedCorpus", path: Path, bounds: Sequence[int]) -> None:
@@ -40,10 +38,3 @@ def write_lines(encoded: "EncodedCorpus", path: Path, bounds: Sequence[int]) -> 
     with path.open("w", encoding="utf-8", newline="\n", buffering=BUFFER_BYTES) as file:
         for begin, end in pairwise(bounds):
             file.write(" ".join([words[i] for i in ids[begin:end].tolist()]) + "\n")
-
-
-def write_head(path: Path, out: Path, *, lines: int = 100) -> None:
-    """Write the first lines of a text to another file."""
-    with path.open("rb") as source, out.open("wb") as target:
-        for line, _ in zip(source, range(lines), strict=False):
-            target.write(line)

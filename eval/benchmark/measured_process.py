@@ -8,7 +8,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Thread
 from time import perf_counter
@@ -16,6 +16,7 @@ from typing import IO
 
 INTERVAL = 0.02  # seconds between samples of the memory
 MAXRSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes
+MEMORY = re.compile(r"^(VmHWM|RssAnon):\s+(\d+) kB$", re.MULTILINE)  # in /proc/PID/status
 
 
 @dataclass(frozen=True)
@@ -41,45 +42,8 @@ class Usage:
             return ""
         if self.code < 0:
             return f"killed by {signal.Signals(-self.code).name}"
-        lines = [line.strip() for line in self.errors.splitlines() if line.strip()]
+        lines = self.errors.strip().splitlines()
         return " ".join(lines[-1].split()) if lines else f"exit code {self.code}"
-
-
-@dataclass
-class MemoryMonitor:
-    """The maximum memory of a running process, in bytes; None where /proc does not report it."""
-
-    pid: int
-    peak: int | None = None
-    private: int | None = None
-    stopped: Event = field(default_factory=Event)
-
-    @contextmanager
-    def watching(self) -> Iterator[None]:
-        """Sample in a thread while the block runs."""
-        thread = Thread(target=self.watch, name="memory", daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            self.stopped.set()
-            thread.join()
-
-    def watch(self) -> None:
-        """Sample until stopped."""
-        while not self.stopped.wait(INTERVAL):
-            try:
-                text = Path(f"/proc/{self.pid}/status").read_text(encoding="ascii", errors="replace")
-            except OSError:
-                return
-            self.peak = maximum(self.peak, text, "VmHWM")
-            self.private = maximum(self.private, text, "RssAnon")
-
-
-def maximum(before: int | None, status: str, name: str) -> int | None:
-    """The larger of a previous size and the one in the text of /proc/PID/status."""
-    size = re.search(rf"^{name}:\s+(\d+) kB$", status, re.MULTILINE)
-    return max(before or 0, int(size[1]) * 1024) if size else before
 
 
 def run(command: Sequence[str], env: Mapping[str, str]) -> Usage:
@@ -91,16 +55,15 @@ def run(command: Sequence[str], env: Mapping[str, str]) -> Usage:
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         start_time = perf_counter()
         with running(command, env, output, errors) as process:
-            memory = MemoryMonitor(process.pid)
-            with memory.watching():
+            with maximum_memory(process.pid) as memory:
                 _, status, used = os.wait4(process.pid, 0)
             wall = perf_counter() - start_time
             process.returncode = os.waitstatus_to_exitcode(status)
         return Usage(
             cpu=used.ru_utime + used.ru_stime,
             wall=wall,
-            peak=memory.peak or used.ru_maxrss * MAXRSS_UNIT,
-            private=memory.private,
+            peak=memory.get("VmHWM") or used.ru_maxrss * MAXRSS_UNIT,
+            private=memory.get("RssAnon"),
             code=process.returncode,
             output=read_all(output),
             errors=read_all(errors),
@@ -121,6 +84,30 @@ def running(
         if process.returncode is None:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+
+
+@contextmanager
+def maximum_memory(pid: int) -> Iterator[dict[str, int]]:
+    """The maximum memory of a process in bytes by name, sampled in a thread; empty where /proc does not report it."""
+    memory: dict[str, int] = {}
+    stopped = Event()
+
+    def sample() -> None:
+        while not stopped.wait(INTERVAL):
+            try:
+                status = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
+            except OSError:
+                return
+            for name, size in MEMORY.findall(status):
+                memory[name] = max(memory.get(name, 0), int(size) * 1024)
+
+    thread = Thread(target=sample, name="memory", daemon=True)
+    thread.start()
+    try:
+        yield memory
+    finally:
+        stopped.set()
+        thread.join()
 
 
 def read_all(stream: IO[bytes]) -> str:

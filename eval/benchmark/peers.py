@@ -5,12 +5,11 @@ the times in JSON.
 """
 
 import json
-import resource
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from time import perf_counter
+from time import perf_counter, process_time
 
 from embeddings.eval.benchmark.job import Job
 from embeddings.eval.benchmark.tools import fasttext_settings, gensim_settings
@@ -26,9 +25,9 @@ class Timer:
     @contextmanager
     def timing(self) -> Iterator[None]:
         """Add the time of the block."""
-        cpu, wall = cpu_seconds(), perf_counter()
+        cpu, wall = process_time(), perf_counter()
         yield
-        self.cpu += cpu_seconds() - cpu
+        self.cpu += process_time() - cpu
         self.wall += perf_counter() - wall
 
 
@@ -42,12 +41,6 @@ class Clock:
     training: Timer = field(default_factory=Timer)
     overhead: Timer = field(default_factory=Timer)
     words: int | None = None
-
-
-def cpu_seconds() -> float:
-    """CPU seconds of this process so far."""
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    return usage.ru_utime + usage.ru_stime
 
 
 def run_embeddings(job: Job, clock: Clock) -> None:
@@ -117,12 +110,7 @@ RUNNERS: dict[str, Callable[[Job, Clock], None]] = {
 }
 
 
-def main(tool: str, job: str) -> None:
-    """Run a job and print the clock."""
-    clock = Clock()
-    RUNNERS[tool](Job.from_json(job), clock)
-    sys.stdout.write("\n" + json.dumps(asdict(clock)) + "\n")
-
-
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    clock = Clock()
+    RUNNERS[sys.argv[1]](Job.from_json(sys.argv[2]), clock)
+    sys.stdout.write("\n" + json.dumps(asdict(clock)) + "\n")

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,17 +17,12 @@ ERROR_OF = "error of "  # prefix of the column of a document set
 PARTS = ("semantic", "syntactic")  # of the analogies
 MEASURES = ("spearman", "accuracy")
 COVERED, TOTAL = " covered", " total"  # suffixes of the columns next to that of a set
-OLD_COVERED = " seen"  # in files of version 0.1
+OLD_COVERED = re.compile(" seen$")  # in files of version 0.1
 TIMES = ("training_cpu", "training_wall", "whole_cpu", "whole_wall")  # seconds
 MEMORY = ("peak_memory", "private_memory")  # bytes
 MEASUREMENTS = (*TIMES, *MEMORY, "words_read")
 RUN = ("corpus_words", "tool", "version", "seed")  # what distinguishes runs of a configuration
 TEXT_COLUMNS = ("trainer", "tool", "version", "error")  # even where they look like numbers
-
-
-def columns(rows: Sequence[Row]) -> list[str]:
-    """The trainer, the settings of all trainers, threads, then the run, its measurements and its error."""
-    return [*setting_columns(rows), *RUN, *MEASUREMENTS, *score_columns(rows), "error"]
 
 
 def setting_columns(rows: Sequence[Row]) -> list[str]:
@@ -48,9 +44,14 @@ def scored_sets(rows: Sequence[Row]) -> list[str]:
 
 
 def write_rows(rows: Sequence[Row], path: Path, names: Sequence[str] | None = None) -> None:
-    """Write rows as a CSV file, replacing an older one; missing values are empty."""
+    """Write rows as a CSV file, replacing an older one; missing values are empty.
+
+    The columns are by default the trainer, the settings of all trainers, threads, then the run, its measurements and
+    its error.
+    """
     text = io.StringIO(newline="")
-    out = csv.DictWriter(text, columns(rows) if names is None else names, restval="", lineterminator="\n")
+    names = names or [*setting_columns(rows), *RUN, *MEASUREMENTS, *score_columns(rows), "error"]
+    out = csv.DictWriter(text, names, restval="", lineterminator="\n")
     out.writeheader()
     out.writerows(rows)
     write_text(text.getvalue(), path)
@@ -66,18 +67,15 @@ def read_rows(path: Path) -> list[Row]:
     """The rows of a CSV file, with numbers as numbers and None for empty cells; names of version 0.1 are translated."""
     with path.open(encoding="utf-8", newline="") as file:
         rows = [translate_settings(row) for row in csv.DictReader(file)]
-    return [{rename_coverage(name): parse_value(name, text) for name, text in row.items()} for row in rows]
-
-
-def rename_coverage(column: str) -> str:
-    """The present name of a column of coverage."""
-    return column.removesuffix(OLD_COVERED) + COVERED if column.endswith(OLD_COVERED) else column
+    return [{OLD_COVERED.sub(COVERED, name): parse_value(name, text) for name, text in row.items()} for row in rows]
 
 
 def parse_value(column: str, text: str) -> Any:
     """The value of a cell."""
-    if column in TEXT_COLUMNS or not text:
-        return text if column in TEXT_COLUMNS else None
+    if column in TEXT_COLUMNS:
+        return text
+    if not text:
+        return None
     for kind in (int, float):
         try:
             return kind(text)

@@ -18,6 +18,8 @@ from embeddings.eval.benchmark.result_rows import (
     setting_columns,
 )
 from embeddings.eval.benchmark.tools import OURS, Tool
+from embeddings.eval.machine import describe
+from embeddings.support.markdown import table_lines
 
 WORD_SETS = (
     "- Similarity is Spearman's correlation; analogies are answered from the 30,000 most frequent words; in brackets, "
@@ -71,6 +73,10 @@ def summaries(rows: Sequence[Row]) -> list[Summary]:
 def summarise(settings: dict[str, Any], runs: list[Row], ours: list[Row], sets: Sequence[str]) -> Summary:
     """The summary of the runs of one tool, with ratios to ours."""
     times, our_times = ({name: median_of(rows, name) for name in TIMES} for rows in (runs, ours))
+    ratios: dict[str, float | None] = dict.fromkeys(TIMES)
+    for name, seconds in times.items():
+        if seconds is not None and (base := our_times[name]):
+            ratios[name] = seconds / base
     wall = times["training_wall"]
     errors = [row["error"] for row in runs if row["error"]]
     values_by_set = {name: known_values(runs, name) for name in sets}
@@ -81,7 +87,7 @@ def summarise(settings: dict[str, Any], runs: list[Row], ours: list[Row], sets: 
         runs=len(runs) - len(errors),
         failed=len(errors),
         times=times,
-        ratios={name: ratio(times[name], our_times[name]) for name in TIMES},
+        ratios=ratios,
         words_per_second=runs[0]["corpus_words"] * settings["epochs"] / wall if wall and wall > 0 else None,
         peak_memory=median_of(runs, "peak_memory"),
         private_memory=median_of(runs, "private_memory"),
@@ -110,11 +116,6 @@ def first(runs: Sequence[Row], name: str) -> int | None:
     return next(iter(known_values(runs, name)), None)
 
 
-def ratio(theirs: float | None, ours: float | None) -> float | None:
-    """Their time over ours."""
-    return theirs / ours if theirs is not None and ours else None
-
-
 def incomplete_reading(runs: Sequence[Row]) -> str:
     """A remark on a tool that did not read the whole corpus in every epoch; empty for one that did."""
     shares = [row["words_read"] / (row["corpus_words"] * row["epochs"]) for row in runs if row.get("words_read")]
@@ -124,7 +125,11 @@ def incomplete_reading(runs: Sequence[Row]) -> str:
 def markdown(rows: Sequence[Row], machine: dict[str, Any], tools: Sequence[Tool]) -> str:
     """The table, with what it was measured on above it and explanations below."""
     lines = summaries(rows)
-    values = {name: distinct_values(lines, name) for name in lines[0].settings if name != "trainer"}
+    values = {  # of each setting, in order, without those of trainers that lack it
+        name: list(dict.fromkeys(one.settings[name] for one in lines if one.settings[name] is not None))
+        for name in lines[0].settings
+        if name != "trainer"
+    }
     varying = [name for name, distinct in values.items() if len(distinct) > 1]
     common = ", ".join(f"{name} {distinct[0]}" for name, distinct in values.items() if len(distinct) == 1)
     notes = [
@@ -133,24 +138,15 @@ def markdown(rows: Sequence[Row], machine: dict[str, Any], tools: Sequence[Tool]
         for note in tool.notes
         if any(one.tool == tool.name and note.applies_to(one.settings) for one in lines)
     ]
-    parts = [describe_machine(machine), f"Common settings: {common}.", "", *table(lines, varying), ""]
-    return "\n".join([*parts, *explanations(lines), *notes]) + "\n"
-
-
-def distinct_values(lines: Sequence[Summary], name: str) -> list[Any]:
-    """The values of a setting, in order, without those of trainers that lack it."""
-    return list(dict.fromkeys(one.settings[name] for one in lines if one.settings[name] is not None))
-
-
-def describe_machine(machine: dict[str, Any]) -> str:
-    """The machine and the corpus in two lines."""
     corpus = machine["corpus"]
-    tools = ", ".join(f"{name} {version}" for name, version in machine["tools"].items())
-    return (
-        f"{machine['processor']}, {machine['cores_available']} of {machine['cores']} cores; {machine['system']}; "
-        f"{tools}; {machine['date']}.\n"
-        f"Corpus: {', '.join(corpus['sources'])}, {corpus['words']:,} words, {corpus['types']:,} distinct.\n"
-    )
+    parts = [
+        describe(machine, machine["tools"]),
+        f"Corpus: {', '.join(corpus['sources'])}, {corpus['words']:,} words, {corpus['types']:,} distinct.\n",
+        f"Common settings: {common}.\n",
+        *table(lines, varying),
+        "",
+    ]
+    return "\n".join([*parts, *explanations(lines), *notes]) + "\n"
 
 
 def table(lines: Sequence[Summary], varying: Sequence[str]) -> list[str]:
@@ -158,26 +154,30 @@ def table(lines: Sequence[Summary], varying: Sequence[str]) -> list[str]:
     heads = ["model", *(name.replace("_", " ") for name in varying), "tool", "CPU s, training", "CPU s, whole"]
     heads += ["wall s, training / whole", "words/s, training", "memory MB, peak / private"]
     sets = shown_sets(lines)
-    heads += [f"{SETS.get(name, name)} (covered of {total_items(lines, name)})" for name in sets]
-    heads += ["seeds", "remarks"]
-    cells = [heads, ["---"] * len(heads)]
+    for name in sets:
+        total = next((f"{one.scores[name][2]:,}" for one in lines if one.scores[name][2] is not None), "-")
+        heads.append(f"{SETS.get(name, name)} (covered of {total})")
+    rows = []
     for one in lines:
         settings = [format_number(one.settings[name], "g") for name in varying]
-        measurements = [*time_cells(one), *score_cells(one, sets)]
-        cells.append([one.settings["trainer"], *settings, one.tool, *measurements])
-    return ["| " + " | ".join(line) + " |" for line in cells]
+        rows.append([one.settings["trainer"], *settings, one.tool, *time_cells(one), *score_cells(one, sets)])
+    return table_lines([*heads, "seeds", "remarks"], rows)
 
 
 def time_cells(one: Summary) -> list[str]:
     """The cells of time and memory."""
+    seconds = {
+        name: format_number(value, ".2f" if value is not None and value < 10 else ".1f")
+        for name, value in one.times.items()
+    }
     cells = [
-        seconds(one.times[name]) + (f" ({one.ratios[name]:.2g}x)" if one.ratios[name] is not None else "")
+        seconds[name] + (f" ({one.ratios[name]:.2g}x)" if one.ratios[name] is not None else "")
         for name in ("training_cpu", "whole_cpu")
     ]
-    walls = [seconds(one.times[name]) for name in ("training_wall", "whole_wall")]
     sizes = [format_number(size / 1e6 if size else None, ".0f") for size in (one.peak_memory, one.private_memory)]
     pace = one.words_per_second and float(f"{one.words_per_second:.3g}")
-    return [*cells, " / ".join(walls), format_number(pace, ",.0f"), " / ".join(sizes)]
+    walls = f"{seconds['training_wall']} / {seconds['whole_wall']}"
+    return [*cells, walls, format_number(pace, ",.0f"), " / ".join(sizes)]
 
 
 def shown_sets(lines: Sequence[Summary]) -> list[str]:
@@ -197,17 +197,7 @@ def score_cells(one: Summary, sets: Sequence[str]) -> list[str]:
         format_number(value, ".3f") + (f" ({covered})" if covered is not None else "") for value, covered, _ in scores
     ]
     failed = f"{one.failed} failed: " if one.failed else ""
-    return [*cells, str(one.runs), (failed + one.error).replace("|", "\\|")]
-
-
-def total_items(lines: Sequence[Summary], name: str) -> str:
-    """The number of items of a test set."""
-    return next((f"{total:,}" for one in lines if (total := one.scores[name][2]) is not None), "-")
-
-
-def seconds(value: float | None) -> str:
-    """Seconds, with two digits if they are few."""
-    return format_number(value, ".2f" if value is not None and value < 10 else ".1f")
+    return [*cells, str(one.runs), failed + one.error]
 
 
 def format_number(value: Any, spec: str) -> str:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from embeddings.errors import EmbeddingsError, OutputError
 from embeddings.eval.benchmark.job import ModelConfig
-from embeddings.eval.benchmark.machine import machine_record
 from embeddings.eval.benchmark.result_rows import ERROR_OF, SETS, Row, read_rows, scored_sets, write_rows, write_text
 from embeddings.eval.benchmark.result_table import markdown
 from embeddings.eval.benchmark.resume import completed_runs, is_completed
 from embeddings.eval.benchmark.tools import PEERS, Tool
 from embeddings.eval.benchmark.workspace import Report, Workspace, open_workspace
+from embeddings.eval.machine import environment
 from embeddings.support.files import check_output
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 OUTPUTS = ("results.csv", "results.md", "results.png", "machine.json")
 VECTORS = "vectors"  # folder of kept vectors
+LIBRARIES = ("numpy", "numba", "llvmlite", "scipy", "pyarrow")
 
 
 class BenchmarkError(EmbeddingsError):
@@ -101,10 +102,10 @@ class Benchmark:
         self.rows = completed_runs(self.folder, machine) if self.resume else []
         before = len(self.rows)
         vectors = self.folder / VECTORS if self.keep else None
+        has_documents = any(config.has_documents for config in self.configs)
         try:
             if vectors is not None:
                 vectors.mkdir(exist_ok=True)
-            has_documents = any(config.has_documents for config in self.configs)
             with open_workspace(encoded, self.folder, vectors, self.tests, has_documents=has_documents) as workspace:
                 self.run_all(workspace, machine)
         except KeyboardInterrupt:
@@ -144,6 +145,21 @@ class Benchmark:
         self.rows = read_rows(table)
         tools = list(dict.fromkeys([*self.tools, *PEERS]))  # also those of earlier runs
         write_text(markdown(self.rows, machine, tools), self.folder / "results.md")
+
+
+def machine_record(tools: Sequence[Tool], encoded: "EncodedCorpus") -> dict[str, Any]:
+    """Machine, versions, date, and statistics of the corpus."""
+    return {
+        **environment(LIBRARIES),
+        "tools": {tool.name: tool.version for tool in tools},
+        "corpus": {
+            "sources": [Path(name).name for name in encoded.meta["sources"]],
+            "words": len(encoded.ids),
+            "types": len(encoded.vocabulary),
+            "lines": len(encoded.sentences) - 1,
+            "fingerprint": encoded.fingerprint,
+        },
+    }
 
 
 def describe(row: Row) -> str:

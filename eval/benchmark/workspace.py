@@ -7,14 +7,15 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from embeddings.eval.benchmark.corpus_text import write_documents, write_head, write_words
+from embeddings.eval.benchmark.corpus_text import write_documents, write_words
 from embeddings.eval.benchmark.job import Job, ModelConfig
 from embeddings.eval.benchmark.measured_process import Usage, run
-from embeddings.eval.benchmark.result_rows import COVERED, ERROR_OF, MEASURES, PARTS, TOTAL, Row
+from embeddings.eval.benchmark.result_rows import COVERED, ERROR_OF, MEASURES, PARTS, TIMES, TOTAL, Row
 from embeddings.eval.benchmark.tools import Tool
 
 if TYPE_CHECKING:
@@ -39,8 +40,7 @@ def open_workspace(
         workspace = Workspace(Path(work), len(encoded.ids), vectors, tests)
         (write_documents if has_documents else write_words)(encoded, workspace.text)
         workspace.cache.mkdir()
-        kernels = cache_folder("kernels")
-        if kernels is not None:
+        if kernels := cache_folder("kernels"):
             (workspace.cache / "kernels").symlink_to(kernels.absolute())
         yield workspace
 
@@ -75,9 +75,10 @@ class Workspace:
         """Run a tool once on the first lines, so that kernels are compiled and libraries are in memory."""
         head = self.folder / "head.txt"
         if not head.exists():
-            write_head(self.text, head)
-        small = ModelConfig(config.trainer, {**config.settings, "min_count": 1, "epochs": 1}, config.threads)
-        self.start(tool.whole(Job(small, 1, str(head), str(self.out(config)))))
+            with self.text.open("rb") as source, head.open("wb") as target:
+                target.writelines(islice(source, 100))
+        one_epoch = replace(config, settings={**config.settings, "min_count": 1, "epochs": 1})
+        self.start(tool.whole(Job(one_epoch, 1, str(head), str(self.out(config)))))
         remove(self.out(config))
 
     def out(self, config: ModelConfig) -> Path:
@@ -116,15 +117,10 @@ class Workspace:
         training_usage = check_success(self.start(tool.training(job))) if tool.training else whole
         clock: dict[str, Any] = json.loads(training_usage.output.splitlines()[-1])
         overhead = clock["overhead"] if tool.training is None else {"cpu": 0.0, "wall": 0.0}
-        return {
-            "training_cpu": round(clock["training"]["cpu"], 3),
-            "training_wall": round(clock["training"]["wall"], 3),
-            "whole_cpu": round(whole.cpu - overhead["cpu"], 3),
-            "whole_wall": round(whole.wall - overhead["wall"], 3),
-            "peak_memory": whole.peak,
-            "private_memory": whole.private,
-            "words_read": clock["words"],
-        }
+        training = clock["training"]
+        times = training["cpu"], training["wall"], whole.cpu - overhead["cpu"], whole.wall - overhead["wall"]
+        row = dict(zip(TIMES, (round(seconds, 3) for seconds in times), strict=True))
+        return row | {"peak_memory": whole.peak, "private_memory": whole.private, "words_read": clock["words"]}
 
     def evaluate(self, vectors: Path, tests: Sequence[str]) -> Row:
         """The scores of vectors by `embeddings evaluate`, analogies among the first 30,000 words."""

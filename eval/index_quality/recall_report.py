@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from embeddings.eval.benchmark.machine import environment
 from embeddings.eval.index_quality.recall import GridResult, IndexQuality
 from embeddings.eval.index_quality.recall_plot import MEASURES, plot_recall
 from embeddings.eval.index_quality.recall_table import markdown_tables
+from embeddings.eval.machine import environment
 from embeddings.support.files import atomic_write_all, check_output
 
 FILES = ("neighbours.md", "neighbours.svg", "neighbours.json")

@@ -1,12 +1,13 @@
 """The results of a comparison of indexes as Markdown."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from embeddings.eval.index_quality.recall import GridResult, IndexQuality
 from embeddings.eval.index_quality.recall_plot import families
-from embeddings.support.markdown import table_row
+from embeddings.eval.machine import describe
+from embeddings.support.markdown import table_lines
 
 RECALL_LEVELS = (0.9, 0.99)
 SPEED_HEADER = ("index", "recall", "95 %", "queries/s", "all at once", "rows compared", "s to build", "MB")
@@ -22,11 +23,9 @@ NOTES = [
 ]
 
 
-def markdown_tables(machine: Mapping[str, Any], grids: Sequence[GridResult]) -> str:
+def markdown_tables(machine: dict[str, Any], grids: Sequence[GridResult]) -> str:
     """A table for each grid of speed, and one table of ranks for all grids of ranks."""
-    packages = ", ".join(f"{name} {version}" for name, version in machine["packages"].items())
-    cores = f"{machine['cores_available']} of {machine['cores']} cores"
-    lines = [f"{machine['processor']}, {cores}; {machine['system']}; {packages}; {machine['date']}.", ""]
+    lines = [describe(machine, machine["packages"]), ""]
     for grid in grids:
         if grid.grid == "speed":
             lines += [*speed_table(grid), ""]
@@ -42,7 +41,7 @@ def speed_table(grid: GridResult) -> Iterator[str]:
     yield f"{grid.vectors}: {first.rows:,} rows of {first.dim}, {first.queries:,} queries, {first.top} nearest."
     yield ""
     exact = next((quality.per_second for quality in grid.results if quality.index == "exact"), None)
-    yield from table(SPEED_HEADER, [speed_row(quality, exact) for quality in fastest(grid.results)])
+    yield from table_lines(SPEED_HEADER, [speed_row(quality, exact) for quality in fastest(grid.results)])
 
 
 def fastest(results: Sequence[IndexQuality]) -> list[IndexQuality]:
@@ -63,22 +62,17 @@ def speed_row(quality: IndexQuality, exact: float | None) -> list[str]:
         f"`{quality.index}`",
         cell(quality.recall, ".3f"),
         "-" if quality.low is None else f"{quality.low:.3f} to {quality.high:.3f}",
-        speed_cell(speed) + ratio,
-        speed_cell(quality.per_second_many),
+        cell(speed, ",.0f", digits=3) + ratio,
+        cell(quality.per_second_many, ",.0f", digits=3),
         cell(quality.n_compared, ",.0f"),
         cell(quality.build_seconds, ".2f"),
         cell(None if quality.bytes is None else quality.bytes / 1e6, ".1f"),
     ]
 
 
-def cell(value: float | None, spec: str) -> str:
-    """A formatted number, or a dash."""
-    return "-" if value is None else format(value, spec)
-
-
-def speed_cell(value: float | None) -> str:
-    """A speed with three significant digits."""
-    return cell(None if value is None else float(f"{value:.3g}"), ",.0f")
+def cell(value: float | None, spec: str, digits: int = 17) -> str:
+    """A number with this many significant digits, or a dash."""
+    return "-" if value is None else format(float(f"{value:.{digits}g}"), spec)
 
 
 def rank_table(grids: Sequence[GridResult]) -> list[str]:
@@ -91,7 +85,7 @@ def rank_table(grids: Sequence[GridResult]) -> list[str]:
         rows.append([f"`{spec}`"])
         for grid in grids:
             rows[-1] += rank_cells(next((quality for quality in grid.results if quality.index == spec), None))
-    return table(header, rows)
+    return table_lines(header, rows)
 
 
 def rank_cells(quality: IndexQuality | None) -> list[str]:
@@ -100,8 +94,3 @@ def rank_cells(quality: IndexQuality | None) -> list[str]:
         return ["-"] * 3
     digits = ".0f" if (quality.rank or 0) >= 10 else ".2f"
     return [cell(quality.rank, digits), cell(quality.n_compared, ",.0f"), cell(quality.recall, ".2f")]
-
-
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of a Markdown table."""
-    return [table_row(list(cells)) for cells in (header, ["---"] * len(header), *rows)]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.eval.benchmark.machine import installed_version, processor
+from embeddings.eval.machine import installed_version, processor
 from embeddings.eval.suite import Suite
 from embeddings.vectors.vectors import Vectors
 

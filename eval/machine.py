@@ -1,4 +1,4 @@
-"""What a benchmark ran on: the machine, the versions, the corpus."""
+"""What a measurement ran on: the machine and the versions of packages."""
 
 import os
 import platform
@@ -7,30 +7,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from embeddings.eval.benchmark.tools import Tool
 from embeddings.support.system import available_threads, total_memory
-
-if TYPE_CHECKING:
-    from embeddings.corpora import EncodedCorpus
-
-LIBRARIES = ("numpy", "numba", "llvmlite", "scipy", "pyarrow")
-
-
-def machine_record(tools: Sequence[Tool], encoded: "EncodedCorpus") -> dict[str, Any]:
-    """Machine, versions, date, and statistics of the corpus."""
-    return {
-        **environment(LIBRARIES),
-        "tools": {tool.name: tool.version for tool in tools},
-        "corpus": {
-            "sources": [Path(name).name for name in encoded.meta["sources"]],
-            "words": len(encoded.ids),
-            "types": len(encoded.vocabulary),
-            "lines": len(encoded.sentences) - 1,
-            "fingerprint": encoded.fingerprint,
-        },
-    }
 
 
 def environment(packages: Sequence[str]) -> dict[str, Any]:
@@ -63,3 +42,11 @@ def installed_version(package: str) -> str | None:
         return version(package)
     except PackageNotFoundError:
         return None
+
+
+def describe(record: dict[str, Any], versions: dict[str, str]) -> str:
+    """A record with these versions in one line."""
+    return (
+        f"{record['processor']}, {record['cores_available']} of {record['cores']} cores; {record['system']}; "
+        f"{', '.join(f'{name} {number}' for name, number in versions.items())}; {record['date']}."
+    )
