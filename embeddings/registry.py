@@ -35,11 +35,7 @@ def distribution_name(entry: EntryPoint) -> str:
 
 
 def load(kind: str, name: str) -> Any:
-    """Import a plugin.
-
-    Raises:
-        RegistryError: no package or several packages provide the name, or the import fails.
-    """
+    """Import a plugin."""
     plugins = find_all(kind)
     if name not in plugins:
         advice = "" if plugins else "; to use a checkout, install it first: pip install -e ."
@@ -68,23 +64,14 @@ def import_plugin(kind: str, name: str, entries: list[EntryPoint]) -> Any:
 
 
 def create(kind: str, name: str, settings: Mapping[str, Any]) -> Any:
-    """A plugin whose fields are its settings, with these settings.
-
-    Raises:
-        RegistryError: as `load`.
-        SettingError: a setting is unknown or out of range.
-    """
+    """A plugin whose fields are its settings, with these settings."""
     plugin = load(kind, name)
     check_settings(name, [field.name for field in dataclasses.fields(plugin)], settings)
     return plugin(**settings)
 
 
 def check_settings(name: str, setting_names: Sequence[str], settings: Iterable[str]) -> None:
-    """Refuse settings that the plugin `name` does not have.
-
-    Raises:
-        SettingError: with the first unknown setting, and the one that is meant or all known ones.
-    """
+    """Refuse settings that the plugin `name` does not have."""
     for setting in settings:
         if setting not in setting_names:
             advice = hint(setting, setting_names)

@@ -48,11 +48,7 @@ def command(remove: str | None, limit: str | None, as_json: bool) -> None:
 
 
 def remove_named(folder: Path, name: str) -> list[Entry]:
-    """Remove the entry whose name starts with `name`, or all; returns those that were removed.
-
-    Raises:
-        SettingError: no or several entries match, or the entry is in use.
-    """
+    """Remove the entry whose name starts with `name`, or all; returns those that were removed."""
     matches = [entry for entry in eviction.list_entries(folder) if name == "all" or entry.name.startswith(name)]
     if name != "all" and len(matches) != 1:
         raise SettingError(f"--remove must match the name of one cached corpus; {name!r} matches {len(matches)}")

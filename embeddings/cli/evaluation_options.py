@@ -71,11 +71,7 @@ def options() -> list[click.Parameter]:
 
 
 def suite_settings(options: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
-    """Options as settings of `Suite.read`, with default test sets if none are chosen.
-
-    Raises:
-        UsageError: an option requires a test set that is not chosen.
-    """
+    """Options as settings of `Suite.read`, with default test sets if none are chosen."""
     settings = {name: value for name, value in options.items() if not (value is None or value is False or value == ())}
     if not any(name in settings for name in options if name not in REQUIRES):
         settings |= defaults

@@ -32,9 +32,6 @@ def describe(path: str | os.PathLike[str], *, full: bool = False, allow_pickle: 
     Arguments:
         full: read everything: count lines, phrases, log events and words, check every vector.
         allow_pickle: with `full`, read gensim's own files, which can execute code.
-
-    Raises:
-        FormatError: the path is missing, unreadable or damaged, or a folder of an unknown kind.
     """
     place = Path(path)
     if os.path.isdir(place):

@@ -15,12 +15,7 @@ Save = Callable[[str, Any, bool], Any]  # takes a path, the result, and whether 
 
 
 def model_writer(out: str, force: bool) -> Save:
-    """The function that saves a model at `out`: as a folder, or only its vectors in a file.
-
-    Raises:
-        SettingError: `out` is empty.
-        OutputError: `out` exists (unless `force`) or cannot be written.
-    """
+    """The function that saves a model at `out`: as a folder, or only its vectors in a file."""
     if not out:
         raise SettingError("--out must be a file or folder name, got ''")
     if is_vector_file(out):
@@ -31,11 +26,7 @@ def model_writer(out: str, force: bool) -> Save:
 
 
 def save(write: Save, result: Any, out: str, force: bool) -> Any:
-    """Write a result at `out` and return what `write` returns; if that fails, write it elsewhere.
-
-    Raises:
-        OutputError: `out` could not be written; the message says where the result was saved instead.
-    """
+    """Write a result at `out` and return what `write` returns; if that fails, write it elsewhere."""
     with ignored_signals():
         try:
             return write(out, result, force)

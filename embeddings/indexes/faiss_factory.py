@@ -30,11 +30,7 @@ class Faiss(Settings):
     rerank: int = option(0, "Number of results of FAISS to compare exactly, at least the requested number.", ge=0)
 
     def build(self, units: np.ndarray) -> "FaissSearch":
-        """See `Kind.build`.
-
-        Raises:
-            SettingError: there are no rows, or FAISS does not know the factory string or refuses it for these rows.
-        """
+        """See `Kind.build`."""
         import faiss
 
         if not len(units):
@@ -102,11 +98,7 @@ class FaissSearch:
         self.kind, self.units, self.index = kind, units, index
 
     def search(self, queries: np.ndarray, top: int, restrict: int | None) -> SearchResult:
-        """See `Engine.search`.
-
-        Raises:
-            SettingError: candidates are restricted.
-        """
+        """See `Engine.search`."""
         if restrict is not None:
             raise SettingError("a FAISS index cannot restrict candidates: index fewer vectors, or search exactly")
         n_results = min(len(self.units), max(top, self.kind.rerank))

@@ -22,11 +22,7 @@ FIELDS: dict[str, type] = {
 
 
 def check_target(path: str | os.PathLike[str], *, force: bool) -> Path:
-    """The path, if an index can be saved there: nothing exists, or with `force` another saved index.
-
-    Raises:
-        OutputError: as `files.check_output`, or something else than a saved index exists.
-    """
+    """The path, if an index can be saved there: nothing exists, or with `force` another saved index."""
     target = check_output(path, force=force)
     if target.exists() and not (target / RECORD).is_file():
         raise OutputError(f"{target} is not a saved index and is not replaced")
@@ -45,11 +41,7 @@ def write(
 
 
 def read_record(folder: Path) -> dict[str, Any]:
-    """The content of index.json.
-
-    Raises:
-        FormatError: the file is missing, broken, or of an unknown version.
-    """
+    """The content of index.json."""
     path = folder / RECORD
     if not path.is_file():
         raise FormatError(f"{folder} {'is not a saved index' if folder.exists() else 'does not exist'}")

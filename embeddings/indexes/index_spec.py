@@ -21,11 +21,6 @@ def as_index(spec: "Index | str | os.PathLike[str] | None", vectors: IndexedVect
     """The index itself, one loaded from a path, or one built now from `KIND` or `KIND:name=value,name=value`.
 
     An existing path takes precedence over a kind. None is exact search.
-
-    Raises:
-        SettingError: the index was built from other vectors, or a setting is wrong or requires a rebuild.
-        RegistryError: there is neither such a path nor such a kind.
-        FormatError: the saved index is broken, or the path is not an index.
     """
     if spec is None:
         from embeddings.indexes.exact import Exact  # imports numba; the registry would take milliseconds
@@ -59,11 +54,7 @@ def split_path(spec: "str | os.PathLike[str]") -> tuple[Path | None, str]:
 
 
 def check_spec(spec: str) -> None:
-    """Refuse a spec that cannot name an index, before any vectors are loaded.
-
-    Raises:
-        SettingError, RegistryError, FormatError: as `as_index`, as far as possible without the vectors.
-    """
+    """Refuse a spec that cannot name an index, before any vectors are loaded."""
     path, rest = split_path(spec)
     if path is None:
         registry.create("index", *parse_spec(spec))
@@ -79,10 +70,6 @@ def parse_spec(text: str, label: str | None = None, group: str = "index") -> tup
     Arguments:
         label: how errors quote the spec, if not as it is.
         group: the registry group of the kind.
-
-    Raises:
-        RegistryError: the kind is not installed.
-        SettingError: the spec does not have that form.
     """
     name, _, rest = text.partition(":")
     label = label or text

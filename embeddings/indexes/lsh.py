@@ -36,22 +36,14 @@ class LSH(Settings):
 
     @classmethod
     def translate_settings(cls, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Settings saved by version 0.1, which also had hash tables.
-
-        Raises:
-            SettingError: the index consists of hash tables.
-        """
+        """Settings saved by version 0.1, which also had hash tables."""
         if settings.get("mode", "hamming") != "hamming":
             raise SettingError("hash tables (mode=tables) are not supported any more: build the index again")
         removed_names = {"mode", "tables", "probes"} | ({"bits"} if settings.get("bits") is None else set())
         return {name: value for name, value in settings.items() if name not in removed_names}
 
     def build(self, units: np.ndarray) -> "HammingSearch":
-        """See `Kind.build`.
-
-        Raises:
-            SettingError: there are no rows.
-        """
+        """See `Kind.build`."""
         if not len(units):
             raise SettingError("an lsh index requires at least one row")
         planes = random_planes(units, self.bits, orthogonal=self.orthogonal, centre=self.centre, seed=self.seed)

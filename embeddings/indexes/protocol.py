@@ -87,11 +87,7 @@ class Kind(Protocol):
 
 
 def as_indexed_vectors(source: Any) -> IndexedVectors:
-    """Vectors themselves, or those of a model.
-
-    Raises:
-        SettingError: the argument is neither.
-    """
+    """Vectors themselves, or those of a model."""
     vectors: Any = getattr(source, "vectors", source)
     if not all(hasattr(type(vectors), name) for name in ("dim", "unit_rows", "fingerprint")):
         raise SettingError(f"expected Vectors or a Model, such as embeddings.load returns, got {source!r:.80}")

@@ -1,7 +1,7 @@
 """The base of the estimators: a trainer with its settings as parameters, the seed, scikit-learn's tags."""
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import KW_ONLY, dataclass, fields, is_dataclass, replace
 from numbers import Integral
 from typing import Any, Self
 
@@ -19,15 +19,17 @@ from embeddings.training.train import make_trainer
 PREFIX = "settings__"  # of the name of one trainer setting, in parameter searches
 
 
+@dataclass(repr=False, eq=False)
 class TextVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Base class of estimators that learn from texts and turn texts into vectors."""
 
-    trainer: Any
-    settings: Mapping[str, Any] | None
-    tokenizer: Any
-    case: str | None
-    threads: int | None
-    random_state: Any
+    trainer: Any = None
+    settings: Any = None
+    _: KW_ONLY
+    tokenizer: Any = None
+    case: str | None = None
+    threads: int | None = 1
+    random_state: Any = 1
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name; if `deep`, also each of `settings`, as in `settings__dim`."""

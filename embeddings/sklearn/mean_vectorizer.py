@@ -1,6 +1,7 @@
 """Texts as means of the vectors of their words."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -25,6 +26,7 @@ Frequencies = Literal["vectors", "texts"]
 DEFAULT_CONSTANT = 1e-3
 
 
+@dataclass(repr=False, eq=False, kw_only=True)
 class MeanVectorizer(TextVectorizer):
     """Learns word vectors from texts, or takes trained ones, and turns each text into the mean of its word vectors.
 
@@ -63,32 +65,11 @@ class MeanVectorizer(TextVectorizer):
     After `fit`: `vectors_`; `model_`, or None; `frequencies_`, a Vocabulary; and `components_` (components, dim).
     """
 
-    def __init__(
-        self,
-        trainer: Any = None,
-        settings: Any = None,
-        *,
-        vectors: "Vectors | Model | str | os.PathLike[str] | None" = None,
-        weighting: Weighting = "mean",
-        constant: float | None = None,
-        frequencies: Frequencies | None = None,
-        remove_components: int = 0,
-        tokenizer: Any = None,
-        case: str | None = None,
-        threads: int | None = 1,
-        random_state: Any = 1,
-    ) -> None:
-        self.trainer = trainer
-        self.settings = settings
-        self.vectors = vectors
-        self.weighting = weighting
-        self.constant = constant
-        self.frequencies = frequencies
-        self.remove_components = remove_components
-        self.tokenizer = tokenizer
-        self.case = case
-        self.threads = threads
-        self.random_state = random_state
+    vectors: "Vectors | Model | str | os.PathLike[str] | None" = None
+    weighting: Weighting = "mean"
+    constant: float | None = None
+    frequencies: Frequencies | None = None
+    remove_components: int = 0
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from texts, or lists of tokens; `y` is ignored.

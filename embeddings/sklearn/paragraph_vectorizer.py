@@ -1,6 +1,7 @@
 """Texts as the vectors that a document model infers for them."""
 
 import os
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ from embeddings.sklearn.text_input import as_texts, as_training_texts
 EPOCH_BOUNDS = {"ge": 1, "le": 1_000_000}  # those of training
 
 
+@dataclass(repr=False, eq=False, kw_only=True)
 class ParagraphVectorizer(TextVectorizer):
     """Learns a document model from texts, or takes a trained one, and infers a vector for each text.
 
@@ -46,26 +48,8 @@ class ParagraphVectorizer(TextVectorizer):
     After `fit`: `model_`, and `seed_`, the seed of both training and inference.
     """
 
-    def __init__(
-        self,
-        trainer: Any = None,
-        settings: Any = None,
-        *,
-        model: "Model | str | os.PathLike[str] | None" = None,
-        infer_epochs: int | None = None,
-        tokenizer: str | None = None,
-        case: str | None = None,
-        threads: int | None = 1,
-        random_state: Any = 1,
-    ) -> None:
-        self.trainer = trainer
-        self.settings = settings
-        self.model = model
-        self.infer_epochs = infer_epochs
-        self.tokenizer = tokenizer
-        self.case = case
-        self.threads = threads
-        self.random_state = random_state
+    model: "Model | str | os.PathLike[str] | None" = None
+    infer_epochs: int | None = None
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from texts, or lists of tokens, each a document; `y` is ignored.

@@ -10,12 +10,7 @@ ITEMS = "strings or lists of tokens"
 
 
 def as_texts(source: Any) -> Texts:
-    """A list of the texts or token lists of a Series, a pyarrow column, a one-dimensional array, or any iterable.
-
-    Raises:
-        SettingError: the source is a single text, sparse, or has several dimensions; or an item, which the message
-            names, is neither a string nor iterable.
-    """
+    """A list of the texts or token lists of a Series, a pyarrow column, a one-dimensional array, or any iterable."""
     if hasattr(source, "toarray"):
         raise SettingError(f"texts must be a list of {ITEMS}, got a sparse {type(source).__name__}")
     if isinstance(source, str | bytes | Mapping) or not isinstance(source, Iterable):

@@ -21,11 +21,7 @@ V = TypeVar("V", bound=BaseVectors)
 
 
 def to_table(vectors: BaseVectors, *, dtype: str = "float32") -> Any:
-    """A pyarrow table; a float32 matrix is not copied.
-
-    Raises:
-        FormatError: a word is not valid Unicode, or a vector contains NaN.
-    """
+    """A pyarrow table; a float32 matrix is not copied."""
     import pyarrow as pa
 
     matrix, scales = encode_matrix(vectors, dtype)
@@ -43,11 +39,7 @@ def to_table(vectors: BaseVectors, *, dtype: str = "float32") -> Any:
 
 
 def from_table(table: Any, vectors_class: type[V]) -> V:
-    """The vectors of a table or record batch, as `vectors_class`; a float32 matrix in one piece is not copied.
-
-    Raises:
-        FormatError: missing columns, wrong types, nulls, lists of different lengths, a duplicate word, NaN or infinity.
-    """
+    """The vectors of a table or record batch, as `vectors_class`; a float32 matrix in one piece is not copied."""
     import pyarrow as pa
 
     check_schema(table.schema)

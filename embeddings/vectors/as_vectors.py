@@ -13,11 +13,7 @@ class HasVectors(Protocol):
 
 
 def as_vectors(source: Any) -> Vectors:
-    """Vectors themselves, or those of a model.
-
-    Raises:
-        SettingError: the argument is neither.
-    """
+    """Vectors themselves, or those of a model."""
     vectors = getattr(source, "vectors", source)
     if not isinstance(vectors, Vectors):
         raise SettingError(f"expected Vectors or a Model, such as embeddings.load returns, got {source!r:.80}")

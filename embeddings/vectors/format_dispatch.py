@@ -32,11 +32,7 @@ def names() -> Mapping[str, tuple[str, ...]]:
 
 
 def load_format(name: str) -> Format:
-    """The format of this name.
-
-    Raises:
-        RegistryError: no package provides it (the message lists the installed ones), or it does not load.
-    """
+    """The format of this name."""
     plugin = registry.load("format", name)
     if not isinstance(plugin, Format):
         raise RegistryError(f"the entry point {name!r} of embeddings.formats is not an embeddings.formats.Format")
@@ -53,11 +49,7 @@ def extensions() -> dict[str, list[str]]:
 
 
 def format_for_path(path: str | os.PathLike[str]) -> str:
-    """The name of the format that the extension of a path selects.
-
-    Raises:
-        FormatError: no format or several formats have this extension.
-    """
+    """The name of the format that the extension of a path selects."""
     extension, known = Path(path).suffix.lower(), extensions()
     matches = known.get(extension, [])
     if not matches:
@@ -155,11 +147,7 @@ def output_files(
     counts: bool | None = None,
     options: Iterable[str] = (),
 ) -> list[Path]:
-    """The files that `write` creates, the path itself first.
-
-    Raises:
-        FormatError, RegistryError, SettingError: as `write`.
-    """
+    """The files that `write` creates, the path itself first."""
     name, target = format or format_for_path(path), Path(path)
     chosen = load_format(name)
     for option in options:
@@ -186,11 +174,7 @@ def check_targets(name: str, targets: list[Path], *, force: bool) -> None:
 
 
 def check_companions(targets: Sequence[Path]) -> None:
-    """Refuse to overwrite a companion file if the first file does not exist yet.
-
-    Raises:
-        OutputError: naming the file.
-    """
+    """Refuse to overwrite a companion file if the first file does not exist yet."""
     for target in targets:
         if target.exists() and not targets[0].exists():
             raise OutputError(f"{target} exists and does not belong to {targets[0]}; move it away")
@@ -220,11 +204,7 @@ def write_counts(vectors: BaseVectors, path: Path, name: str) -> None:
 
 
 def sniff(path: Path) -> str | None:
-    """The name of the format that the content of a file or folder matches best; None if no format matches.
-
-    Raises:
-        FormatError: the path cannot be read, or its compressed data are broken.
-    """
+    """The name of the format that the content of a file or folder matches best; None if no format matches."""
     formats = installed_formats().items()
     try:
         if os.path.isdir(path):

@@ -9,11 +9,7 @@ from embeddings.vectors.file_validation import decode_words
 
 
 def read_words(path: str | os.PathLike[str]) -> list[str]:
-    """The distinct words of a text file, one to a line, in order; empty lines are skipped.
-
-    Raises:
-        FormatError: the file cannot be read, holds no words, or a line is not UTF-8; the message names the line.
-    """
+    """The distinct words of a text file, one to a line, in order; empty lines are skipped."""
     with open_decompressed(Path(path)) as stream:
         lines = [line.rstrip(b"\r\n") for line in stream]
     words = dict.fromkeys(decode_words(lines, "strict", f"{path}, line", 1))
