@@ -40,6 +40,7 @@ COMMANDS = {
     },
     "Set up": {
         "trainers": "List the installed trainers.",
+        "warm": "Compile kernels ahead of time.",
         "completion": "Print a shell completion script.",
     },
 }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import click
 
 from embeddings.cli.output import counted, printable
-from embeddings.support.logs import log
+from embeddings.support.logs import log, notice_printers
 
 if TYPE_CHECKING:
     from embeddings.corpora import EncodedCorpus
@@ -34,12 +34,14 @@ class Bar:
 
     def __enter__(self) -> Self:
         log.addHandler(self.handler)
+        notice_printers.append(self.report)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         log.removeHandler(self.handler)
+        notice_printers.remove(self.report)
         if self.bar is not None:
             self.bar.close()
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from numba.core import event
 
-from embeddings.support.logs import NOTICE, log
+from embeddings.support.logs import notice
 
 
 class CompileMonitor(event.Listener):  # type: ignore[misc]
@@ -32,7 +32,7 @@ class CompileMonitor(event.Listener):  # type: ignore[misc]
         name = kernel_owner(event.data["dispatcher"].py_func.__module__)
         if name not in self.logged:
             self.logged.add(name)
-            log.log(NOTICE, "compiling %s (once on this machine) ...", name)
+            notice(f"compiling {name} (once on this machine) ...")
 
     def on_end(self, event: Any) -> None:
         """Count the seconds and resume garbage collection."""

@@ -1,13 +1,18 @@
-"""The logger of this library, `embeddings`: INFO for what is read and trained, DEBUG for what is written.
-
-NOTICE is for what explains a delay, such as compilation: the command line prints it unless it is told to be quiet.
+"""The logger of this library, `embeddings`: INFO for what is read, compiled and trained, DEBUG for what is written.
 
 Nothing is shown unless a program configures logging, for example by `logging.basicConfig(level=logging.INFO)`.
 """
 
 import logging
+from collections.abc import Callable
 
-NOTICE = 25  # between INFO and WARNING
-logging.addLevelName(NOTICE, "NOTICE")
 log = logging.getLogger("embeddings")
 log.addHandler(logging.NullHandler())
+notice_printers: list[Callable[[str], object]] = []  # of progress displays; the last one is asked
+
+
+def notice(message: str) -> None:
+    """Log what explains a delay, such as compilation, and show it where progress is shown."""
+    log.info(message)
+    if notice_printers:
+        notice_printers[-1](message)

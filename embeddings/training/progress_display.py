@@ -5,6 +5,7 @@ from time import perf_counter
 from typing import IO, Any
 
 from embeddings.support.html import Html, tag
+from embeddings.support.logs import notice_printers
 from embeddings.training.progress import Progress
 
 REFRESH_INTERVAL = 0.25  # seconds
@@ -28,10 +29,13 @@ class ProgressDisplay:
         self.stream = stream
         self._last_time = float("-inf")
         self._handle: Any = None
+        notice_printers.append(self._print_notice)
 
     def __call__(self, done: Progress | int, total: int | None = None) -> None:
         """Show the progress of a training, or how much is done of a total (if known)."""
         view = ProgressView.of(done, total)
+        if view.is_complete and self._print_notice in notice_printers:
+            notice_printers.remove(self._print_notice)
         notebook = in_notebook()
         stream = self.stream or sys.stderr
         terminal = not notebook and stream.isatty()
@@ -45,6 +49,10 @@ class ProgressDisplay:
         end = "\n" if view.is_complete or not terminal else ""
         stream.write(f"\r\x1b[K{view.text}{end}" if terminal else f"{view.text}\n")
         stream.flush()
+
+    def _print_notice(self, message: str) -> None:
+        """Show what explains a delay before the first progress, such as compilation."""
+        print(message, file=self.stream or sys.stderr, flush=True)
 
     def _refresh(self, view: "ProgressView") -> None:
         """Show in the output of a notebook's cell."""

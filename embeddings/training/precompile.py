@@ -1,0 +1,91 @@
+"""Compiling the kernels of a trainer ahead of time, for container images and clusters."""
+
+import dataclasses
+import typing
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import combinations
+from typing import Any, Literal
+
+from embeddings import registry
+from embeddings.corpora.corpus import Corpus
+from embeddings.corpora.phrases.phrase_list import PhraseList
+from embeddings.errors import EmbeddingsError, SettingError
+from embeddings.kernels.compile_monitor import monitor
+from embeddings.models.model import Model
+from embeddings.settings import field_types, split_optional
+from embeddings.training.train import train
+
+PHRASES = ["red car", "green house", "red house", "green car", "red door", "green door"]
+LINES = [f"a {first} and the {second}" for first in PHRASES for second in PHRASES]
+CORPORA: list[dict[str, Any]] = [  # settings of the text that trainers may require
+    {},
+    {"phrases": PhraseList(PHRASES), "phrase_mode": "alternate"},
+    {"tokenizer": "codepoints"},
+]
+SMALL = {"dim": 8, "min_count": 1, "epochs": 1, "buckets": 100, "min_phrases": 1, "fit_epochs": 1}
+
+
+def precompile(name: str) -> float:
+    """Compile the kernels of every form of a trainer, and of its models' composition, inference and search.
+
+    Trains models on a tiny text: with the default settings, and with every other choice of one setting or of two.
+
+    Returns:
+        Seconds of compilation; 0 if all was cached.
+
+    Raises:
+        RegistryError: the trainer is not installed.
+        SettingError: it cannot be trained on a tiny text.
+    """
+    trainer = registry.load("trainer", name)
+    names = {field.name for field in dataclasses.fields(trainer)}
+    small = {key: value for key, value in SMALL.items() if key in names}
+    before = monitor.seconds
+    for number, choice in enumerate(choices(trainer)):
+        try:
+            use_model(train_small(name, small | choice))
+        except EmbeddingsError as error:
+            if number == 0:
+                raise SettingError(f"cannot compile {name} ahead of time: {error}") from error
+    return monitor.seconds - before
+
+
+def choices(trainer: type) -> Iterator[dict[str, Any]]:
+    """No setting, and each other value of the switches and choices among the settings, alone and in pairs."""
+    single = [{name: value} for name, values in alternatives(trainer).items() for value in values]
+    yield from [{}, *single]
+    for first, second in combinations(single, 2):
+        if first.keys() != second.keys():
+            yield first | second
+
+
+def alternatives(trainer: type) -> dict[str, list[Any]]:
+    """The values, other than the default, of settings that are a switch or a choice."""
+    values = {}
+    types = field_types(trainer)
+    for field in dataclasses.fields(trainer):
+        kind, _ = split_optional(types[field.name])
+        options = typing.get_args(kind) if typing.get_origin(kind) is Literal else (True, False) if kind is bool else ()
+        values[field.name] = [value for value in options if value != field.default]
+    return values
+
+
+def train_small(name: str, settings: dict[str, Any]) -> Model:
+    """A model of a tiny text, read as the trainer requires."""
+    for corpus in CORPORA[:-1]:
+        try:
+            return train(name, Corpus(LINES, **corpus), threads=1, **settings)
+        except EmbeddingsError:
+            continue
+    return train(name, Corpus(LINES, **CORPORA[-1]), threads=1, **settings)
+
+
+def use_model(model: Model) -> None:
+    """Run what else has kernels: search, composition and inference."""
+    vectors = model.vectors
+    vectors.most_similar(vectors.words[0], top=1)
+    with suppress(EmbeddingsError):
+        model.compose(["unseen"])
+    with suppress(EmbeddingsError):
+        model.infer(LINES[:1], threads=1)

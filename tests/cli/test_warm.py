@@ -1,0 +1,36 @@
+"""`embeddings warm` compiles what later runs use, and says where it cannot."""
+
+import json
+
+import pytest
+
+
+@pytest.mark.slow
+def test_a_first_run_after_warm_compiles_nothing(tmp_path, python):
+    cache, out = {"EMBEDDINGS_CACHE": str(tmp_path / "cache")}, tmp_path / "v"
+    rows = json.loads(python("-m", "embeddings", "warm", "cbow", "--json", **cache).stdout)
+    assert rows[0]["trainer"] == "cbow"
+    assert rows[0]["seconds"] > 0
+    text = tmp_path / "text.txt"
+    text.write_text("one two three four five six seven\n" * 50)
+    for options in ([], ["--combine", "sum"], ["--shuffle"], ["--negative-sharing", "window"]):
+        run = python(
+            "-m", "embeddings", "train", "cbow", text, "-o", out, "--force", "--min-count", "1", *options, **cache
+        )
+        assert "compiling" not in run.stderr
+    assert "compiling" not in python("-m", "embeddings", "neighbours", out, "one", **cache).stderr
+    again = json.loads(python("-m", "embeddings", "warm", "cbow", "--json", **cache).stdout)
+    assert again == [{"trainer": "cbow", "seconds": 0}]
+
+
+def test_a_cache_that_cannot_be_written_is_refused_with_the_remedy(tmp_path, python):
+    (tmp_path / "file").write_text("")
+    run = python("-m", "embeddings", "warm", "cbow", check=False, EMBEDDINGS_CACHE=str(tmp_path / "file" / "cache"))
+    assert run.returncode == 1
+    assert "EMBEDDINGS_CACHE" in run.stderr
+
+
+def test_an_unknown_trainer_is_refused(python):
+    run = python("-m", "embeddings", "warm", "cbwo", check=False)
+    assert run.returncode == 2
+    assert "cbwo" in run.stderr
