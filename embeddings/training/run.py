@@ -7,24 +7,23 @@ next segment continues from there. So checkpoints, epoch ends and interrupts fin
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from math import isfinite
 from threading import Event
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from embeddings.errors import FormatError
-from embeddings.kernels.step_buffers import StepBuffers, with_frozen_rows
+from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.models.model import Model
 from embeddings.training import continued_training
 from embeddings.training.callbacks import EpochEnd, RunStart, stateful, wants_epoch_end
 from embeddings.training.checkpoints import Checkpoints, CheckpointWriter, check_same_run, unusable
 from embeddings.training.hogwild import run_threads
-from embeddings.training.init_vectors import WORDS
 from embeddings.training.parameters import Arrays, copy_tables, parameter_arrays
 from embeddings.training.progress import Tally
 from embeddings.training.result import Interrupted, build_model, overflow
-from embeddings.training.run_fingerprint import run_fingerprint
 from embeddings.training.state import capture, restore
 from embeddings.training.worker import BlockStream, LearnBlock, Worker
 
@@ -32,9 +31,11 @@ if TYPE_CHECKING:
     from embeddings.training.task import Task
 
 
-class Learner(NamedTuple):
-    """A model as a run sees it; see `Task.run`."""
+@dataclass(eq=False)
+class Run:
+    """One run of a task; the fields are the arguments of `Task.run`."""
 
+    task: "Task"
     learn_block: LearnBlock
     tables: Any
     new_buffers: Callable[[], StepBuffers]
@@ -43,32 +44,23 @@ class Learner(NamedTuple):
     final_tables: Callable[[Any], Arrays]
     composes: bool
 
-
-class Run:
-    """One run of a task."""
-
-    def __init__(self, task: "Task", learner: Learner) -> None:
-        self.task, self.learner, self.run_options = task, learner, task.run_options
-        self.callbacks = list(task.run_options.callbacks)
+    def __post_init__(self) -> None:
+        task, self.run_options = self.task, self.task.run_options
+        self.callbacks = self.run_options.callbacks
         self.notes: dict[str, Any] = {}  # what the run started from, for the record
-        self.frozen = self.initialize_tables()
-        Worker(task, learner.stream, Tally(1, task.settings, 1), 0, learner.new_buffers()).compile(
-            learner.learn_block, learner.thread_tables()
-        )
+        frozen = self.initialize_tables()
+        Worker(self, Tally(1, task.settings, 1), 0).compile()
         self.tally = Tally(task.threads, task.settings, task.corpus_words)
-        self.workers = [
-            Worker(task, learner.stream, self.tally, thread, self.new_buffers()) for thread in range(task.threads)
-        ]
-        self.thread_tables = [learner.thread_tables() for _ in self.workers]
+        self.workers = [Worker(self, self.tally, thread, frozen) for thread in range(task.threads)]
         self.epochs_reported = 0  # whose end the callbacks know of
         self.callback_state: list[dict[str, Any]] | None = None  # before the epoch end that is being reported
         self.stopped = self.checkpoint_due = False
-        self.fingerprint = run_fingerprint(task) if self.run_options.checkpoints or self.callbacks else {}
+        self.fingerprint = task.fingerprint() if self.run_options.checkpoints or self.callbacks else {}
         self.writer: CheckpointWriter | None = None
 
     def initialize_tables(self) -> np.ndarray | None:
         """Copy what the run starts from into the tables; returns a mask of frozen rows of words, if any."""
-        task, tables, init = self.task, self.learner.tables, self.run_options.init
+        task, tables, init = self.task, self.tables, self.run_options.init
         words = len(task.vocabulary)
         if self.run_options.continued is not None:
             old = continued_training.apply(self.run_options.continued, task, tables)
@@ -79,13 +71,6 @@ class Run:
         self.notes = {"notes": [f"{int(mask.sum()):,} of {words:,} words start from the given vectors"]}
         return mask if init.freeze else None
 
-    def new_buffers(self) -> StepBuffers:
-        """A thread's buffers."""
-        buffers = self.learner.new_buffers()
-        if self.frozen is None:
-            return buffers
-        return with_frozen_rows(buffers, parameter_arrays(self.learner.tables)[WORDS], self.frozen)
-
     def train(self) -> Model:
         """Learn from the first word to the last; see `Task.run` for errors."""
         self.start()
@@ -93,9 +78,12 @@ class Run:
             while not self.stopped and self.epochs_reported < self.task.settings.epochs:
                 self.run_segment()
         except KeyboardInterrupt:
-            self.save_interrupted()
-            raise Interrupted(self.make_model(self.learner.tables)) from None
-        model = self.make_model(self.learner.tables)
+            with suppress(KeyboardInterrupt):  # a second one: earlier checkpoints remain
+                self.write_checkpoint()
+            for callback in self.callbacks:
+                callback.on_interrupt(self.tally.progress())
+            raise Interrupted(self.make_model(self.tables)) from None
+        model = self.make_model(self.tables)
         for callback in self.callbacks:
             model = callback.on_run_end(model) or model
         return model
@@ -128,7 +116,7 @@ class Run:
         epochs = self.epochs_reported + 1 if epoch_ends_wanted else self.task.settings.epochs
 
         def work(thread: int, halt: Event) -> None:
-            self.workers[thread].run_until(epochs, self.learner.learn_block, self.thread_tables[thread], halt)
+            self.workers[thread].run_until(epochs, halt)
 
         self.checkpoint_due = False
         run_threads(work, self.task.threads, self.report)
@@ -149,18 +137,14 @@ class Run:
             self.task.report(progress)
         for callback in self.callbacks:
             callback.on_progress(progress)
-        size = sum(table.nbytes for table in parameter_arrays(self.learner.tables).values())
+        size = sum(table.nbytes for table in parameter_arrays(self.tables).values())
         self.checkpoint_due = self.writer is not None and self.writer.is_due(progress.words, size)
         return self.checkpoint_due
 
     def report_epoch_end(self, epoch: int) -> None:
         """Notify callbacks of the end of an epoch; one of them may end the run."""
-        loss = self.tally.losses()[epoch - 1]
-
-        def make_model() -> Model:
-            return self.make_model(copy_tables(self.learner.tables))
-
-        epoch_end = EpochEnd(epoch, self.tally.progress(), loss, make_model)
+        loss, progress = self.tally.losses()[epoch - 1], self.tally.progress()
+        epoch_end = EpochEnd(epoch, progress, loss, lambda: self.make_model(copy_tables(self.tables)))
         for callback in self.callbacks:
             callback.on_epoch_end(epoch_end)
         self.stopped = epoch_end.stop_requested
@@ -175,15 +159,8 @@ class Run:
             for callback in self.callbacks:
                 callback.on_checkpoint(path, progress)
 
-    def save_interrupted(self) -> None:
-        """Write a last checkpoint and notify callbacks."""
-        with suppress(KeyboardInterrupt):  # a second one: earlier checkpoints remain
-            self.write_checkpoint()
-        for callback in self.callbacks:
-            callback.on_interrupt(self.tally.progress())
-
     def make_model(self, tables: Any) -> Model:
         """The model of these tables, which it consumes."""
-        model = build_model(self.task, self.learner.final_tables(tables), self.tally, self.learner.composes)
+        model = build_model(self.task, self.final_tables(tables), self.tally, self.composes)
         model.record |= self.notes
         return model

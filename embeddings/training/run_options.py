@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from embeddings.errors import SettingError
+from embeddings.models.model import Model, package_versions
 from embeddings.settings import check_value
+from embeddings.support.jsonable import to_jsonable
 from embeddings.training import continued_training
-from embeddings.training.callbacks import Callback
+from embeddings.training.callbacks import Callback, stateful
 from embeddings.training.checkpoints import Checkpoints
 from embeddings.training.init_vectors import InitFrom
-from embeddings.training.run_fingerprint import settings_fingerprint
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus
-    from embeddings.models.model import Model
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,7 @@ class RunOptions:
     """
 
     init: InitFrom | None = None
-    continued: "Model | None" = None
+    continued: Model | None = None
     checkpoints: Checkpoints | None = None
     resume: bool = False
     callbacks: Sequence[Callback] = ()
@@ -75,19 +75,28 @@ class RunOptions:
     def check_fingerprint(self, trainer: str, settings: Any, threads: int, seed: int) -> None:
         """Refuse to resume another run, as far as this is known before the corpus is read."""
         if self.checkpoints is not None and self.resume:
-            self.checkpoints.check_fingerprint(settings_fingerprint(self, trainer, settings, threads, seed))
+            self.checkpoints.check_fingerprint(self.fingerprint(trainer, settings, threads, seed))
 
     def check_corpus(self, corpus: "Corpus") -> None:
         """Refuse a corpus that does not fit the model to continue, before it is read."""
         if self.continued is not None:
             continued_training.check_corpus(self.continued, corpus)
 
-    def config(self) -> dict[str, Any]:
-        """What the run starts from, for its fingerprint."""
-        return {
-            "init": None if self.init is None else self.init.config(),
-            "continued": None if self.continued is None else self.continued.vectors.fingerprint,
-        }
+    def fingerprint(self, trainer: str, settings: Any, threads: int, seed: int) -> dict[str, Any]:
+        """The part of `Task.fingerprint` that is known before the corpus is read."""
+        fingerprint: dict[str, Any] = to_jsonable(
+            {
+                "trainer": trainer,
+                "settings": settings,
+                "seed": seed,
+                "threads": threads,
+                "init": None if self.init is None else self.init.config(),
+                "continued": None if self.continued is None else self.continued.vectors.fingerprint,
+                "callbacks": [{type(callback).__name__: callback.config()} for callback in stateful(self.callbacks)],
+                "packages": package_versions(),
+            }
+        )
+        return fingerprint
 
 
 def accepts_run_options(trainer: Any) -> bool:

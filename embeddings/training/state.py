@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def capture(run: "Run") -> RunState:
     """The state of a run; its arrays are the run's own."""
-    arrays = {f"table.{name}": table for name, table in parameter_arrays(run.learner.tables).items()}
+    arrays = {f"table.{name}": table for name, table in parameter_arrays(run.tables).items()}
     for number, worker in enumerate(run.workers):
         arrays |= {f"thread.{number}.{name}": array for name, array in worker.arrays().items()}
     callback_values = []
@@ -40,7 +40,7 @@ def restore(run: "Run", state: RunState) -> None:
     """Put a new run into a saved state."""
     arrays, values = state.arrays, state.values
     try:
-        for name, table in parameter_arrays(run.learner.tables).items():
+        for name, table in parameter_arrays(run.tables).items():
             copy_into(table, arrays[f"table.{name}"])
         if values["checksum"] != checksum(arrays):
             raise ValueError("the checksum of the arrays is wrong")

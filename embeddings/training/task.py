@@ -1,5 +1,6 @@
 """The preparation of a run: settings and a corpus in, a task that a trainer runs its kernel on out."""
 
+import hashlib
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -15,13 +16,21 @@ from embeddings.kernels.block import BLOCK_SIZE, BlockSource, keep_thresholds, n
 from embeddings.kernels.noise_sampling import alias_table
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.models.model import Model
-from embeddings.settings import ContextWindow, Dimension, NegativeSampling, Schedule, VocabularyChoice, check_value
+from embeddings.settings import (
+    ContextWindow,
+    Dimension,
+    NegativeSampling,
+    Schedule,
+    Settings,
+    VocabularyChoice,
+    check_value,
+)
 from embeddings.support.logs import log
 from embeddings.support.system import available_threads
 from embeddings.training.continued_training import extend_corpus
 from embeddings.training.parameters import Arrays, unpad_all
 from embeddings.training.progress import Report
-from embeddings.training.run import Learner, Run
+from embeddings.training.run import Run
 from embeddings.training.run_options import RunOptions
 from embeddings.training.worker import BlockStream, LearnBlock
 
@@ -34,8 +43,8 @@ class WindowSettings(NegativeSampling, ContextWindow, VocabularyChoice, Schedule
 
 
 @dataclass(frozen=True, kw_only=True)
-class WindowTrainer(WindowSettings):
-    """Base of the trainers with these settings. A subclass sets `trainer_name` and defines `train_task`."""
+class Trainer(Settings):
+    """Base of trainers. A subclass has settings, sets `trainer_name` and defines `train_task`."""
 
     trainer_name: ClassVar[str]
 
@@ -56,6 +65,11 @@ class WindowTrainer(WindowSettings):
     def train_task(self, task: "Task") -> Model:
         """Train a model on a prepared run."""
         raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class WindowTrainer(Trainer, WindowSettings):
+    """Base of the trainers of models that learn words from context windows by negative sampling."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +121,8 @@ class Task:
             CheckpointError: the checkpoint to resume is damaged, or of another run.
             OutputError: there are checkpoints already, or they cannot be written.
         """
-        learner = Learner(
+        return Run(
+            self,
             learn_block,
             tables,
             new_buffers,
@@ -115,8 +130,14 @@ class Task:
             thread_tables or (lambda: tables),
             final_tables or (lambda tables: unpad_all(tables, self.settings.dim)),
             composes,
-        )
-        return Run(self, learner).train()
+        ).train()
+
+    def fingerprint(self) -> dict[str, Any]:
+        """What identifies the run: a checkpoint can only be resumed by a run with the same one."""
+        digest = hashlib.sha256(self.vocabulary.counts.tobytes())
+        digest.update("\n".join(self.vocabulary.words).encode("utf-8", "surrogatepass"))
+        settings = self.run_options.fingerprint(self.trainer, self.settings, self.threads, self.seed)
+        return settings | {"corpus": self.encoded.fingerprint, "vocabulary": digest.hexdigest()[:32]}
 
     @property
     def corpus_words(self) -> int:
@@ -161,7 +182,7 @@ def block_source(settings: WindowSettings, vocabulary: Vocabulary, ids: np.ndarr
 
 def prepare(
     trainer: str,
-    settings: WindowSettings,
+    settings: Any,
     corpus: Corpus | str | os.PathLike[str] | Iterable[Any],
     *,
     threads: int | None = None,

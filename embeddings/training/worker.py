@@ -14,13 +14,22 @@ import numpy as np
 
 from embeddings.kernels.block import FIRST, LAST, fill_block, is_valid_block, rewind
 from embeddings.kernels.random_numbers import thread_keys
-from embeddings.kernels.step_buffers import LOSS, LOSS_INTERVAL, PAIRS, STEPS, UNTIL_SAMPLE, StepBuffers
-from embeddings.training.parameters import copy_into
+from embeddings.kernels.step_buffers import (
+    LOSS,
+    LOSS_INTERVAL,
+    PAIRS,
+    STEPS,
+    UNTIL_SAMPLE,
+    StepBuffers,
+    with_frozen_rows,
+)
+from embeddings.training.init_vectors import WORDS
+from embeddings.training.parameters import copy_into, parameter_arrays
 from embeddings.training.progress import Tally
 from embeddings.training.shuffle import Chunk, shuffled_chunks
 
 if TYPE_CHECKING:
-    from embeddings.training.task import Task
+    from embeddings.training.run import Run
 
 LearnBlock = Callable[[Any, Any, StepBuffers, float], None]  # block, tables, buffers, learning rate
 CARRIED_FIELDS = ("weights", "factor", "tally")  # fields of step buffers that carry values from block to block
@@ -46,36 +55,39 @@ class BlockStream(NamedTuple):
 
 
 class Worker:
-    """The state of one thread."""
+    """The state of one thread of a run, which leaves the `frozen` (rows,) rows of words unchanged."""
 
-    def __init__(self, task: "Task", stream: BlockStream, tally: Tally, thread: int, buffers: StepBuffers) -> None:
-        self.stream, self.block = stream, stream.new_block()
-        self.tally, self.thread, self.buffers = tally, thread, buffers
+    def __init__(self, run: "Run", tally: Tally, thread: int, frozen: np.ndarray | None = None) -> None:
+        task, self.learn_block, self.stream = run.task, run.learn_block, run.stream
+        self.block, self.buffers, self.tables = run.stream.new_block(), run.new_buffers(), run.thread_tables()
+        if frozen is not None:
+            self.buffers = with_frozen_rows(self.buffers, parameter_arrays(run.tables)[WORDS], frozen)
+        self.tally, self.thread = tally, thread
         key = thread_keys(task.seed, task.threads)[thread]
         self.random = np.array([key, 0], np.uint64)
         self.order = np.random.default_rng(key) if task.settings.shuffle else None
-        buffers.tally[UNTIL_SAMPLE] = float(key % LOSS_INTERVAL)  # sample the loss from a random window on
-        begin, end = task.share_bounds(stream.source.lines)[thread : thread + 2]
-        self.share = Chunk(stream.source, begin, end)
+        self.buffers.tally[UNTIL_SAMPLE] = float(key % LOSS_INTERVAL)  # sample the loss from a random window on
+        begin, end = task.share_bounds(self.stream.source.lines)[thread : thread + 2]
+        self.share = Chunk(self.stream.source, begin, end)
         self.epochs = 0  # completed
         self.chunk: Chunk | None = None
         self.chunk_number = 0  # in this epoch
         self.chunks: Iterator[Chunk] = iter(())
         self.order_state: Mapping[str, Any] | None = None  # of `order`, before it ordered the chunks of this epoch
 
-    def compile(self, learn_block: LearnBlock, tables: Any) -> None:
+    def compile(self) -> None:
         """Learn from an empty share, so that kernels are compiled before the clock starts."""
         rewind(self.block, self.stream.source, 0, 0)
         self.stream.fill(self.block, self.stream.source, self.random)
-        learn_block(self.block, tables, self.buffers, 0.0)
+        self.learn_block(self.block, self.tables, self.buffers, 0.0)
 
-    def run_until(self, epochs: int, learn_block: LearnBlock, tables: Any, halt: Event) -> None:
+    def run_until(self, epochs: int, halt: Event) -> None:
         """Learn until `epochs` epochs are complete or `halt` is set."""
         while self.epochs < epochs and not halt.is_set():
             if self.chunk is None:
                 self.tally.begin_epoch(self.thread)
                 self.enter_epoch(0)
-            while self.chunk is not None and self.learn_chunk(self.chunk, learn_block, tables, halt):
+            while self.chunk is not None and self.learn_chunk(self.chunk, halt):
                 self.next_chunk()
             if self.chunk is None:
                 self.epochs += 1
@@ -94,7 +106,7 @@ class Worker:
         if self.chunk is not None:
             rewind(self.block, *self.chunk)
 
-    def learn_chunk(self, chunk: Chunk, learn_block: LearnBlock, tables: Any, halt: Event) -> bool:
+    def learn_chunk(self, chunk: Chunk, halt: Event) -> bool:
         """Learn from the rest of a chunk; False if `halt` was set before its end."""
         block, buffers, tally = self.block, self.buffers, self.tally
         while not halt.is_set():
@@ -103,7 +115,7 @@ class Worker:
                 return True
             learning_rate = tally.learning_rate
             tally.words[self.thread] += words
-            learn_block(block, tables, buffers, learning_rate)
+            self.learn_block(block, self.tables, buffers, learning_rate)
             tally.add(self.thread, buffers.tally[LOSS], buffers.tally[PAIRS])
             tally.steps[self.thread] = buffers.tally[STEPS]
             buffers.tally[LOSS] = buffers.tally[PAIRS] = 0

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -29,13 +29,8 @@ from embeddings.plugins.sembei.ngram_trie import NgramOccurrences
 from embeddings.plugins.sembei.ngram_vocabulary import Ngrams, frequent_ngrams
 from embeddings.settings import Dimension, NegativeSampling, Schedule, VocabularyChoice, option
 from embeddings.training.parameters import VECTORS, Arrays, random_rows, unpad_all, zero_rows
-from embeddings.training.progress import Report
-from embeddings.training.run_options import RunOptions
-from embeddings.training.task import Task, prepare
+from embeddings.training.task import Task, Trainer
 from embeddings.training.worker import BlockStream
-
-if TYPE_CHECKING:
-    from embeddings.corpora.corpus import Corpus
 
 DEFAULT_PER_LENGTH = (3000, 20000)  # n-grams of one character, and of each further length
 LOWER_DOTTED_I = "\u0130".lower()  # the only code point whose lower case is two code points
@@ -142,7 +137,7 @@ def prefetch_next(block: LatticeBlock, tables: Tables | SummedTables, i: int) ->
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
+class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, Dimension):
     """Segmentation-free embedding: frequent n-grams of raw text predict adjacent ones. For text without spaces.
 
     Each n-gram predicts every n-gram that starts where it ends, with output vectors of right neighbours, and is
@@ -151,6 +146,7 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
     subsampling is dropped as a left and as a right neighbour.
     """
 
+    trainer_name = "sembei"
     learning_rate: float = option(0.1, "Initial learning rate; it decays linearly over all epochs.", gt=0, le=100)
     negatives: int = option(10, "Negative samples per positive.", ge=1, le=1000)
     negative_sharing: Literal["batch", "window"] = option(
@@ -209,21 +205,11 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
             raise SettingError(f"per_length must be 'all' or integers separated by commas, got {self.per_length!r}")
         return [int(number) for number in numbers]
 
-    def train(
-        self,
-        corpus: "Corpus",
-        *,
-        threads: int | None = None,
-        seed: int = 1,
-        report: Report | None = None,
-        run_options: RunOptions | None = None,
-    ) -> Model:
-        """Train a model; see `prepare`, `Task.run` and `frequent_ngrams` for arguments and errors.
+    def train_task(self, task: Task) -> Model:
+        """Train a model with the tables "right" and "left" (vocabulary, dim), the output vectors of neighbours.
 
-        It has the tables "right" and "left" (vocabulary, dim), the output vectors of neighbours, and, if compositional,
-        "ngrams", the rows that vectors are sums of.
+        If compositional, there is also "ngrams", the rows that vectors are sums of. See `frequent_ngrams` for errors.
         """
-        task = prepare("sembei", self, corpus, threads=threads, seed=seed, report=report, run_options=run_options)  # type: ignore[arg-type]
         if self.compositional:
             check_single_code_points(task.encoded.vocabulary.words)
         ngrams = frequent_ngrams(
@@ -236,7 +222,7 @@ class Sembei(NegativeSampling, VocabularyChoice, Schedule, Dimension):
         )
         task, words, width = replace(task, vocabulary=ngrams.vocabulary), ngrams.vocabulary.words, padded(self.dim)
         size, longest, max_parts = len(words), ngrams.sequences.shape[1], 0
-        plain = Tables(random_rows(size, self.dim, seed), zero_rows(size, self.dim), zero_rows(size, self.dim))
+        plain = Tables(random_rows(size, self.dim, task.seed), zero_rows(size, self.dim), zero_rows(size, self.dim))
         tables: Tables | SummedTables = plain
         if self.compositional:
             parts = ngram_vectors.occurrences(ngram_vectors.trie_of(words), words)

@@ -150,7 +150,7 @@ def test_another_run_is_refused_before_the_corpus_is_read(tmp_path, trainer):
 
 def test_other_package_versions_are_refused(tmp_path, monkeypatch):
     checkpoints = interrupted_checkpoints(tmp_path / "c", 2)
-    monkeypatch.setattr("embeddings.training.run_fingerprint.package_versions", lambda: {"numpy": "0.1"})
+    monkeypatch.setattr("embeddings.training.run_options.package_versions", lambda: {"numpy": "0.1"})
     with pytest.raises(CheckpointError, match=r"numpy.*0\.1"):
         learn("skipgram", synonym_corpus(), {}, checkpoints=checkpoints, resume=True)
 
