@@ -92,9 +92,7 @@ def test_each_row_is_a_document_in_every_file_type(cells, size, name):
     size=SIZES,
 )
 def test_csv_is_parsed_like_the_standard_library(rows, quoting, end, size):
-    if (
-        quoting == csv.QUOTE_MINIMAL and end == "\n"
-    ):  # the writer does not quote a lone carriage return, which is not a line end here
+    if quoting == csv.QUOTE_MINIMAL and end == "\n":  # older writers do not quote a lone carriage return, a line end
         rows = [(one.replace("\r", ""), other.replace("\r", "")) for one, other in rows]
     out = io.StringIO()
     writer = csv.writer(out, quoting=quoting, lineterminator=end)
@@ -174,6 +172,8 @@ def test_invalid_json_is_reported_with_its_line(tmp_path, line, message, size):
         ('a,b\n1,x\n2,"y\n3,z\n', "line 3: .*never closed"),
         ("a,b\n1,2\n2,3e5\n3,-4.5\n", "holds numbers"),
         ("b,b\n1,x\n", "2 columns.*'b'"),
+        ('"b"c,a\n1,x\n', "line 1: .*column names"),
+        ("a,b\n1,x\ry\n", "line 3: .*1 cells.*2$"),
         ("b,a\n\n", "no words found"),
     ],
 )
@@ -184,9 +184,17 @@ def test_invalid_csv_is_reported_with_its_line(tmp_path, text, message, size):
         encode(tmp_path / "f.csv", text_column="b" if "b" in text else None, block_size=size)
 
 
+def test_large_cells_and_every_kind_of_line_end(tmp_path):
+    limit = csv.field_size_limit()
+    (tmp_path / "f.csv").write_bytes(b'b\r"one\rtwo\r\nthree"\r\nfour\n\r' + b"a " * 100_000)
+    with encode(tmp_path / "f.csv", block_size=7) as encoded:
+        check(encoded, [["one", "two"], ["three"], ["four"], ["a"] * 100_000], [0, 2, 3, 4])
+    assert csv.field_size_limit() == limit
+
+
 def test_a_csv_without_line_ends_is_refused(tmp_path):
     (tmp_path / "f.csv").write_text("a" * (1 << 22))
-    with pytest.raises(CorpusError, match=r"f.csv is not CSV.*longer than 1048576 bytes"):
+    with pytest.raises(CorpusError, match=r"f.csv, line 1: .*longer than 1048576"):
         encode(tmp_path / "f.csv")
     (tmp_path / "f.csv").write_text("a" * (1 << 18))
     with pytest.raises(CorpusError, match=r"f.csv.*column names.*field larger"):
@@ -203,10 +211,10 @@ def test_an_unterminated_row_is_refused_before_it_fills_memory(tmp_path, monkeyp
     monkeypatch.setattr(csv_rows, "MAX_ROW", 1000)
     monkeypatch.setattr(record_rows, "MAX_ROW", 1000)
     (tmp_path / "f.csv").write_text('b\nx\n"' + "y " * 2000)
-    with pytest.raises(CorpusError, match=r"line 3: .*longer than 1000 bytes.*quote"):
+    with pytest.raises(CorpusError, match=r"line 3: .*longer than 1000 .*quote"):
         encode(tmp_path / "f.csv", block_size=100)
     (tmp_path / "f.jsonl").write_text('{"b": "x"}\n{"b": "' + "y " * 2000)
-    with pytest.raises(CorpusError, match="line 2: longer than 1000 characters"):
+    with pytest.raises(CorpusError, match="line 2: longer than 1000"):
         encode(tmp_path / "f.jsonl", block_size=100)
 
 
