@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from embeddings.cli import corpus_options
-from embeddings.cli.options import FORCE, JSON, QUIET, dataset_option, from_settings, option
+from embeddings.cli.options import OUTPUT, dataset_option, from_settings, option
 from embeddings.cli.output import note, print_json
 from embeddings.cli.signals import INTERRUPTED
 from embeddings.errors import RegistryError, SettingError
@@ -62,9 +62,7 @@ def repeatable(settings: type, name: str) -> click.Option:
         *(dataset_option(f"--{kind}", help) for kind, (_, help) in TEST_SETS.items()),
         option("--keep", "Keep the vectors of all runs as OUT/vectors/*.bin.", bool),
         option("--resume", "Keep results in OUT and run only what is missing or failed.", bool),
-        FORCE,
-        JSON,
-        QUIET,
+        *OUTPUT,
     ],
 )
 def command(

@@ -14,19 +14,14 @@ class SectionedCommand(click.Command):
 
     def __init__(self, *args: Any, sections: Mapping[str, Sequence[str]], other: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.sections = {name: section for section, names in sections.items() for name in names}
-        self.order = (*sections, other)
-        self.places = {name: place for place, name in enumerate(self.sections)}
+        self.sections, self.other = sections, other
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one list of options for each section."""
-        records: dict[str, list[tuple[str, str]]] = {section: [] for section in self.order}
-        for parameter in sorted(self.get_params(ctx), key=lambda one: self.places.get(str(one.name), len(self.places))):
-            record = parameter.get_help_record(ctx)
-            if record is not None:
-                records[self.sections.get(str(parameter.name), self.order[-1])].append(record)
-        for section, rows in records.items():
-            if rows:
+        records = {str(parameter.name): parameter.get_help_record(ctx) for parameter in self.get_params(ctx)}
+        others = [name for name in records if not any(name in names for names in self.sections.values())]
+        for section, names in {**self.sections, self.other: others}.items():
+            if rows := [record for name in names if (record := records.get(name))]:
                 with formatter.section(section):
                     formatter.write_dl(rows)
 

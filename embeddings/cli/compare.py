@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -12,10 +12,8 @@ from embeddings.cli.evaluate import Evaluation, labels, loader
 from embeddings.cli.options import JSON
 from embeddings.cli.output import note, print_rows
 from embeddings.cli.vector_input import check_paths
+from embeddings.eval import Comparison
 from embeddings.eval import suite as suites
-
-if TYPE_CHECKING:
-    from embeddings.eval import Comparison
 
 COLUMNS = (
     "set", "section", "words", "measure", "method", "first", "second", "items", "value_first", "value_second",
@@ -57,7 +55,7 @@ def command(
         note("nothing to compare: no set has a value for two of VECTORS on common items")
 
 
-def table_rows(comparisons: "list[Comparison]", sections: bool) -> "list[dict[str, Any]]":
+def table_rows(comparisons: list[Comparison], sections: bool) -> list[dict[str, Any]]:
     """Comparisons as rows of the table."""
     rows = [{**dataclasses.asdict(one), **labels(one)} for one in comparisons if sections or not one.is_detail]
     return [{name: row[name] for name in COLUMNS} for row in rows]

@@ -14,18 +14,6 @@ MAX_LENGTH, MAX_LINE_LENGTH = 1 << 16, 1 << 12  # characters
 EXCLUDED = {"config", "corpus", "help", "continued", "as_json"}
 
 
-def config_option() -> click.Option:
-    """The option --config."""
-    return option(
-        "--config",
-        "TOML file with settings; options on the command line override them.",
-        "FILE",
-        is_eager=True,
-        expose_value=False,
-        callback=read_config,
-    )
-
-
 def read_config(ctx: click.Context, parameter: click.Parameter, path: str | None) -> None:
     """Take defaults from a TOML file."""
     if path is None:
@@ -34,9 +22,7 @@ def read_config(ctx: click.Context, parameter: click.Parameter, path: str | None
     try:
         text = Path(path).read_text(encoding="utf-8")
         longest = max(map(len, text.split("\n")))
-        if (
-            len(text) > MAX_LENGTH or longest > MAX_LINE_LENGTH
-        ):  # tomllib's memory grows with the square of a key's parts
+        if len(text) > MAX_LENGTH or longest > MAX_LINE_LENGTH:  # memory grows with the square of a key's parts
             sizes = f"{MAX_LENGTH} characters and lines of {MAX_LINE_LENGTH}, got {len(text)} and {longest}"
             raise click.UsageError(f"{path} must have at most {sizes}")
         content = tomllib.loads(text)
@@ -63,15 +49,25 @@ def read_config(ctx: click.Context, parameter: click.Parameter, path: str | None
 def check_type(what: str, value: Any, option: click.Parameter) -> Any:
     """The value, if it has the type of its option; nothing is rounded or converted."""
     is_flag = isinstance(option, click.Option) and option.is_flag
-    types: tuple[type, ...]
+    types: Any
     if is_flag:
-        types, expected = (bool,), "true or false"
+        types, expected = bool, "true or false"
     elif isinstance(option.type, click.types.IntParamType):
-        types, expected = (int,), "an integer"
+        types, expected = int, "an integer"
     elif isinstance(option.type, click.types.FloatParamType):
-        types, expected = (int, float), "a number"
+        types, expected = int | float, "a number"
     else:
-        types, expected = (str,), "a string"
+        types, expected = str, "a string"
     if not isinstance(value, types) or (isinstance(value, bool) and not is_flag):
         raise click.UsageError(f"{what} must be {expected}, got {value!r:.80}")
     return value
+
+
+CONFIG_OPTION = option(
+    "--config",
+    "TOML file with settings; options on the command line override them.",
+    "FILE",
+    is_eager=True,
+    expose_value=False,
+    callback=read_config,
+)

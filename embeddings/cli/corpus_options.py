@@ -4,6 +4,12 @@ import click
 
 from embeddings.cli.options import ENCODING_ERRORS, option
 
+VOCABULARY = option(
+    "--vocabulary",
+    "Train exactly the words of this vocabulary (output of `embeddings vocabulary`) or model, with its counts.",
+    "FILE",
+)
+
 
 def options(tokenizer: str = "words") -> list[click.Parameter]:
     """How text is read and tokenized."""
@@ -51,9 +57,3 @@ def phrase_options() -> list[click.Parameter]:
             default="replace",
         ),
     ]
-
-
-def vocabulary_option() -> click.Option:
-    """Train the words of a given vocabulary."""
-    help = "Train exactly the words of this vocabulary (output of `embeddings vocabulary`) or model, with its counts."
-    return option("--vocabulary", help, "FILE")

@@ -1,10 +1,10 @@
 """`embeddings evaluate`: scores on test sets."""
 
-import dataclasses
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import asdict, dataclass, field
+from typing import Any, cast
 
 import click
 
@@ -13,16 +13,13 @@ from embeddings.cli.command_classes import SectionedCommand
 from embeddings.cli.options import FORCE, JSON, option
 from embeddings.cli.output import note, print_rows
 from embeddings.cli.vector_input import check_paths
-from embeddings.eval.suite import Suite
+from embeddings.eval import Result, Suite
+from embeddings.eval.measures.document_classification import Evaluable
+from embeddings.eval.statistics.item_scores import ItemScores
 from embeddings.models.loading import load_concatenated, load_model_or_vectors
+from embeddings.models.model import Model
 from embeddings.support.files import check_file
-
-if TYPE_CHECKING:
-    from embeddings.eval import Result
-    from embeddings.eval.measures.document_classification import Evaluable
-    from embeddings.eval.statistics.item_scores import ItemScores
-    from embeddings.models.model import Model
-    from embeddings.vectors.vectors import Vectors
+from embeddings.vectors.vectors import Vectors
 
 COLUMNS = ("vectors", "set", "section", "words", "measure", "method", "value", "low", "high", "covered", "total")
 
@@ -65,39 +62,37 @@ def command(
     evaluation = Evaluation(suite, vectors, load, keep_vectors=report is not None)
     results = (scores.result() for scores in evaluation.scores())
     if as_json:
-        print_rows(map(dataclasses.asdict, results), as_json=True)
+        print_rows(map(asdict, results), as_json=True)
     else:
         print_rows(row(result, suite.compose) for result in results if sections or not result.is_detail)
     if report is not None:
         from embeddings.eval.report import EvaluatedVectors, write_report
 
         line = shlex.join(["embeddings", *sys.argv[1:]])
-        sources = cast("list[Model | Vectors]", evaluation.vectors)
+        sources = cast(list[Model | Vectors], evaluation.vectors)
         evaluated = [EvaluatedVectors.of(*one) for one in zip(vectors, sources, evaluation.by_vectors, strict=True)]
         write_report(report, suite, evaluated, words=show_neighbours_of, command=line, force=force)
 
 
-def loader(concat_with: Sequence[str], **read_options: Any) -> "Callable[[str], Evaluable]":
+def loader(concat_with: Sequence[str], **read_options: Any) -> Callable[[str], Evaluable]:
     """The function that loads the model or vectors to evaluate."""
     if concat_with:
         return lambda path: load_concatenated([path, *concat_with])
     return lambda path: load_model_or_vectors(path, **read_options)
 
 
+@dataclass
 class Evaluation:
-    """Evaluates one file of vectors after the other.
+    """Evaluates one file of vectors after the other; collects the scores and, if asked, the vectors."""
 
-    `by_vectors` holds the scores so far; `vectors` the vectors themselves, with `keep_vectors`.
-    """
+    suite: Suite
+    paths: Sequence[str]
+    load: Callable[[str], Evaluable]
+    keep_vectors: bool = False
+    vectors: list[Evaluable] = field(default_factory=list)
+    by_vectors: list[list[ItemScores]] = field(default_factory=list)
 
-    def __init__(
-        self, suite: Suite, paths: Sequence[str], load: "Callable[[str], Evaluable]", *, keep_vectors: bool = False
-    ) -> None:
-        self.suite, self.paths, self.load, self.keep_vectors = suite, paths, load, keep_vectors
-        self.vectors: list[Evaluable] = []
-        self.by_vectors: list[list[ItemScores]] = []
-
-    def scores(self) -> "Iterator[ItemScores]":
+    def scores(self) -> Iterator[ItemScores]:
         """The scores on every set, as soon as they are known."""
         notes = set()
         for path in self.paths:
@@ -113,9 +108,9 @@ class Evaluation:
             self.vectors += [vectors] if self.keep_vectors else []
 
 
-def row(result: "Result", with_composed: bool) -> dict[str, Any]:
+def row(result: Result, with_composed: bool) -> dict[str, Any]:
     """A result as a row of the table."""
-    values = {**dataclasses.asdict(result), **labels(result)}
+    values = {**asdict(result), **labels(result)}
     if result.reason is not None:
         values["value"] = f"none: {result.reason}"
     return {name: values[name] for name in (*COLUMNS, *["composed"] * with_composed)}

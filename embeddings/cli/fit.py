@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from embeddings import registry
-from embeddings.cli import config_file
-from embeddings.cli.options import FORCE, JSON, QUIET, THREADS, VECTOR_INPUT, from_settings, option, seed
+from embeddings.cli.config_file import CONFIG_OPTION
+from embeddings.cli.options import OUTPUT, THREADS, VECTOR_INPUT, from_settings, option, seed
 from embeddings.cli.output import counted, print_json
 from embeddings.cli.progress_bar import Bar
 from embeddings.cli.saving import save
@@ -51,12 +51,10 @@ class FittingBar(Bar):
         option("-o --out", "Output model folder.", "FOLDER", required=True),
         *from_settings(CompositionSettings),
         option("--joiner", "String that joins the words of a phrase.  [default: as in training, else _]"),
-        config_file.config_option(),
+        CONFIG_OPTION,
         THREADS,
         seed("Random seed, also of the choice of held-out phrases."),
-        FORCE,
-        JSON,
-        QUIET,
+        *OUTPUT,
         *VECTOR_INPUT,
     ],
 )

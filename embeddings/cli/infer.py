@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from embeddings.cli import corpus_options
-from embeddings.cli.options import FORCE, JSON, QUIET, THREADS, option, seed
+from embeddings.cli.options import OUTPUT, THREADS, option, seed
 from embeddings.cli.output import counted, print_json
 from embeddings.cli.output_paths import check_outside_corpus
 from embeddings.cli.progress_bar import Bar, ReadingBar
@@ -42,9 +42,7 @@ class InferenceBar(Bar):
         seed("Random seed."),
         THREADS,
         *(option for option in corpus_options.options() if option.name in COLUMNS),
-        FORCE,
-        JSON,
-        QUIET,
+        *OUTPUT,
     ],
 )
 def command(

@@ -1,6 +1,8 @@
 """Describes files and folders by their first bytes and their size."""
 
+import codecs
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +26,7 @@ CONTROLS = set(range(32)) - set(b"\t\n\v\f\r\x1b")
 
 
 def describe(path: str | os.PathLike[str], *, full: bool = False, allow_pickle: bool = False) -> dict[str, Any]:
-    """Describe a file or folder: "what" it is, and its properties by name, as values that JSON can hold.
-
-    Recognizes saved models and indexes, encoded corpora, checkpoints, training logs, phrase lists, vectors in any
-    installed format, vocabularies and text, compressed or not. Executes no pickle unless allowed.
-
-    Arguments:
-        full: read everything: count lines, phrases, log events and words, check every vector.
-        allow_pickle: with `full`, read gensim's own files, which can execute code.
-    """
+    """Describe a file or folder: "what" it is, and its properties by name, as values that JSON can hold."""
     place = Path(path)
     if os.path.isdir(place):
         format_dispatch.sniff(place)  # reports a folder without read permission
@@ -135,13 +129,9 @@ def starts_with_vector(start: bytes) -> bool:
 
 def is_text(start: bytes) -> bool:
     """Whether bytes are UTF-8 text; a character may be cut off at the end."""
-    if not start or b"\0" in start:
-        return False
-    try:
-        start.decode("utf-8")
-    except UnicodeDecodeError as error:
-        return error.start >= len(start) - 3 and error.reason == "unexpected end of data"
-    return True
+    with suppress(UnicodeDecodeError):
+        return bool(codecs.utf_8_decode(start)[0]) and b"\0" not in start
+    return False
 
 
 def text_properties(path: Path, start: bytes, *, full: bool) -> dict[str, Any]:

@@ -45,6 +45,7 @@ def dataset_option(name: str, help: str, metavar: str = "NAME|FILE") -> click.Op
 JSON = option("--json as_json", "Print JSON.", bool)
 FORCE = option("--force", "Replace existing output.", bool)
 QUIET = option("--quiet", "Print results, warnings and errors only.", bool)
+OUTPUT = (FORCE, JSON, QUIET)
 THREADS = option("--threads", "Number of threads.  [default: all cores]", (1, 1024))
 ALLOW_PICKLE = option("--allow-pickle", "Read gensim's own files, which can execute code: trusted sources only.", bool)
 VECTOR_INPUT = (  # of commands that read vectors: keyword arguments of `embeddings.load`
@@ -57,9 +58,17 @@ SEARCH = (  # of commands that print neighbours
 )
 
 
-def seed(help: str, default: int = 1) -> click.Option:
+class Seed(click.types.IntParamType):
+    """An integer of 64 bits; help does not show the bounds."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The integer, if it is in range."""
+        return click.IntRange(0, 2**63 - 1).convert(value, param, ctx)
+
+
+def seed(help: str) -> click.Option:
     """The option --seed."""
-    return option("--seed", help, (0, 2**63 - 1), default=default)
+    return option("--seed", help, type=Seed(), default=1)
 
 
 def from_settings(settings: type) -> list[click.Option]:

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from embeddings.cli import corpus_options
-from embeddings.cli.options import FORCE, JSON, QUIET, from_settings, option
+from embeddings.cli.options import OUTPUT, from_settings, option
 from embeddings.cli.output import counted, print_rows
 from embeddings.cli.output_paths import check_outside_corpus
 from embeddings.cli.progress_bar import ReadingBar
@@ -22,9 +22,7 @@ from embeddings.support.files import check_file
         *from_settings(Phrases),
         *corpus_options.options(),
         option("--top", "Number of phrases to print.", 0, default=20),
-        FORCE,
-        JSON,
-        QUIET,
+        *OUTPUT,
     ],
 )
 def command(

@@ -5,9 +5,10 @@ from typing import Any
 
 import click
 
-from embeddings.cli import config_file, corpus_options, init_options, output_paths, run_options
+from embeddings.cli import corpus_options, init_options, output_paths, run_options
 from embeddings.cli.command_classes import PluginGroup, SectionedCommand
-from embeddings.cli.options import FORCE, JSON, QUIET, THREADS, from_settings, is_given, option, seed
+from embeddings.cli.config_file import CONFIG_OPTION
+from embeddings.cli.options import OUTPUT, THREADS, from_settings, is_given, option, seed
 from embeddings.cli.output import note, print_json
 from embeddings.cli.progress_bar import ReadingBar, TrainingBar, last_loss
 from embeddings.cli.saving import model_writer, save
@@ -30,7 +31,7 @@ def trainer_command(name: str, trainer: type) -> click.Command:
     """The subcommand for one trainer."""
     text = [
         *corpus_options.options(getattr(trainer, "tokenizer", "words")),
-        corpus_options.vocabulary_option(),
+        corpus_options.VOCABULARY,
         *corpus_options.phrase_options(),
     ]
     run = [*init_options.options(), *run_options.options()]
@@ -39,10 +40,8 @@ def trainer_command(name: str, trainer: type) -> click.Command:
         option("-o --out", "A model folder, or a vector file (.bin, .txt, .kv, .npy, ...).", "PATH", required=True),
         THREADS,
         seed("Random seed; with --threads 1 the result is bit-reproducible."),
-        config_file.config_option(),
-        FORCE,
-        QUIET,
-        JSON,
+        CONFIG_OPTION,
+        *OUTPUT,
     ]
     shared = [*common, *text, *run]
     names = [str(parameter.name) for parameter in shared]

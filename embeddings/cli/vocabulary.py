@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from embeddings.cli import corpus_options
-from embeddings.cli.options import FORCE, JSON, QUIET, option
+from embeddings.cli.options import OUTPUT, option
 from embeddings.cli.output import print_rows
 from embeddings.cli.output_paths import check_outside_corpus
 from embeddings.cli.progress_bar import ReadingBar
@@ -24,9 +24,7 @@ from embeddings.corpora.vocabulary_files import check_vocabulary_path, read_voca
         *corpus_options.options(),
         *corpus_options.phrase_options(),
         option("--top", "Number of words to print.", 1, default=10),
-        FORCE,
-        JSON,
-        QUIET,
+        *OUTPUT,
     ],
 )
 def command(
