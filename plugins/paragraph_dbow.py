@@ -166,21 +166,15 @@ class ParagraphDBOW(DocumentChoice, WindowTrainer):
         With `train_words` there is also "output" (vocabulary, dim); without it "vectors" are the output vectors.
         """
         documents = corpus_documents(task.encoded, self.documents)
-        task, size = replace(task, tags=documents.tags), len(task.vocabulary)
-        table = initial_document_table(documents, np.asarray(task.encoded.ids), size, self.dim, task.seed + 2**32)
-        output = zero_rows(size, self.dim)
-        words = random_rows(size, self.dim, task.seed) if self.train_words else output
+        task, table = replace(task, tags=documents.tags), initial_document_table(task, documents)
+        output = zero_rows(len(task.vocabulary), self.dim)
+        words = random_rows(len(output), self.dim, task.seed) if self.train_words else output
+        noise = self.negatives if self.train_words else self.noise
         return task.run(
             learn_both if self.train_words else learn_block,
             Tables(table, words, output, self.noise, self.negatives),
             lambda: with_row_cache(self.new_buffers(), task.threads, outputs=output),
-            stream=document_windows(
-                task,
-                documents,
-                noise=self.negatives if self.train_words else self.noise,
-                shrink=self.shrink_window,
-                windows_per_draw=self.windows_per_draw,
-            ),
+            stream=document_windows(task, documents, noise=noise, shrink=self.shrink_window),
             final_tables=self.final_tables,
         )
 
@@ -196,11 +190,7 @@ class ParagraphDBOW(DocumentChoice, WindowTrainer):
 
     @staticmethod
     def inferencer(model: Model) -> DocumentInferencer:
-        """The inferencer of a trained model.
-
-        Raises:
-            FormatError: a table or setting of the model is missing or broken.
-        """
+        """The inferencer of a trained model."""
         settings: ParagraphDBOW = recorded_settings(ParagraphDBOW, model)
         output = model.vectors.matrix
         rows = padded_table(model, "output", output.shape) if settings.train_words else padded_rows(output)
@@ -209,8 +199,5 @@ class ParagraphDBOW(DocumentChoice, WindowTrainer):
             settings,
             kernel=infer,
             tables=lambda row: Tables(row, rows, rows, settings.noise, settings.negatives),
-            buffers=settings.new_buffers,
-            noise=settings.noise,
             shrink=settings.shrink_window,
-            windows_per_draw=settings.windows_per_draw,
         )

@@ -30,6 +30,7 @@ from embeddings.training.document_stream import document_windows, initial_docume
 from embeddings.training.parameters import VECTORS, Arrays, random_rows, unpad, zero_rows
 from embeddings.training.task import Task, WindowTrainer
 
+COMBINATIONS = ("mean", "sum", "concat")
 MEAN, SUM, CONCAT = range(3)  # of `Tables.combine`
 
 
@@ -191,23 +192,17 @@ class ParagraphDM(DocumentChoice, WindowTrainer):
         documents = corpus_documents(task.encoded, self.documents)
         task, size, slots = replace(task, tags=documents.tags), len(task.vocabulary), self.slots
         tables = Tables(
-            initial_document_table(documents, np.asarray(task.encoded.ids), size, self.dim, task.seed + 2**32),
+            initial_document_table(task, documents),
             random_rows(size + self.is_concatenated, self.dim, task.seed),
             zero_rows(size * slots, self.dim).reshape(size, -1),
-            ("mean", "sum", "concat").index(self.combine),
+            COMBINATIONS.index(self.combine),
             self.batch,
         )
         return task.run(
             learn_concatenated if self.is_concatenated else learn_block,
             tables,
             lambda: with_row_cache(self.new_buffers(), task.threads, inputs=tables.words, outputs=tables.output),
-            stream=document_windows(
-                task,
-                documents,
-                noise=self.noise,
-                shrink=self.shrinks_window,
-                windows_per_draw=self.windows_per_draw,
-            ),
+            stream=document_windows(task, documents, noise=self.noise, shrink=self.shrinks_window),
             final_tables=lambda tables: self.final_tables(tables, size),
         )
 
@@ -227,11 +222,7 @@ class ParagraphDM(DocumentChoice, WindowTrainer):
 
     @staticmethod
     def inferencer(model: Model) -> DocumentInferencer:
-        """The inferencer of a trained model.
-
-        Raises:
-            FormatError: a table or setting of the model is missing or broken.
-        """
+        """The inferencer of a trained model."""
         settings: ParagraphDM = recorded_settings(ParagraphDM, model)
         words, dim, slots = model.vectors.matrix, settings.dim, settings.slots
         output = padded_table(model, "output", (len(words), slots, dim) if slots > 1 else (len(words), dim))
@@ -239,14 +230,11 @@ class ParagraphDM(DocumentChoice, WindowTrainer):
             nothing = padded_table(model, "nothing", (1, dim))
             words = np.concatenate([words, nothing[:, :dim]])
         rows, output = padded_rows(words), output.reshape(len(model.vectors.matrix), -1)
-        combine = ("mean", "sum", "concat").index(settings.combine)
+        combine = COMBINATIONS.index(settings.combine)
         return DocumentInferencer(
             model,
             settings,
             kernel=infer,
             tables=lambda row: Tables(row, rows, output, combine, settings.batch),
-            buffers=settings.new_buffers,
-            noise=settings.noise,
             shrink=settings.shrinks_window,
-            windows_per_draw=settings.windows_per_draw,
         )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.corpus import Corpus
-from embeddings.corpora.documents import Documents, corpus_documents, splits_by_line
+from embeddings.corpora.documents import corpus_documents, splits_by_line
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.reading.sources import Texts
 from embeddings.corpora.remapping import id_mapping
@@ -39,24 +39,18 @@ class DocumentInferencer:
     """Infers vectors of documents with a trained model.
 
     Arguments:
-        settings: those of the model's trainer.
+        settings: the trainer of the model, ParagraphDBOW or ParagraphDM.
         kernel: `kernel(rows, source, block, tables, buffers, inference, rng)`, such as
             `embeddings.plugins.paragraph_dbow.infer`.
         tables: makes the tables of a thread, from its row (1, padded dim).
-        buffers: makes the step buffers of a thread.
-        noise: negative samples per window.
         shrink: draw the size of each window.
-        windows_per_draw: distant windows that share negative samples.
     """
 
     model: Model
     settings: Any
     kernel: Callable[..., None]
     tables: Callable[[np.ndarray], Any]
-    buffers: Callable[[], StepBuffers]
-    noise: int
     shrink: bool
-    windows_per_draw: int
 
     def __call__(
         self,
@@ -68,9 +62,8 @@ class DocumentInferencer:
         report: Report | None = None,
     ) -> np.ndarray:
         """The vectors, (documents, dim) float32; see `embeddings.models.model.Model.infer`."""
-        if epochs is None:
-            epochs = self.settings.epochs
-        epochs = check_value("epochs", epochs, int, {"ge": 1, "le": 1_000_000})
+        number = self.settings.epochs if epochs is None else epochs
+        epochs = check_value("epochs", number, int, {"ge": 1, "le": 1_000_000})
         threads, seed = check_threads_and_seed(threads, seed)
         if isinstance(texts, Corpus):
             try:
@@ -79,13 +72,11 @@ class DocumentInferencer:
                 by_line = splits_by_line(self.settings.documents, error.has_items)
                 return np.zeros((error.sentences if by_line else error.documents, self.settings.dim), np.float32)
             check_same_text_settings(self.model, encoded)
-            documents = corpus_documents(encoded, self.settings.documents)
-            return self.infer_documents(encoded, documents, epochs, seed, threads, report)
+            return self.infer_documents(encoded, self.settings.documents, epochs, seed, threads, report)
         items = as_list(texts)
         try:
             with Corpus(Texts(items), **self.corpus_settings).encode() as encoded:
-                documents = corpus_documents(encoded, "blocks")
-                return self.infer_documents(encoded, documents, epochs, seed, threads, report)
+                return self.infer_documents(encoded, "blocks", epochs, seed, threads, report)
         except NoWordsError:
             return np.zeros((len(items), self.settings.dim), np.float32)
 
@@ -95,20 +86,15 @@ class DocumentInferencer:
         return corpus_settings(self.model)
 
     def infer_documents(
-        self,
-        encoded: EncodedCorpus,
-        documents: Documents,
-        epochs: int,
-        seed: int,
-        threads: int,
-        report: Report | None,
+        self, encoded: EncodedCorpus, unit: str, epochs: int, seed: int, threads: int, report: Report | None
     ) -> np.ndarray:
-        """The vectors of the documents of an encoded corpus, (documents, dim)."""
+        """The vectors of the documents of an encoded corpus, (documents, dim); a document is a `unit` of its text."""
+        documents = corpus_documents(encoded, unit)
         settings, new_ids = self.settings, id_mapping(encoded.vocabulary, self.model.vocabulary)
         vectors = np.zeros((len(documents.rows), settings.dim), np.float32)
         key = thread_keys(seed, 1)[0]
         empty = block_source(settings, self.model.vocabulary, np.empty(0, np.int32), np.zeros(1, np.int64))
-        empty = empty._replace(shrink_window=self.shrink, windows_per_draw=self.windows_per_draw)
+        empty = empty._replace(shrink_window=self.shrink)
         for first, last in document_ranges(documents.borders):
             borders = documents.borders[first : last + 1]
             ids = new_ids[encoded.ids[borders[0] : borders[-1]]]
@@ -129,10 +115,9 @@ class DocumentInferencer:
 
     def scratch(self, inference: Inference) -> Scratch:
         """The working memory of one thread."""
-        block = new_block(self.settings.window, self.noise, documents=True)
-        row = zero_rows(1, self.settings.dim)
-        inference = inference._replace(state=new_state())
-        return block, self.tables(row), self.buffers(), inference, np.zeros(2, np.uint64)
+        block = new_block(self.settings.window, self.settings.noise, documents=True)
+        tables, inference = self.tables(zero_rows(1, self.settings.dim)), inference._replace(state=new_state())
+        return block, tables, self.settings.new_buffers(), inference, np.zeros(2, np.uint64)
 
 
 def run_shared(
@@ -168,11 +153,7 @@ def document_ranges(borders: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
 
 
 def recorded_settings(trainer: type, model: Model) -> Any:
-    """The settings that a model was trained with, as its trainer.
-
-    Raises:
-        FormatError: they are not valid, or do not fit the vectors.
-    """
+    """The settings that a model was trained with, as its trainer; they must fit the vectors."""
     try:
         settings: Any = trainer(**model.settings)
     except (TypeError, SettingError) as error:
@@ -184,11 +165,7 @@ def recorded_settings(trainer: type, model: Model) -> Any:
 
 
 def padded_table(model: Model, name: str, shape: tuple[int, ...]) -> np.ndarray:
-    """A table of a model as kernels read it: read-only, (rows, padded dim).
-
-    Raises:
-        FormatError: it is missing, or has another shape or type.
-    """
+    """A table of a model as kernels read it: read-only, (rows, padded dim)."""
     table = model.tables.get(name)
     if table is None or table.shape != shape or table.dtype != np.float32:
         problem = "missing" if table is None else f"{table.dtype} {table.shape}"

@@ -21,33 +21,21 @@ if TYPE_CHECKING:
 MAX_MEMORY_BYTES = 1 << 30  # a larger table of documents is mapped from a file
 
 
-def initial_document_table(documents: Documents, ids: np.ndarray, vocabulary: int, dim: int, seed: int) -> np.ndarray:
+def initial_document_table(task: "Task", documents: Documents) -> np.ndarray:
     """Initial document vectors, float32 (count, padded dim): random, zeros for documents without a known word."""
-    rows, width = documents.count, padded(dim)
+    rows, dim, width = documents.count, task.settings.dim, padded(task.settings.dim)
     is_large = 4 * rows * width > MAX_MEMORY_BYTES
-    table = random_rows(rows, dim, seed, memory_mapped_zeros(rows, width) if is_large else zero_rows(rows, width))
-    has_words = np.zeros(rows, np.bool_)
-    mark_documents_with_words(ids, documents.borders, documents.rows, vocabulary, has_words)
+    zeros = memory_mapped_zeros(rows, width) if is_large else zero_rows(rows, width)
+    table, has_words = random_rows(rows, dim, task.seed + 2**32, zeros), np.zeros(rows, np.bool_)
+    ids = np.asarray(task.encoded.ids)
+    mark_documents_with_words(ids, documents.borders, documents.rows, len(task.vocabulary), has_words)
     table[~has_words] = 0
     return table
 
 
-def document_windows(
-    task: "Task", documents: Documents, *, noise: int, shrink: bool, windows_per_draw: int
-) -> BlockStream:
-    """Context windows within documents.
-
-    Arguments:
-        noise: negative samples per window.
-        shrink: draw the size of each window.
-        windows_per_draw: distant windows that share negative samples.
-    """
-    source = task.source()._replace(
-        lines=documents.borders,
-        document_rows=documents.rows,
-        shrink_window=shrink,
-        windows_per_draw=windows_per_draw,
-    )
+def document_windows(task: "Task", documents: Documents, *, noise: int, shrink: bool) -> BlockStream:
+    """Context windows within documents, with `noise` negative samples each; `shrink` draws the size of each window."""
+    source = task.source()._replace(lines=documents.borders, document_rows=documents.rows, shrink_window=shrink)
     return BlockStream(source, lambda: new_block(source.window, noise, documents=True))
 
 
