@@ -51,10 +51,8 @@ class EarlyStopping(Callback):
             raise SettingError("early stopping requires either similarity or analogy sets, or a score function")
         if score is not None and not callable(score):
             raise SettingError(f"score must be a function of a model, got {score!r:.80}")
-        self.sets: dict[str, Any] = {
-            "similarity": [os.fspath(path) for path in as_list(similarity)],
-            "analogy": [os.fspath(path) for path in as_list(analogy)],
-        }
+        sets = {"similarity": similarity, "analogy": analogy}
+        self.sets: dict[str, Any] = {kind: [os.fspath(path) for path in as_list(one)] for kind, one in sets.items()}
         self.patience: int = check_value("patience", patience, int, {"ge": 1})
         self.score = score or suite_score(Suite.read(**self.sets, restrict=None))
         self._reset()
@@ -72,7 +70,13 @@ class EarlyStopping(Callback):
 
     def on_epoch_end(self, epoch_end: EpochEnd) -> None:
         """Score the model, copy it if it is the best, and end the run if the best was too long ago."""
-        score = finite_score(self.score(epoch_end.model))
+        value = self.score(epoch_end.model)
+        try:
+            score = float(value)
+        except (TypeError, ValueError):
+            score = math.nan
+        if not math.isfinite(score):
+            raise SettingError(f"the score of a model must be a finite number, got {value!r:.80}")
         self.scores.append(score)
         log.info("epoch %s scored %.4f", epoch_end.epoch, score)
         if not self.best_epoch or score > self.scores[self.best_epoch - 1]:
@@ -106,36 +110,18 @@ class EarlyStopping(Callback):
 
     def state(self) -> dict[str, Any]:
         """All scores so far, and the best tables."""
-        values: dict[str, Any] = {"scores": list(self.scores), "best_epoch": self.best_epoch}
-        values |= {"record": self.best_record}
-        return values | {PREFIX + name: table for name, table in self.best_tables.items()}
+        tables = {PREFIX + name: table for name, table in self.best_tables.items()}
+        return {"scores": list(self.scores), "best_epoch": self.best_epoch, "record": self.best_record, **tables}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue from a state."""
         self.scores, self.best_epoch, self.best_record = list(state["scores"]), state["best_epoch"], state["record"]
-        self.best_tables = {
-            name.removeprefix(PREFIX): np.array(table, subok=False)
-            for name, table in state.items()
-            if name.startswith(PREFIX)
-        }
-
-
-def finite_score(score: Any) -> float:
-    """The score as a float; anything but a finite number is refused."""
-    try:
-        value = float(score)
-    except (TypeError, ValueError):
-        value = math.nan
-    if not math.isfinite(value):
-        raise SettingError(f"the score of a model must be a finite number, got {score!r:.80}")
-    return value
+        tables = {name.removeprefix(PREFIX): state[name] for name in state if name.startswith(PREFIX)}
+        self.best_tables = {name: np.array(table, subok=False) for name, table in tables.items()}
 
 
 def suite_score(suite: Suite) -> Callable[[Model], float]:
-    """A function from a model to the mean of its scores on all sets.
-
-    It raises a SettingError if a set has no score for the words of a model.
-    """
+    """A function from a model to the mean of its scores on all sets; a set without a score raises a SettingError."""
 
     def mean_score(model: Model) -> float:
         results = [scores.result() for scores in suite.score(model, model.name)]

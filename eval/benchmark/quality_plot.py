@@ -1,13 +1,11 @@
 """Speed against quality as a figure."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from embeddings.eval.benchmark.job import ModelConfig
 from embeddings.eval.benchmark.result_rows import ERROR_OF, SETS, Row
 from embeddings.eval.benchmark.result_table import Summary, summaries
-from embeddings.support.plots import save_figure
 
 MARKERS = "osD^vPX*"
 MARKER_WIDTH, LETTER_WIDTH = 0.7, 0.09  # inches of an entry of the legend
@@ -18,17 +16,11 @@ LABELS = {
 }
 
 
-def save_quality_plot(rows: Sequence[Row], path: Path) -> None:
-    """Write the figure: a column for each model, a row for each test set with scores.
+def quality_figure(rows: Sequence[Row]) -> Any:
+    """The matplotlib figure: a column for each model, a row for each test set with scores.
 
     Further right is faster; higher is better, except for error rates.
     """
-    save_figure(quality_figure(rows), path, force=True)
-
-
-def quality_figure(rows: Sequence[Row]) -> Any:
-    """The matplotlib figure."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     shown = [one for one in summaries(rows) if speed(one) is not None]
@@ -36,7 +28,6 @@ def quality_figure(rows: Sequence[Row]) -> Any:
     candidates = [name for name in shown[0].scores if name in SETS or name.startswith(ERROR_OF)] if shown else []
     sets = [name for name in candidates if any(one.scores[name][0] is not None for one in shown)] or [next(iter(SETS))]
     figure = Figure(figsize=(1.5 + 4.5 * len(models), 1.2 + 2.6 * len(sets)), layout="constrained")
-    FigureCanvasAgg(figure)
     grid = figure.subplots(len(sets), len(models), squeeze=False, sharex="col", sharey="row")
     style = PlotStyle(shown)
     for column, model in enumerate(models):

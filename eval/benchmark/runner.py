@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from embeddings.errors import EmbeddingsError, OutputError
 from embeddings.eval.benchmark.job import ModelConfig
+from embeddings.eval.benchmark.quality_plot import quality_figure
 from embeddings.eval.benchmark.result_rows import ERROR_OF, SETS, Row, read_rows, scored_sets, write_rows, write_text
 from embeddings.eval.benchmark.result_table import markdown
 from embeddings.eval.benchmark.resume import completed_runs, is_completed
@@ -16,6 +17,7 @@ from embeddings.eval.benchmark.tools import PEERS, Tool
 from embeddings.eval.benchmark.workspace import Report, Workspace, open_workspace
 from embeddings.eval.machine import environment
 from embeddings.support.files import check_output
+from embeddings.support.plots import save_figure
 
 if TYPE_CHECKING:
     from embeddings.corpora import EncodedCorpus
@@ -112,9 +114,7 @@ class Benchmark:
             raise Interrupted(len(self.rows) - before) from None
         if all(row["error"] for row in self.rows):
             raise BenchmarkError(f"all runs failed, the first with: {self.rows[0]['error']}")
-        from embeddings.eval.benchmark.quality_plot import save_quality_plot
-
-        save_quality_plot(self.rows, self.folder / "results.png")
+        save_figure(quality_figure(self.rows), self.folder / "results.png", force=True)
         return self.rows
 
     def run_all(self, workspace: Workspace, machine: dict[str, Any]) -> None:

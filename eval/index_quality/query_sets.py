@@ -27,11 +27,7 @@ class QuerySet:
 
 
 def random_query_set(rows: int, dim: int, *, queries: int, seed: int) -> QuerySet:
-    """Independent normal points and queries: the worst case for hashing, as no point is much nearer than another.
-
-    Raises:
-        SettingError: fewer than two rows, no component or query, or more than 2^28 numbers.
-    """
+    """Independent normal points and queries: the worst case for hashing, as no point is much nearer than another."""
     check_random_size(rows, dim)
     check_queries(queries)
     points = np.random.default_rng(seed).standard_normal((rows + queries, dim), dtype=np.float32)
@@ -40,11 +36,7 @@ def random_query_set(rows: int, dim: int, *, queries: int, seed: int) -> QuerySe
 
 
 def sample_query_set(vectors: Vectors, name: str, *, queries: int, seed: int) -> QuerySet:
-    """Vectors, with a uniform sample of their own words as queries; all of them if there are fewer.
-
-    Raises:
-        SettingError: no query, or fewer than two words.
-    """
+    """Vectors, with a uniform sample of their own words as queries; all of them if there are fewer."""
     check_queries(queries)
     if len(vectors) < 2:
         raise SettingError(f"{name} must have at least two words, got {len(vectors)}")
@@ -59,11 +51,7 @@ def parse_random_name(name: str) -> tuple[int, int] | None:
 
 
 def check_random_size(rows: int, dim: int) -> None:
-    """Refuse too few random points, or more than memory may hold.
-
-    Raises:
-        SettingError: naming the size.
-    """
+    """Refuse too few random points, or more than memory may hold."""
     if rows < 2 or dim < 1 or rows * dim > MAX_NUMBERS:
         raise SettingError(f"random points must be at least 2x1 and at most {MAX_NUMBERS} numbers, got {rows}x{dim}")
 

@@ -72,8 +72,7 @@ class GridResult:
     def of(cls, grid: str, query_set: QuerySet, results: Sequence[IndexQuality]) -> "GridResult":
         """Results that name the vectors by the last part of their path."""
         name = Path(query_set.name).name
-        renamed_results = [replace(quality, vectors=name) for quality in results]
-        return cls(grid, name, query_set.vectors.fingerprint, renamed_results)
+        return cls(grid, name, query_set.vectors.fingerprint, [replace(one, vectors=name) for one in results])
 
 
 def measure_indexes(

@@ -19,15 +19,7 @@ MEASURES = {"speed": "recall", "rank": "rank"}  # by grid
 def plot_recall(
     results: Sequence[IndexQuality], path: str | Path, *, measure: str = "recall", force: bool = False
 ) -> None:
-    """Draw a line for each family of indexes: right is faster, up is better.
-
-    Arguments:
-        path: where to write the figure; its extension decides the format.
-        measure: "recall", or "rank": the mean true rank of the best result.
-
-    Raises:
-        SettingError, OutputError: as `save_figure`.
-    """
+    """Draw a line for each family of indexes: right is faster, up is better; `measure` is "recall" or "rank"."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -76,10 +68,6 @@ def family(spec: str) -> str:
         return str(path)
     name, settings = parse_spec(spec)
     for_search = search_settings(registry.load("index", name))
-    parts = [f"{key}={format_value(value)}" for key, value in settings.items() if key not in for_search]
+    texts = {key: str(value) for key, value in settings.items() if key not in for_search}
+    parts = [f"{key}={text.lower() if text in ('True', 'False', 'None') else text}" for key, text in texts.items()]
     return f"{name}:{','.join(parts)}" if parts else name
-
-
-def format_value(value: Any) -> str:
-    """A setting's value as it appears in a spec."""
-    return str(value).lower() if isinstance(value, bool) or value is None else str(value)

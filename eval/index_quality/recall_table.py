@@ -29,8 +29,7 @@ def markdown_tables(machine: dict[str, Any], grids: Sequence[GridResult]) -> str
     for grid in grids:
         if grid.grid == "speed":
             lines += [*speed_table(grid), ""]
-    rank_grids = [grid for grid in grids if grid.grid == "rank"]
-    if rank_grids:
+    if rank_grids := [grid for grid in grids if grid.grid == "rank"]:
         lines += [*rank_table(rank_grids), ""]
     return "\n".join([*lines, *NOTES]) + "\n"
 
@@ -84,13 +83,11 @@ def rank_table(grids: Sequence[GridResult]) -> list[str]:
     for spec in dict.fromkeys(quality.index for grid in grids for quality in grid.results):
         rows.append([f"`{spec}`"])
         for grid in grids:
-            rows[-1] += rank_cells(next((quality for quality in grid.results if quality.index == spec), None))
+            quality = next((one for one in grid.results if one.index == spec), None)
+            rank, n_compared, recall = (quality.rank, quality.n_compared, quality.recall) if quality else (None,) * 3
+            rows[-1] += [
+                cell(rank, ".0f" if (rank or 0) >= 10 else ".2f"),
+                cell(n_compared, ",.0f"),
+                cell(recall, ".2f"),
+            ]
     return table_lines(header, rows)
-
-
-def rank_cells(quality: IndexQuality | None) -> list[str]:
-    """The cells of an index on one query set; dashes if it was not measured on it."""
-    if quality is None:
-        return ["-"] * 3
-    digits = ".0f" if (quality.rank or 0) >= 10 else ".2f"
-    return [cell(quality.rank, digits), cell(quality.n_compared, ",.0f"), cell(quality.recall, ".2f")]

@@ -55,7 +55,9 @@ def score_analogy(
 
     rows = folding.find(word for question in test.questions for word in question).reshape(-1, 3)
     answers, pairs = answer_rows(test, folding), test.pairs()
-    limits = distinct_limits(restrict, len(vectors))
+    limits: dict[int, int | None] = {}  # the restrictions that differ, by the number of words each leaves
+    for limit in restrict:
+        limits.setdefault(len(vectors) if limit is None else min(limit, len(vectors)), limit)
     covered = [is_covered(rows, answers, words) for words in limits]
     is_asked = np.logical_or.reduce(covered)
     correct = np.zeros((len(methods), len(limits), len(rows)), dtype=bool)
@@ -65,9 +67,10 @@ def score_analogy(
     scores: list[AnalogyScores] = []
     for method, by_limit in zip(methods, correct, strict=True):
         for limit, with_vectors, hits in zip(limits.values(), covered, by_limit, strict=True):
+            key = Key(test.name, "accuracy", restrict=limit, method=method)
             whole = AnalogyScores(
                 vectors=name,
-                key=Key(test.name, "accuracy", restrict=limit, method=method),
+                key=key,
                 covered=with_vectors,
                 correct=hits & with_vectors,
                 members=np.ones(len(rows), dtype=bool),
@@ -77,14 +80,6 @@ def score_analogy(
             )
             scores += [whole.section(label, members, is_detail=detail) for label, members, detail in sections(test)]
     return scores
-
-
-def distinct_limits(restrict: Sequence[int | None], size: int) -> dict[int, int | None]:
-    """The restrictions that differ for a vocabulary of this size, by the number of words each leaves."""
-    limits: dict[int, int | None] = {}
-    for limit in restrict:
-        limits.setdefault(size if limit is None else min(limit, size), limit)
-    return limits
 
 
 def answer_rows(test: Questions, folding: CaseFolding) -> np.ndarray:

@@ -44,8 +44,7 @@ def score_purity(vectors: Vectors, test: WordCategories, folding: CaseFolding, *
         protocol=PROTOCOL,
         reason=reason,
     )
-    parts = (whole.section(str(one), category == number, is_detail=True) for number, one in enumerate(names))
-    return [*parts, whole]
+    return whole.by_class(names, category)
 
 
 def kmeans(units: np.ndarray, count: int) -> NDArray[np.int64]:

@@ -37,28 +37,25 @@ def score_categories(vectors: Vectors, test: WordCategories, folding: CaseFoldin
     actual, guesses = (side[:, None] == np.arange(len(names)) for side in (category, predicted))
     note = None if has_converged else NOT_CONVERGED
     score = partial(F1Scores, vectors=name, covered=covered, protocol=PROTOCOL, reason=reason, note=note)
-    details: list[ItemScores] = []
-    for number, one in enumerate(names):
-        key, column = Key(test.name, "f1", section=str(one), method=METHOD, is_detail=True), slice(number, number + 1)
-        details.append(score(key=key, actual=actual[:, column], predicted=guesses[:, column]))
-    correct, everything = (category == predicted)[:, None], np.ones((len(category), 1), dtype=bool)
-    key = Key(test.name, "micro-f1", method=METHOD)
-    micro = score(key=key, actual=everything, predicted=covered[:, None], hits=correct)
-    macro = score(key=Key(test.name, "macro-f1", method=METHOD), actual=actual, predicted=guesses)
+    key = partial(Key, test.name, method=METHOD)
+    scores: list[ItemScores] = []
+    for column, one in enumerate(names):
+        detail = key("f1", section=str(one), is_detail=True)
+        scores.append(score(key=detail, actual=actual[:, [column]], predicted=guesses[:, [column]]))
+    correct, everything = category == predicted, np.ones(len(category), dtype=bool)
+    micro = {"actual": everything[:, None], "predicted": covered[:, None], "hits": correct[:, None]}
+    scores += [score(key=key("micro-f1"), **micro), score(key=key("macro-f1"), actual=actual, predicted=guesses)]
     accuracy = BinaryScores(
-        vectors=name, key=Key(test.name, "accuracy", method=METHOD), correct=category == predicted, covered=covered,
-        members=everything[:, 0], protocol=PROTOCOL, reason=reason, note=note,
+        vectors=name, key=key("accuracy"), correct=correct, covered=covered, members=everything, protocol=PROTOCOL,
+        reason=reason, note=note,
     )  # fmt: skip
-    return [*details, micro, macro, accuracy]
+    return [*scores, accuracy]
 
 
 def cross_predict(
     matrix: np.ndarray, covered: NDArray[np.bool_], category: NDArray[np.int64], fold: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], bool]:
-    """The category predicted for each word (words,) by a classifier of the other folds; UNKNOWN without a vector.
-
-    And whether all classifiers converged.
-    """
+    """The category predicted for each word by the other folds, UNKNOWN without a vector; and whether all converged."""
     predicted, has_converged = np.full(len(category), UNKNOWN), True
     for number in range(FOLDS):
         train, test = np.flatnonzero((fold != number) & covered), np.flatnonzero((fold == number) & covered)

@@ -54,10 +54,8 @@ def score_documents(source: Evaluable, test: DocumentSet, *, name: str) -> list[
         reason=reason,
         note=None if has_converged else NOT_CONVERGED,
     )
-    parts = [whole.section(str(one), label == number, is_detail=True) for number, one in enumerate(labels)]
-    parts = [part for part in parts if part.members.any()]
     if kind is TRAINED or isinstance(source, ConcatenatedModels):
-        return [*parts, whole]
+        return [*whole.by_class(labels, label)]
     _, counts = mean_vectors(source if isinstance(source, Vectors) else source.vectors, test)
     covered_words, total = int(counts[is_tested].sum()), int(np.diff(test.documents.starts)[is_tested].sum())
     coverage = Measurement(
@@ -69,7 +67,7 @@ def score_documents(source: Evaluable, test: DocumentSet, *, name: str) -> list[
         protocol="word occurrences with a vector over all",
         reason=None if total else "the documents have no words",
     )
-    return [*parts, whole, coverage]
+    return [*whole.by_class(labels, label), coverage]
 
 
 def represent(source: Evaluable, test: DocumentSet) -> tuple[np.ndarray, NDArray[np.bool_], str]:

@@ -12,7 +12,6 @@ from embeddings.eval.statistics.item_scores import Measurement
 from embeddings.eval.statistics.results import Key
 from embeddings.plugins.tensor_indexing.composer import Composer
 from embeddings.plugins.tensor_indexing.composition_tables import FIRST, PART, PHRASE, SECOND, TYPE
-from embeddings.plugins.tensor_indexing.functions import OWN
 from embeddings.plugins.tensor_indexing.phrase_pairs import ANY
 from embeddings.plugins.tensor_indexing.ranks import cosine_ranks, distance_ranks
 from embeddings.plugins.tensor_indexing.split import TEST
@@ -47,7 +46,7 @@ def score_held_out(composer: Composer, *, name: str) -> list[Measurement]:
         examples: np.ndarray = composer.examples[composer.examples[:, PART] == TEST]
         if type != ANY:
             examples = examples[examples[:, TYPE] == composer.types.index(type)]
-        for function in [function for function in composer.known_functions(type) if function != OWN]:
+        for function in composer.known_functions(type)[:-1]:  # the last is the phrase's own vector
             scores += [
                 Measurement(
                     vectors=name,
@@ -72,16 +71,15 @@ def measures(
         yield from ((measure, None, NO_INTERVAL) for measure in ("cosine", "squared-error", "median-rank"))
         return
     matrix = composer.vectors.matrix
-    vectors_of_phrases = composer.compose_rows(
-        matrix[test[:, FIRST]], matrix[test[:, SECOND]], type=type, function=function
-    )
-    true, phrases = matrix[test[:, PHRASE]], matrix[np.unique(composer.examples[:, PHRASE])]
-    cosines = (normalize(vectors_of_phrases) * normalize(true)).sum(axis=1)
-    errors = np.square(vectors_of_phrases.astype(np.float64) - true).sum(axis=1)
+    first, second, true = (matrix[test[:, column]] for column in (FIRST, SECOND, PHRASE))
+    composition = composer.compose_rows(first, second, type=type, function=function)
+    phrases = matrix[np.unique(composer.examples[:, PHRASE])]
+    cosines = (normalize(composition) * normalize(true)).sum(axis=1)
+    errors = np.square(composition.astype(np.float64) - true).sum(axis=1)
     yield "cosine", float(cosines.mean()), normal_interval(cosines)
     yield "squared-error", float(errors.mean()), normal_interval(errors)
     for suffix, rank in (("", cosine_ranks), ("-by-distance", distance_ranks)):
-        ranks = rank(vectors_of_phrases, true, phrases)
+        ranks = rank(composition, true, phrases)
         yield f"reciprocal-rank{suffix}", float((1 / ranks).mean()), normal_interval(1 / ranks)
         yield f"median-rank{suffix}", float(np.median(ranks)), median_interval(ranks)
         yield f"mean-rank{suffix}", float(ranks.mean()), normal_interval(ranks)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from embeddings.eval.datasets.phrase_ratings import PhrasePair, PhraseRatings
-from embeddings.eval.measures.similarity import spearman
+from embeddings.eval.measures.similarity import correlation
 from embeddings.eval.measures.word_matching import CaseFolding
 from embeddings.eval.statistics.item_scores import CorrelationScores, ItemScores, Measurement
 from embeddings.eval.statistics.results import Key
@@ -67,8 +67,7 @@ def phrase_cosines(
         x, y = (vectors.matrix[rows[is_known, side]] for side in (0, 1))
         matrix[is_known] = composer.compose_rows(x, y, type=type, function=function)
     sides = normalize(matrix).reshape(len(pairs), 2, vectors.dim)
-    cosines: np.ndarray = (sides[:, 0] * sides[:, 1]).sum(axis=1)
-    return cosines
+    return np.asarray((sides[:, 0] * sides[:, 1]).sum(axis=1))
 
 
 def score_pairs(
@@ -77,7 +76,7 @@ def score_pairs(
     """The correlation with the mean ratings of pairs."""
     covered = np.isfinite(cosines)
     means = np.array([np.mean(list(raters.values())) for raters in pairs.values()])
-    value, reason = spearman(cosines[covered], means[covered])
+    value, reason = correlation(cosines[covered], means[covered])
     return CorrelationScores(
         vectors=name, key=key, covered=covered, scores=np.where(covered, cosines, 0.0), ratings=means, value=value,
         reason=reason, protocol=protocol("spearman"),
@@ -94,12 +93,12 @@ def score_ratings(
     ratings = np.array([rating for raters in raters_of_covered for rating in raters.values()])
     participant = np.array([rater for raters in raters_of_covered for rater in raters])
     correlations = [
-        spearman(cosine_of_rating[participant == p], ratings[participant == p])[0] for p in np.unique(participant)
+        correlation(cosine_of_rating[participant == p], ratings[participant == p])[0] for p in np.unique(participant)
     ]
     participant_values = [value for value in correlations if value is not None]
     mean = float(np.mean(participant_values)) if participant_values else None
     reason = None if participant_values else "no participant has two pairs with vectors and different ratings"
-    values = {"spearman-ratings": spearman(cosine_of_rating, ratings), "spearman-participants": (mean, reason)}
+    values = {"spearman-ratings": correlation(cosine_of_rating, ratings), "spearman-participants": (mean, reason)}
     for measure, (value, why) in values.items():
         yield Measurement(
             vectors=name, key=replace(key, measure=measure), value=value, covered=len(covered), total=len(pairs),

@@ -32,9 +32,11 @@ def score_similarity(
     sides = normalize(matrix).reshape(-1, 2, vectors.dim)[covered]
     cosines, ratings = np.zeros(len(covered)), np.array(test.ratings)
     cosines[covered] = (sides[:, 0] * sides[:, 1]).sum(axis=1)
+    composed = int((covered & is_composed.reshape(-1, 2).any(axis=1)).sum())
+    protocol = PROTOCOL.format(missing=COMPOSED if compose else "")
     scores = []
-    for measure, correlate in (("spearman", spearman), ("pearson", pearson)):
-        value, reason = correlate(cosines[covered], ratings[covered])
+    for measure in ("spearman", "pearson"):
+        value, reason = correlation(cosines[covered], ratings[covered], ranked=measure == "spearman")
         scores.append(
             CorrelationScores(
                 vectors=name,
@@ -44,40 +46,24 @@ def score_similarity(
                 ratings=ratings,
                 value=value,
                 reason=reason,
-                composed=int((covered & is_composed.reshape(-1, 2).any(axis=1)).sum()),
-                protocol=PROTOCOL.format(missing=COMPOSED if compose else ""),
+                composed=composed,
+                protocol=protocol,
             )
         )
     return scores
 
 
-def spearman(x: np.ndarray, y: np.ndarray) -> tuple[float | None, str | None]:
-    """The rank correlation of two arrays (n,), with mean ranks for ties; or None and the reason."""
+def correlation(x: np.ndarray, y: np.ndarray, *, ranked: bool = True) -> tuple[float | None, str | None]:
+    """Spearman's (if `ranked`, with mean ranks for ties) or Pearson's correlation of (n,) arrays; or None and why."""
     from scipy.stats import rankdata
 
-    reason = undefined_reason(x, y)
-    return (None, reason) if reason else (correlation(rankdata(x), rankdata(y)), None)
-
-
-def pearson(x: np.ndarray, y: np.ndarray) -> tuple[float | None, str | None]:
-    """The linear correlation of two arrays (n,); or None and the reason."""
-    reason = undefined_reason(x, y)
-    return (None, reason) if reason else (correlation(x, y), None)
-
-
-def undefined_reason(x: np.ndarray, y: np.ndarray) -> str | None:
-    """Why two arrays have no correlation; None if they have one."""
     if len(x) < 2:
-        return f"a correlation requires two pairs with vectors, got {len(x)}"
+        return None, f"a correlation requires two pairs with vectors, got {len(x)}"
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
-        return "a vector holds NaN or infinity"
-    if (x == x[0]).all():
-        return "all cosines are equal"
-    return "all ratings are equal" if (y == y[0]).all() else None
-
-
-def correlation(x: np.ndarray, y: np.ndarray) -> float:
-    """Pearson's correlation of two arrays, neither of them constant."""
-    a, b = x - x.mean(), y - y.mean()
+        return None, "a vector holds NaN or infinity"
+    for side, what in ((x, "cosines"), (y, "ratings")):
+        if (side == side[0]).all():
+            return None, f"all {what} are equal"
+    a, b = ((side - side.mean()) for side in ((rankdata(x), rankdata(y)) if ranked else (x, y)))
     a, b = a / np.abs(a).max(), b / np.abs(b).max()  # so that no product underflows or overflows
-    return float(np.clip(a @ b / np.sqrt((a @ a) * (b @ b)), -1, 1))
+    return float(np.clip(a @ b / np.sqrt((a @ a) * (b @ b)), -1, 1)), None

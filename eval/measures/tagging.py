@@ -57,10 +57,9 @@ def score_tagging(vectors: Vectors, test: TaggingSet, *, name: str, window: int 
         members=np.ones(len(test_codes), dtype=bool), over_all=True, clusters=test.test.sentence_of,
         protocol=PROTOCOL.format(window=window), reason=reason, note=note,
     )  # fmt: skip
-    sections = {tag: test_codes == number for tag, number in code.items()}
-    sections |= {WITH_VECTOR: covered, WITHOUT_VECTOR: ~covered}
-    parts = [whole.section(section, members, is_detail=section in code) for section, members in sections.items()]
-    return [*(part for part in parts if part.members.any()), whole]
+    by_tag = whole.by_class(tags, test_codes)[:-1]
+    by_coverage = [whole.section(WITH_VECTOR, covered), whole.section(WITHOUT_VECTOR, ~covered)]
+    return [*by_tag, *(part for part in by_coverage if part.members.any()), whole]
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """The outcome of each item of a test set, from which come a value with its interval, and paired tests."""
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Self
 
@@ -71,6 +72,11 @@ class BinaryScores(ItemScores):
         """The scores of some of the items."""
         return replace(self, key=replace(self.key, section=name, is_detail=is_detail), members=self.members & members)
 
+    def by_class(self, names: Iterable[str], class_of: np.ndarray) -> list[Self]:
+        """This, after the scores of each class that has items; `class_of` (items,) holds indexes into the names."""
+        parts = [self.section(str(name), class_of == n, is_detail=True) for n, name in enumerate(names)]
+        return [*(part for part in parts if part.members.any()), self]
+
     def result(self) -> Result:
         """The share of correct items with its interval."""
         covered, total = int((self.covered & self.members).sum()), int(self.members.sum())
@@ -125,11 +131,8 @@ class CorrelationScores(ItemScores):
 
     def result(self) -> Result:
         """The correlation over the covered pairs, with its bootstrap interval."""
-        interval = NO_INTERVAL
-        if self.value is not None:
-            interval = correlation_interval(
-                self.scores[self.covered], self.ratings[self.covered], ranked=self.is_ranked
-            )
+        sides = self.scores[self.covered], self.ratings[self.covered]
+        interval = NO_INTERVAL if self.value is None else correlation_interval(*sides, ranked=self.is_ranked)
         return self.to_result(self.value, interval, int(self.covered.sum()), len(self.covered), self.composed)
 
     def compare(self, other: ItemScores) -> Comparison | None:

@@ -70,11 +70,14 @@ class Composer:
             source = load_model_or_vectors(source)
         if isinstance(source, Vectors):
             return cls(source)
-        types, examples = source.record.get("types", []), source.tables.get(EXAMPLES)
+        types, examples, tags = source.record.get("types", []), source.tables.get(EXAMPLES), source.tables.get(POS_TAGS)
         functions = read_functions(source.tables, source.vectors.dim)
         check_examples(examples, types, len(source.vectors))
-        pos_tags, joiner = pos_tags_of(source), joiner_of(source.record)
-        return cls(source.vectors, functions, types=types, examples=examples, joiner=joiner, pos_tags=pos_tags)
+        if tags is not None and (tags.shape != (len(source.vectors),) or tags.dtype != np.int8):
+            expected = f"its table {POS_TAGS!r} must hold one int8 per word"
+            raise FormatError(f"corrupt model: {expected}, got {tags.shape} {tags.dtype}")
+        joiner = joiner_of(source.record)
+        return cls(source.vectors, functions, types=types, examples=examples, joiner=joiner, pos_tags=tags)
 
     @property
     def known_types(self) -> list[str]:
@@ -199,13 +202,3 @@ def joiner_of(record: Mapping[str, Any]) -> str:
     of_corpus = phrases.get("joiner") if isinstance(phrases, Mapping) else None
     joiners = (record.get("joiner"), of_corpus)
     return next((joiner for joiner in joiners if isinstance(joiner, str) and joiner), JOINER)
-
-
-def pos_tags_of(model: "Model") -> np.ndarray | None:
-    """The parts of speech of a model's words, (words,) int8; None without the table."""
-    tags = model.tables.get(POS_TAGS)
-    if tags is not None and (tags.shape != (len(model.vectors),) or tags.dtype != np.int8):
-        raise FormatError(
-            f"corrupt model: its table {POS_TAGS!r} must hold one int8 per word, got {tags.shape} {tags.dtype}"
-        )
-    return tags

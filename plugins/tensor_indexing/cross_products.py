@@ -86,9 +86,7 @@ def solve_ridge(gram: np.ndarray, penalty: float, targets: np.ndarray) -> np.nda
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
     penalised_gram = gram.copy()
-    penalised_gram[np.diag_indices(len(penalised_gram))] += np.float32(penalty) * (
-        np.diag(gram).mean() or np.float32(1)
-    )
+    np.fill_diagonal(penalised_gram, np.diag(gram) + np.float32(penalty) * (np.diag(gram).mean() or np.float32(1)))
     try:
         factor = cho_factor(penalised_gram, overwrite_a=True, check_finite=False)
     except LinAlgError:

@@ -50,26 +50,22 @@ def fit(
         pooled_functions = pooled_functions or dict(functions[type])
         functions[type]["tensor-indexing"], shares[type] = blended(functions[type], train, dev, settings.additive_share)
         curves[type], penalties[type] = fitter.curves, fitter.penalties
+    notes = []
+    if examples.left_out:
+        notes.append(f"{examples.left_out} phrases left out: no vector, or the words of a more frequent phrase")
+    for type, count in small_types.items():
+        enough = count >= settings.min_phrases
+        reason = "none is held out for early stopping" if enough else f"min_phrases is {settings.min_phrases}"
+        notes.append(f"{type}: no functions of its own for {count} phrases: {reason}")
     record = {
         "types": examples.types,
         "phrases": {type: int(examples.of_type(type).sum()) for type in fitted_types},
         "curve": curves,
         "ridge_penalty": penalties,
         "additive_share": shares,
-        "notes": notes(examples, small_types, settings.min_phrases),
+        "notes": notes,
     }
     return FitResult(functions, examples, parts, record)
-
-
-def notes(examples: Examples, small_types: dict[str, int], min_phrases: int) -> list[str]:
-    """What was left out, in lines for people."""
-    lines = []
-    if examples.left_out:
-        lines.append(f"{examples.left_out} phrases left out: no vector, or the words of a more frequent phrase")
-    for type, number in small_types.items():
-        reason = f"min_phrases is {min_phrases}" if number < min_phrases else "none is held out for early stopping"
-        lines.append(f"{type}: no functions of its own for {number} phrases: {reason}")
-    return lines
 
 
 def check_enough(
@@ -79,18 +75,17 @@ def check_enough(
     parts, min_phrases = split(examples.rows[:, 3], settings.held_out, seed), settings.min_phrases
     types = [ANY, *(type for type in examples.types if type != ANY)]
     counts = {type: int(examples.of_type(type).sum()) for type in types}
-    fitted = [type for type in types if counts[type] >= min_phrases and can_fit(parts[examples.of_type(type)])]
+    fitted = []
+    for type in types:
+        own_parts = parts[examples.of_type(type)]
+        if counts[type] >= min_phrases and (own_parts == TRAIN).sum() >= 2 and (own_parts == DEV).any():
+            fitted.append(type)
     if counts[ANY] < min_phrases:
         left_out = f" ({examples.left_out} more lack a vector or repeat others)" if examples.left_out else ""
         raise CorpusError(f"at least {min_phrases} phrases are required (min_phrases), got {counts[ANY]}{left_out}")
     if counts[ANY] and ANY not in fitted:  # min_phrases=0 allows no phrases at all
         raise CorpusError(f"held_out={settings.held_out} of {counts[ANY]} phrases leaves none for training or dev")
     return parts, fitted, {type: count for type, count in counts.items() if type not in fitted}
-
-
-def can_fit(parts: np.ndarray) -> bool:
-    """Whether there are phrases for training and for early stopping."""
-    return bool((parts == TRAIN).sum() >= 2 and (parts == DEV).any())
 
 
 def blended(
@@ -137,9 +132,8 @@ class FunctionFitter:
 
     def fit(self) -> dict[str, Parameters]:
         """The parameters of every function; sets `curves` and `penalties`."""
-        linear, self.penalties["full-additive"] = solve_matrices(
-            self.train, self.dev, self.pooled_functions.get("full-additive")
-        )
+        pooled = self.pooled_functions.get("full-additive")
+        linear, self.penalties["full-additive"] = solve_matrices(self.train, self.dev, pooled)
         full_additive = {**linear, FIXED: np.zeros(2)}
         functions = {"weighted-additive": {"weights": solve_weights(self.train)}, "full-additive": full_additive}
         starts = {} if self.pooled_functions else self.starts(full_additive)
@@ -176,14 +170,16 @@ class FunctionFitter:
         """
         pooled_functions = self.pooled_functions.get(name)
         start = rescale(pooled_functions, self.scale) if pooled_functions else start
-        others = {**start, "left": without_first(start["left"]), "right": without_first(start["right"])}
+        others = start | {
+            side: np.concatenate([np.zeros_like(start[side][:1]), start[side][1:]]) for side in ("left", "right")
+        }
         train, dev = self.residuals(function, others)
         linear, self.penalties[name] = solve_matrices(train, dev, pooled_functions)
         for side, matrix in linear.items():
             start[side] = np.concatenate([matrix, start[side][1:]])
         start = single_precision(start)
         best, epochs = descend(function, start, self.train, self.dev, self.settings, self.rng, self.report)
-        self.curves[name] = [[finite_or_none(value) for value in epoch] for epoch in epochs]
+        self.curves[name] = [[None if value is None or not isfinite(value) else value for value in e] for e in epochs]
         return rescale(best, 1 / self.scale)
 
 
@@ -194,18 +190,6 @@ def rescale(parameters: Parameters, scale: float) -> Parameters:
     for name in {FIXED, "tensor"} & set(copy):
         copy[name] *= scale
     return copy
-
-
-def without_first(matrices: np.ndarray) -> np.ndarray:
-    """A copy with zeros for the first matrix."""
-    copy = matrices.copy()
-    copy[0] = 0
-    return copy
-
-
-def finite_or_none(value: float | None) -> float | None:
-    """A finite number, or None."""
-    return value if value is not None and isfinite(value) else None
 
 
 def single_precision(parameters: Parameters) -> Parameters:

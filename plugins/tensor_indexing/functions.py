@@ -5,7 +5,6 @@ of their squared error.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -14,25 +13,15 @@ from embeddings.errors import SettingError
 from embeddings.support.cosine import row_blocks
 
 Parameters = dict[str, np.ndarray]
+Predict = Callable[[Mapping[str, np.ndarray], np.ndarray, np.ndarray], np.ndarray]
 
 
-class Function(Protocol):
-    """A function of the vectors of two words, both (phrases, dim)."""
+class LearnedFunction(Protocol):
+    """A function that is fitted by gradient descent."""
 
     def predict(self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The composed vectors, (phrases, dim)."""
         ...
-
-
-@dataclass(frozen=True)
-class ClosedForm:
-    """A function whose parameters, if any, are not learned step by step."""
-
-    predict: Callable[[Mapping[str, np.ndarray], np.ndarray, np.ndarray], np.ndarray]
-
-
-class LearnedFunction(Function, Protocol):
-    """A function that is fitted by gradient descent."""
 
     def gradient(
         self, parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray, z: np.ndarray
@@ -84,12 +73,6 @@ class FullTensor:
         return error, {"left": backpropagate(error[None], x), "right": backpropagate(error[None], y), "tensor": tensor}
 
 
-def weighted_sum(parameters: Mapping[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The sum a x + b y, with two numbers `weights` (2,)."""
-    a, b = parameters["weights"]
-    return np.asarray(a * x + b * y)
-
-
 def transform(matrices: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Every row times every matrix, (matrices, phrases, dim)."""
     return np.asarray(rows @ matrices.transpose(0, 2, 1))
@@ -119,13 +102,13 @@ def identity_term(weights: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarr
     return np.asarray(weights[0] * products + weights[1] * products.sum(axis=1, keepdims=True))
 
 
-FUNCTIONS: dict[str, Function] = {  # the first three by Mitchell and Lapata (2010)
-    "additive": ClosedForm(lambda parameters, x, y: np.asarray(x + y)),
-    "weighted-additive": ClosedForm(weighted_sum),
-    "multiplicative": ClosedForm(lambda parameters, x, y: np.asarray(x * y)),
-    "full-additive": TensorIndexing(),
-    "tensor-indexing": TensorIndexing(),
-    "full-tensor": FullTensor(),
+FUNCTIONS: dict[str, Predict] = {  # the first three by Mitchell and Lapata (2010)
+    "additive": lambda parameters, x, y: x + y,
+    "weighted-additive": lambda parameters, x, y: parameters["weights"][0] * x + parameters["weights"][1] * y,
+    "multiplicative": lambda parameters, x, y: x * y,
+    "full-additive": TensorIndexing().predict,
+    "tensor-indexing": TensorIndexing().predict,
+    "full-tensor": FullTensor().predict,
 }
 WITHOUT_PARAMETERS = ("additive", "multiplicative")
 OWN = "own"  # the trained vector of the phrase itself
@@ -137,7 +120,7 @@ def compose_rows(name: str, parameters: Mapping[str, np.ndarray], x: np.ndarray,
     width = x.shape[1] ** 2 if name == "full-tensor" else 2 * x.shape[1] * len(parameters.get("left", [0]))
     with np.errstate(over="ignore", invalid="ignore"):
         for part in row_blocks(len(x), width):
-            composition[part] = FUNCTIONS[name].predict(parameters, x[part], y[part])
+            composition[part] = FUNCTIONS[name](parameters, x[part], y[part])
     if not np.isfinite(composition).all():
         raise SettingError(f"a vector composed by {name} overflows: the word vectors are too large for this function")
     return composition

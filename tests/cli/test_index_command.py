@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from commands import expect, refused, table
 from drawn import drawn_points
+from index_benchmarks import read_benchmark
 
 from embeddings.eval.index_quality.recall_plot import families
-from embeddings.eval.index_quality.recall_report import IndexBenchmark
 from embeddings.eval.index_quality.recall_table import markdown_tables
 from embeddings.vectors.vectors import Vectors
 
@@ -82,7 +82,7 @@ def test_ranks_of_random_points(folder):
 def test_results_are_written_as_files(folder):
     command = ["benchmark-indexes", "v.bin", "random:400x8", "--queries", 10, "--results", "written"]
     lines = expect(*command).stdout.splitlines()
-    benchmark = IndexBenchmark.read(folder / "written" / "neighbours.json")
+    benchmark = read_benchmark(folder / "written" / "neighbours.json")
     assert [(one.grid, one.vectors) for one in benchmark.grids] == [
         ("speed", "v.bin"), ("rank", "v.bin"), ("rank", "random:400x8")
     ]  # fmt: skip
@@ -96,7 +96,7 @@ def test_results_are_written_as_files(folder):
     before = (folder / "written" / "neighbours.json").read_text()
     expect("benchmark-indexes", folder / "v.bin", "--index", "exact", "--results", "written", "--force")
     assert (folder / "written" / "neighbours.json").read_text() != before
-    assert [one.vectors for one in IndexBenchmark.read(folder / "written" / "neighbours.json").grids] == ["v.bin"]
+    assert [one.vectors for one in read_benchmark(folder / "written" / "neighbours.json").grids] == ["v.bin"]
 
 
 @pytest.mark.parametrize("as_json", [True, False])

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 import readers
 from drawn import drawn_points
+from index_benchmarks import read_benchmark
 
 from embeddings import registry
 from embeddings.eval.benchmark import result_rows, result_table, tools
 from embeddings.eval.index_quality.recall_plot import families
-from embeddings.eval.index_quality.recall_report import IndexBenchmark
 from embeddings.eval.index_quality.recall_table import markdown_tables
 
 ROOT = Path(__file__).parents[2]
@@ -31,7 +31,7 @@ def test_comparison_tables_are_those_of_the_runs(name):
 
 
 def test_neighbour_tables_and_plot_are_those_of_the_record():
-    record = IndexBenchmark.read(RESULTS / "neighbours.json")
+    record = read_benchmark(RESULTS / "neighbours.json")
     tables = markdown_tables(record.machine, record.grids)
     assert (RESULTS / "neighbours.md").read_text(encoding="utf-8") == tables
     (speed,) = [grid for grid in record.grids if grid.grid == "speed"]

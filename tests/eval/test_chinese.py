@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from ngram_search import find_all_ngrams
 
 import embeddings as em
-from ngram_search import find_all_ngrams
 from embeddings.plugins.sembei.ngram_vectors import code_points, trie_of
 
 DATA = Path(os.environ.get("EMBEDDINGS_DATA", "data")) / "chinese"

@@ -3,10 +3,11 @@
 from dataclasses import replace
 
 import pytest
+from index_benchmarks import read_benchmark
 
 from embeddings.errors import OutputError
 from embeddings.eval.index_quality.recall import GridResult, IndexQuality
-from embeddings.eval.index_quality.recall_report import FILES, IndexBenchmark, check_folder, write_report
+from embeddings.eval.index_quality.recall_report import FILES, check_folder, write_report
 from embeddings.eval.index_quality.recall_table import fastest, markdown_tables, speed_row
 
 MACHINE = {"processor": "P", "cores_available": 1, "cores": 2, "system": "S", "packages": {"numpy": "2"}, "date": "D"}
@@ -62,7 +63,7 @@ def test_a_report_is_read_again(tmp_path):
     grids = [GridResult("speed", "v.bin", "f", RESULTS), GridResult("rank", "v.bin", "f", [EXACT])]
     write_report(grids, tmp_path / "r", seed=3)
     assert {path.name for path in (tmp_path / "r").iterdir()} == set(FILES)
-    benchmark = IndexBenchmark.read(tmp_path / "r" / "neighbours.json")
+    benchmark = read_benchmark(tmp_path / "r" / "neighbours.json")
     assert (benchmark.seed, benchmark.grids) == (3, grids)
     text = markdown_tables(benchmark.machine, benchmark.grids)
     assert (tmp_path / "r" / "neighbours.md").read_text(encoding="utf-8") == text

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embeddings.eval import evaluate
-from embeddings.eval.measures.similarity import spearman
+from embeddings.eval.measures.similarity import correlation
 from embeddings.vectors.vectors import Vectors
 
 
@@ -16,7 +16,7 @@ def test_spearman_equals_scipy(pairs):
     from scipy.stats import spearmanr
 
     x, y = np.array(pairs, float).T
-    value, reason = spearman(x, y)
+    value, reason = correlation(x, y)
     if len(set(x)) == 1 or len(set(y)) == 1:
         assert value is None
         assert reason == ("all cosines are equal" if len(set(x)) == 1 else "all ratings are equal")

@@ -26,9 +26,9 @@ def to_tables(parameters, elementwise, literal):
 def test_functions_with_few_parameters():
     x, y = np.array([[1.0, 2.0]]), np.array([[3.0, -5.0]])
     weights = {"weights": np.array([2.0, 0.5])}
-    assert FUNCTIONS["additive"].predict({}, x, y).tolist() == [[4, -3]]
-    assert FUNCTIONS["multiplicative"].predict({}, x, y).tolist() == [[3, -10]]
-    assert FUNCTIONS["weighted-additive"].predict(weights, x, y).tolist() == [[3.5, 1.5]]
+    assert FUNCTIONS["additive"]({}, x, y).tolist() == [[4, -3]]
+    assert FUNCTIONS["multiplicative"]({}, x, y).tolist() == [[3, -10]]
+    assert FUNCTIONS["weighted-additive"](weights, x, y).tolist() == [[3.5, 1.5]]
 
 
 @given(shapes, st.sampled_from([(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (0.3, -2.0)]))
