@@ -75,11 +75,7 @@ class ArrayFile:
 
 
 def load_array(path: Path, dtype: Any, count: int) -> NDArray[Any]:
-    """Memory-map a .npy file read-only.
-
-    Raises:
-        FormatError: the file is missing, broken, or has another dtype or length.
-    """
+    """Memory-map a .npy file read-only."""
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except Exception as error:  # the header is Python text, and numpy's parser raises many types

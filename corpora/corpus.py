@@ -3,24 +3,29 @@
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from embeddings.corpora.corpus_cache.entries import entry_name, load_or_write
 from embeddings.corpora.corpus_cache.tempdir import new_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
-from embeddings.corpora.reading.reader import BLOCK_SIZE, Report
+from embeddings.corpora.reading.reader import BLOCK_SIZE, Report, SourceReader
+from embeddings.corpora.reading.sources import file_statuses, resolve_source
+from embeddings.corpora.reading.text_rows import ColumnSelection
 from embeddings.corpora.remapping import remap
-from embeddings.corpora.text_corpus import TextCorpus
-from embeddings.corpora.tokenizers import Tokenizer
+from embeddings.corpora.tokenizers import BUILT_IN, CharClassTokenizer, Tokenizer, resolve_tokenizer
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import SettingError
+from embeddings.errors import CorpusError, SettingError
+from embeddings.settings import check_value
 from embeddings.support.logs import log
 
 if TYPE_CHECKING:
     from embeddings.corpora.phrases.phrase_config import PhraseConfig, PhraseSource
 
+Case = Literal["lower", "keep"]
+DecodingPolicy = Literal["strict", "replace", "ignore"]
 
-class Corpus(TextCorpus):
+
+class Corpus:
     """Text to train on.
 
     >>> import embeddings as em
@@ -79,20 +84,35 @@ class Corpus(TextCorpus):
         joiner: str = "_",
         phrase_mode: str = "replace",
     ) -> None:
-        super().__init__(
-            *sources,
-            tokenizer=tokenizer,
-            case=case,
-            encoding_errors=encoding_errors,
-            text_column=text_column,
-            tag_column=tag_column,
-            rows=rows,
-            max_types=max_types,
-        )
+        if not sources:
+            raise CorpusError("a corpus needs a source: a path, '-', 'sample' or an iterable")
+        self.case: str = check_value("case", case, Case, {})
+        self.encoding_errors: str = check_value("encoding_errors", encoding_errors, DecodingPolicy, {})
+        self.tokenizer = resolve_tokenizer(tokenizer)
+        self.text_column, self.tag_column = check_column("text", text_column), check_column("tag", tag_column)
+        self.rows: int | None = check_value("rows", rows, int | None, {"ge": 1})
+        self.max_types: int | None = check_value("max_types", max_types, int | None, {"ge": 1})
+        self.sources = [item for source in sources for item in resolve_source(source)]
+        self.paths = [Path(source) for source in sources if isinstance(source, str | os.PathLike)]
         self.vocabulary = load_vocabulary(vocabulary)
         self.phrase_config = load_phrase_config(phrases, joiner, phrase_mode, self.case)
         self._encoded: EncodedCorpus | None = None  # the last result that is not in the cache
         self._encoded_name: str | None = None
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {', '.join(source.name for source in self.sources)}>"
+
+    @property
+    def text_settings(self) -> dict[str, Any]:
+        """The settings of the text as plain values; a tokenizer by its name."""
+        name = getattr(self.tokenizer, "name", None) or getattr(self.tokenizer, "__qualname__", "a callable")
+        names = ("case", "encoding_errors", "text_column", "tag_column", "rows", "max_types")
+        return {"tokenizer": str(name), **{name: getattr(self, name) for name in names}}
+
+    def cache_name(self, settings: dict[str, Any]) -> str | None:
+        """Return the name of this corpus in the cache; None for sources or tokenizers that cannot be identified."""
+        is_built_in = isinstance(self.tokenizer, CharClassTokenizer) and self.tokenizer in BUILT_IN
+        return entry_name(self.sources, settings) if is_built_in else None
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -140,6 +160,35 @@ class Corpus(TextCorpus):
                 config.write(encoded, folder)
 
         return load_or_write(lambda: self.cache_name(self.settings), write)
+
+    def encode_text(self, report: Report | None, block_size: int) -> EncodedCorpus:
+        """Return the encoded corpus, from the cache if possible."""
+        return load_or_write(
+            lambda: self.cache_name(self.text_settings), lambda folder: self.write_text(folder, report, block_size)
+        )
+
+    def write_text(self, folder: Path, report: Report | None, block_size: int) -> None:
+        """Write the encoded corpus into a folder."""
+        from embeddings.corpora.encoder import Encoder
+
+        columns = ColumnSelection(self.text_column, self.tag_column)
+        statuses = file_statuses(self.sources)
+        size = None if statuses is None else sum(status.st_size for status in statuses)
+        reader = SourceReader(self.encoding_errors, report, block_size, size, columns, self.rows)
+        with Encoder(folder, self.tokenizer, self.case, self.max_types) as encoder:
+            for source in self.sources:
+                for block in reader.read(source):
+                    encoder.add(block, source.name)
+            names = [source.name for source in self.sources]
+            description = {"decoding_errors": reader.errors, "settings": self.text_settings, "sources": names}
+            encoder.finish({**description, "columns": columns.inferred_columns})
+
+
+def check_column(name: str, column: str | None) -> str | None:
+    """Return the name of a column; raises SettingError if it is empty or not a string."""
+    if column is not None and (not isinstance(column, str) or not column):
+        raise SettingError(f"{name}_column must be the name of a column, got {column!r}")
+    return column
 
 
 def load_vocabulary(vocabulary: Vocabulary | str | os.PathLike[str] | None) -> Vocabulary | None:

@@ -116,11 +116,7 @@ class EncodedCorpus:
 
 
 def read_meta(folder: Path) -> dict[str, Any]:
-    """Read the description of an encoded corpus.
-
-    Raises:
-        FormatError: it is missing, has another format version, or a file is missing or has another size.
-    """
+    """Read the description of an encoded corpus."""
     try:
         meta = json.loads((folder / META).read_text("utf-8"))
         names = {IDS, SENTENCES, DOCUMENTS, VOCABULARY, *(set(OPTIONAL) & set(meta["files"]))}

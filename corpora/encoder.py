@@ -48,12 +48,7 @@ class Encoder:
         self.out: Any = ()
 
     def add(self, block: Block, name: str) -> None:
-        """Encode a block of the source with this name.
-
-        Raises:
-            CorpusError: a token is longer than `scanner.MAX_TOKEN`.
-            OutputError: it cannot be written.
-        """
+        """Encode a block of the source with this name."""
         if isinstance(block, TagBlock):
             self.tags = self.tags or TagFile(self.folder / TAGS)
             self.tags.append(block.tags)
@@ -110,12 +105,7 @@ class Encoder:
         self.documents.append(starts)
 
     def finish(self, description: dict[str, Any]) -> None:
-        """Replace raw ids by frequency ranks and complete the files; `description` is added to the meta file.
-
-        Raises:
-            CorpusError: there are no tokens.
-            OutputError: it cannot be written.
-        """
+        """Replace raw ids by frequency ranks and complete the files; `description` is added to the meta file."""
         if not self.ids.count:
             size = {"sentences": self.sentences.count - 1, "documents": max(self.documents.count, 1)}
             raise NoWordsError(

@@ -25,12 +25,7 @@ from embeddings.support.arrow_arrays import to_string_array
 
 
 def remap(encoded: EncodedCorpus, vocabulary: Vocabulary, folder: Path) -> None:
-    """Write the corpus to `folder` with ids that are rows of `vocabulary`; other words have the id `len(vocabulary)`.
-
-    Raises:
-        CorpusError: no word of the corpus is in the vocabulary.
-        OutputError: it cannot be written.
-    """
+    """Write the corpus to `folder` with rows of `vocabulary` as ids, and `len(vocabulary)` for other words."""
     new_ids = id_mapping(encoded.vocabulary, vocabulary)
     n_known, ids = 0, ArrayFile(folder / IDS, np.int32)
     for start in range(0, len(encoded.ids), BLOCK):

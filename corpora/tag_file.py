@@ -46,11 +46,7 @@ class TagFile:
 
 
 def load_tags(path: Path, count: int) -> Any:
-    """Return the tags of `count` documents as a pyarrow array of large strings.
-
-    Raises:
-        FormatError: the file is missing, broken or has another length.
-    """
+    """Return the tags of `count` documents as a pyarrow array of large strings."""
     import pyarrow
 
     table = read_table(path, "tag file", pyarrow.schema([(COLUMN, pyarrow.large_string())]))

@@ -3,14 +3,12 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import groupby, pairwise
-from typing import Any
 from unicodedata import category
 
 from embeddings.errors import SettingError
 from embeddings.registry import load
 
 Tokenizer = Callable[[str], Iterable[str]]
-CASES = ("lower", "keep")
 
 
 def never(character: str) -> bool:
@@ -73,24 +71,11 @@ BUILT_IN = (words, whitespace, characters, codepoints)
 
 
 def resolve_tokenizer(tokenizer: str | Tokenizer) -> Tokenizer:
-    """Return an installed tokenizer (entry-point group `embeddings.tokenizers`), or the callable itself.
-
-    Raises:
-        RegistryError: no installed package offers the name.
-        SettingError: it is neither a name nor callable.
-    """
-    result: Any = load("tokenizer", tokenizer) if isinstance(tokenizer, str) else tokenizer
+    """Return an installed tokenizer (entry-point group `embeddings.tokenizers`), or the callable itself."""
+    result: Tokenizer = load("tokenizer", tokenizer) if isinstance(tokenizer, str) else tokenizer
     if not callable(result):
         raise SettingError(f"tokenizer must be a name or a callable, got {tokenizer!r}")
-    callable_tokenizer: Tokenizer = result
-    return callable_tokenizer
-
-
-def check_case(case: str) -> str:
-    """Return the case; raises SettingError if it is not lower or keep."""
-    if case not in CASES:
-        raise SettingError(f"case must be lower or keep, got {case!r}")
-    return case
+    return result
 
 
 def lower_case(token: str) -> str:

@@ -53,11 +53,7 @@ def read_text(path: Path) -> Vocabulary:
 
 
 def check_vocabulary_path(path: str | os.PathLike[str], *, force: bool = False) -> Path:
-    """Return the path if a vocabulary can be written there.
-
-    Raises:
-        OutputError: it does not end in .arrow or .txt, exists and `force` is false, or cannot be written.
-    """
+    """Return the path if a vocabulary can be written there."""
     if Path(path).suffix.lower() not in EXTENSIONS:
         raise OutputError(f"a vocabulary file must end in {' or '.join(EXTENSIONS)}, got {path}")
     return check_file(path, force=force)

@@ -47,11 +47,7 @@ class WordTable:
         return int(self.state[scanner.N_TYPES])
 
     def reserve(self, tokens: int, size: int) -> TableArrays:
-        """Return the arrays with room for `tokens` more words from `size` bytes of text.
-
-        Raises:
-            CorpusError: there could be more words than 32-bit ids.
-        """
+        """Return the arrays with room for `tokens` more words from `size` bytes of text."""
         types = len(self) + tokens
         if types > np.iinfo(np.int32).max or self.state[scanner.N_RAW] + tokens > np.iinfo(np.int32).max:
             raise CorpusError(f"the corpus has more than {np.iinfo(np.int32).max} distinct words; set max_types")

@@ -13,7 +13,7 @@ from typing import Any
 from embeddings.corpora.corpus_cache.eviction import remove, shrink, size_limit, touch
 from embeddings.corpora.corpus_cache.tempdir import PARTIAL, new_folder
 from embeddings.corpora.encoded_corpus import FORMAT, EncodedCorpus
-from embeddings.corpora.reading.sources import File, Source
+from embeddings.corpora.reading.sources import Source, file_statuses
 from embeddings.errors import FormatError
 from embeddings.support.cache_folder import cache_folder
 from embeddings.support.files import fsync
@@ -27,14 +27,11 @@ def entry_name(sources: Sequence[Source], settings: Mapping[str, Any]) -> str | 
 
     IDENTITY is a digest of paths and settings, STATE of sizes and modification times.
     """
-    paths = [source.path for source in sources if isinstance(source, File) and source.path and source.is_regular]
-    if len(paths) < len(sources):
+    statuses = file_statuses(sources)
+    if statuses is None:
         return None
-    try:
-        statuses = [path.stat() for path in paths]
-    except OSError:
-        return None
-    identity = [FORMAT, unicodedata.unidata_version, dict(settings), [str(path.absolute()) for path in paths]]
+    paths = [str(Path(source.name).absolute()) for source in sources]
+    identity = [FORMAT, unicodedata.unidata_version, dict(settings), paths]
     state = [[status.st_size, status.st_mtime_ns, status.st_ctime_ns] for status in statuses]
     digests = (sha256(json.dumps(part, sort_keys=True).encode("utf-8", "surrogatepass")) for part in (identity, state))
     return "-".join(digest.hexdigest()[:24] for digest in digests)

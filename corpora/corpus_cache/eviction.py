@@ -45,11 +45,7 @@ def parse_size(text: str) -> int:
 
 
 def size_limit(cache: Path) -> int:
-    """Return the largest size of the cache: EMBEDDINGS_CACHE_LIMIT, or 20 GB, or a tenth of the disk if that is less.
-
-    Raises:
-        SettingError: EMBEDDINGS_CACHE_LIMIT is not a size.
-    """
+    """Return the largest size of the cache: EMBEDDINGS_CACHE_LIMIT, or else `MAX_SIZE`."""
     if text := os.environ.get(VARIABLE):
         try:
             return parse_size(text)

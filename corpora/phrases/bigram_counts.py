@@ -71,10 +71,6 @@ def count_pairs(
 
     connectors: (size,) for each id 0, the number from 1 of a connector, or BORDER for a word that no pair may contain.
     Up to MAX_CONNECTORS connectors may be between two words. scratch: a folder for sorted chunks.
-
-    Raises:
-        CorpusError: there are too many different words for keys of 63 bits.
-        OutputError: the disk is full.
     """
     size, base = tokens.size, int(connectors.max(initial=0))
     check_key_size(size, base)

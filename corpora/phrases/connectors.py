@@ -13,12 +13,7 @@ MAX_CONNECTORS = 1000  # leaves room for some thousand different words in the ke
 
 
 def load_connectors(source: str | None) -> frozenset[str]:
-    """Return no words for None, the English ones for "english" unless a file has that name, or those of a file.
-
-    Raises:
-        FormatError: the file cannot be read or is not UTF-8.
-        SettingError: the file does not exist, or has no words or more than 1,000; they are separated by white space.
-    """
+    """Return no words for None, those of a file, separated by white space, or else for "english" the English ones."""
     if source is None:
         return frozenset()
     path = Path(source)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,11 +26,12 @@ from embeddings.corpora.phrases import join_kernel, phrase_trie
 from embeddings.corpora.phrases.bigram_counts import PhraseTokens
 from embeddings.corpora.phrases.phrase import JOINER, Phrase, check_joiner, to_phrase_table
 from embeddings.corpora.vocabulary import Vocabulary, rank_by_frequency
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError
+from embeddings.settings import check_value
 from embeddings.support.arrow_arrays import to_arrow, to_numpy, to_string_array
 from embeddings.support.arrow_files import write_table
 
-MODES = ("replace", "alternate")
+Mode = Literal["replace", "alternate"]
 BLOCK = 1 << 20  # tokens joined at a time, but at least twice join_kernel.MAX_RUN
 
 
@@ -43,13 +44,6 @@ class JoinedFiles(NamedTuple):
     occurrences: int
 
 
-def check_mode(mode: str) -> str:
-    """Return the mode; raises SettingError if it is not replace or alternate."""
-    if mode not in MODES:
-        raise SettingError(f"phrase_mode must be {' or '.join(MODES)}, got {mode!r}")
-    return mode
-
-
 def join_phrases(
     encoded: EncodedCorpus, phrases: Sequence[Phrase], folder: Path, *, joiner: str = JOINER, mode: str = "replace"
 ) -> None:
@@ -58,17 +52,13 @@ def join_phrases(
     Phrases are joined greedily from the left, the longest first, within sentences, in one pass after another. With the
     mode "alternate" every second occurrence of a phrase stays as its words, so that both are trained on
     the same contexts. A phrase that is spelled like an existing word becomes one type with it.
-
-    Raises:
-        CorpusError: there are phrases, but the corpus does not have all words of any.
-        OutputError: it cannot be written.
-        SettingError: the joiner or the mode is not allowed.
     """
     check_joiner(joiner)
+    check_value("phrase_mode", mode, Mode, {})
     trie, known_phrases = phrase_trie.build(encoded.vocabulary, phrases)
     if phrases and not known_phrases:
         raise CorpusError(f"none of {len(phrases)} phrases has all its words in the corpus")
-    files = join_tokens(encoded, trie, folder, alternate=check_mode(mode) == "alternate")
+    files = join_tokens(encoded, trie, folder, alternate=mode == "alternate")
     names = [joiner.join(phrase.words) for phrase in known_phrases]
     vocabulary, rank = joined_vocabulary(encoded.vocabulary, names, files.counts)
     vocabulary.total = files.ids.count

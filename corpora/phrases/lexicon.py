@@ -35,9 +35,6 @@ def read_lexicon(path: str | os.PathLike[str]) -> Lexicon:
     """Read a file of lines `word TAB tag`, with universal or Penn Treebank tags.
 
     The tag of a word is also used for the word in lower case, unless that has its own.
-
-    Raises:
-        FormatError: the file cannot be read, is not UTF-8 or contains no words, or a line is not a word and a tag.
     """
     path = Path(path)
     tags: Lexicon = {}

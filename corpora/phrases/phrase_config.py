@@ -6,12 +6,13 @@ from pathlib import Path
 
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.phrases.detection import Phrases
-from embeddings.corpora.phrases.join import check_mode, join_phrases
+from embeddings.corpora.phrases.join import Mode, join_phrases
 from embeddings.corpora.phrases.phrase import PhraseSource as PhraseSource
 from embeddings.corpora.phrases.phrase import check_joiner
 from embeddings.corpora.phrases.phrase_list import PhraseList, read_phrases
 from embeddings.corpora.tokenizers import lower_case
 from embeddings.errors import SettingError
+from embeddings.settings import check_value
 
 AUTO = "auto"
 
@@ -30,11 +31,7 @@ class PhraseConfig:
         return f"{self.source.fingerprint} {self.joiner} {self.mode}"
 
     def write(self, encoded: EncodedCorpus, folder: Path) -> None:
-        """Write the corpus with phrases as tokens to a folder.
-
-        Raises:
-            CorpusError, OutputError: as `Phrases.find` and `PhraseList.apply`.
-        """
+        """Write the corpus with phrases as tokens to a folder."""
         join_phrases(encoded, list(self.source.find(encoded)), folder, joiner=self.joiner, mode=self.mode)
 
 
@@ -42,13 +39,9 @@ def phrase_config(phrases: PhraseSource | str | os.PathLike[str], joiner: str, m
     """Return the configuration for detection settings, a list, a file, or "auto" unless a file has that name.
 
     Listed phrases are lower-cased if the case of the corpus is "lower".
-
-    Raises:
-        FormatError: the file cannot be read, or a line is not a phrase.
-        SettingError: the joiner or mode is not allowed, or `phrases` has another type.
     """
     check_joiner(joiner)
-    check_mode(mode)
+    check_value("phrase_mode", mode, Mode, {})
     source: object = phrases
     if isinstance(phrases, str | os.PathLike):
         is_auto = str(phrases) == AUTO and not Path(phrases).exists()

@@ -20,11 +20,7 @@ class ModelPhrases(PhraseList):
 
 
 def load_phrase_table(path: Path) -> Any:
-    """Memory-map a phrase table.
-
-    Raises:
-        FormatError: the file is missing, broken, or not a phrase table.
-    """
+    """Memory-map a phrase table."""
     return read_table(path, "phrase table", phrase_schema())
 
 

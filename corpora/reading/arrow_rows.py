@@ -41,11 +41,7 @@ def table_rows(
     decoder: Utf8Decoder,
     progress: Progress = lambda fraction: None,
 ) -> Iterator[Rows]:
-    """Yield the rows of a Parquet or Arrow file, given its path, or of an Arrow stream.
-
-    Raises:
-        CorpusError: it is broken, a column is missing or has another type, or a text is not UTF-8.
-    """
+    """Yield the rows of a Parquet or Arrow file, given its path, or of an Arrow stream."""
     import pyarrow.parquet
 
     open_table: Callable[[], Any] = {

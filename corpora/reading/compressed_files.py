@@ -14,11 +14,7 @@ BUFFER_SIZE = 1 << 20
 
 
 def open_binary(path: Path) -> BinaryIO:
-    """Open a file for reading bytes, without decompression.
-
-    Raises:
-        FormatError: it is missing, a folder, a pipe or device (which cannot be read twice), or not readable.
-    """
+    """Open a file for reading bytes, without decompression."""
     try:
         mode = path.stat().st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
@@ -57,11 +53,7 @@ class DecompressedFile(io.RawIOBase):
 
 @contextmanager
 def open_decompressed(path: Path) -> Iterator[io.BufferedReader]:
-    """Open a file for reading bytes, decompressed if it is gzip, bzip2, zstd or xz.
-
-    Raises:
-        FormatError: as `open_binary`; and while reading, if compressed data is corrupt.
-    """
+    """Open a file for reading bytes, decompressed if it is gzip, bzip2, zstd or xz."""
     try:
         with open_binary(path) as stream:
             if stream_compression(stream) is None:

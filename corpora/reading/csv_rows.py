@@ -22,10 +22,6 @@ def csv_rows(blocks: Iterable[bytes], name: str, columns: ColumnSelection, delim
 
     Cells in double quotes may contain delimiters, line ends, and quotes written twice. Outside of quotes a lone
     carriage return ends a row too. If no text column is requested, the only column is used. Empty lines are skipped.
-
-    Raises:
-        CorpusError: a column is missing or holds numbers, a row has a wrong number of cells, or a quote is not
-            closed; the message has the line number.
     """
     reader = CsvReader(blocks, name, delimiter)
     header = reader.read()

@@ -56,9 +56,6 @@ def detect(head: bytes, name: str, *, text_column: str | None) -> FileType:
     """Return the type of a file with these first bytes and this name.
 
     If a text column is named, a file that starts with a brace is JSON lines, whatever its name.
-
-    Raises:
-        CorpusError: it is neither text nor a table; or a column is named and it is plain text.
     """
     for magic, file_type in MAGIC.items():
         if head.startswith(magic):

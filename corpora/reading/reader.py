@@ -64,11 +64,7 @@ class SourceReader:
     errors: int = 0
 
     def read(self, source: Source) -> Iterator[Block]:
-        """Yield the blocks of one source.
-
-        Raises:
-            CorpusError: it cannot be read, is broken, or is not text.
-        """
+        """Yield the blocks of one source."""
         if self.rows == 0:
             return
         decoder = Utf8Decoder(self.encoding_errors, source.name)

@@ -33,9 +33,6 @@ def record_rows(
 
     A column is the name of a field, or a dotted path to a nested field. Every record must have it; null is an empty
     text. If no text column is requested, the only field of strings of the first record is used.
-
-    Raises:
-        CorpusError: a field is missing or not a string; the message has the position of the record.
     """
     text, tag = None, columns.tag
     cells: list[bytes] = []

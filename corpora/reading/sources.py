@@ -3,11 +3,12 @@
 import inspect
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from glob import glob, has_magic
 from pathlib import Path
+from stat import S_ISREG
 from typing import IO, Any
 
 from embeddings.errors import CorpusError
@@ -67,17 +68,22 @@ class Texts(list[Any]):
 Source = File | Items
 
 
+def file_statuses(sources: Sequence[Source]) -> list[os.stat_result] | None:
+    """Return the status of each file on disk; None if a source is not a regular file."""
+    try:
+        statuses = [source.path.stat() for source in sources if isinstance(source, File) and source.path]
+    except OSError:
+        return None
+    return statuses if len(statuses) == len(sources) and all(S_ISREG(it.st_mode) for it in statuses) else None
+
+
 def read_error(name: str, error: OSError) -> CorpusError:
     """Return the error for a file that cannot be read."""
     return CorpusError(f"{name} cannot be read: {error.strerror or error}")
 
 
 def resolve_source(source: Any) -> list[Source]:
-    """Resolve a source: a folder to its files, a pattern to its matches, a generator function to a call.
-
-    Raises:
-        CorpusError: nothing is found, a folder has no files or contains itself, or it is not a source.
-    """
+    """Resolve a source: a folder to its files, a pattern to its matches, a generator function to a call."""
     if isinstance(source, str) and source == STANDARD_INPUT:  # check the type first: arrays compare by element
         return [File(None)]
     if isinstance(source, str) and not source:

@@ -55,11 +55,7 @@ class ColumnSelection:
     inferred_columns: dict[str, str] = field(default_factory=dict)
 
     def text_column(self, file: str, candidates: Sequence[str], names: Sequence[str]) -> str:
-        """Return the text column of a file with these columns, of which `candidates` hold strings.
-
-        Raises:
-            CorpusError: the requested column is missing; or none is requested and there is not exactly one candidate.
-        """
+        """Return the text column of a file with these columns, of which `candidates` hold strings."""
         if self.text is not None:
             check_column_exists(file, self.text, names)
             return self.text

@@ -4,17 +4,9 @@ from codecs import BOM_UTF8, utf_8_decode
 from collections.abc import Iterator
 
 from embeddings.corpora.reading.peekable_stream import Read
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError
 
-POLICIES = ("strict", "replace", "ignore")
 REPLACEMENT = "\ufffd"
-
-
-def check_policy(policy: str) -> str:
-    """Return the policy; raises SettingError if it is not strict, replace or ignore."""
-    if policy not in POLICIES:
-        raise SettingError(f"encoding_errors must be strict, replace or ignore, got {policy!r}")
-    return policy
 
 
 class Utf8Decoder:
@@ -31,9 +23,6 @@ class Utf8Decoder:
         """Return the complete code points up to the end of this block as valid UTF-8.
 
         Errors are replaced or ignored as `bytes.decode` does, and counted.
-
-        Raises:
-            CorpusError: an error under the policy "strict"; the message has the byte offset.
         """
         data = self.incomplete + block if self.incomplete else block
         if data.isascii():

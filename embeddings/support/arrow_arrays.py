@@ -11,11 +11,7 @@ from numpy.typing import NDArray
 
 
 def to_string_array(words: Any) -> Any:
-    """Convert a sequence of words, or an Arrow array, to an Arrow array of large strings.
-
-    Raises:
-        UnicodeEncodeError: a word contains a lone surrogate.
-    """
+    """Convert a sequence of words, or an Arrow array, to an Arrow array of large strings."""
     import pyarrow as pa
 
     if hasattr(words, "to_pylist"):

@@ -20,9 +20,6 @@ def read_table(path: Path, kind: str, schema: Any = None) -> Any:
     Arguments:
         kind: what the file should hold, for messages, such as "tag file".
         schema: the expected names and types of its columns; any if None.
-
-    Raises:
-        FormatError: the file is missing, broken, or has other columns.
     """
     import pyarrow
 

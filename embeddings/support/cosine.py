@@ -42,11 +42,7 @@ def row_blocks(rows: int, width: int, *, itemsize: int = 4) -> Iterator[slice]:
 
 
 def check_search(top: int, restrict: int | None) -> None:
-    """Check the number of neighbours and of candidates.
-
-    Raises:
-        SettingError: one is less than 1.
-    """
+    """Check the number of neighbours and of candidates."""
     if top < 1:
         raise SettingError(f"top must be at least 1, got {top}")
     if restrict is not None and restrict < 1:

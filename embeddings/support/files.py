@@ -16,16 +16,11 @@ if TYPE_CHECKING:
 
 
 def check_output(path: str | os.PathLike[str], *, force: bool = False) -> Path:
-    """Return the path if it can be written; nothing is changed.
-
-    Raises:
-        OutputError: it exists and `force` is false, is a pipe or device (a rename would replace even /dev/null), or its
-            folder is missing or not writable.
-    """
+    """Return the path if it can be written; nothing is changed."""
     target = Path(path)
     folder = target.absolute().parent
     try:
-        if is_stream(target):
+        if is_stream(target):  # a rename would replace even /dev/null
             raise OutputError(f"{target} is a pipe or device and cannot be replaced; write to a file")
         if os.path.lexists(target) and not force:
             raise OutputError(f"{target} exists; choose another path, or set force=True to replace it")
@@ -38,11 +33,7 @@ def check_output(path: str | os.PathLike[str], *, force: bool = False) -> Path:
 
 
 def check_file(path: str | os.PathLike[str], *, force: bool = False) -> Path:
-    """Return the path if a file can be written there; nothing is changed.
-
-    Raises:
-        OutputError: as `check_output`, or it is a folder; a folder is never replaced by a file.
-    """
+    """Return the path if a file can be written there; nothing is changed."""
     target = check_output(path, force=force)
     if target.is_dir():
         raise OutputError(f"{target} is a folder, but the output is a file; choose another name")

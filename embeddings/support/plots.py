@@ -12,12 +12,7 @@ EXTENSIONS = (".png", ".svg", ".pdf")
 
 
 def check_figure_path(path: str | os.PathLike[str], *, force: bool = False) -> None:
-    """Check that a figure can be written to `path`.
-
-    Raises:
-        SettingError: the extension is not one of `EXTENSIONS`.
-        OutputError: the file exists and `force` is false, or cannot be written.
-    """
+    """Check that a figure can be written to `path`."""
     if Path(path).suffix.lower() not in EXTENSIONS:
         raise SettingError(f"a figure must end in {', '.join(EXTENSIONS)}, got {str(path)!r}")
     check_file(path, force=force)

@@ -41,12 +41,7 @@ def save(tensors: Mapping[str, np.ndarray], path: Path) -> None:
 
 
 def load(path: Path) -> dict[str, np.ndarray]:
-    """Memory-map every array read-only, by name.
-
-    Raises:
-        FormatError: the file is missing, truncated or too long, its header does not describe it exactly, or numpy
-            cannot represent a tensor.
-    """
+    """Memory-map every array read-only, by name."""
     from safetensors import SafetensorError, safe_open
 
     try:

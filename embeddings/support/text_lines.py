@@ -10,9 +10,6 @@ def read_text_lines(path: Path, kind: str) -> list[str]:
 
     Arguments:
         kind: what the file should be, for messages, such as "lexicon".
-
-    Raises:
-        FormatError: the file cannot be read or is not UTF-8.
     """
     try:
         text = path.read_bytes().decode("utf-8-sig")

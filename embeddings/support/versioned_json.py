@@ -9,11 +9,7 @@ from embeddings.errors import FormatError
 
 
 def read_versioned(path: Path, *versions: int) -> dict[str, Any]:
-    """Read a record of one of these versions.
-
-    Raises:
-        FormatError: the record is broken or of an unknown version.
-    """
+    """Read a record of one of these versions."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -27,11 +23,7 @@ def read_versioned(path: Path, *versions: int) -> dict[str, Any]:
 
 
 def check_fields(path: Path, record: Mapping[str, Any], types: Mapping[str, type]) -> None:
-    """Check that a record has these fields with these types.
-
-    Raises:
-        FormatError: a field is missing or has another type.
-    """
+    """Check that a record has these fields with these types."""
     for name, kind in types.items():
         if not isinstance(record.get(name), kind):
             raise FormatError(f"{path} is broken: {name!r} is missing or not a {kind.__name__}")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import corpus_with_vocabulary, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_corpora import check, decoded, encode
 from naive_phrases import join_sentences
@@ -35,7 +35,7 @@ def steps_of(listed):
 
 
 @settings(deadline=None, max_examples=80)
-@corpus_with_vocabulary(sentences=SENTENCES, phrases=PHRASES, block=st.sampled_from([1, 1 << 20]))
+@given(sentences=SENTENCES, phrases=PHRASES, block=st.sampled_from([1, 1 << 20]))
 def test_phrases_are_joined_like_the_reference(sentences, phrases, block):
     sentences, listed = [*sentences, ["a", "b", "c"]], to_phrase_list([*phrases, (["f", "a"], 1)])
     expected = [["_".join(token) for token in tokens] for tokens in join_sentences(sentences, steps_of(listed))]
@@ -51,7 +51,7 @@ def test_phrases_are_joined_like_the_reference(sentences, phrases, block):
 
 
 @settings(deadline=None, max_examples=60)
-@corpus_with_vocabulary(sentences=SENTENCES, phrases=PHRASES, mode=st.sampled_from(["replace", "alternate"]))
+@given(sentences=SENTENCES, phrases=PHRASES, mode=st.sampled_from(["replace", "alternate"]))
 def test_splitting_phrases_restores_the_corpus(sentences, phrases, mode):
     """Sentence ends are preserved: no phrase spans them."""
     sentences, listed = [*sentences, ["a", "b", "c"]], to_phrase_list([*phrases, (["a", "b", "c"], 1)])
