@@ -10,6 +10,7 @@ It overrides private classes of numba, listed in `PRIVATE_API`. If one of them i
 """
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from numba import njit
@@ -65,7 +66,7 @@ if IS_AVAILABLE:
             self._finalized = True
 
         def get_pointer_to_function(self, name: str) -> int:
-            """Return a null pointer: Python calls the Python function instead, see `Helper`."""
+            """Return a null pointer, which nobody calls: see `Helper`."""
             self._ensure_finalized()
             return 0
 
@@ -94,13 +95,20 @@ if IS_AVAILABLE:
             return super().define_pipelines()  # type: ignore[no-any-return]
 
     class Helper(CPUDispatcher):  # type: ignore[misc]
-        """Runs its Python function when Python calls it."""
+        """Has no machine code, so that a call from Python, as in tests, compiles a function of its own."""
 
         __slots__ = ()
 
         def __call__(self, *args: Any) -> Any:
-            """Call the Python function."""
-            return self.py_func(*args)
+            """Call the function, compiled by plain `njit`."""
+            return plain_function(self)(*args)
+
+    @cache
+    def plain_function(compiled: Helper) -> Any:
+        """The same function compiled by plain `njit`."""
+        ignored = {"no_cpython_wrapper", "no_cfunc_wrapper", "nopython"}
+        options = {name: value for name, value in compiled.targetoptions.items() if name not in ignored}
+        return njit(**options)(compiled.py_func)
 
     ENTRY_POINT_OPTIONS: dict[str, Any] = {"pipeline_class": EntryPointCompiler}
 else:

@@ -1,0 +1,72 @@
+"""Helpers linked into entry points: the private API of numba that they need, and the fallback without it."""
+
+import importlib
+
+import numba.core.codegen
+import numba.core.compiler
+import numba.core.registry
+import numpy as np
+import pytest
+from numba import njit
+
+from embeddings.kernels import linked_functions
+from embeddings.kernels.jit import entry_point, inline
+
+CLASSES = {
+    "JITCodeLibrary": numba.core.codegen.JITCodeLibrary,
+    "Compiler": numba.core.compiler.Compiler,
+    "CPUDispatcher": numba.core.registry.CPUDispatcher,
+}
+
+
+@inline
+def add_half(x):
+    return x + np.float32(0.5)
+
+
+def total(values):
+    result = np.float32(0)
+    for i in range(values.shape[0]):
+        result += add_half(values[i])
+    return result
+
+
+@pytest.mark.parametrize(("base", "name"), [(b, n) for b, names in linked_functions.PRIVATE_API.items() for n in names])
+def test_the_installed_numba_has_the_private_api(base, name):
+    assert hasattr(CLASSES[base], name), (
+        f"numba {numba.__version__} has no {base}.{name}: see kernels/linked_functions.py"
+    )
+
+
+def test_it_is_in_use():
+    assert linked_functions.IS_AVAILABLE
+    compiled = entry_point(total)
+    assert compiled(np.arange(4, dtype=np.float32)) == 8
+    (overload,) = add_half.overloads.values()
+    assert isinstance(overload.library, linked_functions.HelperLibrary)
+    assert isinstance(next(iter(compiled.overloads.values())).library, linked_functions.EntryPointLibrary)
+
+
+def test_a_helper_has_the_attributes_that_are_set_per_instance():
+    entry_point(total)(np.zeros(1, np.float32))
+    library = next(iter(add_half.overloads.values())).library
+    assert all(hasattr(library, name) for name in ("_linking_libraries", "_final_module", "_reload_init", "_codegen"))
+
+
+def test_python_can_call_a_helper():
+    assert add_half(np.float32(1)) == 1.5
+
+
+def test_without_the_private_api_kernels_are_compiled_plainly(monkeypatch):
+    monkeypatch.setattr(linked_functions, "IS_AVAILABLE", False)
+    plain = linked_functions.helper(lambda x: x + 1, nogil=True)
+    assert type(plain) is type(njit(lambda x: x))
+
+
+def test_a_numba_without_a_class_is_noticed(monkeypatch):
+    monkeypatch.delattr(numba.core.codegen, "JITCodeLibrary")
+    module = importlib.util.module_from_spec(linked_functions.__spec__)
+    linked_functions.__spec__.loader.exec_module(module)
+    assert not module.IS_AVAILABLE
+    assert module.ENTRY_POINT_OPTIONS == {}
+    assert module.helper(lambda x: x + 1)(1) == 2
