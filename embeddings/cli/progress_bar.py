@@ -20,27 +20,28 @@ LINE_INTERVAL = 10.0  # seconds between plain lines
 WARNING_INTERVAL = 60.0  # seconds until a similar warning is printed again
 
 
-class Bar:
-    """A progress bar; as a context manager it also prints the warnings that the library logs."""
+class Bar(logging.Handler):
+    """A progress bar; as a context manager it also prints warnings of the library, each kind at most once a minute."""
 
     action = ""
 
     def __init__(self, quiet: bool) -> None:
+        super().__init__(logging.WARNING)
         self.quiet = quiet
         self.is_terminal = sys.stderr is not None and sys.stderr.isatty()
         self.last_line = perf_counter()
         self.bar: Any = None
-        self.handler = WarningHandler(self)
+        self.warned_at: dict[str, float] = {}
 
     def __enter__(self) -> Self:
-        log.addHandler(self.handler)
+        log.addHandler(self)
         notice_printers.append(self.report)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        log.removeHandler(self.handler)
+        log.removeHandler(self)
         notice_printers.remove(self.report)
         if self.bar is not None:
             self.bar.close()
@@ -74,20 +75,11 @@ class Bar:
             self.bar.clear()
         click.echo(printable(line), err=True)
 
-
-class WarningHandler(logging.Handler):
-    """Prints warnings that the library logs, those of one kind at most once a minute."""
-
-    def __init__(self, bar: Bar) -> None:
-        super().__init__(logging.WARNING)
-        self.bar = bar
-        self.printed_at: dict[str, float] = {}
-
     def emit(self, record: logging.LogRecord) -> None:
-        """Print the warning, unless a similar one was just printed."""
-        if perf_counter() - self.printed_at.get(record.msg, float("-inf")) >= WARNING_INTERVAL:
-            self.printed_at[record.msg] = perf_counter()
-            self.bar.warn(f"warning: {record.getMessage()}")
+        """Print a warning, unless a similar one was just printed."""
+        if perf_counter() - self.warned_at.get(record.msg, float("-inf")) >= WARNING_INTERVAL:
+            self.warned_at[record.msg] = perf_counter()
+            self.warn(f"warning: {record.getMessage()}")
 
 
 class ReadingBar(Bar):

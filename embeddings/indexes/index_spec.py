@@ -4,6 +4,7 @@ Search settings, which need no rebuild, may follow a path: `vectors.lsh:rerank=5
 """
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +98,6 @@ def convert_value(text: str, hint: Any) -> Any:
         return BOOLEANS.get(text, text)
     if value_type not in (int, float):
         return text
-    try:
+    with suppress(ValueError):
         return value_type(text)
-    except ValueError:
-        return text
+    return text

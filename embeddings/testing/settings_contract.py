@@ -2,7 +2,7 @@
 
 import dataclasses
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from embeddings.errors import SettingError
@@ -29,15 +29,15 @@ def check_bounds(plugin: type, settings: Mapping[str, Any]) -> None:
     """Assert that values just out of bounds, and of a wrong type, are refused with the name of the setting."""
     for field in dataclasses.fields(plugin):
         for value in invalid_values(field_types(plugin)[field.name], field.metadata):
-            message = refusal(plugin, {**settings, field.name: value})
+            message = refusal(plugin, **{**settings, field.name: value})
             assert message is not None, f"{field.name}={value!r} must raise SettingError"
             assert field.name in message, f"the message on {field.name}={value!r} must name it: {message}"
 
 
-def refusal(plugin: type, settings: Mapping[str, Any]) -> str | None:
-    """The message of the error that settings raise; None if they are accepted."""
+def refusal(function: Callable[..., Any], *args: Any, **kwargs: Any) -> str | None:
+    """The message of the SettingError that a call raises; None if it succeeds."""
     try:
-        plugin(**settings)
+        function(*args, **kwargs)
     except SettingError as error:
         return str(error)
     return None

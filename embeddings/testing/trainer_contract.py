@@ -55,7 +55,9 @@ def check_trainer(trainer: type, **settings: Any) -> None:
     check_model(configured_trainer, model)
     check_reports(reports)
     check_synonyms(model)
-    check_same_vectors(model, configured_trainer.train(synonym_corpus(), threads=1, seed=7))
+    again = configured_trainer.train(synonym_corpus(), threads=1, seed=7)
+    same = model.vectors.matrix.tobytes() == again.vectors.matrix.tobytes()
+    assert same, "vectors must be bit-reproducible with one thread and the same seed"
     check_saved(model)
     check_composing(trainer, model)
     check_vectors(configured_trainer, configured_trainer.train(synonym_corpus(), threads=2, seed=7), threads=2)
@@ -128,12 +130,6 @@ def check_synonyms(model: Model) -> None:
         assert nearest == other, f"the nearest neighbour of {word!r} must be {expected}, got {nearest!r} ({cosine:.3f})"
 
 
-def check_same_vectors(model: Model, again: Model) -> None:
-    """Assert that one thread and the same seed give the same bytes."""
-    same = model.vectors.matrix.tobytes() == again.vectors.matrix.tobytes()
-    assert same, "vectors must be bit-reproducible with one thread and the same seed"
-
-
 def check_saved(model: Model) -> None:
     """Assert that a model is equal after saving and loading."""
     with tempfile.TemporaryDirectory() as folder:
@@ -195,7 +191,8 @@ def check_resumed(trainer: Any, model: Model) -> None:
             assert checkpoints.paths(), "an interrupted run must write a checkpoint"
         options = RunOptions(checkpoints=checkpoints, resume=True)
         again = trainer.train(synonym_corpus(), threads=1, seed=7, run_options=options)
+    resumed = {"vectors": again.vectors.matrix, **again.tables}
     for name, table in {"vectors": model.vectors.matrix, **model.tables}.items():
-        resumed_table = again.vectors.matrix if name == "vectors" else again.tables[name]
-        same = resumed_table.tobytes() == table.tobytes()
-        assert same, f"a resumed run must end with the same {name} to the last bit"
+        assert resumed[name].tobytes() == table.tobytes(), (
+            f"a resumed run must end with the same {name} to the last bit"
+        )

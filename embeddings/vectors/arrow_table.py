@@ -49,11 +49,9 @@ def from_table(table: Any, vectors_class: type[V]) -> V:
     except (pa.ArrowException, UnicodeDecodeError) as error:
         raise FormatError(f"the table is broken: {' '.join(str(error).split()):.200}") from error
     try:
-        vectors = vectors_class(words, matrix, counts=counts)
-        vectors.check_finite()
+        return vectors_class(words, matrix, counts=counts).check_finite()
     except SettingError as error:
         raise FormatError(str(error)) from None
-    return vectors
 
 
 def check_schema(schema: Any) -> None:

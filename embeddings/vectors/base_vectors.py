@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import overload
+from typing import Self
 
 import numpy as np
 
@@ -81,10 +81,6 @@ class BaseVectors(InteropMixin):
             raise UnknownWordError(f"no vector for {word!r} among {len(self)} words{hint}")
         return row
 
-    @overload
-    def __getitem__(self, key: str) -> np.ndarray: ...
-    @overload
-    def __getitem__(self, key: Sequence[str]) -> np.ndarray: ...
     def __getitem__(self, key: str | Sequence[str]) -> np.ndarray:
         """The vector (dim,) of a word, read-only, or the vectors (words, dim) of a list of words.
 
@@ -146,8 +142,8 @@ class BaseVectors(InteropMixin):
             digest.update(np.ascontiguousarray(self.matrix[block]).data)
         return digest.hexdigest()
 
-    def check_finite(self) -> None:
-        """Check that no vector holds NaN or infinity.
+    def check_finite(self) -> Self:
+        """These vectors, if none holds NaN or infinity.
 
         Raises:
             SettingError: naming the first word whose vector does.
@@ -161,3 +157,4 @@ class BaseVectors(InteropMixin):
             if not is_finite.all():
                 word = self.words[block.start + int(is_finite.argmin())]
                 raise SettingError(f"the vector of {word!r} holds NaN or infinity")
+        return self

@@ -49,5 +49,4 @@ def component_columns(frame: Any) -> np.ndarray:
     for name, dtype in frame.dtypes.items():
         if getattr(dtype, "kind", "O") not in "fiu":
             raise SettingError(f"the column {name!r} must hold numbers, got {dtype}")
-    matrix: np.ndarray = frame.to_numpy(dtype=np.float32)
-    return matrix
+    return np.asarray(frame.to_numpy(dtype=np.float32))

@@ -16,6 +16,7 @@ from embeddings.errors import FormatError, OutputError, RegistryError, SettingEr
 from embeddings.support.files import atomic_write, atomic_write_all, check_output
 from embeddings.vectors.base_vectors import BaseVectors
 from embeddings.vectors.file_format import Format
+from embeddings.vectors.file_validation import WHITE_SPACE, encode_words
 
 if TYPE_CHECKING:
     from embeddings.models.model import Model
@@ -41,11 +42,9 @@ def load_format(name: str) -> Format:
 
 def extensions() -> dict[str, list[str]]:
     """The names of the formats that each file extension selects."""
-    names_by_extension: dict[str, list[str]] = {}
-    for name, format_extensions in names().items():
-        for extension in format_extensions:
-            names_by_extension.setdefault(extension, []).append(name)
-    return names_by_extension
+    formats = names()
+    used = dict.fromkeys(extension for own in formats.values() for extension in own)
+    return {extension: [name for name, own in formats.items() if extension in own] for extension in used}
 
 
 def format_for_path(path: str | os.PathLike[str]) -> str:
@@ -141,11 +140,7 @@ def check_export(
 
 
 def output_files(
-    path: str | os.PathLike[str],
-    *,
-    format: str | None = None,
-    counts: bool | None = None,
-    options: Iterable[str] = (),
+    path: str | os.PathLike[str], *, format: str | None = None, counts: bool | None = None, options: Iterable[str] = ()
 ) -> list[Path]:
     """The files that `write` creates, the path itself first."""
     name, target = format or format_for_path(path), Path(path)
@@ -195,8 +190,6 @@ def replacing_targets(name: str, targets: list[Path], *, force: bool) -> Iterato
 
 def write_counts(vectors: BaseVectors, path: Path, name: str) -> None:
     """Write lines "word count", as word2vec's vocabulary files have them."""
-    from embeddings.vectors.file_validation import WHITE_SPACE, encode_words
-
     assert vectors.counts is not None
     words = encode_words(vectors, forbidden=WHITE_SPACE, format=name)
     with path.open("wb") as stream:

@@ -5,6 +5,7 @@ from typing import Literal
 import numpy as np
 
 from embeddings.errors import SettingError
+from embeddings.settings import check_value
 from embeddings.vectors.as_vectors import HasVectors, as_vectors
 from embeddings.vectors.vectors import Vectors
 
@@ -32,8 +33,7 @@ def merge(first: Vectors | HasVectors, second: Vectors | HasVectors, how: How = 
         SettingError: `how` is unknown, dimensions differ for "first" or "mean", no word is shared for "concat", or an
             argument is not vectors.
     """
-    if how not in ("first", "mean", "concat"):
-        raise SettingError(f"how must be first, mean or concat, got {how!r}")
+    check_value("how", how, How, {})
     a, b = as_vectors(first), as_vectors(second)
     if how != "concat" and a.dim != b.dim:
         raise SettingError(f"how={how!r} requires equal dimensions, got {a.dim} and {b.dim}: use 'concat'")

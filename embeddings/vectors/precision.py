@@ -64,8 +64,7 @@ def quantise(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def dequantise(rows: np.ndarray, scales: np.ndarray) -> np.ndarray:
     """The float32 vectors of int8 rows and their scales; a scale that is not finite gives a row that is not."""
     with np.errstate(over="ignore", invalid="ignore"):
-        matrix: np.ndarray = np.multiply(rows, scales[:, None], dtype=np.float32)
-    return matrix
+        return np.asarray(np.multiply(rows, scales[:, None], dtype=np.float32))
 
 
 def rounding_error(vectors: BaseVectors, dtype: str) -> RoundingError:

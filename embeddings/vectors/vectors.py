@@ -44,9 +44,7 @@ class Vectors(SimilarityMixin):
         Raises:
             SettingError: as the constructor, or a number is NaN or infinite; the message names the word.
         """
-        vectors = cls(words, matrix)
-        vectors.check_finite()
-        return vectors
+        return cls(words, matrix).check_finite()
 
     def to_numpy(self) -> np.ndarray:
         """A writable copy of the matrix, (words, dim) float32."""
@@ -73,9 +71,7 @@ class Vectors(SimilarityMixin):
             SettingError: a column has a wrong type, a word occurs twice, or a vector holds NaN or infinity.
         """
         words, matrix, counts = data_frames.from_pandas(frame)
-        vectors = cls(words, matrix, counts=counts)
-        vectors.check_finite()
-        return vectors
+        return cls(words, matrix, counts=counts).check_finite()
 
     def to_arrow(self) -> Any:
         """A pyarrow table with the columns word, count (if known) and vector; the matrix is not copied."""
@@ -130,8 +126,7 @@ class Vectors(SimilarityMixin):
         Raises:
             SettingError: shapes do not match, a word is listed twice, or a vector holds NaN or infinity.
         """
-        addition = type(self)(words, matrix, counts=counts)
-        addition.check_finite()
+        addition = type(self)(words, matrix, counts=counts).check_finite()
         if addition.dim != self.dim:
             raise SettingError(f"vectors of {addition.dim} components cannot be added to vectors of {self.dim}")
         is_new = np.array([word not in self for word in addition.words], dtype=bool)

@@ -30,7 +30,7 @@ def test_without_counts_the_order_stays(pair):
 
 
 def test_invalid_merges(pair):
-    with pytest.raises(SettingError, match=r"how.*first, mean or concat.*'sum'"):
+    with pytest.raises(SettingError, match=r"how.*first.*mean.*concat.*'sum'"):
         em.merge(*pair, how="sum")
     with pytest.raises(SettingError, match=r"2 and 3.*'concat'"):
         em.merge(pair[0], Vectors(["a"], np.ones((1, 3))))
