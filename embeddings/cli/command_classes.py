@@ -18,7 +18,8 @@ class SectionedCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one list of options for each section."""
-        records = {str(parameter.name): parameter.get_help_record(ctx) for parameter in self.get_params(ctx)}
+        options = [parameter for parameter in self.get_params(ctx) if isinstance(parameter, click.Option)]
+        records = {str(option.name): option.get_help_record(ctx) for option in options}
         others = [name for name in records if not any(name in names for names in self.sections.values())]
         for section, names in {**self.sections, self.other: others}.items():
             if rows := [record for name in names if (record := records.get(name))]:
