@@ -20,8 +20,8 @@ import numpy as np
 
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import OutputError
-from embeddings.eval.machine import environment
 from embeddings.eval.benchmark.result_rows import write_text
+from embeddings.eval.machine import environment
 from embeddings.models.model import Model
 from embeddings.support.files import check_file
 from embeddings.vectors.vectors import Vectors

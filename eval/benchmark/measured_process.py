@@ -47,11 +47,7 @@ class Usage:
 
 
 def run(command: Sequence[str], env: Mapping[str, str]) -> Usage:
-    """Run a command to its end; if this process is interrupted, the command is killed with its children.
-
-    The peak is the process's own high-water mark where /proc reports it: `ru_maxrss` of a child includes what its
-    parent held when it was started.
-    """
+    """Run a command to its end; if this process is interrupted, the command is killed with its children."""
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         start_time = perf_counter()
         with running(command, env, output, errors) as process:
@@ -62,6 +58,7 @@ def run(command: Sequence[str], env: Mapping[str, str]) -> Usage:
         return Usage(
             cpu=used.ru_utime + used.ru_stime,
             wall=wall,
+            # ru_maxrss of a child includes what its parent held when it was started
             peak=memory.get("VmHWM") or used.ru_maxrss * MAXRSS_UNIT,
             private=memory.get("RssAnon"),
             code=process.returncode,

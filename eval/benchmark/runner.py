@@ -67,11 +67,7 @@ class Benchmark:
     rows: list[Row] = field(default_factory=list)
 
     def check(self) -> None:
-        """Create the folder if missing, and check that results can be written.
-
-        Raises:
-            OutputError: a result exists already (without `force` or `resume`), or cannot be written.
-        """
+        """Create the folder if missing, and check that results can be written: none exists, or `force` or `resume`."""
         if not self.folder.exists():
             check_output(self.folder)
             self.folder.mkdir()
@@ -87,14 +83,8 @@ class Benchmark:
     def run(self, encoded: "EncodedCorpus") -> list[Row]:
         """Run the benchmark; returns the rows of results.csv, which is written after each run, as is the table.
 
-        A failed run is a row with its error.
-
-        Raises:
-            OutputError: as `check`.
-            ResumeError: the results to resume are of another machine, corpus or version.
-            CorpusError: no word of the corpus is frequent enough.
-            BenchmarkError: all runs failed.
-            Interrupted: the user interrupted; the running process is killed, finished runs are saved.
+        A failed run is a row with its error; if all fail, that is a BenchmarkError. If the user interrupts, the running
+        process is killed, and finished runs are saved.
         """
         self.check()
         for config in self.configs:

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib.metadata import packages_distributions, version
 from importlib.util import find_spec
 from typing import Any, NamedTuple
@@ -75,12 +75,10 @@ def train_command(job: Job) -> list[str]:
 
 def setting_options(trainer: type, settings: dict[str, Any]) -> list[str]:
     """Settings as options of `embeddings train`; None is left to its default."""
-    import dataclasses
-
     from embeddings.settings import flag
 
     options: list[str] = []
-    for field in dataclasses.fields(trainer):
+    for field in fields(trainer):
         value = settings[field.name]
         if isinstance(value, bool):
             yes, no = (field.metadata.get("flags") or f"--{field.name}/--no-{field.name}".replace("_", "-")).split("/")
@@ -121,10 +119,7 @@ def gensim_settings(config: ModelConfig) -> dict[str, Any]:
 
 
 def fasttext_settings(config: ModelConfig) -> dict[str, Any]:
-    """The arguments of `fasttext.train_unsupervised`; with n-grams for the trainer fasttext.
-
-    fastText keeps a word with probability sqrt(t/f) + t/f as we do, but takes t = 0 to mean that none is kept.
-    """
+    """The arguments of `fasttext.train_unsupervised`; with n-grams for the trainer fasttext."""
     settings = config.settings
     ngrams = {"minn": 0, "maxn": 0}
     if config.trainer == "fasttext":
@@ -138,7 +133,7 @@ def fasttext_settings(config: ModelConfig) -> dict[str, Any]:
         "dim": settings["dim"],
         "ws": settings["window"],
         "neg": settings["negatives"],
-        "t": settings["subsample"] or 1.0,
+        "t": settings["subsample"] or 1.0,  # by t = 0 fastText means that no word is kept
         "minCount": settings["min_count"],
         "epoch": settings["epochs"],
         "lr": settings["learning_rate"],
@@ -197,17 +192,15 @@ PEERS = (
 
 def select_tools(names: Sequence[str], configs: Sequence[ModelConfig]) -> list[Tool]:
     """Our tool, then the peers of these names, or by default all installed peers that have one of the models."""
-    peers_by_name = {peer.name: peer for peer in PEERS}
-    selection = []
-    for name in dict.fromkeys(names):
-        if name not in peers_by_name:
-            raise SettingError(f"peer must be one of {', '.join(peers_by_name)}, got {name!r}")
-        peer = peers_by_name[name]
-        if not peer.is_installed:
-            raise SettingError(f"{name} is not installed: pip install {peer.package}")
-        if not any(map(peer.supports, configs)):
+    if not names:
+        return [OURS, *(peer for peer in PEERS if peer.is_installed and any(map(peer.supports, configs)))]
+    peers = {peer.name: peer for peer in PEERS}
+    for name in names:
+        if name not in peers:
+            raise SettingError(f"peer must be one of {', '.join(peers)}, got {name!r}")
+        if not peers[name].is_installed:
+            raise SettingError(f"{name} is not installed: pip install {peers[name].package}")
+        if not any(map(peers[name].supports, configs)):
             models = ", ".join(dict.fromkeys(config.trainer for config in configs))
-            raise SettingError(f"{name} does not support {models}; it supports {', '.join(peer.trainers or ())}")
-        selection.append(peer)
-    installed_peers = [peer for peer in PEERS if peer.is_installed and any(map(peer.supports, configs))]
-    return [OURS, *(selection if names else installed_peers)]
+            raise SettingError(f"{name} does not support {models}; it supports {', '.join(peers[name].trainers or ())}")
+    return [OURS, *(peers[name] for name in dict.fromkeys(names))]

@@ -6,7 +6,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -68,8 +68,11 @@ class Workspace:
         return self.folder / "cache"
 
     def start(self, command: Sequence[str]) -> Usage:
-        """Run a command with the workspace's cache."""
-        return run(command, {**os.environ, "EMBEDDINGS_CACHE": str(self.cache)})
+        """Run a command with the workspace's cache; a failure raises a CommandError."""
+        usage = run(command, {**os.environ, "EMBEDDINGS_CACHE": str(self.cache)})
+        if usage.error:
+            raise CommandError(usage.error)
+        return usage
 
     def warm_up(self, config: ModelConfig, tool: Tool) -> None:
         """Run a tool once on the first lines, so that kernels are compiled and libraries are in memory."""
@@ -78,7 +81,8 @@ class Workspace:
             with self.text.open("rb") as source, head.open("wb") as target:
                 target.writelines(islice(source, 100))
         one_epoch = replace(config, settings={**config.settings, "min_count": 1, "epochs": 1})
-        self.start(tool.whole(Job(one_epoch, 1, str(head), str(self.out(config)))))
+        with suppress(CommandError):
+            self.start(tool.whole(Job(one_epoch, 1, str(head), str(self.out(config)))))
         remove(self.out(config))
 
     def out(self, config: ModelConfig) -> Path:
@@ -113,8 +117,8 @@ class Workspace:
         can report it, else in another.
         """
         shutil.rmtree(self.cache / "corpora", ignore_errors=True)
-        whole = check_success(self.start(tool.whole(job)))
-        training_usage = check_success(self.start(tool.training(job))) if tool.training else whole
+        whole = self.start(tool.whole(job))
+        training_usage = self.start(tool.training(job)) if tool.training else whole
         clock: dict[str, Any] = json.loads(training_usage.output.splitlines()[-1])
         overhead = clock["overhead"] if tool.training is None else {"cpu": 0.0, "wall": 0.0}
         training = clock["training"]
@@ -126,7 +130,7 @@ class Workspace:
         """The scores of vectors by `embeddings evaluate`, analogies among the first 30,000 words."""
         command = [sys.executable, "-m", "embeddings", "evaluate", str(vectors), "--json", *tests]
         row: Row = {}
-        for result in json.loads(check_success(self.start(command)).output):
+        for result in json.loads(self.start(command).output):
             is_whole = result["section"] is None
             if (is_whole or result["section"] in PARTS) and result["measure"] in MEASURES:
                 name = result["set"] if is_whole else f"{result['set']} {result['section']}"
@@ -139,13 +143,6 @@ class Workspace:
 
 class CommandError(Exception):
     """A command of a run failed; the message is its error."""
-
-
-def check_success(usage: Usage) -> Usage:
-    """The usage of a command that succeeded."""
-    if usage.code != 0:
-        raise CommandError(usage.error)
-    return usage
 
 
 def remove(path: Path) -> None:

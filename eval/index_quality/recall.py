@@ -89,9 +89,6 @@ def measure_indexes(
         indexes: specs as in `embeddings.indexes.index_spec`, or paths.
         strict: raise if an index cannot be built; otherwise yield its `reason`.
         report: called with each spec before its index is built.
-
-    Raises:
-        SettingError, RegistryError, FormatError: as `as_index`; all specs are checked before anything is measured.
     """
     check_search(top, None)
     for spec in indexes:
@@ -164,10 +161,7 @@ def exact_cosines(query_set: QuerySet, ids: np.ndarray) -> np.ndarray:
 
 
 def true_ranks(query_set: QuerySet, ids: np.ndarray) -> np.ndarray:
-    """The rank (queries,) of one row for each query among all rows but the query's own; the last for an id of -1.
-
-    Cosines that float32 cannot tell from the row's are compared in float64.
-    """
+    """The rank (queries,) of one row for each query among all rows but the query's own; the last for an id of -1."""
     units, queries = query_set.vectors.unit_rows, normalize(query_set.queries)
     ranks = np.empty(len(ids), np.int64)
     cosines = exact_cosines(query_set, ids[:, None])
@@ -177,6 +171,7 @@ def true_ranks(query_set: QuerySet, ids: np.ndarray) -> np.ndarray:
             rough[np.arange(len(rough)), query_set.query_rows[block]] = -np.inf
         is_nearer = rough > cosines[block] + margin
         owners, rows = np.nonzero(np.abs(rough - cosines[block]) <= margin)
+        # cosines that float32 cannot tell from the row's are compared in float64
         is_nearer[owners, rows] = pair_cosines(units, rows, queries[block], owners) > cosines[block][owners, 0]
         ranks[block] = 1 + is_nearer.sum(axis=1)
     return np.where(ids < 0, len(units) - (query_set.query_rows is not None), ranks)

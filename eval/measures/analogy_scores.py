@@ -108,11 +108,8 @@ def update_all(method: str, block: Block, queries: Queries, units: np.ndarray, c
 def resolve_ties(
     units: np.ndarray, rows: np.ndarray, candidates: Candidates, method: str, queries: Queries, limit: int
 ) -> np.ndarray:
-    """The answer to each question, (questions,): by exact score the best of its candidates, then the lowest row.
-
-    A question without candidates gets its own a.
-    """
-    nearest = np.where(candidates.counts > 0, candidates.rows[:, 0], rows[:, 0])
+    """The answer to each question, (questions,): by exact score the best of its candidates, then the lowest row."""
+    nearest = np.where(candidates.counts > 0, candidates.rows[:, 0], rows[:, 0])  # its own a without candidates
     for q in np.flatnonzero((candidates.counts > 1) | candidates.overflowed).tolist():
         near = candidates.rows[q, : candidates.counts[q]]
         if candidates.overflowed[q]:

@@ -12,9 +12,8 @@ from embeddings.eval.statistics.item_scores import Measurement
 from embeddings.eval.statistics.results import Key
 from embeddings.plugins.tensor_indexing.composer import Composer
 from embeddings.plugins.tensor_indexing.composition_tables import FIRST, PART, PHRASE, SECOND, TYPE
-from embeddings.plugins.tensor_indexing.phrase_pairs import ANY
+from embeddings.plugins.tensor_indexing.phrase_pairs import ANY, TEST
 from embeddings.plugins.tensor_indexing.ranks import cosine_ranks, distance_ranks
-from embeddings.plugins.tensor_indexing.split import TEST
 from embeddings.support.cosine import normalize
 
 HELD_OUT = "held-out"

@@ -20,11 +20,7 @@ COMPOSED = "vectors of out-of-vocabulary words are composed, in lower case if th
 def score_similarity(
     vectors: Vectors, test: WordPairs, folding: CaseFolding, *, name: str, compose: bool = False
 ) -> list[CorrelationScores]:
-    """Spearman's and Pearson's correlation of cosines and ratings, over the pairs whose words both have vectors.
-
-    Cosines are taken in float64; a zero vector has cosine 0 with all. With `compose`, vectors of out-of-vocabulary
-    words are composed.
-    """
+    """Spearman's and Pearson's correlation of cosines and ratings, over the pairs whose words both have vectors."""
     words = [word for pair in test.pairs for word in pair]
     rows = folding.find(words)
     matrix, is_composed = gather(vectors, words, rows, compose=compose)

@@ -122,10 +122,7 @@ def direction_statistics(matrix: np.ndarray, moments: Moments) -> dict[str, floa
 
 
 def log_partition(matrix: np.ndarray, axes: np.ndarray, highest: float) -> np.ndarray:
-    """The logarithm of the sum of exp(v a) over rows v, and of exp(-v a), for each axis a, a column; (2, axes).
-
-    No product exceeds `highest`.
-    """
+    """The logarithms (2, axes) of the sums of exp(v a) and exp(-v a) over rows v; no product exceeds `highest`."""
     peaks = np.full((2, axes.shape[1]), 0.0 if highest <= MAX_EXPONENT else -np.inf)
     sums, buffer = np.zeros(peaks.shape), np.empty((0, 0))
     for _, wide in wide_blocks(matrix):

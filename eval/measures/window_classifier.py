@@ -100,10 +100,7 @@ class Objective:
 
 
 def whiten(matrix: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Rows (words, dim) transformed so that, weighted by `counts`, their mean is 0 and their covariance 1, float32.
-
-    Directions without variance beyond rounding are dropped, so the result may have fewer columns.
-    """
+    """Rows (words, dim) transformed so that, weighted by `counts`, their mean is 0 and their covariance 1, float32."""
     total = counts.sum()
     if total == 0:
         return np.zeros((len(matrix), 0), dtype=np.float32)
@@ -113,5 +110,5 @@ def whiten(matrix: np.ndarray, counts: np.ndarray) -> np.ndarray:
     is_counted = counts > 0
     weighted_rows = np.sqrt(counts[is_counted] / total)[:, None] * wide[is_counted]
     _, deviations, axes = np.linalg.svd(weighted_rows, full_matrices=False)
-    has_variance = deviations > 1e-6 * deviations.max(initial=0)
+    has_variance = deviations > 1e-6 * deviations.max(initial=0)  # other directions are dropped
     return np.asarray(wide @ (axes[has_variance].T / deviations[has_variance]), dtype=np.float32)

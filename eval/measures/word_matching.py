@@ -34,15 +34,11 @@ class CaseFolding:
                 self._others.setdefault(first, []).append(index)
 
     def find(self, words: Iterable[str]) -> np.ndarray:
-        """The row of each word (int64), -1 for one that is missing.
-
-        A phrase that is missing as written, such as St._Louis, is also tried without full stops, and with other
-        joiners between its words.
-        """
+        """The row of each word (int64), -1 for one that is missing."""
         return np.array([self._find(word.upper()) for word in words], dtype=np.int64)
 
     def _find(self, word: str) -> int:
-        """The row of a word in upper case."""
+        """The row of a word in upper case; a phrase is also tried without full stops, and with other joiners."""
         row = self._first.get(word, -1)
         if row >= 0 or JOINER not in word.strip(JOINER):
             return row
@@ -59,10 +55,7 @@ class CaseFolding:
 
 
 def look_up(vectors: Vectors, words: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
-    """The vector of each word (words, dim) float32, zeros for a missing one, and whether there is one, (words,) bool.
-
-    A word is looked up as written, then in lower case, then composed if the vectors compose.
-    """
+    """The vectors of words, as written or else in lower case, as `look_up_rows` returns them."""
     words = list(words)
     forms = ((word, lower_case(word)) for word in words)
     rows = [next((vectors.index(form) for form in pair if form in vectors), -1) for pair in forms]
@@ -70,7 +63,7 @@ def look_up(vectors: Vectors, words: Iterable[str]) -> tuple[np.ndarray, np.ndar
 
 
 def look_up_rows(vectors: Vectors, words: Sequence[str], rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The same of words at known rows, -1 for a missing one, which is composed if the vectors compose."""
+    """The vector of each word, and whether there is one; a missing word is composed if the vectors compose."""
     matrix, is_composed = gather(vectors, words, rows, compose=vectors.compose is not None)
     if not np.isfinite(matrix).all():
         word = words[int(np.isfinite(matrix).all(axis=1).argmin())]
@@ -79,11 +72,7 @@ def look_up_rows(vectors: Vectors, words: Sequence[str], rows: np.ndarray) -> tu
 
 
 def gather(vectors: Vectors, words: Sequence[str], rows: np.ndarray, *, compose: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The vectors of words at these rows, (words, dim) float32, and which of them are composed, (words,) bool.
-
-    A row of -1 marks a missing word: its vector is zeros, or composed with `compose` if any of its n-grams is known.
-    It is composed in lower case if the whole vocabulary is in lower case.
-    """
+    """The vectors of words at rows, (words, dim) float32, zeros at a row of -1, and which are composed, (words,)."""
     matrix = np.zeros((len(rows), vectors.dim), dtype=np.float32)
     is_composed = np.zeros(len(rows), dtype=bool)
     matrix[rows >= 0] = vectors.matrix[rows[rows >= 0]]

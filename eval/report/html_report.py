@@ -5,6 +5,7 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -72,7 +73,7 @@ def render(suite: Suite, evaluated: Sequence[EvaluatedVectors], *, words: Sequen
     """The page as text."""
     names, vectors = [one.name for one in evaluated], [one.vectors for one in evaluated]
     results = [[scores.result() for scores in one.scores] for one in evaluated]
-    everything = [one for results_of_one in results for one in results_of_one]
+    everything = list(chain.from_iterable(results))
     comparisons = compare_scores([one.scores for one in evaluated])
     record = run_record(suite, vectors, names, command)
     environment = Environment(
@@ -99,9 +100,7 @@ def render(suite: Suite, evaluated: Sequence[EvaluatedVectors], *, words: Sequen
 
 def statistics(results: Sequence[Sequence[Result]]) -> dict[str, list[float | None]]:
     """The value of each statistic in each vectors."""
-    by_vectors = [
-        {one.measure: one.value for one in results_of_one if one.set == STATISTICS} for results_of_one in results
-    ]
+    by_vectors = [{one.measure: one.value for one in lines if one.set == STATISTICS} for lines in results]
     measures = dict.fromkeys(measure for values in by_vectors for measure in values)
     return {measure: [values.get(measure) for values in by_vectors] for measure in measures}
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
+from itertools import chain
+from math import ceil, floor, log10
 from typing import Generic, TypeVar
 
 from embeddings.eval.measures.vector_statistics import SET as STATISTICS
-from embeddings.eval.report.interval_plot import Scale
 from embeddings.eval.statistics.paired_tests import Comparison
 from embeddings.eval.statistics.results import Key, Result
 
@@ -22,7 +23,39 @@ MEASURES = {  # by the heading of their table
     "Mean rank": ("mean-rank", "mean-rank-by-distance"),
     "Word coverage": ("word coverage",),
 }
+STEPS = (1, 2, 2.5, 5, 10)
+TICKS = 5
 HEADLINES = ("spearman", "accuracy", "macro-f1", "purity")  # measures of the summary, of which more is better
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The scale of a column of interval plots, from `low` to `high`, with a tick at each `step`."""
+
+    low: float
+    high: float
+    step: float
+
+    @classmethod
+    def of(cls, values: Iterable[float | None], *, with_zero: bool = False) -> "Scale":
+        """A scale of whole steps that holds all values, and zero on request."""
+        finite = [value for value in values if value is not None] + [0.0] * with_zero
+        low, high = min(finite, default=0.0), max(finite, default=1.0)
+        rough = max(high - low, 1e-6 * max(1.0, abs(low), abs(high))) / TICKS
+        power = 10.0 ** floor(log10(rough))
+        step = next(power * size for size in STEPS if power * size >= rough * (1 - 1e-9))
+        low = floor(low / step + 1e-9) * step
+        return cls(low, max(ceil(high / step - 1e-9) * step, low + step), step)
+
+    def position(self, value: float) -> str:
+        """The position of a value, in per cent of the width, with margins of 2 per cent."""
+        return f"{2 + 96 * (value - self.low) / (self.high - self.low):.2f}%"
+
+    @property
+    def ticks(self) -> list[float]:
+        """The values of the ticks."""
+        count = round((self.high - self.low) / self.step)
+        return [round(self.low + number * self.step, 9) for number in range(count + 1)]
 
 
 @dataclass(frozen=True)
@@ -70,25 +103,20 @@ def set_sections(results: Sequence[Result], comparisons: Sequence[Comparison]) -
     """A section for each test set, in order; statistics have their own table."""
     sections = []
     for name in dict.fromkeys(one.set for one in results if one.set != STATISTICS):
-        lines = [one for one in results if one.set == name]
-        tests = [one for one in comparisons if one.set == name and not one.is_detail]
-        sections.append(
-            SetSection(
-                name=name,
-                tables=by_heading(one for one in lines if not one.is_detail),
-                details=by_heading(one for one in lines if one.is_detail),
-                tests=Table.of(tests, with_zero=True) if tests else None,
-                test_names=list(dict.fromkeys(one.test for one in tests)),
-            )
+        whole, details = (
+            by_heading([one for one in results if one.set == name and one.is_detail == is_detail])
+            for is_detail in (False, True)
         )
+        tests = [one for one in comparisons if one.set == name and not one.is_detail]
+        table = Table.of(tests, with_zero=True) if tests else None
+        sections.append(SetSection(name, whole, details, table, list(dict.fromkeys(one.test for one in tests))))
     return sections
 
 
-def by_heading(results: Iterable[Result]) -> dict[str, Table[Result]]:
+def by_heading(results: Sequence[Result]) -> dict[str, Table[Result]]:
     """A table for each heading of `MEASURES` that has results."""
-    listed = list(results)
-    chosen = {name: [one for one in listed if one.measure in measures] for name, measures in MEASURES.items()}
-    return {name: Table.of(lines) for name, lines in chosen.items() if lines}
+    lines = {name: [one for one in results if one.measure in measures] for name, measures in MEASURES.items()}
+    return {name: Table.of(members) for name, members in lines.items() if members}
 
 
 @dataclass(frozen=True)
@@ -106,10 +134,13 @@ def summary(
     results: Sequence[Sequence[Result]], comparisons: Sequence[Comparison], names: Sequence[str]
 ) -> list[SummaryRow]:
     """A row for each headline measure of whole sets."""
-    by_key = [{key_of(one): one for one in listed if is_headline(one)} for listed in results]
+    by_key = [
+        {key_of(one): one for one in lines if one.measure in HEADLINES and one.section is None and not one.is_detail}
+        for lines in results
+    ]
     rows = []
-    for key in dict.fromkeys(key for found in by_key for key in found):
-        cells = [found.get(key) for found in by_key]
+    for key in dict.fromkeys(chain.from_iterable(by_key)):
+        cells = [lines.get(key) for lines in by_key]
         values = [one.value if one is not None else None for one in cells]
         numbers = [value for value in values if value is not None]
         best = values.index(max(numbers)) if numbers and len(names) > 1 and numbers.count(max(numbers)) == 1 else None
@@ -117,11 +148,6 @@ def summary(
         label = (key.measure, *label_of(next(one for one in cells if one is not None))[1:])
         rows.append(SummaryRow(key.set, tuple(dict.fromkeys(label)), cells, best, beaten))
     return rows
-
-
-def is_headline(result: Result) -> bool:
-    """Whether the summary shows a result."""
-    return result.measure in HEADLINES and result.section is None and not result.is_detail
 
 
 def key_of(line: Result | Comparison) -> Key:

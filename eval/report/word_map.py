@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -35,9 +36,9 @@ def choose_words(vectors: Sequence[Vectors]) -> list[str]:
     """Words of several frequencies: from certain ranks on, the next shared word of four letters or more."""
     selection: list[str] = []
     shared = shared_words(vectors)
-    for start in (rank for rank in RANKS if rank <= len(shared)):
+    for start in RANKS:
         later = (word for word in shared[start - 1 :] if len(word) > 3 and word.isalpha() and word not in selection)
-        selection += [word for word in [next(later, None)] if word is not None]
+        selection += islice(later, 1)
     return selection or shared[: len(RANKS)]
 
 
@@ -70,14 +71,11 @@ class MapLabel:
 
 
 def word_maps(vectors: Sequence[Vectors]) -> list[list[MapLabel] | None]:
-    """A map of the most frequent shared content words for each vectors, all rotated like the first.
-
-    None for vectors with too few distinct words.
-    """
+    """A map of the most frequent content words for each vectors, rotated like the first; None for too few words."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
     content = (w for w in shared_words(vectors) if w.lower() not in ENGLISH_STOP_WORDS and any(map(str.isalpha, w)))
-    words = [word for word, _ in zip(content, range(MAPPED), strict=False)]
+    words = list(islice(content, MAPPED))
     map_labels: list[list[MapLabel] | None] = []
     first: np.ndarray | None = None
     for one in vectors:

@@ -10,10 +10,7 @@ SEED = 1
 
 
 def stratified_folds(items: Sequence[Hashable], classes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The fold of each item (items,): stratified by class, in a fixed random order.
-
-    Equal items share a fold, so that no item is predicted by a classifier that learned from it.
-    """
+    """The fold of each item (items,): stratified by class, in a fixed random order; equal items share a fold."""
     first_of = {item: number for number, item in reversed(list(enumerate(items)))}
     first = np.array([first_of[item] for item in items], dtype=np.int64)
     distinct = np.flatnonzero(first == np.arange(len(first)))

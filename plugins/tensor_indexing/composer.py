@@ -94,7 +94,7 @@ class Composer:
     def example_of(self) -> dict[tuple[int, int], int]:
         """The index of the first example of each pair of word rows."""
         pairs = self.examples[:, [FIRST, SECOND]].tolist()
-        return {(first, second): len(pairs) - 1 - back for back, (first, second) in enumerate(reversed(pairs))}
+        return {(first, second): index for index, (first, second) in reversed(list(enumerate(pairs)))}
 
     def example(self, first: str, second: str) -> np.ndarray | None:
         """The first example of two words, or None."""

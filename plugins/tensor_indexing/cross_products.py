@@ -32,17 +32,16 @@ class Products(NamedTuple):
 
 
 def solve_products(train: PhraseVectors, dev: PhraseVectors, rng: np.random.Generator) -> tuple[Products, float]:
-    """The tensor for which x'W_i y is nearest to z_i, and the penalty on its squares.
-
-    Penalties are tried from the largest down until the error on `dev` rises. Of more than `MAX_PHRASES` phrases a
-    random sample is used.
-    """
+    """The tensor for which x'W_i y is nearest to z_i, and the penalty on its squares with the least error on `dev`."""
     if len(train.x) > MAX_PHRASES:
         sample = rng.permutation(len(train.x))[:MAX_PHRASES]
         train = PhraseVectors(*(rows[sample] for rows in train))
     scales = [float(np.sqrt(np.mean(np.square(rows, dtype=np.float64)))) or 1.0 for rows in train[:2]]
-    x, y = (divide(rows, scale) for rows, scale in zip(train[:2], scales, strict=True))
-    dev_gram = product_gram(divide(dev.x, scales[0]), divide(dev.y, scales[1]), x, y)
+    (x, y), (dev_x, dev_y) = (
+        [np.asarray(rows / scale, np.float32) for rows, scale in zip(part[:2], scales, strict=True)]
+        for part in (train, dev)
+    )
+    dev_gram = product_gram(dev_x, dev_y, x, y)
     gram = product_gram(x, y, x, y)
     best, least, best_penalty = np.zeros(train.z.shape, np.float32), np.inf, float(PENALTIES[0])
     for penalty in PENALTIES:
@@ -56,10 +55,7 @@ def solve_products(train: PhraseVectors, dev: PhraseVectors, rng: np.random.Gene
 
 
 def low_rank(products: Products, rank: int) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest tensor of that rank for each i, as the U and V of tensor indexing, (rank, dim, dim) float64 each.
-
-    These are the largest singular vectors of W_i, each times the root of its value (Eckart and Young 1936).
-    """
+    """The U and V of tensor indexing (rank, dim, dim) whose U'V is nearest to W_i (Eckart and Young 1936)."""
     dim = products.x.shape[1]
     left, right = np.empty((2, rank, dim, dim))
     for i in range(dim):
@@ -67,11 +63,6 @@ def low_rank(products: Products, rank: int) -> tuple[np.ndarray, np.ndarray]:
         roots = np.sqrt(values[:rank, None])
         left[:, i], right[:, i] = roots * u.T[:rank], roots * v[:rank]
     return left, right
-
-
-def divide(rows: np.ndarray, scale: float) -> np.ndarray:
-    """Rows divided by a number, in float32."""
-    return np.asarray(rows / scale, np.float32)
 
 
 def product_gram(x: np.ndarray, y: np.ndarray, others_x: np.ndarray, others_y: np.ndarray) -> np.ndarray:

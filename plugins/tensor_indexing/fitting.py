@@ -15,8 +15,7 @@ from embeddings.plugins.tensor_indexing.fit_settings import CompositionSettings
 from embeddings.plugins.tensor_indexing.functions import FullTensor, LearnedFunction, Parameters, TensorIndexing
 from embeddings.plugins.tensor_indexing.gradient_descent import FIXED, Epoch, ReportEpoch, descend
 from embeddings.plugins.tensor_indexing.linear_solvers import PhraseVectors, solve_matrices, solve_weights
-from embeddings.plugins.tensor_indexing.phrase_pairs import ANY, Examples
-from embeddings.plugins.tensor_indexing.split import DEV, TRAIN, split
+from embeddings.plugins.tensor_indexing.phrase_pairs import ANY, DEV, TRAIN, Examples, split
 from embeddings.vectors.vectors import Vectors
 
 Curve = list[list[float | None]]
@@ -164,16 +163,14 @@ class FunctionFitter:
         return [part._replace(z=part.z - function.predict(parameters, part.x, part.y)) for part in parts]
 
     def learn(self, name: str, function: LearnedFunction, start: Parameters) -> Parameters:
-        """The function learned from the pooled one, or without pooled ones from `start`.
-
-        M and N start where they work best with the other parameters: ridge regression on what these leave.
-        """
+        """The function learned from the pooled one, or without pooled ones from `start`."""
         pooled_functions = self.pooled_functions.get(name)
         start = rescale(pooled_functions, self.scale) if pooled_functions else start
         others = start | {
             side: np.concatenate([np.zeros_like(start[side][:1]), start[side][1:]]) for side in ("left", "right")
         }
         train, dev = self.residuals(function, others)
+        # M and N start where they work best with the other parameters: ridge regression on what these leave
         linear, self.penalties[name] = solve_matrices(train, dev, pooled_functions)
         for side, matrix in linear.items():
             start[side] = np.concatenate([matrix, start[side][1:]])

@@ -52,10 +52,9 @@ def descend(
         has_gained = epochs[-1].dev < least * (1 - MIN_GAIN)
         if epochs[-1].dev < least:
             least, best = epochs[-1].dev, copy_parameters(current)
-        if has_gained:
-            failures = 0
-        else:
-            current, rate, failures = copy_parameters(best), rate / 2, failures + 1
+        failures = 0 if has_gained else failures + 1
+        if failures:
+            current, rate = copy_parameters(best), rate / 2
             adam.reset()
         if report:
             report(len(epochs) - 1, epochs[-1])
@@ -114,8 +113,7 @@ class Adam:
     def reset(self) -> None:
         """Forget past gradients."""
         self.steps = 0
-        self.means = {name: np.zeros_like(array) for name, array in self.centre.items()}
-        self.squares = {name: np.zeros_like(array) for name, array in self.centre.items()}
+        self.means, self.squares = ({name: np.zeros_like(a) for name, a in self.centre.items()} for _ in range(2))
 
     def step(self, parameters: Parameters, gradient: Parameters, rate: float) -> None:
         """Update the parameters in place."""

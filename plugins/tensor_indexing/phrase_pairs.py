@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from embeddings.corpora.phrases.lexicon import Lexicon
     from embeddings.plugins.tensor_indexing.fit_settings import CompositionSettings
 
+TRAIN, DEV, TEST = range(3)  # parts of the examples
 ANY = "any"  # the type of all phrases together, and of those without a type
 PhraseSource = Union["PhraseList", "Iterable[Triple | Phrase | Sequence[str]]", str, "os.PathLike[str]"]
 
@@ -57,6 +58,7 @@ def find_examples(
     Types come from a list, else from the lexicon of the settings or from `lexicon`. With `case` "lower" the phrases of
     a list are lower-cased like the words.
     """
+    from embeddings.corpora.phrases.lexicon import english_lexicon, read_lexicon
     from embeddings.corpora.phrases.phrase_list import PhraseList
     from embeddings.corpora.phrases.pos_types import tag_codes, triples
     from embeddings.corpora.tokenizers import lower_case
@@ -64,7 +66,10 @@ def find_examples(
     if phrases is not None and settings.phrase_list is not None:
         raise SettingError("phrases and phrase_list both name the phrases to learn from: leave one out")
     source = read_source(settings.phrase_list if phrases is None else phrases, joiner)
-    tags = read_lexicon(settings.lexicon or lexicon) if settings.typed else {}
+    tags: Lexicon = {}
+    if settings.typed:
+        path = settings.lexicon or lexicon
+        tags = english_lexicon() if path is None else read_lexicon(path)
     if isinstance(source, list):
         examples = to_examples(words, source, typed=settings.typed)
     else:
@@ -87,13 +92,6 @@ def read_source(phrases: PhraseSource | None, joiner: str) -> "PhraseList | list
     entries = list(phrases)
     complete = [one for one in entries if isinstance(one, Triple)]
     return complete if len(complete) == len(entries) else PhraseList(entries)  # type: ignore[arg-type]  # no Triple
-
-
-def read_lexicon(path: str | None) -> "Lexicon":
-    """The part of speech of each word, by a file or by default of English."""
-    from embeddings.corpora.phrases import lexicon
-
-    return lexicon.english_lexicon() if path is None else lexicon.read_lexicon(path)
 
 
 def to_examples(words: Vocabulary, phrases: "Iterable[Triple]", *, typed: bool = True, missing: int = 0) -> Examples:
@@ -123,3 +121,14 @@ def to_examples(words: Vocabulary, phrases: "Iterable[Triple]", *, typed: bool =
     ]
     table = np.array(sorted(rows, key=lambda row: (row[0], row[3], row[1])), np.int32).reshape(-1, 4)
     return Examples(types, table, left_out)
+
+
+def split(phrases: np.ndarray, held_out: float, seed: int) -> np.ndarray:
+    """The part of each example (examples,) from the rows of its phrase; `held_out` are dev, as many test."""
+    tokens, position = np.unique(phrases, return_inverse=True)
+    order = np.random.default_rng(seed).permutation(len(tokens))
+    each = round(len(tokens) * held_out)
+    parts = np.full(len(tokens), TRAIN, np.int32)
+    parts[order[:each]] = DEV
+    parts[order[each : 2 * each]] = TEST
+    return np.asarray(parts[position])

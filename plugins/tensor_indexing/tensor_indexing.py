@@ -21,14 +21,14 @@ from embeddings.settings import option, with_optional_fields
 from embeddings.training.progress import Report
 from embeddings.training.result import Interrupted
 from embeddings.training.run_options import RunOptions, train_arguments
-from embeddings.training.task import WindowSettings, check_threads_and_seed
+from embeddings.training.task import WindowTrainer, check_threads_and_seed
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus
 
 NAME = "tensor-indexing"
-BaseSettings = with_optional_fields("BaseSettings", WindowSettings, "as in --base")
+BaseSettings = with_optional_fields("BaseSettings", WindowTrainer, "as in --base")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ class TensorIndexing(CompositionSettings, BaseSettings):  # type: ignore[misc, v
     def __post_init__(self) -> None:
         super().__post_init__()
         accepted_names, required_names = (
-            {field.name for field in fields(kind)} for kind in (self.base_class, WindowSettings)
+            {field.name for field in fields(kind)} for kind in (self.base_class, WindowTrainer)
         )
         if not required_names <= accepted_names or "base" in accepted_names:
             raise SettingError(f"base must be a trainer of words from context windows, got {self.base!r}")
@@ -54,7 +54,7 @@ class TensorIndexing(CompositionSettings, BaseSettings):  # type: ignore[misc, v
     @cached_property
     def words(self) -> Any:
         """The trainer of words, with the settings that are set, and its own defaults for others."""
-        values = {field.name: getattr(self, field.name) for field in fields(WindowSettings)}
+        values = {field.name: getattr(self, field.name) for field in fields(WindowTrainer)}
         return self.base_class(**{name: value for name, value in values.items() if value is not None})
 
     @property

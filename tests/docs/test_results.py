@@ -16,7 +16,7 @@ from index_benchmarks import read_benchmark
 from embeddings import registry
 from embeddings.eval.benchmark import result_rows, result_table, tools
 from embeddings.eval.index_quality.recall_plot import families
-from embeddings.eval.index_quality.recall_table import markdown_tables
+from embeddings.eval.index_quality.recall_report import markdown_tables
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "eval" / "results"

@@ -10,8 +10,7 @@ import pytest
 from embeddings.errors import OutputError
 from embeddings.eval import Suite, compare_scores
 from embeddings.eval.report import EvaluatedVectors, write_report
-from embeddings.eval.report.interval_plot import Scale
-from embeddings.eval.report.report_tables import summary
+from embeddings.eval.report.report_tables import Scale, summary
 from embeddings.eval.report.run_record import fingerprint
 from embeddings.eval.report.word_map import choose_words, neighbour_rows, project, rotate_onto, word_maps
 from embeddings.support.cosine import normalize

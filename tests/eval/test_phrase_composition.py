@@ -17,8 +17,8 @@ from embeddings.eval.measures.held_out_phrases import median_interval
 from embeddings.eval.report import EvaluatedVectors, write_report
 from embeddings.eval.statistics.confidence_intervals import normal_interval
 from embeddings.plugins.tensor_indexing.composer import Composer
+from embeddings.plugins.tensor_indexing.phrase_pairs import TEST
 from embeddings.plugins.tensor_indexing.ranks import cosine_ranks
-from embeddings.plugins.tensor_indexing.split import TEST
 
 HEADING = "participant type ver s1lemma1 s1lemma2 s2lemma1 s2lemma2 rating\n"
 

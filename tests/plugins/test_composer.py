@@ -11,8 +11,7 @@ from embeddings.corpora.phrases import PhraseList, Triple
 from embeddings.corpora.vocabulary import UnknownWordError, Vocabulary
 from embeddings.errors import FormatError, SettingError
 from embeddings.plugins.tensor_indexing.composer import Composer
-from embeddings.plugins.tensor_indexing.phrase_pairs import ANY, find_examples, to_examples
-from embeddings.plugins.tensor_indexing.split import DEV, TEST, TRAIN
+from embeddings.plugins.tensor_indexing.phrase_pairs import ANY, DEV, TEST, TRAIN, find_examples, to_examples
 
 WORDS = ["red", "car", "play", "role", "the", "red_car", "play_role", "car_role", "play_the_role", "run_car"]
 VOCABULARY = Vocabulary(WORDS, np.arange(len(WORDS), 0, -1))

@@ -16,8 +16,7 @@ from embeddings.plugins.tensor_indexing import gradient_descent, linear_solvers
 from embeddings.plugins.tensor_indexing.fitting import check_enough, fit
 from embeddings.plugins.tensor_indexing.functions import TensorIndexing
 from embeddings.plugins.tensor_indexing.linear_solvers import PhraseVectors
-from embeddings.plugins.tensor_indexing.phrase_pairs import ANY, to_examples
-from embeddings.plugins.tensor_indexing.split import DEV, TEST, TRAIN, split
+from embeddings.plugins.tensor_indexing.phrase_pairs import ANY, DEV, TEST, TRAIN, split, to_examples
 
 
 def part(seed, n=60, dim=4):

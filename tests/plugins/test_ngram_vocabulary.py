@@ -154,17 +154,6 @@ def test_pruned_types_are_in_no_ngram():
     assert all(set(word) <= set("ab") for word in ngrams if len(word) > 1)
 
 
-@pytest.mark.parametrize(
-    ("invalid", "message"),
-    [({"max_n": 0}, r"max_n.*64.*0"), ({"max_n": 65}, r"max_n.*65"), ({"min_count": 0}, "min_count"),
-     ({"per_length": []}, "per_length"), ({"per_length": [1, -1]}, "per_length"), ({"max_ngrams": 0}, "max_ngrams"),
-     ({"per_length": [1, 2, 3, 4, 5]}, r"per_length.*4.*\[1, 2, 3, 4, 5\]")],
-)  # fmt: skip
-def test_invalid_settings_are_refused(invalid, message):
-    with pytest.raises(SettingError, match=message):
-        frequent_ngrams(encode("abc"), **invalid)
-
-
 def test_a_fixed_vocabulary_is_refused():
     from embeddings.corpora.vocabulary import Vocabulary
 

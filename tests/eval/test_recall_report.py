@@ -7,8 +7,14 @@ from index_benchmarks import read_benchmark
 
 from embeddings.errors import OutputError
 from embeddings.eval.index_quality.recall import GridResult, IndexQuality
-from embeddings.eval.index_quality.recall_report import FILES, check_folder, write_report
-from embeddings.eval.index_quality.recall_table import fastest, markdown_tables, speed_row
+from embeddings.eval.index_quality.recall_report import (
+    FILES,
+    check_folder,
+    fastest,
+    markdown_tables,
+    speed_row,
+    write_report,
+)
 
 MACHINE = {"processor": "P", "cores_available": 1, "cores": 2, "system": "S", "packages": {"numpy": "2"}, "date": "D"}
 EXACT = IndexQuality("v", "exact", 900, 8, 10, 10, 1.0, 1.0, 1.0, 1.0, 1.0, 900.0, 1234.5, 5000.0, 0.0, 0)
