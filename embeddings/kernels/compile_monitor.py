@@ -9,7 +9,8 @@ from typing import Any
 
 from numba.core import event
 
-from embeddings.support.logs import notice
+from embeddings.support.cache_folder import cache_folder
+from embeddings.support.logs import log, notice
 
 
 class CompileMonitor(event.Listener):  # type: ignore[misc]
@@ -30,6 +31,10 @@ class CompileMonitor(event.Listener):  # type: ignore[misc]
         self.start, self.collects = perf_counter(), gc.isenabled()
         gc.disable()
         name = kernel_owner(event.data["dispatcher"].py_func.__module__)
+        if not self.logged and cache_folder("kernels") is None:
+            log.warning(
+                "compiled code cannot be kept, so every run compiles: set EMBEDDINGS_CACHE to a writable folder"
+            )
         if name not in self.logged:
             self.logged.add(name)
             notice(f"compiling {name} (once on this machine) ...")

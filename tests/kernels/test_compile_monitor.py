@@ -1,0 +1,92 @@
+"""A compilation is announced once, counted, and free of garbage collection; a cache that is missing is a warning."""
+
+import gc
+import logging
+
+import numpy as np
+import pytest
+
+from embeddings.kernels.compile_monitor import CompileMonitor, kernel_owner, monitor
+from embeddings.kernels.jit import entry_point
+from embeddings.support import logs
+
+
+def new_kernel():
+    @entry_point
+    def add(x):
+        return x + 1
+
+    return add
+
+
+@pytest.fixture
+def notices(monkeypatch):
+    lines = []
+    monkeypatch.setattr(logs, "notice_printers", [lines.append])
+    monkeypatch.setattr(monitor, "logged", set())
+    return lines
+
+
+def test_a_compilation_is_announced_once_and_counted(notices):
+    before, kernel = monitor.seconds, new_kernel()
+    kernel(np.int64(1))
+    kernel(np.float64(1))
+    assert len(notices) == 1
+    assert "compiling" in notices[0]
+    assert __name__ in notices[0]
+    assert monitor.seconds > before
+
+
+def test_a_compiled_kernel_is_not_announced(notices):
+    kernel = new_kernel()
+    kernel(np.int64(1))
+    notices.clear()
+    monitor.logged.clear()
+    kernel(np.int64(2))
+    assert notices == []
+
+
+class Event:
+    """As numba reports a compilation of this function."""
+
+    def __init__(self):
+        self.data = {"dispatcher": type("Dispatcher", (), {"py_func": staticmethod(new_kernel)})}
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_garbage_collection_pauses_until_the_outermost_compilation_ends(notices, enabled):
+    own = CompileMonitor()
+    (gc.enable if enabled else gc.disable)()
+    try:
+        own.on_start(Event())
+        own.on_start(Event())
+        assert not gc.isenabled()
+        own.on_end(Event())
+        assert not gc.isenabled()
+        own.on_end(Event())
+        assert gc.isenabled() == enabled
+    finally:
+        gc.enable()
+
+
+def test_a_missing_cache_is_a_warning_with_the_remedy(notices, tmp_path, monkeypatch, caplog):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("EMBEDDINGS_CACHE", str(tmp_path / "file" / "cache"))
+    with caplog.at_level(logging.WARNING, "embeddings"):
+        CompileMonitor().on_start(Event())
+        gc.enable()
+    assert "EMBEDDINGS_CACHE" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("module", "owner"),
+    [
+        ("embeddings.plugins.fasttext", "fasttext"),
+        ("embeddings.plugins.structured_skipgram", "structured-skipgram"),
+        ("embeddings.plugins.sembei.lattice", "sembei"),
+        ("embeddings.corpora.scanner", "the text reader"),
+        ("another.package", "kernels of another.package"),
+    ],
+)
+def test_owners_are_named_in_the_words_of_users(module, owner):
+    assert kernel_owner(module) == owner
