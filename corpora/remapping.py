@@ -2,7 +2,6 @@
 
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +20,7 @@ from embeddings.corpora.encoded_corpus import (
 )
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError
-from embeddings.support.arrow_arrays import to_string_array
+from embeddings.support.arrow_arrays import find_words
 
 
 def remap(encoded: EncodedCorpus, vocabulary: Vocabulary, folder: Path) -> None:
@@ -49,11 +48,7 @@ def remap(encoded: EncodedCorpus, vocabulary: Vocabulary, folder: Path) -> None:
 
 def id_mapping(old: Vocabulary, new: Vocabulary) -> NDArray[np.int32]:
     """Return the new id for each id of the old vocabulary, and for the id of unknown words behind them."""
-    import pyarrow.compute
-
-    rows = pyarrow.compute.index_in(to_string_array(old.column), value_set=to_string_array(new.column))
-    ids: Any = pyarrow.compute.fill_null(rows, len(new)).to_numpy(zero_copy_only=False)
-    return np.append(ids, len(new)).astype(np.int32)
+    return np.append(find_words(old.column, new.column, len(new)), np.int32(len(new)))
 
 
 def remapped_fingerprint(fingerprint: str, vocabulary: Vocabulary) -> str:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from embeddings.errors import CorpusError, EmbeddingsError, FormatError, SettingError
 from embeddings.support.arrow_arrays import combine_chunks, to_arrow, to_numpy, to_string_array
+from embeddings.support.arrow_files import write_table
 from embeddings.support.files import atomic_write
 from embeddings.support.word_list import WordList
 
@@ -184,12 +185,8 @@ class Vocabulary:
 
         table = pyarrow.table({"word": to_string_array(self.column), "count": to_arrow(self.counts)})
         table = table.replace_schema_metadata({TOTAL: str(self.total)})
-        with (
-            atomic_write(path, force=force) as temporary,
-            temporary.open("wb") as stream,
-            pyarrow.ipc.new_file(stream, table.schema) as writer,
-        ):
-            writer.write_table(table)
+        with atomic_write(path, force=force) as temporary:
+            write_table(table, temporary)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Vocabulary":

@@ -26,16 +26,12 @@ Run = tuple[NDArray[np.int64], NDArray[Any]]  # ascending keys and their counts
 
 
 class PhraseTokens(NamedTuple):
-    """A corpus with joined phrases.
+    """A corpus with joined phrases."""
 
-    ids: (tokens,) int32: words of the vocabulary, then the id of unknown words, then phrases. sentences: (S + 1,) where
-    they begin in `ids`. counts: (size,) occurrences of each id. unknown: the id of unknown words.
-    """
-
-    ids: Any
-    sentences: Any
-    counts: NDArray[np.int64]
-    unknown: int
+    ids: Any  # (tokens,) int32: words of the vocabulary, then the id of unknown words, then phrases
+    sentences: Any  # (S + 1,) where they begin in `ids`
+    counts: NDArray[np.int64]  # (size,) occurrences of each id
+    unknown: int  # the id of unknown words
 
     @property
     def size(self) -> int:
@@ -44,18 +40,13 @@ class PhraseTokens(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """Frequent pairs of words.
+    """Frequent pairs of words, as arrays (pairs,)."""
 
-    first, second: (pairs,) ids. between: (pairs,) the connectors between them: 0 for none, else their numbers from 1 as
-    digits of an integer in the base of the number of connectors. counts: (pairs,) occurrences. distinct: the number of
-    different pairs, including rare ones.
-    """
-
-    first: NDArray[np.int64]
+    first: NDArray[np.int64]  # ids
     second: NDArray[np.int64]
-    between: NDArray[np.int64]
+    between: NDArray[np.int64]  # connectors: 0 for none, else their numbers as digits in the base of their number
     counts: NDArray[np.int64]
-    distinct: int
+    distinct: int  # the number of different pairs, including rare ones
 
 
 def count_pairs(
@@ -75,18 +66,16 @@ def count_pairs(
     size, base = tokens.size, int(connectors.max(initial=0))
     check_key_size(size, base)
     runs = spill(sorted_runs(tokens, connectors, chunk), scratch)
-    parts: list[Run] = []
+    parts: list[Run] = [(np.empty(0, np.int64), np.empty(0, np.int64))]
     distinct = 0
     for keys, counts in merge(runs, merge_size):
         distinct += len(keys)
         is_frequent = counts >= min_count
         parts.append((keys[is_frequent], counts[is_frequent]))
-    keys, counts = (
-        (np.concatenate(part) for part in zip(*parts, strict=True)) if parts else (np.empty(0, np.int64),) * 2
-    )
+    keys, counts = (np.concatenate(part) for part in zip(*parts, strict=True))
     rest, second = np.divmod(keys, size)
     between, first = np.divmod(rest, size)
-    return Pairs(first, second, between, counts.astype(np.int64), distinct)
+    return Pairs(first, second, between, counts, distinct)
 
 
 def check_key_size(size: int, base: int) -> None:
@@ -111,24 +100,25 @@ def sorted_runs(tokens: PhraseTokens, connectors: NDArray[np.int32], chunk: int)
         yield np.unique(buffer[:n_pairs], return_counts=True)
 
 
-def spill(runs: Iterator[Run], scratch: Path) -> Sequence[Run]:
+def spill(runs: Iterator[Run], scratch: Path) -> list[Run]:
     """Return the runs: a single one in memory, several memory-mapped from disk."""
-    parts: list[Any] = []
+    parts: list[Run] = []
     for number, run in enumerate(runs):
-        with output_errors(scratch):
-            if number == 1:
-                parts[0] = store_run(parts[0], scratch, 0)
-            parts.append(store_run(run, scratch, number) if number else run)
+        if number == 1:
+            parts[0] = store_run(parts[0], scratch, 0)
+        parts.append(store_run(run, scratch, number) if number else run)
     return parts
 
 
-def store_run(run: Run, scratch: Path, number: int) -> Any:
+def store_run(run: Run, scratch: Path, number: int) -> Run:
     """Write a run to disk and memory-map it."""
     paths = [scratch / f"{part}-{number}.npy" for part in ("keys", "counts")]
-    for array, path in zip(run, paths, strict=True):
-        with path.open("wb") as stream:
-            write_npy(array, stream)
-    return tuple(np.load(path, mmap_mode="r") for path in paths)
+    with output_errors(scratch):
+        for array, path in zip(run, paths, strict=True):
+            with path.open("wb") as stream:
+                write_npy(array, stream)
+        keys, counts = (np.load(path, mmap_mode="r") for path in paths)
+    return keys, counts
 
 
 def merge(runs: Sequence[Run], size: int) -> Iterator[Run]:
@@ -140,23 +130,16 @@ def merge(runs: Sequence[Run], size: int) -> Iterator[Run]:
     if len(runs) == 1:
         yield runs[0]
         return
-    positions = [0] * len(runs)
-    share = max(size // max(len(runs), 1), 1)
-    while any(position < len(keys) for position, (keys, _) in zip(positions, runs, strict=True)):
-        windows = [keys[position : position + share] for position, (keys, _) in zip(positions, runs, strict=True)]
-        ends = [
-            window[-1]
-            for window, position, (keys, _) in zip(windows, positions, runs, strict=True)
-            if position + share < len(keys)
-        ]
-        bound = min(ends, default=np.iinfo(np.int64).max)
-        lengths = [int(np.searchsorted(window, bound, "right")) for window in windows]
-        counts = [run[1][position : position + n] for position, n, run in zip(positions, lengths, runs, strict=True)]
-        yield add_counts([window[:n] for window, n in zip(windows, lengths, strict=True)], counts)
-        positions = [position + n for position, n in zip(positions, lengths, strict=True)]
+    width = max(size // max(len(runs), 1), 1)
+    while any(len(keys) for keys, _ in runs):
+        bound = min((keys[width - 1] for keys, _ in runs if len(keys) > width), default=np.iinfo(np.int64).max)
+        lengths = [int(np.searchsorted(keys[:width], bound, "right")) for keys, _ in runs]
+        parts = [(keys[:n], counts[:n]) for n, (keys, counts) in zip(lengths, runs, strict=True)]
+        yield add_counts(*zip(*parts, strict=True))
+        runs = [(keys[n:], counts[n:]) for n, (keys, counts) in zip(lengths, runs, strict=True)]
 
 
-def add_counts(keys: list[NDArray[np.int64]], counts: list[NDArray[Any]]) -> Run:
+def add_counts(keys: Sequence[NDArray[np.int64]], counts: Sequence[NDArray[Any]]) -> Run:
     """Merge ascending keys and add the counts of equal ones."""
     all_keys = np.concatenate(keys)
     order = np.argsort(all_keys, kind="stable")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from embeddings.corpora.phrases.phrase import Phrase
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.kernels.jit import allocating_entry_point, inline
-from embeddings.support.arrow_arrays import to_string_array
+from embeddings.support.arrow_arrays import find_words
 
 Array = Any
 Int = Any
@@ -18,30 +18,20 @@ NONE = -1
 
 
 class PhraseTrie(NamedTuple):
-    """A trie of P phrases over V words.
+    """A trie of P phrases over V words."""
 
-    in_phrase: (V + 1,) whether a word, or V for an unknown word, is in any phrase. keys, children: the edges as a hash
-    table from node << 32 | word to a node; the root is 0. ends: (nodes,) the phrase that ends at a node, or NONE.
-    steps: (P,) the pass that joins each phrase. starts, words: the concatenated words of all phrases.
-    """
-
-    in_phrase: NDArray[np.uint8]
-    keys: NDArray[np.int64]
-    children: NDArray[np.int32]
-    ends: NDArray[np.int32]
-    steps: NDArray[np.int32]
-    starts: NDArray[np.int64]
-    words: NDArray[np.int32]
+    in_phrase: NDArray[np.uint8]  # (V + 1,) whether a word, or V for an unknown word, is in any phrase
+    keys: NDArray[np.int64]  # edges as a hash table, from node << 32 | word; the root is 0
+    children: NDArray[np.int32]  # to a node
+    ends: NDArray[np.int32]  # (nodes,) the phrase that ends at a node, or NONE
+    steps: NDArray[np.int32]  # (P,) the pass that joins each phrase
+    starts: NDArray[np.int64]  # of each phrase in `words`
+    words: NDArray[np.int32]  # of all phrases
 
 
 def build(vocabulary: Vocabulary, phrases: Sequence[Phrase]) -> tuple[PhraseTrie, list[Phrase]]:
     """Build the trie of the phrases whose words are all in the vocabulary; returns these phrases too."""
-    import pyarrow
-    import pyarrow.compute
-
-    flat = to_string_array([word for phrase in phrases for word in phrase.words])
-    rows = pyarrow.compute.index_in(flat, value_set=to_string_array(vocabulary.column))
-    ids = pyarrow.compute.fill_null(rows, NONE).to_numpy(zero_copy_only=False).astype(np.int32)
+    ids = find_words([word for phrase in phrases for word in phrase.words], vocabulary.column, NONE)
     lengths = np.array([len(phrase.words) for phrase in phrases], np.int64)
     is_known = np.ones(len(phrases), bool)
     is_known[np.repeat(np.arange(len(phrases)), lengths)[ids < 0]] = False

@@ -5,17 +5,11 @@ from collections.abc import Callable
 HEAD = 8192  # bytes, by default
 MAX_READ = 1 << 20  # bytes requested at once, whatever size the header of a file claims
 
-Read = Callable[[int], bytes]
+Read = Callable[[int], bytes]  # returns up to the given number of bytes, b"" only at the end
 
 
 class PeekableStream:
-    """Reads a stream from its start after `head` was inspected, and counts the bytes read.
-
-    Arguments:
-        read: returns up to the given number of bytes, and b"" only at the end of the stream.
-        name: of the stream, for messages.
-        head_size: bytes to look ahead.
-    """
+    """Reads a stream from its start after `head` was inspected, and counts the bytes read."""
 
     closed = False  # for pyarrow: whoever opened the stream closes it
 

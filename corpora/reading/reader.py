@@ -19,6 +19,7 @@ from embeddings.corpora.reading.text_rows import (
     TextBlock,
     describe,
     merge_parts,
+    rows_from_cells,
     split_text,
     text_blocks,
 )
@@ -200,17 +201,11 @@ class SourceReader:
                 if len(data) < self.size:
                     small_documents.append(data)
                 else:
-                    yield join_documents(small_documents)
+                    yield rows_from_cells(small_documents).to_block()
                     small_documents = []
                     yield from split_text(data, self.size)
-            yield join_documents(small_documents)
+            yield rows_from_cells(small_documents).to_block()
         self.progress(self.done)
-
-
-def join_documents(documents: list[bytes]) -> TextBlock:
-    """Join complete documents to one block."""
-    ends = np.cumsum(np.fromiter(map(len, documents), np.int64, len(documents)))
-    return TextBlock(b"".join(documents), ends, items=True, is_complete=True)
 
 
 def refuse_path(item: str) -> None:

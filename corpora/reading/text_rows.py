@@ -14,16 +14,12 @@ MAX_ROW = 1 << 28  # bytes of a row of CSV or JSON lines, which is held in memor
 
 @dataclass(frozen=True)
 class TextBlock:
-    """Complete code points of UTF-8 text; `parts` are the ends, in bytes, of the files or items in it.
-
-    items: each part is one document, else blank lines separate documents. is_complete: the last part ends with the
-    block; otherwise it continues in the next one.
-    """
+    """Complete code points of UTF-8 text."""
 
     data: bytes
-    parts: Sequence[int] | NDArray[np.int64]
-    items: bool
-    is_complete: bool
+    parts: Sequence[int] | NDArray[np.int64]  # the ends, in bytes, of the files or items in it
+    items: bool  # each part is one document; else blank lines separate documents
+    is_complete: bool  # the last part ends with the block; else it continues in the next one
 
 
 @dataclass(frozen=True)
@@ -42,17 +38,18 @@ class Rows:
         ends = self.ends[:count]
         return Rows(self.data[: ends[-1] if len(ends) else 0], ends, self.tags and self.tags[:count])
 
+    def to_block(self) -> TextBlock:
+        """Return the texts as one block."""
+        return TextBlock(self.data, self.ends, items=True, is_complete=True)
+
 
 @dataclass
 class ColumnSelection:
-    """The requested columns.
-
-    inferred_columns: the text column of each file for which none was requested.
-    """
+    """The requested columns."""
 
     text: str | None = None
     tag: str | None = None
-    inferred_columns: dict[str, str] = field(default_factory=dict)
+    inferred_columns: dict[str, str] = field(default_factory=dict)  # of each file for which no text was requested
 
     def text_column(self, file: str, candidates: Sequence[str], names: Sequence[str]) -> str:
         """Return the text column of a file with these columns, of which `candidates` hold strings."""
@@ -144,7 +141,7 @@ def concatenate_rows(parts: list[Rows]) -> Rows:
     return Rows(b"".join(rows.data for rows in parts), ends, tags)
 
 
-def rows_from_cells(cells: Sequence[bytes], tags: Tags | None) -> Rows:
+def rows_from_cells(cells: Sequence[bytes], tags: Tags | None = None) -> Rows:
     """Build rows from their texts."""
     ends = np.cumsum(np.fromiter(map(len, cells), np.int64, len(cells)))
     return Rows(b"".join(cells), ends, tags)

@@ -27,6 +27,15 @@ def string_scalar(word: str) -> Any:
     return to_string_array([word])[0]
 
 
+def find_words(words: Any, column: Any, missing: int) -> NDArray[np.int32]:
+    """Return the row of each word in a column of words, `missing` if it is not there (n,)."""
+    import pyarrow.compute as pc
+
+    rows = pc.index_in(to_string_array(words), value_set=to_string_array(column))
+    result: NDArray[np.int32] = pc.fill_null(rows, missing).to_numpy(zero_copy_only=False).astype(np.int32)
+    return result
+
+
 def to_arrow(values: NDArray[Any]) -> Any:
     """Convert numbers or booleans (n,) to an Arrow array; contiguous numbers are not copied."""
     import pyarrow as pa
