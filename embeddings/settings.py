@@ -47,11 +47,10 @@ def field_types(trainer: type) -> dict[str, Any]:
 
 def with_optional_fields(name: str, settings: type, default_note: str) -> Any:
     """A settings class with the same fields, all defaulting to None; help texts show `default_note` as the default."""
-    fields = []
+    fields, hints = [], field_types(settings)
     for field in dataclasses.fields(settings):
         metadata = {**field.metadata, "help": f"{field.metadata['help']}  [default: {default_note}]"}
-        hint = field_types(settings)[field.name]
-        fields.append((field.name, hint | None, dataclasses.field(default=None, metadata=metadata)))
+        fields.append((field.name, hints[field.name] | None, dataclasses.field(default=None, metadata=metadata)))
     return dataclasses.make_dataclass(name, fields, bases=(Settings,), frozen=True, kw_only=True)
 
 
@@ -68,24 +67,8 @@ def flag(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def check(settings: Any) -> None:
-    """Check the type and bounds of every field; numpy numbers become Python numbers.
-
-    Raises:
-        SettingError: a value has the wrong type or is out of bounds.
-    """
-    hints = field_types(type(settings))
-    for field in dataclasses.fields(settings):
-        value = check_value(field.name, getattr(settings, field.name), hints[field.name], field.metadata)
-        object.__setattr__(settings, field.name, value)
-
-
 def check_value(name: str, value: Any, kind: Any, bounds: Mapping[str, Any]) -> Any:
-    """`value` converted to the type `kind`; `bounds` may hold `ge`, `le` and `gt`.
-
-    Raises:
-        SettingError: the value has the wrong type or is out of bounds.
-    """
+    """`value` converted to the type `kind`, if it has that type and is in `bounds`: `ge`, `le` and `gt`."""
     kind, optional = split_optional(kind)
     if value is None and optional:
         return None
@@ -105,11 +88,7 @@ def check_value(name: str, value: Any, kind: Any, bounds: Mapping[str, Any]) -> 
 
 
 def check_bounds(name: str, value: Any, bounds: Mapping[str, Any]) -> None:
-    """Refuse a number out of bounds; NaN and infinities are always refused.
-
-    Raises:
-        SettingError: the number is out of bounds.
-    """
+    """Refuse a number out of bounds; NaN and infinities are always refused."""
     ge, le, gt = (bounds.get(key) for key in ("ge", "le", "gt"))
     finite = isinstance(value, Integral) or math.isfinite(value)
     if finite and (ge is None or value >= ge) and (le is None or value <= le) and (gt is None or value > gt):
@@ -139,7 +118,11 @@ class Settings:
         return super().__new__(cls)
 
     def __post_init__(self) -> None:
-        check(self)
+        """Check the type and bounds of every field; numpy numbers become Python numbers."""
+        hints = field_types(type(self))
+        for field in dataclasses.fields(self):
+            value = check_value(field.name, getattr(self, field.name), hints[field.name], field.metadata)
+            object.__setattr__(self, field.name, value)
 
 
 @dataclass(frozen=True, kw_only=True)

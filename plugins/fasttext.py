@@ -31,7 +31,6 @@ from embeddings.models.subwords import (
 )
 from embeddings.plugins import cbow, skipgram
 from embeddings.settings import option
-from embeddings.training import continued_training
 from embeddings.training.parameters import Arrays, random_rows, unpad, zero_rows
 from embeddings.training.task import Task, WindowTrainer
 
@@ -198,9 +197,10 @@ class FastText(WindowTrainer):
 
     def initial_subwords(self, task: Task) -> SubwordTables:
         """The initial rows that the words of a vocabulary are composed of."""
-        words, continued = task.vocabulary.words, continued_training.table_rows(task.run_options.continued, "ngrams")
+        words, continued = task.vocabulary.words, task.run_options.continued
         offsets, hashes = ngram_hashes(words, self.min_n, self.max_n)
-        buckets = 0 if self.max_n == 0 else self.buckets or continued or default_buckets(hashes)
+        old_buckets = 0 if continued is None else len(continued.tables.get("ngrams", ()))
+        buckets = 0 if self.max_n == 0 else self.buckets or old_buckets or default_buckets(hashes)
         own, ngrams = random_rows(len(words), self.dim, task.seed), random_rows(buckets, self.dim, task.seed + 2**32)
         return SubwordTables(own, ngrams, offsets, bucket_rows(hashes, buckets))
 

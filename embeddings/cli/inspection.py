@@ -16,7 +16,7 @@ from embeddings.indexes.index_files import RECORD as INDEX
 from embeddings.indexes.index_files import read_record
 from embeddings.models.model_files import MODEL_JSON, TENSORS, VECTORS, VOCABULARY, read_model_json
 from embeddings.support import tensors
-from embeddings.training.checkpoint_summary import find_checkpoints, summarize_checkpoints
+from embeddings.training.checkpoints import find_checkpoints, summarize_checkpoints
 from embeddings.training.run_log_reader import is_log, summarize_log
 from embeddings.vectors import format_dispatch
 

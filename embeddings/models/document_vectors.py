@@ -22,20 +22,6 @@ DOCUMENTS = "documents"  # the table of document vectors
 Infer = Callable[..., np.ndarray]
 
 
-def document_vectors_of(model: "Model") -> Vectors:
-    """The vectors of a model's documents, named by their tags, or numbered from "0" on."""
-    table = model.tables.get(DOCUMENTS)
-    if table is None:
-        raise SettingError(f"{model.name} models have no document vectors; train paragraph-dbow or paragraph-dm")
-    names = document_numbers(len(table)) if model.tags is None else model.tags.to_pylist()
-    try:
-        return Vectors(names, table)
-    except SettingError as error:
-        raise FormatError(
-            f"the {model.name} model is broken: its tags do not fit its document vectors: {error}"
-        ) from None
-
-
 def document_numbers(count: int) -> list[str]:
     """The names of documents without tags."""
     return [str(number) for number in range(count)]
@@ -115,23 +101,14 @@ class ConcatenatedModels:
                 )
         return Vectors(first.words, np.concatenate([first.matrix, *(other.matrix for other in others)], axis=1))
 
-    def infer(
-        self,
-        texts: "Corpus | Iterable[Any]",
-        *,
-        epochs: int | None = None,
-        seed: int = 1,
-        threads: int | None = None,
-        report: Callable[[int, int], object] | None = None,
-    ) -> np.ndarray:
-        """Vectors for new documents, (texts, sum of dims); arguments and errors as `Model.infer`."""
+    def infer(self, texts: "Corpus | Iterable[Any]", **options: Any) -> np.ndarray:
+        """Vectors for new documents, (texts, sum of dims); options and errors as `Model.infer`."""
         from embeddings.corpora.corpus import Corpus
 
         if isinstance(texts, Corpus):
             self._check_same_documents_setting()
         else:
             texts = as_list(texts)
-        options: dict[str, Any] = {"epochs": epochs, "seed": seed, "threads": threads, "report": report}
         return np.concatenate([model.infer(texts, **options) for model in self.models], axis=1)
 
     def corpus(self, *sources: Any, **columns: Any) -> "Corpus":

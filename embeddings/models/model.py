@@ -4,6 +4,7 @@ import json
 import os
 import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -17,7 +18,7 @@ from embeddings.errors import FormatError, SettingError
 from embeddings.models.document_vectors import (
     DOCUMENTS,
     Infer,
-    document_vectors_of,
+    document_numbers,
     installed_inferencer,
     load_extras,
     save_extras,
@@ -139,7 +140,14 @@ class Model(InteropMixin):
         Raises:
             SettingError: the model has none.
         """
-        return document_vectors_of(self)
+        table = self.tables.get(DOCUMENTS)
+        if table is None:
+            raise SettingError(f"{self.name} models have no document vectors; train paragraph-dbow or paragraph-dm")
+        names = document_numbers(len(table)) if self.tags is None else self.tags.to_pylist()
+        try:
+            return Vectors(names, table)
+        except SettingError as error:
+            raise FormatError(f"the {self.name} model is broken: its tags do not fit its documents: {error}") from None
 
     def infer(
         self,
@@ -271,8 +279,6 @@ def package_versions() -> dict[str, str]:
     """The versions of Python and of the packages that affect training results."""
     versions = {"python": platform.python_version()}
     for package in PACKAGES:
-        try:
+        with suppress(PackageNotFoundError):
             versions[package] = version(package)
-        except PackageNotFoundError:
-            continue
     return versions

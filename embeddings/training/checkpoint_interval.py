@@ -12,8 +12,8 @@ from embeddings.errors import SettingError
 AUTO = "auto"
 AUTO_SECONDS = 60.0  # between checkpoints
 AUTO_SHARE = 0.01  # maximum share of the time spent on writing
-TIME_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
-WORD_UNITS = {"w": 1.0, "kw": 1e3, "Mw": 1e6, "Gw": 1e9}
+SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+WORDS = {"w": 1.0, "kw": 1e3, "Mw": 1e6, "Gw": 1e9}
 PATTERN = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)([a-zA-Z]+)", re.ASCII)
 
 
@@ -32,12 +32,10 @@ class Interval:
             return cls(seconds=AUTO_SECONDS, share=AUTO_SHARE)
         match = PATTERN.fullmatch(text) if isinstance(text, str) else None
         number, unit = (float(match[1]), match[2]) if match else (0.0, "")
-        if not number or unit not in TIME_UNITS | WORD_UNITS:
+        if not number or unit not in SECONDS | WORDS:
             interval_forms = "auto, a time such as 30s, 10m or 1h, or words such as 500000w, 500kw or 5Mw"
             raise SettingError(f"the interval of checkpoints must be {interval_forms}, got {text!r}")
-        if unit in TIME_UNITS:
-            return cls(seconds=number * TIME_UNITS[unit])
-        return cls(words=number * WORD_UNITS[unit])
+        return cls(number * SECONDS.get(unit, 0.0), number * WORDS.get(unit, 0.0))
 
     def is_over(self, seconds: float, words: int, cost: float) -> bool:
         """Whether seconds and words since the last checkpoint, which took `cost` seconds, are enough."""

@@ -30,6 +30,7 @@ from embeddings.support.jsonable import to_jsonable
 from embeddings.support.logs import log
 from embeddings.training.checkpoint_interval import AUTO, Interval
 from embeddings.training.progress import Progress
+from embeddings.training.run_log_reader import is_number
 
 FORMAT_VERSION = 2
 RECORD, TENSORS = "checkpoint.json", "tensors.safetensors"
@@ -107,23 +108,17 @@ class Checkpoints:
     def latest(self) -> RunState | None:
         """The last one, its arrays memory-mapped and read-only; None if there is none."""
         paths = self.paths()
-        if not paths:
-            return None
         try:
-            return RunState(*read_record(paths[-1]), tensors.load(paths[-1] / TENSORS))
+            return RunState(*read_record(paths[-1]), tensors.load(paths[-1] / TENSORS)) if paths else None
         except FormatError as error:
             raise unusable(self, str(error)) from None
 
     def check_fingerprint(self, fingerprint: Mapping[str, Any]) -> None:
         """Refuse to resume another run, given all or a part of this run's fingerprint."""
-        paths = self.paths()
-        if not paths:
-            return
-        try:
-            saved = read_record(paths[-1])[0]
-        except FormatError as error:
-            raise unusable(self, str(error)) from None
-        check_same_run(self.folder, {name: saved.get(name) for name in fingerprint}, fingerprint)
+        state = self.latest()
+        if state is not None:
+            saved = {name: state.fingerprint.get(name) for name in fingerprint}
+            check_same_run(self.folder, saved, fingerprint)
 
     def write(self, state: RunState, words: int) -> Path:
         """Write one and remove old ones beyond `keep`; returns its folder."""
@@ -144,11 +139,9 @@ class Checkpoints:
 
     def remove_partial(self) -> None:
         """Remove incomplete checkpoints that killed processes left, and the folder if it is empty."""
-        for path in self.folder.glob(f".{NAME_PATTERN}.*{PARTIAL_SUFFIX}"):
+        folders = [path for path in self.folder.glob(NAME_PATTERN) if path.is_dir() and not (path / RECORD).exists()]
+        for path in [*self.folder.glob(f".{NAME_PATTERN}.*{PARTIAL_SUFFIX}"), *folders]:
             shutil.rmtree(path, ignore_errors=True)
-        for path in self.folder.glob(NAME_PATTERN):
-            if path.is_dir() and not (path / RECORD).exists():
-                shutil.rmtree(path, ignore_errors=True)
         with suppress(OSError):
             self.folder.rmdir()
 
@@ -238,3 +231,25 @@ def shorten(value: Any) -> str:
     """A value as text; of a long one the end, where paths differ."""
     text = str(value)
     return text if len(text) <= MAX_VALUE_LENGTH else f"…{text[1 - MAX_VALUE_LENGTH :]}"
+
+
+def find_checkpoints(path: Path) -> list[Path]:
+    """The complete checkpoints in a folder, oldest first, or the folder itself if it is one."""
+    return [path] if (path / RECORD).is_file() else Checkpoints(path).paths()
+
+
+def summarize_checkpoints(paths: list[Path]) -> dict[str, Any]:
+    """Which run they belong to, and how far the last one is."""
+    fingerprint, values = read_record(paths[-1])
+    tally = values.get("tally")
+    words, seconds = (tally.get("words"), tally.get("seconds")) if isinstance(tally, dict) else (None, None)
+    summary: dict[str, Any] = to_jsonable(
+        {
+            "trainer": fingerprint.get("trainer"),
+            "checkpoints": [path.name for path in paths],
+            "words": sum(number for number in words if is_number(number)) if isinstance(words, list) else 0,
+            "seconds": seconds if is_number(seconds) else None,
+            **{name: fingerprint.get(name) for name in ("seed", "threads", "settings", "packages")},
+        }
+    )
+    return summary

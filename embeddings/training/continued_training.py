@@ -99,9 +99,8 @@ def rows_in(old: Vocabulary, new: Vocabulary) -> np.ndarray:
     """For each word of the new vocabulary its row in the old one, -1 if it has none; int64."""
     import pyarrow.compute
 
-    found = pyarrow.compute.index_in(to_string_array(new.column), value_set=to_string_array(old.column))
-    rows: np.ndarray = pyarrow.compute.fill_null(found, -1).to_numpy(zero_copy_only=False).astype(np.int64)
-    return rows
+    rows = pyarrow.compute.index_in(to_string_array(new.column), value_set=to_string_array(old.column))
+    return np.asarray(rows.fill_null(-1), np.int64)
 
 
 def apply(model: Model, task: "Task", tables: Any) -> int:
@@ -118,11 +117,11 @@ def apply(model: Model, task: "Task", tables: Any) -> int:
             raise FormatError(f"the {model.name} model has no table {name!r}, so it cannot be trained further")
         if name in SHARED_TABLES:
             copy_rows(name, table, saved, slice(None), slice(None))
-        else:
-            copy_rows(name, table, saved, new_rows, old_rows[new_rows], words=len(model.vocabulary))
-            empty = model.tables.get(EMPTY_ROW)
-            if empty is not None and len(table) == len(task.vocabulary) + 1:
-                table[-1, : empty.shape[-1]] = empty[0]
+            continue
+        copy_rows(name, table, saved, new_rows, old_rows[new_rows], words=len(model.vocabulary))
+        empty = model.tables.get(EMPTY_ROW)
+        if empty is not None and len(table) == len(task.vocabulary) + 1:
+            table[-1, : empty.shape[-1]] = empty[0]
     return len(new_rows)
 
 
@@ -137,9 +136,3 @@ def copy_rows(
     if not fits or (words is not None and rows <= int(np.max(to_rows))):
         raise FormatError(f"the model's table {name!r} of shape {saved.shape} does not fit the settings of this run")
     flat.reshape(rows, slots, padded(dim))[to_rows, :, :dim] = saved.reshape(len(saved), slots, dim)[from_rows]
-
-
-def table_rows(model: Model | None, name: str) -> int | None:
-    """The number of rows of a model's table; None without a model or such a table."""
-    table = None if model is None else model.tables.get(name)
-    return None if table is None else len(table)

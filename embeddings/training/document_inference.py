@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.corpus import Corpus
-from embeddings.corpora.documents import corpus_documents, splits_by_line
+from embeddings.corpora.documents import DocumentUnit, corpus_documents, splits_by_line
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.reading.sources import Texts
 from embeddings.corpora.remapping import id_mapping
@@ -86,7 +86,7 @@ class DocumentInferencer:
         return corpus_settings(self.model)
 
     def infer_documents(
-        self, encoded: EncodedCorpus, unit: str, epochs: int, seed: int, threads: int, report: Report | None
+        self, encoded: EncodedCorpus, unit: DocumentUnit, epochs: int, seed: int, threads: int, report: Report | None
     ) -> np.ndarray:
         """The vectors of the documents of an encoded corpus, (documents, dim); a document is a `unit` of its text."""
         documents = corpus_documents(encoded, unit)

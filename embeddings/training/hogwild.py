@@ -17,11 +17,8 @@ REPORT_INTERVAL = 0.1  # seconds
 def run_threads(work: Work, threads: int, report: Callable[[], object]) -> None:
     """Run `work(thread, halt)` on each thread and call `report` regularly.
 
-    `halt` asks the threads to return early. It is set when `report` returns true, and on any exception.
-
-    Raises:
-        KeyboardInterrupt: the user interrupted; all threads have returned.
-        Exception: the first exception of a thread or of `report`; all threads have returned.
+    `halt` asks the threads to return early. It is set when `report` returns true, and on any exception, including
+    KeyboardInterrupt: the first one is raised again when all threads have returned.
     """
     halt = Event()
     running: set[Future[None]] = set()

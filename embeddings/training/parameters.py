@@ -74,7 +74,8 @@ def parameter_arrays(tables: Any) -> Arrays:
     """The float arrays of a NamedTuple and of NamedTuples in it, each once, by name."""
     arrays: Arrays = {}
     for name, value in tables._asdict().items():
-        inner = parameter_arrays(value) if hasattr(value, "_asdict") else {name: value} if is_parameter(value) else {}
+        is_parameter = isinstance(value, np.ndarray) and value.dtype.kind == "f"
+        inner = parameter_arrays(value) if hasattr(value, "_asdict") else {name: value} if is_parameter else {}
         for inner_name, array in inner.items():
             if any(array is other for other in arrays.values()):
                 continue
@@ -82,25 +83,6 @@ def parameter_arrays(tables: Any) -> Arrays:
                 raise ValueError(f"two tables have the name {inner_name!r}")
             arrays[inner_name] = array
     return arrays
-
-
-def is_parameter(value: Any) -> bool:
-    """Whether it is an array of floats."""
-    return isinstance(value, np.ndarray) and value.dtype.kind == "f"
-
-
-def copy_tables(tables: Any, copies: dict[int, np.ndarray] | None = None) -> Any:
-    """A NamedTuple with copies of its parameters; an array that it contains twice is copied once."""
-    copies = {} if copies is None else copies
-    values = []
-    for value in tables:
-        if is_parameter(value):
-            if id(value) not in copies:
-                copies[id(value)] = np.array(value, subok=False)
-            values.append(copies[id(value)])
-        else:
-            values.append(copy_tables(value, copies) if hasattr(value, "_asdict") else value)
-    return type(tables)(*values)
 
 
 def copy_into(table: np.ndarray, saved: np.ndarray) -> None:

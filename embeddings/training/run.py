@@ -7,6 +7,7 @@ next segment continues from there. So checkpoints, epoch ends and interrupts fin
 
 from collections.abc import Callable
 from contextlib import suppress
+from copy import deepcopy
 from dataclasses import dataclass
 from math import isfinite
 from threading import Event
@@ -21,7 +22,7 @@ from embeddings.training import continued_training
 from embeddings.training.callbacks import EpochEnd, RunStart, stateful, wants_epoch_end
 from embeddings.training.checkpoints import Checkpoints, CheckpointWriter, check_same_run, unusable
 from embeddings.training.hogwild import run_threads
-from embeddings.training.parameters import Arrays, copy_tables, parameter_arrays
+from embeddings.training.parameters import Arrays, parameter_arrays
 from embeddings.training.progress import Tally
 from embeddings.training.result import Interrupted, build_model, overflow
 from embeddings.training.state import capture, restore
@@ -144,7 +145,7 @@ class Run:
     def report_epoch_end(self, epoch: int) -> None:
         """Notify callbacks of the end of an epoch; one of them may end the run."""
         loss, progress = self.tally.losses()[epoch - 1], self.tally.progress()
-        epoch_end = EpochEnd(epoch, progress, loss, lambda: self.make_model(copy_tables(self.tables)))
+        epoch_end = EpochEnd(epoch, progress, loss, lambda: self.make_model(deepcopy(self.tables)))
         for callback in self.callbacks:
             callback.on_epoch_end(epoch_end)
         self.stopped = epoch_end.stop_requested

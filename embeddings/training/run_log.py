@@ -2,8 +2,10 @@
 
 import json
 import os
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import fmean
 from time import perf_counter
 from typing import IO, Any
 
@@ -64,8 +66,7 @@ class RunLog(Callback):
         self.losses += [progress.loss] if progress.loss is not None else []
         if perf_counter() - self.last_progress >= PROGRESS_INTERVAL or progress.words == progress.total:
             self.last_progress = perf_counter()
-            loss = sum(self.losses) / len(self.losses) if self.losses else None
-            self.losses.clear()
+            loss, self.losses = fmean(self.losses) if self.losses else None, []
             self.write("progress", **{**progress_values(progress), "loss": loss})
 
     def on_checkpoint(self, path: Path, progress: Progress) -> None:
@@ -100,10 +101,8 @@ class RunLog(Callback):
         """Write no more lines."""
         stream, self.stream = self.stream, None
         if stream is not None:
-            try:
+            with suppress(OSError):
                 stream.close()
-            except OSError:
-                return
 
 
 def open_log(path: Path, append: bool) -> IO[str]:

@@ -38,11 +38,6 @@ MAX_THREADS = 1024
 
 
 @dataclass(frozen=True, kw_only=True)
-class WindowSettings(NegativeSampling, ContextWindow, VocabularyChoice, Schedule, Dimension):
-    """The settings of models that learn words from context windows by negative sampling."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class Trainer(Settings):
     """Base of trainers. A subclass has settings, sets `trainer_name` and defines `train_task`."""
 
@@ -68,7 +63,7 @@ class Trainer(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class WindowTrainer(Trainer, WindowSettings):
+class WindowTrainer(Trainer, NegativeSampling, ContextWindow, VocabularyChoice, Schedule, Dimension):
     """Base of the trainers of models that learn words from context windows by negative sampling."""
 
 
@@ -81,7 +76,7 @@ class Task:
     """
 
     trainer: str
-    settings: WindowSettings
+    settings: WindowTrainer
     encoded: EncodedCorpus
     vocabulary: Vocabulary
     threads: int
@@ -167,7 +162,7 @@ class Task:
         return bounds
 
 
-def block_source(settings: WindowSettings, vocabulary: Vocabulary, ids: np.ndarray, lines: np.ndarray) -> BlockSource:
+def block_source(settings: WindowTrainer, vocabulary: Vocabulary, ids: np.ndarray, lines: np.ndarray) -> BlockSource:
     """What threads read of ids and line offsets with these settings."""
     return BlockSource(
         ids=ids,
@@ -227,11 +222,7 @@ def as_corpus(corpus: Corpus | str | os.PathLike[str] | Iterable[Any], trainer: 
 
 
 def check_threads_and_seed(threads: int | None, seed: int) -> tuple[int, int]:
-    """The number of threads, by default all available cores, and the seed.
-
-    Raises:
-        SettingError: one is out of range.
-    """
+    """The number of threads, by default all available cores, and the seed."""
     number = available_threads() if threads is None else threads
     threads = check_value("threads", number, int, {"ge": 1, "le": MAX_THREADS})
     seed = check_value("seed", seed, int, {"ge": 0, "le": 2**63 - 1})

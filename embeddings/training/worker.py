@@ -12,17 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from embeddings.kernels import step_buffers
 from embeddings.kernels.block import FIRST, LAST, fill_block, is_valid_block, rewind
 from embeddings.kernels.random_numbers import thread_keys
-from embeddings.kernels.step_buffers import (
-    LOSS,
-    LOSS_INTERVAL,
-    PAIRS,
-    STEPS,
-    UNTIL_SAMPLE,
-    StepBuffers,
-    with_frozen_rows,
-)
+from embeddings.kernels.step_buffers import LOSS, PAIRS, STEPS, StepBuffers
 from embeddings.training.init_vectors import WORDS
 from embeddings.training.parameters import copy_into, parameter_arrays
 from embeddings.training.progress import Tally
@@ -61,12 +54,13 @@ class Worker:
         task, self.learn_block, self.stream = run.task, run.learn_block, run.stream
         self.block, self.buffers, self.tables = run.stream.new_block(), run.new_buffers(), run.thread_tables()
         if frozen is not None:
-            self.buffers = with_frozen_rows(self.buffers, parameter_arrays(run.tables)[WORDS], frozen)
+            self.buffers = step_buffers.with_frozen_rows(self.buffers, parameter_arrays(run.tables)[WORDS], frozen)
         self.tally, self.thread = tally, thread
         key = thread_keys(task.seed, task.threads)[thread]
         self.random = np.array([key, 0], np.uint64)
         self.order = np.random.default_rng(key) if task.settings.shuffle else None
-        self.buffers.tally[UNTIL_SAMPLE] = float(key % LOSS_INTERVAL)  # sample the loss from a random window on
+        first_sample = float(key % step_buffers.LOSS_INTERVAL)  # a random window
+        self.buffers.tally[step_buffers.UNTIL_SAMPLE] = first_sample
         begin, end = task.share_bounds(self.stream.source.lines)[thread : thread + 2]
         self.share = Chunk(self.stream.source, begin, end)
         self.epochs = 0  # completed

@@ -29,7 +29,6 @@ from embeddings.plugins.sembei.pair_counts import (
     read_chunk,
 )
 
-LONGEST = 64  # tokens of an n-gram
 CHUNK_SIZE = 1 << 20  # tokens read at a time
 MAX_NGRAMS = 1 << 23  # distinct n-grams of one length in memory, 16 to 48 bytes each
 INITIAL_BITS = 10  # a new table has 2 ** INITIAL_BITS slots
@@ -88,9 +87,11 @@ def frequent_ngrams(
 
     Raises:
         CorpusError: no n-gram occurs so often.
-        SettingError: a number is out of range, or the corpus has a fixed vocabulary.
+        SettingError: the corpus has a fixed vocabulary.
     """
-    check_settings(encoded, max_n, min_count, per_length, max_ngrams)
+    if encoded.meta["fixed_vocabulary"]:
+        problem = "so it must not have a fixed vocabulary: leave out vocabulary"
+        raise SettingError(f"n-grams are counted from the corpus, {problem}")
     tokens = encoded.vocabulary.words
     counter = NgramCounter(encoded, cross_lines, min_count, max_ngrams)
     order = np.argsort(np.argsort(np.array(tokens, object)))
@@ -107,27 +108,6 @@ def frequent_ngrams(
         raise CorpusError(f"no n-gram occurs {min_count} times; lower min_count")
     vocabulary, words = spell_ngrams(sequences, np.concatenate(counts_by_length), tokens, max_vocab)
     return Ngrams(vocabulary, sequences[words >= 0], words[words >= 0], len(tokens), counter.lines)
-
-
-def check_settings(
-    encoded: EncodedCorpus, max_n: int, min_count: int, per_length: Sequence[int] | None, max_ngrams: int
-) -> None:
-    """Refuse settings that are out of range."""
-    if not 1 <= max_n <= LONGEST:
-        raise SettingError(f"max_n must be in [1, {LONGEST}], got {max_n}")
-    if min_count < 1:
-        raise SettingError(f"min_count must be at least 1, got {min_count}")
-    if per_length is not None and (not per_length or min(per_length) < 0 or len(per_length) > max_n):
-        allowed = f"1 to max_n = {max_n} non-negative integers"
-        raise SettingError(f"per_length must be {allowed}, got {list(per_length)}")
-    if per_length is not None and not any(per_length):
-        raise SettingError(f"per_length must allow at least one n-gram, got {list(per_length)}")
-    if max_ngrams < 1:
-        raise SettingError(f"max_ngrams must be at least 1, got {max_ngrams}")
-    if encoded.meta["fixed_vocabulary"]:
-        raise SettingError(
-            "n-grams are counted from the corpus, so it must not have a fixed vocabulary: leave out vocabulary"
-        )
 
 
 class NgramCounter:

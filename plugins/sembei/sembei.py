@@ -26,7 +26,7 @@ from embeddings.plugins.sembei.lattice import (
     noise_groups,
 )
 from embeddings.plugins.sembei.ngram_trie import NgramOccurrences
-from embeddings.plugins.sembei.ngram_vocabulary import Ngrams, frequent_ngrams
+from embeddings.plugins.sembei.ngram_vocabulary import frequent_ngrams
 from embeddings.settings import Dimension, NegativeSampling, Schedule, VocabularyChoice, option
 from embeddings.training.parameters import VECTORS, Arrays, random_rows, unpad_all, zero_rows
 from embeddings.training.task import Task, Trainer
@@ -191,11 +191,7 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, Dimension):
 
     @property
     def limits(self) -> list[int] | None:
-        """How many n-grams of each length get vectors; None for all.
-
-        Raises:
-            SettingError: per_length is malformed.
-        """
+        """How many n-grams of each length get vectors; None for all."""
         if self.per_length is None:
             return list(DEFAULT_PER_LENGTH[: self.max_n])
         if self.per_length == "all":
@@ -227,35 +223,27 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, Dimension):
         if self.compositional:
             parts = ngram_vectors.occurrences(ngram_vectors.trie_of(words), words)
             tables, max_parts = SummedTables(*plain, parts), int(np.diff(parts.offsets).max(initial=0))
-        stream = BlockStream(
-            self.source(task, ngrams), lambda: new_lattice(longest, self.negatives), fill_lattice, is_valid_lattice
+        source = LatticeSource(
+            ids=np.asarray(task.encoded.ids),
+            lines=ngrams.lines,
+            trie=ngrams.trie,
+            keep_thresholds=keep_thresholds(ngrams.vocabulary.keep_probabilities(self.subsample)),
+            noise=alias_table(ngrams.vocabulary.noise_weights(self.noise_exponent)),
+            windows_per_draw=self.windows_per_draw,
         )
         return task.run(
             learn_summed if self.compositional else learn_block,
             tables,
             lambda: new_lattice_buffers(longest, self.negatives, width, max_parts=max_parts),
-            stream=stream,
-            final_tables=lambda tables: self.final_tables(task, tables),
+            stream=BlockStream(source, lambda: new_lattice(longest, self.negatives), fill_lattice, is_valid_lattice),
+            final_tables=lambda tables: self.final_tables(words, tables),
             composes=self.compositional,
         )
 
-    def source(self, task: Task, ngrams: Ngrams) -> LatticeSource:
-        """What the threads read."""
-        vocabulary = ngrams.vocabulary
-        return LatticeSource(
-            ids=np.asarray(task.encoded.ids),
-            lines=ngrams.lines,
-            trie=ngrams.trie,
-            keep_thresholds=keep_thresholds(vocabulary.keep_probabilities(self.subsample)),
-            noise=alias_table(vocabulary.noise_weights(self.noise_exponent)),
-            windows_per_draw=self.windows_per_draw,
-        )
-
-    def final_tables(self, task: Task, tables: Tables | SummedTables) -> Arrays:
+    def final_tables(self, words: Sequence[str], tables: Tables | SummedTables) -> Arrays:
         """The tables to save."""
         arrays = unpad_all(tables, self.dim)
         if self.compositional:
-            words = task.vocabulary.words
             arrays["ngrams"] = arrays[VECTORS]
             arrays[VECTORS] = ngram_vectors.NgramComposer(words, arrays["ngrams"])(words)
         return arrays

@@ -1,5 +1,7 @@
 """Row caches: the same steps as without, and no update of another thread is lost."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 from kernel_helpers import (
@@ -20,7 +22,7 @@ from embeddings.kernels.window_batch import new_window_buffers
 from embeddings.plugins import cbow, continuous_window
 from embeddings.plugins import paragraph_dbow as dbow
 from embeddings.plugins import paragraph_dm as dm
-from embeddings.training.parameters import copy_tables, parameter_arrays
+from embeddings.training.parameters import parameter_arrays
 
 
 def concatenated_output(slots):
@@ -78,7 +80,7 @@ CASES = [cbow_case, continuous_window_case, dm_case, dm_concat_case, dbow_case, 
 def test_steps_are_the_same_with_and_without_cache(case):
     """In a single thread, although cached rows are synchronised many times."""
     learn, block, cached, buffers = case()
-    before, plain = copy_tables(cached), copy_tables(cached)
+    before, plain = deepcopy(cached), deepcopy(cached)
     empty = new_row_cache(0, buffers.hidden_rows.shape[1], np.float64)
     assert len(buffers.output_cache.uses) == WORDS
     learn(block, plain, buffers._replace(input_cache=empty, output_cache=empty, tally=buffers.tally.copy()), 0.05)
