@@ -10,7 +10,6 @@ from embeddings.cli import corpus_options
 from embeddings.cli.options import OUTPUT, dataset_option, from_settings, option
 from embeddings.cli.output import note, print_json
 from embeddings.cli.signals import INTERRUPTED
-from embeddings.errors import RegistryError, SettingError
 from embeddings.settings import ContextWindow, Dimension, NegativeSampling, Schedule, VocabularyChoice, flag
 
 TEST_SETS = {  # kind: sets that are always used, help
@@ -85,11 +84,8 @@ def command(
     if resume and force:
         raise click.UsageError("--resume cannot be combined with --force")
     additional, tokenization = ({name: options.pop(name) for name in names} for names in (TEST_SETS, TOKENIZATION))
-    try:
-        models = model_configs(trainer, **options)
-        tools = select_tools(peer, models)
-    except (SettingError, RegistryError) as error:
-        raise click.UsageError(str(error)) from error
+    models = model_configs(trainer, **options)
+    tools = select_tools(peer, models)
     of_documents = models[0].has_documents
     if any(additional.values()) if of_documents else label_column:
         raise click.UsageError("use --label-column for document models, and test sets for word models")

@@ -11,20 +11,17 @@ DEFAULTS: dict[str, Any] = {"similarity": ("wordsim353", "simlex999"), "analogy"
 REPORT_DEFAULTS: dict[str, Any] = DEFAULTS | {"categories": ("google-categories",), "stats": True}
 ALL = "all"
 METHODS = ["3cosadd", "3cosmul", "pairdirection"]
-REQUIRES = {
-    "compose": "similarity",
-    "method": "analogy",
-    "restrict": "analogy",
-    "window": "tagging",
-    "text_column": "documents",
-    "label_column": "documents",
-    "use_trained_vectors": "documents",
-    "name_column": "documents",
+SETTINGS = {
+    "similarity": ("compose",),
+    "analogy": ("method", "restrict"),
+    "tagging": ("window",),
+    "documents": ("text_column", "label_column", "use_trained_vectors", "name_column"),
 }
+REQUIRES = {name: test_set for test_set, names in SETTINGS.items() for name in names}
 SECTIONS = {
     "Test sets": ("similarity", "analogy", "phrases", "categories", "tagging", "documents", "stats"),
-    "Settings of tests": ("compose", "method", "restrict", "window"),
-    "Documents": ("text_column", "label_column", "use_trained_vectors", "name_column", "concat_with"),
+    "Settings of tests": tuple(name for name in REQUIRES if name not in SETTINGS["documents"]),
+    "Documents": (*SETTINGS["documents"], "concat_with"),
 }
 
 

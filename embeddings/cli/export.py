@@ -8,12 +8,13 @@ import click
 from embeddings.cli.options import FORCE, JSON, VECTOR_INPUT, option
 from embeddings.cli.output import counted, note, print_json
 from embeddings.cli.output_paths import check_not_input
+from embeddings.corpora.reading.compressed_files import open_decompressed
 from embeddings.errors import FormatError
 from embeddings.models.loading import has_model, load, load_model
 from embeddings.vectors import format_dispatch
+from embeddings.vectors.file_validation import decode_words
 from embeddings.vectors.precision import rounding_error
 from embeddings.vectors.vectors import Vectors
-from embeddings.vectors.word_files import read_words
 
 
 @click.command(
@@ -92,3 +93,13 @@ def select_words(vectors: Vectors, words: str) -> Vectors:
         example = next(word for word in listed if word not in vectors)
         note(f"{len(listed) - len(known)} of the {len(listed)} words in {words} have no vector, such as {example!r}")
     return vectors.subset(known)
+
+
+def read_words(path: str) -> list[str]:
+    """The distinct words of a text file, one to a line, in order; empty lines are skipped."""
+    with open_decompressed(Path(path)) as stream:
+        lines = [line.rstrip(b"\r\n") for line in stream]
+    words = [word for word in dict.fromkeys(decode_words(lines, "strict", f"{path}, line", 1)) if word]
+    if not words:
+        raise FormatError(f"{path} holds no words")
+    return words

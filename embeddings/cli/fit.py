@@ -10,7 +10,6 @@ from embeddings.cli.options import OUTPUT, THREADS, VECTOR_INPUT, from_settings,
 from embeddings.cli.output import counted, print_json
 from embeddings.cli.progress_bar import Bar
 from embeddings.cli.saving import save
-from embeddings.errors import SettingError
 from embeddings.models.loading import load_model_or_vectors
 from embeddings.models.model_files import check_target
 from embeddings.plugins.tensor_indexing.fit_settings import CompositionSettings
@@ -68,10 +67,7 @@ def command(
     other words joined by --joiner, such as red_car. OUT is a model for `embeddings compose` and `embeddings evaluate
     --phrases`. To train vectors and functions together, use `embeddings train tensor-indexing`.
     """
-    try:
-        trainer = registry.load("trainer", "tensor-indexing")(**settings)
-    except SettingError as error:
-        raise click.UsageError(str(error)) from error
+    trainer = registry.load("trainer", "tensor-indexing")(**settings)
     check_target(out, force=force)
     source = load_model_or_vectors(vectors, allow_pickle=allow_pickle, errors=errors)
     with FittingBar(quiet) as bar:

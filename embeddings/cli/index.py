@@ -8,7 +8,6 @@ import click
 from embeddings.cli.command_classes import PluginGroup
 from embeddings.cli.options import FORCE, JSON, VECTOR_INPUT, from_settings, option
 from embeddings.cli.output import note, print_json
-from embeddings.errors import SettingError
 from embeddings.indexes.index import build_index
 from embeddings.indexes.index_files import check_target
 from embeddings.models.loading import load
@@ -21,10 +20,7 @@ def index_command(name: str, kind: type) -> click.Command:
         *, vectors: str, out: str, documents: bool, force: bool, as_json: bool, allow_pickle: bool, errors: str,
         **settings: Any,
     ) -> None:  # fmt: skip
-        try:
-            kind(**settings)
-        except SettingError as error:
-            raise click.UsageError(str(error)) from error
+        kind(**settings)  # refuses invalid values before the vectors are read
         check_target(out, force=force)
         table = "documents" if documents else "vectors"
         index = build_index(load(vectors, allow_pickle=allow_pickle, errors=errors, table=table), name, **settings)

@@ -20,16 +20,6 @@ from embeddings.vectors.vectors import Vectors
 COLUMNS = ("text_column", "tag_column", "rows")
 
 
-class InferenceBar(Bar):
-    """Progress of inference, in documents."""
-
-    action = "inferring"
-
-    def __call__(self, done: int, total: int) -> None:
-        """Show progress."""
-        self.update(done, total, f"{done:,} of {counted(total, 'document')}")
-
-
 @click.command(
     "infer",
     params=[
@@ -65,8 +55,12 @@ def command(
     names = document_names(models, text)
     check_words(names, out, format=format)
     start = perf_counter()
-    with InferenceBar(quiet) as bar:
-        vectors = Vectors(names, models.infer(text, epochs=epochs, seed=seed, threads=threads, report=bar))
+    with Bar(quiet, "inferring") as bar:
+
+        def report(done: int, total: int) -> None:
+            bar.update(done, total, f"{done:,} of {counted(total, 'document')}")
+
+        vectors = Vectors(names, models.infer(text, epochs=epochs, seed=seed, threads=threads, report=report))
     seconds = perf_counter() - start
     files = save(
         lambda path, vectors, force: format_dispatch.write(vectors, path, format=format, force=force),

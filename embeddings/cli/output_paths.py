@@ -22,8 +22,7 @@ REPLACEABLE = ("--init", "--continue")  # inputs that the output may replace if 
 
 def is_within(path: str | os.PathLike[str], place: str | os.PathLike[str]) -> bool:
     """Whether a path is `place` or lies inside it."""
-    inner, outer = Path(path).resolve(), Path(place).resolve()
-    return inner == outer or outer in inner.parents
+    return Path(path).resolve().is_relative_to(Path(place).resolve())
 
 
 def is_vector_file(out: str) -> bool:

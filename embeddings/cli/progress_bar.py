@@ -25,9 +25,9 @@ class Bar(logging.Handler):
 
     action = ""
 
-    def __init__(self, quiet: bool) -> None:
+    def __init__(self, quiet: bool, action: str = "") -> None:
         super().__init__(logging.WARNING)
-        self.quiet = quiet
+        self.quiet, self.action = quiet, action or self.action
         self.is_terminal = sys.stderr is not None and sys.stderr.isatty()
         self.last_line = perf_counter()
         self.bar: Any = None

@@ -14,7 +14,6 @@ from embeddings.cli.progress_bar import ReadingBar, TrainingBar, last_loss
 from embeddings.cli.saving import model_writer, save
 from embeddings.cli.signals import INTERRUPTED
 from embeddings.corpora import Corpus
-from embeddings.errors import SettingError
 from embeddings.models.model import Model
 from embeddings.settings import flag
 from embeddings.support.jsonable import to_jsonable
@@ -49,11 +48,7 @@ def trainer_command(name: str, trainer: type) -> click.Command:
     def callback(**values: Any) -> None:
         options = {name: values.pop(name) for name in names if name in values}
         check_vocabulary_options(options["vocabulary"], options["continued"])
-        try:
-            settings = trainer(**values)
-        except SettingError as error:
-            raise click.UsageError(str(error)) from error
-        train(settings, **options)
+        train(trainer(**values), **options)
 
     return SectionedCommand(
         name,

@@ -66,11 +66,9 @@ def check_spec(spec: str) -> None:
 
 
 def parse_spec(text: str, label: str | None = None, group: str = "index") -> tuple[str, dict[str, Any]]:
-    """The kind and settings of a spec; text after a comma without a name of its own continues the value before.
+    """The kind and settings of a spec, which errors quote as `label`.
 
-    Arguments:
-        label: how errors quote the spec, if not as it is.
-        group: the registry group of the kind.
+    Text after a comma without a name of its own continues the value before, as in `faiss:factory=IVF256,Flat`.
     """
     name, _, rest = text.partition(":")
     label = label or text

@@ -28,12 +28,7 @@ class BagsOfWords:
         return cls(list(encoded.vocabulary.words), np.array(encoded.ids), starts)
 
     def sum_vectors(self, matrix: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """The weighted sum of the vectors of each document's words, float64 (documents, dim).
-
-        Arguments:
-            matrix: a vector for each of `words`, (words, dim).
-            weights: (words,), applied to every occurrence.
-        """
+        """The sum of the vectors (words, dim) of each document's words by weight (words,), float64 (documents, dim)."""
         return np.asarray(self._occurrences(weights) @ matrix)
 
     def sum_weights(self, weights: np.ndarray) -> NDArray[np.float64]:

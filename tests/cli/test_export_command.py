@@ -9,7 +9,9 @@ from gensim.models import KeyedVectors
 from subword_models import fasttext_model
 
 import embeddings as em
+from embeddings.cli.export import read_words
 from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.errors import FormatError
 from embeddings.models.model import Model
 from embeddings.vectors.vectors import Vectors
 
@@ -128,3 +130,15 @@ def test_whole_models(tmp_path):
     expect("export", path, tmp_path / "output.npy", "--table", "output")
     assert np.array_equal(np.load(tmp_path / "output.npy"), em.load_model(path).tables["output"])
     assert "counts" in refused("export", path, tmp_path / "x.bin", "--format", "fasttext", "--no-counts", code=2)
+
+
+def test_word_lists(tmp_path):
+    path = tmp_path / "words"
+    path.write_bytes("new york\r\n日本\n\nnew york\nking".encode())
+    assert read_words(path) == ["new york", "日本", "king"]
+    path.write_bytes(b"\n\n")
+    with pytest.raises(FormatError, match="no words"):
+        read_words(path)
+    path.write_bytes(b"a\n\xff\n")
+    with pytest.raises(FormatError, match=r"line 2:.*UTF-8"):
+        read_words(path)

@@ -231,13 +231,13 @@ def dataset_readers() -> dict[str, Reader]:
 
 
 def list_readers() -> dict[str, Reader]:
+    from embeddings.cli.export import read_words
     from embeddings.corpora.phrases.phrase import Phrase, to_phrase_table
     from embeddings.corpora.phrases.phrase_list import read_phrases
     from embeddings.corpora.phrases.phrase_table import load_phrase_table, phrases_from_table
     from embeddings.corpora.vocabulary_files import read_vocabulary_file as read_vocabulary
     from embeddings.corpora.vocabulary_files import write_vocabulary_file as write_vocabulary
     from embeddings.support.arrow_files import write_table
-    from embeddings.vectors.word_files import read_words
 
     phrases = em.PhraseList([Phrase(("new", "york"), 9, 1.5, "noun-noun"), ("the", "old", "town")])
 

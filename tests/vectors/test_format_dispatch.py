@@ -76,7 +76,7 @@ def test_a_format_of_another_package(tmp_path, install):
     assert (tmp_path / "v.lines").read_text() == "LINES\na 0.12346\nb 2.00000\n"
     assert format_dispatch.sniff(tmp_path / "v.lines") == "lines"
     assert load(tmp_path / "v.lines").words == ["a", "b"]
-    with pytest.raises(SettingError, match="lines.*dtype"):
+    with pytest.raises(SettingError, match=r"lines.*dtype"):
         vectors.save(tmp_path / "w.lines", dtype="float16")
 
 
@@ -85,7 +85,7 @@ def test_a_broken_package_matters_only_when_it_is_used(tmp_path, install, small)
     small.save(tmp_path / "v.bin")
     assert load(tmp_path / "v.bin").words == small.words
     assert "shaky" not in format_dispatch.names()
-    with pytest.raises(RegistryError, match="'shaky'.*broken"):
+    with pytest.raises(RegistryError, match=r"'shaky'.*broken"):
         small.save(tmp_path / "v", "shaky")
 
 
@@ -94,7 +94,7 @@ def test_an_entry_point_that_is_not_a_format(tmp_path, install, small):
     small.save(tmp_path / "v.bin")
     assert load(tmp_path / "v.bin").words == small.words
     assert "odd" not in format_dispatch.names()
-    with pytest.raises(RegistryError, match="'odd'.*Format"):
+    with pytest.raises(RegistryError, match=r"'odd'.*Format"):
         small.save(tmp_path / "v", "odd")
 
 
@@ -142,7 +142,7 @@ def test_unknown_counts_and_existing_files_of_counts(tmp_path, small):
 
 
 def test_options_of_another_format(tmp_path, small):
-    with pytest.raises(SettingError, match="word2vec-text.*dtype"):
+    with pytest.raises(SettingError, match=r"word2vec-text.*dtype"):
         small.save(tmp_path / "v.txt", dtype="float16")
 
 

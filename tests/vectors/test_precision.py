@@ -81,15 +81,15 @@ def test_int8_without_scales_and_scales_that_are_broken():
 
     columns = {"word": ["a", "b"], "vector": pa.array([[1, 2], [3, 4]], pa.list_(pa.int8(), 2))}
     zeros = columns | {"vector": pa.array([[1, 2], [0, 4]], pa.list_(pa.int8(), 2))}
-    with pytest.raises(FormatError, match="column vector.*int8"):
+    with pytest.raises(FormatError, match=r"column vector.*int8"):
         Vectors.from_arrow(pa.table(columns))
-    with pytest.raises(FormatError, match="column vector.*int8"):
+    with pytest.raises(FormatError, match=r"column vector.*int8"):
         Vectors.from_arrow(pa.table(columns | {"scale": [1, 2]}))
-    with pytest.raises(FormatError, match="column scale.*1 null"):
+    with pytest.raises(FormatError, match=r"column scale.*1 null"):
         Vectors.from_arrow(pa.table(columns | {"scale": [1.0, None]}))
-    with pytest.raises(FormatError, match="'b'.*NaN"):
+    with pytest.raises(FormatError, match=r"'b'.*NaN"):
         Vectors.from_arrow(pa.table(columns | {"scale": [1.0, float("inf")]}))
-    with pytest.raises(FormatError, match="'b'.*NaN"):
+    with pytest.raises(FormatError, match=r"'b'.*NaN"):
         Vectors.from_arrow(pa.table(zeros | {"scale": [1.0, float("inf")]}))
     assert Vectors.from_arrow(pa.table(columns | {"scale": [0.5, 2.0]})).matrix.tolist() == [[0.5, 1], [6, 8]]
 
@@ -103,7 +103,7 @@ def test_a_column_scale_is_ignored_for_floats():
 
 def test_formats_without_int8_refuse_it(tmp_path, random):
     for name, form in [("v.npy", None), ("v", "huggingface"), ("v", "sentence-transformers")]:
-        with pytest.raises(SettingError, match="dtype.*int8"):
+        with pytest.raises(SettingError, match=r"dtype.*int8"):
             random.save(tmp_path / name, form, dtype="int8")
     assert not list(tmp_path.iterdir())
 
