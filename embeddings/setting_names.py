@@ -49,18 +49,18 @@ ADVICE = {  # names without a counterpart
 }
 
 
-def normalized(name: str) -> str:
+def normalize_name(name: str) -> str:
     """A setting's name in lower case without dashes and underscores."""
     return name.replace("-", "").replace("_", "").lower()
 
 
 def our_name(name: str, known: Iterable[str]) -> str | None:
     """The one of the `known` settings that `name` means, or that is spelled most like it; None if there is none."""
-    spellings = {normalized(setting): setting for setting in known}
-    key = normalized(name)
-    translated = normalized(OUR_NAMES.get(key, name))
-    if translated in spellings:
-        return spellings[translated]
+    spellings = {normalize_name(setting): setting for setting in known}
+    key = normalize_name(name)
+    our_spelling = normalize_name(OUR_NAMES.get(key, name))
+    if our_spelling in spellings:
+        return spellings[our_spelling]
     close = difflib.get_close_matches(key, spellings, n=1)
     return spellings[close[0]] if close and key not in ADVICE and key not in OUR_NAMES else None
 
@@ -70,7 +70,7 @@ def hint(name: str, known: Iterable[str]) -> str | None:
     setting = our_name(name, known)
     if setting is not None:
         return f"use {setting}"
-    key = normalized(name)
+    key = normalize_name(name)
     if OUR_NAMES.get(key) == "threads":
         return "threads is an argument of train(), not of the model"
     return ADVICE.get(key)

@@ -9,10 +9,10 @@ from typing import Any
 import click
 
 from embeddings.cli.error_messages import error_line
-from embeddings.cli.signals import INTERRUPTED, TerminationSignals
+from embeddings.cli.signals import EXIT_INTERRUPT, TerminationSignals
 from embeddings.errors import RegistryError, SettingError
 
-FAILED, MISUSED = 1, 2  # exit codes
+EXIT_FAILURE, EXIT_MISUSE = 1, 2  # exit codes
 COMMANDS = {
     "Train": {
         "train": "Train vectors on text with one of the installed trainers.",
@@ -65,10 +65,10 @@ class CommandLine(click.Group):
             code = error.exit_code
         except (KeyboardInterrupt, click.Abort):
             click.echo("Interrupted", err=True)
-            code = INTERRUPTED
+            code = EXIT_INTERRUPT
         except BrokenPipeError:  # the program that reads our output, such as head, has ended
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            code = FAILED
+            code = EXIT_FAILURE
         except Exception as error:
             if debug and not isinstance(error, click.ClickException):
                 traceback.print_exc()
@@ -99,7 +99,7 @@ def exit_code(error: Exception) -> int:
     """The exit code that goes with an error."""
     if isinstance(error, click.ClickException):
         return error.exit_code
-    return MISUSED if isinstance(error, SettingError | RegistryError) else FAILED
+    return EXIT_MISUSE if isinstance(error, SettingError | RegistryError) else EXIT_FAILURE
 
 
 @click.group(

@@ -25,7 +25,7 @@ def command(
     as_json: bool, **read_options: Any,
 ) -> None:  # fmt: skip
     """Print the words that are to C as B is to A, such as: man king woman."""
-    loaded = load(vectors, **read_options)
-    answers = loaded.analogy(a, b, c, method=method, top=top, restrict=restrict)
-    report_composed(loaded, (a, b, c))
+    source = load(vectors, **read_options)
+    answers = source.analogy(a, b, c, method=method, top=top, restrict=restrict)
+    report_composed(source, (a, b, c))
     print_rows([{"word": word, "score": score} for word, score in answers], as_json)

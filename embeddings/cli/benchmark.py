@@ -9,7 +9,7 @@ import click
 from embeddings.cli import corpus_options
 from embeddings.cli.options import OUTPUT, dataset_option, from_settings, option
 from embeddings.cli.output import note, print_json
-from embeddings.cli.signals import INTERRUPTED
+from embeddings.cli.signals import EXIT_INTERRUPT
 from embeddings.settings import ContextWindow, Dimension, NegativeSampling, Schedule, VocabularyChoice, flag
 
 TEST_SETS = {  # kind: sets that are always used, help
@@ -102,7 +102,7 @@ def command(
     except Interrupted as interrupt:
         saved = f"; saved to {benchmark.folder / 'results.csv'}, continue with --resume" if interrupt.finished else ""
         note(f"interrupted after {interrupt.finished} runs{saved}")
-        raise click.exceptions.Exit(INTERRUPTED) from None
+        raise click.exceptions.Exit(EXIT_INTERRUPT) from None
     if as_json:
         print_json([dataclasses.asdict(summary) for summary in summaries(rows)])
     else:

@@ -39,12 +39,12 @@ def command(remove: str | None, limit: str | None, as_json: bool) -> None:
     if limit is None and remove is None:
         print_rows([row(entry, exact=as_json) for entry in eviction.list_entries(folder)], as_json)
         return
-    removed = [] if limit is None else eviction.shrink(folder, eviction.parse_size(limit))
-    removed += [] if remove is None else remove_named(folder, remove)
-    for entry in removed:
+    removals = [] if limit is None else eviction.shrink(folder, eviction.parse_size(limit))
+    removals += [] if remove is None else remove_named(folder, remove)
+    for entry in removals:
         note(f"removed {entry.name}, {with_unit(entry.size, SIZES)}")
     if as_json:
-        print_rows([{"name": entry.name, "size": entry.size} for entry in removed], as_json)
+        print_rows([{"name": entry.name, "size": entry.size} for entry in removals], as_json)
 
 
 def remove_named(folder: Path, name: str) -> list[Entry]:
@@ -52,13 +52,13 @@ def remove_named(folder: Path, name: str) -> list[Entry]:
     matches = [entry for entry in eviction.list_entries(folder) if name == "all" or entry.name.startswith(name)]
     if name != "all" and len(matches) != 1:
         raise SettingError(f"--remove must match the name of one cached corpus; {name!r} matches {len(matches)}")
-    removed = [entry for entry in matches if eviction.remove(entry.folder)]
+    removals = [entry for entry in matches if eviction.remove(entry.folder)]
     for entry in matches:
-        if entry not in removed:
+        if entry not in removals:
             if name != "all":
                 raise SettingError(f"cannot remove {entry.name}: it is in use")
             note(f"kept {entry.name}, which is in use")
-    return removed
+    return removals
 
 
 def row(entry: Entry, exact: bool) -> dict[str, Any]:

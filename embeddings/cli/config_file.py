@@ -11,7 +11,7 @@ from embeddings.cli.output_paths import CONFIG
 from embeddings.setting_names import our_name
 
 MAX_LENGTH, MAX_LINE_LENGTH = 1 << 16, 1 << 12  # characters
-EXCLUDED = {"config", "corpus", "help", "continued", "as_json"}
+NOT_SETTINGS = {"config", "corpus", "help", "continued", "as_json"}
 
 
 def read_config(ctx: click.Context, parameter: click.Parameter, path: str | None) -> None:
@@ -32,13 +32,13 @@ def read_config(ctx: click.Context, parameter: click.Parameter, path: str | None
         raise click.UsageError(f"{path} is not TOML: nested too deeply") from None
     except ValueError as error:
         raise click.UsageError(f"{path} is not TOML: {error}") from error
-    known = {str(option.name): option for option in ctx.command.params if option.name not in EXCLUDED}
+    known = {str(option.name): option for option in ctx.command.params if option.name not in NOT_SETTINGS}
     settings: dict[str, Any] = {}
     for key, value in content.items():
         name = key.replace("-", "_")
         if name not in known:
-            meant = our_name(key, known)
-            remedy = f"use {meant}" if meant else f"known settings: {', '.join(sorted(known))}"
+            suggestion = our_name(key, known)
+            remedy = f"use {suggestion}" if suggestion else f"known settings: {', '.join(sorted(known))}"
             raise click.UsageError(f"{path}: unknown setting {key!r:.80}; {remedy}")
         if name in settings:
             raise click.UsageError(f"{path}: duplicate setting {key!r:.80}")

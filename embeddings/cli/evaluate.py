@@ -70,8 +70,8 @@ def command(
 
         line = shlex.join(["embeddings", *sys.argv[1:]])
         sources = cast(list[Model | Vectors], evaluation.vectors)
-        evaluated = [EvaluatedVectors.of(*one) for one in zip(vectors, sources, evaluation.by_vectors, strict=True)]
-        write_report(report, suite, evaluated, words=show_neighbours_of, command=line, force=force)
+        evaluations = [EvaluatedVectors.of(*one) for one in zip(vectors, sources, evaluation.by_vectors, strict=True)]
+        write_report(report, suite, evaluations, words=show_neighbours_of, command=line, force=force)
 
 
 def loader(concat_with: Sequence[str], **read_options: Any) -> Callable[[str], Evaluable]:

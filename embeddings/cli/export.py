@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from embeddings.cli.options import FORCE, JSON, VECTOR_INPUT, option
-from embeddings.cli.output import counted, note, print_json
+from embeddings.cli.output import note, print_json, quantity
 from embeddings.cli.output_paths import check_not_input
 from embeddings.corpora.reading.compressed_files import open_decompressed
 from embeddings.errors import FormatError
@@ -76,7 +76,7 @@ def command(
         result = {"files": list(map(str, files)), "format": name, "words": len(exported), "dim": exported.dim}
         print_json(result | ({} if rounding is None else {"dtype": dtype, **rounding._asdict()}))
         return
-    note(f"exported {counted(len(exported), 'vector')} of dimension {exported.dim} to {' and '.join(map(str, files))}")
+    note(f"exported {quantity(len(exported), 'vector')} of dimension {exported.dim} to {' and '.join(map(str, files))}")
     if rounding is not None:
         note(f"{dtype} rounding: maximum error {rounding.max_error:.3g}, minimum cosine {rounding.min_cosine:.6f}")
 

@@ -7,7 +7,7 @@ import click
 from embeddings import registry
 from embeddings.cli.config_file import CONFIG_OPTION
 from embeddings.cli.options import OUTPUT, THREADS, VECTOR_INPUT, from_settings, option, seed
-from embeddings.cli.output import counted, print_json
+from embeddings.cli.output import print_json, quantity
 from embeddings.cli.progress_bar import Bar
 from embeddings.cli.saving import save
 from embeddings.models.loading import load_model_or_vectors
@@ -38,7 +38,7 @@ class FittingBar(Bar):
             errors = [dev for _, dev, _ in curve if dev is not None]
             error = f", dev error {min(errors):.4f} after {len(curve) - 1} epochs" if errors else ""
             self.report(
-                f"{type}: {counted(number, 'phrase')}{error}, additive share {record['additive_share'][type]:.0%}"
+                f"{type}: {quantity(number, 'phrase')}{error}, additive share {record['additive_share'][type]:.0%}"
             )
         self.report(f"fitted in {record['fit_seconds']:.1f} s; saved to {out}")
 

@@ -7,7 +7,7 @@ import click
 
 from embeddings.cli import corpus_options
 from embeddings.cli.options import OUTPUT, THREADS, option, seed
-from embeddings.cli.output import counted, print_json
+from embeddings.cli.output import print_json, quantity
 from embeddings.cli.output_paths import check_outside_corpus
 from embeddings.cli.progress_bar import Bar, ReadingBar
 from embeddings.cli.saving import save
@@ -58,7 +58,7 @@ def command(
     with Bar(quiet, "inferring") as bar:
 
         def report(done: int, total: int) -> None:
-            bar.update(done, total, f"{done:,} of {counted(total, 'document')}")
+            bar.update(done, total, f"{done:,} of {quantity(total, 'document')}")
 
         vectors = Vectors(names, models.infer(text, epochs=epochs, seed=seed, threads=threads, report=report))
     seconds = perf_counter() - start
@@ -66,7 +66,8 @@ def command(
         lambda path, vectors, force: format_dispatch.write(vectors, path, format=format, force=force),
         vectors, out, force,
     )  # fmt: skip
-    bar.report(f"saved {counted(len(vectors), 'vector')} of dimension {vectors.dim} to {' and '.join(map(str, files))}")
+    paths = " and ".join(map(str, files))
+    bar.report(f"saved {quantity(len(vectors), 'vector')} of dimension {vectors.dim} to {paths}")
     if as_json:
         sizes = {"documents": len(vectors), "dim": vectors.dim, "seconds": round(seconds, 3)}
         print_json({"files": list(map(str, files)), **sizes, "epochs": epochs, "seed": seed})

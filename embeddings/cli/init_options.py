@@ -5,10 +5,10 @@ from typing import Any
 import click
 
 from embeddings.cli.options import ALLOW_PICKLE, option
-from embeddings.cli.output_paths import CONTINUED
+from embeddings.cli.output_paths import CONTINUED_MODEL
 from embeddings.models.loading import load, load_model
 from embeddings.models.model import Model
-from embeddings.models.text_settings import continued_corpus_settings, phrase_settings
+from embeddings.models.text_settings import phrase_settings
 from embeddings.training.init_vectors import InitFrom
 
 NAMES = ("init", "init_duplicates", "freeze", "allow_pickle", "continued")
@@ -41,7 +41,7 @@ def use_model_settings(ctx: click.Context, parameter: click.Parameter, path: str
     """Load the model and make its settings the defaults of the command; those of a configuration file win."""
     if path is None:
         return None
-    ctx.meta[CONTINUED] = path
+    ctx.meta[CONTINUED_MODEL] = path
     model = load_model(path)
     if model.name != ctx.info_name:
         raise click.UsageError(f"{path} is a {model.name} model; continue it with: embeddings train {model.name}")
@@ -51,11 +51,6 @@ def use_model_settings(ctx: click.Context, parameter: click.Parameter, path: str
     defaults = {name: value for name, value in settings.items() if name in known and value is not None}
     ctx.default_map = {**defaults, **(ctx.default_map or {})}
     return model
-
-
-def phrases_to_join(phrases: str | None, continued: Model | None) -> Any:
-    """The value of --phrases, by default the phrases of the model that training continues."""
-    return phrases if phrases is not None or continued is None else continued_corpus_settings(continued).get("phrases")
 
 
 def run_arguments(

@@ -35,9 +35,9 @@ def command(
     as_json: bool, **read_options: Any,
 ) -> None:  # fmt: skip
     """Print the words with the highest cosine similarity to each of WORDS."""
-    loaded = load(vectors, table="documents" if documents else "vectors", **read_options)
-    neighbours = loaded.most_similar_many(list(words), top=top, restrict=restrict, index=index)
-    report_composed(loaded, words)
+    source = load(vectors, table="documents" if documents else "vectors", **read_options)
+    neighbours = source.most_similar_many(list(words), top=top, restrict=restrict, index=index)
+    report_composed(source, words)
     rows = [
         {"word": word, "neighbour": neighbour, "cosine": cosine}
         for word, nearest in zip(words, neighbours, strict=True)

@@ -30,22 +30,22 @@ def print_rows(rows: Iterable[dict[str, Any]], as_json: bool = False) -> None:
                 click.echo("\t".join(row))
             click.echo("\t".join(map(cell, row.values())))
         return
-    received: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
     finished = False
     shows_count = is_terminal() and sys.stderr.isatty() and not isinstance(rows, list)
     try:
         for row in rows:
-            received.append(row)
+            results.append(row)
             if shows_count:
-                click.echo(f"\r{counted(len(received), 'result')}", nl=False, err=True)
+                click.echo(f"\r{quantity(len(results), 'result')}", nl=False, err=True)
         finished = True
     finally:
         if shows_count:
             click.echo("\r\x1b[K", nl=False, err=True)
-        if as_json and (received or finished):
-            print_json(received)
-        elif received:
-            print_table(list(received[0]), [list(row.values()) for row in received])
+        if as_json and (results or finished):
+            print_json(results)
+        elif results:
+            print_table(list(results[0]), [list(row.values()) for row in results])
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
@@ -56,8 +56,8 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     cells = [list(header)] * bool(header) + [list(row) for row in zip(*texts, strict=True)]
     widths = [max(map(display_width, column)) for column in zip(*cells, strict=True)]
     for number, line in enumerate(cells):
-        padded = (pad(text, width, right) for text, width, right in zip(line, widths, numeric, strict=True))
-        text = (" " * GAP).join(padded).rstrip()
+        aligned_cells = (pad(text, width, right) for text, width, right in zip(line, widths, numeric, strict=True))
+        text = (" " * GAP).join(aligned_cells).rstrip()
         click.echo(click.style(text, bold=True) if header and number == 0 else text)
 
 
@@ -111,7 +111,7 @@ def is_terminal() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
-def counted(number: int, noun: str) -> str:
+def quantity(number: int, noun: str) -> str:
     """A number and its noun, such as "1 word" or "2,000 words"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 

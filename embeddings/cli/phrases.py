@@ -6,7 +6,7 @@ import click
 
 from embeddings.cli import corpus_options
 from embeddings.cli.options import OUTPUT, from_settings, option
-from embeddings.cli.output import counted, print_rows
+from embeddings.cli.output import print_rows, quantity
 from embeddings.cli.output_paths import check_outside_corpus
 from embeddings.cli.progress_bar import ReadingBar
 from embeddings.corpora import Corpus
@@ -38,7 +38,7 @@ def command(
     with ReadingBar(quiet) as bar, text.encode(report=bar) as encoded:
         bar.summarize(encoded)
         result = settings.find(encoded)
-        bar.report(f"found {counted(len(result), 'phrase')}")
+        bar.report(f"found {quantity(len(result), 'phrase')}")
     if out is not None:
         result.save(out, force=force)
     rows = [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import click
 
-from embeddings.cli.output import counted, printable
+from embeddings.cli.output import printable, quantity
 from embeddings.support.logs import log, notice_printers
 
 if TYPE_CHECKING:
@@ -94,8 +94,8 @@ class ReadingBar(Bar):
     def summarize(self, encoded: "EncodedCorpus") -> None:
         """Report what the corpus contains."""
         tokens, types = len(encoded.ids), len(encoded.vocabulary)
-        lines = counted(len(encoded.sentences) - 1, "line")
-        self.report(f"read {counted(tokens, 'word')} ({types:,} distinct) in {lines}")
+        lines = quantity(len(encoded.sentences) - 1, "line")
+        self.report(f"read {quantity(tokens, 'word')} ({types:,} distinct) in {lines}")
         files_of: dict[str, list[str]] = {}
         for name, column in encoded.meta["columns"].items():
             files_of.setdefault(column, []).append(name)
@@ -104,17 +104,17 @@ class ReadingBar(Bar):
             self.report(f"text column of {source}: {column}")
         if phrases := encoded.meta.get("phrases"):
             known, missing = phrases["known"], phrases["listed"] - phrases["known"]
-            text = f"joined {counted(known, 'phrase')} at {counted(phrases['occurrences'], 'position')}"
-            self.report(text + f"; {counted(missing, 'phrase')} with words not in the corpus" * bool(missing))
+            text = f"joined {quantity(known, 'phrase')} at {quantity(phrases['occurrences'], 'position')}"
+            self.report(text + f"; {quantity(missing, 'phrase')} with words not in the corpus" * bool(missing))
         unknown = tokens - encoded.meta["known_tokens"]
         if unknown:
-            self.report(f"skipped {counted(unknown, 'word')} not in the vocabulary")
+            self.report(f"skipped {quantity(unknown, 'word')} not in the vocabulary")
         if encoded.max_undercount:
             self.report(
                 f"--max-types: counts may be too low by up to {encoded.max_undercount:,}; rarer words may be lost"
             )
         if encoded.decoding_errors:
-            self.report(f"text is not valid UTF-8 at {counted(encoded.decoding_errors, 'position')}")
+            self.report(f"text is not valid UTF-8 at {quantity(encoded.decoding_errors, 'position')}")
 
 
 class TrainingBar(Bar):
@@ -139,7 +139,7 @@ class TrainingBar(Bar):
         parts = [f"trained in {seconds:.1f} s"] * (seconds is not None)
         parts += [f"{speed / 1e6:.2f} M words/s"] if speed else []
         parts += [f"loss {loss:.3f}"] if loss is not None else []
-        saved = f"saved {counted(len(vectors), 'vector')} of dimension {vectors.dim} to {out}"
+        saved = f"saved {quantity(len(vectors), 'vector')} of dimension {vectors.dim} to {out}"
         self.report("; ".join([", ".join(parts), saved] if parts else [saved]))
 
 

@@ -18,7 +18,7 @@ from embeddings.training.run_options import RunOptions, accepts_run_options, tra
 from embeddings.training.task import check_threads_and_seed
 
 NEVER = "never"
-SAVED = "saved.json"  # in the checkpoint folder: identifies the output that an interrupted run has saved
+OUTPUT_RECORD = "saved.json"  # in the checkpoint folder: identifies the output that an interrupted run has saved
 NAMES = ("checkpoint_every", "resume", "log", "stop_similarity", "stop_analogy", "stop_patience")
 
 
@@ -101,14 +101,14 @@ def resume_reporter(report: Callable[[str], None]) -> Callback:
 
 def record_saved_output(checkpoints: Checkpoints, out: str) -> None:
     """Record that an interrupted run has saved `out`, so that resuming may replace it."""
-    with atomic_write(checkpoints.folder / SAVED, force=True) as path:
+    with atomic_write(checkpoints.folder / OUTPUT_RECORD, force=True) as path:
         path.write_text(json.dumps(file_identity(out)), encoding="utf-8")
 
 
 def is_saved_by_interrupted_run(out: str) -> bool:
     """Whether `out` was saved by the interrupted run that left the checkpoints next to it."""
     try:
-        recorded = json.loads((checkpoint_folder(out) / SAVED).read_text(encoding="utf-8"))
+        recorded = json.loads((checkpoint_folder(out) / OUTPUT_RECORD).read_text(encoding="utf-8"))
         return bool(recorded == file_identity(out))
     except (OSError, ValueError):
         return False
@@ -123,5 +123,5 @@ def file_identity(path: str) -> list[int]:
 def remove_checkpoints(checkpoints: Checkpoints | None, out: str) -> None:
     """Remove the checkpoints of a run whose model is saved."""
     if checkpoints is not None:
-        (checkpoint_folder(out) / SAVED).unlink(missing_ok=True)
+        (checkpoint_folder(out) / OUTPUT_RECORD).unlink(missing_ok=True)
         checkpoints.remove_all()

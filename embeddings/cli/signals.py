@@ -7,7 +7,7 @@ from types import FrameType
 
 import click
 
-INTERRUPTED = 130  # exit code after Ctrl-C
+EXIT_INTERRUPT = 130  # exit code after Ctrl-C
 
 
 class TerminationSignals:
@@ -27,7 +27,7 @@ class TerminationSignals:
 
     def exit_code(self, code: int) -> int:
         """128 + the signal number if a signal ended the command, else the given exit code."""
-        return 128 + self.received if self.received and code == INTERRUPTED else code
+        return 128 + self.received if self.received and code == EXIT_INTERRUPT else code
 
 
 @contextmanager

@@ -12,9 +12,10 @@ from embeddings.cli.options import OUTPUT, THREADS, from_settings, is_given, opt
 from embeddings.cli.output import note, print_json
 from embeddings.cli.progress_bar import ReadingBar, TrainingBar, last_loss
 from embeddings.cli.saving import model_writer, save
-from embeddings.cli.signals import INTERRUPTED
+from embeddings.cli.signals import EXIT_INTERRUPT
 from embeddings.corpora import Corpus
 from embeddings.models.model import Model
+from embeddings.models.text_settings import continued_corpus_settings
 from embeddings.settings import flag
 from embeddings.support.jsonable import to_jsonable
 from embeddings.training.result import Interrupted
@@ -81,7 +82,8 @@ def train(
 ) -> None:  # fmt: skip
     """Train and save; an interrupted run is saved too."""
     run = {name: options.pop(name) for name in run_options.NAMES}
-    options["phrases"] = init_options.phrases_to_join(options["phrases"], options["continued"])
+    if options["phrases"] is None and options["continued"] is not None:
+        options["phrases"] = continued_corpus_settings(options["continued"]).get("phrases")
     run["init"] = init_options.run_arguments(**{name: options.pop(name) for name in init_options.NAMES})
     replace = force or (run["resume"] and run_options.is_saved_by_interrupted_run(out))
     write = model_writer(out, replace)
@@ -114,7 +116,7 @@ def train(
     if as_json:
         print_json(summary(model, out, interrupted))
     if interrupted:
-        raise click.exceptions.Exit(INTERRUPTED)
+        raise click.exceptions.Exit(EXIT_INTERRUPT)
 
 
 def report_missing_parts(settings: Any, out: str) -> None:

@@ -8,13 +8,13 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 
+from embeddings import registry
 from embeddings.errors import SettingError
 from embeddings.models.model import Model
 from embeddings.models.text_settings import PHRASES, corpus_settings
 from embeddings.registry import check_settings
 from embeddings.settings import check_value
 from embeddings.training.task import check_threads_and_seed
-from embeddings.training.train import make_trainer
 
 PREFIX = "settings__"  # of the name of one trainer setting, in parameter searches
 
@@ -59,7 +59,7 @@ class TextVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """The trainer with its settings; raises as `embeddings.train`, or if it is neither a name nor a trainer."""
         trainer, settings = default if self.trainer is None else self.trainer, checked_settings(self.settings)
         if isinstance(trainer, str):
-            return make_trainer(trainer, dict(settings))
+            return registry.create("trainer", trainer, dict(settings))
         if isinstance(trainer, type) or not is_dataclass(trainer) or not hasattr(trainer, "train"):
             raise SettingError(f"trainer must be a name or an object such as em.SkipGram(dim=50), got {trainer!r}")
         check_settings(type(trainer).__name__, [field.name for field in fields(trainer)], settings)

@@ -191,8 +191,8 @@ def check_resumed(trainer: Any, model: Model) -> None:
             assert checkpoints.paths(), "an interrupted run must write a checkpoint"
         options = RunOptions(checkpoints=checkpoints, resume=True)
         again = trainer.train(synonym_corpus(), threads=1, seed=7, run_options=options)
-    resumed = {"vectors": again.vectors.matrix, **again.tables}
+    final_tables = {"vectors": again.vectors.matrix, **again.tables}
     for name, table in {"vectors": model.vectors.matrix, **model.tables}.items():
-        assert resumed[name].tobytes() == table.tobytes(), (
+        assert final_tables[name].tobytes() == table.tobytes(), (
             f"a resumed run must end with the same {name} to the last bit"
         )

@@ -144,13 +144,13 @@ def output_files(
 ) -> list[Path]:
     """The files that `write` creates, the path itself first."""
     name, target = format or format_for_path(path), Path(path)
-    chosen = load_format(name)
+    plugin = load_format(name)
     for option in options:
-        if option not in inspect.signature(chosen.write).parameters:
+        if option not in inspect.signature(plugin.write).parameters:
             raise SettingError(f"the {name} format has no option {option}; omit it")
-    targets = [target, *map(target.with_suffix, chosen.companions)]
-    if counts and not chosen.stores_counts:
-        if chosen.is_folder:
+    targets = [target, *map(target.with_suffix, plugin.companions)]
+    if counts and not plugin.stores_counts:
+        if plugin.is_folder:
             raise SettingError(f"the {name} format cannot store counts; omit them")
         targets.append(target.with_name(target.name + ".vocab"))
     return targets

@@ -72,8 +72,8 @@ def rounding_error(vectors: BaseVectors, dtype: str) -> RoundingError:
     error, cosine = 0.0, 1.0
     for part in row_blocks(*vectors.matrix.shape, itemsize=24):
         block = np.asarray(vectors.matrix[part])
-        stored = block.astype(dtype).astype(np.float32) if dtype != "int8" else dequantise(*quantise(block))
-        error = max(error, float(np.abs(block.astype(np.float64) - stored).max(initial=0)))
+        approx = block.astype(dtype).astype(np.float32) if dtype != "int8" else dequantise(*quantise(block))
+        error = max(error, float(np.abs(block.astype(np.float64) - approx).max(initial=0)))
         nonzero = block.any(axis=1)
-        cosine = min(cosine, float((normalize(block[nonzero]) * normalize(stored[nonzero])).sum(axis=1).min(initial=1)))
+        cosine = min(cosine, float((normalize(block[nonzero]) * normalize(approx[nonzero])).sum(axis=1).min(initial=1)))
     return RoundingError(error, cosine)

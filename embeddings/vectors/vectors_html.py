@@ -23,12 +23,12 @@ def vectors_html(vectors: "Vectors") -> Html:
         counts = [] if vectors.counts is None else [int(vectors.counts[index])]
         norm = float(np.sqrt((vector * vector).sum()))
         rows.append([tag("td", word(name)), *counts, number(norm), *(number(float(x)) for x in vector[:n_components])])
-    omitted = [f"{len(vectors) - len(rows):,} more words"] * (len(vectors) > len(rows))
-    omitted += [f"{vectors.dim - n_components:,} more components"] * (vectors.dim > n_components)
-    composed = ["vectors of unseen words are composed"] * (vectors.compose is not None)
+    rest = [f"{len(vectors) - len(rows):,} more words"] * (len(vectors) > len(rows))
+    rest += [f"{vectors.dim - n_components:,} more components"] * (vectors.dim > n_components)
+    compose_note = ["vectors of unseen words are composed"] * (vectors.compose is not None)
     return tag(
         "div",
         tag("p", tag("b", "Vectors"), f": {len(vectors):,} words, {vectors.dim:,} components"),
         table(list(header), rows),
-        tag("p", "; ".join([" and ".join(omitted)] * bool(omitted) + composed)),
+        tag("p", "; ".join([" and ".join(rest)] * bool(rest) + compose_note)),
     )

@@ -8,7 +8,7 @@ import pytest
 
 import embeddings as em
 from embeddings.errors import SettingError
-from embeddings.setting_names import ADVICE, OUR_NAMES, hint, normalized, our_name
+from embeddings.setting_names import ADVICE, OUR_NAMES, hint, normalize_name, our_name
 
 KNOWN = ["dim", "window", "negatives", "learning_rate", "epochs", "min_count", "max_vocab", "subsample"]
 
@@ -27,7 +27,7 @@ def test_our_names(name, ours):
 
 
 def test_tables_are_normalized_and_disjoint():
-    assert all(normalized(name) == name for name in (*OUR_NAMES, *ADVICE))
+    assert all(normalize_name(name) == name for name in (*OUR_NAMES, *ADVICE))
     assert not OUR_NAMES.keys() & ADVICE.keys()
 
 
