@@ -9,19 +9,15 @@ from embeddings.errors import CorpusError
 
 
 class LineTokenizer:
-    """Splits text into lines and documents by the rules of the scanner, and calls a tokenizer for each whole line.
-
-    tokens: UTF-8 tokens of the lines that ended since `clear`. ends: the ends of these lines, in tokens of the corpus.
-    starts: the first lines of documents, in lines of the corpus.
-    """
+    """Splits text into lines and documents by the rules of the scanner, and calls a tokenizer for each whole line."""
 
     def __init__(self, tokenizer: Tokenizer, case: str) -> None:
         self.tokenizer = tokenizer
         self.case = case
         self.decoder = Utf8Decoder("strict", "a token")
-        self.tokens: list[bytes] = []
-        self.ends: list[int] = []
-        self.starts: list[int] = []
+        self.tokens: list[bytes] = []  # UTF-8 tokens of the lines that ended since `clear`
+        self.ends: list[int] = []  # of these lines, in tokens of the corpus
+        self.starts: list[int] = []  # the first lines of documents, in lines of the corpus
         self.partial_line: list[bytes] = []  # the parts of a line that continues in the next block
         self.written_tokens = 0
         self.written_lines = 0

@@ -204,7 +204,7 @@ class Vocabulary:
         except (OSError, pyarrow.ArrowException) as error:
             raise FormatError(f"{path} is not a readable vocabulary file: {' '.join(str(error).split())}") from error
         try:
-            return cls(*words_and_counts(table), total=stored_total(table))
+            return from_table(table)
         except (SettingError, ValueError) as error:
             raise FormatError(f"{Path(path)} is not a vocabulary file: {error}") from error
 
@@ -222,8 +222,8 @@ def rank_by_frequency(words: Any, counts: NDArray[np.int64]) -> tuple[Vocabulary
     return Vocabulary(combine_chunks(table.column("word")), to_numpy(combine_chunks(table.column("count")))), rank
 
 
-def words_and_counts(table: Any) -> tuple[Any, NDArray[np.int64]]:
-    """Return the columns of a vocabulary table; raises ValueError if it is not valid."""
+def from_table(table: Any) -> Vocabulary:
+    """Return the vocabulary in a table; raises ValueError or SettingError if it is not valid."""
     import pyarrow
     import pyarrow.compute
 
@@ -235,12 +235,7 @@ def words_and_counts(table: Any) -> tuple[Any, NDArray[np.int64]]:
         raise ValueError("a word or count is missing")
     if pyarrow.compute.count_distinct(words).as_py() != len(words):
         raise ValueError("a word occurs twice")
-    return words, to_numpy(counts)
-
-
-def stored_total(table: Any) -> int:
-    """Return the total in the metadata of a vocabulary table; raises ValueError if it is not valid."""
     total = (table.schema.metadata or {}).get(TOTAL)
     if total is None:
         raise ValueError("its metadata has no total")
-    return int(total)
+    return Vocabulary(words, to_numpy(counts), total=int(total))

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import shutil
 import time
 import unicodedata
@@ -10,9 +11,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from embeddings.corpora.corpus_cache.eviction import remove, shrink, size_limit, touch
+from embeddings.corpora.corpus_cache.eviction import remove, shrink, size_limit
 from embeddings.corpora.corpus_cache.tempdir import PARTIAL, new_folder
-from embeddings.corpora.encoded_corpus import FORMAT, EncodedCorpus
+from embeddings.corpora.encoded_corpus import FORMAT, META, EncodedCorpus
 from embeddings.corpora.reading.sources import Source, file_statuses
 from embeddings.errors import FormatError
 from embeddings.support.cache_folder import cache_folder
@@ -38,12 +39,9 @@ def entry_name(sources: Sequence[Source], settings: Mapping[str, Any]) -> str | 
 
 
 def load_or_write(name: Callable[[], str | None], write: Callable[[Path], None]) -> EncodedCorpus:
-    """Return the cached corpus of this name, or else write it and add it to the cache.
+    """Return the cached corpus of the current name, or else write it into a folder and add it to the cache.
 
-    Arguments:
-        name: returns the current name of the entry, None if it must not be cached; if the name changes while the corpus
-            is written, because a source changes, the corpus is temporary.
-        write: writes the encoded corpus into a folder.
+    It is temporary if the name is None, or if the name changes meanwhile because a source changes.
     """
     initial = name()
     cache = cache_folder("corpora") if initial else None
@@ -66,7 +64,8 @@ def find(entry: Path) -> EncodedCorpus | None:
         encoded = EncodedCorpus(entry)
     except FormatError:
         return None
-    touch(entry)
+    with contextlib.suppress(OSError):  # the cache may be read-only
+        os.utime(entry / META, (time.time(), time.time()))
     return encoded
 
 

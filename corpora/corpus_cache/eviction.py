@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -103,9 +102,3 @@ def shrink(cache: Path, limit: int) -> list[Entry]:
             removed_entries.append(entry)
             size -= entry.size
     return removed_entries
-
-
-def touch(folder: Path) -> None:
-    """Record that an entry is used now, unless the cache is read-only."""
-    with contextlib.suppress(OSError):
-        os.utime(folder / META, (time.time(), time.time()))

@@ -15,12 +15,7 @@ def write_table(table: Any, path: Path) -> None:
 
 
 def read_table(path: Path, kind: str, schema: Any = None) -> Any:
-    """Memory-map a pyarrow table and validate every value.
-
-    Arguments:
-        kind: what the file should hold, for messages, such as "tag file".
-        schema: the expected names and types of its columns; any if None.
-    """
+    """Memory-map a pyarrow table and validate every value and its columns; `kind` is for messages."""
     import pyarrow
 
     try:
