@@ -10,13 +10,7 @@ import click
 from embeddings.cli.options import FORCE, JSON, VECTOR_INPUT, option, seed
 from embeddings.cli.output import note, print_rows
 from embeddings.cli.vector_input import check_paths
-from embeddings.eval.index_quality.query_sets import (
-    QuerySet,
-    check_random_size,
-    parse_random_name,
-    random_query_set,
-    sample_query_set,
-)
+from embeddings.eval.index_quality import query_sets
 from embeddings.eval.index_quality.recall import GridResult, IndexQuality, measure_indexes
 from embeddings.eval.index_quality.recall_plot import MEASURES, plot_recall
 from embeddings.eval.index_quality.recall_report import check_folder, write_report
@@ -101,14 +95,14 @@ def check(
         check_folder(results, force=force)
     for spec in indexes:
         check_spec(spec)
-    shapes = {name: parse_random_name(name) for name in vectors if not Path(name).exists()}
+    shapes = {name: query_sets.parse_random_name(name) for name in vectors if not Path(name).exists()}
     check_paths(name for name in vectors if not shapes.get(name))
     for shape in filter(None, shapes.values()):
-        check_random_size(*shape)
+        query_sets.check_random_size(*shape)
 
 
 def grids_for(
-    points: QuerySet, indexes: tuple[str, ...], grid: str | None, *, both: bool
+    points: query_sets.QuerySet, indexes: tuple[str, ...], grid: str | None, *, both: bool
 ) -> list[tuple[str, list[str]]]:
     """The grids to measure, each with its indexes."""
     if indexes:
@@ -117,12 +111,12 @@ def grids_for(
     return [(name, GRIDS[name](*points.vectors.matrix.shape)) for name in ([grid] if grid else names)]
 
 
-def load_query_set(name: str, queries: int, seed: int, read_options: dict[str, Any]) -> QuerySet:
+def load_query_set(name: str, queries: int, seed: int, read_options: dict[str, Any]) -> query_sets.QuerySet:
     """Random points, or the vectors of a file and queries among them."""
-    shape = parse_random_name(name)
+    shape = query_sets.parse_random_name(name)
     if shape and not Path(name).exists():
-        return random_query_set(*shape, queries=queries, seed=seed)
-    return sample_query_set(load(name, **read_options), name, queries=queries, seed=seed)
+        return query_sets.random_query_set(*shape, queries=queries, seed=seed)
+    return query_sets.sample_query_set(load(name, **read_options), name, queries=queries, seed=seed)
 
 
 def row(quality: IndexQuality, as_json: bool) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from embeddings.cli import corpus_options
-from embeddings.cli.options import OUTPUT, THREADS, option, seed
+from embeddings.cli.options import OUTPUT, THREADS, LargeRange, option, seed
 from embeddings.cli.output import print_json, quantity
 from embeddings.cli.output_paths import check_outside_corpus
 from embeddings.cli.progress_bar import Bar, ReadingBar
@@ -28,7 +28,7 @@ COLUMNS = ("text_column", "tag_column", "rows")
         option("-o --out", "Output file; its extension selects the format.", "FILE", required=True),
         option("--format format", "Output format.  [default: by the extension of OUT]", "NAME"),
         option("--concat-with", "Append the vectors of this model.", "MODEL", multiple=True),
-        option("--epochs", "Passes over each document.  [default: as in training]", (1, 1000000)),
+        option("--epochs", "Passes over each document.  [default: as in training]", type=LargeRange(1, 1_000_000)),
         seed("Random seed."),
         THREADS,
         *(option for option in corpus_options.options() if option.name in COLUMNS),

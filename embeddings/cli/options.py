@@ -58,17 +58,20 @@ SEARCH = (  # of commands that print neighbours
 )
 
 
-class Seed(click.types.IntParamType):
-    """An integer of 64 bits; help does not show the bounds."""
+class LargeRange(click.types.IntParamType):
+    """A range of integers whose bounds help does not show."""
+
+    def __init__(self, minimum: int, maximum: int) -> None:
+        self.range = click.IntRange(minimum, maximum)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The integer, if it is in range."""
-        return click.IntRange(0, 2**63 - 1).convert(value, param, ctx)
+        return self.range.convert(value, param, ctx)
 
 
 def seed(help: str) -> click.Option:
     """The option --seed."""
-    return option("--seed", help, type=Seed(), default=1)
+    return option("--seed", help, type=LargeRange(0, 2**63 - 1), default=1)
 
 
 def from_settings(settings: type) -> list[click.Option]:

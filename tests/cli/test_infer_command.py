@@ -146,3 +146,9 @@ def test_bad_input(models, documents, tmp_path):
     ]:
         assert fact in refused(*args, code=code)
         assert not out.exists()
+
+
+@pytest.mark.parametrize(("option", "limit"), [("--seed", 2**63 - 1), ("--epochs", 1_000_000)])
+def test_large_bounds_are_checked_but_not_shown(option, limit):
+    assert str(limit) not in expect("infer", "--help").stdout
+    assert str(limit) in refused("infer", "model", "text", "-o", "out.bin", option, limit + 1, code=2)
