@@ -45,10 +45,18 @@ def open_arrow(path: Path) -> Iterator[Any]:
     """Arrow's reader of a memory-mapped file; errors of opening and of reading become FormatError."""
     import pyarrow as pa
 
+    with arrow_errors(path), pa.memory_map(str(path)) as source:
+        yield pa.ipc.open_file(source)
+
+
+@contextmanager
+def arrow_errors(path: Path) -> Iterator[None]:
+    """Turns errors of opening a file, and Arrow's errors of reading it, into FormatError."""
+    import pyarrow as pa
+
     open_binary(path).close()
     try:
-        with pa.memory_map(str(path)) as source:
-            yield pa.ipc.open_file(source)
+        yield
     except (pa.ArrowException, OSError, MemoryError, UnicodeDecodeError) as error:
         raise FormatError(f"{path} is truncated or broken: {' '.join(str(error).split()):.200}") from error
 

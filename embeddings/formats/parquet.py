@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.corpora.reading.compressed_files import open_binary
 from embeddings.errors import FormatError
+from embeddings.formats.arrow_ipc import arrow_errors
 from embeddings.formats.build_vectors import build_vectors
 from embeddings.formats.row_buffer import RowBuffer
 from embeddings.vectors.arrow_table import (
@@ -102,15 +102,10 @@ def max_bytes(path: Path) -> int:
 @contextmanager
 def open_parquet(path: Path) -> Iterator[Any]:
     """A reader of the file; errors of opening and of reading become FormatError."""
-    import pyarrow as pa
     from pyarrow import parquet
 
-    open_binary(path).close()
-    try:
-        with parquet.ParquetFile(path, memory_map=True, pre_buffer=False) as file:
-            yield file
-    except (pa.ArrowException, OSError, MemoryError, UnicodeDecodeError) as error:
-        raise FormatError(f"{path} is truncated or broken: {' '.join(str(error).split()):.200}") from error
+    with arrow_errors(path), parquet.ParquetFile(path, memory_map=True, pre_buffer=False) as file:
+        yield file
 
 
 def describe(path: Path) -> dict[str, Any]:

@@ -4,7 +4,6 @@ modules.json names a subfolder with model.safetensors and tokenizer.json, as sen
 folder is written with `tokenizers` and `safetensors`; sentence-transformers itself is not needed.
 """
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from embeddings.errors import FormatError
 from embeddings.formats.static_embeddings import (
     SENTENCE_TRANSFORMERS_TABLE,
     describe_table,
+    read_json,
     read_vectors,
     write_json,
     write_table,
@@ -47,10 +47,7 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
 def find_embedding(path: Path) -> Path:
     """The folder of the StaticEmbedding; refuses other modules, and places outside."""
     modules_path = path / MODULES
-    try:
-        modules = json.loads(modules_path.read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
-        raise FormatError(f"{modules_path} is truncated or not JSON: {' '.join(str(error).split()):.200}") from None
+    modules = read_json(modules_path)
     if not isinstance(modules, list) or not modules or not all(isinstance(module, dict) for module in modules):
         raise FormatError(f"{modules_path} is broken: it must list modules")
     kinds = [str(module.get("type")).rpartition(".")[2] for module in modules]

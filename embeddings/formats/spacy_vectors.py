@@ -20,6 +20,7 @@ from embeddings.corpora.reading.compressed_files import open_binary
 from embeddings.errors import FormatError, SettingError
 from embeddings.formats.build_vectors import build_vectors
 from embeddings.formats.npy import map_matrix, read_matrix
+from embeddings.formats.static_embeddings import read_json
 from embeddings.formats.tokenizer_json import has_only_word_characters, is_lower_case
 from embeddings.support.extras import import_extra
 from embeddings.vectors.file_format import Format
@@ -152,20 +153,10 @@ def select_rows(folder: Path, matrix: np.ndarray, rows: list[int]) -> np.ndarray
 
 def check_mode(path: Path) -> None:
     """Refuse vectors that spaCy composes of n-grams."""
-    config = read_json(path, "strict") if path.is_file() else {}
+    config = read_json(path) if path.is_file() else {}
     mode = config.get("mode", "default") if isinstance(config, dict) else config
     if mode != "default":
         raise FormatError(f"{path}: vectors of mode {mode!r:.80} are not supported, only default ones")
-
-
-def read_json(path: Path, errors: str) -> Any:
-    """The content of a JSON file."""
-    with open_binary(path) as stream:
-        data = stream.read()
-    try:
-        return json.loads(data.decode("utf-8", errors))
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"{path} is truncated or not JSON: {' '.join(str(error).split()):.200}") from None
 
 
 def describe(path: Path) -> dict[str, Any]:

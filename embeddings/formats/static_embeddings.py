@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from embeddings.corpora.reading.compressed_files import open_binary
 from embeddings.errors import FormatError
 from embeddings.formats.build_vectors import build_vectors
 from embeddings.formats.safetensors_file import COUNTS, list_names, read_counts
@@ -70,6 +71,16 @@ def describe_table(folder: Path) -> dict[str, Any]:
     arrays = tensors.load(folder / MODEL)
     table = find_table(folder / MODEL, arrays)
     return {"tokens": len(table), "dim": table.shape[1], "dtype": str(table.dtype), "counts": COUNTS in arrays}
+
+
+def read_json(path: Path, errors: str = "strict") -> Any:
+    """The content of a JSON file."""
+    with open_binary(path) as stream:
+        data = stream.read()
+    try:
+        return json.loads(data.decode("utf-8", errors))
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{path} is truncated or not JSON: {' '.join(str(error).split()):.200}") from None
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -20,19 +20,10 @@ FASTTEXT_BUCKETS = 2_000_000
 
 
 def subwords(words: Sequence[Word], *, min_n: int, max_n: int, buckets: int) -> tuple[np.ndarray, np.ndarray]:
-    """The buckets of the n-grams of each word, in fastText's order, without the word itself.
+    """The buckets of the n-grams of each word, int32 (total,), in fastText's order, after their offsets (words + 1,).
 
-    Arguments:
-        words: texts, or their bytes in UTF-8; bytes that are not UTF-8 are hashed as in fastText.
-        min_n: length of the shortest n-grams in characters, boundaries included.
-        max_n: length of the longest; 0 for no n-grams.
-        buckets: bucket numbers are 0 to buckets - 1.
-
-    Returns:
-        offsets int64 (words + 1,) and buckets int32 (total,): those of word i are `buckets[offsets[i]:offsets[i + 1]]`.
-
-    Raises:
-        SettingError: an argument is out of range, or there are too many n-grams.
+    Those of word i are `buckets[offsets[i]:offsets[i + 1]]`, without the word itself. Words may be bytes, even such that
+    are not UTF-8, which are hashed as in fastText. Lengths count characters and boundaries.
     """
     check_ngrams(min_n, max_n, buckets)
     offsets, hashes = ngram_hashes(words, min_n, max_n)
@@ -48,23 +39,11 @@ def bucket_rows(hashes: np.ndarray, buckets: int) -> np.ndarray:
 def default_buckets(hashes: np.ndarray) -> int:
     """How many of fastText's 2,000,000 buckets the n-grams with these hashes would use.
 
-    The other buckets would never be trained, but stored; a vocabulary of 20,000 words uses a sixteenth. While there
-    are fewer distinct n-grams than buckets, this is close to their number, so an n-gram shares its bucket with one
-    other on average. Large vocabularies come near 2,000,000, where fastText has several n-grams per bucket too.
+    The other buckets would never be trained, but stored; a vocabulary of 20,000 words uses a sixteenth.
     """
     is_used = np.zeros(FASTTEXT_BUCKETS, np.bool_)
     is_used[hashes % np.uint32(FASTTEXT_BUCKETS)] = True
     return max(1, int(is_used.sum()))
-
-
-def fnv1a(words: Sequence[Word]) -> np.ndarray:
-    """The hash of each whole text, without boundaries, uint32 (words,)."""
-    from embeddings.kernels.subword_ngrams import hash_words
-
-    text, starts = concatenate_bytes([to_bytes(word) for word in words])
-    hashes = np.empty(len(words), np.uint32)
-    hash_words(text, starts, hashes)
-    return hashes
 
 
 def ngram_hashes(words: Sequence[Word], min_n: int, max_n: int) -> tuple[np.ndarray, np.ndarray]:

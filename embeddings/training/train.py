@@ -52,16 +52,11 @@ def train(
     """
     names = {field.name for field in fields(RunOptions)} & set(settings)
     run_options = RunOptions(**{name: settings.pop(name) for name in names})
-    configured_trainer = make_trainer(trainer, settings)
+    configured_trainer = registry.create("trainer", trainer, settings)
     arguments = train_arguments(configured_trainer, trainer, run_options)
     text = as_corpus(corpus, configured_trainer)
     model: Model = configured_trainer.train(text, threads=threads, seed=seed, report=report, **arguments)
     return model
-
-
-def make_trainer(trainer: str, settings: dict[str, Any]) -> Any:
-    """The trainer of that name with these settings."""
-    return registry.create("trainer", trainer, settings)
 
 
 def continue_training(

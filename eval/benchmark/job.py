@@ -81,14 +81,14 @@ def model_configs(
 
     A trainer is a name, optionally with settings, as in "paragraph-dm:combine=concat,learning_rate=0.025".
     """
+    from embeddings import registry
     from embeddings.indexes.index_spec import parse_spec
     from embeddings.support.system import available_threads
-    from embeddings.training.train import make_trainer
 
     configs: list[ModelConfig] = []
     for trainer, size, noise, cores in product(trainers, dim, negatives, threads or [available_threads()]):
         name, own = parse_spec(trainer, group="trainer")
-        settings = asdict(make_trainer(name, {"dim": size, "negatives": noise, **common, **own}))
+        settings = asdict(registry.create("trainer", name, {"dim": size, "negatives": noise, **common, **own}))
         config = ModelConfig(name, settings, cores)
         if config not in configs:
             configs.append(config)

@@ -24,11 +24,10 @@ class Timer:
 
     @contextmanager
     def timing(self) -> Iterator[None]:
-        """Add the time of the block."""
+        """Take the time of the block."""
         cpu, wall = process_time(), perf_counter()
         yield
-        self.cpu += process_time() - cpu
-        self.wall += perf_counter() - wall
+        self.cpu, self.wall = process_time() - cpu, perf_counter() - wall
 
 
 @dataclass
@@ -47,10 +46,10 @@ def run_embeddings(job: Job, clock: Clock) -> None:
     """Our trainer alone: the corpus is encoded and the kernels are loaded before; nothing is saved."""
     from dataclasses import replace
 
+    from embeddings import registry
     from embeddings.corpora import Corpus
-    from embeddings.training.train import make_trainer
 
-    trainer = make_trainer(job.config.trainer, job.config.settings)
+    trainer = registry.create("trainer", job.config.trainer, job.config.settings)
     toy = Corpus([["a", "b"] * 50])
     replace(trainer, epochs=1, min_count=1).train(toy, threads=1)
     toy.encode().close()

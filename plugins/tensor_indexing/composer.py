@@ -3,6 +3,7 @@
 import os
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -29,37 +30,22 @@ if TYPE_CHECKING:
     from embeddings.models.model import Model
 
 DEFAULT = "tensor-indexing"
+NO_EXAMPLES = np.empty((0, 5), np.int32)
 POS_TAGS = "parts-of-speech"  # the table of `Examples.pos_tags`
 
 
+@dataclass(eq=False, repr=False)
 class Composer:
-    """Composes the vectors of two words.
+    """Composes the vectors of two words."""
 
-    Arguments:
-        vectors: of words, and of phrases.
-        functions: parameters by type and function; none for plain vectors.
-        types: the names of types that examples refer to by index.
-        examples: (examples, 5) int32: type, rows of first word, second word and phrase, part (see `split`).
-        joiner: joins the words of a phrase in its token.
-        pos_tags: the part of speech of each word, as in `Examples`, from which other phrases get types.
-    """
-
-    def __init__(
-        self,
-        vectors: Vectors,
-        functions: Mapping[str, Mapping[str, Parameters]] | None = None,
-        *,
-        types: Sequence[str] = (),
-        examples: np.ndarray | None = None,
-        joiner: str = JOINER,
-        pos_tags: np.ndarray | None = None,
-    ) -> None:
-        self.vectors = vectors
-        self.functions = functions or {}
-        self.types = list(types)
-        self.examples = np.empty((0, 5), np.int32) if examples is None else np.asarray(examples)
-        self.joiner = joiner
-        self.pos_tags = pos_tags
+    vectors: Vectors  # of words, and of phrases
+    functions: Mapping[str, Mapping[str, Parameters]] = field(default_factory=dict)  # by type and function
+    _: KW_ONLY
+    types: Sequence[str] = ()  # names that examples refer to by index
+    # (examples, 5): type, rows of first word, second word and phrase, part (see `phrase_pairs.split`)
+    examples: np.ndarray = field(default_factory=lambda: NO_EXAMPLES)
+    joiner: str = JOINER  # joins the words of a phrase in its token
+    pos_tags: np.ndarray | None = None  # of each word, as in `Examples`, from which other phrases get types
 
     @classmethod
     def of(cls, source: "Model | Vectors | str | os.PathLike[str]") -> "Composer":
@@ -70,13 +56,14 @@ class Composer:
             source = load_model_or_vectors(source)
         if isinstance(source, Vectors):
             return cls(source)
-        types, examples, tags = source.record.get("types", []), source.tables.get(EXAMPLES), source.tables.get(POS_TAGS)
+        examples, types = source.tables.get(EXAMPLES, NO_EXAMPLES), source.record.get("types", [])
+        if examples is not NO_EXAMPLES:
+            check_examples(examples, types, len(source.vectors))
         functions = read_functions(source.tables, source.vectors.dim)
-        check_examples(examples, types, len(source.vectors))
+        tags, joiner = source.tables.get(POS_TAGS), joiner_of(source.record)
         if tags is not None and (tags.shape != (len(source.vectors),) or tags.dtype != np.int8):
             expected = f"its table {POS_TAGS!r} must hold one int8 per word"
             raise FormatError(f"corrupt model: {expected}, got {tags.shape} {tags.dtype}")
-        joiner = joiner_of(source.record)
         return cls(source.vectors, functions, types=types, examples=examples, joiner=joiner, pos_tags=tags)
 
     @property

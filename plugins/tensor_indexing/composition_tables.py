@@ -28,11 +28,6 @@ def to_tables(result: "FitResult") -> dict[str, np.ndarray]:
     return tables | {EXAMPLES: np.hstack([result.examples.rows, result.parts[:, None]])}
 
 
-def without_composition(tables: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The tables that do not belong to composition."""
-    return {name: table for name, table in tables.items() if parse_name(name) is None and name != EXAMPLES}
-
-
 def parse_name(name: str) -> tuple[str, str, str] | None:
     """The type, function and parameter of a table; None for another table."""
     parts = name.rsplit("/", 2)
@@ -62,8 +57,6 @@ def has_shapes(parameters: Parameters, dim: int) -> bool:
 
 def check_examples(table: Any, types: Any, words: int) -> None:
     """Refuse a table of examples that refers to missing words or types."""
-    if table is None:
-        return
     has_types = isinstance(types, list) and all(isinstance(type, str) for type in types)
     if not has_types or table.ndim != 2 or table.shape[1] != PART + 1 or table.dtype.kind not in "iu":
         raise FormatError(f"corrupt model: its table {EXAMPLES!r} or the types in its record have a wrong form")

@@ -43,7 +43,8 @@ def fit(
     pooled_functions: dict[str, Parameters] = {}
     for type in fitted_types:
         members = examples.of_type(type)
-        train, dev = (phrase_vectors(vectors, examples.rows[members & (parts == part)]) for part in (TRAIN, DEV))
+        members_by_part = (examples.rows[members & (parts == part), 1:] for part in (TRAIN, DEV))
+        train, dev = (PhraseVectors(*(vectors.matrix[rows] for rows in part.T)) for part in members_by_part)
         fitter = FunctionFitter(train, dev, settings, seed, partial(report, type) if report else None, pooled_functions)
         functions[type] = fitter.fit()
         pooled_functions = pooled_functions or dict(functions[type])
@@ -97,11 +98,6 @@ def blended(
     return single_precision(blend(parameters, share, scale)), share
 
 
-def phrase_vectors(vectors: Vectors, rows: np.ndarray) -> PhraseVectors:
-    """The vectors of examples, (examples, dim) float32 each."""
-    return PhraseVectors(*(np.asarray(vectors.matrix[rows[:, column]]) for column in (1, 2, 3)))
-
-
 class FunctionFitter:
     """Fits the functions of one type.
 
@@ -131,15 +127,15 @@ class FunctionFitter:
 
     def fit(self) -> dict[str, Parameters]:
         """The parameters of every function; sets `curves` and `penalties`."""
-        pooled = self.pooled_functions.get("full-additive")
-        linear, self.penalties["full-additive"] = solve_matrices(self.train, self.dev, pooled)
+        centre = self.pooled_functions.get("full-additive")
+        linear, self.penalties["full-additive"] = solve_matrices(self.train, self.dev, centre)
         full_additive = {**linear, FIXED: np.zeros(2)}
         functions = {"weighted-additive": {"weights": solve_weights(self.train)}, "full-additive": full_additive}
         starts = {} if self.pooled_functions else self.starts(full_additive)
-        learned: dict[str, LearnedFunction] = {"tensor-indexing": TensorIndexing()}
+        learners: dict[str, LearnedFunction] = {"tensor-indexing": TensorIndexing()}
         if self.settings.full_tensor:
-            learned["full-tensor"] = FullTensor()
-        functions |= {name: self.learn(name, function, starts.get(name, {})) for name, function in learned.items()}
+            learners["full-tensor"] = FullTensor()
+        functions |= {name: self.learn(name, function, starts.get(name, {})) for name, function in learners.items()}
         return {name: single_precision(parameters) for name, parameters in functions.items()}
 
     def starts(self, linear: Parameters) -> dict[str, Parameters]:

@@ -13,7 +13,7 @@ from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import RegistryError, SettingError
 from embeddings.models.model import Model
 from embeddings.plugins.tensor_indexing.composer import POS_TAGS, Composer, joiner_of
-from embeddings.plugins.tensor_indexing.composition_tables import to_tables, without_composition
+from embeddings.plugins.tensor_indexing.composition_tables import EXAMPLES, parse_name, to_tables
 from embeddings.plugins.tensor_indexing.fit_settings import JOINER, CompositionSettings
 from embeddings.plugins.tensor_indexing.fitting import ReportFit, check_enough, fit
 from embeddings.plugins.tensor_indexing.phrase_pairs import Examples, PhraseSource, find_examples
@@ -167,8 +167,8 @@ class TensorIndexing(CompositionSettings, BaseSettings):  # type: ignore[misc, v
             record["notes"].append("the model composes phrases, and no longer out-of-vocabulary words")
         seconds = round(perf_counter() - start_time, 3)
         record |= {"joiner": joiner, "seed": seed, "threads": threads, "fit_seconds": seconds}
-        tables = {name: table for name, table in without_composition(base.tables).items() if name != POS_TAGS}
-        tables |= to_tables(result)
+        of_composition = {name for name in base.tables if parse_name(name)} | {EXAMPLES, POS_TAGS}
+        tables = {name: table for name, table in base.tables.items() if name not in of_composition} | to_tables(result)
         if examples.pos_tags is not None:
             tables[POS_TAGS] = examples.pos_tags
         return Model(

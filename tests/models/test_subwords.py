@@ -7,13 +7,29 @@ from hypothesis import strategies as st
 from subword_models import naive_hash, naive_ngrams
 
 from embeddings.errors import SettingError
-from embeddings.models.subwords import FASTTEXT_BUCKETS, default_buckets, fnv1a, ngram_hashes, subwords
+from embeddings.kernels.subword_ngrams import hash_words
+from embeddings.models.subwords import (
+    FASTTEXT_BUCKETS,
+    concatenate_bytes,
+    default_buckets,
+    ngram_hashes,
+    subwords,
+    to_bytes,
+)
 
 
 def buckets_of(word, **lengths):
     offsets, buckets = subwords([word], **lengths)
     assert offsets.tolist() == [0, len(buckets)]
     return buckets.tolist()
+
+
+def fnv1a(words):
+    """The hash of each whole text, without boundaries."""
+    text, starts = concatenate_bytes([to_bytes(word) for word in words])
+    hashes = np.empty(len(words), np.uint32)
+    hash_words(text, starts, hashes)
+    return hashes
 
 
 def test_hashes_equal_fasttext_with_signed_bytes():
