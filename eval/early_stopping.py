@@ -3,6 +3,7 @@
 import math
 import os
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ class EarlyStopping(Callback):
         sets = {"similarity": similarity, "analogy": analogy}
         self.sets: dict[str, Any] = {kind: [os.fspath(path) for path in as_list(one)] for kind, one in sets.items()}
         self.patience: int = check_value("patience", patience, int, {"ge": 1})
-        self.score = score or suite_score(Suite.read(**self.sets, restrict=None))
+        self.score = score or partial(mean_score, Suite.read(**self.sets, restrict=None))
         self._reset()
 
     def _reset(self) -> None:
@@ -120,15 +121,11 @@ class EarlyStopping(Callback):
         self.best_tables = {name: np.array(table, subok=False) for name, table in tables.items()}
 
 
-def suite_score(suite: Suite) -> Callable[[Model], float]:
-    """A function from a model to the mean of its scores on all sets; a set without a score raises a SettingError."""
-
-    def mean_score(model: Model) -> float:
-        results = [scores.result() for scores in suite.score(model, model.name)]
-        totals = [one for one in results if one.measure in MEASURES and one.section is None and not one.is_detail]
-        for result in totals:
-            if result.value is None:
-                raise SettingError(f"early stopping cannot use {result.set}: {result.reason}")
-        return float(np.mean([result.value for result in totals]))
-
-    return mean_score
+def mean_score(suite: Suite, model: Model) -> float:
+    """The mean of a model's scores on all sets; a set without a score raises a SettingError."""
+    results = [scores.result() for scores in suite.score(model, model.name)]
+    totals = [one for one in results if one.measure in MEASURES and one.section is None and not one.is_detail]
+    for result in totals:
+        if result.value is None:
+            raise SettingError(f"early stopping cannot use {result.set}: {result.reason}")
+    return float(np.mean([result.value for result in totals]))

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -89,6 +90,7 @@ class Suite:
             raise SettingError("compose requires similarity")
         if (use_trained_vectors or name_column is not None) and not sets["documents"]:
             raise SettingError("use_trained_vectors and name_column require documents")
+        read = partial(read_documents, use_trained_vectors=use_trained_vectors)
         return cls(
             limits=limits,
             methods=methods,
@@ -100,12 +102,7 @@ class Suite:
             phrases=[HeldOut() if str(test) == HELD_OUT else read_phrase_ratings(test) for test in sets["phrases"]],
             categories=[read_word_categories(test) for test in sets["categories"]],
             tagging=[read_tagging_set(test) for test in sets["tagging"]],
-            documents=[
-                read_documents(
-                    test, text_column, label_column, use_trained_vectors=use_trained_vectors, name_column=name_column
-                )
-                for test in sets["documents"]
-            ],
+            documents=[read(test, text_column, label_column, name_column) for test in sets["documents"]],
         )
 
     def score(self, source: Evaluable, name: str) -> list[ItemScores]:
@@ -118,23 +115,17 @@ class Suite:
 
     def iter_scores(self, source: Evaluable, name: str) -> Iterator[ItemScores]:
         """The same, one after another as soon as they are computed."""
-        if isinstance(source, ConcatenatedModels):
-            if self.matches_words or self.phrases or self.tagging or self.stats:
-                raise SettingError("concatenated models have document vectors only: evaluate them by documents")
-        else:
+        if not isinstance(source, ConcatenatedModels):
             yield from self.iter_word_scores(source, name)
+        elif self.pairs or self.questions or self.categories or self.phrases or self.tagging or self.stats:
+            raise SettingError("concatenated models have document vectors only: evaluate them by documents")
         for documents in self.documents:
             yield from score_documents(source, documents, name=name)
-
-    @property
-    def matches_words(self) -> bool:
-        """Whether there are sets of words that are matched without regard to case."""
-        return bool(self.pairs or self.questions or self.categories)
 
     def iter_word_scores(self, source: "Vectors | Model", name: str) -> Iterator[ItemScores]:
         """The scores of vectors of words and phrases."""
         vectors = source if isinstance(source, Vectors) else source.vectors
-        folding = CaseFolding(vectors.words if self.matches_words else ())
+        folding = CaseFolding(vectors.words if self.pairs or self.questions or self.categories else ())
         for pairs in self.pairs:
             yield from score_similarity(vectors, pairs, folding, name=name, compose=self.compose)
         for questions in self.questions:
@@ -148,8 +139,8 @@ class Suite:
         for words in self.categories:
             yield from score_categories(vectors, words, folding, name=name)
             yield from score_purity(vectors, words, folding, name=name)
-        for tagged in self.tagging:
-            yield from score_tagging(vectors, tagged, name=name, window=self.window)
+        for tagging_set in self.tagging:
+            yield from score_tagging(vectors, tagging_set, name=name, window=self.window)
         if self.stats:
             yield from score_statistics(vectors, name=name)
 

@@ -77,6 +77,8 @@ def summarise(settings: dict[str, Any], runs: list[Row], ours: list[Row], sets: 
     for name, seconds in times.items():
         if seconds is not None and (base := our_times[name]):
             ratios[name] = seconds / base
+    shares = [row["words_read"] / (row["corpus_words"] * row["epochs"]) for row in runs if row.get("words_read")]
+    incomplete = f"read only {100 * min(shares):.0f} % of the words" if min(shares, default=1) < COMPLETE else ""
     wall = times["training_wall"]
     errors = [row["error"] for row in runs if row["error"]]
     values_by_set = {name: known_values(runs, name) for name in sets}
@@ -96,7 +98,7 @@ def summarise(settings: dict[str, Any], runs: list[Row], ours: list[Row], sets: 
             for name, values in values_by_set.items()
         },
         ranges={name: (min(values), max(values)) if values else None for name, values in values_by_set.items()},
-        error=next(iter(errors), "") or incomplete_reading(runs),
+        error=next(iter(errors), incomplete),
     )
 
 
@@ -114,12 +116,6 @@ def median_of(runs: Sequence[Row], name: str) -> float | None:
 def first(runs: Sequence[Row], name: str) -> int | None:
     """The first value of a column."""
     return next(iter(known_values(runs, name)), None)
-
-
-def incomplete_reading(runs: Sequence[Row]) -> str:
-    """A remark on a tool that did not read the whole corpus in every epoch; empty for one that did."""
-    shares = [row["words_read"] / (row["corpus_words"] * row["epochs"]) for row in runs if row.get("words_read")]
-    return f"read only {100 * min(shares):.0f} % of the words" if shares and min(shares) < COMPLETE else ""
 
 
 def markdown(rows: Sequence[Row], machine: dict[str, Any], tools: Sequence[Tool]) -> str:

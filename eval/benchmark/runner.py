@@ -31,39 +31,26 @@ class BenchmarkError(EmbeddingsError):
     """All runs failed."""
 
 
+@dataclass(eq=False)
 class Interrupted(KeyboardInterrupt):
-    """The user stopped the benchmark; `finished` is the number of runs that finished."""
+    """The user stopped the benchmark, after this many runs."""
 
-    def __init__(self, finished: int) -> None:
-        super().__init__()
-        self.finished = finished
+    finished: int
 
 
 @dataclass
 class Benchmark:
-    """A benchmark of configurations by several tools.
-
-    Arguments:
-        configs: the models, with the settings of our trainers.
-        tools: ours first.
-        folder: where the results go.
-        repeats: runs of each configuration and tool, with seeds from 1 on.
-        force: replace existing results.
-        resume: keep existing results, and make the missing runs.
-        keep: keep the vectors of all runs, in the folder "vectors".
-        tests: options of `embeddings evaluate`; None for no evaluation.
-        report: called with lines of progress.
-    """
+    """A benchmark of models by several tools, ours first; its results go to `folder`."""
 
     configs: Sequence[ModelConfig]
     tools: Sequence[Tool]
     folder: Path
-    repeats: int = 3
-    force: bool = False
-    resume: bool = False
-    keep: bool = False
-    tests: Sequence[str] | None = ()
-    report: Report = lambda line: None
+    repeats: int = 3  # of each model and tool, with seeds from 1 on
+    force: bool = False  # replace existing results
+    resume: bool = False  # keep existing results, and make the missing runs
+    keep: bool = False  # keep the vectors of all runs, in the folder "vectors"
+    tests: Sequence[str] | None = ()  # options of `embeddings evaluate`; None for no evaluation
+    report: Report = lambda line: None  # called with lines of progress
     rows: list[Row] = field(default_factory=list)
 
     def check(self) -> None:

@@ -53,9 +53,9 @@ def read_documents(
     name: str | os.PathLike[str],
     text_column: str,
     label_column: str,
+    name_column: str | None = None,
     *,
     use_trained_vectors: bool = False,
-    name_column: str | None = None,
 ) -> DocumentSet:
     """Labelled documents: "TRAIN,TEST", or one file for cross-validation.
 

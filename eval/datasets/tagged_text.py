@@ -48,17 +48,17 @@ def read_tagging_set(name: str | os.PathLike[str]) -> TaggingSet:
 
 def locate_files(name: str | os.PathLike[str]) -> tuple[Path, Path]:
     """The files to train and test on."""
-    folder = Path(name)
+    folder, parts = Path(name), str(name).split(",")
     if folder.is_dir():
-        return treebank_file(folder, "train"), treebank_file(folder, "test")
-    if str(name) in SHIPPED_TAGGING:
-        train, test = SHIPPED_TAGGING[str(name)]
-        return shipped_file(train), shipped_file(test)
-    parts = str(name).split(",")
-    if len(parts) != 2 or not all(parts):
+        train, test = (treebank_file(folder, part) for part in ("train", "test"))
+    elif str(name) in SHIPPED_TAGGING:
+        train, test = map(shipped_file, SHIPPED_TAGGING[str(name)])
+    elif len(parts) == 2 and all(parts):
+        train, test = map(Path, parts)
+    else:
         choices = ", ".join(sorted(SHIPPED_TAGGING))
         raise FormatError(f"unknown tagging set {str(name)!r}: give {choices}, a folder of a treebank, or TRAIN,TEST")
-    return Path(parts[0]), Path(parts[1])
+    return train, test
 
 
 def treebank_file(folder: Path, part: str) -> Path:
@@ -77,18 +77,16 @@ def read_tagged(path: Path) -> TaggedText:
     """
     words: list[str] = []
     tags: list[str] = []
-    ends: list[int] = []
-    for word, tag in iter_words(path):
+    ends = [0]
+    for word, tag in [*iter_words(path), ("", "")]:
         if word:
             words.append(word)
             tags.append(tag)
-        elif len(words) > (ends[-1] if ends else 0):
+        elif len(words) > ends[-1]:
             ends.append(len(words))
     if not words:
         raise FormatError(f"{path} contains no tagged words")
-    if not ends or ends[-1] < len(words):
-        ends.append(len(words))
-    return TaggedText(words, tags, np.array(ends))
+    return TaggedText(words, tags, np.array(ends[1:]))
 
 
 def iter_words(path: Path) -> Iterator[tuple[str, str]]:

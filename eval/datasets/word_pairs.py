@@ -78,12 +78,13 @@ def detect_layout(line: str, position: str) -> Layout:
     """The layout that the first line shows; `position` names it in errors."""
     separator = next((mark for mark in "\t,;" if mark in line), None)
     fields = split_line(line, separator, position)
-    malformed = FormatError(f"{position}: expected {EXPECTED}, got {line.strip()!r:.80}")
+    layout_error = FormatError(f"{position}: expected {EXPECTED}, got {line.strip()!r:.80}")
     if len(fields) < 3:
-        raise malformed
+        raise layout_error
     words = word_columns(fields, position)
     others = [column for column in range(len(fields)) if column not in words]
-    rating_columns = [column for column in others if normalise(fields[column]) in RATING_HEADINGS]
+    headings = ["".join(mark for mark in field.lower() if mark.isalnum()) for field in fields]
+    rating_columns = [column for column in others if headings[column] in RATING_HEADINGS]
     numbers = [column for column in others if column > 1 and to_number(fields[column]) is not None]
     if len(rating_columns) == 1:
         return Layout(separator, rating_columns[0], words, has_heading=True)
@@ -92,7 +93,7 @@ def detect_layout(line: str, position: str) -> Layout:
     if len(fields) == 3 and not numbers:
         return Layout(separator, others[0], words, has_heading=True)
     if separator is None and not rating_columns:
-        raise malformed
+        raise layout_error
     choices = ", ".join(fields[2:])
     raise FormatError(f"{position}: ambiguous rating column: name one of the columns {choices:.200} 'rating'")
 
@@ -108,11 +109,6 @@ def word_columns(fields: list[str], position: str) -> tuple[int, int]:
             "'word2'"
         )
     return 0, 1
-
-
-def normalise(heading: str) -> str:
-    """A heading without case, spaces and punctuation."""
-    return "".join(mark for mark in heading.lower() if mark.isalnum())
 
 
 def split_line(line: str, separator: str | None, position: str) -> list[str]:

@@ -48,17 +48,22 @@ def score_analogy(
     """Which questions are answered correctly, for each of `methods` and `restrict`: by section, by kind, and all.
 
     As gensim's `evaluate_word_analogies`, except that gensim considers five candidates only: where all five are case
-    variants of a, b and c it counts a miss, and here the next candidate is taken. Of several restrictions that leave
-    the same words only the first is scored.
+    variants of a, b and c it counts a miss, and here the next candidate is taken.
     """
     from embeddings.eval.measures.analogy_scores import score_questions  # imports numba
 
     rows = folding.find(word for question in test.questions for word in question).reshape(-1, 3)
-    answers, pairs = answer_rows(test, folding), test.pairs()
+    counts = np.array([len(answers) for answers in test.answers])
+    answers = np.full((len(counts), counts.max()), -1)  # rows of the correct answers to each question
+    answers[np.arange(counts.max()) < counts[:, None]] = folding.find(chain.from_iterable(test.answers))
+    pairs = test.pairs()
     limits: dict[int, int | None] = {}  # the restrictions that differ, by the number of words each leaves
-    for limit in restrict:
-        limits.setdefault(len(vectors) if limit is None else min(limit, len(vectors)), limit)
-    covered = [is_covered(rows, answers, words) for words in limits]
+    for one in restrict:
+        limits.setdefault(len(vectors) if one is None else min(one, len(vectors)), one)
+    covered = []  # by restriction, the questions whose three words and one answer are among the first words
+    for words in limits:
+        has_words, has_answer = ((part >= 0) & (part < words) for part in (rows, answers))
+        covered.append(np.asarray(has_words.all(axis=1) & has_answer.any(axis=1)))
     is_asked = np.logical_or.reduce(covered)
     correct = np.zeros((len(methods), len(limits), len(rows)), dtype=bool)
     correct[:, :, is_asked] = score_questions(
@@ -80,20 +85,6 @@ def score_analogy(
             )
             scores += [whole.section(label, members, is_detail=detail) for label, members, detail in sections(test)]
     return scores
-
-
-def answer_rows(test: Questions, folding: CaseFolding) -> np.ndarray:
-    """The rows of the correct answers to each question, (questions, most answers), -1 where there is none."""
-    counts = np.array([len(answers) for answers in test.answers])
-    rows = np.full((len(counts), counts.max()), -1)
-    rows[np.arange(counts.max()) < counts[:, None]] = folding.find(chain.from_iterable(test.answers))
-    return rows
-
-
-def is_covered(questions: np.ndarray, answers: np.ndarray, limit: int) -> np.ndarray:
-    """Whether all three words and an answer are among the first `limit` words, (questions,) bool."""
-    has_question = ((questions >= 0) & (questions < limit)).all(axis=1)
-    return np.asarray(has_question & ((answers >= 0) & (answers < limit)).any(axis=1))
 
 
 def sections(test: Questions) -> Iterator[tuple[str | None, np.ndarray, bool]]:

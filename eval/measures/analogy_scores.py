@@ -113,7 +113,8 @@ def resolve_ties(
     for q in np.flatnonzero((candidates.counts > 1) | candidates.overflowed).tolist():
         near = candidates.rows[q, : candidates.counts[q]]
         if candidates.overflowed[q]:
-            near = all_candidates(units, rows[q], queries.excluded_of(q), method, limit)
+            excluded = queries.excluded[queries.starts[q] : queries.starts[q + 1]]
+            near = all_candidates(units, rows[q], excluded, method, limit)
         nearest[q] = near[exact_scores(units, rows[q], near, method).argmax()]
     return nearest
 

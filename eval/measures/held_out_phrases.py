@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from math import ceil, floor, sqrt
 
 import numpy as np
@@ -45,20 +46,12 @@ def score_held_out(composer: Composer, *, name: str) -> list[Measurement]:
         examples: np.ndarray = composer.examples[composer.examples[:, PART] == TEST]
         if type != ANY:
             examples = examples[examples[:, TYPE] == composer.types.index(type)]
+        count, reason = len(examples), None if len(examples) else "no phrase of this type was held out"
+        measurement = partial(Measurement, vectors=name, covered=count, total=count, reason=reason, protocol=PROTOCOL)
         for function in composer.known_functions(type)[:-1]:  # the last is the phrase's own vector
-            scores += [
-                Measurement(
-                    vectors=name,
-                    key=Key(HELD_OUT, measure, section=type, method=function),
-                    value=value,
-                    interval=interval,
-                    covered=len(examples),
-                    total=len(examples),
-                    reason=None if len(examples) else "no phrase of this type was held out",
-                    protocol=PROTOCOL,
-                )
-                for measure, value, interval in measures(composer, examples, type, function)
-            ]
+            for measure, value, interval in measures(composer, examples, type, function):
+                key = Key(HELD_OUT, measure, section=type, method=function)
+                scores.append(measurement(key=key, value=value, interval=interval))
     return scores
 
 

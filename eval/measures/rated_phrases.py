@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -27,7 +28,6 @@ HOW = {
     "spearman-ratings": ("each single rating as an item", NOT_INDEPENDENT),
     "spearman-participants": ("the mean of each participant's own correlation", NOT_INDEPENDENT),
 }
-TypeScores = CorrelationScores | Measurement
 
 
 def score_rated_phrases(composer: Composer, test: PhraseRatings, *, name: str) -> list[ItemScores]:
@@ -40,13 +40,13 @@ def score_rated_phrases(composer: Composer, test: PhraseRatings, *, name: str) -
     scores: list[ItemScores] = []
     functions = [function for type in composer.known_types for function in composer.known_functions(type)]
     for function in dict.fromkeys(functions):
-        by_type: list[list[TypeScores]] = []
+        by_type: list[list[ItemScores]] = []
         for type, pairs in test.ratings.items():
             own_type = type if type in composer.functions else ANY
             cosines = phrase_cosines(composer, own_type, list(pairs), folding, function)
             key = Key(test.name, "spearman", section=type, method=function)
             by_type.append([score_pairs(name, key, cosines, pairs), *score_ratings(name, key, cosines, pairs)])
-        scores += [one for part in by_type for one in part]
+        scores += chain.from_iterable(by_type)
         scores += [average(same) for same in zip(*by_type, strict=True)]
     return scores
 
@@ -106,7 +106,7 @@ def score_ratings(
         )  # fmt: skip
 
 
-def average(scores: Sequence[TypeScores]) -> Measurement:
+def average(scores: Sequence[ItemScores]) -> Measurement:
     """The mean of the values of types; none where a type has none."""
     results = [one.result() for one in scores]
     values = [one.value for one in results if one.value is not None]

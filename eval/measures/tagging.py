@@ -46,7 +46,9 @@ def score_tagging(vectors: Vectors, test: TaggingSet, *, name: str, window: int 
     code = {tag: number for number, tag in enumerate(tags)}
     train_codes, test_codes = (np.array([code[tag] for tag in text.tags]) for text in (test.train, test.test))
     covered = table.has_vector[table.rows(test.test)]
-    reason = table.undefined_reason(test)
+    parts = {"training text": table.rows(test.train), "test text": table.rows(test.test)}
+    absent = [part for part, rows in parts.items() if not table.has_vector[rows].any()]
+    reason = f"no word of the {absent[0]} has a vector" if absent else None
     correct, note = np.zeros(len(test_codes), dtype=bool), None
     if reason is None:
         classifier = train_classifier(table.windows(test.train, window), train_codes, len(train_tags))
@@ -82,13 +84,6 @@ class WordTable:
     def rows(self, text: TaggedText) -> NDArray[np.int64]:
         """The row of each word, (words,)."""
         return np.array([self.row_of[word] for word in text.words], dtype=np.int64)
-
-    def undefined_reason(self, test: TaggingSet) -> str | None:
-        """Why there is no value; None if there is one."""
-        for text, what in ((test.train, "training text"), (test.test, "test text")):
-            if not self.has_vector[self.rows(text)].any():
-                return f"no word of the {what} has a vector"
-        return None
 
     def windows(self, text: TaggedText, window: int) -> Windows:
         """The window of each word; the last row of the table stands for positions outside of the sentence."""

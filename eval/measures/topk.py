@@ -46,10 +46,6 @@ class Queries(NamedTuple):
         """Some of the questions."""
         return Queries(self.positions[part], self.shifts[part], self.starts[part.start : part.stop + 1], self.excluded)
 
-    def excluded_of(self, q: int) -> np.ndarray:
-        """The words that may not answer a question."""
-        return self.excluded[self.starts[q] : self.starts[q + 1]]
-
 
 class Candidates(NamedTuple):
     """For each question the `best` score so far, and the words whose scores are within `MARGIN` of it, in order.

@@ -6,6 +6,7 @@ twice, in blocks that fit the processor's cache.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -46,18 +47,14 @@ def score_statistics(vectors: Vectors, *, name: str) -> list[ItemScores]:
     values = {**norm_statistics(moments.norms), **direction_statistics(vectors.matrix, moments)}
     if len(hub_rows) > NEIGHBOURS:
         values |= hub_statistics(normalize(vectors.matrix[hub_rows]))
-    return [
-        Measurement(
-            vectors=name,
-            key=Key(SET, measure, restrict=HUB_WORDS if measure in HUB_MEASURES else None),
-            value=value,
-            covered=len(hub_rows) if measure in HUB_MEASURES else len(vectors),
-            total=len(vectors),
-            protocol=PROTOCOLS[measure],
-        )
-        for measure, value in values.items()
-        if np.isfinite(value)
-    ]
+    measurement = partial(Measurement, vectors=name, total=len(vectors))
+    scores: list[ItemScores] = []
+    for measure, value in values.items():
+        restrict, covered = (HUB_WORDS, len(hub_rows)) if measure in HUB_MEASURES else (None, len(vectors))
+        key = Key(SET, measure, restrict=restrict)
+        if np.isfinite(value):
+            scores.append(measurement(key=key, value=value, covered=covered, protocol=PROTOCOLS[measure]))
+    return scores
 
 
 @dataclass(frozen=True)
@@ -89,17 +86,15 @@ def wide_blocks(matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
     step = max(1, CACHE_BYTES // (8 * matrix.shape[1]))
     buffer = np.empty((min(step, len(matrix)), matrix.shape[1]))
     for start in range(0, len(matrix), step):
-        part = slice(start, min(start + step, len(matrix)))
-        wide = buffer[: part.stop - part.start]
-        wide[:] = matrix[part]
-        yield part, wide
+        rows = matrix[start : start + step]
+        buffer[: len(rows)] = rows
+        yield slice(start, start + len(rows)), buffer[: len(rows)]
 
 
 def norm_statistics(norms: np.ndarray) -> dict[str, float]:
     """The statistics of norms."""
-    mean = float(norms.mean()) if len(norms) else 0.0
+    mean, zero = (float(norms.mean()), float((norms == 0).mean())) if len(norms) else (0.0, 0.0)
     deviation = float(norms.std() / mean) if mean else 0.0
-    zero = float((norms == 0).mean()) if len(norms) else 0.0
     return {"mean norm": mean, "relative standard deviation of norms": deviation, "zero vectors": zero}
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -76,6 +76,7 @@ def render(suite: Suite, evaluated: Sequence[EvaluatedVectors], *, words: Sequen
     everything = list(chain.from_iterable(results))
     comparisons = compare_scores([one.scores for one in evaluated])
     record = run_record(suite, vectors, names, command)
+    data = {"record": record, "results": [dataclasses.asdict(one) for one in everything]}
     environment = Environment(
         loader=PackageLoader("embeddings.eval.report"), autoescape=True, finalize=printable, trim_blocks=True,
         lstrip_blocks=True, undefined=StrictUndefined,
@@ -94,7 +95,7 @@ def render(suite: Suite, evaluated: Sequence[EvaluatedVectors], *, words: Sequen
         map_label=word_map.MAX_LABEL,
         protocols=protocols(everything),
         pretty_record=json.dumps(record, indent=2, ensure_ascii=False),
-        data=script_json({"record": record, "results": [dataclasses.asdict(one) for one in everything]}),
+        data=Markup(json.dumps(data).replace("<", "\\u003c").replace("&", "\\u0026")),  # inside a script element
     )
 
 
@@ -112,11 +113,6 @@ def protocols(results: Sequence[Result]) -> dict[str, list[str]]:
         if one.protocol:
             sets.setdefault(one.protocol, {})[one.measure if one.set == STATISTICS else one.set] = None
     return {protocol: list(names) for protocol, names in sets.items()}
-
-
-def script_json(value: Any) -> Markup:
-    """JSON that may stand inside a script element."""
-    return Markup(json.dumps(value).replace("<", "\\u003c").replace("&", "\\u0026"))
 
 
 def printable(value: object) -> object:

@@ -71,13 +71,10 @@ class Table(Generic[Line]):
         groups: dict[tuple[str, ...], list[Line]] = {}
         for one in lines:
             groups.setdefault(label_of(one), []).append(one)
-        values = (value for one in lines for value in (one.low, value_of(one), one.high))
+        values: list[float | None] = []
+        for one in lines:
+            values += [one.low, one.value if isinstance(one, Result) else one.difference, one.high]
         return cls(Scale.of(values, with_zero=with_zero), groups)
-
-
-def value_of(line: Result | Comparison) -> float | None:
-    """The value of a result, or the difference of a comparison."""
-    return line.value if isinstance(line, Result) else line.difference
 
 
 def label_of(line: Result | Comparison) -> tuple[str, ...]:
