@@ -19,9 +19,6 @@ def read_vocabulary_file(path: str | os.PathLike[str]) -> Vocabulary:
     """Read the vocabulary of an Arrow file, of a saved model, or of a text file.
 
     Lines of a text file are `word count`, separated by spaces or a tab, in any order; blank lines are skipped.
-
-    Raises:
-        FormatError: the file is missing or broken; the message has the line number.
     """
     source = Path(path)
     if source.is_dir():
@@ -60,13 +57,7 @@ def check_vocabulary_path(path: str | os.PathLike[str], *, force: bool = False) 
 
 
 def write_vocabulary_file(vocabulary: Vocabulary, path: str | os.PathLike[str], *, force: bool = False) -> None:
-    """Write a vocabulary as Arrow, or to a name that ends in .txt as lines of `word count`, most frequent first.
-
-    Raises:
-        OutputError: as `check_vocabulary_path`.
-        SettingError: a word cannot be written to a text file: it is empty, contains a line end, or starts or ends with
-            white space.
-    """
+    """Write a vocabulary as Arrow, or to a name that ends in .txt as lines of `word count`, most frequent first."""
     target = check_vocabulary_path(path, force=force)
     if target.suffix.lower() == ".arrow":
         vocabulary.save(target, force=force)

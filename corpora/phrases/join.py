@@ -123,10 +123,7 @@ def join_for_detection(
 def joined_vocabulary(
     old: Vocabulary, names: list[str], counts: NDArray[np.int64]
 ) -> tuple[Vocabulary, NDArray[np.int32]]:
-    """Return the vocabulary of the types that occur, and the new id of each old one: words, unknown word, phrases.
-
-    counts: (words + 1 + phrases,).
-    """
+    """Return the vocabulary of the types that occur, and the new id of each old one: words, unknown word, phrases."""
     import pyarrow
 
     unknown = len(old)

@@ -36,10 +36,7 @@ class PhraseConfig:
 
 
 def phrase_config(phrases: PhraseSource | str | os.PathLike[str], joiner: str, mode: str, case: str) -> PhraseConfig:
-    """Return the configuration for detection settings, a list, a file, or "auto" unless a file has that name.
-
-    Listed phrases are lower-cased if the case of the corpus is "lower".
-    """
+    """Return the configuration for detection settings, a list, a file, or "auto" unless a file has that name."""
     check_joiner(joiner)
     check_value("phrase_mode", mode, Mode, {})
     source: object = phrases

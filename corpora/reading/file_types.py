@@ -53,10 +53,7 @@ FOREIGN = {
 
 
 def detect(head: bytes, name: str, *, text_column: str | None) -> FileType:
-    """Return the type of a file with these first bytes and this name.
-
-    If a text column is named, a file that starts with a brace is JSON lines, whatever its name.
-    """
+    """Return the type of a file with these first bytes and this name."""
     for magic, file_type in MAGIC.items():
         if head.startswith(magic):
             return file_type

@@ -50,17 +50,14 @@ Block = TextBlock | TokenLists | TagBlock
 
 @dataclass
 class SourceReader:
-    """Reads sources in blocks of about `size` bytes, reports progress in bytes, and counts decoding errors.
-
-    It stops after `rows` rows, lines or items in total; None reads all.
-    """
+    """Reads sources in blocks of about `size` bytes, reports progress in bytes, and counts decoding errors."""
 
     encoding_errors: str
     report: Report | None = None
     size: int = BLOCK_SIZE
     total: int | None = None
     columns: ColumnSelection = field(default_factory=ColumnSelection)
-    rows: int | None = None
+    rows: int | None = None  # to read: rows, lines or items in total; None for all
     done: int = 0
     errors: int = 0
 

@@ -20,10 +20,7 @@ class Utf8Decoder:
         self.offset = 0
 
     def clean(self, block: bytes, *, final: bool = False) -> bytes:
-        """Return the complete code points up to the end of this block as valid UTF-8.
-
-        Errors are replaced or ignored as `bytes.decode` does, and counted.
-        """
+        """Return the complete code points up to the end of this block as valid UTF-8; errors are counted."""
         data = self.incomplete + block if self.incomplete else block
         if data.isascii():
             self.incomplete, self.offset = b"", self.offset + len(data)

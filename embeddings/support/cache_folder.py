@@ -11,10 +11,7 @@ VARIABLE = "EMBEDDINGS_CACHE"
 
 
 def cache_folder(*parts: str) -> Path | None:
-    """Return a writable cache folder, created if missing; None if there is none.
-
-    The parent is `EMBEDDINGS_CACHE`, or else the user's cache folder.
-    """
+    """Return a writable cache folder, created if missing; None if there is none."""
     parent = cache_root()
     return None if parent is None else create_writable(parent.joinpath(*parts))
 

@@ -8,11 +8,7 @@ from embeddings.errors import EmbeddingsError
 
 
 def import_extra(module: str, extra: str, purpose: str) -> Any:
-    """Import a library of an extra; its own warnings while it is imported are hidden.
-
-    Raises:
-        EmbeddingsError: it is not installed; the message contains the pip command.
-    """
+    """Import a library of an extra, without its warnings; raises EmbeddingsError if it is not installed."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

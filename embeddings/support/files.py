@@ -1,7 +1,6 @@
 """Atomic writes: to a temporary name, flushed to disk, then renamed into place."""
 
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -53,11 +52,7 @@ def atomic_write(path: str | os.PathLike[str], *, force: bool = False, folder: b
         OutputError: as `check_output` or `check_file`; or writing fails (disk full, permission).
     """
     target = check_output(path, force=force) if folder else check_file(path, force=force)
-    try:
-        scratch = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".partial", dir=target.absolute().parent))
-    except OSError as error:
-        raise OutputError(f"{target} cannot be written: {error.strerror or error}") from error
-    try:
+    with scratch_folder(target) as scratch:
         temporary = scratch / target.name
         if folder:
             temporary.mkdir()
@@ -65,10 +60,6 @@ def atomic_write(path: str | os.PathLike[str], *, force: bool = False, folder: b
         fsync(temporary)
         rename_into_place(temporary, target, scratch / "old")
         log.debug("wrote %s", target)
-    except OSError as error:
-        raise OutputError(f"{target} cannot be written: {error.strerror or error}") from error
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
 
 
 @contextmanager
@@ -86,17 +77,25 @@ def atomic_write_all(paths: Sequence[Path], *, force: bool = False) -> Iterator[
     targets = [check_file(path, force=force) for path in paths]
     if len({target.name for target in targets}) < len(targets):
         raise OutputError(f"{targets[0]} and a file written with it would have the same name; choose another name")
+    with scratch_folder(targets[0]) as scratch:
+        temporary = [scratch / target.name for target in targets]
+        yield temporary
+        fsync(scratch)
+        rename_all_into_place(temporary, targets, scratch / "old")
+        log.debug("wrote %s", ", ".join(map(str, targets)))
+
+
+@contextmanager
+def scratch_folder(target: Path) -> Iterator[Path]:
+    """Yield a folder next to `target` that is removed after the block; an OSError becomes an OutputError."""
+    prefix, parent = f".{target.name}.", target.absolute().parent
     try:
         with tempfile.TemporaryDirectory(
-            prefix=f".{targets[0].name}.", suffix=".partial", dir=targets[0].absolute().parent
+            prefix=prefix, suffix=".partial", dir=parent, ignore_cleanup_errors=True
         ) as scratch:
-            temporary = [Path(scratch) / target.name for target in targets]
-            yield temporary
-            fsync(Path(scratch))
-            rename_all_into_place(temporary, targets, Path(scratch) / "old")
-            log.debug("wrote %s", ", ".join(map(str, targets)))
+            yield Path(scratch)
     except OSError as error:
-        raise OutputError(f"{targets[0]} cannot be written: {error.strerror or error}") from error
+        raise OutputError(f"{target} cannot be written: {error.strerror or error}") from error
 
 
 def fsync(path: Path) -> None:
