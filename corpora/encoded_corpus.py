@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.array_file import load_array
+from embeddings.corpora.array_file import load_array, output_errors
 from embeddings.corpora.tag_file import load_tags
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import FormatError
@@ -27,6 +27,7 @@ DOCUMENTS = "documents.npy"
 VOCABULARY = "vocabulary.arrow"
 TAGS = "tags.arrow"  # only if documents have tags
 PHRASES = "phrases.arrow"  # only if phrases were joined
+FILES = (IDS, SENTENCES, DOCUMENTS, VOCABULARY)
 OPTIONAL = (TAGS, PHRASES)
 COUNTS = ("tokens", "types", "sentences", "documents", "decoding_errors", "max_undercount", "known_tokens")
 
@@ -119,7 +120,7 @@ def read_meta(folder: Path) -> dict[str, Any]:
     """Read the description of an encoded corpus."""
     try:
         meta = json.loads((folder / META).read_text("utf-8"))
-        names = {IDS, SENTENCES, DOCUMENTS, VOCABULARY, *(set(OPTIONAL) & set(meta["files"]))}
+        names = {*FILES, *(set(OPTIONAL) & set(meta["files"]))}
         sizes = {name: (folder / name).stat().st_size for name in names}
         valid = meta["format"] == FORMAT and meta["files"] == sizes and isinstance(meta["fingerprint"], str)
         valid = valid and all(isinstance(meta[name], int) for name in COUNTS)
@@ -130,19 +131,22 @@ def read_meta(folder: Path) -> dict[str, Any]:
     return dict(meta)
 
 
-def write_meta(folder: Path, meta: Mapping[str, Any], files: Sequence[str]) -> None:
+def write_meta(folder: Path, meta: Mapping[str, Any]) -> None:
     """Write the description of an encoded corpus, with the sizes of its files."""
-    sizes = {name: (folder / name).stat().st_size for name in files}
+    sizes = {name: (folder / name).stat().st_size for name in (*FILES, *OPTIONAL) if (folder / name).exists()}
     content = json.dumps({**meta, "files": sizes}, indent=1, ensure_ascii=False)
     (folder / META).write_text(content + "\n", "utf-8")
 
 
-def share_files(encoded: EncodedCorpus, names: Sequence[str], folder: Path) -> list[str]:
-    """Link or copy those of the named files that a corpus has into another folder; returns their names."""
-    names = [name for name in names if name in encoded.meta["files"]]
-    for name in names:
-        try:
-            os.link(encoded.folder / name, folder / name)
-        except OSError:
-            shutil.copyfile(encoded.folder / name, folder / name)
-    return names
+def write_derived(
+    folder: Path, encoded: EncodedCorpus, shared: Sequence[str], vocabulary: Vocabulary, changes: Mapping[str, Any]
+) -> None:
+    """Complete a corpus in `folder` that shares files with another, and has another vocabulary and description."""
+    with output_errors(folder / META):
+        for name in encoded.meta["files"].keys() & set(shared):
+            try:
+                os.link(encoded.folder / name, folder / name)
+            except OSError:
+                shutil.copyfile(encoded.folder / name, folder / name)
+        vocabulary.save(folder / VOCABULARY)
+        write_meta(folder, {**encoded.meta, **changes})

@@ -11,16 +11,7 @@ from numpy.typing import NDArray
 from embeddings.corpora import scanner
 from embeddings.corpora.array_file import ArrayFile, MapIds, output_errors
 from embeddings.corpora.characters import character_tables
-from embeddings.corpora.encoded_corpus import (
-    DOCUMENTS,
-    FORMAT,
-    IDS,
-    META,
-    SENTENCES,
-    TAGS,
-    VOCABULARY,
-    write_meta,
-)
+from embeddings.corpora.encoded_corpus import DOCUMENTS, FORMAT, IDS, META, SENTENCES, TAGS, VOCABULARY, write_meta
 from embeddings.corpora.line_tokenizer import LineTokenizer
 from embeddings.corpora.reading.reader import Block, TagBlock, TokenLists
 from embeddings.corpora.reading.text_rows import TextBlock
@@ -136,7 +127,7 @@ class Encoder:
                 "has_items": self.has_items,
                 **description,
             }
-            write_meta(self.folder, meta, [VOCABULARY, *(file.path.name for file in self.files())])
+            write_meta(self.folder, meta)
 
     def fingerprint(self, vocabulary: Vocabulary) -> str:
         """Return a digest of everything that a trainer sees of the corpus."""

@@ -6,18 +6,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.array_file import BLOCK, ArrayFile, output_errors
-from embeddings.corpora.encoded_corpus import (
-    DOCUMENTS,
-    IDS,
-    META,
-    OPTIONAL,
-    SENTENCES,
-    VOCABULARY,
-    EncodedCorpus,
-    share_files,
-    write_meta,
-)
+from embeddings.corpora.array_file import BLOCK, ArrayFile
+from embeddings.corpora.encoded_corpus import DOCUMENTS, IDS, OPTIONAL, SENTENCES, EncodedCorpus, write_derived
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError
 from embeddings.support.arrow_arrays import find_words
@@ -34,16 +24,13 @@ def remap(encoded: EncodedCorpus, vocabulary: Vocabulary, folder: Path) -> None:
     ids.close()
     if not n_known:
         raise CorpusError(f"no word of the corpus is among the {len(vocabulary)} of the vocabulary")
-    with output_errors(folder / META):
-        files = share_files(encoded, [SENTENCES, DOCUMENTS, *OPTIONAL], folder)
-        vocabulary.save(folder / VOCABULARY)
-        new = {
-            "fingerprint": remapped_fingerprint(encoded.fingerprint, vocabulary),
-            "types": len(vocabulary),
-            "known_tokens": n_known,
-            "fixed_vocabulary": True,
-        }
-        write_meta(folder, {**encoded.meta, **new}, [*files, IDS, VOCABULARY])
+    changes = {
+        "fingerprint": remapped_fingerprint(encoded.fingerprint, vocabulary),
+        "types": len(vocabulary),
+        "known_tokens": n_known,
+        "fixed_vocabulary": True,
+    }
+    write_derived(folder, encoded, [SENTENCES, DOCUMENTS, *OPTIONAL], vocabulary, changes)
 
 
 def id_mapping(old: Vocabulary, new: Vocabulary) -> NDArray[np.int32]:

@@ -19,15 +19,7 @@ from embeddings.corpora.phrases.lexicon import Lexicon, english_lexicon, read_le
 from embeddings.corpora.phrases.phrase import MAX_PASSES, MAX_WORDS, Phrase
 from embeddings.corpora.phrases.phrase_list import PhraseList
 from embeddings.corpora.phrases.phrase_scores import SCORES, THRESHOLDS, Totals, check_threshold
-from embeddings.corpora.phrases.pos_types import (
-    OTHER,
-    TAGS,
-    TYPES,
-    allows_inner,
-    check_types,
-    phrase_type,
-    tag_codes,
-)
+from embeddings.corpora.phrases.pos_types import OTHER, TAGS, TYPES, allows_inner, check_types, phrase_type, tag_codes
 from embeddings.corpora.tokenizers import lower_case
 from embeddings.errors import SettingError
 from embeddings.settings import Settings, option

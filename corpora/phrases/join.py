@@ -17,10 +17,8 @@ from embeddings.corpora.encoded_corpus import (
     PHRASES,
     SENTENCES,
     TAGS,
-    VOCABULARY,
     EncodedCorpus,
-    share_files,
-    write_meta,
+    write_derived,
 )
 from embeddings.corpora.phrases import join_kernel, phrase_trie
 from embeddings.corpora.phrases.bigram_counts import PhraseTokens
@@ -68,8 +66,7 @@ def join_phrases(
     digests = [encoded.fingerprint, files.ids.digest.hexdigest(), files.sentences.digest.hexdigest()]
     fingerprint = sha256(json.dumps([*digests, list(vocabulary.words)]).encode()).hexdigest()[:32]
     statistics = {"listed": len(phrases), "known": len(known_phrases), "occurrences": files.occurrences}
-    meta = {
-        **encoded.meta,
+    changes = {
         "phrases": {**statistics, "joiner": joiner, "mode": mode},
         "max_undercount": encoded.max_undercount * max((len(phrase.words) for phrase in known_phrases), default=1),
         "fingerprint": fingerprint,
@@ -80,9 +77,7 @@ def join_phrases(
     }
     with output_errors(folder / META):
         write_table(to_phrase_table(known_phrases), folder / PHRASES)
-        shared = share_files(encoded, [DOCUMENTS, TAGS], folder)
-        vocabulary.save(folder / VOCABULARY)
-        write_meta(folder, meta, [IDS, SENTENCES, VOCABULARY, PHRASES, *shared])
+    write_derived(folder, encoded, [DOCUMENTS, TAGS], vocabulary, changes)
 
 
 def join_tokens(

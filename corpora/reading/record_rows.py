@@ -5,14 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from numbers import Integral
 from typing import Any
 
-from embeddings.corpora.reading.text_rows import (
-    MAX_ROW,
-    ColumnSelection,
-    Rows,
-    describe,
-    format_names,
-    rows_from_cells,
-)
+from embeddings.corpora.reading.text_rows import MAX_ROW, ColumnSelection, Rows, describe, format_names, rows_from_cells
 from embeddings.corpora.reading.utf8 import Utf8Decoder, encode_utf8
 from embeddings.errors import CorpusError
 
