@@ -226,9 +226,9 @@ def spell_ngrams(
     """The vocabulary of n-grams, merged by spelling, and the index of each in it, or -1."""
     joiner = "" if all(len(characters(token)) <= 1 for token in tokens) else "_"
     spellings = [joiner.join([tokens[token] for token in row if token >= 0]) for row in sequences.tolist()]
-    merged: dict[str, int] = {}
+    counts_by_word: dict[str, int] = {}
     for word, count in zip(spellings, counts.tolist(), strict=True):
-        merged[word] = merged.get(word, 0) + count
-    vocabulary = Vocabulary.from_counts(merged).select(max_vocab=max_vocab)
+        counts_by_word[word] = counts_by_word.get(word, 0) + count
+    vocabulary = Vocabulary.from_counts(counts_by_word).select(max_vocab=max_vocab)
     ids = {word: index for index, word in enumerate(vocabulary.words)}
     return vocabulary, np.array([ids.get(word, NONE) for word in spellings], np.int32)
