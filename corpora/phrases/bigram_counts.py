@@ -33,11 +33,6 @@ class PhraseTokens(NamedTuple):
     counts: NDArray[np.int64]  # (size,) occurrences of each id
     unknown: int  # the id of unknown words
 
-    @property
-    def size(self) -> int:
-        """The number of ids."""
-        return len(self.counts)
-
 
 class Pairs(NamedTuple):
     """Frequent pairs of words, as arrays (pairs,)."""
@@ -63,7 +58,7 @@ def count_pairs(
     connectors: (size,) for each id 0, the number from 1 of a connector, or BORDER for a word that no pair may contain.
     Up to MAX_CONNECTORS connectors may be between two words. scratch: a folder for sorted chunks.
     """
-    size, base = tokens.size, int(connectors.max(initial=0))
+    size, base = len(tokens.counts), int(connectors.max(initial=0))
     check_key_size(size, base)
     runs = spill(sorted_runs(tokens, connectors, chunk), scratch)
     parts: list[Run] = [(np.empty(0, np.int64), np.empty(0, np.int64))]

@@ -148,7 +148,7 @@ class DetectionPass:
     def run(self, scratch: Path) -> list[Phrase]:
         """Return the phrases with scores above the threshold."""
         settings, counts = self.settings, self.tokens.counts
-        numbers = np.zeros(self.tokens.size, np.int32)  # of connectors, as `count_pairs` takes them
+        numbers = np.zeros(len(counts), np.int32)  # of connectors, as `count_pairs` takes them
         numbers[self.connectors] = np.arange(1, len(self.connectors) + 1)
         numbers[self.tokens.unknown] = BORDER
         pairs = count_pairs(self.tokens, numbers, settings.min_count, scratch)
@@ -165,7 +165,7 @@ class DetectionPass:
         lexicon = self.tags
         if self.settings.types is None or lexicon is None:
             return np.ones(len(pairs.counts), bool)
-        codes = np.full(self.tokens.size, -1, np.int8)
+        codes = np.full(len(self.tokens.counts), -1, np.int8)
         codes[: self.tokens.unknown] = tag_codes(self.vocabulary.words, lexicon)
         outer = codes[pairs.first], codes[pairs.second]
         inner = {between: self.inner_words(between) for between in np.unique(pairs.between).tolist()}

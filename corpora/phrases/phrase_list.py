@@ -17,6 +17,7 @@ from embeddings.support.files import atomic_write
 from embeddings.support.text_lines import read_text_lines
 
 HEADER = ("phrase", "count", "score", "type", "pass")
+NUMBERS = {"count": int, "score": float, "pass": int}
 
 
 class PhraseList:
@@ -147,18 +148,11 @@ def parse_phrase(fields: dict[str, str], joiner: str) -> Phrase:
     if len(words) < 2:
         text = fields[HEADER[0]]
         raise SettingError(f"expected at least two words, separated by spaces or {joiner!r}, got {text!r:.80}")
-    values = {name: value for name, value in fields.items() if value.strip() not in ("", "-")}
-    count, score, step = (
-        parse_number(values.get(name), kind) for name, kind in (("count", int), ("score", float), ("pass", int))
-    )
-    phrase = Phrase(tuple(words), count, score, values.get("type"), 1 if step is None else step)
+    values: dict[str, Any] = {name: value for name, value in fields.items() if value.strip() not in ("", "-")}
+    try:
+        values |= {name: kind(values[name]) for name, kind in NUMBERS.items() if name in values}
+    except ValueError as error:
+        raise SettingError(f"a field is not a number: {error!s:.80}") from None
+    phrase = Phrase(tuple(words), values.get("count"), values.get("score"), values.get("type"), values.get("pass", 1))
     check_phrase(phrase)
     return phrase
-
-
-def parse_number(text: str | None, kind: Callable[[str], Any]) -> Any:
-    """Convert a field to a number; None stays None."""
-    try:
-        return None if text is None else kind(text)
-    except ValueError:
-        raise SettingError(f"{text!r:.40} is not a number") from None

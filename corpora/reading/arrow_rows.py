@@ -50,10 +50,8 @@ def table_rows(
         FileType.ARROW_STREAM: lambda: pyarrow.ipc.open_stream(pyarrow.PythonFile(source, mode="r")),
     }[file_type]
     with arrow_errors(name, file_type), open_table() as table:
-        if file_type is FileType.ARROW_FILE:
-            schema = pyarrow.ipc.open_file(table).schema
-        else:
-            schema = table.schema_arrow if file_type is FileType.PARQUET else table.schema
+        file = pyarrow.ipc.open_file(table) if file_type is FileType.ARROW_FILE else table
+        schema = table.schema_arrow if file_type is FileType.PARQUET else file.schema
         column_names = select_columns(columns, schema, name)
         batches, total = open_batches(table, file_type, schema, column_names)
         done = 0

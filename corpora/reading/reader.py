@@ -169,14 +169,16 @@ class SourceReader:
             return
         if column is not None:
             raise CorpusError(f"{source.name} has no column {column!r}")
-        if first and isinstance(first[0], str) and not isinstance(source.items, Texts):
-            refuse_path(first[0])
         is_text = bool(first) and isinstance(first[0], str)
+        if is_text and not isinstance(source.items, Texts):
+            refuse_path(first[0])
         buffer: list[tuple[int, Any]] = []
         size = 0
         for number, item in enumerate(islice(chain(first, items), self.rows), 1):
             self.rows = None if self.rows is None else self.rows - 1
-            value = check_text(number, item) if is_text else check_tokens(number, item)
+            if is_text and not isinstance(item, str):
+                raise CorpusError(f"item {number} is {describe(item)}, but the first item is a string")
+            value = item if is_text else check_tokens(number, item)
             buffer.append((number, value))
             size += len(value) + 1
             if size >= self.size:
@@ -213,13 +215,6 @@ def refuse_path(item: str) -> None:
         is_file = False
     if is_file:
         raise CorpusError(f"an iterable must contain texts, but its first item, {item!r}, is a file: Corpus(*paths)")
-
-
-def check_text(number: int, item: Any) -> str:
-    """Return the item if it is a string."""
-    if not isinstance(item, str):
-        raise CorpusError(f"item {number} is {describe(item)}, but the first item is a string")
-    return item
 
 
 def check_tokens(number: int, item: Any) -> list[str]:

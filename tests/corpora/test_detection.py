@@ -104,7 +104,7 @@ def test_pairs_do_not_depend_on_chunk_sizes(sentences, chunk, merge_size, connec
         tokens = PhraseTokens(
             encoded.ids, encoded.sentences, np.append(encoded.vocabulary.counts, 0), len(encoded.vocabulary)
         )
-        connector_numbers = np.zeros(tokens.size, np.int32)
+        connector_numbers = np.zeros(len(tokens.counts), np.int32)
         connector_numbers[0], connector_numbers[tokens.unknown] = connector, BORDER
         whole = bigram_counts.count_pairs(tokens, connector_numbers, min_count, Path(folder))
         chunked = bigram_counts.count_pairs(

@@ -50,7 +50,7 @@ def test_lists_of_other_tools_are_read(tmp_path):
         (b"x " * 33 + b"\n", "line 1: .*2 to 32 words.*'x', "),
         (b"phrase\tpass\na b\t0\n", "line 2: .*pass.*1 to 8.*0"),
         (b"phrase\tpass\na b\t99\n", "line 2: .*pass.*1 to 8.*99"),
-        (b"phrase\tcount\na b\tmany\n", "line 2: 'many' is not a number"),
+        (b"phrase\tcount\na b\tmany\n", "line 2: .*number.*'many'"),
         (b"phrase\tscore\n\ta b\n", "line 2: .*two words"),
         (b"a b\n\xff\n", "not UTF-8 at byte 4"),
     ],
