@@ -22,8 +22,8 @@ FASTTEXT_BUCKETS = 2_000_000
 def subwords(words: Sequence[Word], *, min_n: int, max_n: int, buckets: int) -> tuple[np.ndarray, np.ndarray]:
     """The buckets of the n-grams of each word, int32 (total,), in fastText's order, after their offsets (words + 1,).
 
-    Those of word i are `buckets[offsets[i]:offsets[i + 1]]`, without the word itself. Words may be bytes, and are hashed as
-    in fastText if they are not UTF-8. Lengths count characters and boundaries.
+    Those of word i are `buckets[offsets[i]:offsets[i + 1]]`, without the word itself. Words may be bytes, which are
+    hashed as in fastText even if they are not UTF-8. Lengths count characters and boundaries.
     """
     check_ngrams(min_n, max_n, buckets)
     offsets, hashes = ngram_hashes(words, min_n, max_n)
