@@ -20,7 +20,6 @@ from embeddings.corpora.reading.text_rows import (
     describe,
     merge_parts,
     rows_from_cells,
-    split_text,
     text_blocks,
 )
 from embeddings.corpora.reading.utf8 import Utf8Decoder, encode_utf8, utf8_blocks
@@ -187,23 +186,15 @@ class SourceReader:
         yield from self.item_blocks(buffer, is_text, decoder)
 
     def item_blocks(self, items: list[tuple[int, Any]], is_text: bool, decoder: Utf8Decoder) -> Iterator[Block]:
-        """Yield token lists as one block, or strings as blocks: small ones joined, and a large one by itself."""
-        if not is_text:
+        """Yield token lists as one block, or strings as blocks of about the same size."""
+        if is_text:
+            texts = [encode_utf8(item, decoder, f"item {number}") for number, item in items]
+            self.done += sum(map(len, texts))
+            yield from text_blocks(rows_from_cells(texts), self.size)
+        else:
             lists = [[encode_utf8(token, decoder, f"item {number}") for token in tokens] for number, tokens in items]
             self.done += sum(len(token) for tokens in lists for token in tokens)
             yield TokenLists(lists)
-        else:
-            small_documents: list[bytes] = []
-            for number, item in items:
-                data = encode_utf8(item, decoder, f"item {number}")
-                self.done += len(data)
-                if len(data) < self.size:
-                    small_documents.append(data)
-                else:
-                    yield rows_from_cells(small_documents).to_block()
-                    small_documents = []
-                    yield from split_text(data, self.size)
-            yield rows_from_cells(small_documents).to_block()
         self.progress(self.done)
 
 

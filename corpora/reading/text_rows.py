@@ -38,10 +38,6 @@ class Rows:
         ends = self.ends[:count]
         return Rows(self.data[: ends[-1] if len(ends) else 0], ends, self.tags and self.tags[:count])
 
-    def to_block(self) -> TextBlock:
-        """Return the texts as one block."""
-        return TextBlock(self.data, self.ends, items=True, is_complete=True)
-
 
 @dataclass
 class ColumnSelection:

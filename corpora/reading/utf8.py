@@ -2,6 +2,7 @@
 
 from codecs import BOM_UTF8, utf_8_decode
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from embeddings.corpora.reading.peekable_stream import Read
 from embeddings.errors import CorpusError
@@ -9,15 +10,15 @@ from embeddings.errors import CorpusError
 REPLACEMENT = "\ufffd"
 
 
+@dataclass
 class Utf8Decoder:
     """Validates a stream in blocks; keeps a split code point, the byte offset, and the number of errors."""
 
-    def __init__(self, policy: str, name: str) -> None:
-        self.policy = policy
-        self.name = name
-        self.errors = 0
-        self.incomplete = b""
-        self.offset = 0
+    policy: str
+    name: str
+    errors: int = 0
+    incomplete: bytes = b""
+    offset: int = 0
 
     def clean(self, block: bytes, *, final: bool = False) -> bytes:
         """Return the complete code points up to the end of this block as valid UTF-8; errors are counted."""
