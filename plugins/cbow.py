@@ -50,7 +50,7 @@ def learn_block(block: Block, tables: Tables, buffers: StepBuffers, rate: float)
 
 @dataclass(frozen=True, kw_only=True)
 class CBOW(WindowTrainer):
-    """Continuous bag of words: the words of a context window together predict the centre. The fastest model."""
+    """Continuous bag of words: the words of a context window together predict the centre."""
 
     trainer_name = "cbow"
     learning_rate: float = option(0.075, "Initial learning rate; it decays linearly over all epochs.", gt=0, le=100)

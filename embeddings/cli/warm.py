@@ -12,15 +12,15 @@ from embeddings.support.cache_folder import cache_folder
 
 @click.command("warm", params=[click.Argument(["trainers"], nargs=-1, metavar="[TRAINER]..."), QUIET, JSON])
 def command(trainers: tuple[str, ...], quiet: bool, as_json: bool) -> None:
-    """Compile the kernels of trainers, all if none is named, so that first runs do not have to.
+    """Compile the kernels of trainers, or of all trainers, ahead of time.
 
-    Covers every choice of settings, inference, composition and search. Compiled code is kept in the folder
-    EMBEDDINGS_CACHE and used again on machines with the same processor, Python and numba; others compile anew.
+    Compiles reading, training with every choice of settings, inference, composition and search. The compiled code is
+    cached in EMBEDDINGS_CACHE. Machines with the same processor, Python and numba reuse it; others recompile.
     """
     from embeddings.training.precompile import precompile
 
     if cache_folder("kernels") is None:
-        raise OutputError("compiled code cannot be kept: set EMBEDDINGS_CACHE to a folder that can be written")
+        raise OutputError("cannot cache compiled code: set EMBEDDINGS_CACHE to a writable folder")
     with Bar(quiet):
         rows = [
             {"trainer": name, "seconds": round(precompile(name), 1)}

@@ -33,7 +33,7 @@ class CompileMonitor(event.Listener):  # type: ignore[misc]
         name = kernel_owner(event.data["dispatcher"].py_func.__module__)
         if not self.logged and cache_folder("kernels") is None:
             log.warning(
-                "compiled code cannot be kept, so every run compiles: set EMBEDDINGS_CACHE to a writable folder"
+                "cannot cache compiled code, so every run recompiles it: set EMBEDDINGS_CACHE to a writable folder"
             )
         if name not in self.logged:
             self.logged.add(name)

@@ -10,6 +10,7 @@ otherwise take a third of the training time.
 
 import atexit
 import glob
+import os
 import re
 import shutil
 import tempfile
@@ -112,7 +113,9 @@ def private_copy(prepared: Path) -> Path | None:
     try:
         folder = tempfile.mkdtemp(prefix="embeddings-kernels-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        shutil.copytree(prepared, folder, dirs_exist_ok=True)
+        shutil.copytree(prepared, folder, copy_function=shutil.copyfile, dirs_exist_ok=True)
+        for parent, _, _ in os.walk(folder):
+            os.chmod(parent, 0o700)  # copytree copies the mode of folders, which may be read-only
     except OSError:
         return None
     return Path(folder)

@@ -42,6 +42,7 @@ def precompile(name: str) -> float:
     names = {field.name for field in dataclasses.fields(trainer)}
     small = {key: value for key, value in SMALL.items() if key in names}
     before = monitor.seconds
+    precompile_text()
     for number, choice in enumerate(choices(trainer)):
         try:
             use_model(train_small(name, small | choice))
@@ -49,6 +50,14 @@ def precompile(name: str) -> float:
             if number == 0:
                 raise SettingError(f"cannot compile {name} ahead of time: {error}") from error
     return monitor.seconds - before
+
+
+def precompile_text() -> None:
+    """Compile what reads text: a vocabulary that grows and one of limited size, and phrase detection."""
+    words = " ".join(f"word{number}" for number in range(10_000))
+    for settings in ({}, {"max_types": 100}, {"phrases": "auto"}, {"tokenizer": "whitespace"}):
+        with Corpus([words, *LINES], **settings).encode():
+            pass
 
 
 def choices(trainer: type) -> Iterator[dict[str, Any]]:
@@ -84,7 +93,8 @@ def train_small(name: str, settings: dict[str, Any]) -> Model:
 def use_model(model: Model) -> None:
     """Run what else has kernels: search, composition and inference."""
     vectors = model.vectors
-    vectors.most_similar(vectors.words[0], top=1)
+    for kind in ("exact", "lsh"):
+        vectors.most_similar(vectors.words[0], top=1, index=kind)
     with suppress(EmbeddingsError):
         model.compose(["unseen"])
     with suppress(EmbeddingsError):

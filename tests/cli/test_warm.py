@@ -12,8 +12,15 @@ def test_a_first_run_after_warm_compiles_nothing(tmp_path, python):
     assert rows[0]["trainer"] == "cbow"
     assert rows[0]["seconds"] > 0
     text = tmp_path / "text.txt"
-    text.write_text("one two three four five six seven\n" * 50)
-    for options in ([], ["--combine", "sum"], ["--shuffle"], ["--negative-sharing", "window"]):
+    text.write_text("".join(f"one two three word{number}\n" for number in range(5000)))
+    for options in (
+        [],
+        ["--combine", "sum"],
+        ["--shuffle"],
+        ["--negative-sharing", "window"],
+        ["--max-types", "50"],
+        ["--phrases", "auto"],
+    ):
         run = python(
             "-m", "embeddings", "train", "cbow", text, "-o", out, "--force", "--min-count", "1", *options, **cache
         )

@@ -103,9 +103,11 @@ def test_no_cache_files_next_to_the_sources(room, run):
     assert not list(room.rglob("*.nb[ic]"))
 
 
-def test_a_cache_that_cannot_be_written_is_used(room, run):
+def test_a_cache_that_cannot_be_written_is_used(room, run, tmp_path):
     """As in a container whose image was prepared; nothing is unwritable to root, so the check says that it is."""
     run()
+    for path in (tmp_path / "cache").rglob("*"):
+        path.chmod(0o555 if path.is_dir() else 0o444)
     code = "from embeddings.support import cache_folder\ncache_folder.create_writable = lambda path: None\n"
     assert run(code + RUN) == ["20", "200", "1", "1"]
 
