@@ -6,7 +6,7 @@ the times in JSON.
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from time import perf_counter, process_time
@@ -14,32 +14,25 @@ from time import perf_counter, process_time
 from embeddings.eval.benchmark.job import Job
 from embeddings.eval.benchmark.tools import fasttext_settings, gensim_settings
 
-
-@dataclass
-class Timer:
-    """CPU seconds of this process (user and system, all threads), and wall seconds."""
-
-    cpu: float = 0.0
-    wall: float = 0.0
-
-    @contextmanager
-    def timing(self) -> Iterator[None]:
-        """Take the time of the block."""
-        cpu, wall = process_time(), perf_counter()
-        yield
-        self.cpu, self.wall = process_time() - cpu, perf_counter() - wall
+Seconds = dict[str, float]
+NO_TIME = {"cpu": 0.0, "wall": 0.0}
 
 
 @dataclass
 class Clock:
-    """The time of training, the time spent on measuring only (`overhead`), and the words read in all epochs, if known.
+    """The time of training, that spent on measuring alone, and the words read in all epochs, if known."""
 
-    The parent process subtracts the overhead from the total.
-    """
-
-    training: Timer = field(default_factory=Timer)
-    overhead: Timer = field(default_factory=Timer)
+    training: Seconds = field(default_factory=NO_TIME.copy)
+    overhead: Seconds = field(default_factory=NO_TIME.copy)  # the parent process subtracts it from the total
     words: int | None = None
+
+
+@contextmanager
+def timing(seconds: Seconds) -> Iterator[None]:
+    """Take CPU (user and system, all threads) and wall seconds of the block."""
+    cpu, wall = process_time(), perf_counter()
+    yield
+    seconds.update(cpu=process_time() - cpu, wall=perf_counter() - wall)
 
 
 def run_embeddings(job: Job, clock: Clock) -> None:
@@ -55,7 +48,7 @@ def run_embeddings(job: Job, clock: Clock) -> None:
     toy.encode().close()
     corpus = Corpus(job.text, tokenizer="whitespace", case="keep")
     corpus.encode()
-    with clock.training.timing():
+    with timing(clock.training):
         model = trainer.train(corpus, threads=job.config.threads, seed=job.seed)
     clock.words = model.record["words"]
 
@@ -69,7 +62,7 @@ def run_gensim(job: Job, clock: Clock) -> None:
     model = model_class(**gensim_settings(job.config), seed=job.seed)
     model.build_vocab(corpus_file=job.text)
     total = {"total_words": model.corpus_total_words, "total_examples": model.corpus_count}
-    with clock.training.timing():
+    with timing(clock.training):
         counts = model.train(corpus_file=job.text, epochs=model.epochs, **total)
     clock.words = counts[1] if counts else model.corpus_total_words * model.epochs  # Doc2Vec returns nothing
     if has_documents:
@@ -92,24 +85,18 @@ def run_fasttext(job: Job, clock: Clock) -> None:
 
     settings = fasttext_settings(job.config)
     unsupervised_default["seed"] = job.seed  # the only setting that is not an argument
-    with clock.overhead.timing():
+    with timing(clock.overhead):
         fasttext.train_unsupervised(job.text, **{**settings, "epoch": 0})
-    with clock.training.timing():
+    with timing(clock.training):
         model = fasttext.train_unsupervised(job.text, **settings)
-    clock.training.cpu = max(clock.training.cpu - clock.overhead.cpu, 0.0)
-    clock.training.wall = max(clock.training.wall - clock.overhead.wall, 0.0)
+    for unit, seconds in clock.overhead.items():
+        clock.training[unit] = max(clock.training[unit] - seconds, 0.0)
     words = [word for word in model.get_words(on_unicode_error="replace") if word != EOS]  # EOS: the end of a line
     Vectors(words, np.array([model.get_word_vector(word) for word in words])).save(job.out, force=True)
 
 
-RUNNERS: dict[str, Callable[[Job, Clock], None]] = {
-    "embeddings": run_embeddings,
-    "gensim": run_gensim,
-    "fasttext": run_fasttext,
-}
-
-
 if __name__ == "__main__":
     clock = Clock()
-    RUNNERS[sys.argv[1]](Job.from_json(sys.argv[2]), clock)
+    runners = {"embeddings": run_embeddings, "gensim": run_gensim, "fasttext": run_fasttext}
+    runners[sys.argv[1]](Job.from_json(sys.argv[2]), clock)
     sys.stdout.write("\n" + json.dumps(asdict(clock)) + "\n")
