@@ -1,4 +1,4 @@
-"""Trainer settings: dataclass fields that define the Python API, the command-line options and the saved record at once.
+"""Trainer settings: dataclass fields that define Python arguments, command-line options and the saved record.
 
 A trainer is a frozen, keyword-only dataclass of `option` fields. Settings that several models share are written once,
 in the small classes below, and inherited.
@@ -110,7 +110,7 @@ class Settings:
     """Base of all settings: checked on construction."""
 
     def __new__(cls, *args: Any, **settings: Any) -> Self:
-        """Refuse an unknown setting with the one that is meant; the constructor itself reports all others."""
+        """Refuse an unknown setting and suggest a similar one; the constructor reports other errors."""
         known = [field.name for field in dataclasses.fields(cls)]
         for name in settings:
             if name not in known and (advice := hint(name, known)):
@@ -162,7 +162,7 @@ class ContextWindow(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class FixedWindow(ContextWindow):
-    """The context window of models of word position: not shrunk by default."""
+    """The context window of models that model word position: not shrunk by default."""
 
     shrink_window: bool = option(
         False,

@@ -47,7 +47,7 @@ class SharedTables(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """What one thread works on.
+    """The tables of one thread.
 
     subwords: the rows that words are composed of; cache: the thread's composed rows.
     output: (vocabulary, padded dim); positions: (2 window, padded dim) position weights.
@@ -147,13 +147,13 @@ class FastText(WindowTrainer):
     max_n: int = option(6, "Maximum n-gram length in characters; 0 disables n-grams.", ge=0, le=MAX_NGRAM_LENGTH)
     buckets: int | None = option(
         None,
-        "Number of hash buckets for n-grams.  [default: as many as the vocabulary's n-grams would fill of fastText's "
-        "2,000,000]",
+        "Number of hash buckets for n-grams.  [default: as many of fastText's 2,000,000 as the vocabulary's n-grams "
+        "would fill]",
         ge=1,
         le=MAX_BUCKETS,
     )
     position_weights: bool = option(
-        False, "Learn a weight for each component and position of a context; requires --architecture cbow."
+        False, "Learn a weight for each context position and component; requires --architecture cbow."
     )
     composer = staticmethod(subword_vectors.composer)
     word_rows: ClassVar[str] = "parts"

@@ -129,7 +129,7 @@ def infer(
 
 @dataclass(frozen=True, kw_only=True)
 class ParagraphDBOW(DocumentChoice, WindowTrainer):
-    """Paragraph vectors, distributed bag of words: a document predicts its words. The best for classification."""
+    """Paragraph vectors, distributed bag of words: a document predicts its words. Best for classification."""
 
     trainer_name = "paragraph-dbow"
     train_words: bool = option(

@@ -147,7 +147,7 @@ class ParagraphDM(DocumentChoice, WindowTrainer):
     negative_sharing: Literal["batch", "window"] | None = option(  # type: ignore[assignment]  # wider, but frozen
         None,
         "All contexts in a window share one set of negative samples. batch: 8 windows that have no word in common "
-        "share it too, with concat half as many of twice the weight; window: each window draws its own.  "
+        "share it too (with concat, half as many with twice the weight); window: each window draws its own.  "
         "[default: window for mean and sum, batch for concat]",
     )
 

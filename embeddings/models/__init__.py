@@ -1,1 +1,1 @@
-"""Trained models: the folder format, composition of unseen words, document vectors and inference."""
+"""Trained models: the folder format, vectors of unseen words, document vectors and inference."""

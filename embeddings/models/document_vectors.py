@@ -1,4 +1,4 @@
-"""Vectors of training documents and of new ones; several models as one representation of documents."""
+"""Vectors of training documents and of new documents; concatenation of several models."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ def save_extras(model: "Model", folder: Path) -> None:
 
 
 def load_extras(folder: Path, table: np.ndarray | None) -> dict[str, Any]:
-    """The `tags` and `phrases` of a saved model with this table of documents; None if it has none."""
+    """The `tags` and `phrases` of a saved model, None if missing; `table` holds its document vectors."""
     phrases = None
     if (folder / model_files.PHRASES).exists():
         from embeddings.corpora.phrases.phrase_table import load_phrase_table  # imports numba
@@ -90,7 +90,7 @@ class ConcatenatedModels:
         """The training documents, (documents, sum of dims), in the order of the first model.
 
         Raises:
-            SettingError: a model has no documents, or not those of the first.
+            SettingError: a model has no documents, or other documents than the first.
         """
         first, *others = (model.documents for model in self.models)
         for other in others:
@@ -112,7 +112,7 @@ class ConcatenatedModels:
         return np.concatenate([model.infer(texts, **options) for model in self.models], axis=1)
 
     def corpus(self, *sources: Any, **columns: Any) -> "Corpus":
-        """A corpus that is read as those of the training were.
+        """A corpus read with the settings of the training corpora.
 
         Arguments:
             columns: further settings of `embeddings.Corpus`.
@@ -133,7 +133,7 @@ class ConcatenatedModels:
     def _check_same_documents_setting(self) -> None:
         values = [model.settings.get("documents") for model in self.models]
         if any(value != values[0] for value in values):
-            raise SettingError(f"the setting documents of the models differs: {', '.join(map(str, values))}")
+            raise SettingError(f"the setting documents differs between models: {', '.join(map(str, values))}")
 
 
 def concatenate(*models: "Model") -> ConcatenatedModels:
@@ -146,7 +146,7 @@ def concatenate(*models: "Model") -> ConcatenatedModels:
     (1, 8)
 
     Raises:
-        SettingError: there is no model.
+        SettingError: no model is given.
     """
     if not models:
         raise SettingError("concatenate requires at least one model")

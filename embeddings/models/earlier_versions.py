@@ -1,4 +1,4 @@
-"""Translation of model.json of format version 1, written by version 0.1, to the present names of settings."""
+"""Translation of model.json of format version 1, written by version 0.1, to the current names of settings."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ RECORD = {"of_words": "total_words", "bundles": "steps"}
 
 
 def translate_model_json(content: dict[str, Any]) -> dict[str, Any]:
-    """The content of model.json with the present names; fields of unexpected types are left as they are."""
+    """The content of model.json with the current names; fields of unexpected types are left as they are."""
     record = content.get("record")
     if not isinstance(record, dict):
         return {**content, "settings": translate_settings(content.get("settings"))}
@@ -30,7 +30,7 @@ def translate_model_json(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def translate_settings(settings: Any) -> Any:
-    """Settings of a trainer with the present names and values."""
+    """Settings of a trainer with the current names and values."""
     if not isinstance(settings, dict):
         return settings
     return {

@@ -26,7 +26,8 @@ def load(
     Arguments:
         path: a folder written by `Model.save`, or a file or folder of another tool.
         allow_pickle: read gensim's own files, which are pickles and can execute any code.
-        errors: how to handle words that are not UTF-8: "strict" refuses them; "replace" or "ignore" the bad bytes.
+        errors: how to handle words that are not UTF-8: "strict" refuses them, "replace" replaces and
+            "ignore" drops the invalid bytes.
         table: another table of a model with one row per word, such as "output"; or "documents", named by their tags.
 
     Raises:
@@ -79,7 +80,7 @@ def has_model(path: str | os.PathLike[str]) -> bool:
 
 
 def is_model_folder(path: str | os.PathLike[str]) -> bool:
-    """Whether a path is a saved model, or a folder in no installed format, which can only be a broken one."""
+    """Whether a path is a saved model, or a folder in no installed format, which must be a broken model."""
     if not os.path.isdir(path):
         return False
     name = format_dispatch.sniff(Path(path))

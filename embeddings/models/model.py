@@ -57,12 +57,12 @@ class Model(InteropMixin):
         name: the name of the trainer, such as "skipgram".
         vectors: one for each word of `vocabulary`, in the same order.
         vocabulary: words and counts of the corpus.
-        settings: all settings of the trainer; values that JSON can hold.
+        settings: all settings of the trainer, as JSON values.
         tables: further arrays by name, such as "output".
-        record: of the training: seed, threads, seconds, words, loss, the corpus's fingerprint.
+        record: the training record: seed, threads, seconds, words, loss, the corpus's fingerprint.
         packages: versions of the packages that trained it; by default the installed ones.
-        composer: `composer(model)` returns a function from texts to vectors. A trainer has it as the attribute
-            `composer` too, where a saved model finds it.
+        composer: `composer(model)` returns a function from texts to vectors. It is also the
+            trainer's attribute `composer`, through which a saved model finds it.
         tags: a pyarrow array of strings, one for each row of the table "documents"; None if documents are numbered.
         phrases: the phrases of the corpus, as `EncodedCorpus.phrases`; None if there are none.
 
@@ -113,7 +113,7 @@ class Model(InteropMixin):
             choice: `type` and `function`; see `embeddings.plugins.tensor_indexing.composer.Composer.compose`.
 
         Raises:
-            SettingError: models of this trainer do not compose vectors, or not of phrases.
+            SettingError: models of this trainer do not compose vectors, or compose no phrases.
             RegistryError: the trainer of a saved model is not installed.
             FormatError: a table or setting is missing or broken.
         """
@@ -165,8 +165,8 @@ class Model(InteropMixin):
 
         Arguments:
             texts: texts, or lists of tokens, which are used as they are; or a `Corpus` of documents.
-            epochs: passes over each text; by default those of the training.
-            report: called regularly with the number of texts done, and of all.
+            epochs: passes over each text; by default as many as in training.
+            report: called regularly with the number of texts done, and the total.
 
         Raises:
             SettingError: models of this trainer have no documents, or an argument is out of range.
@@ -180,8 +180,8 @@ class Model(InteropMixin):
     def predict_output_word(self, context_words: Sequence[str], top: int = 10) -> Neighbours:
         """Predict the words most probable in a context, each with its probability, most probable first.
 
-        The softmax of the products of all output vectors with the mean (or sum, for models that add) of the context's
-        vectors. Unknown words of the context are skipped.
+        The probabilities are the softmax of the products of all output vectors with the mean of the context's vectors,
+        or with their sum if the model was trained with combine="sum". Unknown words of the context are skipped.
 
         Raises:
             SettingError: the model has no output vector for each word, no word of the context is known, or `top` is
@@ -194,7 +194,7 @@ class Model(InteropMixin):
         return installed_inferencer(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is pickled: the composer is found by the trainer's name when unpickled, as in a saved model."""
+        """The state to pickle, without the composer: unpickling finds it by the trainer's name, as in a saved model."""
         return super().__getstate__() | ({} if self.composer is None else {"composer": installed_composer})
 
     def __repr__(self) -> str:

@@ -17,7 +17,7 @@ MAX_BLOCK_NGRAMS = 1 << 22  # in memory at a time, unless a single word has more
 
 @dataclass(frozen=True)
 class SubwordVectors:
-    """Composes vectors of a table of n-gram vectors, float32 (buckets, dim).
+    """Composes word vectors from a table of n-gram vectors, float32 (buckets, dim).
 
     Raises:
         SettingError: the lengths and the table do not fit together.
@@ -57,7 +57,7 @@ class SubwordVectors:
 
 
 def composer(model: "Model") -> SubwordVectors:
-    """How a model with the settings min_n and max_n and the table "ngrams" composes vectors."""
+    """The composer of a model with the settings min_n and max_n and the table "ngrams"."""
     table, dim = model.tables.get("ngrams"), model.vectors.dim
     if table is None or table.ndim != 2 or table.shape[1] != dim or table.dtype != np.float32:
         raise FormatError(f"the {model.name} model is broken: it has no float32 table 'ngrams' with {dim} columns")

@@ -20,7 +20,7 @@ FASTTEXT_BUCKETS = 2_000_000
 
 
 def subwords(words: Sequence[Word], *, min_n: int, max_n: int, buckets: int) -> tuple[np.ndarray, np.ndarray]:
-    """The buckets of the n-grams of each word, int32 (total,), in fastText's order, after their offsets (words + 1,).
+    """Offsets (words + 1,) and the buckets of each word's n-grams, int32 (total,), in fastText's order.
 
     Those of word i are `buckets[offsets[i]:offsets[i + 1]]`, without the word itself. Words may be bytes, which are
     hashed as in fastText even if they are not UTF-8. Lengths count characters and boundaries.
@@ -31,7 +31,7 @@ def subwords(words: Sequence[Word], *, min_n: int, max_n: int, buckets: int) -> 
 
 
 def bucket_rows(hashes: np.ndarray, buckets: int) -> np.ndarray:
-    """The bucket of each hash, int32, in the memory of the hashes."""
+    """The bucket of each hash, int32, written over the hashes."""
     hashes %= np.uint32(max(buckets, 1))
     return hashes.view(np.int32)
 
@@ -69,7 +69,7 @@ def concatenate_bytes(parts: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def to_bytes(word: Word) -> bytes:
-    """A word in UTF-8; surrogate escapes become the bytes that they stand for."""
+    """A word in UTF-8; surrogate escapes become the bytes they encode."""
     if isinstance(word, bytes):
         return word
     for errors in ("strict", "surrogateescape"):

@@ -1,4 +1,4 @@
-"""How the training text of a model became words, so that other texts are read the same way."""
+"""Recorded text settings of a model, so that other texts are read as its training text was."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,14 +9,14 @@ if TYPE_CHECKING:
     from embeddings.models.model import Model
 
 TEXT_SETTINGS = ("tokenizer", "case", "encoding_errors")  # settings of a corpus that decide how text becomes words
-PHRASES = "phrases"  # further, in the record: how words were joined to phrases
+PHRASES = "phrases"  # also in the record: how words were joined into phrases
 
 
 def recorded_text_settings(model: "Model") -> dict[str, Any]:
-    """The record of how text became words: `TEXT_SETTINGS`, and `PHRASES` if there were any."""
+    """The recorded text settings: `TEXT_SETTINGS`, and `PHRASES` if there were any."""
     text = model.record.get("text")
     if not isinstance(text, dict) or not all(isinstance(text.get(name), str) for name in TEXT_SETTINGS):
-        raise FormatError(f"the {model.name} model is broken: its record has no valid 'text', how text was read")
+        raise FormatError(f"the {model.name} model is broken: its record has no valid text settings ('text')")
     phrases = text.get(PHRASES)
     if phrases is not None and not (isinstance(phrases, dict) and isinstance(phrases.get("joiner"), str)):
         raise FormatError(f"the {model.name} model is broken: the phrases in its record have no joiner")
@@ -24,7 +24,7 @@ def recorded_text_settings(model: "Model") -> dict[str, Any]:
 
 
 def corpus_settings(model: "Model") -> dict[str, Any]:
-    """Settings of a `Corpus` that reads as the training corpus was read.
+    """Settings of a `Corpus` that is read as the training corpus was.
 
     Phrases always replace their words; if they alternated, one text would change how another is read.
     """
@@ -40,7 +40,7 @@ def corpus_settings(model: "Model") -> dict[str, Any]:
 
 
 def continued_corpus_settings(model: "Model") -> dict[str, Any]:
-    """Settings of a `Corpus` for continued training, which keeps the mode of phrases; empty without a record."""
+    """Settings of a `Corpus` for continued training, which keep the phrase mode; empty without a record."""
     if not isinstance(model.record.get("text"), dict):  # a model of another program
         return {}
     return corpus_settings(model) | phrase_settings(model)

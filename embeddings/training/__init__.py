@@ -1,1 +1,1 @@
-"""Training as all models share it: what is prepared, the loop over threads, and how far it has come."""
+"""Training shared by all models: preparation, the multithreaded loop, checkpoints, callbacks and progress."""

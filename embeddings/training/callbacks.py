@@ -1,8 +1,8 @@
-"""Callbacks: objects that are notified of the events of a training run and may end it.
+"""Callbacks: objects that receive the events of a training run and can end it.
 
 All calls come from the thread that started the run. `on_progress` is called while the training threads learn;
 `on_epoch_end` and `on_checkpoint` are called while they are halted. An exception from a callback ends the run and
-reaches the caller.
+propagates to the caller.
 """
 
 from collections.abc import Callable, Iterable
@@ -23,7 +23,7 @@ class EpochEnd:
 
     Arguments:
         loss: the mean loss of the epoch; None if no window was sampled.
-        make_model: makes `model`.
+        make_model: builds `model`.
     """
 
     epoch: int
@@ -34,7 +34,7 @@ class EpochEnd:
 
     @cached_property
     def model(self) -> "Model":
-        """The model as it is now: a copy, made at the first access."""
+        """A copy of the current model, made on first access."""
         return self.make_model()
 
     def stop(self) -> None:
@@ -44,12 +44,12 @@ class EpochEnd:
 
 @dataclass(frozen=True)
 class RunStart:
-    """The start of a run, or its continuation from a checkpoint.
+    """The start of a run, or its resumption from a checkpoint.
 
     Arguments:
-        trainer: its name.
+        trainer: name of the trainer.
         fingerprint: what identifies the run in checkpoints: settings, seed, threads, corpus, package versions.
-        words: words read before, by the run that it continues.
+        words: words already read, if the run is resumed.
         total_words: words to read over all epochs.
     """
 
@@ -60,7 +60,7 @@ class RunStart:
 
 
 class Callback:
-    """Base class of callbacks; every method does nothing until it is overridden.
+    """Base class of callbacks; methods do nothing unless overridden.
 
     >>> import embeddings as em
     >>> class LossBelow3(em.Callback):
@@ -72,44 +72,43 @@ class Callback:
     >>> len(model.record["loss_by_epoch"]) < 50
     True
 
-    If `on_epoch_end` is overridden, threads wait for each other at the end of each epoch. A callback whose decisions
-    depend on earlier events returns what it must remember from `state`. Checkpoints save it, and `restore` gets it back
-    when a run continues.
+    If `on_epoch_end` is overridden, threads wait for each other at the end of each epoch. A callback that must
+    remember earlier events defines `state`: checkpoints save what it returns, and a resumed run passes it to `restore`.
     """
 
     def on_run_start(self, run_start: RunStart) -> None:
-        """The run starts or continues."""
+        """Called when the run starts or resumes."""
 
     def on_progress(self, progress: Progress) -> None:
         """Called about ten times per second, with the loss since the last call."""
 
     def on_epoch_end(self, epoch_end: EpochEnd) -> None:
-        """An epoch is complete."""
+        """Called at the end of each epoch."""
 
     def on_checkpoint(self, path: Path, progress: Progress) -> None:
-        """A checkpoint was written."""
+        """Called after a checkpoint is written."""
 
     def on_interrupt(self, progress: Progress) -> None:
-        """The user interrupted the run."""
+        """Called when the user interrupts the run."""
 
     def on_run_end(self, model: "Model") -> "Model | None":
-        """The run is complete. The returned model replaces the trained one; None keeps it."""
+        """Called when the run is complete. A returned model replaces the trained one; None keeps it."""
         return model
 
     def config(self) -> dict[str, Any]:
-        """Settings that JSON can hold. A run with a callback that has a state resumes only if they are the same."""
+        """Settings as JSON values. If the callback has a state, a run resumes only with the same settings."""
         return {}
 
     def state(self) -> dict[str, Any]:
-        """What a checkpoint saves of the callback: arrays and JSON values by name, which must not change later."""
+        """What checkpoints save: arrays and JSON values by name, which must not be modified later."""
         return {}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take over a state that `state` returned."""
+        """Restore a state that `state` returned."""
 
 
 def wants_epoch_end(callback: Callback) -> bool:
-    """Whether it overrides `on_epoch_end`."""
+    """Whether a callback overrides `on_epoch_end`."""
     return type(callback).on_epoch_end is not Callback.on_epoch_end
 
 

@@ -1,7 +1,7 @@
-"""How often a checkpoint is written, as users write it.
+"""Checkpoint intervals, parsed from text.
 
 `auto`, or a number with a unit and no space: seconds, minutes or hours (`30s`, `10m`, `1.5h`), or words of the corpus
-(`500000w`, `500kw`, `5Mw`, `1Gw`). A number without a unit is ambiguous, and is refused.
+(`500000w`, `500kw`, `5Mw`, `1Gw`). A number without a unit is refused as ambiguous.
 """
 
 import re
@@ -19,7 +19,7 @@ PATTERN = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)([a-zA-Z]+)", re.ASCII)
 
 @dataclass(frozen=True)
 class Interval:
-    """The minimum between two checkpoints, in seconds or words (the other is 0); `share` limits the time they take."""
+    """Minimum seconds or words between two checkpoints (the other is 0); `share` limits the time spent writing."""
 
     seconds: float = 0.0
     words: float = 0.0
@@ -34,9 +34,9 @@ class Interval:
         number, unit = (float(match[1]), match[2]) if match else (0.0, "")
         if not number or unit not in SECONDS | WORDS:
             interval_forms = "auto, a time such as 30s, 10m or 1h, or words such as 500000w, 500kw or 5Mw"
-            raise SettingError(f"the interval of checkpoints must be {interval_forms}, got {text!r}")
+            raise SettingError(f"the checkpoint interval must be {interval_forms}, got {text!r}")
         return cls(number * SECONDS.get(unit, 0.0), number * WORDS.get(unit, 0.0))
 
     def is_over(self, seconds: float, words: int, cost: float) -> bool:
-        """Whether seconds and words since the last checkpoint, which took `cost` seconds, are enough."""
+        """Whether the next checkpoint is due, `seconds` and `words` after one that took `cost` seconds to write."""
         return seconds >= max(self.seconds, cost / self.share if self.share < 1 else 0.0) and words >= self.words

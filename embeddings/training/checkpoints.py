@@ -1,13 +1,13 @@
 """Checkpoints: the complete state of a run, written regularly, from which an interrupted run can be resumed.
 
 When a checkpoint is due, all threads halt at the end of their blocks, the state is written, and they continue. The
-state (`embeddings.training.state`) holds everything that decides what comes next: with one thread a resumed run ends
-with the same bytes as one that was never interrupted. With several threads, each continues from where it was.
+state (`embeddings.training.state`) holds everything that the rest of the run depends on: a resumed single-threaded run
+ends with the same bytes as an uninterrupted one. With several threads, each continues where it stopped.
 
-A checkpoint is a folder `words-N`, named by the words read so far, of `checkpoint.json` and `tensors.safetensors`. It
-is written under a temporary name, flushed, and renamed, so a process killed at any moment leaves only complete ones.
-The last few are retained. The record holds the fingerprint of the run (trainer, settings, corpus, vocabulary, seed,
-threads, versions, starting vectors), and a checkpoint of another run is refused.
+A checkpoint is a folder `words-N`, where N is the number of words read, with `checkpoint.json` and
+`tensors.safetensors`. It is written under a temporary name, flushed, and renamed, so a folder `words-N` is complete
+even if the process is killed. The last few are retained. The record holds the fingerprint of the run (trainer, settings,
+corpus, vocabulary, seed, threads, versions, starting vectors), and a checkpoint of another run is refused.
 """
 
 import json
@@ -42,7 +42,7 @@ BYTES_PER_SECOND = 5e8  # assumed for the cost of the first checkpoint
 
 
 class CheckpointError(EmbeddingsError):
-    """A checkpoint is damaged, or of another run."""
+    """A checkpoint is damaged or belongs to another run."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class RunState:
 class Checkpoints:
     """Where a run writes checkpoints, how often, and how many are retained.
 
-    They remain after the run, because its model has yet to be saved; `remove_all` deletes them then.
+    They remain after the run; delete them with `remove_all` once its model is saved.
 
     Arguments:
         path: a folder for checkpoints only; created when the first one is written.
@@ -78,7 +78,7 @@ class Checkpoints:
 
     def __post_init__(self) -> None:
         if not isinstance(self.path, str | os.PathLike) or not os.fspath(self.path):
-            raise SettingError(f"the path of checkpoints must be that of a folder, got {self.path!r:.80}")
+            raise SettingError(f"checkpoints require the path of a folder, got {self.path!r:.80}")
         Interval.parse(self.every)
         check_value("keep", self.keep, int, {"ge": 1})
 
@@ -92,7 +92,7 @@ class Checkpoints:
         return sorted(path.parent for path in self.folder.glob(f"{NAME_PATTERN}/{RECORD}"))
 
     def check(self, *, resume: bool) -> None:
-        """Refuse a folder that cannot be written or, unless `resume` or `force`, that holds checkpoints."""
+        """Refuse a folder that is not writable or, without `resume` or `force`, already holds checkpoints."""
         if self.folder.is_dir():
             check_output(self.folder / RECORD)
         elif self.folder.exists() or self.folder.is_symlink():
@@ -106,7 +106,7 @@ class Checkpoints:
             )
 
     def latest(self) -> RunState | None:
-        """The last one, its arrays memory-mapped and read-only; None if there is none."""
+        """The last checkpoint, with read-only memory-mapped arrays; None if there is none."""
         paths = self.paths()
         try:
             return RunState(*read_record(paths[-1]), tensors.load(paths[-1] / TENSORS)) if paths else None
@@ -114,14 +114,14 @@ class Checkpoints:
             raise unusable(self, str(error)) from None
 
     def check_fingerprint(self, fingerprint: Mapping[str, Any]) -> None:
-        """Refuse to resume another run, given all or a part of this run's fingerprint."""
+        """Refuse to resume another run; `fingerprint` is all or a part of this run's."""
         state = self.latest()
         if state is not None:
             saved = {name: state.fingerprint.get(name) for name in fingerprint}
             check_same_run(self.folder, saved, fingerprint)
 
     def write(self, state: RunState, words: int) -> Path:
-        """Write one and remove old ones beyond `keep`; returns its folder."""
+        """Write a checkpoint and remove old ones beyond `keep`; returns its folder."""
         try:
             self.folder.mkdir(exist_ok=True)
         except OSError as error:
@@ -179,7 +179,7 @@ class CheckpointWriter:
 
 
 def remove(path: Path) -> None:
-    """Remove a checkpoint: its record first, so that what a crash leaves is not a complete one."""
+    """Remove a checkpoint, its record first, so that a crash cannot leave one that looks complete."""
     with suppress(OSError):
         (path / RECORD).unlink(missing_ok=True)
         shutil.rmtree(path)
@@ -212,7 +212,7 @@ def check_same_run(folder: Path, saved: Mapping[str, Any], fingerprint: Mapping[
     """Refuse the checkpoint of another run."""
     changes = list(differences(saved, to_jsonable(fingerprint)))
     if changes:
-        raise CheckpointError(f"cannot resume from {folder}, which is of another run: {'; '.join(changes)}")
+        raise CheckpointError(f"cannot resume from {folder}, which belongs to another run: {'; '.join(changes)}")
 
 
 def differences(saved: Any, current: Any, name: str = "") -> Iterator[str]:
@@ -228,7 +228,7 @@ def differences(saved: Any, current: Any, name: str = "") -> Iterator[str]:
 
 
 def shorten(value: Any) -> str:
-    """A value as text; of a long one the end, where paths differ."""
+    """A value as text; only the end of a long one, where paths differ."""
     text = str(value)
     return text if len(text) <= MAX_VALUE_LENGTH else f"…{text[1 - MAX_VALUE_LENGTH :]}"
 

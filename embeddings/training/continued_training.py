@@ -1,9 +1,10 @@
 """Continued training: a trained model learns from new text, and its vocabulary grows.
 
-The counts of old and new text are added, and with them the noise distribution and subsampling. All old words stay.
-Words of the new text are added if they occur `min_count` times there. Rows of old words keep their values, wherever
-these words are in the new order; tables that do not belong to words (n-gram buckets, position weights) are taken whole.
-New words, and the documents of the new text, start at random. The learning rate decays from its initial value again.
+The counts of old and new text are added; the sums determine the noise distribution and subsampling. All old words stay.
+Words of the new text are added if they occur `min_count` times there. Rows of old words keep their values at their
+new positions; tables without a row for each word (n-gram buckets, position weights) are copied whole.
+New words, and the documents of the new text, start at random. The learning rate
+starts again from its initial value.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -52,12 +53,12 @@ def check(model: Model, trainer: str, settings: Any) -> None:
     max_vocab = getattr(settings, "max_vocab", None)
     if max_vocab is not None and max_vocab < len(model.vocabulary):
         raise SettingError(
-            f"max_vocab must be at least {len(model.vocabulary)}, the words of the model, got {max_vocab}"
+            f"max_vocab must be at least {len(model.vocabulary)}, the model's vocabulary size, got {max_vocab}"
         )
 
 
 def check_corpus(model: Model, corpus: "Corpus") -> None:
-    """Refuse text that is not read as that of the model, before it is read."""
+    """Refuse a corpus whose text settings differ from the model's, before it is read."""
     if corpus.vocabulary is not None:
         raise SettingError("continued training uses the vocabulary of the model: the corpus must not set vocabulary")
     old = model.record.get("text")

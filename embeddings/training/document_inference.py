@@ -1,4 +1,4 @@
-"""Vectors for new documents: word and output rows are constant, only the document's row is trained."""
+"""Vectors for new documents: word and output rows are frozen, and only the document's row is trained."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ from embeddings.training.hogwild import run_threads
 from embeddings.training.parameters import zero_rows
 from embeddings.training.task import block_source, check_threads_and_seed
 
-Report = Callable[[int, int], object]  # called with the number of documents done, and of all
+Report = Callable[[int, int], object]  # called with the number of documents done, and the total
 Scratch = tuple[Any, Any, StepBuffers, Inference, np.ndarray]  # block, tables, buffers, inference, random counter
 WORDS_IN_MEMORY = 1 << 22
 DOCUMENTS_PER_TURN = 64  # that a thread takes at a time
@@ -143,7 +143,7 @@ def run_shared(
 
 
 def document_ranges(borders: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Ranges of documents of about `WORDS_IN_MEMORY` words each, and at least one document."""
+    """Ranges of documents of about `WORDS_IN_MEMORY` words, with at least one document each."""
     first, count = 0, len(borders) - 1
     while first < count:
         last = int(np.searchsorted(borders, borders[first] + WORDS_IN_MEMORY, side="right")) - 1
@@ -153,7 +153,7 @@ def document_ranges(borders: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
 
 
 def recorded_settings(trainer: type, model: Model) -> Any:
-    """The settings that a model was trained with, as its trainer; they must fit the vectors."""
+    """The trainer of a model with its recorded settings, which must fit the vectors."""
     try:
         settings: Any = trainer(**model.settings)
     except (TypeError, SettingError) as error:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 WORDS = "words"  # the table that is initialised
 Duplicates = Literal["most-frequent", "average", "exact"]
-ROWS = {  # by a trainer's `word_rows`, what the rows of that table are: whether they can be initialised, and frozen
+ROWS = {  # by `word_rows` of the trainer: whether these rows can be initialised, and whether they can be frozen
     "vectors": (True, True),
     "outputs": (True, False),
     "parts": (True, False),
@@ -44,7 +44,7 @@ class InitFrom:
     Arguments:
         vectors: vectors, a model, or the path of either in any format that can be read.
         duplicates: which vector a word gets if several given words match it when lower-cased: "most-frequent" takes
-            the one with the highest count, or the first without counts; "average" takes their mean; "exact" matches
+            the one with the highest count or, without counts, the first; "average" takes their mean; "exact" matches
             only words with exactly the same spelling.
         freeze: keep the initialised rows constant.
 
@@ -72,7 +72,7 @@ class InitFrom:
         return self.vectors.vectors if isinstance(self.vectors, Model) else load(self.vectors)
 
     def config(self) -> dict[str, Any]:
-        """What distinguishes it from others, for the fingerprint of a run."""
+        """What identifies it in the fingerprint of a run."""
         return {"vectors": self.source_vectors.fingerprint, "duplicates": self.duplicates, "freeze": self.freeze}
 
     def check(self, trainer: str, settings: Any) -> None:
@@ -97,7 +97,7 @@ class InitFrom:
         is_finite = np.isfinite(matrix).all(axis=1)
         if not is_finite.all():
             word = words[rows[int(is_finite.argmin())]]
-            raise SettingError(f"the vector to start from of {word!r} contains NaN or infinity")
+            raise SettingError(f"the initial vector of {word!r} contains NaN or infinity")
         table[rows, : matrix.shape[1]] = matrix
         mask = np.zeros(len(table), np.bool_)
         mask[rows] = True

@@ -1,4 +1,4 @@
-"""A plot of the loss of a run: of a saved model by epochs, of a log by words read."""
+"""Plots of the loss of a run: by epoch for a saved model, by words read for a log."""
 
 import os
 from pathlib import Path
@@ -27,7 +27,7 @@ def loss_points(path: str | os.PathLike[str]) -> tuple[str, Points]:
 
 
 def log_points(path: Path) -> Points:
-    """The losses of a log; of parts that were learned twice, after a crash, the last."""
+    """The losses of a log; where words were read again after a crash, the later loss."""
     points: Points = []
     for line in read_lines(path):
         words: Any = line.get("words")

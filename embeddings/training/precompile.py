@@ -27,7 +27,7 @@ SMALL = {"dim": 8, "min_count": 1, "epochs": 1, "buckets": 100, "min_phrases": 1
 
 
 def precompile(name: str) -> float:
-    """Compile the kernels of every form of a trainer, and of its models' composition, inference and search.
+    """Compile all kernels of a trainer, and those that its models use for composition, inference and search.
 
     Trains models on a tiny text: with the default settings, and with every other choice of one setting or of two.
 
@@ -53,7 +53,7 @@ def precompile(name: str) -> float:
 
 
 def precompile_text() -> None:
-    """Compile what reads text: a vocabulary that grows and one of limited size, and phrase detection."""
+    """Compile the kernels that read text: growing and limited vocabularies, and phrase detection."""
     words = " ".join(f"word{number}" for number in range(10_000))
     for settings in ({}, {"max_types": 100}, {"phrases": "auto"}, {"tokenizer": "whitespace"}):
         with Corpus([words, *LINES], **settings).encode():
@@ -61,7 +61,7 @@ def precompile_text() -> None:
 
 
 def choices(trainer: type) -> Iterator[dict[str, Any]]:
-    """No setting, and each other value of the switches and choices among the settings, alone and in pairs."""
+    """No settings, then the non-default values of yes/no and choice settings, alone and in pairs."""
     single = [{name: value} for name, values in alternatives(trainer).items() for value in values]
     yield from [{}, *single]
     for first, second in combinations(single, 2):
@@ -70,7 +70,7 @@ def choices(trainer: type) -> Iterator[dict[str, Any]]:
 
 
 def alternatives(trainer: type) -> dict[str, list[Any]]:
-    """The values, other than the default, of settings that are a switch or a choice."""
+    """The non-default values of yes/no and choice settings."""
     values = {}
     types = field_types(trainer)
     for field in dataclasses.fields(trainer):
@@ -91,7 +91,7 @@ def train_small(name: str, settings: dict[str, Any]) -> Model:
 
 
 def use_model(model: Model) -> None:
-    """Run what else has kernels: search, composition and inference."""
+    """Run the model's other kernels: search, composition and inference."""
     vectors = model.vectors
     for kind in ("exact", "lsh"):
         vectors.most_similar(vectors.words[0], top=1, index=kind)

@@ -13,7 +13,7 @@ from embeddings.settings import Schedule
 
 @dataclass(frozen=True)
 class Progress:
-    """The state of a training run, as `report` and callbacks get it.
+    """The state of a training run, as passed to `report` and callbacks.
 
     Arguments:
         words: words of the corpus read so far, over all epochs; `total` is the number to read.
@@ -44,7 +44,7 @@ class Progress:
 
     @property
     def seconds_left(self) -> float:
-        """Estimated seconds to the end."""
+        """Estimated seconds left."""
         speed = self.words_per_second
         return (self.total - self.words) / speed if speed else float("inf")
 
@@ -104,7 +104,7 @@ class Tally:
         return self.schedule.learning_rate_at(self.done, self.total)
 
     def progress(self) -> Progress:
-        """A report; its loss is over what was sampled since the last one."""
+        """A report; its loss is the mean since the last report."""
         sums: np.ndarray = self.sums.sum(axis=0)
         with np.errstate(invalid="ignore"):  # infinite if the model diverged
             loss, pairs = sums - self.reported_sums

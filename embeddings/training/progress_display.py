@@ -32,7 +32,7 @@ class ProgressDisplay:
         notice_printers.append(self._print_notice)
 
     def __call__(self, done: Progress | int, total: int | None = None) -> None:
-        """Show the progress of a training, or how much is done of a total (if known)."""
+        """Show the progress of a training run, or of `done` out of `total` items (None if unknown)."""
         view = ProgressView.of(done, total)
         if view.is_complete and self._print_notice in notice_printers:
             notice_printers.remove(self._print_notice)
@@ -51,7 +51,7 @@ class ProgressDisplay:
         stream.flush()
 
     def _print_notice(self, message: str) -> None:
-        """Show what explains a delay before the first progress, such as compilation."""
+        """Show the reason for a delay before the first progress, such as compilation."""
         print(message, file=self.stream or sys.stderr, flush=True)
 
     def _refresh(self, view: "ProgressView") -> None:
@@ -72,7 +72,7 @@ class ProgressView:
 
     @classmethod
     def of(cls, done: Progress | int, total: int | None) -> "ProgressView":
-        """The view of a report in either form."""
+        """The view of a `Progress`, or of `done` out of `total` items."""
         if isinstance(done, Progress):
             return cls(str(done), done.share)
         if not total:

@@ -1,8 +1,8 @@
 """A training run from its first word to its last.
 
-Threads learn in segments. A segment ends at the end of the corpus, at the end of an epoch if a callback wants to know
-of it, when a checkpoint is due, or when the user interrupts. Every thread then halts at the end of its block, and the
-next segment continues from there. So checkpoints, epoch ends and interrupts find a state that can be restored.
+Threads learn in segments. A segment ends at the end of the corpus, at the end of an epoch if a callback needs it, when
+a checkpoint is due, or when the user interrupts. Every thread then halts at the end of its block, and the next segment
+continues from there. So the state at checkpoints, epoch ends and interrupts can be restored.
 """
 
 from collections.abc import Callable
@@ -53,7 +53,7 @@ class Run:
         Worker(self, Tally(1, task.settings, 1), 0).compile()
         self.tally = Tally(task.threads, task.settings, task.corpus_words)
         self.workers = [Worker(self, self.tally, thread, frozen) for thread in range(task.threads)]
-        self.epochs_reported = 0  # whose end the callbacks know of
+        self.epochs_reported = 0  # whose end was reported to callbacks
         self.callback_state: list[dict[str, Any]] | None = None  # before the epoch end that is being reported
         self.stopped = self.checkpoint_due = False
         self.fingerprint = task.fingerprint() if self.run_options.checkpoints or self.callbacks else {}
@@ -112,7 +112,7 @@ class Run:
             raise unusable(checkpoints, f"it is damaged: {error}") from None
 
     def run_segment(self) -> None:
-        """Let the threads learn until something else is due, and do that."""
+        """Let the threads learn until an epoch end or a checkpoint is due, and handle it."""
         epoch_ends_wanted = any(map(wants_epoch_end, self.callbacks))
         epochs = self.epochs_reported + 1 if epoch_ends_wanted else self.task.settings.epochs
 

@@ -1,4 +1,4 @@
-"""The log of a run as JSON lines, to look at later or while it runs."""
+"""The log of a run as JSON lines, which can be read while it runs."""
 
 import json
 import os
@@ -40,7 +40,7 @@ class RunLog(Callback):
 
     def __init__(self, path: str | os.PathLike[str], *, append: bool = False, force: bool = False) -> None:
         if not isinstance(path, str | os.PathLike) or not os.fspath(path):
-            raise SettingError(f"the path of a log must be that of a file, got {path!r:.80}")
+            raise SettingError(f"a log requires the path of a file, got {path!r:.80}")
         stream = is_stream(Path(path))  # written to, never replaced
         self.path = Path(path) if stream else check_file(path, force=append or force)
         if append and not stream and self.path.exists() and not is_log_file(self.path):
@@ -74,7 +74,7 @@ class RunLog(Callback):
         self.write("checkpoint", **progress_values(progress), path=str(path))
 
     def on_interrupt(self, progress: Progress) -> None:
-        """Write how far the run came, and close the log."""
+        """Write the progress so far, and close the log."""
         self.write("interrupted", **progress_values(progress))
         self.close()
 

@@ -105,7 +105,7 @@ def accepts_run_options(trainer: Any) -> bool:
 
 
 def train_arguments(trainer: Any, name: str, run_options: RunOptions | None) -> dict[str, Any]:
-    """The keyword arguments with which a trainer's `train` gets these options."""
+    """The keyword arguments that pass these options to a trainer's `train`."""
     if run_options is None or run_options.is_default:
         return {}
     if not accepts_run_options(trainer):

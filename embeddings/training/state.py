@@ -1,4 +1,4 @@
-"""The state of a run at the end of a block: everything that decides what it does next."""
+"""The state of a run at the end of a block: everything that the rest of the run depends on."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -37,7 +37,7 @@ def capture(run: "Run") -> RunState:
 
 
 def restore(run: "Run", state: RunState) -> None:
-    """Put a new run into a saved state."""
+    """Restore a saved state into a new run."""
     arrays, values = state.arrays, state.values
     try:
         for name, table in parameter_arrays(run.tables).items():

@@ -1,4 +1,4 @@
-"""The preparation of a run: settings and a corpus in, a task that a trainer runs its kernel on out."""
+"""Preparation of a run: turns settings and a corpus into a `Task`, on which a trainer runs its kernel."""
 
 import hashlib
 import os
@@ -101,11 +101,11 @@ class Task:
         Arguments:
             learn_block: the model's kernel, called as `learn_block(block, tables, buffers, learning_rate)`.
             tables: a NamedTuple of all parameters: its float arrays and those of NamedTuples in it. They are
-                (rows, padded dim) unless `final_tables` is given. Checkpoints hold these, and nothing else of a model.
+                (rows, padded dim) unless `final_tables` is given. Checkpoints save only these of a model.
             new_buffers: makes the step buffers of one thread.
             stream: what is read; `window_stream()` by default.
-            thread_tables: makes what one thread gets as tables, if that is not `tables`: with scratch memory of its
-                own, whose content must not be needed for the next block.
+            thread_tables: makes the tables of one thread if it cannot use `tables`, for example to add scratch memory.
+                The content of that memory must not matter to the next block.
             final_tables: returns the arrays to save, without padding, by name: "vectors" are those of the words. It
                 may consume the tables. By default all arrays of `tables`, with "words" as "vectors".
             composes: whether the model composes vectors, if its trainer has a `composer`.
@@ -150,7 +150,7 @@ class Task:
         return block_source(self.settings, self.vocabulary, ids, lines)
 
     def share_bounds(self, lines: np.ndarray) -> list[int]:
-        """Where each thread's share of the ids begins, and the end: at the nearest line, if one is near."""
+        """Bounds of the threads' shares of the ids, (threads + 1); each at the nearest line, if one is near."""
         words = self.corpus_words
         bounds = [words * thread // self.threads for thread in range(self.threads + 1)]
         max_distance = words // (20 * self.threads)
@@ -163,7 +163,7 @@ class Task:
 
 
 def block_source(settings: WindowTrainer, vocabulary: Vocabulary, ids: np.ndarray, lines: np.ndarray) -> BlockSource:
-    """What threads read of ids and line offsets with these settings."""
+    """The source that threads read, made from ids and line offsets with these settings."""
     return BlockSource(
         ids=ids,
         lines=lines,
@@ -217,7 +217,7 @@ def prepare(
 
 
 def as_corpus(corpus: Corpus | str | os.PathLike[str] | Iterable[Any], trainer: Any) -> Corpus:
-    """The corpus itself, or one of these texts, cut by the trainer's `tokenizer` if it has one."""
+    """The corpus itself, or one of these texts, tokenized by the trainer's `tokenizer` if it has one."""
     return corpus if isinstance(corpus, Corpus) else Corpus(corpus, tokenizer=getattr(trainer, "tokenizer", "words"))
 
 

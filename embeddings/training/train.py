@@ -1,4 +1,4 @@
-"""Training in one call: of a new model by its trainer's name, and of a model that exists."""
+"""Training in one call: of a new model by its trainer's name, or of an existing model on new text."""
 
 import os
 from collections.abc import Iterable

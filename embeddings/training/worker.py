@@ -121,13 +121,13 @@ class Worker:
         return {"random": self.random, **block, **{name: getattr(self.buffers, name) for name in CARRIED_FIELDS}}
 
     def state(self) -> dict[str, Any]:
-        """The rest of the state, as JSON can hold it."""
+        """The rest of the state, as JSON values."""
         in_epoch = self.chunk is not None
         order = None if self.order is None else self.order_state if in_epoch else self.order.bit_generator.state
         return {"epochs": self.epochs, "chunk": self.chunk_number if in_epoch else None, "order": order}
 
     def restore(self, state: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        """Take over a saved state."""
+        """Restore a saved state."""
         self.epochs = check_count(state["epochs"])
         if self.order is not None:
             self.order.bit_generator.state = state["order"]
@@ -140,7 +140,7 @@ class Worker:
 
 
 def check_count(value: Any) -> int:
-    """The value, if it is an int >= 0."""
+    """The value, which must be an int >= 0."""
     if type(value) is not int or value < 0:
         raise ValueError(f"expected an int >= 0, got {value!r}")
     return value

@@ -48,7 +48,7 @@ class LatticeSource(NamedTuple):
 
 
 class LatticeBlock(NamedTuple):
-    """Positions `cursor[FIRST]` to `cursor[LAST]` of a text, after the last ones before.
+    """Positions `cursor[FIRST]` to `cursor[LAST]` of a text, preceded by the last positions before them.
 
     `starts[i, n - 1]` is the n-gram of n tokens that starts at position i, or -1. `noise[i]` (negatives * groups,) are
     the negative samples of position i: enough for as many n-grams as can start or end there.
@@ -81,7 +81,7 @@ def is_valid_lattice(block: LatticeBlock, source: LatticeSource, begin: int, end
 
 @inline
 def noise_groups(positives: int) -> int:
-    """How many times the negative samples of one positive are drawn for positives that share them."""
+    """How many groups of negative samples are drawn for positives that share them."""
     return (positives + POSITIVES_PER_NOISE - 1) // POSITIVES_PER_NOISE
 
 

@@ -1,8 +1,8 @@
 """The frequent n-grams of a corpus of characters, or of any tokens, counted exactly in bounded memory.
 
 An n-gram can be frequent only if its first and its last n - 1 tokens are (Agrawal and Srikant 1994). So a pass for each
-length counts overlapping pairs of n-grams that are one shorter. Where the table has no room for all distinct pairs, a
-pass counts a part of them, and further passes count the rest: every count is exact.
+length counts pairs of overlapping n-grams one token shorter. If the table has no room for all distinct pairs, several
+passes each count a part of them, so every count is exact.
 """
 
 from collections.abc import Iterator, Sequence
@@ -86,7 +86,7 @@ def frequent_ngrams(
             longer n-grams that contain them are left out.
 
     Raises:
-        CorpusError: no n-gram occurs so often.
+        CorpusError: no n-gram occurs `min_count` times.
         SettingError: the corpus has a fixed vocabulary.
     """
     if encoded.meta["fixed_vocabulary"]:

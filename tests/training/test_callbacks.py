@@ -135,8 +135,8 @@ def test_callbacks_from_an_iterator():
     ("make", "message"),
     [
         (lambda: em.RunOptions(checkpoints=em.Checkpoints("c"), resume="no"), r"resume.*'no'"),
-        (lambda: em.Checkpoints(5), r"path of checkpoints.*got 5"),
-        (lambda: em.Checkpoints(""), r"path of checkpoints.*got ''"),
+        (lambda: em.Checkpoints(5), r"checkpoints.*folder.*got 5"),
+        (lambda: em.Checkpoints(""), r"checkpoints.*folder.*got ''"),
         (lambda: em.InitFrom(np.ones((2, 3))), r"init.*got array"),
         (lambda: em.InitFrom(None), r"init.*got None"),
     ],

@@ -260,7 +260,7 @@ def test_broken_models_are_refused():
         model.infer(["a"])
     model = em.ParagraphDM(**{**SMALL, "epochs": 1}).train(em.Corpus(["a b a"]))
     del model.record["text"]
-    with pytest.raises(FormatError, match="how text was read"):
+    with pytest.raises(FormatError, match="text settings"):
         model.infer(["a"])
 
 
