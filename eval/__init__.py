@@ -1,4 +1,4 @@
-"""Evaluation of word, phrase and document vectors, whoever trained them."""
+"""Evaluation of word, phrase and document vectors, from any tool."""
 
 from embeddings.eval.evaluation import compare, evaluate
 from embeddings.eval.statistics.paired_tests import Comparison

@@ -26,7 +26,7 @@ class EarlyStopping(Callback):
 
     The score of an epoch is the mean of Spearman's correlation on similarity sets and of the accuracy on analogy sets,
     or what `score` returns for a model. The best tables are held in memory and in checkpoints. The learning rate decays
-    over all epochs of the settings, so a run that ends early was trained with higher rates. The model's record has
+    over all epochs of the settings, so a run that ends early never reaches the low rates. The model's record has
     `early_stopping`: the scores of all epochs and the best one.
 
     Arguments:
@@ -36,7 +36,7 @@ class EarlyStopping(Callback):
         patience: epochs without improvement after which the run ends.
 
     Raises:
-        SettingError: there are neither test sets nor a score, or both; or patience is below 1.
+        SettingError: test sets and a score are both given, or neither; or patience is below 1.
         FormatError: a set cannot be found or read.
     """
 
@@ -70,7 +70,7 @@ class EarlyStopping(Callback):
             self._reset()
 
     def on_epoch_end(self, epoch_end: EpochEnd) -> None:
-        """Score the model, copy it if it is the best, and end the run if the best was too long ago."""
+        """Score the model, copy it if it is the best, and end the run after `patience` epochs without improvement."""
         value = self.score(epoch_end.model)
         try:
             score = float(value)

@@ -51,7 +51,7 @@ def evaluate(
 def compare(
     *vectors: "Evaluable | str | os.PathLike[str]", names: Sequence[str] | None = None, **settings: Any
 ) -> list[Comparison]:
-    """Paired tests of every two vectors on test sets, over the items that both cover.
+    """Compare each pair of vectors by paired tests on test sets, over the items that both cover.
 
     Arguments:
         vectors: two or more, each as in `evaluate`.

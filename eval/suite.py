@@ -1,4 +1,4 @@
-"""Everything that vectors are scored by in one run; all test sets are read and checked before any vectors are."""
+"""The test sets and settings of an evaluation; all sets are read and checked before any vectors are."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -77,7 +77,7 @@ class Suite:
         """Read test sets by name or path; see `evaluate` for the arguments.
 
         Raises:
-            SettingError: nothing is requested, a setting is out of range, or an option lacks the sets that it is for.
+            SettingError: nothing is requested, a setting is out of range, or an option is given without its test sets.
             FormatError: a set cannot be found or read.
             CorpusError: documents cannot be read.
         """
@@ -146,7 +146,7 @@ class Suite:
 
 
 def compare_scores(scores: Sequence[Sequence[ItemScores]]) -> list[Comparison]:
-    """Paired tests of every two vectors from what `Suite.score` returned for each, where both have a value."""
+    """Paired tests of each pair of vectors, given the result of `Suite.score` for each, where both have a value."""
     comparisons = []
     for first, second in combinations(scores, 2):
         others = {one.key: one for one in second}

@@ -6,8 +6,8 @@ ends with the same bytes as an uninterrupted one. With several threads, each con
 
 A checkpoint is a folder `words-N`, where N is the number of words read, with `checkpoint.json` and
 `tensors.safetensors`. It is written under a temporary name, flushed, and renamed, so a folder `words-N` is complete
-even if the process is killed. The last few are retained. The record holds the fingerprint of the run (trainer, settings,
-corpus, vocabulary, seed, threads, versions, starting vectors), and a checkpoint of another run is refused.
+even if the process is killed. The last few are retained. The record holds the fingerprint of the run (trainer,
+settings, corpus, vocabulary, seed, threads, versions, starting vectors), and a checkpoint of another run is refused.
 """
 
 import json

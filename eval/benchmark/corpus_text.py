@@ -24,14 +24,14 @@ def write_words(encoded: "EncodedCorpus", path: Path, *, max_line: int = MAX_LIN
 
 
 def write_documents(encoded: "EncodedCorpus", path: Path) -> None:
-    """Write every document as one line, also an empty one."""
+    """Write every document as one line, empty ones included."""
     from embeddings.corpora.documents import corpus_documents
 
     write_lines(encoded, path, corpus_documents(encoded).borders.tolist())
 
 
 def write_lines(encoded: "EncodedCorpus", path: Path, bounds: Sequence[int]) -> None:
-    """Write the words between each two bounds as a line."""
+    """Write the words between consecutive bounds as a line."""
     words, ids = list(encoded.vocabulary.words), encoded.ids
     if cut := next((word for word in words if word.split() != [word]), None):
         raise CorpusError(f"the word {cut!r} contains white space, which separates words in the text for all tools")

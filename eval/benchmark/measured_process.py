@@ -1,4 +1,4 @@
-"""Runs a command in a process of its own and measures CPU and wall seconds, and memory."""
+"""Runs a command in a process of its own and measures its CPU and wall time and its memory."""
 
 import os
 import re

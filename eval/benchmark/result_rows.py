@@ -37,7 +37,7 @@ def score_columns(rows: Sequence[Row]) -> list[str]:
 
 
 def scored_sets(rows: Sequence[Row]) -> list[str]:
-    """The test sets, and parts of them, that runs have scores for; those that always score words come first."""
+    """The test sets, and parts of them, that runs have scores for; the standard sets of word vectors come first."""
     names = dict.fromkeys(name.removesuffix(COVERED) for row in rows for name in row if name.endswith(COVERED))
     has_words = not any(row.get("documents") for row in rows)
     return list(dict.fromkeys([*(SETS if has_words else ()), *names]))

@@ -119,7 +119,7 @@ def first(runs: Sequence[Row], name: str) -> int | None:
 
 
 def markdown(rows: Sequence[Row], machine: dict[str, Any], tools: Sequence[Tool]) -> str:
-    """The table, with what it was measured on above it and explanations below."""
+    """The table, with the machine and corpus above it and explanations below."""
     lines = summaries(rows)
     values = {  # of each setting, in order, without those of trainers that lack it
         name: list(dict.fromkeys(one.settings[name] for one in lines if one.settings[name] is not None))

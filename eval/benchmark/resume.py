@@ -1,4 +1,4 @@
-"""Resuming a benchmark: completed runs are kept, the missing ones are made."""
+"""Resuming a benchmark: keeps completed runs, so that only missing ones are done."""
 
 import json
 from collections.abc import Sequence

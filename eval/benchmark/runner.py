@@ -47,7 +47,7 @@ class Benchmark:
     folder: Path
     repeats: int = 3  # of each model and tool, with seeds from 1 on
     force: bool = False  # replace existing results
-    resume: bool = False  # keep existing results, and make the missing runs
+    resume: bool = False  # keep existing results, and do only the missing runs
     keep: bool = False  # keep the vectors of all runs, in the folder "vectors"
     tests: Sequence[str] | None = ()  # options of `embeddings evaluate`; None for no evaluation
     report: Report = lambda line: None  # called with lines of progress
@@ -70,7 +70,7 @@ class Benchmark:
     def run(self, encoded: "EncodedCorpus") -> list[Row]:
         """Run the benchmark; returns the rows of results.csv, which is written after each run, as is the table.
 
-        A failed run is a row with its error; if all fail, that is a BenchmarkError. If the user interrupts, the running
+        A failed run is a row with its error; if all fail, raises BenchmarkError. If the user interrupts, the running
         process is killed, and finished runs are saved.
         """
         self.check()
@@ -95,7 +95,7 @@ class Benchmark:
         return self.rows
 
     def run_all(self, workspace: Workspace, machine: dict[str, Any]) -> None:
-        """Make all missing runs, the tools of a configuration in turn for each seed."""
+        """Do all missing runs, the tools of a configuration in turn for each seed."""
         runs = [
             (config, seed, tool)
             for config in self.configs

@@ -41,7 +41,7 @@ class Tool:
 
     @property
     def is_installed(self) -> bool:
-        """Whether it can be imported; it is not."""
+        """Whether it can be imported, found without importing it."""
         return find_spec(self.module) is not None
 
     @property
@@ -74,7 +74,7 @@ def train_command(job: Job) -> list[str]:
 
 
 def setting_options(trainer: type, settings: dict[str, Any]) -> list[str]:
-    """Settings as options of `embeddings train`; None is left to its default."""
+    """Settings as options of `embeddings train`; None leaves the default."""
     from embeddings.settings import flag
 
     options: list[str] = []

@@ -47,7 +47,7 @@ def open_workspace(
 
 @dataclass(frozen=True)
 class Workspace:
-    """A folder with the text of so many `words`; the vectors of runs are kept in `vectors`, or deleted.
+    """A folder with a text of `words` words; the vectors of runs are saved in `vectors`, or deleted if that is None.
 
     `tests` are options of `embeddings evaluate` that name test sets; None for no evaluation.
     """
@@ -113,8 +113,8 @@ class Workspace:
         """The time and memory of a tool.
 
         whole: from the start of the command to its end: the text is read for the first time (no cached corpus) and
-        the vectors are saved. training: learning alone, after words are counted, in the same process where the tool
-        can report it, else in another.
+        the vectors are saved. training: learning alone, after words are counted, in the same process if the tool
+        can report it, otherwise in a second one.
         """
         shutil.rmtree(self.cache / "corpora", ignore_errors=True)
         whole = self.start(tool.whole(job))

@@ -14,7 +14,7 @@ from embeddings.eval.datasets.dataset_files import line_error, locate, read_line
 METHODS = ("3cosadd", "3cosmul", "pairdirection")  # of answering questions; see `measures.analogy`
 SYNTACTIC = "gram"  # prefix of Google's syntactic sections
 ANSWERS = ".answers"
-MAX_QUESTIONS = 2_000_000  # of a set; a BATS file makes a question of every two of its lines
+MAX_QUESTIONS = 2_000_000  # of a set; a BATS file has a question for every ordered pair of its lines
 
 
 @dataclass
@@ -63,8 +63,8 @@ def read_questions(name: str | os.PathLike[str]) -> Questions:
 
     Four words (Google): a, b, c and the answer; a line ": section" begins a section. Three words (MSR): a, b and c; the
     same line of a second file, whose ending is ".answers", holds the section and the answer. Two words (BATS): a word
-    and its partners, "word TAB one/other"; every two lines make a question, asked with the first partner and answered
-    by any. A folder of BATS files is a set with one section per file.
+    and its partners, "word TAB one/other"; every ordered pair of lines is a question, asked with
+    the first partner and answered by any. A folder of BATS files is a set with one section per file.
     """
     folder = Path(name)
     if folder.is_dir():
@@ -118,7 +118,7 @@ def read_msr(path: Path, test: Questions) -> None:
 
 
 def read_bats(path: Path, test: Questions, kind: str | None = None) -> None:
-    """Add a question for each ordered two of the lines of a word and its partners."""
+    """Add a question for each ordered pair of lines, which hold a word and its partners."""
     pairs = []
     for number, line in read_lines(path):
         words = line.split("\t") if "\t" in line else line.split()
@@ -128,7 +128,7 @@ def read_bats(path: Path, test: Questions, kind: str | None = None) -> None:
         pairs.append((words[0].strip(), partners))
     count = len(test.questions) + len(pairs) * (len(pairs) - 1)
     if count > MAX_QUESTIONS:
-        raise FormatError(f"{path} makes {count:,} questions of every two lines; at most {MAX_QUESTIONS:,} are allowed")
+        raise FormatError(f"{path} holds {count:,} questions (pairs of lines); at most {MAX_QUESTIONS:,} are allowed")
     if len(pairs) > 1:
         test.begin_section(path.stem, kind)
     for (a, partners), (c, answers) in permutations(pairs, 2):

@@ -55,7 +55,7 @@ def read_word_categories(name: str | os.PathLike[str]) -> WordCategories:
 
 
 def google_categories() -> WordCategories:
-    """Capitals, countries, currencies and so on of the Google analogies, but no words of two, such as Georgia."""
+    """Categories of the Google analogies, such as capitals, without words of two categories, such as Georgia."""
     test = read_questions(GOOGLE_ANALOGIES)
     categories_of: dict[str, set[str]] = {}
     for (a, b, _), section in zip(test.questions, test.section_of, strict=True):

@@ -1,7 +1,7 @@
 """Recall of an index against exact search, and its cost.
 
-A result counts as correct if it is no further, but for float64 rounding, than the last of the true `top`, so ties are
-not errors. The rank of the best result is 1 if no row is nearer; an empty result has the last rank.
+A result counts as correct if it is as near, up to float64 rounding, as the last of the true `top`, so ties are not
+errors. The rank of the best result is 1 if no row is nearer; an empty result has the last rank.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The files of a comparison of indexes: all figures as JSON, tables as Markdown, and a plot."""
+"""The files of a comparison of indexes: all numbers as JSON, tables as Markdown, and a plot."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -39,7 +39,7 @@ def check_folder(folder: str | Path, *, force: bool) -> None:
 
 
 def write_report(grids: Sequence[GridResult], folder: str | Path, *, seed: int, force: bool = False) -> None:
-    """Write `FILES`: tables, recall against speed of the first grid of that kind, and all figures."""
+    """Write `FILES`: tables, recall against speed of the first grid of that kind, and all numbers."""
     check_folder(folder, force=force)
     Path(folder).mkdir(exist_ok=True)
     machine = environment(PACKAGES)

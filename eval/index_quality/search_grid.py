@@ -1,4 +1,4 @@
-"""The indexes that are compared if none are named."""
+"""The indexes that are compared by default."""
 
 from collections.abc import Callable
 from math import isqrt
@@ -23,7 +23,7 @@ def speed(rows: int, dim: int) -> list[str]:
 
 
 def rank(rows: int, dim: int) -> list[str]:
-    """How near the best result of hyperplanes is, by number of bits, orthogonality and rows compared exactly."""
+    """Hyperplanes by number of bits, orthogonality and rows compared exactly, to compare their best results."""
     return [
         *(f"lsh:bits={bits},rerank=0,orthogonal=false" for bits in (64, 128, 256, 512, 1024)),
         *(f"lsh:bits={bits},rerank=100,orthogonal=false" for bits in (256, 512, 1024)),

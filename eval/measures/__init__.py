@@ -1,1 +1,1 @@
-"""What vectors are scored by: one module for each measure."""
+"""Measures of vectors, one module each."""

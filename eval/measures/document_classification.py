@@ -71,7 +71,7 @@ def score_documents(source: Evaluable, test: DocumentSet, *, name: str) -> list[
 
 
 def represent(source: Evaluable, test: DocumentSet) -> tuple[np.ndarray, NDArray[np.bool_], str]:
-    """The vectors of the documents (documents, dim), which of them are covered, and what kind they are."""
+    """The vectors of the documents (documents, dim), which of them are covered, and a description of the vectors."""
     if test.names is not None:
         document_vectors = source if isinstance(source, Vectors) else source.documents
         document_vectors.check_finite()

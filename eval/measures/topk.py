@@ -1,7 +1,7 @@
 """Kernels that find the best words for many analogy questions, one block of the vocabulary after another.
 
 A chunk of words is scored and compared with the best score so far in vectorised code; only a chunk that reaches it is
-examined word by word. Rounding cannot tell scores apart that differ by less than `MARGIN`, so all such words are kept
+examined word by word. Rounding can swap scores that differ by less than `MARGIN`, so all such words are kept
 as candidates and resolved exactly later; of equal rows only the first is kept, since it wins the tie.
 """
 

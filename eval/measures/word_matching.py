@@ -1,6 +1,6 @@
 """Which word of the vectors a word of a test set refers to.
 
-Words of a set are matched without regard to case, as gensim does it (`CaseFolding`); words of running text as written,
+Words of a set are matched without regard to case, as in gensim (`CaseFolding`); words of running text as written,
 then in lower case (`look_up`).
 """
 

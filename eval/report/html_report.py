@@ -38,7 +38,7 @@ class EvaluatedVectors:
 
     @classmethod
     def of(cls, name: str, source: "Vectors | Model", scores: Sequence[ItemScores]) -> "EvaluatedVectors":
-        """The same of vectors or a model."""
+        """The evaluated vectors of `source`."""
         return cls(name, source if isinstance(source, Vectors) else source.vectors, scores)
 
 
@@ -100,7 +100,7 @@ def render(suite: Suite, evaluated: Sequence[EvaluatedVectors], *, words: Sequen
 
 
 def statistics(results: Sequence[Sequence[Result]]) -> dict[str, list[float | None]]:
-    """The value of each statistic in each vectors."""
+    """The values of each statistic, one for each set of vectors."""
     by_vectors = [{one.measure: one.value for one in lines if one.set == STATISTICS} for lines in results]
     measures = dict.fromkeys(measure for values in by_vectors for measure in values)
     return {measure: [values.get(measure) for values in by_vectors] for measure in measures}

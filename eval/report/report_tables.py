@@ -25,7 +25,7 @@ MEASURES = {  # by the heading of their table
 }
 STEPS = (1, 2, 2.5, 5, 10)
 TICKS = 5
-HEADLINES = ("spearman", "accuracy", "macro-f1", "purity")  # measures of the summary, of which more is better
+HEADLINES = ("spearman", "accuracy", "macro-f1", "purity")  # measures of the summary; higher is better
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def by_heading(results: Sequence[Result]) -> dict[str, Table[Result]]:
 
 @dataclass(frozen=True)
 class SummaryRow:
-    """A headline measure of a set: the result of each vectors (None without), the best, and what it clearly beats."""
+    """A headline measure of a set: the results by vectors (None if missing), the best, and which it clearly beats."""
 
     set: str
     label: tuple[str, ...]

@@ -43,7 +43,7 @@ def choose_words(vectors: Sequence[Vectors]) -> list[str]:
 
 
 def neighbour_rows(vectors: Sequence[Vectors], word: str) -> list[list[Neighbour | None]]:
-    """The nearest neighbours of a word by rank, in each vectors; None where a list is shorter."""
+    """The nearest neighbours of a word by rank, a column for each set of vectors; None where a list is shorter."""
     lists = [nearest(one, word) for one in vectors]
     shared = set.intersection(*({near for near, _ in one} for one in lists)) if len(lists) > 1 else set()
     return [
@@ -71,7 +71,7 @@ class MapLabel:
 
 
 def word_maps(vectors: Sequence[Vectors]) -> list[list[MapLabel] | None]:
-    """A map of the most frequent content words for each vectors, rotated like the first; None for too few words."""
+    """A map of frequent content words for each set of vectors, rotated like the first; None for too few words."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
     content = (w for w in shared_words(vectors) if w.lower() not in ENGLISH_STOP_WORDS and any(map(str.isalpha, w)))

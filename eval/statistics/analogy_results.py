@@ -1,8 +1,8 @@
-"""Scores of analogy questions, whose intervals and tests respect that questions share word pairs.
+"""Scores of analogy questions, whose intervals and tests allow for word pairs that questions share.
 
 The 19,544 questions of the Google set are made of some 550 pairs of words, so they are far from independent. The
 bootstrap therefore resamples pairs: a question counts as often as its first pair is drawn times how often its second
-is. With very many pairs the normal distribution serves as well, with the contribution of each pair as its spread.
+is. With very many pairs a normal approximation is used; its variance sums the squared contributions of pairs.
 """
 
 from dataclasses import dataclass

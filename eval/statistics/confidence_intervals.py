@@ -1,6 +1,6 @@
-"""95 % confidence intervals: how much of a value is chance in which test items a set holds.
+"""95 % confidence intervals: how much a value depends on the choice of test items.
 
-The intervals cover the choice of items, not other seeds or corpora. Shares of independent items have Wilson's interval,
+The intervals do not cover other seeds or corpora. Shares of independent items have Wilson's interval,
 which also holds for few items and near 0 and 1. Correlations, and shares of clustered items, have the percentiles of a
 bootstrap over pairs or clusters: 1,000 resamples, seed 1.
 """
@@ -17,7 +17,7 @@ LEVEL = 0.95
 Z = 1.959963984540054  # 97.5 % quantile of the normal distribution
 RESAMPLES = 1000
 SEED = 1
-MIN_ITEMS = 10  # with fewer, percentiles of the bootstrap say nothing
+MIN_ITEMS = 10  # with fewer, percentiles of the bootstrap are meaningless
 MAX_CACHED = 8192  # resamples of more items are not cached; the normal distribution then serves as well
 
 Interval = tuple[float, float] | tuple[None, None]

@@ -1,4 +1,4 @@
-"""The outcome of each item of a test set, from which come a value with its interval, and paired tests."""
+"""Scores of the items of a test set, which yield a value with its interval, and paired tests."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
@@ -73,7 +73,7 @@ class BinaryScores(ItemScores):
         return replace(self, key=replace(self.key, section=name, is_detail=is_detail), members=self.members & members)
 
     def by_class(self, names: Iterable[str], class_of: np.ndarray) -> list[Self]:
-        """This, after the scores of each class that has items; `class_of` (items,) holds indexes into the names."""
+        """The scores of each class that has items, then these; `class_of` (items,) holds indexes into the names."""
         parts = [self.section(str(name), class_of == n, is_detail=True) for n, name in enumerate(names)]
         return [*(part for part in parts if part.members.any()), self]
 
@@ -113,7 +113,7 @@ class BinaryScores(ItemScores):
 
 @dataclass(frozen=True, kw_only=True)
 class CorrelationScores(ItemScores):
-    """Pairs with a score and a rating each, (pairs,); scores of pairs that are not `covered` mean nothing.
+    """Pairs with a score and a rating each, (pairs,); scores of pairs that are not `covered` are meaningless.
 
     `composed` of the covered pairs have an out-of-vocabulary word.
     """

@@ -1,10 +1,11 @@
-"""Paired tests: whether two files of vectors differ on the items of a test set that both cover.
+"""Paired tests: whether two sets of vectors differ on the items of a test set that both cover.
 
 Shares of independent items (documents, words) are compared by McNemar's exact test, with the interval of the difference
 by Agresti and Min (2005). Items in sentences, questions made of word pairs, and correlations are compared by a paired
 bootstrap over sentences or pairs: 1,000 resamples, the same for both, whose percentiles of the difference are the
 interval. Its p is twice the share of resamples on the rarer side of zero, counting the observed value (so p is at least
-2/1001). With fewer than ten sentences or pairs there is neither. No p is corrected for multiple comparisons.
+2/1001). With fewer than ten sentences or pairs there is no interval and no p. No p is corrected for multiple
+comparisons.
 """
 
 from dataclasses import asdict, dataclass
@@ -35,7 +36,7 @@ class Comparison(Key):
     """Two values on the same items, and a test of their difference; the fields of `Key` say what they measure.
 
     Arguments:
-        first: name of the first vectors; `second` of the other.
+        first: name of the first vectors; `second` is that of the others.
         items: number of items that both cover; `value_first` and `value_second` are over these.
         difference: first value minus second; `low` to `high` is its 95 % interval, None for too few items.
         p: two-sided p value; None for too few items.

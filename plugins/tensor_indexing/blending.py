@@ -1,8 +1,8 @@
 """Interpolation of tensor indexing with the additive function.
 
-The minimum of the squared error is the expected vector, which is short where two words say little about the phrase; but
-the directions that distinguish phrases are of that kind, so the true phrase then ranks below more common ones. x + y
-keeps them: a share of it costs little squared error and gains much rank.
+The squared error is least for the expected vector, which is short in directions that two words predict poorly; but
+these directions distinguish phrases, so the true phrase ranks below more common ones. x + y keeps them: a share of it
+costs little squared error and improves ranks much.
 """
 
 import numpy as np

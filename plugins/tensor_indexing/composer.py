@@ -1,4 +1,4 @@
-"""Composition of phrase vectors by a fitted model, or by the functions that need no fitting for any vectors."""
+"""Composition of phrase vectors by a fitted model, or, for any vectors, by the functions that need no fitting."""
 
 import os
 from collections import defaultdict
@@ -139,7 +139,7 @@ class Composer:
             function: one of `known_functions`; by default tensor indexing.
 
         Raises:
-            UnknownWordError: a word has no vector; or, for "own", the phrase.
+            UnknownWordError: a word or, for "own", the phrase has no vector.
             SettingError: there is no such type or function.
         """
         type = self.type_of(first, second) if type is None else type

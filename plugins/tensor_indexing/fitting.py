@@ -1,4 +1,4 @@
-"""Fits all composition functions to the phrases of a vocabulary: for all phrases, and for each type with enough."""
+"""Fits all composition functions to the phrases of a vocabulary: to all phrases, and to each type with enough."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -97,7 +97,7 @@ def outer_products(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def identity_term(weights: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """What the identity adds, in both readings."""
+    """The term that the identity adds, in both readings."""
     products = x * y
     return np.asarray(weights[0] * products + weights[1] * products.sum(axis=1, keepdims=True))
 

@@ -53,7 +53,7 @@ class TensorIndexing(CompositionSettings, BaseSettings):  # type: ignore[misc, v
 
     @cached_property
     def words(self) -> Any:
-        """The trainer of words, with the settings that are set, and its own defaults for others."""
+        """The trainer of words, with the settings that are given, and its own defaults for others."""
         values = {field.name: getattr(self, field.name) for field in fields(WindowTrainer)}
         return self.base_class(**{name: value for name, value in values.items() if value is not None})
 
@@ -84,7 +84,7 @@ class TensorIndexing(CompositionSettings, BaseSettings):  # type: ignore[misc, v
         Raises:
             CorpusError: the corpus is corrupt, or has too few phrases.
             SettingError: the trainer of words does not support an option.
-            TrainingError, Interrupted: as the trainer of words. If fitting is interrupted, the model is one of words
+            TrainingError, Interrupted: as the trainer of words. If fitting is interrupted, the model has words
                 alone; checkpoints are always those of the words.
         """
         threads, seed = check_threads_and_seed(threads, seed)
@@ -185,7 +185,7 @@ class TensorIndexing(CompositionSettings, BaseSettings):  # type: ignore[misc, v
 
     @staticmethod
     def composer(model: Model) -> Composer:
-        """What composes the phrases of a model."""
+        """The composer of the phrases of a model."""
         return Composer.of(model)
 
 

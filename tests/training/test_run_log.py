@@ -84,7 +84,7 @@ def test_only_logs_are_appended_to(tmp_path):
     with pytest.raises(OutputError, match="folder"):
         em.RunLog(tmp_path, force=True)
     for path_of_log in (3, None, ""):
-        with pytest.raises(SettingError, match="log.*file"):
+        with pytest.raises(SettingError, match=r"log.*file"):
             em.RunLog(path_of_log)
     path.write_text("")
     em.RunLog(path, append=True)
