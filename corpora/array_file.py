@@ -25,7 +25,7 @@ def output_errors(path: Path) -> Iterator[None]:
     except OSError as error:
         raise OutputError(
             f"the encoded corpus cannot be written to {path.parent}: {error.strerror or error}; "
-            "EMBEDDINGS_CACHE and TMPDIR move it"
+            "set EMBEDDINGS_CACHE or TMPDIR to another folder"
         ) from error
 
 

@@ -12,9 +12,9 @@ from embeddings.corpora.tokenizers import CharClassTokenizer
 INSIDE = 1
 SPACE = 2
 FIRST = 4  # starts a token; never set together with INSIDE
-PAIR = 21  # bits of a code point; the second of two is shifted by them
+PAIR = 21  # bits of a code point, by which the second of two is shifted
 PAGE = 256
-LIMITS = (0x80, 0x10000, 0x110000)  # ASCII, the basic plane, all; each is built on first use
+LIMITS = (0x80, 0x10000, 0x110000)  # ASCII, the Basic Multilingual Plane, all; each table is built on first use
 
 
 class CharacterTables(NamedTuple):
@@ -33,7 +33,7 @@ def character_tables(tokenizer: CharClassTokenizer, case: str, data: bytes) -> C
 
 @cache
 def flags(tokenizer: CharClassTokenizer, limit: int) -> NDArray[np.uint8]:
-    """Return INSIDE, SPACE and FIRST for each code point below `limit`; a line end is in no token."""
+    """Return INSIDE, SPACE and FIRST for each code point below `limit`; a line end is never part of a token."""
 
     def matches(rule: Callable[[str], bool]) -> NDArray[np.uint8]:
         return np.fromiter(map(rule, map(chr, range(limit))), np.uint8, limit)

@@ -38,7 +38,7 @@ class Corpus:
     such line after a blank one; each row of a table and each item of an iterable is a document.
 
     Arguments:
-        sources: read one after another. Each is the path of a file, of a folder (its files are read recursively by
+        sources: read one after another. Each is the path of a file or of a folder (its files are read recursively by
             name; hidden ones are skipped), or a pattern such as "texts/*.gz"; "-" for standard input; "sample" for the
             built-in sample, unless a file has that name; or an iterable of strings (documents, whose lines are
             sentences), of token lists (each a sentence and a document, used as they are), or with `text_column` of
@@ -47,20 +47,20 @@ class Corpus:
             .tsv.
         tokenizer: "words", "whitespace", "characters", "codepoints", the name of another installed tokenizer, or a
             callable from a line to its tokens.
-        case: "lower" or "keep".
+        case: "lower" converts tokens of text to lower case; "keep" leaves them unchanged.
         encoding_errors: "strict", "replace" or "ignore", for invalid UTF-8.
         text_column: the column of tables that holds the text; the only column of strings if not given.
         tag_column: the column of tables that holds the tags of documents.
         rows: read only the first rows of tables, lines of plain text, or items of iterables, up to this total.
-        max_types: the most distinct words to keep in memory. Rare words are dropped when there are more. No count is
-            then too high; none is too low by more than `EncodedCorpus.max_undercount`, which is at most 2 / max_types
-            of all tokens, and only words with fewer occurrences can be missing.
+        max_types: the maximum number of distinct words in memory. If there are more, rare words are dropped. Then no
+            count is too high; none is too low by more than `EncodedCorpus.max_undercount`, at most 2 / max_types of all
+            tokens; and only words with fewer occurrences can be missing.
         vocabulary: train exactly these words with these counts, whatever `min_count` and `max_vocab` are: a
             `Vocabulary`, or the path of an Arrow file, a saved model, or a text file of lines `word count`.
         phrases: make tokens of phrases: `Phrases` to detect them, "auto" to detect them with default settings, a
             `PhraseList`, or the path of a phrase list. Listed phrases are lower-cased like the text.
         joiner: the string between the words of a phrase.
-        phrase_mode: "replace" replaces the words by the phrase; "alternate" leaves every second occurrence as words.
+        phrase_mode: "replace" replaces the words by the phrase; "alternate" keeps the words in every second occurrence.
 
     Raises:
         CorpusError: a source is not found or cannot be used.
@@ -85,7 +85,7 @@ class Corpus:
         phrase_mode: str = "replace",
     ) -> None:
         if not sources:
-            raise CorpusError("a corpus needs a source: a path, '-', 'sample' or an iterable")
+            raise CorpusError("a corpus requires a source: a path, '-', 'sample' or an iterable")
         self.case: str = check_value("case", case, Case, {})
         self.encoding_errors: str = check_value("encoding_errors", encoding_errors, DecodingPolicy, {})
         self.tokenizer = resolve_tokenizer(tokenizer)
@@ -144,7 +144,7 @@ class Corpus:
             with encoded, new_folder(encoded.folder.parent if encoded.finalizer is None else None) as folder:
                 remap(encoded, self.vocabulary, folder)
             encoded = EncodedCorpus(folder, temporary=True)
-        log.info("%r: %s words, %s different", self, encoded.meta["tokens"], encoded.meta["types"])
+        log.info("%r: %s words, %s distinct", self, encoded.meta["tokens"], encoded.meta["types"])
         if encoded.finalizer is not None:
             self._encoded, self._encoded_name = encoded, name
         return encoded

@@ -39,9 +39,9 @@ class EncodedCorpus:
     contains the ids below V. Tokens outside a fixed vocabulary, or dropped because of `max_types`, have an id equal
     to the number of types. sentences: (S + 1,) int64, where sentences begin in `ids`; every line is one, including
     empty lines. documents: (D + 1,) int64, where documents begin in `sentences`. fingerprint: equal for equal text
-    under equal settings. decoding_errors: invalid UTF-8 sequences that were replaced or ignored. max_undercount: no
-    count of a word is too low by more, and no word that is more frequent is missing; 0 unless the corpus had more types
-    than `max_types`.
+    under equal settings. decoding_errors: invalid UTF-8 sequences that were replaced or ignored. max_undercount:
+    counts are too low by at most this number, and only words with at most this count are missing; 0 unless the corpus
+    had more types than `max_types`.
 
     temporary: the folder is removed by `close`, by garbage collection, or when the program ends.
 
@@ -61,7 +61,7 @@ class EncodedCorpus:
         self.sentences: NDArray[np.int64] = load_array(folder / SENTENCES, "<i8", meta["sentences"] + 1)
         self.documents: NDArray[np.int64] = load_array(folder / DOCUMENTS, "<i8", meta["documents"] + 1)
         if self.sentences[-1] != meta["tokens"] or self.documents[-1] != meta["sentences"]:
-            raise FormatError(f"{folder} is not a complete encoded corpus: its boundaries do not fit its ids")
+            raise FormatError(f"{folder} is not a complete encoded corpus: its boundaries do not match its ids")
         self.fingerprint: str = meta["fingerprint"]
         self.decoding_errors: int = meta["decoding_errors"]
         self.max_undercount: int = meta["max_undercount"]
@@ -141,7 +141,7 @@ def write_meta(folder: Path, meta: Mapping[str, Any]) -> None:
 def write_derived(
     folder: Path, encoded: EncodedCorpus, shared: Sequence[str], vocabulary: Vocabulary, changes: Mapping[str, Any]
 ) -> None:
-    """Complete a corpus in `folder` that shares files with another, and has another vocabulary and description."""
+    """Complete a corpus in `folder` that shares files with `encoded` but has its own vocabulary and description."""
     with output_errors(folder / META):
         for name in encoded.meta["files"].keys() & set(shared):
             try:

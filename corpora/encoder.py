@@ -150,7 +150,7 @@ class Encoder:
 
     def __exit__(self, *_: object) -> None:
         for file in self.files():
-            with contextlib.suppress(OSError):  # a full disk was reported already
+            with contextlib.suppress(OSError):  # a full disk has already been reported
                 file.file.close()
 
 
@@ -170,4 +170,4 @@ def rank_mapping(words: WordTable, rank: NDArray[np.int32]) -> MapIds:
 
 def bytes_array(data: bytes) -> NDArray[np.uint8]:
     """Return a view of bytes as an array."""
-    return np.frombuffer(data or b"\0", np.uint8)[: len(data)]  # always read-only: the scanner compiles once
+    return np.frombuffer(data or b"\0", np.uint8)[: len(data)]  # always read-only, so that the scanner compiles once

@@ -1,4 +1,4 @@
-"""Tokens, line ends and documents of text for Python tokenizers, and of lists of tokens."""
+"""Splits text into tokens, lines and documents with a Python tokenizer; also takes token lists."""
 
 from collections.abc import Sequence
 
@@ -15,9 +15,9 @@ class LineTokenizer:
         self.tokenizer = tokenizer
         self.case = case
         self.decoder = Utf8Decoder("strict", "a token")
-        self.tokens: list[bytes] = []  # UTF-8 tokens of the lines that ended since `clear`
-        self.ends: list[int] = []  # of these lines, in tokens of the corpus
-        self.starts: list[int] = []  # the first lines of documents, in lines of the corpus
+        self.tokens: list[bytes] = []  # UTF-8 tokens of the lines completed since `clear`
+        self.ends: list[int] = []  # where these lines end, as token positions in the corpus
+        self.starts: list[int] = []  # the first line of each document, as a line number of the corpus
         self.partial_line: list[bytes] = []  # the parts of a line that continues in the next block
         self.written_tokens = 0
         self.written_lines = 0
@@ -30,7 +30,7 @@ class LineTokenizer:
         return self.written_lines + len(self.ends)
 
     def clear(self, *, tokens: int, lines: int) -> None:
-        """Forget tokens and boundaries, after this many tokens and lines of the corpus were written."""
+        """Forget tokens and boundaries; `tokens` and `lines` are the numbers written so far."""
         self.written_tokens = tokens
         self.written_lines = lines
         self.tokens, self.ends, self.starts = [], [], []
@@ -61,7 +61,7 @@ class LineTokenizer:
             start = end
 
     def add_line(self, end: bytes, is_item: bool) -> None:
-        """Add the line with this end; in a file, a blank line ends a document."""
+        """Add the line that ends with these bytes; in a file, a blank line ends a document."""
         text = b"".join([*self.partial_line, end]).decode().removesuffix("\r")
         self.partial_line = []
         is_blank = not text.strip()

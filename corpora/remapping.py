@@ -23,7 +23,7 @@ def remap(encoded: EncodedCorpus, vocabulary: Vocabulary, folder: Path) -> None:
         ids.append(block)
     ids.close()
     if not n_known:
-        raise CorpusError(f"no word of the corpus is among the {len(vocabulary)} of the vocabulary")
+        raise CorpusError(f"no word of the corpus is among the {len(vocabulary)} words of the vocabulary")
     changes = {
         "fingerprint": remapped_fingerprint(encoded.fingerprint, vocabulary),
         "types": len(vocabulary),
@@ -34,7 +34,7 @@ def remap(encoded: EncodedCorpus, vocabulary: Vocabulary, folder: Path) -> None:
 
 
 def id_mapping(old: Vocabulary, new: Vocabulary) -> NDArray[np.int32]:
-    """Return the new id for each id of the old vocabulary, and for the id of unknown words behind them."""
+    """Return the new id for each id of the old vocabulary, then for the id of unknown words."""
     return np.append(find_words(old.column, new.column, len(new)), np.int32(len(new)))
 
 

@@ -1,8 +1,8 @@
 """The compiled scanner: splits UTF-8 text into tokens, lower-cases them, and assigns each distinct one a raw id.
 
 Words are looked up by a 32-bit hash in an open-addressing table. The bytes of a token are written to the free end of
-the arena of all words while they are scanned: a known word leaves that space free again, and a token that is cut by
-the end of a block waits there for the rest.
+the arena of all words while they are scanned. If the word is known, the space is reused; a token that is cut by the
+end of a block waits there for its rest.
 """
 
 from typing import Any
@@ -171,7 +171,7 @@ def save_position(state: Array, end: Int, hash_code: Int, part: Int, place: Int)
 
 @inline
 def end_line(out: Any, state: Array, kind: Int) -> None:
-    """Write the end of a line, and in a file the document it starts."""
+    """Write the end of a line and, in a file, the start of a document if the line starts one."""
     if kind == FILES and state[LINE_IS_BLANK]:
         state[DOCUMENT_IS_DUE] = 1
     elif kind == FILES and state[DOCUMENT_IS_DUE]:

@@ -48,7 +48,7 @@ class CharClassTokenizer:
 def is_word_character(character: str) -> bool:
     """Whether it is a letter, combining mark or number (Unicode general categories L, M and N).
 
-    Without marks, most words of Hindi, and letters with separate accents, would be split.
+    If marks separated tokens, most Hindi words, and words with decomposed accents, would be split.
     """
     return category(character)[0] in "LMN"
 
@@ -82,6 +82,6 @@ def lower_case(token: str) -> str:
     """Lower-case each code point of a token by itself.
 
     Unlike `str.lower`, a capital sigma at the end of a word becomes the common small sigma, not the final one, so that
-    a spelling does not depend on its context. İ becomes two code points.
+    the result does not depend on the position. İ becomes two code points.
     """
     return "".join(map(str.lower, token)) if "Σ" in token else token.lower()

@@ -140,7 +140,7 @@ class Vocabulary:
         if not size:
             word = f"{self.column[:1][0]!s}"
             raise CorpusError(
-                f"no word occurs {min_count} times: the most frequent is {word!r} with {self.counts[0]}; "
+                f"no word occurs at least {min_count} times: the most frequent is {word!r} with {self.counts[0]}; "
                 "lower min_count"
             )
         size = size if max_vocab is None else min(size, max_vocab)
@@ -210,7 +210,7 @@ class Vocabulary:
 
 
 def rank_by_frequency(words: Any, counts: NDArray[np.int64]) -> tuple[Vocabulary, NDArray[np.int32]]:
-    """Return words in any order, a pyarrow array, as a vocabulary; and the row in it of each (words,)."""
+    """Return the vocabulary of words (a pyarrow array, in any order), and the row (words,) of each word in it."""
     import pyarrow
     import pyarrow.compute
 

@@ -57,7 +57,7 @@ def check_vocabulary_path(path: str | os.PathLike[str], *, force: bool = False) 
 
 
 def write_vocabulary_file(vocabulary: Vocabulary, path: str | os.PathLike[str], *, force: bool = False) -> None:
-    """Write a vocabulary as Arrow, or to a name that ends in .txt as lines of `word count`, most frequent first."""
+    """Write a vocabulary as Arrow or, if the path ends in .txt, as lines of `word count`, most frequent first."""
     target = check_vocabulary_path(path, force=force)
     if target.suffix.lower() == ".arrow":
         vocabulary.save(target, force=force)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from embeddings.corpora import pruning, scanner
 from embeddings.errors import CorpusError
 
-BYTES_PER_BYTE = 2  # lower-casing makes at most two bytes of one
+BYTES_PER_BYTE = 2  # lower-casing at most doubles the number of bytes
 
 
 class TableArrays(NamedTuple):
@@ -33,7 +33,7 @@ class WordTable:
 
     def __init__(self, max_types: int | None = None) -> None:
         self.max_undercount = 0
-        self.undercounts = np.empty(0, np.int64)  # of each word that survived the last pruning, when it was added
+        self.undercounts = np.empty(0, np.int64)  # the undercount limit of each surviving word
         slots, records = np.full(1 << 12, -1, np.int32), np.zeros((1 << 11, 3), np.int64)
         self.arrays = TableArrays(slots, records, np.empty(1 << 16, np.uint8))
         self.state: NDArray[np.int64] = np.zeros(scanner.STATE_SIZE, np.int64)
@@ -100,7 +100,7 @@ class WordTable:
 
 
 def grow(array: NDArray[Any], size: int, used: int) -> NDArray[Any]:
-    """Copy the first `used` rows to an array of at least `size` rows, and at least half as many again as before."""
+    """Copy the first `used` rows to an array of at least `size` rows, and at least 1.5 times as many as before."""
     larger: NDArray[Any] = np.zeros((max(size, len(array) * 3 // 2), *array.shape[1:]), array.dtype)
     larger[:used] = array[:used]
     return larger

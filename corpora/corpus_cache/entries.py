@@ -39,9 +39,9 @@ def entry_name(sources: Sequence[Source], settings: Mapping[str, Any]) -> str | 
 
 
 def load_or_write(name: Callable[[], str | None], write: Callable[[Path], None]) -> EncodedCorpus:
-    """Return the cached corpus of the current name, or else write it into a folder and add it to the cache.
+    """Return the cached corpus of the current name, or else write the corpus and add it to the cache.
 
-    It is temporary if the name is None, or if the name changes meanwhile because a source changes.
+    The corpus is temporary if the name is None, or changes during writing because a source has changed.
     """
     initial = name()
     cache = cache_folder("corpora") if initial else None
@@ -59,7 +59,7 @@ def load_or_write(name: Callable[[], str | None], write: Callable[[Path], None])
 
 
 def find(entry: Path) -> EncodedCorpus | None:
-    """Return a cached corpus if it exists and is complete."""
+    """Return a cached corpus; None if it is missing or incomplete."""
     try:
         encoded = EncodedCorpus(entry)
     except FormatError:
@@ -70,7 +70,7 @@ def find(entry: Path) -> EncodedCorpus | None:
 
 
 def store(folder: Path, entry: Path) -> EncodedCorpus:
-    """Move a complete corpus into the cache, and evict others if necessary; if that fails, it is temporary."""
+    """Move a complete corpus into the cache, and evict others if necessary; if that fails, return it as temporary."""
     try:
         fsync(folder)
         with contextlib.suppress(OSError):
@@ -100,6 +100,6 @@ def remove_stale(entry: Path) -> None:
 
 
 def is_abandoned(folder: Path) -> bool:
-    """Whether nothing was written in the folder for a day."""
+    """Whether nothing has been written in the folder for a day."""
     times = [path.stat().st_mtime for path in (folder, *folder.iterdir())]
     return time.time() - max(times) > ABANDONED_AFTER

@@ -36,7 +36,7 @@ class Entry:
 
 
 def parse_size(text: str) -> int:
-    """Return the bytes of a size such as 500MB, 1.5 GB or 1000000; raises SettingError if it is not one."""
+    """Parse a size such as 500MB, 1.5 GB or 1000000 to bytes; raises SettingError if it is not valid."""
     match = SIZE.fullmatch(text.strip())
     if not match:
         raise SettingError(f"a size must be a number with an optional unit, such as 500MB or 20GB, got {text!r}")
@@ -44,7 +44,7 @@ def parse_size(text: str) -> int:
 
 
 def size_limit(cache: Path) -> int:
-    """Return the largest size of the cache: EMBEDDINGS_CACHE_LIMIT, or else `MAX_SIZE`."""
+    """Return the maximum size of the cache: EMBEDDINGS_CACHE_LIMIT, or else `MAX_SIZE` or a tenth of the disk."""
     if text := os.environ.get(VARIABLE):
         try:
             return parse_size(text)
@@ -91,7 +91,7 @@ def remove(folder: Path, *, even_used: bool = False) -> bool:
 def shrink(cache: Path, limit: int) -> list[Entry]:
     """Evict entries until they have at most `limit` bytes: broken ones first, then the least recently used.
 
-    Entries in use stay. Returns those that were removed.
+    Entries in use are not evicted. Returns the evicted entries.
     """
     entries = sorted(list_entries(cache), key=lambda entry: bool(entry.meta))
     size, removed_entries = sum(entry.size for entry in entries), []

@@ -31,7 +31,7 @@ def temporary_folder(cache: Path | None) -> Iterator[Path]:
 
 
 def create_folder(cache: Path | None) -> Path:
-    """Create a folder in the cache if possible, else among the temporary files of the system."""
+    """Create a folder in the cache if possible, else in the temporary folder of the system."""
     if cache is not None:
         try:
             cache.mkdir(parents=True, exist_ok=True)

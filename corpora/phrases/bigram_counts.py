@@ -19,7 +19,7 @@ from embeddings.support.files import write_npy
 CHUNK = 1 << 23  # pairs sorted at a time
 MERGE_SIZE = 1 << 22  # pairs merged at a time
 MAX_CONNECTORS = 4  # between two words
-BORDER = -1  # in place of the number of a connector: no pair extends across
+BORDER = -1  # instead of a connector's number: no pair extends across such a word
 POSITION, SENTENCE, FIRST, BETWEEN, N_BETWEEN = range(5)
 
 Run = tuple[NDArray[np.int64], NDArray[Any]]  # ascending keys and their counts
@@ -39,7 +39,7 @@ class Pairs(NamedTuple):
 
     first: NDArray[np.int64]  # ids
     second: NDArray[np.int64]
-    between: NDArray[np.int64]  # connectors: 0 for none, else their numbers as digits in the base of their number
+    between: NDArray[np.int64]  # 0 for no connectors, else their numbers as digits, in the base of how many there are
     counts: NDArray[np.int64]
     distinct: int  # the number of different pairs, including rare ones
 
@@ -55,7 +55,7 @@ def count_pairs(
 ) -> Pairs:
     """Return the pairs of adjacent words within sentences with at least `min_count` occurrences.
 
-    connectors: (size,) for each id 0, the number from 1 of a connector, or BORDER for a word that no pair may contain.
+    connectors: (size,) for each id 0, or the number of the connector (from 1), or BORDER if no pair may contain it.
     Up to MAX_CONNECTORS connectors may be between two words. scratch: a folder for sorted chunks.
     """
     size, base = len(tokens.counts), int(connectors.max(initial=0))
@@ -87,7 +87,7 @@ def fits_key(size: int, base: int) -> bool:
 
 
 def sorted_runs(tokens: PhraseTokens, connectors: NDArray[np.int32], chunk: int) -> Iterator[Run]:
-    """Yield the pairs of each chunk of the corpus, sorted and counted."""
+    """Yield the sorted and counted pairs of each chunk of the corpus."""
     state = np.zeros(5, np.int64)
     state[FIRST] = BORDER
     buffer = np.empty(min(chunk, len(tokens.ids) + 1), np.int64)
@@ -119,8 +119,8 @@ def store_run(run: Run, scratch: Path, number: int) -> Run:
 def merge(runs: Sequence[Run], size: int) -> Iterator[Run]:
     """Merge runs and add the counts of equal keys, in parts of about `size` pairs.
 
-    Each step looks at a window of every run. Keys up to the smallest last key of the windows that have more behind them
-    are complete.
+    Each step merges a window of every run, up to the smallest last key among the windows that do not end their run: all
+    counts of these keys are in the windows.
     """
     if len(runs) == 1:
         yield runs[0]

@@ -9,11 +9,11 @@ from embeddings.support.text_lines import read_text_lines
 ENGLISH = frozenset(
     ["a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with", "without"]
 )
-MAX_CONNECTORS = 1000  # leaves room for some thousand different words in the keys of `bigram_counts`
+MAX_CONNECTORS = 1000  # leaves room for about 3,000 distinct words in the keys of `bigram_counts`
 
 
 def load_connectors(source: str | None) -> frozenset[str]:
-    """Return no words for None, those of a file, separated by white space, or else for "english" the English ones."""
+    """Return the connectors: the white-space-separated words of a file, `ENGLISH` for "english", none for None."""
     if source is None:
         return frozenset()
     path = Path(source)

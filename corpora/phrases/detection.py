@@ -39,8 +39,8 @@ class Phrases(Settings):
 
     scoring: Literal["word2phrase", "gensim", "npmi", "count"] = option(
         "word2phrase",
-        "Score of two words a and b that are adjacent c_ab times: (c_ab - min_count) / (c_a c_b), times the tokens of "
-        "the corpus (word2phrase) or its distinct words and pairs (gensim); normalised pointwise mutual information "
+        "Score of two words a and b that are adjacent c_ab times: (c_ab - min_count) / (c_a c_b), times the number "
+        "of tokens (word2phrase) or of distinct words and pairs (gensim); normalised pointwise mutual information "
         "(npmi); or c_ab (count).",
     )
     threshold: float | None = option(
@@ -54,7 +54,7 @@ class Phrases(Settings):
     )
     min_count: int = option(5, "Minimum number of occurrences of a phrase.", ge=1)
     passes: int = option(
-        1, "Passes over the corpus; each further pass can join phrases to longer ones.", ge=1, le=MAX_PASSES
+        1, "Passes over the corpus; each further pass can join phrases into longer ones.", ge=1, le=MAX_PASSES
     )
     connectors: str | None = option(
         None,
@@ -148,7 +148,7 @@ class DetectionPass:
     def run(self, scratch: Path) -> list[Phrase]:
         """Return the phrases with scores above the threshold."""
         settings, counts = self.settings, self.tokens.counts
-        numbers = np.zeros(len(counts), np.int32)  # of connectors, as `count_pairs` takes them
+        numbers = np.zeros(len(counts), np.int32)  # of connectors, as `count_pairs` expects them
         numbers[self.connectors] = np.arange(1, len(self.connectors) + 1)
         numbers[self.tokens.unknown] = BORDER
         pairs = count_pairs(self.tokens, numbers, settings.min_count, scratch)

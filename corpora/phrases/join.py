@@ -1,4 +1,4 @@
-"""Phrases joined in an encoded corpus, which is recounted and written like any other."""
+"""Joins phrases in an encoded corpus and counts its words again."""
 
 import json
 from collections.abc import Sequence
@@ -47,9 +47,9 @@ def join_phrases(
 ) -> None:
     """Write the corpus to `folder` with phrases as tokens, and count all types again.
 
-    Phrases are joined greedily from the left, the longest first, within sentences, in one pass after another. With the
-    mode "alternate" every second occurrence of a phrase stays as its words, so that both are trained on
-    the same contexts. A phrase that is spelled like an existing word becomes one type with it.
+    Phrases are joined greedily from the left, the longest first, within sentences, in one pass after another. In the
+    mode "alternate", every second occurrence of a phrase keeps its words, so that the phrase and its words are trained
+    on similar contexts. A phrase that is spelled like an existing word is counted as that word.
     """
     check_joiner(joiner)
     check_value("phrase_mode", mode, Mode, {})
@@ -118,7 +118,7 @@ def join_for_detection(
 def joined_vocabulary(
     old: Vocabulary, names: list[str], counts: NDArray[np.int64]
 ) -> tuple[Vocabulary, NDArray[np.int32]]:
-    """Return the vocabulary of the types that occur, and the new id of each old one: words, unknown word, phrases."""
+    """Return the vocabulary of the types that occur, and the new id of each old id: words, unknown word, phrases."""
     import pyarrow
 
     unknown = len(old)

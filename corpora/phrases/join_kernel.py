@@ -1,7 +1,7 @@
 """The compiled pass that joins phrases: greedily from the left, the longest first, within sentences.
 
-Words that are in no phrase split the text into runs, each of which is joined in all passes by itself. The result does
-not depend on where the corpus is split into blocks.
+Words that are in no phrase split the text into runs. All passes join one run before the next run is read, so the result
+does not depend on how the corpus is split into blocks.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""A phrase: its words and what is known of it."""
+"""Phrases: their words, count, score, type and pass."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

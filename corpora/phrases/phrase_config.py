@@ -1,4 +1,4 @@
-"""Which phrases a corpus makes tokens of, and how."""
+"""Which phrases become tokens of a corpus, and how."""
 
 import os
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Lists of phrases, detected or given, in memory and in files."""
+"""Lists of phrases, detected or supplied by the user, in memory and in files."""
 
 import json
 import os
@@ -21,7 +21,7 @@ NUMBERS = {"count": int, "score": float, "pass": int}
 
 
 class PhraseList:
-    """Phrases that become tokens. Of several with the same words the first is used.
+    """Phrases that become tokens. If several have the same words, the first one is used.
 
     Arguments:
         phrases: `Phrase` objects, sequences of words such as ("new", "york"), or strings of words separated by spaces.
@@ -69,12 +69,12 @@ class PhraseList:
 
         Arguments:
             joiner: the string between the words of a phrase.
-            mode: "replace" replaces the words by the phrase; "alternate" leaves every second occurrence as words.
+            mode: "replace" replaces the words by the phrase; "alternate" keeps the words in every second occurrence.
 
         Raises:
-            CorpusError: there are phrases, but the corpus does not have all words of any.
+            CorpusError: there are phrases, but none of them has all its words in the corpus.
             OutputError: the result cannot be written.
-            SettingError: the joiner or the mode is not allowed.
+            SettingError: the joiner or the mode is not valid.
         """
         from embeddings.corpora.corpus_cache.tempdir import new_folder
         from embeddings.corpora.phrases.join import join_phrases
@@ -116,12 +116,12 @@ def is_phrase_file(head: bytes) -> bool:
 def read_phrases(path: str | os.PathLike[str], *, joiner: str = JOINER) -> PhraseList:
     """Read a phrase list: a file that `PhraseList.save` wrote, or one with a phrase in each line.
 
-    The words of a phrase are separated by spaces, or if there are none by the joiner. Without a header, anything
+    The words of a phrase are separated by spaces or, if there are none, by the joiner. Without a header, anything
     after a tab is ignored.
 
     Raises:
-        FormatError: the file cannot be read, is not UTF-8, or contains no phrases; or a line is not a phrase, with its
-            number.
+        FormatError: the file cannot be read, is not UTF-8, or contains no phrases; or a line is not a phrase (the
+            message has its number).
     """
     path = Path(path)
     lines = read_text_lines(path, "phrase list")

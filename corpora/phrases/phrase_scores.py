@@ -12,7 +12,7 @@ Floats = NDArray[np.float64]
 
 
 class Totals(NamedTuple):
-    """Corpus statistics: min_count, the discount of rare pairs; tokens; and distinct words and pairs."""
+    """min_count (which discounts rare pairs), and the numbers of tokens and of distinct words and pairs."""
 
     min_count: int
     tokens: int
@@ -20,7 +20,7 @@ class Totals(NamedTuple):
 
 
 def word2phrase(both: Floats, first: Floats, second: Floats, totals: Totals) -> Floats:
-    """(c_ab - min_count) / (c_a c_b) * tokens, as the word2phrase program (Mikolov et al. 2013b, equation 6)."""
+    """(c_ab - min_count) / (c_a c_b) * tokens, as in the word2phrase program (Mikolov et al. 2013b, equation 6)."""
     return (both - totals.min_count) / (first * second) * totals.tokens
 
 
@@ -50,7 +50,7 @@ THRESHOLDS = {"word2phrase": 100.0, "gensim": 10.0, "npmi": 0.5, "count": 0.0}
 
 
 def check_threshold(scoring: str, threshold: float) -> None:
-    """Raise SettingError for a threshold outside of the range of the score: -1 to 1 for npmi, else from 0 up."""
+    """Raise SettingError for a threshold outside of the range of the score: -1 to 1 for npmi, else at least 0."""
     lowest, highest = (-1, 1) if scoring == "npmi" else (0, np.inf)
     if not lowest <= threshold <= highest:
         allowed_range = "from -1 to 1" if scoring == "npmi" else "at least 0"

@@ -11,7 +11,7 @@ from embeddings.support.arrow_files import read_table
 
 
 class ModelPhrases(PhraseList):
-    """Phrases of another corpus; they are joined where they occur, and a corpus may have none of them."""
+    """Phrases of another corpus; a corpus need not contain any of them."""
 
     def find(self, encoded: EncodedCorpus) -> PhraseList:
         """Return the phrases whose words are all in the corpus."""
@@ -25,7 +25,7 @@ def load_phrase_table(path: Path) -> Any:
 
 
 def merge_phrase_tables(old: Any, new: Any) -> Any:
-    """Return the phrases of both tables, each of which may be None; a phrase of both is as in the old one."""
+    """Return the phrases of both tables, each of which may be None; a phrase in both keeps its pass in the old one."""
     if old is None or new is None:
         return new if old is None else old
     return to_phrase_table(PhraseList([*phrases_from_table(old), *phrases_from_table(new)]))

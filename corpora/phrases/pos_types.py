@@ -67,8 +67,8 @@ def triples(
     Arguments:
         model: a model, vectors with counts, or a vocabulary.
         lexicon: the tag of each word; by default that of English.
-        phrases: consider only these, with the types they have. Otherwise every token of two words joined by the joiner
-            is a phrase, and one of more words if it has a type, such as "play a role".
+        phrases: consider only these, with their own types. By default, every token of two words joined by the joiner
+            is a phrase; a longer one must have a type, such as "play a role".
         joiner: the string between the words of a phrase.
 
     Raises:

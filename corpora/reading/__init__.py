@@ -1,1 +1,1 @@
-"""Sources to lines of text: files, folders, tables, compressed or not, and Python iterables."""
+"""Reads text from files, folders, tables (compressed or not) and Python iterables."""

@@ -17,7 +17,7 @@ BATCH_SIZE = 1 << 21  # bytes of rows at a time, about
 MAX_ROWS = 4096  # rows at a time
 BUFFER_SIZE = 1 << 20  # bytes of a column that are read at a time
 
-Progress = Callable[[float], None]  # called with the fraction of the file that was read
+Progress = Callable[[float], None]  # called with the fraction of the file read so far
 Selection = tuple[str, str | None]  # names of the text and the tag column
 
 
@@ -65,13 +65,13 @@ def table_rows(
 
 
 def open_batches(table: Any, file_type: FileType, schema: Any, column_names: Selection) -> tuple[Iterable[Any], int]:
-    """Return the batches of the selected columns; and for progress the rows of Parquet, or batches of an Arrow file."""
+    """Return the batches of the selected columns and, for progress, the number of Parquet rows or Arrow batches."""
     import pyarrow
 
     names = [column for column in dict.fromkeys(column_names) if column is not None]
     if file_type is FileType.PARQUET:
         groups = [table.metadata.row_group(number) for number in range(table.metadata.num_row_groups)]
-        # by the size of all columns: asking an encrypted column chunk for its own size ends the process
+        # by the size of all columns: asking an encrypted column chunk for its own size crashes the process
         size = min((batch_rows(group.total_byte_size, group.num_rows) for group in groups), default=MAX_ROWS)
         return table.iter_batches(size, columns=names, use_threads=False), table.metadata.num_rows
     if file_type is FileType.ARROW_STREAM:
@@ -102,7 +102,7 @@ def select_columns(columns: ColumnSelection, schema: Any, name: str) -> Selectio
 
 
 def is_string_type(kind: Any) -> bool:
-    """Whether a pyarrow type is one of strings, dictionary-encoded or not."""
+    """Whether a pyarrow type is a string type, dictionary-encoded or not."""
     from pyarrow import types
 
     if types.is_dictionary(kind):
@@ -127,7 +127,7 @@ def convert_batch(batch: Any, column_names: Selection, name: str, start: int, de
 
 
 def clean_strings(array: Any, name: str, start: int, decoder: Utf8Decoder) -> tuple[Iterable[bytes | None], Any]:
-    """Return strings as valid UTF-8, with None for null; and if all were valid as a pyarrow array without nulls."""
+    """Return strings as valid UTF-8, with None for null, and as a pyarrow array without nulls if all were valid."""
     import pyarrow
     import pyarrow.compute
 
@@ -149,7 +149,7 @@ def clean_strings(array: Any, name: str, start: int, decoder: Utf8Decoder) -> tu
 
 
 def is_valid_utf8(array: Any) -> bool:
-    """Whether all strings of a pyarrow array are UTF-8; raises ArrowInvalid if it is broken in another way."""
+    """Whether all strings of a pyarrow array are UTF-8; raises ArrowInvalid if the array is otherwise broken."""
     import pyarrow
 
     try:

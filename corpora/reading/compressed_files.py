@@ -60,7 +60,7 @@ def open_decompressed(path: Path) -> Iterator[io.BufferedReader]:
                 yield io.BufferedReader(stream, BUFFER_SIZE)  # type: ignore[arg-type]  # any binary stream works
             else:
                 yield io.BufferedReader(DecompressedFile(path, stream), BUFFER_SIZE)
-    except OSError as error:  # for example of a failing disk
+    except OSError as error:  # for example, a failing disk
         raise FormatError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
@@ -74,7 +74,7 @@ def stream_compression(stream: BinaryIO) -> str | None:
 
 
 def file_compression(path: Path) -> str | None:
-    """Return the compression of a file, None if it is plain; then its size limits what it can contain."""
+    """Return the compression of a file, None if it is plain, so that its size limits its content."""
     with open_binary(path) as stream:
         return stream_compression(stream)
 

@@ -35,7 +35,7 @@ def peek(stream: IO[bytes], name: str) -> PeekableStream:
 
 
 def decompress(stream: PeekableStream) -> Read:
-    """Return a function that reads up to a number of decompressed bytes, over all members, and b"" at the end."""
+    """Return a function that reads up to a number of decompressed bytes, of all members in turn, and b"" at the end."""
     kind = detect_compression(stream.head)
     if kind is None:
         return stream.read_some

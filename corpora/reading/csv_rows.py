@@ -42,7 +42,7 @@ def csv_rows(blocks: Iterable[bytes], name: str, columns: ColumnSelection, delim
 
 
 class CsvReader:
-    """Reads rows block by block; the first row, the column names, sets the number of cells of all."""
+    """Reads rows block by block; all must have as many cells as the first row, which holds the column names."""
 
     def __init__(self, blocks: Iterable[bytes], name: str, delimiter: str) -> None:
         self.blocks = blocks
@@ -84,7 +84,7 @@ class CsvReader:
                     if row:
                         self.n_cells = self.n_cells or len(row)
                         if len(row) != self.n_cells:
-                            raise self.error(f"the row has {len(row)} cells, the first row {self.n_cells}")
+                            raise self.error(f"the row has {len(row)} cells, but the first row has {self.n_cells}")
                         rows.append(row)
                     self.row_line, self.row_size = self.reader.line_num + 1, 0
                     if self.is_new_block and rows:

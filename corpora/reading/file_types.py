@@ -11,7 +11,7 @@ SPARSE = 20
 
 
 class FileType(Enum):
-    """The types that are read; the value is the name for messages."""
+    """The supported types; each value is its name in messages."""
 
     TEXT = "plain text"
     JSON_LINES = "JSON lines"

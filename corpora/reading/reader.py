@@ -56,7 +56,7 @@ class SourceReader:
     size: int = BLOCK_SIZE
     total: int | None = None
     columns: ColumnSelection = field(default_factory=ColumnSelection)
-    rows: int | None = None  # to read: rows, lines or items in total; None for all
+    rows: int | None = None  # rows, lines or items still to read; None for all
     done: int = 0
     errors: int = 0
 
@@ -69,7 +69,7 @@ class SourceReader:
         self.errors += decoder.errors
 
     def progress(self, done: int) -> None:
-        """Report the bytes read so far; of files, as stored on disk."""
+        """Report the number of bytes read so far; for files, as stored on disk."""
         if self.report is not None:
             self.report(done, self.total)
 
@@ -117,7 +117,7 @@ class SourceReader:
 
         name, columns = file.name, self.columns
 
-        def report_fraction(fraction: float) -> None:  # of a file that is not read through its stream
+        def report_fraction(fraction: float) -> None:  # for a file that is not read through its stream
             raw.bytes_read = round(fraction * path.stat().st_size)
             self.progress(self.done + raw.bytes_read)
 
@@ -199,7 +199,7 @@ class SourceReader:
 
 
 def refuse_path(item: str) -> None:
-    """Refuse an iterable of file names in place of texts."""
+    """Refuse an iterable of file names instead of texts."""
     try:
         is_file = len(item) < 4096 and Path(item).is_file()
     except (OSError, ValueError):

@@ -13,7 +13,7 @@ Record = tuple[str, dict[str, Any]]  # its position for messages, and its fields
 
 
 class JsonNumber(str):
-    """A JSON number as it is written; numbers in JSON are unlimited, and are not text."""
+    """A JSON number as written, of any length; it does not count as text."""
 
 
 DECODER = json.JSONDecoder(parse_int=JsonNumber, parse_float=JsonNumber, parse_constant=JsonNumber)
@@ -97,7 +97,7 @@ def json_records(blocks: Iterable[bytes], file: str) -> Iterator[Record]:
 
 
 def complete_lines(blocks: Iterable[bytes], file: str) -> Iterator[list[str]]:
-    """Yield the lines that end in each block, without their ends; then what follows the last line end."""
+    """Yield the lines that end in each block, without line ends; then the text after the last line end."""
     partial_line: list[str] = []
     number = length = 0
     for block in blocks:

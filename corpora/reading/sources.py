@@ -83,7 +83,7 @@ def read_error(name: str, error: OSError) -> CorpusError:
 
 
 def resolve_source(source: Any) -> list[Source]:
-    """Resolve a source: a folder to its files, a pattern to its matches, a generator function to a call."""
+    """Resolve a source: a folder to its files, a pattern to its matches, a generator function to its generator."""
     if isinstance(source, str) and source == STANDARD_INPUT:  # check the type first: arrays compare by element
         return [File(None)]
     if isinstance(source, str) and not source:
@@ -125,7 +125,7 @@ def find_files(path: Path) -> list[Path]:
         if has_magic(str(path)):
             return match_pattern(str(path))
         names = ", ".join(BUILT_IN)
-        raise CorpusError(f"no file or folder called {str(path)!r}; built-in: {names}") from error
+        raise CorpusError(f"no file or folder called {str(path)!r}; built-in corpora: {names}") from error
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         raise CorpusError(f"{str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}") from error
     return [path]

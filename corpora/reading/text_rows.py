@@ -45,7 +45,7 @@ class ColumnSelection:
 
     text: str | None = None
     tag: str | None = None
-    inferred_columns: dict[str, str] = field(default_factory=dict)  # of each file for which no text was requested
+    inferred_columns: dict[str, str] = field(default_factory=dict)  # by file, if no text column was requested
 
     def text_column(self, file: str, candidates: Sequence[str], names: Sequence[str]) -> str:
         """Return the text column of a file with these columns, of which `candidates` hold strings."""

@@ -42,7 +42,7 @@ class Utf8Decoder:
     def repair(self, data: bytes, final: bool) -> tuple[bytes, int]:
         """Replace or drop errors; returns valid UTF-8 and the number of bytes used."""
         text, used = utf_8_decode(data, "replace", final)
-        # replacement characters that were in the text already are not errors
+        # replacement characters in the original text are not errors
         self.errors += text.count(REPLACEMENT) - data[:used].count(REPLACEMENT.encode())
         if self.policy == "ignore":
             text, used = utf_8_decode(data, "ignore", final)

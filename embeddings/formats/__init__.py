@@ -1,6 +1,6 @@
 """File formats of other tools, each an entry point of the group `embeddings.formats`.
 
-To add a format, declare an instance of `Format`; its documentation lists what a format provides.
+To add a format, declare an instance of `Format` in this group; see its docstring.
 """
 
 from embeddings.vectors.file_format import Format as Format

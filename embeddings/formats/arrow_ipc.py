@@ -1,6 +1,6 @@
 """Arrow's IPC file format (Feather 2), which polars, pandas and DuckDB read: columns word, count and vector.
 
-It is written as one uncompressed batch, so that reading memory-maps the vectors.
+It is written as one uncompressed batch, so that the vectors can be memory-mapped.
 """
 
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
 
 @contextmanager
 def open_arrow(path: Path) -> Iterator[Any]:
-    """Arrow's reader of a memory-mapped file; errors of opening and of reading become FormatError."""
+    """Yield Arrow's reader of a memory-mapped file; errors become FormatError."""
     import pyarrow as pa
 
     with arrow_errors(path), pa.memory_map(str(path)) as source:
@@ -51,7 +51,7 @@ def open_arrow(path: Path) -> Iterator[Any]:
 
 @contextmanager
 def arrow_errors(path: Path) -> Iterator[None]:
-    """Turns errors of opening a file, and Arrow's errors of reading it, into FormatError."""
+    """Convert errors of opening the file, or of reading it with Arrow, to FormatError."""
     import pyarrow as pa
 
     open_binary(path).close()
@@ -62,7 +62,7 @@ def arrow_errors(path: Path) -> Iterator[None]:
 
 
 def describe(path: Path) -> dict[str, Any]:
-    """Facts from the footer, of tables without vectors too."""
+    """Metadata from the footer, also of tables without vectors."""
     with open_arrow(path) as batches:
         count = batches.num_record_batches
         rows = sum(batches.get_batch(i).num_rows for i in range(count)) if count <= 1000 else None

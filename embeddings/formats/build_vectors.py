@@ -1,4 +1,4 @@
-"""Vectors of file content, with errors that name the file."""
+"""Builds vectors from file content; errors name the file."""
 
 import os
 import tempfile
@@ -21,7 +21,7 @@ def build_vectors(
     *,
     is_finite: bool = False,
 ) -> Vectors:
-    """Vectors of file content, checked; `is_finite` if the numbers are known to be finite.
+    """Build and check vectors; `is_finite` says that the numbers are known to be finite.
 
     Raises:
         FormatError: a duplicate word, a NaN or an infinity (the message names the word), or too many components.

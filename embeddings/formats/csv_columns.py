@@ -1,7 +1,7 @@
-"""Delimited lines as columns, by Arrow's CSV reader.
+"""Parses delimited lines into columns with Arrow's CSV reader.
 
-It gets whole lines in memory: an Arrow reader that reads a file itself continues in its own threads after the file was
-closed because an earlier line was broken.
+Arrow gets whole lines in memory: if it read the file itself, its threads would continue after an error in an earlier
+line had closed the file.
 """
 
 from collections.abc import Iterator
@@ -20,10 +20,10 @@ class LongLineError(ValueError):
 
 
 def read_columns(stream: BinaryIO, types: list[Any], *, delimiter: str, max_line: int) -> Iterator[Any]:
-    """Record batches of a few MB with columns of these types, without quoting and nulls.
+    """Record batches of a few MB with columns of these types, without quoting or nulls.
 
     Raises:
-        pyarrow.ArrowException: a line has another number of fields, or a field does not parse.
+        pyarrow.ArrowException: a line has a wrong number of fields, or a field does not parse.
         LongLineError: a line has more than about `max_line` bytes.
     """
     import pyarrow as pa
@@ -33,7 +33,7 @@ def read_columns(stream: BinaryIO, types: list[Any], *, delimiter: str, max_line
     parse = csv.ParseOptions(delimiter=delimiter, quote_char=False, double_quote=False, ignore_empty_lines=False)
     convert = csv.ConvertOptions(column_types=dict(zip(names, types, strict=True)), null_values=[], check_utf8=False)
     for lines in read_whole_lines(stream, max_line):
-        lines = BOM + lines if lines.startswith(BOM) else lines  # Arrow drops one, but it belongs to the first field
+        lines = BOM + lines if lines.startswith(BOM) else lines  # Arrow drops a BOM, but it belongs to the first field
         read = csv.ReadOptions(column_names=names, block_size=max(1 << 20, min(2 * max_line, len(lines))))
         yield from csv.read_csv(pa.BufferReader(lines), read, parse, convert).to_batches()
 

@@ -1,8 +1,8 @@
-"""fastText's own .bin: words with counts, their rows and those of n-grams, and the output matrix, so a whole model.
+"""fastText's own .bin, a whole model: words with counts, the rows of words and n-grams, and the output matrix.
 
-All versions of unsupervised models are read, and the words of supervised ones; matrices are memory-mapped. The newest
-version, 12, is written, which fastText and gensim load; vectors without n-grams have `max_n` 0. A fastText `.vec` file
-is word2vec's text format.
+All versions of unsupervised models can be read; of supervised models, only the words. Matrices are memory-mapped. Files
+are written in version 12, the newest, which fastText and gensim load; vectors without n-grams have `max_n` 0. A
+fastText `.vec` file is in word2vec's text format.
 """
 
 from pathlib import Path
@@ -28,19 +28,19 @@ HEADER_SETTINGS = ("dim", "window", "epochs", "min_count", "negatives", "subsamp
 
 
 def sniff(start: bytes) -> float:
-    """Certain of fastText's magic number, nearly so of the arguments that started files before 2017."""
+    """Certain for fastText's magic number; nearly certain for plausible arguments without it (files before 2017)."""
     header = find_header(start)
     return 0 if header is None else 1 if header.version else 0.9
 
 
 def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Vectors:
-    """The vectors of the words, also of a supervised model; they compose others if the model has n-grams."""
+    """The word vectors, also of a supervised model; if the model has n-grams, they compose unseen words."""
     check_error_handler(errors)
     return word_vectors(path, read_contents(path), errors)
 
 
 def has_model(path: Path) -> bool:
-    """Whether the model is unsupervised: of supervised ones only the vectors are read."""
+    """Whether the model is unsupervised; of a supervised model only the vectors can be read."""
     return read_header(path, read_head(path)).model != SUPERVISED
 
 
@@ -68,7 +68,7 @@ def read_model(path: Path, *, allow_pickle: bool = False, errors: str = "strict"
 
 
 def model_settings(contents: Contents) -> dict[str, Any]:
-    """The training arguments, named as the settings of the trainer fasttext."""
+    """The training arguments under the names of the fasttext trainer's settings."""
     header = contents.header
     min_n, max_n, buckets = (max(header.min_n, 0), header.max_n, header.buckets) if header.has_ngrams else (0, 0, 0)
     settings = {"architecture": MODELS[header.model], "min_n": min_n, "max_n": max_n, "buckets": buckets}
@@ -76,7 +76,7 @@ def model_settings(contents: Contents) -> dict[str, Any]:
 
 
 def word_vectors(path: Path, contents: Contents, errors: str) -> Vectors:
-    """The vectors of the words: their own rows, or with n-grams the means of their own row and their n-grams'."""
+    """The word vectors: each word's own row or, with n-grams, the mean of its own row and its n-gram rows."""
     header, own_rows = contents.header, contents.input[: contents.header.words]
     words = WordBuffer(contents.words).decode(errors, f"{path}, word", 1)
     if not header.has_ngrams:
@@ -88,7 +88,7 @@ def word_vectors(path: Path, contents: Contents, errors: str) -> Vectors:
 
 
 def describe(path: Path) -> dict[str, Any]:
-    """Facts from the header and the first words."""
+    """Metadata from the header and the first words."""
     start = read_head(path)
     header, words = read_header(path, start), list[bytes]()
     parse_entries(start[header.size :], header.words, words, [], [])

@@ -1,7 +1,9 @@
-"""The start of a fastText file: how the model was trained, and the sizes of what follows. Numbers are little-endian.
+"""The header of a fastText file. Numbers are little-endian.
 
-Since 2017 a magic number and the version; twelve int32 and a float64 of arguments; then, of the dictionary, int32
-entries, words and labels, int64 tokens, and in newer files int64 the number of n-grams left by pruning, -1 for all.
+- signature: int32 magic number and version; absent before 2017
+- arguments: 12 int32 and one float64
+- dictionary: int32 entries, words and labels; int64 tokens
+- pruning: int64 n-grams left by pruning, -1 if not pruned; only in files with a signature
 """
 
 import struct
@@ -26,7 +28,7 @@ QUANTISED = "quantised fastText models (.ftz) are not supported; use the .bin fi
 
 @dataclass(frozen=True, kw_only=True)
 class Header:
-    """The fields before the dictionary, in the order of the file, with fastText's defaults."""
+    """The fields in the order of the file, except for the version, with fastText's defaults."""
 
     dim: int
     window: int = 5
@@ -49,14 +51,14 @@ class Header:
     version: int = VERSION
 
     def pack(self) -> bytes:
-        """The bytes of the newest version."""
+        """Encode the header in the newest version."""
         values = astuple(self)
         parts = (SIGNATURE, (MAGIC, VERSION)), (ARGUMENTS, values[:13]), (SIZES, values[13:17]), (PRUNED, values[17:18])
         return b"".join(layout.pack(*part) for layout, part in parts)
 
     @property
     def size(self) -> int:
-        """Bytes of the header in its file."""
+        """Size of the header in its file, in bytes."""
         return MAX_HEADER_BYTES if self.version else ARGUMENTS.size + SIZES.size
 
     @property
@@ -66,13 +68,13 @@ class Header:
 
     @property
     def has_ngrams(self) -> bool:
-        """Whether words have n-grams: not in supervised models up to version 11, whatever their arguments are."""
+        """Whether words have n-grams; supervised models before version 12 have none, whatever their arguments say."""
         is_old_supervised = self.model == SUPERVISED and self.version < VERSION
         return self.max_n > 0 and self.min_n <= self.max_n and self.pruned_size != 0 and not is_old_supervised
 
 
 def find_header(start: bytes) -> Header | None:
-    """The header in the first bytes of a file if it is plausible; `version` is 0 if the file has none."""
+    """Parse the first bytes of a file; without a magic number, implausible values give None and `version` is 0."""
     has_magic = start[:4] == SIGNATURE.pack(MAGIC, 0)[:4]
     if len(start) < (MAX_HEADER_BYTES if has_magic else ARGUMENTS.size + SIZES.size):
         return None

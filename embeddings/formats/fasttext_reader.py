@@ -21,7 +21,7 @@ MAX_COMPRESSION = 100  # ratio of a compressed model, whose numbers hardly compr
 
 @dataclass(frozen=True)
 class Contents:
-    """All of a file: words and labels as bytes, the count of each word (words,), and the rows of both matrices."""
+    """The content of a file: words and labels as bytes, the count of each word (words,), and both matrices."""
 
     header: Header
     words: list[bytes]
@@ -32,7 +32,7 @@ class Contents:
 
 
 class PartReader:
-    """Reads a file from its start, plain or compressed; the matrices of a plain one are memory-mapped."""
+    """Reads a plain or compressed file sequentially; the matrices of a plain file are memory-mapped."""
 
     def __init__(self, path: Path, stream: io.BufferedReader) -> None:
         self.path, self.stream = path, stream
@@ -43,7 +43,7 @@ class PartReader:
         self.max_size = size if self.is_mapped else size * MAX_COMPRESSION + BLOCK_BYTES
 
     def read(self, size: int) -> bytes:
-        """The next bytes; refuses a file that ends before."""
+        """The next `size` bytes; refuses a file that ends earlier."""
         while len(self.read_ahead) < size and (data := self.stream.read(size - len(self.read_ahead))):
             self.read_ahead += data
         if len(self.read_ahead) < size:
@@ -51,13 +51,13 @@ class PartReader:
         return self.consume(size)
 
     def consume(self, size: int) -> bytes:
-        """The next of the bytes read ahead."""
+        """Remove and return the first `size` of the bytes read ahead."""
         data, self.read_ahead = self.read_ahead[:size], self.read_ahead[size:]
         self.position += size
         return data
 
     def check_size(self, size: int, what: str) -> None:
-        """Refuse a part larger than the rest of the file can be."""
+        """Refuse a part that cannot fit in the rest of the file."""
         if size > self.max_size - self.position:
             raise FormatError(f"{self.path} is truncated or broken: {what} would take {size} bytes, beyond its end")
 
@@ -69,7 +69,7 @@ class PartReader:
         return header
 
     def entries(self, number: int) -> tuple[list[bytes], list[int], list[int]]:
-        """The words of the dictionary, their counts and their kinds; refuses duplicates and words beyond 1 MiB."""
+        """The words of the dictionary, their counts and kinds; refuses duplicates and words longer than 1 MiB."""
         self.check_size(number * (1 + ENTRY.size), f"{number} words")
         words, counts, kinds, seen = list[bytes](), list[int](), list[int](), set[bytes]()
         while len(words) < number:
@@ -82,12 +82,12 @@ class PartReader:
             if len(seen) < len(words):
                 raise FormatError(f"{self.path}: duplicate word {first_duplicate(words)}")
             if not end and (not data or len(self.read_ahead) > MAX_WORD_BYTES):
-                why = "is truncated: it ends" if not data else "is broken: there is no end"
+                why = "is truncated: it ends" if not data else "is broken: it has no end mark"
                 raise FormatError(f"{self.path} {why} within word {len(words) + 1} of {number}")
         return words, counts, kinds
 
     def matrix(self, header: Header, what: str, rows: int) -> np.ndarray:
-        """The next matrix, float32 (rows, dim), read-only; refuses another shape and quantised ones."""
+        """The next matrix, float32 (rows, dim), read-only; refuses other shapes and quantised matrices."""
         if header.version and self.read(1) != b"\0":
             raise FormatError(f"{self.path}: {QUANTISED}")
         shape = SHAPE.unpack(self.read(SHAPE.size))
@@ -107,7 +107,7 @@ class PartReader:
         return matrix
 
     def copy(self, rows: int, dim: int) -> np.ndarray:
-        """The next numbers of a compressed file, in memory that grows with what was read."""
+        """The next numbers of a compressed file, in memory that grows with the bytes read."""
         numbers, end = np.empty(0, "<f4"), 0
         while end < rows * dim:
             part = np.frombuffer(self.read(4 * min(BLOCK_BYTES, rows * dim - end)), "<f4")
@@ -124,7 +124,7 @@ class PartReader:
 
 
 def parse_entries(data: bytes, number: int, words: list[bytes], counts: list[int], kinds: list[int]) -> int:
-    """Append the complete entries of some bytes, up to `number` in all, and return where the last one ends."""
+    """Append the complete entries in `data`, up to `number` in total; returns the end of the last one."""
     start, last = 0, len(data) - 1 - ENTRY.size
     while len(words) < number:
         nul = data.find(b"\0", start)
@@ -146,7 +146,7 @@ def read_contents(path: Path) -> Contents:
         size = header.words
         words, counts, kinds = parts.entries(header.entries)
         if kinds != [0] * size + [1] * header.labels or min(counts, default=0) < 0:
-            raise FormatError(f"{path} is broken: its entries are not {size} words and then labels, with counts")
+            raise FormatError(f"{path} is broken: its entries must be {size} words, then labels, with counts")
         input_matrix = parts.matrix(header, "input", size + header.buckets)
         output_matrix = parts.matrix(header, "output", header.output_rows)
         parts.check_end()

@@ -21,9 +21,9 @@ ARGUMENTS = ("window", "epochs", "min_count", "negatives")
 
 
 def write_vectors(vectors: Vectors, path: Path) -> None:
-    """Write vectors alone, as a model without n-grams whose output is zero."""
+    """Write vectors alone, as a model without n-grams whose output matrix is zero."""
     if vectors.compose is not None:
-        raise FormatError("the fasttext format stores composing vectors only as a whole model; use Model.export")
+        raise FormatError("the fasttext format stores n-grams only in a whole model; use Model.export")
     tokens = len(vectors) if vectors.counts is None else int(vectors.counts.sum())
     header = Header(dim=vectors.dim, entries=len(vectors), words=len(vectors), tokens=tokens)
     write_file(path, header, vectors, [vectors.matrix], None)
@@ -34,12 +34,12 @@ def write_model(model: Model, path: Path) -> None:
     vectors, shape = model.vectors, model.vectors.matrix.shape
     output = model.tables.get("output")
     if not has_shape(output, shape) or model.record.get("loss", NEGATIVE_SAMPLING) != NEGATIVE_SAMPLING:
-        output = None  # the rows of other losses are not those of words
+        output = None  # with other losses, rows do not belong to words
     inputs, subword_sizes = [vectors.matrix], {}
     if model.composer is not None:
         words = model.tables.get("words")
         if words is None or not has_shape(words, shape) or "ngrams" not in model.tables:
-            raise FormatError(f"the fasttext format cannot store a {model.name} model: it does not compose n-grams")
+            raise FormatError(f"the fasttext format cannot store a {model.name} model: it lacks n-gram tables")
         subwords = composer(model)
         subword_sizes = {"min_n": subwords.min_n, "max_n": subwords.max_n, "buckets": len(subwords.ngrams)}
         inputs = [words, subwords.ngrams]
@@ -55,7 +55,7 @@ def write_model(model: Model, path: Path) -> None:
 
 
 def has_shape(table: np.ndarray | None, shape: tuple[int, ...]) -> bool:
-    """Whether there is a float32 table of this shape."""
+    """Whether the table exists, is float32 and has this shape."""
     return table is not None and table.shape == shape and table.dtype == np.float32
 
 
@@ -75,7 +75,7 @@ def header_arguments(model: Model) -> dict[str, Any]:
 def write_file(
     path: Path, header: Header, vectors: Vectors, inputs: list[np.ndarray], output: np.ndarray | None
 ) -> None:
-    """Write header, dictionary and both matrices in chunks; without counts each word counts 1."""
+    """Write header, dictionary and both matrices in chunks; unknown counts become 1."""
     check_writable(vectors)
     rows = header.words + header.buckets
     if rows > INT32_MAX:
@@ -92,7 +92,7 @@ def write_file(
 
 
 def write_matrix(stream: BinaryIO, dim: int, tables: list[np.ndarray]) -> None:
-    """Write tables, one below another, as one matrix that is not quantised; refuses NaN and infinity."""
+    """Stack tables and write them as one unquantised matrix; refuses NaN and infinity."""
     stream.write(b"\0" + SHAPE.pack(sum(map(len, tables)), dim))
     for block in (table[rows] for table in tables for rows in row_blocks(*table.shape)):
         if not np.isfinite(block).all():

@@ -59,12 +59,12 @@ def write(vectors: Vectors, path: Path) -> None:
 
 
 def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Vectors:
-    """The word vectors of KeyedVectors or a model, with counts; n-grams compose vectors of further words."""
+    """The word vectors of KeyedVectors or a model, with counts; FastText's n-grams compose unseen words."""
     return word_vectors(path, unpickle(path, allow_pickle))
 
 
 def has_model(path: Path) -> bool:
-    """Whether the pickle names a model, or FastTextKeyedVectors, as its first class; none of it is run."""
+    """Whether the pickle starts with a model or FastTextKeyedVectors; its code is not run."""
     return str(first_class(read_head(path))).rpartition(".")[2] in MODELS
 
 
@@ -73,9 +73,9 @@ def read_model(path: Path, *, allow_pickle: bool = False, errors: str = "strict"
     trained = unpickle(path, allow_pickle)
     keyed, vectors = getattr(trained, "wv", trained), word_vectors(path, trained)
     if vectors.counts is None:
-        raise FormatError(f"{path} has no word counts, so that it is not a whole model; only its vectors can be read")
+        raise FormatError(f"{path} has no word counts, so it is not a whole model; only its vectors can be read")
     if getattr(trained, "dm_concat", 0):
-        raise FormatError(f"{path} is a Doc2Vec model with dm_concat, of which only the words can be read")
+        raise FormatError(f"{path} is a Doc2Vec model with dm_concat; only its word vectors can be read")
     tables: dict[str, np.ndarray] = {}
     output = getattr(trained, "syn1neg", None)
     if output is not None:
@@ -108,7 +108,7 @@ def read_model(path: Path, *, allow_pickle: bool = False, errors: str = "strict"
 
 
 def unpickle(path: Path, allow_pickle: bool) -> Any:
-    """The object in a file, whose side files must be next to it."""
+    """Load the object in a file; its side files must be in the same folder."""
     if not allow_pickle:
         raise FormatError(
             f"{path} is a pickle, which can run any code when it is read; if you trust its source, set "
@@ -124,9 +124,9 @@ def unpickle(path: Path, allow_pickle: bool) -> Any:
 
 
 def word_vectors(path: Path, trained: Any) -> Vectors:
-    """The words of KeyedVectors or a model.
+    """The word vectors of KeyedVectors or a model.
 
-    Doc2Vec without word training (dbow_words=0) leaves the word vectors random; their output rows replace them.
+    Doc2Vec without word training (dbow_words=0) leaves the word vectors random; the output rows replace them.
     """
     keyed = getattr(trained, "wv", trained)
     words, matrix = getattr(keyed, "index_to_key", None), getattr(keyed, "vectors", None)
@@ -149,7 +149,7 @@ def is_untrained(trained: Any) -> bool:
 
 
 def trainer_name(trained: Any) -> str:
-    """The trainer of such models."""
+    """The name of the trainer of such a model."""
     if hasattr(trained, "dv"):
         return "paragraph-dbow" if trained.sg else "paragraph-dm"
     if hasattr(getattr(trained, "wv", trained), "vectors_ngrams"):
@@ -158,7 +158,7 @@ def trainer_name(trained: Any) -> str:
 
 
 def model_settings(trained: Any, keyed: Any, subwords: Any) -> dict[str, Any]:
-    """The training parameters, named as the settings of the trainer."""
+    """The training parameters under the names of the trainer's settings."""
     trains_words = not hasattr(trained, "dv") or not trained.sg or bool(trained.dbow_words)
     names = SETTINGS | (WINDOW_SETTINGS if trains_words else {})
     settings = {ours: getattr(trained, theirs) for theirs, ours in names.items() if hasattr(trained, theirs)}
@@ -177,12 +177,12 @@ def model_settings(trained: Any, keyed: Any, subwords: Any) -> dict[str, Any]:
 
 
 def describe(path: Path) -> dict[str, Any]:
-    """The first class that the pickle names, without running any of it."""
+    """The first class in the pickle; its code is not run."""
     return {"pickle": True, "holds": first_class(read_head(path))}
 
 
 def first_class(start: bytes) -> str | None:
-    """The class of the object with which a pickle starts, such as gensim.models.keyedvectors.KeyedVectors."""
+    """The class of the first object of a pickle, such as gensim.models.keyedvectors.KeyedVectors."""
     import pickletools
 
     strings: list[str] = []

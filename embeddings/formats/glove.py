@@ -1,7 +1,7 @@
 """GloVe's text format: a line for each word with its components, separated by spaces, without a header.
 
 gensim reads it with `load_word2vec_format(path, no_header=True)`. Some published files contain words with spaces ("at
-name@domain.com"): the components are the last fields of a line, as many as the first line has. A file truncated
+name@domain.com"), so the components are the last fields of a line, as many as in the first line. A file truncated
 between two lines looks complete, because the format does not store the number of words.
 """
 
@@ -30,8 +30,8 @@ HEADER_NUMBERS = 2  # numbers after the first field of a line that may be a brok
 def sniff(start: bytes) -> float:
     """Fairly certain if the first line is a word and numbers, and a complete second line has as many.
 
-    A first word with a NUL lowers the confidence. A line that looks like a word2vec header, valid or not, is not taken
-    for a word with one or two components if more follow, because words may contain spaces.
+    A first word with a NUL lowers the confidence. If the first line has one or two numbers and the second line has
+    more, the result is 0: the first line may be a broken word2vec header.
     """
     lines = start.split(b"\n")
     if len(lines) == 1 and len(start) == HEAD_SIZE:  # the line is longer; its last number may be cut off
@@ -47,13 +47,13 @@ def sniff(start: bytes) -> float:
 
 
 def count_trailing_numbers(line: bytes) -> int:
-    """How many fields after the first are numbers, counted from the last."""
+    """The number of numeric fields at the end of a line, not counting its first field."""
     fields = line.split()[1:]
     return next((count for count, field in enumerate(reversed(fields)) if not is_number(field)), len(fields))
 
 
 def write(vectors: Vectors, path: Path) -> None:
-    """Write all vectors, of which there must be one at least."""
+    """Write all vectors (at least one)."""
     if not len(vectors):
         raise FormatError("the glove format cannot store zero vectors: the number of components would be lost")
     check_dim(vectors.dim, "the glove format", MAX_TEXT_DIM)
@@ -85,7 +85,7 @@ def read_dim(path: Path) -> int:
 
 
 def describe(path: Path) -> dict[str, Any]:
-    """Facts from the first lines; the number of words is unknown until the file is read."""
+    """Metadata from the first lines; the number of words is unknown until the file is read."""
     dim, lines = read_dim(path), read_head(path).split(b"\n")[:-1]
     first_words = [b" ".join(line.split(b" ")[:-dim]).decode("utf-8", "replace") for line in lines]
     return {"words": None, "dim": dim, "first_words": first_words}

@@ -1,7 +1,7 @@
-"""A folder as Hugging Face's libraries lay it out: config.json, model.safetensors, tokenizer.json, its configuration.
+"""A folder in Hugging Face's layout: config.json, model.safetensors, tokenizer.json and tokenizer_config.json.
 
-`transformers.AutoTokenizer` and `tokenizers` load the tokenizer, `model2vec.StaticModel.from_pretrained` the whole
-folder, which can be uploaded to the Hub as it is.
+`transformers.AutoTokenizer` and `tokenizers` load the tokenizer; `model2vec.StaticModel.from_pretrained` loads the
+whole folder, which can be uploaded to the Hub unchanged.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A matrix in numpy's own format, v.npy, and next to it its words in v.txt, one per line in the order of the rows.
+"""A matrix in numpy's format, such as v.npy, with its words in v.txt in the same folder, one per line in row order.
 
 `numpy.load("v.npy")` and `open("v.txt").read().splitlines()` read them. A float32 matrix is memory-mapped. Arrays of
 Python objects are pickles and are never read.
@@ -54,7 +54,7 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
 
 
 def read_matrix(path: Path) -> np.ndarray:
-    """The matrix as float32, memory-mapped read-only if it is stored as such."""
+    """The matrix as float32, memory-mapped read-only if it is stored as float32."""
     matrix = map_matrix(path)
     if matrix.dtype == np.float32:
         return matrix
@@ -80,7 +80,7 @@ def map_matrix(path: Path) -> np.memmap:
 
 
 def describe(path: Path) -> dict[str, Any]:
-    """Facts from the header."""
+    """Metadata from the header."""
     matrix, words_path = map_matrix(path), path.with_suffix(".txt")
     facts = {"words": len(matrix), "dim": matrix.shape[1], "dtype": str(matrix.dtype)}
     return facts | {"words_in": str(words_path) if words_path.exists() else None}

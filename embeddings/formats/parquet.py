@@ -44,7 +44,7 @@ def write(vectors: Vectors, path: Path, *, dtype: str = "float32") -> None:
 
     table = to_table(vectors, dtype=dtype)
     compression = {name: "none" if name == VECTOR else "zstd" for name in table.column_names}
-    compression |= {f"{VECTOR}.list.element": "none"}  # numbers hardly compress, and then read faster
+    compression |= {f"{VECTOR}.list.element": "none"}  # numbers hardly compress, and are faster to read uncompressed
     rows = max(1, ROW_GROUP_BYTES // (vectors.dim * 4))
     parquet.write_table(table, path, compression=compression, use_dictionary=False, row_group_size=rows)
 
@@ -71,7 +71,7 @@ def read_batches(path: Path, file: Any) -> Vectors:
             raise FormatError(f"vectors of different lengths: {rows.matrix.shape[1]} and {part.shape[1]} components")
         rows.add([word.encode() for word in get_column(batch, WORD).to_pylist()], part)
         if rows.matrix.nbytes > 2 * max_bytes(path):
-            raise FormatError(f"{path.stat().st_size} bytes expand to {rows.matrix.nbytes} and more")
+            raise FormatError(f"{path.stat().st_size} bytes expand to at least {rows.matrix.nbytes}")
         counts.append(read_counts(batch))
     if rows is None:
         vector = file.schema_arrow.field(VECTOR).type
@@ -83,9 +83,9 @@ def read_batches(path: Path, file: Any) -> Vectors:
 
 
 def check_size(path: Path, file: Any) -> None:
-    """Refuse a file whose metadata announce an expansion to more than a thousand times its size.
+    """Refuse a file whose metadata announces an expansion to more than a thousand times its size.
 
-    The metadata of single columns are not read: if they claim encryption, Arrow ends the process.
+    The metadata of single columns is not read: if it claims encryption, Arrow crashes the process.
     """
     metadata, vector = file.metadata, file.schema_arrow.field(VECTOR).type
     group_bytes = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
@@ -95,13 +95,13 @@ def check_size(path: Path, file: Any) -> None:
 
 
 def max_bytes(path: Path) -> int:
-    """The size that a file may expand to."""
+    """The maximum size that a file may expand to."""
     return max(SMALL_BYTES, MAX_EXPANSION * path.stat().st_size)
 
 
 @contextmanager
 def open_parquet(path: Path) -> Iterator[Any]:
-    """A reader of the file; errors of opening and of reading become FormatError."""
+    """Yield a reader of the file; errors become FormatError."""
     from pyarrow import parquet
 
     with arrow_errors(path), parquet.ParquetFile(path, memory_map=True, pre_buffer=False) as file:
@@ -109,7 +109,7 @@ def open_parquet(path: Path) -> Iterator[Any]:
 
 
 def describe(path: Path) -> dict[str, Any]:
-    """Facts from the footer, of tables without vectors too."""
+    """Metadata from the footer, also of tables without vectors."""
     with open_parquet(path) as file:
         return describe_schema(file.schema_arrow, file.metadata.num_rows)
 

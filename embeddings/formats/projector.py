@@ -1,7 +1,7 @@
-"""The TensorBoard projector's pair: vectors.tsv, tab-separated numbers, and metadata.tsv, the words in the same order.
+"""The TensorBoard projector's files: vectors.tsv (tab-separated numbers) and metadata.tsv (words in the same order).
 
-Both can be loaded in the browser version of the projector; with the projector_config.pbtxt next to them `tensorboard
---logdir` shows the folder. If counts are known the metadata have a header line and a second column.
+The browser version of the projector loads both files; `tensorboard --logdir` finds them through projector_config.pbtxt
+in the same folder. If counts are known, metadata.tsv has a header line and a second column.
 """
 
 import re
@@ -41,7 +41,7 @@ def sniff_folder(path: Path) -> float:
 
 
 def write(vectors: Vectors, path: Path) -> None:
-    """Write all vectors, of which there must be one at least, in the shortest digits that round-trip as float32."""
+    """Write all vectors (at least one) with the shortest digits that round-trip as float32."""
     if not len(vectors):
         raise FormatError("the projector format cannot store zero vectors: the number of components would be lost")
     check_writable(vectors)
@@ -74,14 +74,14 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
 
 
 def find_vectors(path: Path) -> Path:
-    """The file of the vectors."""
+    """The path of the vectors."""
     return next((path / name for name in VECTOR_FILES if (path / name).is_file()), path / VECTORS)
 
 
 def parse_metadata(path: Path, text: bytes) -> tuple[list[bytes], np.ndarray | None]:
     """The words, and the counts if there is a column of them.
 
-    A single column has no header and contains the words; of several, the column "word" or else the first does.
+    A single column has no header and contains the words. Otherwise the column "word" does, or else the first.
     """
     lines = [line.removesuffix(b"\r") for line in text.removesuffix(b"\n").split(b"\n")] if text else []
     if not lines or b"\t" not in lines[0]:
@@ -104,7 +104,7 @@ def parse_counts(path: Path, fields: list[bytes]) -> np.ndarray:
 
 
 def read_matrix(path: Path, rows: int) -> np.ndarray:
-    """The numbers (rows, dim) float32; refuses more or fewer lines."""
+    """The matrix (rows, dim) float32; refuses any other number of lines."""
     import pyarrow as pa
 
     dim, size = read_dim(path), path.stat().st_size
@@ -139,7 +139,7 @@ def read_dim(path: Path) -> int:
 
 
 def describe(path: Path) -> dict[str, Any]:
-    """Facts from the first lines."""
+    """Metadata from the first lines."""
     with open_binary(path / METADATA) as stream:
         lines = stream.read(DESCRIBED_BYTES).split(b"\n")[:-1]
     words, counts = parse_metadata(path / METADATA, b"\n".join(lines))

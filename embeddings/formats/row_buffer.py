@@ -19,7 +19,7 @@ MANY_WORDS = 1 << 16  # making the strings of fewer words takes less time than i
 
 
 class WordBuffer:
-    """Words as bytes, packed one after another, without an object for each."""
+    """Words as packed bytes, without a Python object for each."""
 
     def __init__(self, words: Sequence[bytes] = ()) -> None:
         self.text, self.lengths, self.hashes = bytearray(), array("q"), array("q")
@@ -35,7 +35,7 @@ class WordBuffer:
         self.hashes.extend(map(hash, words))
 
     def is_distinct(self) -> bool:
-        """Whether all hashes differ, so that all words do."""
+        """Whether all hashes differ; then all words differ too."""
         hashes = np.sort(np.frombuffer(self.hashes, np.int64))
         return not (hashes[1:] == hashes[:-1]).any()
 
@@ -51,9 +51,9 @@ class WordBuffer:
         return [text[start:end] for start, end in pairwise(self.offsets().tolist())]
 
     def decode(self, errors: str, place: str, first: int) -> WordList | list[str]:
-        """As `decode_words`, but many distinct words stay an Arrow column.
+        """Decode like `decode_words`, but keep many distinct words as an Arrow column.
 
-        Python strings and the dictionary of a million words take longer than the rest of a file, and may never be used.
+        Building the strings and the dictionary of a million words takes longer than reading the rest of a file.
         """
         if len(self) >= MANY_WORDS and self.is_distinct():
             import pyarrow as pa
@@ -73,8 +73,8 @@ class RowBuffer:
 
     Arguments:
         dim: components of a vector.
-        expected: the number of rows, if the size of the file confirms it; None otherwise. Then words are compared
-            while they are read, so that a compressed file that repeats itself is not expanded to its end.
+        expected: the number of rows, if the size of the file confirms it. If None, duplicates are detected during
+            reading, so that a compressed file of repeated words is not expanded to its end.
     """
 
     def __init__(self, path: Path, dim: int, expected: int | None) -> None:

@@ -1,7 +1,7 @@
-r"""One safetensors file: the tensors vectors (words, dim), words and, if known, counts (words,) int64.
+r"""One safetensors file with the tensors `vectors` (words, dim), `words` and, if known, `counts` (words,) int64.
 
-The words are the bytes of a text in UTF-8, one word per line: `bytes(words).decode().split("\n")`. Vectors are float32
-(memory-mapped), float16, or int8 with a further tensor scales (words,) by which they are multiplied.
+`words` holds UTF-8 text with one word per line: `bytes(words).decode().split("\n")`. Vectors are float32
+(memory-mapped), float16, or int8 with another tensor `scales` (words,) that multiplies each row.
 """
 
 import re
@@ -92,7 +92,7 @@ def list_names(arrays: Mapping[str, np.ndarray]) -> str:
 
 
 def describe(path: Path) -> dict[str, Any]:
-    """Facts from the header, of files of other tensors too."""
+    """Metadata from the header, also of files with other tensors."""
     arrays = tensors.load(path)
     if VECTORS not in arrays or WORDS not in arrays:
         return {"what": "tensors", "tensors": {name: list(array.shape) for name, array in arrays.items()}}

@@ -1,7 +1,7 @@
 """A folder that `SentenceTransformer(path)` loads: a `StaticEmbedding`, which embeds a text as the mean of its words.
 
 modules.json names a subfolder with model.safetensors and tokenizer.json, as sentence-transformers writes them. The
-folder is written with `tokenizers` and `safetensors`; sentence-transformers itself is not needed.
+folder is written with `tokenizers` and `safetensors`; sentence-transformers itself is not required.
 """
 
 import re
@@ -45,7 +45,7 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
 
 
 def find_embedding(path: Path) -> Path:
-    """The folder of the StaticEmbedding; refuses other modules, and places outside."""
+    """The folder of the StaticEmbedding; refuses other modules, and paths outside `path`."""
     modules_path = path / MODULES
     modules = read_json(modules_path)
     if not isinstance(modules, list) or not modules or not all(isinstance(module, dict) for module in modules):
@@ -55,12 +55,12 @@ def find_embedding(path: Path) -> Path:
         raise FormatError(f"{path} consists of {', '.join(kinds):.200}: only a StaticEmbedding has word vectors")
     subfolder = modules[0].get("path")
     if not isinstance(subfolder, str) or not SAFE_NAME.fullmatch(subfolder) or subfolder == "..":
-        raise FormatError(f"{modules_path}: the path of a module must be a folder in it, got {subfolder!r:.80}")
+        raise FormatError(f"{modules_path}: the path of a module must be a subfolder, got {subfolder!r:.80}")
     return path / subfolder
 
 
 def describe(path: Path) -> dict[str, Any]:
-    """Facts from the header of the tensors."""
+    """Metadata from the header of the tensors."""
     return describe_table(find_embedding(path))
 
 

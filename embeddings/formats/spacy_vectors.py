@@ -1,6 +1,6 @@
-"""A spaCy pipeline of vectors only, for `spacy.load(path)` and `spacy train --paths.vectors path`.
+"""A spaCy pipeline with only vectors, for `spacy.load(path)` and `spacy train --paths.vectors path`.
 
-`Vocab.from_disk` and `Vectors.from_disk` load its subfolder vocab; such folders are read, too. The tokenizer splits at
+`Vocab.from_disk` and `Vectors.from_disk` load its subfolder vocab; such folders are read too. The tokenizer splits at
 white space and, if all words consist of letters, marks, numbers and underscores, at punctuation and symbols. Tokens are
 looked up in lower case if all words are in lower case.
 """
@@ -34,7 +34,7 @@ SMALL_BYTES = 1 << 28  # any folder may expand to this size
 
 
 def import_spacy() -> Any:
-    """The library."""
+    """Import spaCy."""
     return import_extra("spacy", "spacy", "a spaCy folder")
 
 
@@ -50,9 +50,9 @@ def vocabulary_folder(path: Path) -> Path:
 
 
 def write(vectors: Vectors, path: Path, *, language: str = "xx") -> None:
-    """Write all vectors as a pipeline of a language; xx means many languages."""
+    """Write all vectors as a pipeline for a language; xx means multi-language."""
     if not LANGUAGE.fullmatch(language):
-        raise SettingError(f"language must be a code such as en, or xx, got {language!r}")
+        raise SettingError(f"language must be a code of 2 or 3 letters such as en, or xx, got {language!r}")
     spacy = import_spacy()
     check_writable(vectors)
     words = [word.decode() for word in encode_words(vectors, format="spacy")]
@@ -74,7 +74,7 @@ def write(vectors: Vectors, path: Path, *, language: str = "xx") -> None:
 
 
 def tokenizer_rules(words: list[str]) -> dict[str, Any]:
-    """The arguments of a spaCy tokenizer that splits text into words of this kind."""
+    """Arguments for a spaCy tokenizer; it splits at punctuation and symbols if the words contain none."""
     if not has_only_word_characters(words):
         return {}
     separator = f"[{punctuation()}]"
@@ -84,7 +84,7 @@ def tokenizer_rules(words: list[str]) -> dict[str, Any]:
 
 @cache
 def punctuation() -> str:
-    """Punctuation and symbols (Unicode categories P and S) without the underscore, for brackets in a pattern."""
+    """Punctuation and symbols (Unicode categories P and S) except the underscore, as ranges for a regex."""
 
     def is_separator(code: int) -> bool:
         return category(chr(code))[0] in "PS" and code != ord("_")
@@ -94,7 +94,7 @@ def punctuation() -> str:
 
 
 def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Vectors:
-    """The vectors of all strings that have one, in the order of their rows; memory-mapped if each has its own row."""
+    """The vectors of all strings that have one, in row order; memory-mapped if each has its own row."""
     check_error_handler(errors)
     folder = vocabulary_folder(path)
     check_mode(folder / MODE)
@@ -104,13 +104,13 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
         if not 0 <= row < len(matrix):
             raise FormatError(f"{folder / ROWS}: {word!r:.80} has row {row}, but there are {len(matrix)} rows")
     if table and not rows:
-        raise FormatError(f"{folder / ROWS} and {STRINGS} do not fit: no string has a vector")
+        raise FormatError(f"{folder / ROWS} and {STRINGS} do not match: no string has a vector")
     words = sorted(rows, key=rows.__getitem__)
     return build_vectors(folder, words, select_rows(folder, matrix, [rows[word] for word in words]))
 
 
 def name_rows(folder: Path, table: dict[int, int], errors: str) -> dict[str, int]:
-    """The row of each string, from a table of their hashes or, for spaCy's symbols, numbers."""
+    """The row of each string, from a table keyed by its hash (for spaCy's symbols, by their number)."""
     strings = read_json(folder / STRINGS, errors)
     if not isinstance(strings, list) or not all(isinstance(word, str) for word in strings):
         raise FormatError(f"{folder / STRINGS} is broken: it must list strings")
@@ -126,11 +126,11 @@ def name_rows(folder: Path, table: dict[int, int], errors: str) -> dict[str, int
 
 
 def read_table(path: Path) -> dict[int, int]:
-    """The table from hashes to rows, a map in MessagePack."""
+    """Read the table from hashes to rows, a MessagePack map."""
     msgpack = import_extra("srsly.msgpack", "spacy", "a spaCy folder")
     with open_binary(path) as stream:
         data = stream.read()
-    try:  # a list may announce any length before its items, and memory is allocated for it
+    try:  # msgpack allocates memory for the length that a list announces
         table: Any = msgpack.unpackb(
             data, strict_map_key=False, max_array_len=0, max_str_len=0, max_bin_len=0, max_ext_len=0
         )
@@ -142,7 +142,7 @@ def read_table(path: Path) -> dict[int, int]:
 
 
 def select_rows(folder: Path, matrix: np.ndarray, rows: list[int]) -> np.ndarray:
-    """Rows of a matrix, or the matrix itself if they are all of it; refuses to expand the files a hundredfold."""
+    """Select rows; returns the matrix itself if they are all its rows in order. Refuses a hundredfold expansion."""
     if rows == list(range(len(matrix))):
         return matrix
     size, expanded = sum((folder / name).stat().st_size for name in (DATA, ROWS, STRINGS)), len(rows) * matrix[0].nbytes
@@ -152,21 +152,21 @@ def select_rows(folder: Path, matrix: np.ndarray, rows: list[int]) -> np.ndarray
 
 
 def check_mode(path: Path) -> None:
-    """Refuse vectors that spaCy composes of n-grams."""
+    """Refuse vectors that spaCy composes from n-grams."""
     config = read_json(path) if path.is_file() else {}
     mode = config.get("mode", "default") if isinstance(config, dict) else config
     if mode != "default":
-        raise FormatError(f"{path}: vectors of mode {mode!r:.80} are not supported, only default ones")
+        raise FormatError(f"{path}: vectors of mode {mode!r:.80} are not supported; the mode must be 'default'")
 
 
 def describe(path: Path) -> dict[str, Any]:
-    """Facts from the header of the matrix."""
+    """Metadata from the header of the matrix."""
     matrix = map_matrix(vocabulary_folder(path) / DATA)
     return {"words": None, "rows": len(matrix), "dim": matrix.shape[1], "dtype": str(matrix.dtype)}
 
 
 FORMAT = Format(
-    summary="a folder that spacy.load and spacy train take, with vectors",
+    summary="a folder with vectors for spacy.load and spacy train",
     sniff_folder=sniff_folder,
     read=read,
     write=write,

@@ -1,8 +1,8 @@
 """A table of vectors as model.safetensors, with the tokenizer.json that splits text into its words.
 
-Hugging Face's, model2vec's and sentence-transformers' folders store static embeddings like this. The last row is zero
-and stands for unknown words, which so leave the direction of a text's mean unchanged; it is dropped when it is read
-back. Counts, if known, are a further tensor, which those tools ignore.
+The folders of Hugging Face, model2vec and sentence-transformers store static embeddings this way. The last row is zero
+and represents unknown words, so that they do not change the direction of a text's mean; reading drops it. Counts, if
+known, are another tensor, which those tools ignore.
 """
 
 import json
@@ -24,7 +24,7 @@ from embeddings.vectors.vectors import Vectors
 
 MODEL, TOKENIZER = "model.safetensors", "tokenizer.json"
 SENTENCE_TRANSFORMERS_TABLE, MODEL2VEC_TABLE = "embedding.weight", "embeddings"
-QUANTISED = ("mapping", "weights")  # further tables of model2vec, for shared or weighted rows
+QUANTISED = ("mapping", "weights")  # other tables of model2vec, for shared or weighted rows
 
 
 def write_table(vectors: Vectors, folder: Path, *, table: str, dtype: str) -> str:
@@ -39,7 +39,7 @@ def write_table(vectors: Vectors, folder: Path, *, table: str, dtype: str) -> st
 
 
 def read_vectors(folder: Path, errors: str) -> Vectors:
-    """The vectors of all tokens but a zero one for unknown words; memory-mapped read-only if float32."""
+    """The vectors of all tokens except a zero row for unknown words; memory-mapped read-only if float32."""
     check_error_handler(errors)
     path = folder / MODEL
     arrays = tensors.load(path)
@@ -57,7 +57,7 @@ def find_table(path: Path, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
     tables = (SENTENCE_TRANSFORMERS_TABLE, MODEL2VEC_TABLE)
     name = next((name for name in tables if name in arrays), None)
     if name is None:
-        raise FormatError(f"{path} has no static embeddings ({' or '.join(tables)}) but {list_names(arrays)}")
+        raise FormatError(f"{path} has no static embeddings ({' or '.join(tables)}); its tensors: {list_names(arrays)}")
     if name == MODEL2VEC_TABLE and (extra := [other for other in QUANTISED if other in arrays]):
         raise FormatError(f"{path} also has {' and '.join(extra)}: shared or weighted rows are not supported")
     table = arrays[name]
@@ -67,7 +67,7 @@ def find_table(path: Path, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
 
 
 def describe_table(folder: Path) -> dict[str, Any]:
-    """Facts from the header of the tensors; a row for unknown words is included."""
+    """Metadata from the header of the tensors; `tokens` includes a row for unknown words."""
     arrays = tensors.load(folder / MODEL)
     table = find_table(folder / MODEL, arrays)
     return {"tokens": len(table), "dim": table.shape[1], "dtype": str(table.dtype), "counts": COUNTS in arrays}

@@ -1,4 +1,4 @@
-"""Lines of a word and its components, separated by spaces, as in word2vec's text format and GloVe's.
+"""Reads and writes lines of a word and its components, separated by spaces, as in the formats of word2vec and GloVe.
 
 Arrow's CSV reader parses well-formed files; a slow reader handles the others and locates the broken line.
 """
@@ -42,7 +42,7 @@ class Layout:
 
     @property
     def max_line(self) -> int:
-        """Bytes that a line of vectors can have."""
+        """Maximum length of a line, in bytes."""
         return self.dim * 64 + HEAD_SIZE
 
 
@@ -89,12 +89,12 @@ def read_lines(path: Path, layout: Layout) -> RowBuffer:
 
 
 def new_row_buffer(path: Path, layout: Layout) -> RowBuffer:
-    """A buffer of the size that the header promises if the size of a plain file confirms it."""
+    """A buffer, preallocated if the size of an uncompressed file has confirmed the word count of its header."""
     return RowBuffer(path, layout.dim, None if file_compression(path) else layout.words)
 
 
 def read_fast(path: Path, layout: Layout) -> RowBuffer | None:
-    """All lines by Arrow's CSV reader; None if a line is not well-formed."""
+    """Read all lines with Arrow's CSV reader; None if a line is not well-formed."""
     import pyarrow as pa
 
     rows = new_row_buffer(path, layout)
@@ -125,7 +125,7 @@ def read_batches(path: Path, layout: Layout) -> Iterator[Any]:
 
 
 def read_slowly(path: Path, layout: Layout) -> RowBuffer:
-    """All lines one by one, which locates a broken line."""
+    """Read lines one by one, to locate a broken line."""
     rows, first_empty = new_row_buffer(path, layout), 0
     for number, line in number_lines(path, layout):
         place = f"{path}, line {number}"

@@ -1,7 +1,7 @@
-"""tokenizer.json, the file of the `tokenizers` library, for the words of vectors.
+"""Reads and writes tokenizer.json, the file of the `tokenizers` library.
 
 Text is lower-cased if all words are in lower case. It is split into runs of letters, marks and numbers (and
-underscores, which join the words of phrases) if no word contains another character, else at white space.
+underscores, which join the words of phrases) if words contain no other characters, else at white space.
 """
 
 from pathlib import Path
@@ -17,12 +17,12 @@ WORD = r"[\p{L}\p{M}\p{N}_]+"
 
 
 def import_tokenizers() -> Any:
-    """The library."""
+    """Import the library."""
     return import_extra("tokenizers", "tokenizers", "a folder with a tokenizer.json")
 
 
 def write_tokenizer(words: list[str], path: Path) -> str:
-    """Write a tokenizer of these words, numbered in order, and last a token for unknown ones, which is returned."""
+    """Write a tokenizer whose ids are the rows of `words`, then a token for unknown words; returns that token."""
     tokenizers = import_tokenizers()
     existing, unknown, number = set(words), UNKNOWN, 0
     while unknown in existing:

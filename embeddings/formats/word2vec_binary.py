@@ -1,7 +1,7 @@
 """word2vec's binary format: a header line, then each word, a space, and its components as little-endian float32.
 
-word2vec.c ends every vector with a line break, gensim does not; both are read, and the output is gensim's. A word must
-not be empty or contain a space or a line break.
+word2vec.c writes a line break after every vector, gensim does not. Both variants are read; gensim's is written. A word
+must not be empty or contain a space or a line break.
 """
 
 import re
@@ -25,7 +25,7 @@ MAX_WORD_BYTES = 1 << 16
 
 
 def sniff(start: bytes) -> float:
-    """Half certain of a word2vec header; the text format has the same one and examines more."""
+    """Half certain for a word2vec header; the text format has the same header and examines more bytes."""
     return 0.5 if find_header(start) else 0
 
 
@@ -47,7 +47,7 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
 
 
 def read_rows(path: Path, header: Header) -> RowBuffer:
-    """The words and their vectors, a block of the file at a time; refuses truncated files and trailing bytes."""
+    """Read the words and vectors block by block; refuses truncated files and trailing bytes."""
     rows, width = RowBuffer(path, header.dim, None if file_compression(path) else header.words), header.dim * 4
     buffer, filled = bytearray(max(BLOCK_BYTES, 2 * (width + MAX_WORD_BYTES))), 0
     with open_decompressed(path) as stream, memoryview(buffer) as view:
@@ -69,9 +69,9 @@ def read_rows(path: Path, header: Header) -> RowBuffer:
 
 
 def find_words(data: bytes | bytearray, size: int, count: int, width: int) -> tuple[list[bytes], np.ndarray]:
-    """The words of the first `size` bytes whose vectors are complete, at most `count`, and the end of each vector.
+    """At most `count` words with complete vectors in the first `size` bytes, and the end of each vector.
 
-    One regular expression finds all of them; the incomplete rest matches its second branch, without a word.
+    One regular expression finds all of them; its second branch matches an incomplete rest, as an empty word.
     """
     words = re.compile(rb"(\n*[^ ]*) (?s:.{%d})|(?s:.+)" % width).findall(data, 0, size)
     ends = np.cumsum(np.fromiter(map(len, words), np.int64, len(words)) + (1 + width))
@@ -93,7 +93,7 @@ def gather_vectors(data: bytearray, starts: np.ndarray, dim: int) -> np.ndarray:
 
 
 def describe(path: Path) -> dict[str, Any]:
-    """Facts from the header and the first words."""
+    """Metadata from the header and the first words."""
     header = read_header(path, min_component_bytes=4)
     data = read_head(path)[header.end :]
     words, _ = find_words(data, len(data), header.words, header.dim * 4)

@@ -52,5 +52,5 @@ def explain_missing_header(path: Path, start: bytes) -> str:
         return f"{path} is empty"
     fields = start.split(b"\n", 1)[0].split()
     if len(fields) > 2 and all(map(is_number, fields[1:-1])):
-        return f"{path}, line 1: no 'WORDS COMPONENTS' header, as in GloVe's text files; read it as glove"
+        return f"{path}, line 1: no 'WORDS COMPONENTS' header; if it is a GloVe file, read it with the format glove"
     return f"{path}, line 1: not the 'WORDS COMPONENTS' header of a word2vec file"

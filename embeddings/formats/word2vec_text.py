@@ -1,8 +1,8 @@
 """word2vec's text format: a header line, then a line for each word with its components, separated by spaces.
 
-The output is byte for byte that of gensim: the shortest digits that round-trip as float32. A word must not be empty or
-contain ASCII white space, at which most readers of the format split lines. word2vec.c's space at the end of each line
-is accepted, and so is a last line without a line break.
+The output is byte-identical to gensim's: the shortest digits that round-trip as float32. A word must not be empty or
+contain ASCII white space, because most readers of the format split lines there. A trailing space on each line, as
+word2vec.c writes it, and a last line without a line break are accepted.
 """
 
 from pathlib import Path
@@ -45,7 +45,7 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
 
 
 def describe(path: Path) -> dict[str, Any]:
-    """Facts from the first lines."""
+    """Metadata from the first lines."""
     start, header = read_head(path), read_header(path, min_component_bytes=2)
     lines = start[header.end :].split(b"\n")[:-1]
     first_words = [line.split(b" ", 1)[0].decode("utf-8", "replace") for line in lines]

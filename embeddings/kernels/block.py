@@ -1,7 +1,7 @@
 """A block: a thread's next few thousand words, with every random choice already made.
 
 Subsampling, window sizes and negative samples are drawn here for all models, so a model's own kernel is a
-deterministic function of a block, and its naive twin in the tests gets the same choices.
+deterministic function of a block, and the naive reference implementation in the tests gets the same choices.
 """
 
 from typing import NamedTuple
@@ -21,11 +21,11 @@ NO_ROWS, NO_DOCUMENTS = np.zeros(0, np.int64), np.zeros(0, np.int32)  # where li
 class BlockSource(NamedTuple):
     """The corpus and sampling tables that all threads read.
 
-    ids: (words,) frequency ranks; `len(keep_thresholds)` and above are out of the vocabulary.
+    ids: (words,) frequency ranks; `len(keep_thresholds)` and above are out of vocabulary.
     lines: (lines + 1,) sentence boundaries in `ids`.
     keep_thresholds: (vocabulary,) uint32, for subsampling.
     noise: (vocabulary, 2) alias table of the noise distribution.
-    windows_per_draw: how many windows that have no word in common share one set of negative samples.
+    windows_per_draw: how many disjoint windows share one set of negative samples.
     document_rows: (lines,) the row of each line in the table of documents, where lines are documents.
     """
 
@@ -46,8 +46,8 @@ class Block(NamedTuple):
     `words[i]`; its negative samples are `noise[i]` (negatives,). `inputs[i]` is the input row of word i: the word
     itself, unless a model composes rows. `documents[i]` is the row of centre i's document, where lines are documents.
 
-    `cursor` also holds the position in `ids`, the end of the share, the current line, how many words are filled in, and
-    where the left context of the next block starts.
+    `cursor` also holds the position in `ids`, the end of the thread's share of them, the current line, the number of
+    words filled in, and where the left context of the next block starts.
     """
 
     words: np.ndarray
@@ -80,7 +80,7 @@ def rewind(block: Block, source: BlockSource, begin: int, end: int) -> None:
 
 
 def is_valid_block(block: Block, source: BlockSource, begin: int, end: int) -> bool:
-    """Whether training can continue from a restored block of the share `ids[begin:end]`: kernels check no bounds."""
+    """Whether training can continue from a restored block of `ids[begin:end]`; kernels do not check bounds."""
     size, words = len(block.words), len(source.keep_thresholds)
     start, filled, first, last = block.cursor[HISTORY_START:].tolist()
     is_ordered = 0 <= first <= last <= filled <= size and 0 <= start <= last
@@ -94,7 +94,7 @@ def is_valid_block(block: Block, source: BlockSource, begin: int, end: int) -> b
 
 
 def is_valid_cursor(cursor: np.ndarray, lines: np.ndarray, begin: int, end: int) -> bool:
-    """Whether a position lies in `ids[begin:end]`, and its line is the one it lies in or an earlier one."""
+    """Whether the position is in `ids[begin:end]`, and the current line contains it or comes before it."""
     position, stop, line = cursor[: LINE + 1].tolist()
     inside = begin <= position <= stop == end
     return bool(inside and (position == end or 1 <= line <= np.searchsorted(lines, position, side="right")))
@@ -153,7 +153,7 @@ def move_unfinished_line(block: Block) -> None:
 def subsample_words(
     words: np.ndarray, n: int, source: BlockSource, position: int, border: int, rng: np.ndarray
 ) -> tuple[int, int]:
-    """Subsample ids up to a border or until the block is full; returns the next position and the words filled in."""
+    """Subsample ids up to a border or until the block is full; returns the next position and word count."""
     key, counter = rng[0], rng[1]
     begin, vocabulary, size = position, source.keep_thresholds.shape[0], words.shape[0]
     while position < border and n < size:
@@ -195,10 +195,10 @@ def set_documents(block: Block, source: BlockSource, first: int, last: int, line
 def draw_noise(
     samples: np.ndarray, table: np.ndarray, spacing: int, windows_per_draw: int, first: int, last: int, rng: np.ndarray
 ) -> None:
-    """Draw negative samples for centres first to last, or reuse those of the centre `spacing` before.
+    """Draw negative samples for centres first to last, or reuse those of the centre `spacing` words before.
 
     Windows `spacing` apart do not overlap, so no context meets the same samples twice and quality does not suffer.
-    Rows of negative samples are scattered in memory; reused while still in the core's own cache, they cost nothing.
+    Rows of negative samples are scattered in memory; reusing those still in the core's own cache is almost free.
     """
     key, counter, negatives = rng[0], rng[1], samples.shape[1]
     for i in range(first, last):

@@ -1,4 +1,4 @@
-"""What happens while kernels are compiled: a line in the log, a count of the seconds, and no garbage collection.
+"""Logs and times the compilation of kernels, and suspends garbage collection meanwhile.
 
 Compilation creates many small objects that live until its end; searching them for garbage takes a sixth of its time.
 """
@@ -14,7 +14,7 @@ from embeddings.support.logs import log, notice
 
 
 class CompileMonitor(event.Listener):  # type: ignore[misc]
-    """Listens to numba's compilations; what one compiles inside another counts once."""
+    """Listens to numba's compilations; the time of nested ones counts once."""
 
     def __init__(self) -> None:
         self.seconds = 0.0  # wall time of all compilations of this process so far
@@ -49,7 +49,7 @@ class CompileMonitor(event.Listener):  # type: ignore[misc]
 
 
 def kernel_owner(module: str) -> str:
-    """What a kernel's module belongs to, in a user's words: a plugin's name or the part of this package."""
+    """A name for the owner of a kernel's module in messages: a plugin, or a part of this package."""
     room, _, rest = module.removeprefix("embeddings.").partition(".")
     if module.startswith("embeddings.plugins."):
         return rest.split(".")[0].replace("_", "-")

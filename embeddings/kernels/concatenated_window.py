@@ -1,14 +1,14 @@
 """Scores and gradients of concatenated windows, computed straight from the rows they consist of.
 
-A window is `slots` rows of `width` numbers, a target is one row as long as all of them. No hidden row is built: each
-slot is multiplied with its part of a target in place. All windows share the negative samples o_j; window i also has its
-own centre c_i, the first column of the score matrix. `targets` are the negative samples, then the centres.
+A window is `slots` rows of `width` numbers; a target is one row of `slots * width` numbers. No hidden row is built:
+each slot is multiplied with its part of a target in place. All windows share the negative samples o_j; window i also
+has its own centre c_i, the first column of the score matrix. `targets` are the negative samples, then the centres.
 
     score_windows    s_i0 = x_i c_i,  s_ij = x_i o_j
     update_windows   slot by slot:  c_i += g_i0 x_i,  o_j += sum_i g_ij x_i,  x_i += g_i0 c_i + sum_j g_ij o_j
 
-with the o_j and c_i of before. Rows may repeat: each is read where it is used, as the slot and the window before it
-left it.
+with o_j and c_i from before the step. Rows may repeat: each is read just before use, and includes the updates of
+earlier slots and windows.
 """
 
 from typing import Any
@@ -92,7 +92,7 @@ def write_update_block(columns: int, emit: Emitter, *args: Any) -> None:
 
 
 def slot_offset(emit: Emitter, slot: Any, width: Any) -> Any:
-    """Where a slot begins in a target, in bytes."""
+    """The offset of a slot in a target, in bytes."""
     return emit.builder.mul(emit.builder.mul(slot, width), int64(emit.size))
 
 
@@ -115,7 +115,8 @@ def score_windows(
     """Scores of windows i and i + 1 of m, or of the last one alone, with `noise` negative samples and their centres."""
     stride = row_stride(1 + noise)
     last = (noise - 1) // (SCORE_TILE - 1) * (SCORE_TILE - 1)
-    for j in range(last, -1, 1 - SCORE_TILE):  # backwards: a tile writes a centre's score over one of the tile before
+    # Backwards: each tile writes the centre's score over the last column of the tile before, which then corrects it.
+    for j in range(last, -1, 1 - SCORE_TILE):
         columns = min(SCORE_TILE - 1, noise - j)
         _score(scores, inputs, targets, columns, i, min(i + 1, m - 1), j, noise, stride, slots, width)
 

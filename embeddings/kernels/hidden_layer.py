@@ -9,7 +9,7 @@ HIDDEN, GRADIENT = 0, 1  # of `StepBuffers.hidden_rows`
 
 @inline
 def combine_contexts(buffers: StepBuffers, m: int, width: int, factor: float) -> None:
-    """Make the sum of m context rows times a factor the input, with a zero gradient."""
+    """Set the input to the sum of m context rows times a factor, and its gradient to zero."""
     hidden, gradient = address(buffers.hidden_rows, HIDDEN), address(buffers.hidden_rows, GRADIENT)
     buffers.hidden_rows[:] = 0
     buffers.factor[0] = factor

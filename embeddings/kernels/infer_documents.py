@@ -34,8 +34,8 @@ def begin_document(
 ) -> float:
     """Initialise row 0 of `documents` for a document and read its first block; returns the learning rate.
 
-    The random key depends on the seed and on the document's known words. Without any the row is zeros and the result
-    `FINISHED`.
+    The random key depends on the seed and on the document's known words. If it has none, the row is zeros and the
+    result is `FINISHED`.
     """
     state, vocabulary, key, is_known = inference.state, source.keep_thresholds.shape[0], inference.key, False
     state[EPOCH], state[READ], state[NEXT_LINE] = 0, 0, document + 1
@@ -56,7 +56,7 @@ def begin_document(
 
 @inline
 def next_document_block(source: BlockSource, block: Block, inference: Inference, rng: np.ndarray) -> float:
-    """Read the document's next block, of the next epoch at its end; returns the learning rate or `FINISHED`."""
+    """Read the document's next block, or the first of the next epoch; returns the learning rate or `FINISHED`."""
     state = inference.state
     total = (state[STOP] - state[BEGIN]) * inference.epochs
     while state[EPOCH] < inference.epochs:

@@ -1,7 +1,7 @@
 """How kernels are compiled, and where compiled code is cached.
 
 numba's disk cache checks only the file of the called function, so it misses edits to helpers in other files. Here the
-name of the cache folder contains a digest of every source file that a kernel can be made of: compiled code is never
+name of the cache folder contains a digest of every source file that a kernel depends on, so compiled code is never
 older than its source.
 
 Code that allocates nothing is compiled without numba's reference counting (`_nrt=False`), whose atomic instructions
@@ -32,7 +32,7 @@ from embeddings.support.cache_folder import cache_folder, existing_folder
 # All of fastmath except "no NaN, no inf": sums may be reordered, but NaN stays NaN.
 FASTMATH = {"reassoc", "contract", "nsz", "arcp", "afn"}
 OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": FASTMATH, "error_model": "numpy"}
-MAX_GENERATIONS = 4  # of the compiled code of a kernel kept in the cache: each edit adds one
+MAX_GENERATIONS = 4  # versions of a kernel kept in the cache; each edit adds one
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -63,7 +63,7 @@ def allocating_entry_point(function: Function) -> Function:
 
 
 def as_helper(entry: Function) -> Function:
-    """The function of an entry point, compiled as a helper of others."""
+    """The function of an entry point, compiled as a helper of other kernels."""
     return noinline(getattr(entry, "py_func", entry))
 
 
@@ -80,7 +80,7 @@ def _cached(function: Function, **options: Any) -> Function:
 
 
 def ignore_save_errors(compiled_cache: Any) -> None:
-    """Let a kernel run although its machine code cannot be saved, such as on a full disk."""
+    """Let a kernel run even if its machine code cannot be saved, such as on a full disk."""
     save = compiled_cache.save_overload
 
     def try_save(*args: Any) -> None:
@@ -98,7 +98,7 @@ def cache_dir(function: Callable[..., Any]) -> Path | None:
 
 @cache
 def generation(owner: str, digest: str) -> Path | None:
-    """The cache folder of a kernel for one state of its sources."""
+    """The cache folder of a kernel for one version of its sources."""
     home = cache_folder("kernels", f"{owner}-{digest}")
     if home is not None:
         remove_old_generations(home, owner)
@@ -109,7 +109,7 @@ def generation(owner: str, digest: str) -> Path | None:
 
 
 def private_copy(prepared: Path) -> Path | None:
-    """A temporary copy of a cache folder that can be read and not written, as in a container; removed at exit."""
+    """A temporary copy of a read-only cache folder, as in a container; removed at exit."""
     try:
         folder = tempfile.mkdtemp(prefix="embeddings-kernels-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)

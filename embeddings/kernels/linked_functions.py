@@ -95,7 +95,7 @@ if IS_AVAILABLE:
             return super().define_pipelines()  # type: ignore[no-any-return]
 
     class Helper(CPUDispatcher):  # type: ignore[misc]
-        """Has no machine code, so that a call from Python, as in tests, compiles a function of its own."""
+        """A dispatcher without machine code; a call from Python, as in tests, compiles a separate function."""
 
         __slots__ = ()
 

@@ -17,7 +17,7 @@ def rational_sigmoid(x: np.float32) -> np.float32:
     """1 / (1 + exp(-x)) of a float32, by a rational function that vectorises.
 
     It is half of 1 + tanh(x / 2), with tanh as the seventh convergent of Lambert's continued fraction. The error is at
-    most 7.6e-6 for |x| <= 8. Beyond, x is clipped to 8, with an error of at most 3.4e-4.
+    most 7.6e-6 for |x| <= 8. Beyond, x is clipped to -8 or 8, with an error of at most 3.4e-4.
     """
     v = max(min(x, np.float32(8)), np.float32(-8)) * np.float32(0.5)
     u = v * v

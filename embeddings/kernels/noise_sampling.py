@@ -59,5 +59,5 @@ def draw_words(table: np.ndarray, bits: np.ndarray) -> np.ndarray:
 
 
 def shared_noise_count(negatives: int) -> int:
-    """Negative samples drawn per positive where each stands for at most two and is weighted accordingly."""
+    """The number of negative samples to draw if each is weighted to count for up to two."""
     return (negatives + 1) // 2

@@ -1,7 +1,7 @@
 """Thread-private copies of the most frequent rows, so that cores do not wait for each other's writes.
 
-A row that two cores write in turn moves from cache to cache each time, and the most frequent words are in every
-thread's windows all the time. So each thread works on copies of these rows and synchronises a copy with the table every
+A row that two cores write in turn moves from cache to cache each time, and every thread constantly uses the most
+frequent words. So each thread works on copies of these rows and synchronises a copy with the table every
 `SYNC_INTERVAL` uses and at the end of a block. A single thread caches none.
 """
 
@@ -32,7 +32,7 @@ class RowCache(NamedTuple):
 
 @inline
 def cached_row(table: np.ndarray, cache: RowCache, row: int) -> int:
-    """The address of a row about to be used: of the thread's copy if it is cached, else of the table."""
+    """The address of a row for one use: of the thread's copy if it is cached, else in the table."""
     if row >= cache.uses.shape[0]:
         return int(address(table, row))
     if cache.uses[row] % SYNC_INTERVAL == 0:

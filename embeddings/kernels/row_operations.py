@@ -1,17 +1,17 @@
 """Linear algebra on rows given by address: scores, their gradients, and sums of rows.
 
     score         S  = X O'
-    update        O += G' X  and  X += G O, with the O of before
+    update        O += G' X  and  X += G O, with O from before the step
     sum_rows      y += f (x_1 + ... + x_m)
     scatter_add   x_i += f y, for each i
     hadamard_add  y += f (a * b), elementwise
 
-A row is `width` numbers, `width` a multiple of `PADDING`, zero beyond the dimension, so no loop has a remainder. Its
+A row has `width` numbers, a multiple of `PADDING`, with zeros beyond the dimension, so no loop has a remainder. Its
 address is an int64 from `address`; the caller keeps the array alive. Score matrices are (inputs, targets) with
 `row_stride(targets)` numbers from row to row.
 
 Rows may repeat: a row is read again just before it is written, so each of its steps counts. Targets are updated
-`UPDATE_TILE` at a time, so one that is in two tiles is read by the second as the first left it.
+`UPDATE_TILE` at a time; if a target is in two tiles, the second tile sees the update of the first.
 """
 
 from functools import partial
@@ -86,7 +86,7 @@ def prefetch(typingctx: Any, row: Any, size: Any) -> Any:
 
 @intrinsic
 def prefetch_l2(typingctx: Any, row: Any, size: Any) -> Any:
-    """Prefetch into the second-level cache: for rows so long that they would evict what is in use from the first."""
+    """Prefetch into the second-level cache: for rows so long that they would evict data in use from the first."""
     return types.void(types.int64, types.int64), prefetch_codegen(0, 2)
 
 

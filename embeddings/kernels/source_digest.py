@@ -1,8 +1,8 @@
 """A digest of the source code that a kernel is compiled from, which names the cache folder of its machine code.
 
 numba's own cache checks only the file of the function that is called. A kernel also depends on the helpers, classes
-and constants that its code names, in whatever file, package or distribution, and on what these name in turn. The
-digest covers the files of all of them, this folder, and every module of another package that has kernels.
+and constants that its code names, in any file or package, and on those that these name in turn. The digest covers the
+files of all of them, this folder, and all modules of any other package that they are in.
 """
 
 import hashlib

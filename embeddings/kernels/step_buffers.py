@@ -16,7 +16,7 @@ from embeddings.kernels.matrix_products import SCORE_TILE, UPDATE_TILE
 from embeddings.kernels.row_cache import MAX_CACHED_ROWS, RowCache
 from embeddings.kernels.row_operations import PADDING, address, copy_row, score, sum_rows, update
 
-LOSS_INTERVAL = 64  # steps per step whose loss is measured
+LOSS_INTERVAL = 64  # the loss of one in this many steps is measured
 LOSS, PAIRS, UNTIL_SAMPLE, STEPS = range(4)  # of `StepBuffers.tally`
 TABLE_ADDRESS, ROW_BYTES, SINK_ADDRESS = range(3)  # of `StepBuffers.frozen_sink`
 SINK_START = 8  # int64 items before the sink row: a cache line
@@ -31,7 +31,7 @@ class StepBuffers(NamedTuple):
     scores: S, then G.
     contexts: (contexts,) rows that a hidden row is computed from.
     hidden_rows: (rows, width) hidden rows and their gradients.
-    input_copies: (inputs, width) inputs before the step, where targets need more than one tile.
+    input_copies: (inputs, width) inputs before the step, if targets need more than one tile.
     factor: (1,) scalar argument of the row operations.
     tally: the loss and the positive pairs of sampled steps, steps until the next sample, and all steps.
     centres: (inputs,) positions in the block of the words that a batch of windows predicts.
@@ -174,7 +174,7 @@ def tally_loss(buffers: StepBuffers, m: int, p: int, n: int) -> None:
 
 @inline
 def copy_inputs(buffers: StepBuffers, m: int, width: int) -> None:
-    """Read inputs from copies, so that every target tile sees them as they were."""
+    """Copy the inputs and read the copies, so that every target tile sees the values before the step."""
     for i in range(m):
         copy_row(buffers.scores, address(buffers.input_copies, i), buffers.inputs[i], width)
         buffers.inputs[i] = address(buffers.input_copies, i)
@@ -182,14 +182,14 @@ def copy_inputs(buffers: StepBuffers, m: int, width: int) -> None:
 
 @inline
 def mask_frozen(buffers: StepBuffers, rows: np.ndarray, m: int) -> None:
-    """Keep frozen ones among m rows from being updated."""
+    """Prevent updates of the frozen rows among m rows."""
     if buffers.frozen.shape[0] > 0:
         redirect_frozen(buffers.frozen, buffers.frozen_sink, rows, m)
 
 
 @noinline
 def redirect_frozen(frozen: np.ndarray, sink: np.ndarray, rows: np.ndarray, m: int) -> None:
-    """Replace addresses of frozen rows by that of the sink row."""
+    """Replace the addresses of frozen rows by the address of the sink row."""
     for j in range(m):
         row = (rows[j] - sink[TABLE_ADDRESS]) // sink[ROW_BYTES]
         if 0 <= row < frozen.shape[0] and frozen[row]:

@@ -35,9 +35,9 @@ def hash_words(text: np.ndarray, starts: np.ndarray, codes: np.ndarray) -> None:
 
 @entry_point
 def ngram_offsets(text: np.ndarray, starts: np.ndarray, min_n: int, max_n: int, offsets: np.ndarray) -> None:
-    """Where the n-grams of each word begin, (words + 1,); the boundary characters themselves are not n-grams.
+    """Where the n-grams of each word begin, (words + 1,).
 
-    Words are between boundary characters; an empty text has no n-grams.
+    Words include their boundary characters, which alone are not n-grams; an empty text has no n-grams.
     """
     offsets[0] = 0
     for i in range(offsets.shape[0] - 1):

@@ -1,7 +1,7 @@
-"""Input rows composed from a word's own row and those of its n-grams, once per block for each different word.
+"""Input rows composed from a word's own row and those of its n-grams, once per block for each distinct word.
 
-A model learns on composed rows as on any other. Their changes are then added to every row they are composed of: that is
-the gradient of the mean, not divided by the number of rows, as in fastText.
+A model trains composed rows like any others. The change of a composed row is then added to every row it is composed of,
+not divided by the number of rows, as in fastText.
 """
 
 from typing import NamedTuple
@@ -53,7 +53,7 @@ def new_subword_cache(size: int, vocabulary: int, max_parts: int, width: int, dt
 
 @inline
 def compose_block(cache: SubwordCache, block: Block, tables: SubwordTables, buffers: StepBuffers) -> int:
-    """Compose the rows of a block's words as means; returns the number of different words."""
+    """Compose the rows of a block's words as means; returns the number of distinct words."""
     count, width = 0, tables.words.shape[1]
     for i in range(block.cursor[FILLED]):
         word = block.words[i]

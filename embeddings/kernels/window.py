@@ -48,8 +48,8 @@ def gather_targets(
 ) -> int:  # fmt: skip
     """Write the rows of centre i and its negative samples, from sample `first` on, into `targets`; returns how many.
 
-    Where words have a row for each of several slots, these are the rows of `slot`. A negative sample equal to the
-    centre gets weight 0, as in word2vec.
+    If each word has `slots` rows, the rows of `slot` are used. A negative sample equal to the centre
+    gets weight 0, as in word2vec.
     """
     centre = block.words[i]
     buffers.targets[0] = cached_row(table, buffers.output_cache, centre * slots + slot)

@@ -1,4 +1,4 @@
-"""Concatenated windows learn in batches: windows that have no word in common and share negative samples.
+"""Trains concatenated windows in batches: disjoint windows that share negative samples.
 
 Each window is scored against its own centre and the shared negative samples in one step, so that a negative sample's
 row is read and written once for all of them. A negative sample equal to a window's centre is ignored, as in word2vec.
@@ -17,7 +17,7 @@ from embeddings.kernels.row_operations import address, prefetch_l2, row_stride, 
 from embeddings.kernels.step_buffers import StepBuffers, count_step, mask_frozen, new_step_buffers, tally_loss
 
 MAX_BATCH = 4  # windows; with more, shared negative samples would move too far in one step
-MASKED_SCORE = -1e30  # its sigmoid, and its loss as a negative, is 0
+MASKED_SCORE = -1e30  # its sigmoid and its loss as a negative sample are 0
 ZERO_ROW, SINK_ROW = 0, 1  # of `StepBuffers.hidden_rows`: the input of an empty slot, and the target of its gradient
 
 
@@ -32,7 +32,7 @@ def new_window_buffers(
 
 @inline
 def select_batch(block: Block, buffers: StepBuffers, i: int, spacing: int, batch: int, allow_empty: bool) -> int:
-    """Write the centres of the batch that starts with centre i into `centres`; returns how many, 0 if none starts.
+    """Write the centres of the batch that starts at centre i into `centres`; returns how many, 0 if none starts there.
 
     Centres of a batch are `spacing` apart and share negative samples. Those without context are skipped unless
     `allow_empty`.
@@ -103,9 +103,9 @@ def set_centre_scores(block: Block, buffers: StepBuffers, m: int, noise: int, va
 
 @inline
 def prefetch_next_batch(block: Block, output: np.ndarray, buffers: StepBuffers, m: int, k: int) -> None:
-    """Prefetch the k-th centre of the windows one word further on, and a part of their negative samples.
+    """Prefetch the k-th centre of the batch one word later, and a part of its negative samples.
 
-    Spread over the scoring of the m windows, the prefetches do not wait for each other.
+    The prefetches are spread over the scoring of the m windows, so that they do not wait for each other.
     """
     size, first, own = output.shape[1] * output.itemsize, buffers.centres[0] + 1, buffers.centres[k] + 1
     if own < block.cursor[LAST]:

@@ -1,4 +1,4 @@
-"""Arrow arrays to and from Python and numpy, built from their buffers.
+"""Converts Arrow arrays to and from Python and numpy, through their buffers.
 
 Much of pyarrow (`array`, `scalar`, `to_numpy`) imports pandas if it is installed, which takes longer than most
 conversions here. These functions do not.
@@ -28,7 +28,7 @@ def string_scalar(word: str) -> Any:
 
 
 def find_words(words: Any, column: Any, missing: int) -> NDArray[np.int32]:
-    """Return the row of each word in a column of words, `missing` if it is not there (n,)."""
+    """Return the row (n,) of each word in a column of words; `missing` for a word that is not in it."""
     import pyarrow.compute as pc
 
     rows = pc.index_in(to_string_array(words), value_set=to_string_array(column))

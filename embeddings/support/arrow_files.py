@@ -15,7 +15,7 @@ def write_table(table: Any, path: Path) -> None:
 
 
 def read_table(path: Path, kind: str, schema: Any = None) -> Any:
-    """Memory-map a pyarrow table and validate every value and its columns; `kind` is for messages."""
+    """Memory-map a pyarrow table and validate every value and its columns; `kind` names the file in messages."""
     import pyarrow
 
     try:

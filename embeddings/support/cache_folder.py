@@ -17,14 +17,14 @@ def cache_folder(*parts: str) -> Path | None:
 
 
 def existing_folder(*parts: str) -> Path | None:
-    """Return a cache folder that exists, whether it can be written or not; None if there is none."""
+    """Return an existing cache folder, writable or not; None if there is none."""
     parent = cache_root()
     folder = None if parent is None else parent.joinpath(*parts)
     return folder if folder is not None and os.path.isdir(folder) else None
 
 
 def cache_root() -> Path | None:
-    """The folder that holds all caches; None if the home folder is unknown."""
+    """Return the folder of all caches; None if the home folder is unknown."""
     try:
         parent = os.environ.get(VARIABLE) or platformdirs.user_cache_dir("embeddings")
     except RuntimeError:  # the home folder is unknown

@@ -66,7 +66,7 @@ def exact_cosines(units: np.ndarray, query: np.ndarray) -> Callable[[np.ndarray]
 def pair_cosines(
     units: np.ndarray, rows: np.ndarray, queries: np.ndarray, owners: np.ndarray | None = None
 ) -> np.ndarray:
-    """Compute float64 cosines (pairs,) of `rows` with one query, or each with the query of its owner."""
+    """Compute float64 cosines (pairs,) of `rows` with one query, or of `rows[i]` with query `owners[i]`."""
     cosines = np.empty(len(rows))
     for part in row_blocks(len(rows), units.shape[1], itemsize=8):
         selected = queries if owners is None else queries[owners[part]]

@@ -1,4 +1,4 @@
-"""Libraries that are installed on request: the optional extras of the package."""
+"""The libraries of the package's optional extras."""
 
 import warnings
 from importlib import import_module
@@ -8,7 +8,7 @@ from embeddings.errors import EmbeddingsError
 
 
 def import_extra(module: str, extra: str, purpose: str) -> Any:
-    """Import a library of an extra, without its warnings; raises EmbeddingsError if it is not installed."""
+    """Import a library of an extra, without warnings; raises EmbeddingsError if it is not installed."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

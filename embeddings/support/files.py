@@ -25,7 +25,7 @@ def check_output(path: str | os.PathLike[str], *, force: bool = False) -> Path:
             raise OutputError(f"{target} exists; choose another path, or set force=True to replace it")
         if not folder.is_dir():
             raise OutputError(f"{target} cannot be written: {folder} is not a folder")
-        with tempfile.TemporaryFile(dir=folder):  # permissions alone do not decide
+        with tempfile.TemporaryFile(dir=folder):  # checking permissions is not enough
             return target
     except OSError as error:
         raise OutputError(f"{target} cannot be written: {error.strerror or error} in {folder}") from error

@@ -1,4 +1,4 @@
-"""A mixin that makes vectors and models behave well under pickle and in scikit-learn parameters."""
+"""A mixin that supports pickling, and use as a scikit-learn parameter."""
 
 from typing import Any, ClassVar, Self
 

@@ -8,11 +8,11 @@ from collections.abc import Callable
 
 log = logging.getLogger("embeddings")
 log.addHandler(logging.NullHandler())
-notice_printers: list[Callable[[str], object]] = []  # of progress displays; the last one is asked
+notice_printers: list[Callable[[str], object]] = []  # of progress displays; the last one is used
 
 
 def notice(message: str) -> None:
-    """Log what explains a delay, such as compilation, and show it where progress is shown."""
+    """Log the reason for a delay, such as compilation, and show it in the progress display, if any."""
     log.info(message)
     if notice_printers:
         notice_printers[-1](message)

@@ -19,7 +19,7 @@ def check_figure_path(path: str | os.PathLike[str], *, force: bool = False) -> N
 
 
 def save_figure(figure: Any, path: str | os.PathLike[str], *, force: bool = False) -> None:
-    """Write a matplotlib figure in the format of the file extension; raises as `check_figure_path`."""
+    """Write a matplotlib figure in the format of the file extension; raises the errors of `check_figure_path`."""
     check_figure_path(path, force=force)
     with atomic_write(path, force=force) as temporary:
         figure.savefig(temporary, dpi=DPI)

@@ -1,8 +1,8 @@
 """Shared locks on files, which protect a folder from removal while a process uses it.
 
-A lock ends with the process that holds it, and needs no write access. `filelock` offers exclusive locks on files it
-must be able to write, and a shared one through SQLite; neither suits a cache that may be read-only. On Windows the open
-file itself protects: a folder with an open file cannot be renamed there.
+A lock ends with the process that holds it, and requires no write access. `filelock` offers exclusive locks on writable
+files, and a shared lock through SQLite; neither suits a cache that may be read-only. On Windows no lock is required: a
+folder that contains an open file cannot be renamed.
 """
 
 import os
@@ -39,7 +39,7 @@ def is_unlocked(path: Path) -> bool:
 
 
 def try_lock(descriptor: int, *, exclusive: bool) -> bool:
-    """Lock a file without waiting; true as well on file systems without locks."""
+    """Lock a file without waiting; also true on file systems without locks."""
     try:
         if fcntl:
             fcntl.flock(descriptor, (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | fcntl.LOCK_NB)

@@ -9,8 +9,8 @@ MAX_COMPARED = 50_000
 def close_matches(word: str, words: Sequence[str], index: Mapping[str, object], number: int = 3) -> list[str]:
     """Return up to `number` words that are spelled like `word`, best first.
 
-    Other letter cases come first. Then the 50,000 most frequent words with a similar length and the same first or
-    last two characters are compared, which takes milliseconds for any vocabulary.
+    Words that differ only in case come first. Then come similar words among the 50,000 most frequent, if they have a
+    similar length and the same first or last two characters; this takes milliseconds for any vocabulary.
     """
     if not isinstance(word, str) or not word:
         return []

@@ -1,4 +1,4 @@
-"""What the machine offers this process: CPU cores and memory."""
+"""The CPU cores available to this process, and the memory of the machine."""
 
 import functools
 import math
@@ -46,7 +46,7 @@ def group_quota(folder: Path) -> float | None:
 
 
 def total_memory() -> int | None:
-    """Bytes of memory of the machine; None where the system does not say."""
+    """The memory of the machine in bytes; None if unknown."""
     if not hasattr(os, "sysconf"):
         return None
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -36,7 +36,7 @@ def save(tensors: Mapping[str, np.ndarray], path: Path) -> None:
 
     try:
         save_file({name: np.asarray(array, order="C") for name, array in tensors.items()}, str(path))
-    except SafetensorError as error:  # for any error of the system
+    except SafetensorError as error:  # raised for any OS error
         raise OSError(str(error)) from error
 
 

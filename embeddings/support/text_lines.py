@@ -6,7 +6,7 @@ from embeddings.errors import FormatError
 
 
 def read_text_lines(path: Path, kind: str) -> list[str]:
-    """Return the lines of a file without their ends, and without a byte order mark; `kind` is for messages."""
+    """Return the lines of a file without line ends or a byte order mark; `kind` names the file in messages."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:

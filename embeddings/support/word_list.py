@@ -14,8 +14,8 @@ class WordList:
     """Distinct words in order.
 
     Arguments:
-        words: strings, or a pyarrow array of strings; in an array the first few lookups are linear searches, so that a
-            list of any length is ready at once.
+        words: strings, or a pyarrow array of strings; the first few lookups in an array are linear searches, so that
+            no dict is built for them.
         distinct: the words are known to be distinct, and are not checked.
 
     Raises:

@@ -98,7 +98,7 @@ def test_missing_sources_are_reported(tmp_path):
         Corpus("missing")
     with pytest.raises(CorpusError, match="no files in the folder"):
         Corpus(tmp_path)
-    with pytest.raises(CorpusError, match="a corpus needs a source"):
+    with pytest.raises(CorpusError, match="a corpus requires a source"):
         Corpus()
     with pytest.raises(CorpusError, match=r"path.*iterable.*got 3$"):
         Corpus(3)

@@ -60,7 +60,7 @@ def test_select_is_a_prefix_of_the_frequent_words(counts, min_count, max_vocab):
     vocabulary = Vocabulary.from_counts(counts, total=1000)
     expected = [word for word in vocabulary.words if counts[word] >= min_count][:max_vocab]
     if not expected:
-        with pytest.raises(CorpusError, match=f"no word occurs {min_count} times: the most frequent is .* with"):
+        with pytest.raises(CorpusError, match=f"at least {min_count} times: the most frequent is .* with"):
             vocabulary.select(min_count=min_count, max_vocab=max_vocab)
         return
     selected = vocabulary.select(min_count=min_count, max_vocab=max_vocab)
@@ -71,7 +71,7 @@ def test_select_is_a_prefix_of_the_frequent_words(counts, min_count, max_vocab):
 
 def test_errors_of_select_suggest_a_remedy():
     vocabulary = Vocabulary(["the", "a"], [12, 3])
-    message = "^no word occurs 50 times: the most frequent is 'the' with 12; lower min_count$"
+    message = "^no word occurs at least 50 times: the most frequent is 'the' with 12; lower min_count$"
     with pytest.raises(CorpusError, match=message):
         vocabulary.select(min_count=50)
     with pytest.raises(SettingError, match=r"max_vocab.*1.*0"):

@@ -155,4 +155,4 @@ def test_the_library_logs_what_it_does(python):
     assert "INFO:embeddings:training skipgram: 600 words x 5 epochs, vocabulary of 7, threads 2, seed 1" in lines
     assert any(line.startswith("INFO:embeddings:trained skipgram: 3000 of 3000 words, ") for line in lines)
     assert "DEBUG:embeddings:wrote m" in lines
-    assert any("<Corpus of an iterable (list)>: 600 words, 7 different" in line for line in lines)
+    assert any("<Corpus of an iterable (list)>: 600 words, 7 distinct" in line for line in lines)
