@@ -28,7 +28,7 @@ def document_numbers(count: int) -> list[str]:
 
 
 def save_extras(model: "Model", folder: Path) -> None:
-    """Write what only some models have: tags of documents, and phrases."""
+    """Write the optional files: tags of documents, and phrases."""
     if model.tags is not None:
         from embeddings.corpora.tag_file import TagFile
 

@@ -127,7 +127,7 @@ class Checkpoints:
         except OSError as error:
             raise OutputError(f"cannot create {self.folder}: {error.strerror or error}") from error
         target = self.folder / NAME.format(words)
-        if target.exists():  # damaged, or of an earlier run
+        if target.exists():  # damaged, or from an earlier run
             remove(target)
         with atomic_write(target, folder=True) as folder:
             tensors.save(state.arrays, folder / TENSORS)
@@ -239,7 +239,7 @@ def find_checkpoints(path: Path) -> list[Path]:
 
 
 def summarize_checkpoints(paths: list[Path]) -> dict[str, Any]:
-    """Which run they belong to, and how far the last one is."""
+    """A summary: the run they belong to, and the progress of the last one."""
     fingerprint, values = read_record(paths[-1])
     tally = values.get("tally")
     words, seconds = (tally.get("words"), tally.get("seconds")) if isinstance(tally, dict) else (None, None)

@@ -1,10 +1,9 @@
 """Continued training: a trained model learns from new text, and its vocabulary grows.
 
 The counts of old and new text are added; the sums determine the noise distribution and subsampling. All old words stay.
-Words of the new text are added if they occur `min_count` times there. Rows of old words keep their values at their
-new positions; tables without a row for each word (n-gram buckets, position weights) are copied whole.
-New words, and the documents of the new text, start at random. The learning rate
-starts again from its initial value.
+Words of the new text are added if they occur `min_count` times there. Rows of old words keep their values at their new
+positions; tables without a row for each word (n-gram buckets, position weights) are copied whole. New words, and the
+documents of the new text, start at random. The learning rate starts again from its initial value.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from embeddings.corpora.corpus import Corpus
     from embeddings.training.task import Task
 
-SHARED_TABLES = ("ngrams", "positions")  # no row of these belongs to a word
+SHARED_TABLES = ("ngrams", "positions")  # tables without a row for each word
 NEW_TABLES = ("documents",)
 FIXED_SETTINGS = ("dim", "min_n", "max_n")  # old rows depend on them
 TEXT_SETTINGS = ("tokenizer", "case")  # the words of a corpus depend on them

@@ -42,7 +42,7 @@ class DocumentInferencer:
         settings: the trainer of the model, ParagraphDBOW or ParagraphDM.
         kernel: `kernel(rows, source, block, tables, buffers, inference, rng)`, such as
             `embeddings.plugins.paragraph_dbow.infer`.
-        tables: makes the tables of a thread, from its row (1, padded dim).
+        tables: makes the tables of a thread, given its document row (1, padded dim).
         shrink: draw the size of each window.
     """
 

@@ -47,7 +47,7 @@ def zero_rows(rows: int, dim: int) -> np.ndarray:
 def unpad(table: np.ndarray, dim: int, slots: int = 1) -> np.ndarray:
     """The table without padding: (rows, dim), or (rows, slots, dim).
 
-    Works in the table's own memory, and so consumes the table.
+    Works in place, and so consumes the table.
 
     Arguments:
         table: (rows * slots, padded dim), or (rows, slots * padded dim).

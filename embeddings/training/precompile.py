@@ -29,7 +29,8 @@ SMALL = {"dim": 8, "min_count": 1, "epochs": 1, "buckets": 100, "min_phrases": 1
 def precompile(name: str) -> float:
     """Compile all kernels of a trainer, and those that its models use for composition, inference and search.
 
-    Trains models on a tiny text: with the default settings, and with every other choice of one setting or of two.
+    Trains models on a tiny text: with the default settings, and with all other values of one or two yes/no or
+    choice settings.
 
     Returns:
         Seconds of compilation; 0 if all was cached.

@@ -20,7 +20,7 @@ class Progress:
         epoch: the current epoch, 1 to `epochs`.
         learning_rate: the current learning rate; it falls block by block, of about 8,000 words or fewer.
         loss: the mean negative-sampling loss (natural logarithm) since the last report, over the pairs of input and
-            positive in one of 64 windows; None if no window was sampled.
+            positive in one of every 64 windows; None if no window was sampled.
         seconds: time since the start.
     """
 
@@ -135,7 +135,7 @@ class Tally:
         return [float(loss / pairs) if pairs > 0 else None for loss, pairs in epochs]
 
     def state(self) -> dict[str, Any]:
-        """The counts, as JSON can hold them; floats are exact there."""
+        """The counts as JSON values; floats are exact."""
         return {
             "seconds": perf_counter() - self.started,
             "words": self.words.tolist(),

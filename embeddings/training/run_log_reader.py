@@ -50,7 +50,7 @@ def read_bytes(path: Path, *, ends_only: bool = False) -> bytes:
 
 
 def parse(content: bytes) -> list[dict[str, Any]]:
-    """The objects of all complete lines that are events, with the present names of fields."""
+    """The objects of all complete lines that are events, with the current names of fields."""
     lines: list[dict[str, Any]] = []
     for line in content.decode("utf-8", "replace").split("\n"):
         try:

@@ -55,7 +55,7 @@ def gathered_chunk(source: BlockSource, starts: np.ndarray, stops: np.ndarray) -
     words = int((stops - starts).sum())
     ids, lines = np.empty(words, source.ids.dtype), np.empty(len(starts) + 1, np.int64)
     gather_lines(source.ids, starts, stops, ids, lines)
-    if not source.ids.flags.writeable:  # read-only arrays have another type in numba: avoids a second compilation
+    if not source.ids.flags.writeable:  # read-only arrays have a different type in numba: avoids a second compilation
         ids.flags.writeable = False
     if not source.lines.flags.writeable:
         lines.flags.writeable = False

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def capture(run: "Run") -> RunState:
-    """The state of a run; its arrays are the run's own."""
+    """The state of a run; its arrays are not copies."""
     arrays = {f"table.{name}": table for name, table in parameter_arrays(run.tables).items()}
     for number, worker in enumerate(run.workers):
         arrays |= {f"thread.{number}.{name}": array for name, array in worker.arrays().items()}

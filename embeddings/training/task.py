@@ -64,7 +64,7 @@ class Trainer(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class WindowTrainer(Trainer, NegativeSampling, ContextWindow, VocabularyChoice, Schedule, Dimension):
-    """Base of the trainers of models that learn words from context windows by negative sampling."""
+    """Base of trainers of models that learn words from context windows by negative sampling."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class Task:
         Raises:
             TrainingError: a vector or the loss overflowed.
             Interrupted: the user interrupted; its `model` holds what was learned.
-            CheckpointError: the checkpoint to resume is damaged, or of another run.
+            CheckpointError: the checkpoint to resume is damaged or belongs to another run.
             OutputError: there are checkpoints already, or they cannot be written.
         """
         return Run(
@@ -128,7 +128,7 @@ class Task:
         ).train()
 
     def fingerprint(self) -> dict[str, Any]:
-        """What identifies the run: a checkpoint can only be resumed by a run with the same one."""
+        """What identifies the run: only a run with the same fingerprint can resume its checkpoints."""
         digest = hashlib.sha256(self.vocabulary.counts.tobytes())
         digest.update("\n".join(self.vocabulary.words).encode("utf-8", "surrogatepass"))
         settings = self.run_options.fingerprint(self.trainer, self.settings, self.threads, self.seed)
@@ -197,7 +197,7 @@ def prepare(
         FormatError: vectors to start from cannot be read, or do not fit.
         CorpusError: the corpus is broken, or no word is frequent enough.
         OutputError: there are checkpoints already, or they cannot be written.
-        CheckpointError: the checkpoint to resume is damaged, or of another run.
+        CheckpointError: the checkpoint to resume is damaged or belongs to another run.
     """
     threads, seed = check_threads_and_seed(threads, seed)
     if report is not None and not callable(report):

@@ -37,8 +37,8 @@ class BlockStream(NamedTuple):
         fill: `fill(block, source, rng)` puts the next words into a block and returns how many ids it read. At the end
             of a share it reads none and leaves `cursor[FIRST] == cursor[LAST]`. All its state is in the arrays of the
             block and in `rng`.
-        is_valid: `is_valid(block, source, begin, end)` is whether training can continue from a block that was read
-            from a file, inside `ids[begin:end]`.
+        is_valid: `is_valid(block, source, begin, end)` returns whether training can continue inside
+            `ids[begin:end]` from a block that was read from a file.
     """
 
     source: Any

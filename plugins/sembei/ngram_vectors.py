@@ -64,5 +64,5 @@ def composer(model: Model) -> NgramComposer:
     """
     rows, shape = model.tables.get("ngrams"), (len(model.vocabulary), model.vectors.dim)
     if rows is None or rows.shape != shape or rows.dtype != np.float32:
-        raise FormatError(f"the {model.name} model is damaged: expected a float32 table 'ngrams' of shape {shape}")
+        raise FormatError(f"the {model.name} model is broken: expected a float32 table 'ngrams' of shape {shape}")
     return NgramComposer(model.vocabulary.words, rows)

@@ -63,7 +63,7 @@ class Composer:
         tags, joiner = source.tables.get(POS_TAGS), joiner_of(source.record)
         if tags is not None and (tags.shape != (len(source.vectors),) or tags.dtype != np.int8):
             expected = f"its table {POS_TAGS!r} must hold one int8 per word"
-            raise FormatError(f"corrupt model: {expected}, got {tags.shape} {tags.dtype}")
+            raise FormatError(f"the model is broken: {expected}, got {tags.shape} {tags.dtype}")
         return cls(source.vectors, functions, types=types, examples=examples, joiner=joiner, pos_tags=tags)
 
     @property

@@ -43,7 +43,7 @@ def read_functions(tables: Mapping[str, np.ndarray], dim: int) -> dict[str, dict
     for type, functions in by_type.items():
         for function, parameters in functions.items():
             if set(parameters) != PARAMETERS.get(function) or not has_shapes(parameters, dim):
-                raise FormatError(f"corrupt model: its tables {type}/{function} do not fit {dim} components")
+                raise FormatError(f"the model is broken: its tables {type}/{function} do not fit {dim} components")
     return by_type
 
 
@@ -59,6 +59,6 @@ def check_examples(table: Any, types: Any, words: int) -> None:
     """Refuse a table of examples that refers to missing words or types."""
     has_types = isinstance(types, list) and all(isinstance(type, str) for type in types)
     if not has_types or table.ndim != 2 or table.shape[1] != PART + 1 or table.dtype.kind not in "iu":
-        raise FormatError(f"corrupt model: its table {EXAMPLES!r} or the types in its record have a wrong form")
+        raise FormatError(f"the model is broken: its table {EXAMPLES!r} or the types in its record are malformed")
     if len(table) and (table.min() < 0 or (table.max(axis=0) >= [len(types), words, words, words, 3]).any()):
-        raise FormatError(f"corrupt model: its table {EXAMPLES!r} refers to words that it does not have")
+        raise FormatError(f"the model is broken: its table {EXAMPLES!r} refers to words that are not in its vocabulary")
