@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from embeddings.errors import FormatError, OutputError
 
 HEADER_SIZE = 128  # bytes; fixed, as the number of items is known only at the end
-BLOCK = 1 << 18  # items mapped at a time
+BLOCK = 1 << 18  # items processed at a time
 
 MapIds = Callable[[NDArray[np.int32]], NDArray[np.int32]]
 

@@ -38,8 +38,8 @@ class Corpus:
     such line after a blank one; each row of a table and each item of an iterable is a document.
 
     Arguments:
-        sources: read one after another. Each is the path of a file or of a folder (its files are read recursively by
-            name; hidden ones are skipped), or a pattern such as "texts/*.gz"; "-" for standard input; "sample" for the
+        sources: read one after another. Each is the path of a file or of a folder (read recursively in the order of
+            names, without hidden files), or a pattern such as "texts/*.gz"; "-" for standard input; "sample" for the
             built-in sample, unless a file has that name; or an iterable of strings (documents, whose lines are
             sentences), of token lists (each a sentence and a document, used as they are), or with `text_column` of
             mappings (rows of a table). Files may be compressed with gzip, bzip2, zstd or xz, which is detected by
@@ -49,7 +49,7 @@ class Corpus:
             callable from a line to its tokens.
         case: "lower" converts tokens of text to lower case; "keep" leaves them unchanged.
         encoding_errors: "strict", "replace" or "ignore", for invalid UTF-8.
-        text_column: the column of tables that holds the text; the only column of strings if not given.
+        text_column: the column of tables that holds the text; by default, the only column of strings.
         tag_column: the column of tables that holds the tags of documents.
         rows: read only the first rows of tables, lines of plain text, or items of iterables, up to this total.
         max_types: the maximum number of distinct words in memory. If there are more, rare words are dropped. Then no
@@ -57,7 +57,7 @@ class Corpus:
             tokens; and only words with fewer occurrences can be missing.
         vocabulary: train exactly these words with these counts, whatever `min_count` and `max_vocab` are: a
             `Vocabulary`, or the path of an Arrow file, a saved model, or a text file of lines `word count`.
-        phrases: make tokens of phrases: `Phrases` to detect them, "auto" to detect them with default settings, a
+        phrases: phrases that become tokens: `Phrases` to detect them, "auto" to detect them with default settings, a
             `PhraseList`, or the path of a phrase list. Listed phrases are lower-cased like the text.
         joiner: the string between the words of a phrase.
         phrase_mode: "replace" replaces the words by the phrase; "alternate" keeps the words in every second occurrence.

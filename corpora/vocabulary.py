@@ -33,8 +33,8 @@ class Vocabulary:
     Arguments:
         words: distinct strings, or a pyarrow string array, which is converted to a list only if `words` is accessed.
         counts: the number of occurrences of each word.
-        total: the number of tokens of the corpus, including words outside of the vocabulary; the sum of the counts if
-            not given.
+        total: the number of tokens of the corpus, including words outside the vocabulary; by default, the sum of the
+            counts.
 
     Raises:
         SettingError: the lengths differ, counts are negative or not descending, or the total is less than their sum.

@@ -33,7 +33,7 @@ class WordTable:
 
     def __init__(self, max_types: int | None = None) -> None:
         self.max_undercount = 0
-        self.undercounts = np.empty(0, np.int64)  # the undercount limit of each surviving word
+        self.undercounts = np.empty(0, np.int64)  # maximum undercount of each word that survived the last pruning
         slots, records = np.full(1 << 12, -1, np.int32), np.zeros((1 << 11, 3), np.int64)
         self.arrays = TableArrays(slots, records, np.empty(1 << 16, np.uint8))
         self.state: NDArray[np.int64] = np.zeros(scanner.STATE_SIZE, np.int64)

@@ -39,7 +39,7 @@ class Pairs(NamedTuple):
 
     first: NDArray[np.int64]  # ids
     second: NDArray[np.int64]
-    between: NDArray[np.int64]  # 0 for no connectors, else their numbers as digits, in the base of how many there are
+    between: NDArray[np.int64]  # 0 for none, else their numbers as digits in base (number of connectors)
     counts: NDArray[np.int64]
     distinct: int  # the number of different pairs, including rare ones
 
@@ -55,7 +55,7 @@ def count_pairs(
 ) -> Pairs:
     """Return the pairs of adjacent words within sentences with at least `min_count` occurrences.
 
-    connectors: (size,) for each id 0, or the number of the connector (from 1), or BORDER if no pair may contain it.
+    connectors: (size,) per id: the number of a connector from 1, 0 for other words, BORDER for words in no pair.
     Up to MAX_CONNECTORS connectors may be between two words. scratch: a folder for sorted chunks.
     """
     size, base = len(tokens.counts), int(connectors.max(initial=0))
@@ -96,7 +96,7 @@ def sorted_runs(tokens: PhraseTokens, connectors: NDArray[np.int32], chunk: int)
 
 
 def spill(runs: Iterator[Run], scratch: Path) -> list[Run]:
-    """Return the runs: a single one in memory, several memory-mapped from disk."""
+    """Return the runs: a single one stays in memory, several are written to disk and memory-mapped."""
     parts: list[Run] = []
     for number, run in enumerate(runs):
         if number == 1:

@@ -13,7 +13,7 @@ from embeddings.corpora.reading.text_rows import ColumnSelection, Rows, rows_fro
 from embeddings.corpora.reading.utf8 import Utf8Decoder
 from embeddings.errors import CorpusError
 
-BATCH_SIZE = 1 << 21  # bytes of rows at a time, about
+BATCH_SIZE = 1 << 21  # approximate bytes of rows at a time
 MAX_ROWS = 4096  # rows at a time
 BUFFER_SIZE = 1 << 20  # bytes of a column that are read at a time
 

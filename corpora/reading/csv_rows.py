@@ -20,7 +20,7 @@ FIELD_LIMIT = Lock()  # held while `csv.field_size_limit`, which is global, is c
 def csv_rows(blocks: Iterable[bytes], name: str, columns: ColumnSelection, delimiter: str) -> Iterator[Rows]:
     """Yield the rows of a file that comes in blocks of valid UTF-8; its first row has the column names.
 
-    Cells in double quotes may contain delimiters, line ends, and quotes written twice. Outside of quotes a lone
+    Cells in double quotes may contain delimiters, line ends, and doubled quotes. Outside of quotes a lone
     carriage return ends a row too. If no text column is requested, the only column is used. Empty lines are skipped.
     """
     reader = CsvReader(blocks, name, delimiter)

@@ -5,7 +5,7 @@ from pathlib import PurePath
 
 from embeddings.errors import CorpusError
 
-# A file with at least this many NUL bytes, and more than one byte in SPARSE, is not text.
+# A file is not text if at least MIN_NULS, and at least one in SPARSE, of its first bytes are NUL.
 MIN_NULS = 64
 SPARSE = 20
 

@@ -21,7 +21,7 @@ def build_vectors(
     *,
     is_finite: bool = False,
 ) -> Vectors:
-    """Build and check vectors; `is_finite` says that the numbers are known to be finite.
+    """Build and check vectors; set `is_finite` if the numbers are known to be finite.
 
     Raises:
         FormatError: a duplicate word, a NaN or an infinity (the message names the word), or too many components.

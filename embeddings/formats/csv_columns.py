@@ -23,7 +23,7 @@ def read_columns(stream: BinaryIO, types: list[Any], *, delimiter: str, max_line
     """Record batches of a few MB with columns of these types, without quoting or nulls.
 
     Raises:
-        pyarrow.ArrowException: a line has a wrong number of fields, or a field does not parse.
+        pyarrow.ArrowException: a line has the wrong number of fields, or a field does not parse.
         LongLineError: a line has more than about `max_line` bytes.
     """
     import pyarrow as pa

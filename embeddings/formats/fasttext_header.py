@@ -74,7 +74,7 @@ class Header:
 
 
 def find_header(start: bytes) -> Header | None:
-    """Parse the first bytes of a file; without a magic number, implausible values give None and `version` is 0."""
+    """Parse the start of a file; without a magic number, `version` is 0, and implausible values give None."""
     has_magic = start[:4] == SIGNATURE.pack(MAGIC, 0)[:4]
     if len(start) < (MAX_HEADER_BYTES if has_magic else ARGUMENTS.size + SIZES.size):
         return None

@@ -75,7 +75,7 @@ def header_arguments(model: Model) -> dict[str, Any]:
 def write_file(
     path: Path, header: Header, vectors: Vectors, inputs: list[np.ndarray], output: np.ndarray | None
 ) -> None:
-    """Write header, dictionary and both matrices in chunks; unknown counts become 1."""
+    """Write header, dictionary and both matrices in chunks; if counts are unknown, 1 is written."""
     check_writable(vectors)
     rows = header.words + header.buckets
     if rows > INT32_MAX:

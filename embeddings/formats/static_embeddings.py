@@ -2,7 +2,7 @@
 
 The folders of Hugging Face, model2vec and sentence-transformers store static embeddings this way. The last row is zero
 and represents unknown words, so that they do not change the direction of a text's mean; reading drops it. Counts, if
-known, are another tensor, which those tools ignore.
+known, are stored in another tensor, which those tools ignore.
 """
 
 import json

@@ -89,7 +89,7 @@ def read_lines(path: Path, layout: Layout) -> RowBuffer:
 
 
 def new_row_buffer(path: Path, layout: Layout) -> RowBuffer:
-    """A buffer, preallocated if the size of an uncompressed file has confirmed the word count of its header."""
+    """A row buffer, preallocated for an uncompressed file, whose size has confirmed the word count."""
     return RowBuffer(path, layout.dim, None if file_compression(path) else layout.words)
 
 

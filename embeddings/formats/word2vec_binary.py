@@ -25,7 +25,7 @@ MAX_WORD_BYTES = 1 << 16
 
 
 def sniff(start: bytes) -> float:
-    """Half certain for a word2vec header; the text format has the same header and examines more bytes."""
+    """0.5 for a word2vec header: the text format has the same header, and its sniffer examines more bytes."""
     return 0.5 if find_header(start) else 0
 
 

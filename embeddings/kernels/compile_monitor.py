@@ -14,7 +14,7 @@ from embeddings.support.logs import log, notice
 
 
 class CompileMonitor(event.Listener):  # type: ignore[misc]
-    """Listens to numba's compilations; the time of nested ones counts once."""
+    """Listens to numba's compilations; nested compilations count once."""
 
     def __init__(self) -> None:
         self.seconds = 0.0  # wall time of all compilations of this process so far

@@ -1,4 +1,4 @@
-"""Scores and gradients of concatenated windows, computed straight from the rows they consist of.
+"""Scores and gradients of concatenated windows, computed directly from the rows they consist of.
 
 A window is `slots` rows of `width` numbers; a target is one row of `slots * width` numbers. No hidden row is built:
 each slot is multiplied with its part of a target in place. All windows share the negative samples o_j; window i also

@@ -7,7 +7,7 @@ from embeddings.kernels.jit import entry_point
 
 @entry_point
 def gather_lines(ids: np.ndarray, starts: np.ndarray, stops: np.ndarray, output: np.ndarray, lines: np.ndarray) -> None:
-    """Copy `ids[starts[i]:stops[i]]` one after another into `output`; `lines` (sentences + 1,) get their boundaries."""
+    """Copy `ids[starts[i]:stops[i]]` one after another into `output`; `lines` (sentences + 1,) gets their bounds."""
     at = 0
     lines[0] = 0
     for i in range(starts.shape[0]):

@@ -32,7 +32,7 @@ class RowCache(NamedTuple):
 
 @inline
 def cached_row(table: np.ndarray, cache: RowCache, row: int) -> int:
-    """The address of a row for one use: of the thread's copy if it is cached, else in the table."""
+    """The address of a row that is about to be used: the thread's copy if it is cached, else the row of the table."""
     if row >= cache.uses.shape[0]:
         return int(address(table, row))
     if cache.uses[row] % SYNC_INTERVAL == 0:

@@ -16,7 +16,7 @@ from embeddings.kernels.matrix_products import SCORE_TILE, UPDATE_TILE
 from embeddings.kernels.row_cache import MAX_CACHED_ROWS, RowCache
 from embeddings.kernels.row_operations import PADDING, address, copy_row, score, sum_rows, update
 
-LOSS_INTERVAL = 64  # the loss of one in this many steps is measured
+LOSS_INTERVAL = 64  # steps from one loss measurement to the next
 LOSS, PAIRS, UNTIL_SAMPLE, STEPS = range(4)  # of `StepBuffers.tally`
 TABLE_ADDRESS, ROW_BYTES, SINK_ADDRESS = range(3)  # of `StepBuffers.frozen_sink`
 SINK_START = 8  # int64 items before the sink row: a cache line

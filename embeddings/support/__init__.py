@@ -1,1 +1,1 @@
-"""Helpers that know nothing of embeddings: files, the cache folder, JSON and Arrow, logging, the machine."""
+"""Helpers that are not specific to embeddings: files, the cache folder, JSON, Arrow, logging, system resources."""

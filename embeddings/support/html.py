@@ -10,7 +10,7 @@ UNPRINTABLE = ("Cc", "Cs", "Cn", "Co", "Cf")  # Unicode categories: controls, lo
 
 
 class Html(str):
-    """A string that is HTML already."""
+    """A string that is already HTML."""
 
     def __html__(self) -> str:
         return self
@@ -38,7 +38,7 @@ def word(value: str) -> Html:
 
 
 def table(header: "list[object]", rows: "list[list[object]]") -> Html:
-    """Build a table that scrolls sideways; cells that are td or th elements already are kept."""
+    """Build a table that scrolls sideways; existing td or th elements are kept."""
     head = tag("tr", *(cell(value, "th") for value in header))
     body = (tag("tr", *(cell(value, "td") for value in row)) for row in rows)
     return tag("div", tag("table", tag("thead", head), tag("tbody", *body)), class_="scroll")
