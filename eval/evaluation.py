@@ -36,7 +36,7 @@ def evaluate(
         window: words on either side that a tagger sees.
         text_column: column of the documents; `label_column` of their labels.
         use_trained_vectors: use the document vectors learned in training, by document number, and infer none.
-        name_column: the same, by the names in this column.
+        name_column: like `use_trained_vectors`, by the names in this column.
 
     Raises:
         SettingError: nothing is requested, a setting is out of range, or the vectors lack what a set requires.

@@ -20,7 +20,7 @@ NO_TIME = {"cpu": 0.0, "wall": 0.0}
 
 @dataclass
 class Clock:
-    """The time of training, that spent on measuring alone, and the words read in all epochs, if known."""
+    """Training time, the time spent only on measuring, and the words read over all epochs, if known."""
 
     training: Seconds = field(default_factory=NO_TIME.copy)
     overhead: Seconds = field(default_factory=NO_TIME.copy)  # the parent process subtracts it from the total
@@ -29,14 +29,14 @@ class Clock:
 
 @contextmanager
 def timing(seconds: Seconds) -> Iterator[None]:
-    """Take CPU (user and system, all threads) and wall seconds of the block."""
+    """Measure CPU (user and system, all threads) and wall seconds of the block."""
     cpu, wall = process_time(), perf_counter()
     yield
     seconds.update(cpu=process_time() - cpu, wall=perf_counter() - wall)
 
 
 def run_embeddings(job: Job, clock: Clock) -> None:
-    """Our trainer alone: the corpus is encoded and the kernels are loaded before; nothing is saved."""
+    """Our trainer alone: the corpus is encoded and kernels are loaded beforehand; nothing is saved."""
     from dataclasses import replace
 
     from embeddings import registry

@@ -1,4 +1,4 @@
-"""Resuming a benchmark: keeps completed runs, so that only missing ones are done."""
+"""Resuming a benchmark without repeating completed runs."""
 
 import json
 from collections.abc import Sequence

@@ -41,7 +41,7 @@ class Tool:
 
     @property
     def is_installed(self) -> bool:
-        """Whether it can be imported, found without importing it."""
+        """Whether it can be imported, checked without importing it."""
         return find_spec(self.module) is not None
 
     @property

@@ -63,8 +63,8 @@ def read_questions(name: str | os.PathLike[str]) -> Questions:
 
     Four words (Google): a, b, c and the answer; a line ": section" begins a section. Three words (MSR): a, b and c; the
     same line of a second file, whose ending is ".answers", holds the section and the answer. Two words (BATS): a word
-    and its partners, "word TAB one/other"; every ordered pair of lines is a question, asked with
-    the first partner and answered by any. A folder of BATS files is a set with one section per file.
+    and its partners, "word TAB one/other"; every ordered pair of lines is a question, asked with the first partner and
+    answered by any. A folder of BATS files is a set with one section per file.
     """
     folder = Path(name)
     if folder.is_dir():

@@ -16,8 +16,8 @@ MAX_NUMBERS, MAX_QUERIES = 1 << 28, 1_000_000
 class QuerySet:
     """Vectors, and queries (queries, dim) for them.
 
-    `query_rows` (queries,) are the rows that the queries are themselves, which do not count as neighbours; None if the
-    queries are not rows.
+    `query_rows` (queries,) are the queries' own rows, which do not count as neighbours; None if the queries
+    are not rows.
     """
 
     name: str

@@ -47,8 +47,8 @@ def score_analogy(
 ) -> list[AnalogyScores]:
     """Which questions are answered correctly, for each of `methods` and `restrict`: by section, by kind, and all.
 
-    As gensim's `evaluate_word_analogies`, except that gensim considers five candidates only: where all five are case
-    variants of a, b and c it counts a miss, and here the next candidate is taken.
+    Like gensim's `evaluate_word_analogies`, except that gensim considers only five candidates: if all five are case
+    variants of a, b and c, gensim counts a miss, but this function takes the next candidate.
     """
     from embeddings.eval.measures.analogy_scores import score_questions  # imports numba
 

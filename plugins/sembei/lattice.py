@@ -60,7 +60,7 @@ class LatticeBlock(NamedTuple):
 
 
 def new_lattice(longest: int, negatives: int, size: int = LATTICE_SIZE) -> LatticeBlock:
-    """An empty block for n-grams of up to `longest` tokens, small enough for a core's own cache."""
+    """An empty block for n-grams of up to `longest` tokens, small enough for a core's private cache."""
     noise = noise_groups(longest) * negatives
     size = max(min(size, MAX_BLOCK_NOISE // noise), longest + 1)
     rows = np.full((longest + size + 1, longest), NONE, np.int32)

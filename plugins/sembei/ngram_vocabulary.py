@@ -78,7 +78,7 @@ def frequent_ngrams(
     are joined by "_".
 
     Arguments:
-        per_length: how many of the most frequent n-grams to take of each length; the last number is for all further
+        per_length: how many of the most frequent n-grams to take of each length; the last number is for all greater
             lengths. Equal counts are ordered by token, in code point order.
         max_vocab: how many n-grams to take of these, over all lengths.
         cross_lines: n-grams may cross line ends, but not document ends.

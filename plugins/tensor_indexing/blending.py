@@ -2,7 +2,7 @@
 
 The squared error is least for the expected vector, which is short in directions that two words predict poorly; but
 these directions distinguish phrases, so the true phrase ranks below more common ones. x + y keeps them: a share of it
-costs little squared error and improves ranks much.
+costs little squared error and greatly improves ranks.
 """
 
 import numpy as np
@@ -38,9 +38,9 @@ def best_share(
 ) -> float:
     """The share among `SHARES` with the best mean reciprocal rank of `dev` among all phrases of both parts.
 
-    Only shares count whose squared error on dev is below that of full additive composition (parameters `linear`) by
+    Eligible are shares whose squared error on dev is below that of full additive composition (parameters `linear`) by
     the standard error of the difference, so that few phrases allow less (the one-standard-error rule: Breiman,
-    Friedman, Olshen and Stone 1984, section 3.4.3). If none is, the share with the least error is returned.
+    Friedman, Olshen and Stone 1984, section 3.4.3). If there is none, the share with the least error is returned.
     """
     function = TensorIndexing()
     fitted, additive = function.predict(parameters, dev.x, dev.y), np.float32(scale) * (dev.x + dev.y)

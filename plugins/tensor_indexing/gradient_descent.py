@@ -75,7 +75,7 @@ def run_epoch(
     rate: float,
     rng: np.random.Generator,
 ) -> float:
-    """Learn from every phrase once, in random order, updating `current` in place; returns the error on the way."""
+    """Learn from every phrase once, in random order, updating `current` in place; returns the error meanwhile."""
     order, total = rng.permutation(len(train.x)), 0.0
     for start in range(0, len(order), batch):
         x, y, z = (rows[order[start : start + batch]] for rows in train)

@@ -124,7 +124,7 @@ def to_examples(words: Vocabulary, phrases: "Iterable[Triple]", *, typed: bool =
 
 
 def split(phrases: np.ndarray, held_out: float, seed: int) -> np.ndarray:
-    """The part of each example (examples,) from the rows of its phrase; `held_out` are dev, as many test."""
+    """The part of each example (examples,) from the row of its phrase; dev and test are a share of `held_out` each."""
     tokens, position = np.unique(phrases, return_inverse=True)
     order = np.random.default_rng(seed).permutation(len(tokens))
     each = round(len(tokens) * held_out)

@@ -84,8 +84,8 @@ class TensorIndexing(CompositionSettings, BaseSettings):  # type: ignore[misc, v
         Raises:
             CorpusError: the corpus is corrupt, or has too few phrases.
             SettingError: the trainer of words does not support an option.
-            TrainingError, Interrupted: as the trainer of words. If fitting is interrupted, the model has words
-                alone; checkpoints are always those of the words.
+            TrainingError, Interrupted: as the trainer of words. If fitting is interrupted, the model has only
+                words; checkpoints are always those of the words.
         """
         threads, seed = check_threads_and_seed(threads, seed)
         if run_options is not None:
