@@ -1,4 +1,4 @@
-"""Word embeddings: train, evaluate, search and export them.
+"""Train, evaluate, search and export word embeddings.
 
     import embeddings as em
 
@@ -92,7 +92,7 @@ MODULES = {
 if not TYPE_CHECKING:  # so that type checkers report unknown names
 
     def __getattr__(name: str) -> Any:
-        if name not in MODULES and name[:1].isupper():  # may be the class of a trainer, of any package
+        if name not in MODULES and name[:1].isupper():  # may be the class of an installed trainer
             from embeddings import registry
 
             for trainer, entries in registry.find_all("trainer").items():

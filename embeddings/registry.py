@@ -64,7 +64,7 @@ def import_plugin(kind: str, name: str, entries: list[EntryPoint]) -> Any:
 
 
 def create(kind: str, name: str, settings: Mapping[str, Any]) -> Any:
-    """A plugin whose fields are its settings, with these settings."""
+    """Create a plugin, a dataclass whose fields are its settings."""
     plugin = load(kind, name)
     check_settings(name, [field.name for field in dataclasses.fields(plugin)], settings)
     return plugin(**settings)
@@ -75,5 +75,5 @@ def check_settings(name: str, setting_names: Sequence[str], settings: Iterable[s
     for setting in settings:
         if setting not in setting_names:
             advice = hint(setting, setting_names)
-            remedy = f": {advice}" if advice else f"; it has: {', '.join(sorted(setting_names)) or 'none'}"
+            remedy = f": {advice}" if advice else f"; its settings: {', '.join(sorted(setting_names)) or 'none'}"
             raise SettingError(f"{name} has no setting {setting!r}{remedy}")

@@ -45,7 +45,7 @@ ADVICE = {  # names without a counterpart
     **dict.fromkeys(("neighbours",), "use the command benchmark-indexes"),
     **dict.fromkeys(("compare",), "use the command compare"),
     **dict.fromkeys(("savevocab",), "use the command vocabulary"),
-    **dict.fromkeys(("binary",), "choose the format by the ending of the output, such as .bin or .txt"),
+    **dict.fromkeys(("binary",), "choose the format by the extension of the output, such as .bin or .txt"),
 }
 
 
@@ -55,7 +55,7 @@ def normalize_name(name: str) -> str:
 
 
 def our_name(name: str, known: Iterable[str]) -> str | None:
-    """The one of the `known` settings that `name` means, or that is spelled most like it; None if there is none."""
+    """The setting among `known` that `name` means, or whose spelling is closest; None if there is none."""
     spellings = {normalize_name(setting): setting for setting in known}
     key = normalize_name(name)
     our_spelling = normalize_name(OUR_NAMES.get(key, name))

@@ -188,8 +188,8 @@ class NegativeSampling(Settings):
     )
     negative_sharing: Literal["batch", "window"] = option(
         "batch",
-        "All contexts in a window share one set of negative samples. batch: 8 windows that have no word in common "
-        "share it too, which is faster; window: each window draws its own.",
+        "Which positives share one set of negative samples. batch: those of 8 windows without common words, which "
+        "is faster; window: those of one window.",
     )
 
     @property

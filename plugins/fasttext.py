@@ -138,8 +138,8 @@ class FastText(WindowTrainer):
     learning_rate: float = option(0.05, "Initial learning rate; it decays linearly over all epochs.", gt=0, le=100)
     negative_sharing: Literal["batch", "window"] = option(
         "window",
-        "All contexts in a window share one set of negative samples. window: each window draws its own; batch: 8 "
-        "windows that have no word in common share it, which is faster but gives worse vectors.",
+        "Which positives share one set of negative samples. window: those of one window; batch: those of 8 windows "
+        "without common words, which is faster but gives worse vectors.",
     )
     min_n: int = option(
         3, "Minimum n-gram length in characters, counting the word boundaries < and >.", ge=0, le=MAX_NGRAM_LENGTH

@@ -69,9 +69,9 @@ class SkipGram(WindowTrainer):
     trainer_name = "skipgram"
     negative_sharing: Literal["batch", "window", "none"] = option(  # type: ignore[assignment]  # wider, but frozen
         "batch",
-        "All contexts in a window share one set of negative samples. batch: 8 windows that have no word in common "
-        "share it too, which is faster; window: each window draws its own; none: each pair of context and centre draws "
-        "its own, as in word2vec, which is several times slower without better vectors.",
+        "Which positives share one set of negative samples. batch: those of 8 windows without common words, which "
+        "is fastest; window: those of one window; none: each draws its own, as in word2vec, which is several times "
+        "slower without better vectors.",
     )
 
     def __post_init__(self) -> None:

@@ -1,5 +1,6 @@
 """The command line: each command parses its options, calls the library and prints the result."""
 
+import difflib
 import os
 import sys
 import traceback
@@ -87,6 +88,16 @@ class CommandLine(click.Group):
             return None
         command: click.Command = import_module(f"embeddings.cli.{cmd_name.replace('-', '_')}").command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command named by the first argument; the error for an unknown one suggests a similar name."""
+        name, known = args[0], self.list_commands(ctx)
+        if name not in known and not name.startswith("-") and not ctx.resilient_parsing:
+            close = difflib.get_close_matches(name, known, n=1)
+            raise click.UsageError(f"No such command {name!r}. {f'Use {close[0]}.' if close else 'See --help.'}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The commands by section, without importing any."""

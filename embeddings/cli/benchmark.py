@@ -42,7 +42,11 @@ def repeatable(settings: type, name: str) -> click.Option:
             multiple=True,
             default=["skipgram", "cbow"],
         ),
-        option("--peer", "gensim or fasttext.  [default: all that are installed and support the model]", multiple=True),
+        option(
+            "--peer",
+            "Compare with gensim or fasttext.  [default: all that are installed and support the model]",
+            multiple=True,
+        ),
         repeatable(Dimension, "dim"),
         repeatable(NegativeSampling, "negatives"),
         *from_shared(ContextWindow, "window"),
@@ -51,11 +55,11 @@ def repeatable(settings: type, name: str) -> click.Option:
         option("--threads", "Number of threads of each tool.  [default: all cores]", (1, 1024), multiple=True),
         option("--seeds", "Runs per tool, one random seed each.", 1, default=3),
         *(option for option in corpus_options.options() if option.name in TOKENIZATION),
-        option("--text-column", "Column of the text of a table.", "NAME"),
+        option("--text-column", "Text column of a table.", "NAME"),
         option(
             "--label-column",
-            "Column of document labels, on which document models are evaluated: CORPUS is TRAIN TEST and any "
-            "unlabelled files; all are trained on, a classifier is fitted to TRAIN and scored on TEST.",
+            "Column of document labels, for document models. CORPUS is then TRAIN, TEST and any unlabelled files; "
+            "models train on all files, a classifier is fitted to TRAIN and scored on TEST.",
             "NAME",
         ),
         *(dataset_option(f"--{kind}", help) for kind, (_, help) in TEST_SETS.items()),
@@ -69,10 +73,10 @@ def command(
     text_column: str | None, label_column: str | None, keep: bool, as_json: bool, force: bool, resume: bool,
     quiet: bool, **options: Any,
 ) -> None:  # fmt: skip
-    """Train the same models on CORPUS with this package and with gensim and fastText, and compare them.
+    """Train the same models on CORPUS with this package, gensim and fastText, and compare them.
 
     For each model, dim and number of negatives, the tools run in turn in fresh processes with the same settings. The
-    output folder gets results.csv (all runs), results.md (the table that is printed), results.png and machine.json.
+    output folder contains results.csv (all runs), results.md (the printed table), results.png and machine.json.
     """
     from embeddings.cli.progress_bar import ReadingBar
     from embeddings.corpora import Corpus

@@ -27,14 +27,14 @@ from embeddings.support.plots import check_figure_path
         option(
             "--index indexes",
             "An index, such as lsh:bits=512, or a saved one, optionally with other search settings, such as "
-            "v.lsh:rerank=500.  [default: --grid]",
+            "v.lsh:rerank=500.  [default: those of --grid]",
             "PATH|KIND[:NAME=VALUE,...]",
             multiple=True,
         ),
         option(
             "--grid",
-            "speed: every kind with several settings. rank: the rank of the best neighbour found by random "
-            "hyperplanes.  [default: rank for random points, else speed; both with --results]",
+            "speed: measure every kind with several settings. rank: measure the rank of the best neighbour found by "
+            "random hyperplanes.  [default: rank for random points, else speed; both with --results]",
             ["speed", "rank"],
         ),
         option("--queries", "Number of queries.", 1, default=1000),
@@ -84,7 +84,7 @@ def check(
 ) -> None:  # fmt: skip
     """Refuse invalid options, inputs and outputs before any work."""
     if plot and len(vectors) > 1:
-        raise click.UsageError("--plot requires exactly one VECTORS")
+        raise click.UsageError("--plot requires exactly one VECTORS argument")
     if grid and indexes:
         raise click.UsageError("--grid cannot be combined with --index")
     if force and not (plot or results):

@@ -10,7 +10,7 @@ from embeddings.errors import RegistryError
 
 
 class SectionedCommand(click.Command):
-    """A command whose help lists its options by section; `other` is the section of those that are in none."""
+    """A command whose help lists its options by section; `other` is the section of all remaining options."""
 
     def __init__(self, *args: Any, sections: Mapping[str, Sequence[str]], other: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -55,8 +55,7 @@ class PluginGroup(click.Group):
             try:
                 registry.load(self.kind, args[0])
             except RegistryError as error:
-                group = registry.GROUPS[self.kind]
-                raise click.UsageError(f"{error}. Packages add more by the entry point group {group!r}") from error
+                raise click.UsageError(str(error)) from error
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -32,10 +32,10 @@ def command(
     vectors: tuple[str, ...], sections: bool, concat_with: tuple[str, ...], as_json: bool, allow_pickle: bool,
     errors: str, **options: Any,
 ) -> None:  # fmt: skip
-    """Test whether the scores of each two of VECTORS differ.
+    """Test whether the scores of VECTORS differ, pair by pair.
 
-    Both are scored on the items for which both have vectors. `low` to `high` is a 95 % confidence interval of the
-    difference, `p` the p-value of the paired test.
+    Each pair is scored on the items for which both have vectors. `low` to `high` is a 95 % confidence interval
+    of the difference, `p` the p-value of the paired test.
     """
     if len(vectors) < 2:
         raise click.UsageError("compare requires at least two VECTORS")
@@ -46,13 +46,13 @@ def command(
     try:
         deque(evaluation.scores(), maxlen=0)
         finished = True
-    finally:  # if one of VECTORS fails, the comparisons of those before are printed
+    finally:  # if one of VECTORS fails, print the comparisons of the ones before it
         comparisons = suites.compare_scores(evaluation.by_vectors)
         if comparisons or finished:
             rows = map(dataclasses.asdict, comparisons) if as_json else table_rows(comparisons, sections)
             print_rows(list(rows), as_json)
     if not comparisons:
-        note("nothing to compare: no set has a value for two of VECTORS on common items")
+        note("nothing to compare: no test set has items for which two of VECTORS have scores")
 
 
 def table_rows(comparisons: list[Comparison], sections: bool) -> list[dict[str, Any]]:

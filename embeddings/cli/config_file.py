@@ -23,7 +23,7 @@ def read_config(ctx: click.Context, parameter: click.Parameter, path: str | None
         text = Path(path).read_text(encoding="utf-8")
         longest = max(map(len, text.split("\n")))
         if len(text) > MAX_LENGTH or longest > MAX_LINE_LENGTH:  # memory grows with the square of a key's parts
-            sizes = f"{MAX_LENGTH} characters and lines of {MAX_LINE_LENGTH}, got {len(text)} and {longest}"
+            sizes = f"{MAX_LENGTH} characters, {MAX_LINE_LENGTH} in a line; got {len(text)}, {longest} in a line"
             raise click.UsageError(f"{path} must have at most {sizes}")
         content = tomllib.loads(text)
     except OSError as error:

@@ -16,14 +16,14 @@ def options(tokenizer: str = "words") -> list[click.Parameter]:
     return [
         option(
             "--tokenizer",
-            "words (runs of letters, marks and digits), whitespace, characters (with combining marks, without "
-            "spaces), codepoints (spaces included), or an installed one.",
+            "How to split text: words (runs of letters, marks and digits), whitespace, characters (with combining "
+            "marks, without spaces), codepoints (spaces included), or an installed tokenizer.",
             default=tokenizer,
         ),
         option("--case", "Convert text to lower case, or keep its case.", ["lower", "keep"], default="lower"),
         option(
             "--encoding-errors",
-            "Where text is not valid UTF-8: fail, insert U+FFFD, or drop the bytes.",
+            "Where text is not valid UTF-8: fail, insert U+FFFD, or omit the bytes.",
             ENCODING_ERRORS,
             default="strict",
         ),
@@ -37,7 +37,7 @@ def options(tokenizer: str = "words") -> list[click.Parameter]:
         option("--rows", "Read only the first N rows or lines.", 1, metavar="N"),
         option(
             "--max-types",
-            "Keep at most N distinct words in memory: rare words may be lost, and counts be too low by up to 2/N of "
+            "Keep at most N distinct words in memory. Rare words may be lost and counts may be too low by up to 2/N of "
             "the tokens; the maximum undercount is reported.",
             1,
             metavar="N",
@@ -48,11 +48,11 @@ def options(tokenizer: str = "words") -> list[click.Parameter]:
 def phrase_options() -> list[click.Parameter]:
     """Which phrases become tokens, and how."""
     return [
-        option("--phrases", "Join the phrases of this file into tokens; auto detects phrases.", "FILE|auto"),
+        option("--phrases", "Join the phrases listed in this file into tokens; auto detects phrases.", "FILE|auto"),
         option("--joiner", "String that joins the words of a phrase.", default="_"),
         option(
             "--phrase-mode",
-            "Replace the words of a phrase always, or at every second occurrence, so that both are trained.",
+            "Replace every occurrence of a phrase by its token, or every second, so that its words are trained too.",
             ["replace", "alternate"],
             default="replace",
         ),

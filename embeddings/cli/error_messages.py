@@ -34,5 +34,10 @@ def unknown_option(error: click.NoSuchOption, arguments: Sequence[str]) -> str:
     parameters = error.ctx.command.get_params(error.ctx) if error.ctx else []
     flags = [flag[2:] for one in parameters for flag in (*one.opts, *one.secondary_opts) if flag.startswith("--")]
     option = our_name(name, flags)
-    remedy = f"Use --{option}." if option else (hint(name, flags) or "see --help").capitalize() + "."
+    if option:
+        remedy = f"Use --{option}."
+    elif error.ctx and isinstance(error.ctx.command, click.Group):
+        remedy = f"Put options after the subcommand; see {error.ctx.command_path} --help."
+    else:
+        remedy = (hint(name, flags) or "see --help").capitalize() + "."
     return f"No such option: {printable(name)}. {remedy}"

@@ -42,9 +42,9 @@ def command(
     vectors: tuple[str, ...], sections: bool, concat_with: tuple[str, ...], report: str | None,
     show_neighbours_of: tuple[str, ...], force: bool, as_json: bool, allow_pickle: bool, errors: str, **options: Any,
 ) -> None:  # fmt: skip
-    """Score VECTORS, one or several files, on test sets.
+    """Score one or more VECTORS on test sets.
 
-    Without options the sets are wordsim353, simlex999 and google-analogies. `covered` of `total` items have vectors;
+    The default sets are wordsim353, simlex999 and google-analogies. `covered` of `total` items have vectors;
     analogies are answered among all words and among the 30,000 most frequent. `low` to `high` is a 95 % confidence
     interval: bootstrap, or Wilson's for proportions. With --json, `protocol` says how unknown words, ties and
     duplicates are treated.
@@ -83,7 +83,7 @@ def loader(concat_with: Sequence[str], **read_options: Any) -> Callable[[str], E
 
 @dataclass
 class Evaluation:
-    """Evaluates one file of vectors after the other; collects the scores and, if asked, the vectors."""
+    """Evaluates files of vectors in turn; collects the scores and, with `keep_vectors`, the vectors."""
 
     suite: Suite
     paths: Sequence[str]

@@ -32,7 +32,7 @@ from embeddings.vectors.vectors import Vectors
         option("--words", "Export only the first N words, or those listed in a file.", "N|FILE"),
         option(
             "--dtype",
-            "For safetensors, parquet, arrow; float16 also for npy and huggingface.  [default: float32]",
+            "Number type for safetensors, parquet, arrow; float16 also for npy and huggingface.  [default: float32]",
             ["float32", "float16", "int8"],
         ),
         option("--language", "Language of a spacy export, such as en.  [default: xx]", "CODE"),

@@ -61,11 +61,11 @@ def command(
     *, vectors: str, out: str, force: bool, threads: int | None, seed: int, joiner: str | None, as_json: bool,
     quiet: bool, allow_pickle: bool, errors: str, **settings: Any,
 ) -> None:  # fmt: skip
-    """Fit composition functions for two-word phrases to VECTORS of words and phrases, which do not change.
+    """Fit composition functions for two-word phrases to VECTORS of words and phrases.
 
-    VECTORS is a saved model or a file in any format. Phrases are those of --phrase-list, or all words that are two
-    other words joined by --joiner, such as red_car. OUT is a model for `embeddings compose` and `embeddings evaluate
-    --phrases`. To train vectors and functions together, use `embeddings train tensor-indexing`.
+    VECTORS is a saved model or a file in any format, and does not change. Phrases are those of --phrase-list, or all
+    words that are two other words joined by --joiner, such as red_car. OUT is a model for `embeddings compose` and
+    `embeddings evaluate --phrases`. To train vectors and functions together, use `embeddings train tensor-indexing`.
     """
     trainer = registry.load("trainer", "tensor-indexing")(**settings)
     check_target(out, force=force)

@@ -15,7 +15,7 @@ from embeddings.cli.output import note, print_json, print_pairs
         click.Argument(["path"]),
         option("--full", "Read everything: count lines of text, check every vector.", bool),
         ALLOW_PICKLE,
-        option("--curve", "Instead, plot the loss by epoch of a model or training log (.png, .svg or .pdf).", "FILE"),
+        option("--curve", "Plot the loss by epoch of a model or training log instead (.png, .svg or .pdf).", "FILE"),
         FORCE,
         JSON,
     ],
@@ -24,7 +24,7 @@ def command(path: str, full: bool, allow_pickle: bool, curve: str | None, force:
     """Describe a file or folder, and how a model was trained.
 
     PATH may be a model, a training log, checkpoints, a cached corpus, vectors in any format, a vocabulary, a phrase
-    list, or text, compressed or not. Without --full only the start of a file is read (and the end of a log).
+    list, or text, compressed or not. Without --full, only the start of a file (and the end of a log) is read.
     """
     if curve is not None:
         from embeddings.training.loss_curve import draw_loss_curve

@@ -16,12 +16,13 @@ CONTINUE = "--continue"
 
 
 def options() -> list[click.Parameter]:
-    """The options."""
+    """The options of `train` that initialise a model."""
     return [
-        option("--init", "Initialize words from these pretrained vectors; other words randomly.", "VECTORS"),
+        option("--init", "Initialise words from these pretrained vectors, and other words randomly.", "VECTORS"),
         option(
             "--init-duplicates",
-            "For pretrained words that are equal in lower case.  [default: most-frequent]",
+            "Vector of a word that several pretrained words match in lower case: that of the most frequent, or the "
+            "average. exact matches only identical spellings.  [default: most-frequent]",
             ["most-frequent", "average", "exact"],
         ),
         option("--freeze", "Do not update the pretrained vectors of --init.", bool),
@@ -38,7 +39,7 @@ def options() -> list[click.Parameter]:
 
 
 def use_model_settings(ctx: click.Context, parameter: click.Parameter, path: str | None) -> Model | None:
-    """Load the model and make its settings the defaults of the command; those of a configuration file win."""
+    """Load the model and make its settings the defaults of the command; a configuration file overrides them."""
     if path is None:
         return None
     ctx.meta[CONTINUED_MODEL] = path

@@ -50,7 +50,12 @@ THREADS = option("--threads", "Number of threads.  [default: all cores]", (1, 10
 ALLOW_PICKLE = option("--allow-pickle", "Read gensim's own files, which can execute code: trusted sources only.", bool)
 VECTOR_INPUT = (  # of commands that read vectors: keyword arguments of `embeddings.load`
     ALLOW_PICKLE,
-    option("--encoding-errors errors", "For words that are not valid UTF-8.", ENCODING_ERRORS, default="strict"),
+    option(
+        "--encoding-errors errors",
+        "Where words are not valid UTF-8: fail, insert U+FFFD, or omit the bytes.",
+        ENCODING_ERRORS,
+        default="strict",
+    ),
 )
 SEARCH = (  # of commands that print neighbours
     option("--top", "Number of results.", 1, default=10),

@@ -89,12 +89,12 @@ def cell(value: Any) -> str:
 
 
 def printable(text: str) -> str:
-    """Text with control characters escaped, so that foreign text cannot steer the terminal or break a table."""
+    """Text with control characters escaped, so that untrusted text cannot control the terminal or break a table."""
     return UNPRINTABLE.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def pad(text: str, width: int, right: bool) -> str:
-    """Text filled with spaces."""
+    """Text padded with spaces to a width."""
     fill = " " * (width - display_width(text))
     return fill + text if right else text + fill
 

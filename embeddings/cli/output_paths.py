@@ -82,7 +82,7 @@ def check_not_input(targets: Sequence[Path], inputs: Inputs, *, replaceable: Seq
 
 
 def check_log(log: str | None, out: str) -> None:
-    """Refuse a log file that is an input or output, or lies inside one; a log in an input folder is fine."""
+    """Refuse a log in an output, or in place of an input; a new log in an input folder is allowed."""
     if log is None:
         return
     is_log = not os.path.lexists(log) or (Path(log).is_file() and is_log_file(Path(log)))

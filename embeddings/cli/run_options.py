@@ -23,23 +23,25 @@ NAMES = ("checkpoint_every", "resume", "log", "stop_similarity", "stop_analogy",
 
 
 def options() -> list[click.Parameter]:
-    """The options."""
+    """The options of `train` that control a run."""
     return [
         option(
             "--checkpoint-every",
-            "Write a checkpoint to OUT.checkpoints at an interval of time (30s, 10m, 1h) or training words (500kw, "
-            "5Mw). auto: every minute, or less often so that it takes below 1 % of the time. never: none.",
+            "Interval of checkpoints, written to OUT.checkpoints: a time (30s, 10m, 1h) or a number of training words "
+            "(500kw, 5Mw). auto: a minute, or longer if writing would take more than 1 % of the time. never: none.",
             "INTERVAL",
             default="auto",
         ),
         option("--resume", "Resume from the last checkpoint, if there is one.", bool),
-        option("--log", "Write progress as JSON lines; --resume appends to them.", "FILE"),
+        option("--log", "Write progress to this file as JSON lines; --resume appends.", "FILE"),
         option(
             "--stop-similarity",
-            "Score each epoch on this set, stop when the score no longer improves, and save the best epoch.",
+            "Score each epoch on this similarity set, stop when the score no longer improves, and save the best epoch.",
             "NAME|FILE",
         ),
-        option("--stop-analogy", "The same with analogies; with both options, the mean score.", "NAME|FILE"),
+        option(
+            "--stop-analogy", "Like --stop-similarity, with analogies; both together use the mean score.", "NAME|FILE"
+        ),
         option("--stop-patience", "Stop after this many epochs without improvement.  [default: 2]", 1),
     ]
 

@@ -130,7 +130,7 @@ def report_missing_parts(settings: Any, out: str) -> None:
 
 
 def report_interrupt(record: dict[str, Any], how: RunOptions, out: str) -> None:
-    """Report how far an interrupted run came, and how to continue it."""
+    """Report how far an interrupted run got, and how to continue it."""
     message = f"interrupted after {record['words']:,} of {record['total_words']:,} words; saved to {out}"
     if how.checkpoints is not None and how.checkpoints.paths():
         run_options.record_saved_output(how.checkpoints, out)
@@ -155,10 +155,10 @@ def summary(model: Model, out: str, interrupted: bool) -> dict[str, Any]:
 
 
 class TrainerGroup(PluginGroup):
-    """The trainers; with --continue the name of the trainer may be left out."""
+    """The trainers; with --continue the name of the trainer may be omitted."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments, the trainer's name in front."""
+        """Parse the arguments, after adding the name of the trainer if it is omitted."""
         return super().parse_args(ctx, init_options.add_trainer_name(args))
 
 

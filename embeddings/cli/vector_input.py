@@ -8,7 +8,7 @@ from embeddings.vectors.vectors import Vectors
 
 
 def check_paths(paths: Iterable[str]) -> None:
-    """Refuse paths that are missing or in no known format, before work starts on any of them."""
+    """Refuse paths that are missing or of unknown format, before work starts on any of them."""
     for path in paths:
         has_model(path)
 
@@ -18,4 +18,4 @@ def report_composed(vectors: Vectors, words: Iterable[str]) -> None:
     unknown = [word for word in dict.fromkeys(words) if word not in vectors]
     if vectors.compose is not None and unknown:
         named = [f"{word} (known: {word.lower()!r})" if word.lower() in vectors else word for word in unknown]
-        note(f"composed vectors for words not among the {len(vectors)} of the vocabulary: {', '.join(named)}")
+        note(f"composed vectors for words not in the vocabulary: {', '.join(named)}")

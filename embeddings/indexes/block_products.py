@@ -7,7 +7,7 @@ import numpy as np
 from embeddings.kernels.jit import entry_point
 from embeddings.support.system import available_threads
 
-FEW_QUERIES = 8  # up to here BLAS, which first copies all rows into another layout, is slower than one by one
+FEW_QUERIES = 8  # up to this number a product per query is faster: BLAS first copies all rows into another layout
 THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
 
 

@@ -23,7 +23,7 @@ MAX_BATCH = 1 << 20  # rows compared again at once
 
 @dataclass(frozen=True, kw_only=True)
 class Exact(Settings):
-    """Compares queries with every row in blocked matrix products. It needs no building and misses nothing."""
+    """Compares queries with every row in blocked matrix products. It requires no building and finds all neighbours."""
 
     def build(self, units: np.ndarray) -> "ExactSearch":
         """See `Kind.build`."""

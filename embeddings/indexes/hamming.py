@@ -111,7 +111,7 @@ def add_distances(words: np.ndarray, query_word: np.uint64, distances: np.ndarra
 
 @noinline
 def list_nearest(scratch: Scratch, n_nearest: int) -> int:
-    """List the rows, ascending, at most as far as the `n_nearest` nearest; returns how many."""
+    """List the rows within a distance that `n_nearest` rows reach, ascending; returns their number."""
     limit = distance_limit(scratch, n_nearest)
     n = 0
     for c in range(scratch.minima.shape[0]):

@@ -1,4 +1,4 @@
-"""An index of some vectors: build, search, save, load."""
+"""An index of vectors: build, search, save, load."""
 
 import os
 from collections.abc import Mapping
@@ -28,10 +28,10 @@ class Index:
     """Finds the rows of `vectors` nearest to queries by cosine; `build_index` and `load_index` make one.
 
     Arguments:
-        name: of its installed kind, such as "lsh".
-        kind: the settings.
-        vectors: what it was built from.
-        engine: what searches.
+        name: the name of its kind, such as "lsh".
+        kind: the kind with its settings.
+        vectors: the vectors it was built from.
+        engine: the search engine that the kind built.
         seconds: the time that building took.
     """
 
@@ -73,15 +73,15 @@ class Index:
             restrict: only this many first rows are candidates; None for all.
 
         Raises:
-            SettingError: `top` or `restrict` is below 1, queries have another shape, NaN or infinity, or this kind of
-                index cannot restrict candidates.
+            SettingError: `top` or `restrict` is below 1, queries have the wrong shape or hold NaN or infinity, or this
+                kind of index cannot restrict candidates.
         """
         check_search(top, restrict)
         rows = np.ascontiguousarray(queries, dtype=np.float64)
         if rows.ndim != 2 or rows.shape[1] != self.vectors.dim:
             raise SettingError(f"queries must be (queries, {self.vectors.dim}), got {rows.shape}")
         if not np.isfinite(rows).all():
-            raise SettingError("a vector to search with holds NaN or infinity")
+            raise SettingError("a query vector holds NaN or infinity")
         candidates = min(len(self.vectors), restrict or len(self.vectors))
         top = min(top, candidates)
         if not top or not len(rows):
@@ -99,7 +99,7 @@ class Index:
             raise SettingError(f"the index was built from other vectors: {self!r} does not fit {vectors!r}")
 
     def with_search(self, name: str, settings: Mapping[str, Any]) -> "Index | None":
-        """The same index with other search settings; None if the name or a setting that building uses differs.
+        """The same index with other search settings; None if the name or a build setting differs.
 
         A setting that returns to None also requires a rebuild: the engine may hold the previous value.
 
@@ -146,14 +146,14 @@ def build_index(vectors: IndexedVectors | HasIndexedVectors, kind: str = "lsh", 
 
     Raises:
         RegistryError: the kind is not installed.
-        SettingError: the kind has no such setting, a value is out of range or does not suit the vectors, or these hold
-            NaN.
+        SettingError: the kind has no such setting, a value is out of range or does not suit the vectors, or a vector
+            holds NaN.
     """
     return build(as_indexed_vectors(vectors), kind, settings)
 
 
 def build(vectors: IndexedVectors, name: str, settings: Mapping[str, Any]) -> Index:
-    """`build_index` with any names of settings."""
+    """`build_index` with the settings as a mapping, so that they can have any name."""
     kind: Kind = registry.create("index", name, settings)
     units = vectors.unit_rows
     start = perf_counter()

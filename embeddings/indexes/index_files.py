@@ -25,7 +25,7 @@ def check_target(path: str | os.PathLike[str], *, force: bool) -> Path:
     """The path, if an index can be saved there: nothing exists, or with `force` another saved index."""
     target = check_output(path, force=force)
     if target.exists() and not (target / RECORD).is_file():
-        raise OutputError(f"{target} is not a saved index and is not replaced")
+        raise OutputError(f"{target} is not a saved index and is not replaced; choose another path")
     return target
 
 

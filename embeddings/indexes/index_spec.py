@@ -1,4 +1,4 @@
-"""Indexes specified in a line: `lsh`, `lsh:bits=512,rerank=100`, `faiss:factory=IVF256,Flat,nprobe=8`, or a path.
+"""Indexes specified by a string: `lsh`, `lsh:bits=512,rerank=100`, `faiss:factory=IVF256,Flat,nprobe=8`, or a path.
 
 Search settings, which need no rebuild, may follow a path: `vectors.lsh:rerank=500`.
 """
@@ -42,7 +42,7 @@ def as_index(spec: "Index | str | os.PathLike[str] | None", vectors: IndexedVect
     variant = index.with_search(kind, {**index.settings, **settings})
     if variant is None:
         names = ", ".join(sorted(search_settings(index.kind))) or "none"
-        raise SettingError(f"{spec}: {', '.join(settings)} requires a new index; settings of a search: {names}")
+        raise SettingError(f"{spec}: changing {', '.join(settings)} requires a new index; search settings: {names}")
     return variant
 
 
@@ -68,7 +68,7 @@ def check_spec(spec: str) -> None:
 def parse_spec(text: str, label: str | None = None, group: str = "index") -> tuple[str, dict[str, Any]]:
     """The kind and settings of a spec, which errors quote as `label`.
 
-    Text after a comma without a name of its own continues the value before, as in `faiss:factory=IVF256,Flat`.
+    Text after a comma without `=` continues the previous value, as in `faiss:factory=IVF256,Flat`.
     """
     name, _, rest = text.partition(":")
     label = label or text
@@ -88,7 +88,7 @@ def parse_spec(text: str, label: str | None = None, group: str = "index") -> tup
 
 
 def convert_value(text: str, hint: Any) -> Any:
-    """A text as a value of a field's type; unchanged if it is not one, for the field to refuse."""
+    """Text converted to the type of a field; unchanged if that fails, so that the field refuses it."""
     value_type, is_optional = split_optional(hint)
     if is_optional and text == "none":
         return None

@@ -19,26 +19,28 @@ MIN_RERANK, RERANK_PER_RESULT = 200, 10
 
 @dataclass(frozen=True, kw_only=True)
 class LSH(Settings):
-    """Signatures by random hyperplanes, compared by Hamming distance; the best rows are then compared exactly."""
+    """Compares signatures from random hyperplanes by Hamming distance, then the nearest rows exactly."""
 
     SEARCH_SETTINGS: ClassVar[frozenset[str]] = frozenset({"rerank"})
 
-    bits: int = option(256, "Hyperplanes, each of which gives one bit of a signature.", ge=1, le=MAX_BITS)
+    bits: int = option(256, "Number of hyperplanes, each of which gives one bit of a signature.", ge=1, le=MAX_BITS)
     rerank: int | None = option(
         None,
-        "Minimum number of rows, nearest by signature, to compare exactly; 0 keeps the order of signatures.  [default: "
+        "Minimum number of rows, nearest by signature, to compare exactly; 0 keeps the order by signature.  [default: "
         f"{MIN_RERANK}, or {RERANK_PER_RESULT} for each requested neighbour]",
         ge=0,
     )
     centre: bool = option(True, "Put the hyperplanes through the mean of all rows, so that bits are balanced.")
-    orthogonal: bool = option(True, "Make the hyperplanes orthogonal, in batches of as many as there are components.")
+    orthogonal: bool = option(
+        True, "Make the hyperplanes orthogonal, in batches as large as the dimension of the vectors."
+    )
     seed: int = option(1, "Seed of the hyperplanes.", ge=0, le=2**63 - 1)
 
     @classmethod
     def translate_settings(cls, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Settings saved by version 0.1, which also had hash tables."""
         if settings.get("mode", "hamming") != "hamming":
-            raise SettingError("hash tables (mode=tables) are not supported any more: build the index again")
+            raise SettingError("hash tables (mode=tables) are no longer supported: build the index again")
         removed_names = {"mode", "tables", "probes"} | ({"bits"} if settings.get("bits") is None else set())
         return {name: value for name, value in settings.items() if name not in removed_names}
 

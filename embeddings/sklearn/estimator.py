@@ -70,7 +70,7 @@ class TextVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """Refuse parameters of training next to a parameter that replaces it."""
         for name in ("trainer", "settings"):
             if getattr(self, name) is not None:
-                raise SettingError(f"{name} cannot be combined with {parameter}, with which nothing is trained")
+                raise SettingError(f"{name} cannot be combined with {parameter}, which replaces training")
 
     def _text_settings(self, tokenizer: Any, case: str) -> dict[str, Any]:
         """Settings of a `Corpus`: the estimator's own, or these defaults."""
@@ -98,7 +98,7 @@ def checked_settings(settings: Any) -> Mapping[str, Any]:
 
 
 def seed_from(random_state: Any) -> int:
-    """The seed that a `random_state` is, or that its generator draws; None is numpy's global generator."""
+    """The seed: an integer `random_state`, or a number drawn from its generator; None is numpy's global one."""
     if isinstance(random_state, Integral):
         return int(check_value("random_state", random_state, int, {"ge": 0, "le": 2**63 - 1}))
     try:
@@ -109,12 +109,12 @@ def seed_from(random_state: Any) -> int:
 
 
 def model_text_settings(model: Model) -> dict[str, Any]:
-    """The tokenizer and case that a model was trained with; raises if unknown, or if phrases were joined."""
+    """The tokenizer and case that a model was trained with; raises if they are unknown, or if phrases were joined."""
     text = model.record.get("text")
     if isinstance(text, dict) and text.get(PHRASES) is not None:
         raise SettingError(
-            f"estimators do not join phrases, as the training text of this {model.name} model did: pass its vectors, "
-            "and lists of tokens as texts"
+            f"this {model.name} model was trained on joined phrases, and estimators do not join phrases: pass its "
+            "vectors, and lists of tokens as texts"
         )
     settings = corpus_settings(model)
     return {name: settings[name] for name in ("tokenizer", "case")}

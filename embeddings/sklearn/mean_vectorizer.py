@@ -41,7 +41,7 @@ class MeanVectorizer(TextVectorizer):
     >>> pipeline.set_params(meanvectorizer__settings__dim=16).fit(texts, labels)[0].transform(texts).shape
     (36, 16)
 
-    Words without a vector are left out; a text without any word vector becomes zeros. With `threads=1` and an integer
+    Words without a vector are ignored; a text without any word vector becomes zeros. With `threads=1` and an integer
     `random_state` the vectors are bit-reproducible.
 
     Arguments:
@@ -49,8 +49,8 @@ class MeanVectorizer(TextVectorizer):
         settings: of the trainer, such as `{"dim": 50}`; parameter searches name one as `settings__dim`.
         vectors: trained vectors to use instead of training: Vectors, a Model, or the path of either.
         weighting: "mean" weights all words equally. "subsample" weights a word by the probability that word2vec's
-            subsampling keeps it, which is the expected mean of a subsampled text. "sif" weights a word with the share
-            p of the corpus by a / (a + p) and divides by the number of words (Arora, Liang and Ma 2017).
+            subsampling keeps it, so that the mean is that expected of a subsampled text. "sif" weights a word with
+            the share p of the corpus by a / (a + p) and divides by the number of words (Arora, Liang and Ma 2017).
         constant: the threshold of "subsample", or the a of "sif"; 0.001 by default.
         frequencies: the source of word frequencies for "subsample" and "sif": "vectors", which must have counts, or
             "texts", those of `fit`. By default the vectors if they have counts.

@@ -31,10 +31,10 @@ class ParagraphVectorizer(TextVectorizer):
     (1, 8)
 
     Vectors are inferred for the texts of `fit` too; those learned in training are `model_.documents`. Inference is
-    bit-reproducible for a text and a seed, and training is with `threads=1`.
+    bit-reproducible, and with `threads=1` so is training.
 
     Arguments:
-        trainer: the name of an installed trainer that infers, "paragraph-dbow" or "paragraph-dm", or an object such as
+        trainer: the name of an installed trainer that can infer, such as "paragraph-dm", or an object such as
             `em.ParagraphDM(dim=50)`; "paragraph-dbow" by default.
         settings: of the trainer, such as `{"dim": 50}`; parameter searches name one as `settings__dim`.
         model: a trained model, or its path, to use instead of training.

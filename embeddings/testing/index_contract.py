@@ -20,9 +20,9 @@ MIN_RECALL = 0.5  # with default settings
 def check_index(name: str, **settings: Any) -> None:
     """Assert that an installed kind of index fulfils the contract; takes a second or two.
 
-    Its fields must be options that enforce their bounds. Built from vectors that include a zero and equal ones, it must
-    return sorted ids and cosines, ties to the lower row, no row twice; find most true neighbours, and every row of a
-    few; return the same for single queries, and after saving and loading; and refuse other vectors.
+    Its fields must be options that enforce their bounds. Built from vectors that include zeros and duplicates, it must
+    return ids and cosines, sorted, with ties to the lower row and no row twice; find most true neighbours, and all rows
+    of a tiny set; return the same for single queries, and after saving and loading; and refuse other vectors.
 
     Raises:
         AssertionError: naming the violation.

@@ -31,7 +31,7 @@ class Alignment:
 def align(
     vectors: Vectors | HasVectors, onto: Vectors | HasVectors, *, words: Iterable[str] | None = None
 ) -> Alignment:
-    """Rotate and reflect `vectors`, without scaling, so that shared words come nearest to `onto`.
+    """Rotate and reflect `vectors`, without scaling, to bring shared words as close as possible to `onto`.
 
     >>> import numpy as np, embeddings as em
     >>> first, second = em.Vectors(["a", "b"], np.eye(2)), em.Vectors(["b", "a"], np.eye(2))
@@ -51,7 +51,7 @@ def align(
     Raises:
         SettingError: dimensions differ, no word is shared, a vector holds NaN or infinity, or an argument is not
             vectors.
-        UnknownWordError: one of `words` is missing from either space.
+        UnknownWordError: one of `words` is missing from one of the spaces.
     """
     source, target = as_vectors(vectors), as_vectors(onto)
     if source.dim != target.dim:

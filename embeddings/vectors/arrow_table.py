@@ -39,7 +39,7 @@ def to_table(vectors: BaseVectors, *, dtype: str = "float32") -> Any:
 
 
 def from_table(table: Any, vectors_class: type[V]) -> V:
-    """The vectors of a table or record batch, as `vectors_class`; a float32 matrix in one piece is not copied."""
+    """The vectors of a table or record batch, as `vectors_class`; a contiguous float32 matrix is not copied."""
     import pyarrow as pa
 
     check_schema(table.schema)
@@ -83,17 +83,17 @@ def is_quantised(schema: Any) -> bool:
 
 
 def describe_schema(schema: Any, rows: int | None) -> dict[str, Any]:
-    """Facts of vectors from their schema; the columns if the table has no vectors."""
-    facts = {"words": rows, "counts": COUNT in schema.names}
+    """Properties of vectors from their schema; the columns if the table has no vectors."""
+    properties = {"words": rows, "counts": COUNT in schema.names}
     if VECTOR not in schema.names:
-        return facts | {"columns": {field.name: str(field.type) for field in schema}}
+        return properties | {"columns": {field.name: str(field.type) for field in schema}}
     vector = schema.field(VECTOR).type
     item = str(getattr(vector, "value_type", vector))
-    return facts | {"dim": getattr(vector, "list_size", None), "dtype": FLOATS.get(item, item)}
+    return properties | {"dim": getattr(vector, "list_size", None), "dtype": FLOATS.get(item, item)}
 
 
 def get_column(table: Any, name: str) -> Any:
-    """A column in one piece; refuses nulls."""
+    """A column as one contiguous array; refuses nulls."""
     column = table.column(name)
     if column.null_count:
         raise FormatError(f"the column {name} contains {column.null_count} nulls")

@@ -1,4 +1,4 @@
-"""The words and rows that all methods of `Vectors` stand on: storage, lookup, unit rows, fingerprint."""
+"""The base class of `Vectors`: storage, lookup, unit rows, fingerprint."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -91,7 +91,7 @@ class BaseVectors(InteropMixin):
         if isinstance(key, str):
             return self._vector(key)
         if not isinstance(key, Sequence | np.ndarray) or isinstance(key[:0], bytes):
-            raise SettingError(f"look up a string or a list of strings, not {key!r}")
+            raise SettingError(f"key must be a word or a list of words, got {key!r}")
         return np.array([self._vector(word) for word in key], dtype=np.float32).reshape(-1, self.dim)
 
     def _vector(self, word: str) -> np.ndarray:
@@ -107,13 +107,13 @@ class BaseVectors(InteropMixin):
         return row
 
     def compose_words(self, words: Sequence[str]) -> np.ndarray:
-        """Composed vectors (words, dim) float32 for any words, zeros for those of which no part is known.
+        """Composed vectors (words, dim) float32 for any words; zeros for words without known parts.
 
         Raises:
-            SettingError: these vectors do not compose, or the composed rows have a wrong shape or are not finite.
+            SettingError: these vectors cannot be composed, or the composed rows have a wrong shape or are not finite.
         """
         if self.compose is None:
-            raise SettingError("these vectors do not compose: only words of their vocabulary have a vector")
+            raise SettingError("cannot compose vectors for other words: only words of the vocabulary have one")
         rows = np.asarray(self.compose(words), dtype=np.float32)
         if rows.shape != (len(words), self.dim):
             raise SettingError(f"composed vectors must be {(len(words), self.dim)}, got {rows.shape}")
@@ -136,17 +136,17 @@ class BaseVectors(InteropMixin):
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of the matrix and its shape, by which an index recognises its vectors; words do not enter it."""
+        """SHA-256 of the matrix and its shape, by which an index recognises its vectors; words are not included."""
         digest = hashlib.sha256(repr(self.matrix.shape).encode())
         for block in row_blocks(*self.matrix.shape):
             digest.update(np.ascontiguousarray(self.matrix[block]).data)
         return digest.hexdigest()
 
     def check_finite(self) -> Self:
-        """These vectors, if none holds NaN or infinity.
+        """Check that no vector holds NaN or infinity, and return these vectors.
 
         Raises:
-            SettingError: naming the first word whose vector does.
+            SettingError: one does; the message names its word.
         """
         for block in row_blocks(*self.matrix.shape):
             flat = self.matrix[block].ravel()

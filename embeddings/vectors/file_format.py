@@ -35,7 +35,7 @@ class Format:
         extensions: the file extensions that select the format for output, such as ".npy". Folders have none.
         companions: the extensions of further files that `write` puts next to its path, such as ".txt".
         stores_counts: whether a file stores word counts itself.
-        describe: `describe(path)` returns facts by name for `embeddings info`, from the first bytes of the file.
+        describe: `describe(path)` returns properties by name for `embeddings info`, read from the start of the file.
         read_model: as `read`, for formats that store whole models.
         has_model: `has_model(path)` returns whether a file of this format contains a whole model.
         write_model: `write_model(model, path)` writes a whole model.

@@ -13,7 +13,7 @@ from embeddings.vectors.base_vectors import BaseVectors
 ERROR_HANDLERS = ("strict", "replace", "ignore")
 WHITE_SPACE = re.compile(r"[ \t\n\v\f\r]")
 NUMBER = re.compile(rb"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|nan|inf|infinity)", re.IGNORECASE)
-MAX_DIM = 1 << 20  # a row of 4 MiB; the limit where no file size sets one
+MAX_DIM = 1 << 20  # a row of 4 MiB; used where the file size implies no limit
 MAX_TEXT_DIM = 1 << 16  # components of a line of text, each of which is an Arrow column while it is read
 MAX_WORD_BYTES = 1 << 15  # formats are recognised by their first lines, which must contain a word and more
 
@@ -40,13 +40,13 @@ def encode_words(vectors: BaseVectors, *, format: str, forbidden: re.Pattern[str
 
 
 def check_error_handler(errors: str) -> None:
-    """Refuse an unknown handler of broken UTF-8."""
+    """Refuse an unknown handler of invalid UTF-8."""
     if errors not in ERROR_HANDLERS:
         raise SettingError(f"errors must be one of {', '.join(ERROR_HANDLERS)}, got {errors!r}")
 
 
 def decode_words(words: Sequence[bytes], errors: str, place: str, first: int) -> list[str]:
-    """Words read from a file; `place` and a number that starts at `first` locate a broken one in the message."""
+    """Decode words of a file; errors locate an invalid one by `place` and its number, counted from `first`."""
     with suppress(UnicodeDecodeError):  # decoding all at once is several times faster
         decoded = b"\n".join(words).decode("utf-8").split("\n")
         if len(decoded) == len(words):

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 def installed_formats() -> dict[str, Format]:
-    """Every format that loads, by name and sorted; broken entry points are skipped."""
+    """Every format that can be imported, by name, sorted; broken entry points are skipped."""
     return {name: plugin for name, plugin in registry.load_all("format") if isinstance(plugin, Format)}
 
 
 def names() -> Mapping[str, tuple[str, ...]]:
-    """The name of every format that loads, sorted, with the file extensions that select it."""
+    """The names of these formats with the file extensions that select them."""
     return {name: format.extensions for name, format in installed_formats().items()}
 
 
@@ -53,9 +53,9 @@ def format_for_path(path: str | os.PathLike[str]) -> str:
     matches = known.get(extension, [])
     if not matches:
         listing = ", ".join(f"{ext} ({' or '.join(names)})" for ext, names in known.items())
-        raise FormatError(f"{path}: no format has the extension {extension!r}; use one of {listing}, or name a format")
+        raise FormatError(f"{path}: no format has the extension {extension!r}; use one of {listing}, or set format")
     if len(matches) > 1:
-        raise FormatError(f"{path}: the extension {extension!r} may mean {' or '.join(matches)}; name the format")
+        raise FormatError(f"{path}: the extension {extension!r} may mean {' or '.join(matches)}; set format")
     return matches[0]
 
 
@@ -73,9 +73,8 @@ def write(
     Arguments:
         format: the name of the format; by default the extension of the path selects it.
         force: replace an existing file, or an existing folder of the same format.
-        counts: True writes word counts in any case: in the file if the format stores them, else as lines "word
-            count" to a second file, the path plus `.vocab`. False omits them. None writes them if the format stores
-            them.
+        counts: True writes word counts: in the file if the format stores them, else to a second file, the path plus
+            `.vocab`, as lines "word count". False omits them. None writes them if the format stores them.
         options: of the format, such as `dtype`.
 
     Returns:
@@ -85,7 +84,7 @@ def write(
         FormatError: the extension is unknown, or the format cannot store a word (the message names it).
         SettingError: the format has no such option, or the counts are unknown.
         RegistryError: the format is unknown.
-        OutputError: the path exists, is a file and the format a folder or the reverse, or cannot be written.
+        OutputError: the path exists, is a file but the format a folder or vice versa, or cannot be written.
     """
     name = format or format_for_path(path)
     targets = output_files(path, format=name, counts=counts, options=options)
@@ -165,7 +164,7 @@ def check_targets(name: str, targets: list[Path], *, force: bool) -> None:
         if target.exists() and not target.is_dir():
             raise OutputError(f"{target} is a file, but the {name} format is a folder; choose another name")
         if target.is_dir() and any(target.iterdir()) and sniff(target) != name:
-            raise OutputError(f"{target} is not a folder of the {name} format and is not replaced")
+            raise OutputError(f"{target} is not a folder of the {name} format and is not replaced; choose another name")
 
 
 def check_companions(targets: Sequence[Path]) -> None:

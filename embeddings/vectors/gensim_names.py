@@ -32,7 +32,7 @@ def hint_gensim_names(function: Callable[P, T]) -> Callable[P, T]:
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
         for name in kwargs:
             if name in OUR_NAMES:
-                raise SettingError(f"{function.__name__} has no argument {name}: here it is called {OUR_NAMES[name]}")
+                raise SettingError(f"{function.__name__} has no argument {name}: use {OUR_NAMES[name]}")
         return function(*args, **kwargs)
 
     return call

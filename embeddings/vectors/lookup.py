@@ -1,4 +1,4 @@
-"""Vectors for words some of which have none, with a choice of substitutes."""
+"""Look up vectors, with a choice of substitutes for unknown words."""
 
 from collections.abc import Sequence
 from hashlib import blake2b
@@ -13,8 +13,8 @@ from embeddings.vectors.vectors import Vectors
 
 Unseen = Literal["zero", "unknown", "hashed", "subwords", "context"]
 UNKNOWN_WORDS = ("<unk>", "[UNK]", "<UNK>", "UNK", "unk")  # names of the unknown word in other programs
-N_RARE = 1000  # rarest words, whose mean replaces a missing vector of the unknown word
-N_NORMS = 100_000  # first vectors, whose mean norm that of a hashed vector is
+N_RARE = 1000  # rarest words, whose mean replaces a missing <unk> vector
+N_NORMS = 100_000  # first vectors; hashed vectors have their mean norm
 
 
 def lookup(
@@ -34,8 +34,8 @@ def lookup(
         seed: for "hashed".
 
     Raises:
-        SettingError: an argument is out of range, `words` is a string, or "subwords" is requested of vectors that do
-            not compose.
+        SettingError: an argument is out of range, `words` is a string, or "subwords" is requested of vectors that
+            cannot be composed.
     """
     check_value("unseen", unseen, Unseen, {})
     check_value("window", window, int, {"ge": 1})

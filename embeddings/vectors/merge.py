@@ -26,8 +26,8 @@ def merge(first: Vectors | HasVectors, second: Vectors | HasVectors, how: How = 
     Arguments:
         first: Vectors, or a Model.
         second: Vectors, or a Model.
-        how: "first" takes shared words from the first, "mean" averages them; both return the words of either, and need
-            vectors of one space: see `align`. "concat" returns the shared words, their vectors concatenated.
+        how: "first" takes shared words from the first, "mean" averages them; both return the words of either, and
+            require vectors of the same space (see `align`). "concat" returns the shared words with joined vectors.
 
     Raises:
         SettingError: `how` is unknown, dimensions differ for "first" or "mean", no word is shared for "concat", or an

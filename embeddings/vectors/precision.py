@@ -1,4 +1,4 @@
-"""Vectors in fewer bits: float16, or int8 with one scale per vector; and the rounding error of either.
+"""Reduced precision: float16, or int8 with one scale per vector, and the rounding errors.
 
 An int8 vector is stored as integers from -127 to 127 times its scale, max |component| / 127, so the error of a
 component is at most half the scale, 0.4 % of the largest component.
@@ -62,7 +62,7 @@ def quantise(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def dequantise(rows: np.ndarray, scales: np.ndarray) -> np.ndarray:
-    """The float32 vectors of int8 rows and their scales; a scale that is not finite gives a row that is not."""
+    """The float32 vectors of int8 rows and their scales; a non-finite scale gives a non-finite row."""
     with np.errstate(over="ignore", invalid="ignore"):
         return np.asarray(np.multiply(rows, scales[:, None], dtype=np.float32))
 

@@ -39,8 +39,8 @@ class SearchMixin(BaseVectors):
         Query words are never among the results. Ties go to the more frequent word.
 
         Arguments:
-            positive: a word, an array (dim,), or a list of either. A pair such as ("king", 0.5) weights one. Words
-                count as unit vectors; arrays are not normalised (as in gensim).
+            positive: a word, an array (dim,), or a list of either. A pair such as ("king", 0.5) weights one. The
+                vectors of words are normalised, arrays are not (as in gensim).
             negative: the same, subtracted.
             restrict: search only this many of the most frequent words; None searches all.
             exclude: further words to leave out of the results.
@@ -49,8 +49,8 @@ class SearchMixin(BaseVectors):
 
         Raises:
             UnknownWordError: a word has no vector.
-            SettingError: `top` or `restrict` is below 1, the query is empty, an array has another length, or the index
-                belongs to other vectors.
+            SettingError: `top` or `restrict` is below 1, the query is empty, an array has the wrong length, or the
+                index belongs to other vectors.
         """
         row, excluded_rows = sum_terms(self, positive, negative)
         excluded_rows += [self.index(word) for word in exclude if word in self]
@@ -84,7 +84,7 @@ class SearchMixin(BaseVectors):
         """The words that are to c as b is to a, best first; a, b and c are not among them.
 
         3cosadd scores by cos(x, b - a + c) of unit vectors (Mikolov et al., 2013); 3cosmul multiplies and
-        divides cosines moved to 0..1 (Levy and Goldberg, 2014).
+        divides cosines shifted to [0, 1] (Levy and Goldberg, 2014).
 
         Raises:
             UnknownWordError: a word has no vector.
@@ -108,7 +108,7 @@ def nearest(
     restrict: int | None,
     index: "Index | str | os.PathLike[str] | None",
 ) -> list[Neighbours]:
-    """The nearest words to each row, without its excluded rows; the search asks for that many more."""
+    """The nearest words to each row, without its excluded rows; the search requests that many more rows."""
     from embeddings.indexes.index_spec import as_index
 
     check_search(top, restrict)
@@ -118,10 +118,10 @@ def nearest(
 
 
 def sum_terms(vectors: BaseVectors, positive: Query, negative: Query) -> tuple[np.ndarray, list[int]]:
-    """The row to search with, (dim,) float64, and the rows of its words, which are not results."""
+    """The query vector (dim,) float64, and the rows of its words, which are excluded from the results."""
     terms = [(term, 1.0) for term in as_terms(positive)] + [(term, -1.0) for term in as_terms(negative)]
     if not terms:
-        raise SettingError("nothing to search with: give a word or a vector")
+        raise SettingError("the query is empty: give a word or a vector")
     total, excluded_rows = np.zeros(vectors.dim), []
     for term, weight in terms:
         item, factor = term if is_weighted(term) else (term, 1.0)
@@ -129,11 +129,11 @@ def sum_terms(vectors: BaseVectors, positive: Query, negative: Query) -> tuple[n
             total += weight * factor * normalize(vectors[item])
             excluded_rows += [vectors.index(item)] if item in vectors else []
         elif (shape := np.shape(np.asarray(item))) != (vectors.dim,):
-            raise SettingError(f"a vector to search with must be ({vectors.dim},), got {shape}")
+            raise SettingError(f"a query vector must be ({vectors.dim},), got {shape}")
         else:
             total += weight * factor * np.asarray(item, dtype=np.float64)
     if not np.isfinite(total).all():
-        raise SettingError("a vector or weight to search with holds NaN or infinity")
+        raise SettingError("a vector or weight of the query holds NaN or infinity")
     return total, excluded_rows
 
 
@@ -154,6 +154,6 @@ def is_weighted(term: object) -> TypeGuard[tuple[str | np.ndarray, float]]:
 def label_rows(
     vectors: BaseVectors, ids: np.ndarray, scores: np.ndarray, exclude: Collection[int] = (), top: int | None = None
 ) -> Neighbours:
-    """The words and scores of rows, the first `top` that are not excluded; an id of -1 is a gap."""
+    """The words and scores of rows, the first `top` that are not excluded; ids of -1 are skipped."""
     pairs = zip(ids.tolist(), scores.tolist(), strict=True)
     return [(vectors.words[row], score) for row, score in pairs if row >= 0 and row not in exclude][:top]

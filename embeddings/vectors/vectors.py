@@ -28,7 +28,7 @@ class Vectors(SimilarityMixin):
         words: distinct words, or a `WordList`, which may hold a pyarrow array.
         matrix: (words, dim); a float32 array, memory-mapped ones included, is not copied.
         counts: (words,) occurrences of each word, if known.
-        compose: a function from n texts without a row to vectors (n, dim), zeros where it knows no part of one.
+        compose: a function that maps n unknown words to vectors (n, dim), with zeros for words without known parts.
 
     Raises:
         SettingError: a word occurs twice, or the shapes do not match.
@@ -39,10 +39,10 @@ class Vectors(SimilarityMixin):
 
     @classmethod
     def from_numpy(cls, words: Iterable[str], matrix: np.ndarray) -> "Vectors":
-        """Vectors of an array (words, dim) of finite numbers.
+        """Vectors from an array (words, dim) of finite numbers.
 
         Raises:
-            SettingError: as the constructor, or a number is NaN or infinite; the message names the word.
+            SettingError: as for the constructor, or a vector holds NaN or infinity; the message names the word.
         """
         return cls(words, matrix).check_finite()
 
@@ -53,7 +53,7 @@ class Vectors(SimilarityMixin):
     def to_pandas(self) -> Any:
         """A DataFrame copy with a row for each word (its index, "word") and a float32 column for each component.
 
-        It leaves out counts; `to_arrow().to_pandas()` has them as a column.
+        It omits counts; `to_arrow().to_pandas()` has them as a column.
 
         Raises:
             EmbeddingsError: pandas is not installed.
@@ -62,10 +62,10 @@ class Vectors(SimilarityMixin):
 
     @classmethod
     def from_pandas(cls, frame: Any) -> "Vectors":
-        """Vectors of a DataFrame in one of two layouts.
+        """Vectors from a DataFrame in one of two layouts.
 
         Words in the index and a component in each column, as `to_pandas` returns; or the columns word, vector and
-        optionally count, as `pandas.read_parquet` returns of our files.
+        optionally count, as `pandas.read_parquet` returns for files that `save` writes.
 
         Raises:
             SettingError: a column has a wrong type, a word occurs twice, or a vector holds NaN or infinity.
@@ -79,7 +79,7 @@ class Vectors(SimilarityMixin):
 
     @classmethod
     def from_arrow(cls, table: Any) -> "Vectors":
-        """Vectors of a pyarrow table or record batch with such columns; float32 in one piece is not copied.
+        """Vectors from a pyarrow table or record batch with these columns; contiguous float32 is not copied.
 
         Raises:
             FormatError: columns are missing, of other types or hold nulls, lists differ in length, a word occurs twice,
@@ -88,7 +88,7 @@ class Vectors(SimilarityMixin):
         return arrow_table.from_table(table, cls)
 
     def subset(self, words: int | Iterable[str]) -> "Vectors":
-        """The first n words, or the listed words in that order and once each, with their counts.
+        """The first n words, or the listed words in that order without repetitions, with their counts.
 
         Raises:
             UnknownWordError: a word has no vector.
@@ -116,7 +116,7 @@ class Vectors(SimilarityMixin):
     def add_vectors(
         self, words: Sequence[str], matrix: np.ndarray, *, counts: Sequence[int] | None = None, replace: bool = False
     ) -> "Vectors":
-        """New Vectors with further words at the end; these stay unchanged.
+        """New Vectors with more words at the end; the original is unchanged.
 
         Arguments:
             matrix: (words, dim), a row for each of `words`.
@@ -152,14 +152,14 @@ class Vectors(SimilarityMixin):
         """Write a file or folder that other tools read.
 
         Arguments:
-            format: one of `embeddings.formats.names()`; chosen by the ending of the path if not given.
-            force: replace what exists.
-            counts: True writes counts even where the format needs a second file for them, False leaves them out, None
-                writes them where the file itself can hold them.
+            format: one of `embeddings.formats.names()`; by default the extension of the path selects it.
+            force: replace an existing file, or an existing folder of the same format.
+            counts: True writes word counts, to a second file if the format does not store them. False omits them. None
+                writes them if the format stores them.
             options: of the format, such as `dtype="float16"`.
 
         Raises:
-            FormatError: the ending is unknown, or the format cannot hold a word; the message names it.
+            FormatError: the extension is unknown, or the format cannot store a word; the message names it.
             RegistryError: the format is unknown.
             SettingError: the format does not have such an option, or counts are requested but unknown.
             OutputError: the path exists (unless `force`) or cannot be written.

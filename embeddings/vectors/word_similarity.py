@@ -1,6 +1,6 @@
 """How similar words and sets of words are: cosines, means, ranks, the odd one out, Word Mover's Distance.
 
-Cosines that float32 cannot tell apart are compared in float64, as in the search for neighbours.
+Cosines that float32 cannot separate are compared in float64, as in the search for neighbours.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ from embeddings.vectors.search import SearchMixin
 
 
 class SimilarityMixin(SearchMixin):
-    """Similarities and distances of given words."""
+    """Similarities and distances between words."""
 
     def similarity(self, a: str, b: str) -> float:
         """The cosine of two words, -1 to 1; 0 where a vector is zero."""
@@ -37,7 +37,7 @@ class SimilarityMixin(SearchMixin):
     def get_mean_vector(
         self, words: Sequence[str], weights: Sequence[float] | np.ndarray | None = None, *, normalize: bool = True
     ) -> np.ndarray:
-        """The mean vector (dim,) float32 of words: the weighted sum by the sum of the absolute weights.
+        """The mean vector (dim,) float32 of words: the weighted sum divided by the sum of the absolute weights.
 
         Arguments:
             weights: one number for each word; all 1 if not given.
@@ -50,12 +50,14 @@ class SimilarityMixin(SearchMixin):
         rows = word_rows(self, words, normalize=normalize)
         factors = np.ones(len(words)) if weights is None else np.asarray(weights, dtype=np.float64)
         if factors.shape != (len(words),) or not np.isfinite(factors).all() or not factors.any():
-            raise SettingError(f"weights must be a finite number for each of {len(words)} words, not all 0: {weights}")
+            raise SettingError(
+                f"weights must be a finite number for each of {len(words)} words, not all 0, got {weights}"
+            )
         return np.asarray(factors @ rows / np.abs(factors).sum(), dtype=np.float32)
 
     @hint_gensim_names
     def relative_cosine_similarity(self, a: str, b: str, top: int = 10) -> float:
-        """The cosine of two words by the sum of the cosines of a's `top` neighbours; synonyms exceed 1 / top.
+        """The cosine of two words divided by the summed cosines of a's `top` neighbours; synonyms exceed 1 / top.
 
         Equation 1 of Leeuwenberg et al. (2016).
 
@@ -72,9 +74,9 @@ class SimilarityMixin(SearchMixin):
     def wmdistance(self, document_a: Sequence[str], document_b: Sequence[str], *, normalize: bool = True) -> float:
         """The Word Mover's Distance of two lists of words (Kusner et al., 2015), by POT.
 
-        It is the least total Euclidean distance that moves the words of one document, each with its relative frequency,
-        onto those of the other.
-        Words without a vector are left out; if that leaves a document empty, the distance is infinite (as in gensim).
+        It is the minimum total Euclidean distance that the words of one document, weighted by relative frequency, must
+        travel to reach those of the other. Words without a vector are ignored; if a document has no others, the
+        distance is infinite (as in gensim).
 
         Arguments:
             normalize: bring each vector to length one first.
@@ -96,7 +98,7 @@ class SimilarityMixin(SearchMixin):
         return float(emd2(*shares, costs)) if costs.any() else 0.0
 
     def doesnt_match(self, words: Sequence[str]) -> str:
-        """The word furthest, by cosine, from the mean of the unit vectors of all; the first of equally far ones.
+        """The word furthest, by cosine, from the mean of the unit vectors of all; the first of several that tie.
 
         Raises:
             UnknownWordError: a word has no vector (gensim leaves such words out).
@@ -110,11 +112,11 @@ class SimilarityMixin(SearchMixin):
 
         Raises:
             UnknownWordError: a word has no vector.
-            SettingError: an array has another length.
+            SettingError: an array has the wrong length.
         """
         query = self[word] if isinstance(word, str) else np.asarray(word)
         if query.shape != (self.dim,):
-            raise SettingError(f"a vector to compare with must be ({self.dim},), got {query.shape}")
+            raise SettingError(f"a query vector must be ({self.dim},), got {query.shape}")
         if others is None:
             cosines = cosine.exact_cosines(self.unit_rows, cosine.normalize(query))(np.arange(len(self)))
         else:
@@ -148,13 +150,13 @@ class SimilarityMixin(SearchMixin):
 def check_words(words: Sequence[str]) -> None:
     """Refuse a string in place of a list of words."""
     if isinstance(words, str):
-        raise SettingError(f"give a list of words, not the string {words!r:.80}")
+        raise SettingError(f"words must be a list of words, got the string {words!r:.80}")
 
 
 def word_rows(vectors: SearchMixin, words: Sequence[str], *, normalize: bool) -> np.ndarray:
     """The vectors of words, (words, dim) float64, at least one."""
     check_words(words)
     if not len(words):
-        raise SettingError("give a list of at least one word")
+        raise SettingError("words must be a list of at least one word")
     rows = vectors[list(words)]
     return cosine.normalize(rows) if normalize else rows.astype(np.float64)

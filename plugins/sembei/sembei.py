@@ -140,10 +140,10 @@ def prefetch_next(block: LatticeBlock, tables: Tables | SummedTables, i: int) ->
 class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, Dimension):
     """Segmentation-free embedding: frequent n-grams of raw text predict adjacent ones. For text without spaces.
 
-    Each n-gram predicts every n-gram that starts where it ends, with output vectors of right neighbours, and is
-    predicted by it, with output vectors of left neighbours. Differences from the original program: n-grams cut off by
-    the end of the text are ignored, all n-grams at a position share negative samples, and an occurrence dropped by
-    subsampling is dropped as a left and as a right neighbour.
+    Each n-gram predicts every n-gram that starts where it ends and every n-gram that ends where it starts, with
+    separate output vectors for right and left neighbours. Differences from the original program: n-grams cut off by
+    the end of the text are ignored, all n-grams at a position share negative samples, and subsampling drops an
+    occurrence both as a left and as a right neighbour.
     """
 
     trainer_name = "sembei"
@@ -151,8 +151,8 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, Dimension):
     negatives: int = option(10, "Negative samples per positive.", ge=1, le=1000)
     negative_sharing: Literal["batch", "window"] = option(
         "batch",
-        "All n-grams at a position share one set of negative samples. batch: 8 positions that are far apart share it "
-        "too, which is faster; window: each position draws its own.",
+        "Which n-grams share one set of negative samples. batch: those at 8 positions that are far apart, which is "
+        "faster; window: those at one position.",
     )
     subsample: float = option(
         1e-4,
@@ -164,14 +164,14 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, Dimension):
     max_n: int = option(4, "Maximum n-gram length in characters.", ge=1, le=16)
     per_length: str | None = option(
         None,
-        "How many of the most frequent n-grams of 1, 2, ... characters get vectors; the last number is for all further "
-        "lengths. 'all' takes every n-gram that occurs --min-count times.  [default: 3000,20000]",
+        "Number of the most frequent n-grams of 1, 2, ... characters that get vectors; the last number is for all "
+        "greater lengths. 'all' takes every n-gram that occurs at least --min-count times.  [default: 3000,20000]",
     )
     cross_lines: bool = option(False, "Let n-grams cross line ends, but not document ends.")
     compositional: bool = option(
         False,
         "The vector of an n-gram is the sum of the rows of all n-grams within it (SCNE, Kim et al. 2019), so any "
-        "string has a vector. Needs about a quarter of the learning rate.",
+        "string has a vector. Use about a quarter of the learning rate.",
     )
     tokenizer: ClassVar[str] = "codepoints"
     can_continue: ClassVar[bool] = False

@@ -25,7 +25,7 @@ class CompositionSettings(Settings):
     )
     lexicon: str | None = option(
         None,
-        "File of lines of word, tab, part of speech, which determines the types of phrases without a listed type. "
+        "File of lines `word TAB part-of-speech`, which determine the types of phrases without a listed type. "
         " [default: an English lexicon]",
     )
     rank: int | None = option(
@@ -42,8 +42,8 @@ class CompositionSettings(Settings):
     )
     additive_share: float | None = option(
         None,
-        "Interpolation weight of the additive function in tensor indexing.  [default: the one of 0, 0.05, ... 1 that "
-        "ranks dev phrases best, among those whose squared error is a standard error below full additive's]",
+        "Interpolation weight of the additive function in tensor indexing.  [default: of 0, 0.05, ... 1, the one that "
+        "ranks dev phrases best, among those whose squared error is clearly below full additive's]",
         ge=0,
         le=1,
     )
@@ -51,16 +51,16 @@ class CompositionSettings(Settings):
         0.1, "Weight of the squared distance of all parameters from their starting values.", ge=0, le=1e6
     )
     fit_learning_rate: float = option(
-        0.0005, "Initial learning rate of the functions; halved after an epoch without gain on dev.", gt=0, le=1
+        0.0005, "Initial learning rate of the functions; halved after an epoch without improvement on dev.", gt=0, le=1
     )
     fit_epochs: int = option(200, "Maximum number of epochs over the phrases.", ge=0, le=1_000_000)
     fit_batch: int = option(256, "Phrases per step.", ge=1, le=1_000_000)
-    patience: int = option(4, "Consecutive epochs without gain after which fitting ends.", ge=1, le=1000)
+    patience: int = option(4, "Stop after this many consecutive epochs without improvement.", ge=1, le=1000)
     held_out: float = option(
         0.1, "Share of phrases held out for early stopping; the same share is held out for testing.", gt=0, le=0.4
     )
     min_phrases: int = option(
-        100, "Minimum number of phrases of a type for functions of its own, and of all phrases together.", ge=0
+        100, "Minimum number of phrases of a type to fit its own functions, and of all phrases to fit any.", ge=0
     )
     full_tensor: bool = option(
         False,

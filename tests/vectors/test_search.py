@@ -90,7 +90,7 @@ def test_weights(random):
     [
         ({"top": 0}, r"top.*1.*0"),
         ({"restrict": 0}, r"restrict.*1.*0"),
-        ({"positive": []}, "nothing to search"),
+        ({"positive": []}, "query is empty"),
         ({"positive": np.ones(3)}, r"\(20,\).*\(3,\)"),
         ({"positive": np.full(20, np.nan)}, "NaN"),
     ],
