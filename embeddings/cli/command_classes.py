@@ -16,6 +16,12 @@ class SectionedCommand(click.Command):
         super().__init__(*args, **kwargs)
         self.sections, self.other = sections, other
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse `-output`, an option of word2vec and fastText, which click would read as `-o utput`."""
+        if "-output" in args:
+            raise click.NoSuchOption("-output", ctx=ctx)
+        return super().parse_args(ctx, args)
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one list of options for each section."""
         options = [parameter for parameter in self.get_params(ctx) if isinstance(parameter, click.Option)]

@@ -8,17 +8,20 @@ import click
 from embeddings.cli.output import printable
 from embeddings.errors import EmbeddingsError, shorten
 from embeddings.setting_names import hint, our_name
+from embeddings.settings import flag
 
 PYTHON_ARGUMENT = re.compile(r"\b([a-z_]+)=True\b")  # the remedy as the library names it
+SETTING_REMEDY = re.compile(r"\b(set|lower|raise|select one with) ([a-z]+_[a-z_]+)\b(?!=)")
 
 
 def error_line(error: BaseException, arguments: Sequence[str]) -> str:
-    """An error message as one line; remedies such as `force=True` become options."""
+    """An error message as one line; remedies such as `force=True` and `lower min_count` become options."""
     if isinstance(error, click.NoSuchOption):
         return unknown_option(error, arguments)
     message = error.format_message() if isinstance(error, click.ClickException) else str(error)
     line = shorten(printable(" ".join(message.split()))) or type(error).__name__
-    line = PYTHON_ARGUMENT.sub(lambda match: f"--{match[1].replace('_', '-')}", line)
+    line = PYTHON_ARGUMENT.sub(lambda match: flag(match[1]), line)
+    line = SETTING_REMEDY.sub(lambda match: f"{match[1]} {flag(match[2])}", line)
     if isinstance(error, MemoryError):
         return f"out of memory: {line}"
     if isinstance(error, click.ClickException | EmbeddingsError | OSError):
@@ -27,12 +30,12 @@ def error_line(error: BaseException, arguments: Sequence[str]) -> str:
 
 
 def unknown_option(error: click.NoSuchOption, arguments: Sequence[str]) -> str:
-    """The message for an unknown option, with the option that is meant, also by users of other tools."""
+    """The message for an unknown option; it suggests the intended one, also for option names of other tools."""
     name = error.option_name
     if not name.startswith("--"):  # click reads -size as -s -i -z -e
         name = next((word for word in arguments if re.match(rf"-\w*{re.escape(name[1:])}", word)), name)
     parameters = error.ctx.command.get_params(error.ctx) if error.ctx else []
-    flags = [flag[2:] for one in parameters for flag in (*one.opts, *one.secondary_opts) if flag.startswith("--")]
+    flags = [name[2:] for one in parameters for name in (*one.opts, *one.secondary_opts) if name.startswith("--")]
     option = our_name(name, flags)
     if option:
         remedy = f"Use --{option}."

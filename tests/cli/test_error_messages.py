@@ -4,7 +4,7 @@ import pytest
 from commands import refused
 
 from embeddings.cli.error_messages import error_line
-from embeddings.errors import OutputError
+from embeddings.errors import CorpusError, OutputError
 
 TRAIN = ["train", "skipgram", "text.txt", "-o", "x"]
 
@@ -25,6 +25,7 @@ TRAIN = ["train", "skipgram", "text.txt", "-o", "x"]
         (["-epoch", "4"], "-epoch", "Use --epochs."),
         (["-thread", "4"], "-thread", "Use --threads."),
         (["-window", "4"], "-window", "Use --window."),
+        (["-output", "v"], "-output", "Use --out."),
         (["--vocab", "4"], "--vocab", "Use --vocabulary."),
         (["--epohcs", "4"], "--epohcs", "Use --epochs."),
         (["--sg", "1"], "--sg", "skipgram or cbow"),
@@ -56,6 +57,18 @@ def test_other_commands(command, remedy):
 def test_remedies_of_the_library_become_options():
     error = OutputError("v exists; set force=True or allow_pickle=True")
     assert error_line(error, []) == "v exists; set --force or --allow-pickle"
+
+
+@pytest.mark.parametrize(
+    ("message", "option"),
+    [
+        ("t.csv has several text columns; select one with text_column: a, b", "select one with --text-column: a, b"),
+        ("not UTF-8; to accept it, set encoding_errors to replace", "set --encoding-errors to replace"),
+        ("the most frequent is 'a' with 1; lower min_count", "lower --min-count"),
+    ],
+)
+def test_settings_in_remedies_become_options(message, option):
+    assert option in error_line(CorpusError(message), [])
 
 
 @pytest.mark.parametrize("name", ["evil\x1b[31m", "two\nlines"])
