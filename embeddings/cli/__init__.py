@@ -107,7 +107,7 @@ class CommandLine(click.Group):
 
 
 def exit_code(error: Exception) -> int:
-    """The exit code that goes with an error."""
+    """The exit code for an error."""
     if isinstance(error, click.ClickException):
         return error.exit_code
     return EXIT_MISUSE if isinstance(error, SettingError | RegistryError) else EXIT_FAILURE

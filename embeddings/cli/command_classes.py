@@ -57,7 +57,8 @@ class PluginGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command named by the first argument; the error for an unknown plugin lists the installed ones."""
-        if args and not args[0].startswith("-") and args[0] not in registry.find_all(self.kind):
+        unknown = bool(args) and not args[0].startswith("-") and args[0] not in registry.find_all(self.kind)
+        if unknown and not ctx.resilient_parsing:  # not while completing
             try:
                 registry.load(self.kind, args[0])
             except RegistryError as error:

@@ -1,4 +1,4 @@
-"""Saving results: checked before the work starts, protected from interrupts, saved elsewhere if it fails."""
+"""Saving results: checked before the work starts, protected from interrupts, saved elsewhere on failure."""
 
 import tempfile
 from collections.abc import Callable

@@ -11,7 +11,7 @@ EXIT_INTERRUPT = 130  # exit code after Ctrl-C
 
 
 class TerminationSignals:
-    """Makes SIGTERM and SIGHUP act like Ctrl-C, so that training results are saved, each with its own exit code."""
+    """Makes SIGTERM and SIGHUP act like Ctrl-C, which saves training results, but with their own exit codes."""
 
     def __init__(self) -> None:
         self.received = 0

@@ -60,7 +60,7 @@ def search(
     """Write the rows nearest to each of `queries` (queries, dim) among the first `scratch.distances.shape[0]` rows.
 
     `signatures` are (words, rows). At least `rerank` rows are compared exactly; with 0 the results are in order of
-    signature distance, and only they get their cosines computed.
+    signature distance, and cosines are computed only for them.
     """
     for q in range(queries.shape[0]):
         sign_query(queries[q], planes, scratch)
@@ -111,7 +111,7 @@ def add_distances(words: np.ndarray, query_word: np.uint64, distances: np.ndarra
 
 @noinline
 def list_nearest(scratch: Scratch, n_nearest: int) -> int:
-    """List the rows within a distance that `n_nearest` rows reach, ascending; returns their number."""
+    """List the rows within the distance limit for the `n_nearest` nearest, ascending; returns their number."""
     limit = distance_limit(scratch, n_nearest)
     n = 0
     for c in range(scratch.minima.shape[0]):

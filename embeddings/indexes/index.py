@@ -67,7 +67,7 @@ class Index:
         }
 
     def search(self, queries: np.ndarray, *, top: int = 10, restrict: int | None = None) -> SearchResult:
-        """The `top` rows nearest to each of `queries` (queries, dim), of any length; fewer where there are fewer rows.
+        """The `top` rows nearest to each of `queries` (queries, dim), or all rows if there are fewer.
 
         Arguments:
             restrict: only this many first rows are candidates; None for all.
@@ -117,7 +117,7 @@ class Index:
         return Index(name, kind, self.vectors, engine, self.seconds)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write a folder of index.json and tensors.safetensors, atomically; of the vectors only the fingerprint.
+        """Save to a folder of index.json and tensors.safetensors, atomically; vectors are not saved, only their fingerprint.
 
         Raises:
             OutputError: the path exists (`force` replaces only a saved index), or cannot be written.

@@ -56,7 +56,7 @@ def count_above(scores: np.ndarray, maxima: np.ndarray, thresholds: np.ndarray, 
 
 @entry_point
 def list_above(scores: np.ndarray, maxima: np.ndarray, thresholds: np.ndarray, chunk: int, columns: np.ndarray) -> None:
-    """List the columns of these scores, ascending, row by row."""
+    """List the columns of the scores that reach the threshold of their row, ascending, row by row."""
     n = 0
     for q in range(scores.shape[0]):
         for c in range(maxima.shape[1]):

@@ -139,7 +139,7 @@ class MeanVectorizer(TextVectorizer):
                 raise SettingError(f"{name} requires weighting='subsample' or 'sif'")
 
     def _settings_for(self, source: "Vectors | Model | None", trainer: Any) -> dict[str, Any]:
-        """Settings of a `Corpus` whose words have vectors."""
+        """`Corpus` settings that split texts into the words of the vectors."""
         if isinstance(source, Model) and "text" in source.record:
             return self._text_settings(**model_text_settings(source))
         return self._text_settings(getattr(trainer, "tokenizer", "words"), "keep" if trainer is None else "lower")

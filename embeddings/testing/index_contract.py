@@ -84,7 +84,7 @@ def check_equal(result: SearchResult, other: SearchResult, when: str) -> None:
 
 
 def check_saved(index: Index, vectors: Vectors, queries: np.ndarray, result: SearchResult) -> None:
-    """Assert that it is unchanged after saving and loading, and then refuses other vectors."""
+    """Assert that an index is unchanged after saving and loading, and refuses other vectors."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "index"
         index.save(path)

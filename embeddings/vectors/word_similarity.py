@@ -75,8 +75,8 @@ class SimilarityMixin(SearchMixin):
         """The Word Mover's Distance of two lists of words (Kusner et al., 2015), by POT.
 
         It is the minimum total Euclidean distance that the words of one document, weighted by relative frequency, must
-        travel to reach those of the other. Words without a vector are ignored; if a document has no others, the
-        distance is infinite (as in gensim).
+        travel to reach those of the other. Words without a vector are ignored; if none are left in a
+        document, the distance is infinite (as in gensim).
 
         Arguments:
             normalize: bring each vector to length one first.
