@@ -58,7 +58,7 @@ class PluginGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command named by the first argument; the error for an unknown plugin lists the installed ones."""
         unknown = bool(args) and not args[0].startswith("-") and args[0] not in registry.find_all(self.kind)
-        if unknown and not ctx.resilient_parsing:  # not while completing
+        if unknown and not ctx.resilient_parsing:  # completion prints no errors
             try:
                 registry.load(self.kind, args[0])
             except RegistryError as error:
