@@ -53,6 +53,8 @@ def command(
             print_rows(list(rows), as_json)
     if not comparisons:
         note("nothing to compare: no test set has items for which two of VECTORS have scores")
+    elif missing := set(vectors).difference(*((one.first, one.second) for one in comparisons)):
+        note(f"not compared, for lack of items with scores: {', '.join(sorted(missing))}")
 
 
 def table_rows(comparisons: list[Comparison], sections: bool) -> list[dict[str, Any]]:

@@ -93,6 +93,9 @@ def test_compare_without_common_items(folder):
     result = expect("compare", "v.bin", "other.bin", "--similarity", "pairs.tsv")
     assert result.stdout == ""
     assert "nothing to compare" in result.stderr
+    result = expect("compare", "v.bin", "v.bin", "other.bin", "--similarity", "pairs.tsv")
+    assert "v.bin" in result.stdout
+    assert result.stderr.rstrip().endswith("other.bin")
 
 
 def test_scores_before_a_failure_are_printed(folder):
