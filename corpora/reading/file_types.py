@@ -59,7 +59,7 @@ def detect(head: bytes, name: str, *, text_column: str | None) -> FileType:
             return file_type
     for magic, description in FOREIGN.items():
         if head.startswith(magic):
-            raise CorpusError(f"{name} is {description}, not UTF-8 text")
+            raise CorpusError(f"{name} is {description}; expected UTF-8 text")
     if head.count(b"\0") >= max(MIN_NULS, len(head) // SPARSE):
         raise CorpusError(f"{name} is not text: {head.count(0)} of its first {len(head)} bytes are NUL")
     path = PurePath(name.lower())

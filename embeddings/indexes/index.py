@@ -117,7 +117,7 @@ class Index:
         return Index(name, kind, self.vectors, engine, self.seconds)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Save to a folder of index.json and tensors.safetensors, atomically; of the vectors only the fingerprint is saved.
+        """Save to a folder of index.json and tensors.safetensors, atomically; of the vectors, only the fingerprint.
 
         Raises:
             OutputError: the path exists (`force` replaces only a saved index), or cannot be written.

@@ -66,7 +66,7 @@ def test_binary_files_are_refused_under_every_policy(tmp_path, data, message, po
 
 
 def test_an_executable_is_refused():
-    with pytest.raises(CorpusError, match="not text"):
+    with pytest.raises(CorpusError, match="expected UTF-8 text"):
         encode(os.path.realpath(sys.executable))
 
 
