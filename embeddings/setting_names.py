@@ -47,6 +47,22 @@ ADVICE = {  # names without a counterpart
     **dict.fromkeys(("savevocab",), "use the command vocabulary"),
     **dict.fromkeys(("binary",), "choose the format by the extension of the output, such as .bin or .txt"),
 }
+THEIR_ATTRIBUTES = {  # of gensim's models and vectors
+    "wv": ".vectors",
+    "dv": ".documents",
+    "index_to_key": ".words",
+    "key_to_index": ".index(word)",
+    "vector_size": ".dim",
+    "get_vector": "vectors[word]",
+    "get_vecattr": ".counts",
+    "similar_by_word": ".most_similar",
+    "similar_by_vector": ".most_similar",
+    "most_similar_cosmul": '.analogy(..., method="3cosmul")',
+    "evaluate_word_pairs": "embeddings.evaluate(vectors, similarity=...)",
+    "evaluate_word_analogies": "embeddings.evaluate(vectors, analogy=...)",
+    "save_word2vec_format": '.save(path, "word2vec-text")',
+    "infer_vector": ".infer([text])",
+}
 
 
 def normalize_name(name: str) -> str:

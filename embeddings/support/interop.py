@@ -1,6 +1,8 @@
-"""A mixin that supports pickling, and use as a scikit-learn parameter."""
+"""A mixin for pickling, for use as a scikit-learn parameter, and for users of gensim's attribute names."""
 
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from embeddings.setting_names import THEIR_ATTRIBUTES
 
 
 class InteropMixin:
@@ -16,3 +18,9 @@ class InteropMixin:
 
     def __sklearn_clone__(self) -> Self:
         return self  # estimators do not change vectors or models, and a copy can be large
+
+    if not TYPE_CHECKING:  # type checkers know all attributes
+
+        def __getattr__(self, name: str) -> Any:
+            advice = f": use {THEIR_ATTRIBUTES[name]}" if name in THEIR_ATTRIBUTES else ""
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}{advice}")

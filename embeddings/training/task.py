@@ -16,6 +16,7 @@ from embeddings.kernels.block import BLOCK_SIZE, BlockSource, keep_thresholds, n
 from embeddings.kernels.noise_sampling import alias_table
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.models.model import Model
+from embeddings.setting_names import hint
 from embeddings.settings import (
     ContextWindow,
     Dimension,
@@ -51,8 +52,14 @@ class Trainer(Settings):
         seed: int = 1,
         report: Report | None = None,
         run_options: RunOptions | None = None,
+        **unknown: Any,
     ) -> Model:
         """Train a model; see `prepare` for arguments and errors, and `Task.run` for further errors."""
+        for argument in unknown:
+            advice = hint(argument, ("threads", "seed", "report", "run_options"))
+            raise SettingError(
+                f"train() has no argument {argument!r}: {advice or 'pass settings to the trainer itself'}"
+            )
         name = self.trainer_name
         task = prepare(name, self, corpus, threads=threads, seed=seed, report=report, run_options=run_options)
         return self.train_task(task)

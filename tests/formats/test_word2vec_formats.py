@@ -109,9 +109,7 @@ def test_the_extension_selects_and_the_content_identifies_a_format(tmp_path, sma
     assert load(renamed).matrix.tobytes() == small.matrix.tobytes()
 
 
-@pytest.mark.writes(
-    "word2vec-binary", "gensim", "`save_word2vec_format`: the same bytes; random words and vectors"
-)
+@pytest.mark.writes("word2vec-binary", "gensim", "`save_word2vec_format`: the same bytes; random words and vectors")
 @pytest.mark.writes("word2vec-text", "gensim", "`save_word2vec_format`: the same bytes; random words and vectors")
 @pytest.mark.golden
 @pytest.mark.parametrize("binary", [True, False])
