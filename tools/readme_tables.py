@@ -23,8 +23,8 @@ def comparison() -> str:
     ]
     for file, trainer in SHOWN:
         runs = defaultdict(list)
-        with (RESULTS / file).open(encoding="utf-8", newline="") as rows:
-            for row in csv.DictReader(rows):
+        with (RESULTS / file).open(encoding="utf-8", newline="") as stream:
+            for row in csv.DictReader(stream):
                 if (row["trainer"], row["dim"], row["negatives"]) == (trainer, "100", "5"):
                     runs[row["tool"]].append(row)
         seconds = {tool: median(float(row["training_cpu"]) for row in rows) for tool, rows in runs.items()}
@@ -35,7 +35,7 @@ def comparison() -> str:
     return "\n".join(lines) + "\n"
 
 
-def filled(page: str) -> str:
+def with_table(page: str) -> str:
     """The page with the table between its marks."""
     before, rest = page.split(MARK)
     return before + MARK + comparison() + END + rest.split(END)[1]
@@ -43,4 +43,4 @@ def filled(page: str) -> str:
 
 if __name__ == "__main__":
     readme = ROOT / "README.md"
-    readme.write_text(filled(readme.read_text(encoding="utf-8")), encoding="utf-8")
+    readme.write_text(with_table(readme.read_text(encoding="utf-8")), encoding="utf-8")

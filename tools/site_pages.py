@@ -47,6 +47,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Point links to pictures of the repository at their copies in the site."""
+    return markdown.replace("](../../eval/results/", "](../results/").replace("](../eval/results/", "](results/")
+
+
 def root_pages() -> dict[str, str]:
     """The files at the root of the repository that are pages too, with links as they are within the site."""
     names = ("CONTRIBUTING.md", "CHANGELOG.md")
