@@ -5,14 +5,15 @@ wrappers, although an inlined helper only ever runs as a part of an entry point.
 optimised four times. Here helpers get numba's function passes and are linked with what they call; module passes and
 machine code are left to the entry points. This halves the time of a first run.
 
-It overrides private classes of numba, listed in `PRIVATE_API`. If one of them is missing, helpers are compiled by plain
-`njit`, which gives the same results and takes longer to compile.
+It overrides private classes of numba 0.62 and newer, listed in `PRIVATE_API`. If one of them is missing, helpers are
+compiled by plain `njit`, which gives the same results and takes longer to compile.
 """
 
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import numba
 from numba import njit
 
 # What this module overrides or calls, by class; a test checks each with the installed numba.
@@ -23,12 +24,14 @@ PRIVATE_API = {
     "CPUDispatcher": ("__call__",),
 }  # fmt: skip
 
+OLDEST_NUMBA = (0, 62)  # which took over LLVM's new pass managers
+
 try:
     from numba.core.codegen import JITCodeLibrary
     from numba.core.compiler import Compiler
     from numba.core.registry import CPUDispatcher
 
-    IS_AVAILABLE = all(
+    IS_AVAILABLE = numba.version_info.short >= OLDEST_NUMBA and all(
         hasattr(base, name) for base in (JITCodeLibrary, Compiler, CPUDispatcher) for name in PRIVATE_API[base.__name__]
     )
 except ImportError:
@@ -60,7 +63,8 @@ if IS_AVAILABLE:
             """Link the callees; run no module passes and generate no machine code."""
             self._raise_if_finalized()
             for library in dict.fromkeys(self._linking_libraries):
-                self._reload_init.update(library._reload_init)
+                if hasattr(self, "_reload_init"):  # since numba 0.63
+                    self._reload_init.update(library._reload_init)
                 self._final_module.link_in(library._get_module_for_linking(), preserve=True)
             self._final_module.verify()
             self._finalized = True
