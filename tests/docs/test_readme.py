@@ -22,7 +22,7 @@ def test_it_is_short():
 def test_the_comparison_is_that_of_the_results():
     """`python tools/readme_tables.py` writes it."""
     tables = runpy.run_path(str(ROOT / "tools" / "readme_tables.py"))
-    assert tables["filled"](README) == README
+    assert tables["with_table"](README) == README
 
 
 def test_the_speed_of_training_is_what_was_measured():
