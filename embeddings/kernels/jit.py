@@ -9,7 +9,6 @@ otherwise take a third of the training time.
 """
 
 import atexit
-import glob
 import os
 import re
 import shutil
@@ -99,13 +98,12 @@ def cache_dir(function: Callable[..., Any]) -> Path | None:
 @cache
 def generation(owner: str, digest: str) -> Path | None:
     """The cache folder of a kernel for one version of its sources."""
-    home = cache_folder("kernels", f"{owner}-{digest}")
+    home = cache_folder("kernels", owner, digest)
     if home is not None:
-        remove_old_generations(home, owner)
+        remove_old_generations(home)
         return home
-    if (prepared := existing_folder("kernels", f"{owner}-{digest}")) is None:
-        return None
-    return private_copy(prepared)
+    prepared = existing_folder("kernels", owner, digest)
+    return None if prepared is None else private_copy(prepared)
 
 
 def private_copy(prepared: Path) -> Path | None:
@@ -121,10 +119,10 @@ def private_copy(prepared: Path) -> Path | None:
     return Path(folder)
 
 
-def remove_old_generations(home: Path, owner: str) -> None:
+def remove_old_generations(home: Path) -> None:
     """Remove all but the latest generations of a kernel next to `home`."""
     with suppress(OSError):  # another process may be removing them too
         home.touch()
-        others = [path for path in home.parent.glob(f"{glob.escape(owner)}-*") if path != home]
+        others = [path for path in home.parent.iterdir() if path != home]
         for old in sorted(others, key=lambda path: path.stat().st_mtime, reverse=True)[MAX_GENERATIONS - 1 :]:
             shutil.rmtree(old, ignore_errors=True)

@@ -42,7 +42,7 @@ def test_every_name_in_the_reference_exists_and_is_documented(name):
 
 
 def test_editors_and_the_interpreter_see_the_same_names():
-    """What the block for type checkers imports, and what is found at run time."""
+    """The names that type checkers see, and those that can be imported at run time."""
     tree = ast.parse(Path(em.__file__).read_text(encoding="utf-8"))
     imported = {alias.asname for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
     assert imported - {None} == set(em.MODULES) | trainers()

@@ -114,15 +114,16 @@ def test_a_cache_that_cannot_be_written_is_used(room, run, tmp_path):
 
 def test_the_latest_generations_are_kept(tmp_path):
     for age in range(MAX_GENERATIONS + 12):
-        folder = tmp_path / f"kernel-{age}"
-        folder.mkdir()
+        folder = tmp_path / "kernel" / str(age)
+        folder.mkdir(parents=True)
         (folder / "code").write_text("x")
         os.utime(folder, (10**9 - age, 10**9 - age))
-    (tmp_path / "other-1").mkdir()
-    os.utime(tmp_path / "other-1", (10, 10))
-    remove_old_generations(tmp_path / f"kernel-{MAX_GENERATIONS + 11}", "kernel")
+    (tmp_path / "other" / "1").mkdir(parents=True)
+    os.utime(tmp_path / "other" / "1", (10, 10))
+    remove_old_generations(tmp_path / "kernel" / str(MAX_GENERATIONS + 11))
     ages = [MAX_GENERATIONS + 11, *range(MAX_GENERATIONS - 1)]
-    assert {path.name for path in tmp_path.iterdir()} == {f"kernel-{age}" for age in ages} | {"other-1"}
+    assert {path.name for path in (tmp_path / "kernel").iterdir()} == set(map(str, ages))
+    assert (tmp_path / "other" / "1").exists()
 
 
 class FakeCache:
