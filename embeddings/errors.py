@@ -1,5 +1,7 @@
 """Errors that users can cause: each is one line with the offending value and what to do."""
 
+from embeddings.printable import printable
+
 MAX_LENGTH = 1500  # characters of a message
 
 
@@ -7,7 +9,7 @@ class EmbeddingsError(Exception):
     """Base class: a problem with the input, the settings or the machine."""
 
     def __str__(self) -> str:
-        return shorten(Exception.__str__(self))  # KeyError would quote the message
+        return shorten(printable(Exception.__str__(self)))  # KeyError would quote the message
 
 
 def shorten(message: str) -> str:
@@ -38,6 +40,10 @@ class RegistryError(EmbeddingsError, LookupError):
 
 class SettingError(EmbeddingsError, ValueError):
     """A setting or argument is out of range or of the wrong type."""
+
+
+class DeclarationError(EmbeddingsError):
+    """A plugin declares something impossible: a fault of its author, not of the user."""
 
 
 class OutputError(EmbeddingsError):

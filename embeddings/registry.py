@@ -34,6 +34,12 @@ def distribution_name(entry: EntryPoint) -> str:
     return entry.dist.name if entry.dist else "an unnamed package"
 
 
+def package_of(kind: str, name: str) -> dict[str, str]:
+    """The version of the package that provides a plugin, by its name; empty if it is not installed."""
+    packages = [entry.dist for entry in find_all(kind).get(name, []) if entry.dist]
+    return {packages[0].name: packages[0].version} if packages else {}
+
+
 def load(kind: str, name: str) -> Any:
     """Import a plugin."""
     plugins = find_all(kind)

@@ -17,11 +17,12 @@ from embeddings.kernels.block import (
     new_block,
     rewind,
 )
+from embeddings.kernels.checked_build import register_rows
 from embeddings.kernels.jit import allocating_entry_point
 from embeddings.kernels.logistic import logistic_loss, rational_sigmoid, scores_to_steps
 from embeddings.kernels.noise_sampling import alias_table
 from embeddings.kernels.random_numbers import uniform_below, uniform_uint32
-from embeddings.kernels.row_cache import cached_row, flush
+from embeddings.kernels.row_cache import cached_row
 from embeddings.kernels.row_operations import (
     PADDING,
     address,
@@ -51,11 +52,6 @@ def write_addresses(table, rows, out):
 @allocating_entry_point
 def cached_address(table, cache, row):
     return cached_row(table, cache, row)
-
-
-@allocating_entry_point
-def flush_rows(table, cache):
-    flush(table, cache)
 
 
 @allocating_entry_point
@@ -147,6 +143,7 @@ class RowTable(NamedTuple):
 
 
 def addresses(table, rows):
+    register_rows(table, table)
     out = np.zeros(len(rows), np.int64)
     write_addresses(table, np.asarray(rows, np.int64), out)
     return out

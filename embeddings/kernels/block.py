@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from embeddings.kernels.integers import larger, smaller
 from embeddings.kernels.jit import entry_point, inline
+from embeddings.kernels.line_operations import line_end
 from embeddings.kernels.noise_sampling import draw_word
 from embeddings.kernels.random_numbers import UINT32_MAX, random_bits, uniform_below, uniform_uint32
 
@@ -65,7 +67,7 @@ def new_block(window: int, noise: int, size: int = BLOCK_SIZE, *, documents: boo
     It holds at least two full windows, so that every call of `fill_block` makes progress. `documents` is for a source
     with `document_rows`.
     """
-    size = max(min(size, MAX_BLOCK_NOISE // noise), 4 * window + 2)
+    size = max(min(size, MAX_BLOCK_NOISE // max(noise, 1)), 4 * window + 2)
     bounds = np.zeros(size, np.int64)
     samples = np.zeros((size, noise), np.int32)
     words = np.zeros(size, np.int32)
@@ -122,10 +124,10 @@ def fill_block(block: Block, source: BlockSource, rng: np.ndarray) -> int:
     position, end, line, n = cursor[POSITION], cursor[END], cursor[LINE], cursor[FILLED]
     before, begin, first = position, 0, cursor[FIRST]
     while position < end and n < size:
-        border = max(position, min(source.lines[line], end))  # broken boundaries must not cause an endless loop
+        border = larger(position, line_end(source.lines, line, end))  # broken boundaries must not cause an endless loop
         position, n = subsample_words(block.words, n, source, position, border, rng)
         is_complete = position == border
-        last = n if is_complete else max(first, n - source.window)
+        last = n if is_complete else larger(first, n - source.window)
         draw_windows(block, source, begin, first, last, n, rng)
         set_documents(block, source, first, last, line)
         first = last
@@ -135,8 +137,9 @@ def fill_block(block: Block, source: BlockSource, rng: np.ndarray) -> int:
     spacing = 2 * source.window + 1
     draw_noise(block.noise, source.noise, spacing, source.windows_per_draw, cursor[FIRST], first, rng)
     cursor[POSITION], cursor[LINE], cursor[FILLED], cursor[LAST] = position, line, n, first
-    cursor[HISTORY_START] = max(begin, first - source.window)
-    return int(position - before)
+    cursor[HISTORY_START] = larger(begin, first - source.window)
+    read: int = position - before
+    return read
 
 
 @inline
@@ -177,9 +180,9 @@ def draw_windows(
     key, counter, reach = rng[0], rng[1], source.window
     for i in range(first, last):
         if source.shrink_window:
-            reach = 1 + int(uniform_below(random_bits(key, counter + np.uint64(i - first)), source.window))
-        block.start[i] = max(begin, i - reach)
-        block.stop[i] = min(end, i + reach + 1)
+            reach = 1 + uniform_below(random_bits(key, counter + np.uint64(i - first)), source.window)
+        block.start[i] = larger(begin, i - reach)
+        block.stop[i] = smaller(end, i + reach + 1)
     rng[1] = counter + np.uint64(last - first)
 
 
@@ -188,7 +191,7 @@ def set_documents(block: Block, source: BlockSource, first: int, last: int, line
     """Set the document of centres first to last, where lines are documents."""
     if source.document_rows.shape[0] > 0:
         for i in range(first, last):
-            block.documents[i] = source.document_rows[line - 1]
+            block.documents[i] = source.document_rows[smaller(line, source.document_rows.shape[0]) - 1]
 
 
 @inline

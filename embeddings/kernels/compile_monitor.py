@@ -4,37 +4,49 @@ Compilation creates many small objects that live until its end; searching them f
 """
 
 import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
 
 from numba.core import event
 
-from embeddings.support.cache_folder import cache_folder
+from embeddings.kernels.compile_time import compile_time
+from embeddings.support.cache_folder import VARIABLE, cache_folder
 from embeddings.support.logs import log, notice
+
+
+class CompilationNeeded(Exception):
+    """A kernel is not in the cache of compiled code, and must not be compiled now."""
 
 
 class CompileMonitor(event.Listener):  # type: ignore[misc]
     """Listens to numba's compilations; nested compilations count once."""
 
     def __init__(self) -> None:
-        self.seconds = 0.0  # wall time of all compilations of this process so far
         self.depth = 0
+        self.is_forbidden = False
         self.start = 0.0
         self.collects = False
         self.logged: set[str] = set()
+        self.cache_problem: str | None = None  # why the cache folder of a kernel is not used, and what to do
 
     def on_start(self, event: Any) -> None:
-        """Log what is compiled, once, and stop garbage collection."""
+        """Log what is compiled, once, and stop garbage collection; numba calls `on_end` even if this raises."""
         self.depth += 1
-        if self.depth > 1:
-            return
-        self.start, self.collects = perf_counter(), gc.isenabled()
-        gc.disable()
-        name = kernel_owner(event.data["dispatcher"].py_func.__module__)
-        if not self.logged and cache_folder("kernels") is None:
-            log.warning(
-                "cannot cache compiled code, so every run recompiles it: set EMBEDDINGS_CACHE to a writable folder"
-            )
+        if self.depth == 1:
+            self.start, self.collects = perf_counter(), gc.isenabled()
+            gc.disable()
+        if self.is_forbidden:
+            raise CompilationNeeded
+        if self.depth == 1:
+            self.announce(event.data["dispatcher"].py_func.__module__)
+
+    def announce(self, module: str) -> None:
+        """Log, once, that kernels of a module are compiled."""
+        name = kernel_owner(module)
+        if not self.logged and (problem := self.cache_problem or missing_cache()):
+            log.warning("cannot cache compiled code, so every run recompiles it: %s", problem)
         if name not in self.logged:
             self.logged.add(name)
             notice(f"compiling {name} (once on this machine) ...")
@@ -43,9 +55,23 @@ class CompileMonitor(event.Listener):  # type: ignore[misc]
         """Count the seconds and resume garbage collection."""
         self.depth -= 1
         if self.depth == 0:
-            self.seconds += perf_counter() - self.start
+            compile_time.seconds += perf_counter() - self.start
             if self.collects:
                 gc.enable()
+
+    @contextmanager
+    def no_compilation(self) -> Iterator[None]:
+        """Raise `CompilationNeeded` where a kernel would be compiled."""
+        self.is_forbidden = True
+        try:
+            yield
+        finally:
+            self.is_forbidden = False
+
+
+def missing_cache() -> str | None:
+    """What to do if there is no cache folder."""
+    return f"set {VARIABLE} to a writable folder" if cache_folder("kernels") is None else None
 
 
 def kernel_owner(module: str) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numba import types
 
+from embeddings.kernels.integers import smaller
 from embeddings.kernels.jit import inline, intrinsic
 from embeddings.kernels.matrix_products import (
     SCORE_TILE,
@@ -117,8 +118,8 @@ def score_windows(
     last = (noise - 1) // (SCORE_TILE - 1) * (SCORE_TILE - 1)
     # Backwards: each tile writes the centre's score over the last column of the tile before, which then corrects it.
     for j in range(last, -1, 1 - SCORE_TILE):
-        columns = min(SCORE_TILE - 1, noise - j)
-        _score(scores, inputs, targets, columns, i, min(i + 1, m - 1), j, noise, stride, slots, width)
+        columns = smaller(SCORE_TILE - 1, noise - j)
+        _score(scores, inputs, targets, columns, i, smaller(i + 1, m - 1), j, noise, stride, slots, width)
 
 
 @inline
@@ -129,6 +130,7 @@ def update_windows(
     """Both gradients of m windows, `UPDATE_TILE` - 1 negative samples at a time. Overwrites `steps`."""
     stride = row_stride(1 + noise)
     for j in range(0, noise, UPDATE_TILE - 1):
-        _update(steps, inputs, gradients, targets, min(UPDATE_TILE - 1, noise - j), m, j, noise, stride, slots, width)
+        columns = smaller(UPDATE_TILE - 1, noise - j)
+        _update(steps, inputs, gradients, targets, columns, m, j, noise, stride, slots, width)
         for i in range(m):
             steps[i * stride] = 0  # centres are updated once

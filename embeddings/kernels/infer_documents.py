@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from embeddings.kernels.block import END, FIRST, LAST, LINE, POSITION, Block, BlockSource, fill_block
+from embeddings.kernels.integers import larger, smaller
 from embeddings.kernels.jit import inline
 from embeddings.kernels.random_numbers import random_bits, uniform_uint32
 
@@ -39,7 +40,8 @@ def begin_document(
     """
     state, vocabulary, key, is_known = inference.state, source.keep_thresholds.shape[0], inference.key, False
     state[EPOCH], state[READ], state[NEXT_LINE] = 0, 0, document + 1
-    state[BEGIN], state[STOP] = source.lines[document], source.lines[document + 1]
+    state[BEGIN] = larger(source.lines[document], 0)
+    state[STOP] = smaller(source.lines[document + 1], source.ids.shape[0])
     for at in range(state[BEGIN], state[STOP]):
         if np.uint32(source.ids[at]) < vocabulary:
             key, is_known = random_bits(key, np.uint64(source.ids[at])), True
@@ -64,7 +66,8 @@ def next_document_block(source: BlockSource, block: Block, inference: Inference,
         read = fill_block(block, source, rng)
         if read > 0 or block.cursor[FIRST] < block.cursor[LAST]:
             state[READ] += read
-            return float(max(inference.learning_rate * (1 - done / total), inference.min_learning_rate))
+            rate = inference.learning_rate * (1 - done / total)
+            return rate if rate > inference.min_learning_rate else inference.min_learning_rate
         state[EPOCH] += 1
         rewind_document(block, state)
     return FINISHED

@@ -13,9 +13,9 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,22 +23,58 @@ import numba
 import numba.extending
 from numba import njit
 
-from embeddings.kernels import compile_monitor as compile_monitor
-from embeddings.kernels.linked_functions import ENTRY_POINT_OPTIONS, helper
+from embeddings.kernels import compile_monitor
+from embeddings.kernels.checked_build import CHECKED_OPTIONS, check_calls
+from embeddings.kernels.linked_functions import ENTRY_POINT_OPTIONS, HELPER_OPTIONS, helper
 from embeddings.kernels.source_digest import kernel_digest
-from embeddings.support.cache_folder import cache_folder, existing_folder
+from embeddings.support.cache_folder import cache_folder, existing_folder, foreign_access
 
 # All of fastmath except "no NaN, no inf": sums may be reordered, but NaN stays NaN.
 FASTMATH = {"reassoc", "contract", "nsz", "arcp", "afn"}
-OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": FASTMATH, "error_model": "numpy"}
+OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": FASTMATH, "error_model": "numpy", **CHECKED_OPTIONS}
+IMPLEMENTATIONS: dict[type, Callable[..., Any]] = {}  # of `dispatched` functions, by type of the first argument
+ENTRY_POINTS: list[Any] = []  # all entry points of this process
 MAX_GENERATIONS = 4  # versions of a kernel kept in the cache; each edit adds one
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+INLINE_OPTIONS: dict[str, Any] = {"forceinline": True, "_nrt": False, **OPTIONS}
+
+
 def inline(function: Function) -> Function:
     """Compile a helper that allocates nothing; LLVM inlines it into every kernel that calls it."""
-    return helper(function, forceinline=True, _nrt=False, **OPTIONS)  # type: ignore[no-any-return]
+    return helper(function, **INLINE_OPTIONS)  # type: ignore[no-any-return]
+
+
+def implements(operand: type) -> Callable[[Function], Function]:
+    """Register an inline helper as the implementation that `dispatched` functions select for a type of NamedTuple."""
+
+    def register(function: Function) -> Function:
+        IMPLEMENTATIONS[operand] = function
+        return function
+
+    return register
+
+
+def dispatched(function: Function) -> Function:
+    """Define a helper whose implementation, compiled into its callers, depends on the type of its first argument."""
+
+    @wraps(function)
+    def call(operand: Any, *args: Any) -> Any:
+        return IMPLEMENTATIONS[type(operand)](operand, *args)
+
+    def select(operand: Any, *args: Any) -> Callable[..., Any] | None:
+        implementation = IMPLEMENTATIONS.get(getattr(operand, "instance_class", type(None)))
+        return getattr(implementation, "py_func", None)
+
+    numba.extending.overload(call, jit_options=INLINE_OPTIONS | HELPER_OPTIONS, strict=False)(select)
+    return call  # type: ignore[return-value]
+
+
+def wrapper(function: Function) -> Function:
+    """Define a helper that only calls others: numba inserts its source, so that it is not compiled by itself."""
+    return helper(function, inline="always", **INLINE_OPTIONS)  # type: ignore[no-any-return]
 
 
 def noinline(function: Function) -> Function:
@@ -73,9 +109,37 @@ def _cached(function: Function, **options: Any) -> Function:
         compiled = njit(cache=home is not None, no_cfunc_wrapper=True, **OPTIONS, **options)(function)
     finally:
         numba.config.CACHE_DIR = before
-    if home is not None and compiled is not function:  # with NUMBA_DISABLE_JIT it is the function itself
+    check_calls(compiled)
+    if compiled is not function:  # with NUMBA_DISABLE_JIT it is the function itself
+        ENTRY_POINTS.append(compiled)
+    if home is not None and compiled is not function:
         ignore_save_errors(compiled._cache)
+        check_implementations(compiled._cache)
+        make_portable(compiled._cache, str(home))
     return compiled  # type: ignore[no-any-return]
+
+
+def make_portable(compiled_cache: Any, home: str) -> None:
+    """Let machine code be found wherever the sources are installed: the name of `home` contains their digest.
+
+    numba stores it by the path of the source file, and checks the time and size of that file.
+    """
+    file: Any = getattr(compiled_cache, "_cache_file", None)
+    locator: Any = getattr(getattr(compiled_cache, "_impl", None), "locator", None)
+    if not (hasattr(file, "_index_name") and hasattr(locator, "_cache_path")):  # in another version of numba
+        return
+    file._source_stamp = None
+    file._index_path = os.path.join(home, file._index_name)
+    file._cache_path = locator._cache_path = compiled_cache._cache_path = home
+
+
+def cached_versions(compiled: Any) -> dict[Any, str]:
+    """The machine code in the cache that an entry point can use on this machine: signatures, and names of files."""
+    code = getattr(compiled._cache, "_cache_file", None)
+    if code is None:
+        return {}
+    machine = compiled.targetctx.codegen().magic_tuple()
+    return {key[0]: file for key, file in code._load_index().items() if key[1] == machine}
 
 
 def ignore_save_errors(compiled_cache: Any) -> None:
@@ -89,6 +153,25 @@ def ignore_save_errors(compiled_cache: Any) -> None:
     compiled_cache.save_overload = try_save
 
 
+def check_implementations(compiled_cache: Any) -> None:
+    """Let machine code be found only if the implementations for the types of its arguments are unchanged."""
+    index_key = compiled_cache._index_key
+
+    def extended_key(signature: Any, codegen: Any) -> tuple[Any, ...]:
+        digests = [kernel_digest(IMPLEMENTATIONS[one]) for one in tuple_classes(signature) if one in IMPLEMENTATIONS]
+        return (*index_key(signature, codegen), *digests)
+
+    compiled_cache._index_key = extended_key
+
+
+def tuple_classes(kinds: Iterable[Any]) -> Iterator[type]:
+    """The NamedTuple classes among numba types, in them included."""
+    for kind in kinds:
+        if isinstance(kind, numba.types.BaseNamedTuple):
+            yield kind.instance_class
+            yield from tuple_classes(kind.types if isinstance(kind, numba.types.NamedTuple) else [kind.dtype])
+
+
 def cache_dir(function: Callable[..., Any]) -> Path | None:
     """The cache folder for the machine code of a kernel, None if there is no cache; removes old generations."""
     owner = re.sub(r"[^\w.]", "_", f"{function.__module__}.{function.__qualname__}")
@@ -97,25 +180,47 @@ def cache_dir(function: Callable[..., Any]) -> Path | None:
 
 @cache
 def generation(owner: str, digest: str) -> Path | None:
-    """The cache folder of a kernel for one version of its sources."""
-    home = cache_folder("kernels", owner, digest)
-    if home is not None:
-        remove_old_generations(home)
-        return home
-    prepared = existing_folder("kernels", owner, digest)
-    return None if prepared is None else private_copy(prepared)
+    """The cache folder of a kernel for one version of its sources; a temporary one if others can write to it."""
+    parts = ("kernels", owner, digest)
+    home, prepared = cache_folder(*parts), existing_folder(*parts)
+    if prepared is None:
+        return None
+    if access := foreign_access(prepared):  # numba's files are pickles, which can contain any code
+        compile_monitor.monitor.cache_problem = access
+        return private_folder(owner)
+    if home is None:
+        return private_copy(prepared, owner)
+    remove_old_generations(home)
+    return home
 
 
-def private_copy(prepared: Path) -> Path | None:
-    """A temporary copy of a read-only cache folder, as in a container; removed at exit."""
+def private_copy(prepared: Path, owner: str) -> Path | None:
+    """A temporary copy of a read-only cache folder, as in a container."""
+    folder = private_folder(owner)
     try:
-        folder = tempfile.mkdtemp(prefix="embeddings-kernels-")
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        shutil.copytree(prepared, folder, copy_function=shutil.copyfile, dirs_exist_ok=True)
-        for parent, _, _ in os.walk(folder):
-            os.chmod(parent, 0o700)  # copytree copies the mode of folders, which may be read-only
+        if folder is not None:
+            shutil.copytree(prepared, folder, copy_function=shutil.copyfile, dirs_exist_ok=True)
+            for parent, _, _ in os.walk(folder):
+                os.chmod(parent, 0o700)  # copytree copies the mode of folders, which may be read-only
     except OSError:
         return None
+    return folder
+
+
+def private_folder(owner: str) -> Path | None:
+    """A temporary cache folder for a kernel, which numba creates; None if that is not possible."""
+    parent = private_root()
+    return None if parent is None else parent / owner
+
+
+@cache
+def private_root() -> Path | None:
+    """The temporary folder of all kernels of this process, which is removed at exit; None if it cannot be created."""
+    try:
+        folder = tempfile.mkdtemp(prefix="embeddings-kernels-")
+    except OSError:
+        return None
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder)
 
 

@@ -2,16 +2,27 @@
 
 import numpy as np
 
-from embeddings.kernels.jit import entry_point
+from embeddings.kernels.integers import larger, smaller
+from embeddings.kernels.jit import entry_point, inline
+
+
+@inline
+def line_end(lines: np.ndarray, line: int, end: int) -> int:
+    """The position where a line starts and the one before it ends, at most `end`; `end` if there is no such line."""
+    return smaller(lines[line], end) if 0 <= line < lines.shape[0] else end
 
 
 @entry_point
 def gather_lines(ids: np.ndarray, starts: np.ndarray, stops: np.ndarray, output: np.ndarray, lines: np.ndarray) -> None:
-    """Copy `ids[starts[i]:stops[i]]` one after another into `output`; `lines` (sentences + 1,) gets their bounds."""
+    """Copy `ids[starts[i]:stops[i]]` one after another into `output`; `lines` (sentences + 1,) gets their bounds.
+
+    What is not in `ids`, or does not fit `output`, is omitted.
+    """
     at = 0
     lines[0] = 0
     for i in range(starts.shape[0]):
-        for k in range(starts[i], stops[i]):
+        start = larger(starts[i], 0)
+        for k in range(start, smaller(smaller(stops[i], ids.shape[0]), start + output.shape[0] - at)):
             output[at] = ids[k]
             at += 1
         lines[i + 1] = at
@@ -23,7 +34,7 @@ def mark_documents_with_words(
 ) -> None:
     """Set `has_words[rows[i]]` where line i, `ids[lines[i]:lines[i + 1]]`, has an id below `vocabulary`."""
     for i in range(rows.shape[0]):
-        for at in range(lines[i], lines[i + 1]):
+        for at in range(larger(lines[i], 0), smaller(lines[i + 1], ids.shape[0])):
             if np.uint32(ids[at]) < vocabulary:
                 has_words[rows[i]] = True
                 break

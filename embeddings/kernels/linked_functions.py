@@ -14,14 +14,15 @@ from functools import cache
 from typing import Any
 
 import numba
-from numba import njit
+from numba import njit, types
+from numba.core.errors import TypingError
 
 # What this module overrides or calls, by class; a test checks each with the installed numba.
 PRIVATE_API = {
     "JITCodeLibrary": ("finalize", "get_pointer_to_function", "_raise_if_finalized", "_ensure_finalized",
                        "_get_module_for_linking", "_optimize_final_module", "enable_object_caching"),
     "Compiler": ("define_pipelines",),
-    "CPUDispatcher": ("__call__",),
+    "CPUDispatcher": ("__call__", "get_call_template"),
 }  # fmt: skip
 
 OLDEST_NUMBA = (0, 62)  # which took over LLVM's new pass managers
@@ -107,6 +108,13 @@ if IS_AVAILABLE:
             """Call the function, compiled by plain `njit`."""
             return plain_function(self)(*args)
 
+        def get_call_template(self, args: Any, kws: Any) -> Any:
+            """Return how to call the function; constants do not get a compiled version of their own."""
+            try:
+                return super().get_call_template([types.unliteral(arg) for arg in args], kws)
+            except TypingError:  # it needs a constant, such as the index of a tuple
+                return super().get_call_template(args, kws)
+
     @cache
     def plain_function(compiled: Helper) -> Any:
         """The same function compiled by plain `njit`."""
@@ -115,15 +123,18 @@ if IS_AVAILABLE:
         return njit(**options)(compiled.py_func)
 
     ENTRY_POINT_OPTIONS: dict[str, Any] = {"pipeline_class": EntryPointCompiler}
+    HELPER_OPTIONS: dict[str, Any] = {
+        "no_cpython_wrapper": True,
+        "no_cfunc_wrapper": True,
+        "pipeline_class": HelperCompiler,
+    }
 else:
-    ENTRY_POINT_OPTIONS = {}
+    ENTRY_POINT_OPTIONS, HELPER_OPTIONS = {}, {}
 
 
 def helper(function: Callable[..., Any], **options: Any) -> Any:
     """Compile a function that only entry points call."""
-    if not IS_AVAILABLE:
-        return njit(**options)(function)
-    compiled = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=HelperCompiler, **options)(function)
-    if isinstance(compiled, CPUDispatcher):  # with NUMBA_DISABLE_JIT it is the function itself
+    compiled = njit(**HELPER_OPTIONS, **options)(function)
+    if IS_AVAILABLE and isinstance(compiled, CPUDispatcher):  # with NUMBA_DISABLE_JIT it is the function itself
         compiled.__class__ = Helper
     return compiled

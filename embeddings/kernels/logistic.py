@@ -19,7 +19,8 @@ def rational_sigmoid(x: np.float32) -> np.float32:
     It is half of 1 + tanh(x / 2), with tanh as the seventh convergent of Lambert's continued fraction. The error is at
     most 7.6e-6 for |x| <= 8. Beyond, x is clipped to -8 or 8, with an error of at most 3.4e-4.
     """
-    v = max(min(x, np.float32(8)), np.float32(-8)) * np.float32(0.5)
+    v = np.float32(8) if x > np.float32(8) else x
+    v = (np.float32(-8) if v < np.float32(-8) else v) * np.float32(0.5)
     u = v * v
     top = v * (np.float32(135135) + u * (np.float32(17325) + u * (np.float32(378) + u)))
     bottom = np.float32(135135) + u * (np.float32(62370) + u * (np.float32(3150) + u * np.float32(28)))
@@ -55,5 +56,5 @@ def logistic_loss(scores: np.ndarray, m: int, p: int, n: int, weights: np.ndarra
             s = np.float64(scores[i * stride + j])
             if j < p:
                 s = -s
-            total += weights[j] * (max(s, 0.0) + np.log1p(np.exp(-abs(s))))
+            total += weights[j] * ((0.0 if s < 0.0 else s) + np.log1p(np.exp(-abs(s))))
     return total

@@ -6,6 +6,8 @@ from typing import Any
 
 from numba import types
 
+from embeddings.kernels.checked_build import IS_CHECKED
+from embeddings.kernels.checked_emitter import CheckedEmitter
 from embeddings.kernels.vector_emitter import HAS_AVX512, INT64, Emitter, int64
 
 SCORE_TILE = 8 if HAS_AVX512 else 4  # targets scored in one pass over two inputs
@@ -19,13 +21,15 @@ def codegen_of(write: Callable[..., None]) -> Callable[..., Any]:
     """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        values = [
-            builder.ptrtoint(context.make_array(kind)(context, builder, value).data, INT64)
-            if isinstance(kind, types.Array)
-            else value
-            for kind, value in zip(signature.args, args, strict=True)
-        ]
-        write(Emitter(builder, signature.args[0].dtype), *values)
+        values, sizes = list(args), {}
+        for i, kind in enumerate(signature.args):
+            if isinstance(kind, types.Array):
+                array = context.make_array(kind)(context, builder, args[i])
+                values[i] = builder.ptrtoint(array.data, INT64)
+                if IS_CHECKED:
+                    sizes[id(values[i])] = builder.mul(array.nitems, array.itemsize)
+        dtype = signature.args[0].dtype
+        write(CheckedEmitter(context, builder, dtype, sizes) if IS_CHECKED else Emitter(builder, dtype), *values)
         return context.get_dummy_value()
 
     return codegen
@@ -33,8 +37,7 @@ def codegen_of(write: Callable[..., None]) -> Callable[..., Any]:
 
 def load_int64(emit: Emitter, start: Any, index: Any) -> Any:
     """Item `index` of the int64 array at `start`."""
-    address = emit.builder.add(start, emit.builder.mul(index, int64(8)))
-    return emit.builder.load(emit.builder.inttoptr(address, INT64.as_pointer()))
+    return emit.builder.load(emit.pointer(start, emit.builder.mul(index, int64(8)), INT64))
 
 
 def score_offset(emit: Emitter, row: Any, stride: Any, column: Any) -> Any:

@@ -1,8 +1,10 @@
 """Sampling from the noise distribution by the alias method (Walker 1977; Vose 1991): one lookup per draw."""
 
+from typing import Any
+
 import numpy as np
 
-from embeddings.kernels.jit import allocating_entry_point, inline
+from embeddings.kernels.jit import allocating_entry_point, entry_point, inline
 from embeddings.kernels.random_numbers import UINT32_MAX, uniform_below, uniform_uint32
 
 
@@ -13,15 +15,14 @@ def alias_table(weights: np.ndarray) -> np.ndarray:
     """
     heights = np.asarray(weights, np.float64) * (len(weights) / np.sum(weights))
     table = np.empty((len(heights), 2), np.uint32)
-    fill_alias_table(heights, table)
+    fill_alias_table(heights, table, np.empty(len(heights), np.int64), np.empty(len(heights), np.int64))
     return table
 
 
-@allocating_entry_point
-def fill_alias_table(heights: np.ndarray, table: np.ndarray) -> None:
-    """Fill each column of height 1 with the rest of one word and the surplus of another; overwrites `heights`."""
+@entry_point
+def fill_alias_table(heights: np.ndarray, table: np.ndarray, small: np.ndarray, large: np.ndarray) -> None:
+    """Fill each column of height 1 with the rest of one word and the surplus of another; overwrites all but `table`."""
     n = heights.shape[0]
-    small, large = np.empty(n, np.int64), np.empty(n, np.int64)
     n_small, n_large = 0, 0
     for i in range(n):
         table[i, 0], table[i, 1] = UINT32_MAX, i
@@ -43,7 +44,7 @@ def fill_alias_table(heights: np.ndarray, table: np.ndarray) -> None:
 
 
 @inline
-def draw_word(table: np.ndarray, bits: np.uint64) -> np.int64:
+def draw_word(table: np.ndarray, bits: np.uint64) -> Any:
     """A word from 64 random bits."""
     i = uniform_below(bits, table.shape[0])
     return i if uniform_uint32(bits) <= table[i, 0] else np.int64(table[i, 1])

@@ -4,6 +4,8 @@ The i-th number of a key is a hash of key + i: draws do not depend on each other
 the key. Uniform numbers are exact to 2^-32.
 """
 
+from typing import Any
+
 import numpy as np
 
 from embeddings.kernels.jit import allocating_entry_point, inline
@@ -25,7 +27,7 @@ def random_bits(key: np.uint64, counter: np.uint64) -> np.uint64:
 
 
 @inline
-def uniform_below(bits: np.uint64, n: int) -> np.int64:
+def uniform_below(bits: np.uint64, n: int) -> Any:
     """A uniform integer in [0, n), n up to 2^32, from the upper half of 64 random bits."""
     return np.int64(((bits >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
 

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from embeddings.kernels.jit import inline, noinline
+from embeddings.kernels.integers import Int
+from embeddings.kernels.jit import entry_point, inline, noinline
 from embeddings.kernels.row_operations import address, copy_row, sum_rows
 
 MAX_CACHED_ROWS = 32  # more would not stay in a core's own cache
@@ -19,11 +20,13 @@ SYNC_INTERVAL = 32  # uses of a row between synchronisations
 class RowCache(NamedTuple):
     """Copies of the first rows of a table.
 
+    table: (2,) address of the table, and bytes from row to row.
     rows: (2 cached rows, width): each copy, followed by its value at the last synchronisation.
     uses: (cached rows,) since the last flush.
     factor, operand: (1,) arguments of `sum_rows`.
     """
 
+    table: np.ndarray
     rows: np.ndarray
     uses: np.ndarray
     factor: np.ndarray
@@ -31,23 +34,23 @@ class RowCache(NamedTuple):
 
 
 @inline
-def cached_row(table: np.ndarray, cache: RowCache, row: int) -> int:
+def cached_row(table: np.ndarray, cache: RowCache, row: Int) -> Int:
     """The address of a row that is about to be used: the thread's copy if it is cached, else the row of the table."""
     if row >= cache.uses.shape[0]:
-        return int(address(table, row))
+        return address(table, row)
     if cache.uses[row] % SYNC_INTERVAL == 0:
-        sync_row(table, cache, row)
+        sync_row(cache, row)
     cache.uses[row] += 1
-    return int(address(cache.rows, 2 * row))
+    return address(cache.rows, 2 * row)
 
 
 @noinline
-def sync_row(table: np.ndarray, cache: RowCache, row: int) -> None:
+def sync_row(cache: RowCache, row: int) -> None:
     """Add a copy's changes to the table and refresh the copy.
 
     Other threads may write to the table meanwhile, so the refreshed value is read exactly once.
     """
-    width, shared = table.shape[1], address(table, row)
+    width, shared = cache.rows.shape[1], cache.table[0] + row * cache.table[1]
     own, before = address(cache.rows, 2 * row), address(cache.rows, 2 * row + 1)
     if cache.uses[row] > 0:
         cache.factor[0], cache.operand[0] = -1, before
@@ -58,10 +61,10 @@ def sync_row(table: np.ndarray, cache: RowCache, row: int) -> None:
     copy_row(cache.factor, before, own, width)
 
 
-@inline
-def flush(table: np.ndarray, cache: RowCache) -> None:
+@entry_point
+def flush(cache: RowCache) -> None:
     """Add all changes to the table, at the end of a block."""
     for row in range(cache.uses.shape[0]):
         if cache.uses[row] > 0:
-            sync_row(table, cache, row)
+            sync_row(cache, row)
             cache.uses[row] = 0

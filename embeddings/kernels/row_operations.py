@@ -22,6 +22,9 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
+from embeddings.kernels.checked_build import IS_CHECKED
+from embeddings.kernels.checked_emitter import require
+from embeddings.kernels.integers import smaller
 from embeddings.kernels.jit import inline, intrinsic
 from embeddings.kernels.matrix_products import (
     SCORE_TILE,
@@ -53,11 +56,15 @@ def row_stride(targets: int) -> int:
 
 @intrinsic
 def address(typingctx: Any, table: Any, row: Any) -> Any:
-    """The address of a row of a two-dimensional array."""
+    """The address of a row of a two-dimensional array, or of an item of a one-dimensional one."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         array = context.make_array(signature.args[0])(context, builder, args[0])
-        stride = cgutils.unpack_tuple(builder, array.strides, 2)[0]
+        ndim = signature.args[0].ndim
+        stride = cgutils.unpack_tuple(builder, array.strides, ndim)[0]
+        if IS_CHECKED:
+            rows = cgutils.unpack_tuple(builder, array.shape, ndim)[0]
+            require(context, builder, builder.icmp_unsigned("<", args[1], rows), "a row is outside its table")
         return builder.add(builder.ptrtoint(array.data, INT64), builder.mul(args[1], stride))
 
     return types.int64(table, types.int64), codegen
@@ -139,7 +146,7 @@ def score(scores: np.ndarray, inputs: np.ndarray, m: int, targets: np.ndarray, n
     """S = X O' for m inputs and n targets."""
     stride = row_stride(n)
     for j in range(0, n, SCORE_TILE):
-        columns = min(SCORE_TILE, n - j)
+        columns = smaller(SCORE_TILE, n - j)
         for i in range(0, m - 1, 2):
             _score_pair(scores, inputs, targets, columns, i, j, stride, width)
         if m % 2 == 1:
@@ -153,4 +160,4 @@ def update(
     """O += G' X and X += G O."""
     stride = row_stride(n)
     for j in range(0, n, UPDATE_TILE):
-        _update(steps, inputs, gradients, targets, min(UPDATE_TILE, n - j), m, j, stride, width)
+        _update(steps, inputs, gradients, targets, smaller(UPDATE_TILE, n - j), m, j, stride, width)

@@ -16,16 +16,19 @@ from typing import Any
 
 import numba
 
+from embeddings.kernels.checked_build import IS_CHECKED
+
 CONSTANTS = (int, float, complex, str, bytes, bool, tuple, frozenset, type(None))
 
 
 def kernel_digest(function: Callable[..., Any]) -> str:
-    """A digest of all sources that a kernel can be compiled from, and of the numba version."""
+    """A digest of all sources that a kernel can be compiled from, of the numba version, and of the build."""
     files, constants = reachable_sources(function)
     folders = {folder for file in files if (folder := package_folder(file)) and folder.name != "embeddings"}
-    digests = [package_digest(folder) for folder in sorted({Path(__file__).parent, *folders})]
-    digests += [file_digest(file) for file in sorted(files)]
-    return hashlib.sha256("\n".join([numba.__version__, *digests, *sorted(constants)]).encode()).hexdigest()[:16]
+    digests = [*map(package_digest, {Path(__file__).parent, *folders}), *map(file_digest, files)]
+    build = [numba.__version__, "checked" if IS_CHECKED else "normal"]
+    parts = [*build, *sorted(digests), *sorted(constants)]  # independent of where packages are installed
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
 @cache
@@ -71,7 +74,8 @@ def reachable_sources(function: Callable[..., Any]) -> tuple[set[Path], set[str]
         if file := getattr(module, "__file__", None):
             files.add(Path(file).resolve())
         if isinstance(item, type):
-            stack.extend(value for value in vars(item).values() if isinstance(value, FunctionType))
+            methods = (value for value in vars(item).values() if isinstance(value, FunctionType))
+            stack.extend(method for method in methods if not is_library(method))  # as those of a NamedTuple
         elif isinstance(item, FunctionType):
             for name, value in named_values(item):
                 if isinstance(value, CONSTANTS):
@@ -104,7 +108,7 @@ def named_values(function: FunctionType) -> Iterator[tuple[str, Any]]:
             continue
     for name, value in scope.items():
         if isinstance(value, ModuleType):
-            yield from ((other, getattr(value, other)) for other in names if hasattr(value, other))
+            yield from ((other, vars(value)[other]) for other in names & vars(value).keys())
         else:
             yield name, value
 

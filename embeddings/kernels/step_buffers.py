@@ -1,4 +1,4 @@
-"""One SGD step of negative sampling, for any model: input rows H, target rows O, labels Y and weights W.
+"""One SGD step on logistic scores, for any model: input rows H, target rows O, labels Y and weights W.
 
     S = H O'    G = rate W (Y - sigmoid(S))    O += G' H    and H's gradient, G O, is added to the gradient rows
 
@@ -10,17 +10,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from embeddings.kernels.jit import inline, noinline
+from embeddings.kernels.checked_build import register_rows
+from embeddings.kernels.jit import inline, noinline, wrapper
 from embeddings.kernels.logistic import logistic_loss, scores_to_steps
 from embeddings.kernels.matrix_products import SCORE_TILE, UPDATE_TILE
 from embeddings.kernels.row_cache import MAX_CACHED_ROWS, RowCache
 from embeddings.kernels.row_operations import PADDING, address, copy_row, score, sum_rows, update
 
 LOSS_INTERVAL = 64  # steps from one loss measurement to the next
-LOSS, PAIRS, UNTIL_SAMPLE, STEPS = range(4)  # of `StepBuffers.tally`
+LOSS, EXAMPLES, UNTIL_SAMPLE, STEPS = range(4)  # of `StepBuffers.tally`
 TABLE_ADDRESS, ROW_BYTES, SINK_ADDRESS = range(3)  # of `StepBuffers.frozen_sink`
 SINK_START = 8  # int64 items before the sink row: a cache line
 NO_ROW_FROZEN = np.zeros(0, np.bool_)
+CARRIED = ("weights", "factor", "tally")  # fields of `StepBuffers` that carry values from block to block
 
 
 class StepBuffers(NamedTuple):
@@ -28,12 +30,14 @@ class StepBuffers(NamedTuple):
 
     inputs: (inputs,) rows of H; input_gradient_rows: (inputs,) rows that their gradients are added to.
     targets: (targets,) rows of O; weights: (targets,) W, one weight per target.
+    offsets: (targets,) numbers that objectives subtract from the scores of a target.
     scores: S, then G.
     contexts: (contexts,) rows that a hidden row is computed from.
     hidden_rows: (rows, width) hidden rows and their gradients.
-    input_copies: (inputs, width) inputs before the step, if targets need more than one tile.
+    input_copies: (3 inputs, width) inputs before the step, if targets need more than one tile; an objective that
+        projects inputs keeps the projections and their gradients there, too.
     factor: (1,) scalar argument of the row operations.
-    tally: the loss and the positive pairs of sampled steps, steps until the next sample, and all steps.
+    tally: the loss and the number of examples of sampled steps, steps until the next sample, and all steps.
     centres: (inputs,) positions in the block of the words that a batch of windows predicts.
     frozen: (rows,) which rows of one table are frozen; empty if none are.
     frozen_sink: address and row size of that table, and a row that absorbs the updates of frozen rows.
@@ -44,6 +48,7 @@ class StepBuffers(NamedTuple):
     input_gradient_rows: np.ndarray
     targets: np.ndarray
     weights: np.ndarray
+    offsets: np.ndarray
     scores: np.ndarray
     contexts: np.ndarray
     hidden_rows: np.ndarray
@@ -76,10 +81,11 @@ def new_step_buffers(
         input_gradient_rows=np.zeros(inputs, np.int64),
         targets=np.zeros(targets, np.int64),
         weights=np.ones(targets, dtype),
+        offsets=np.zeros(targets, dtype),
         scores=np.zeros(inputs * stride + PADDING, dtype),
         contexts=np.zeros(contexts, np.int64),
         hidden_rows=aligned_zeros(rows, width, dtype),
-        input_copies=aligned_zeros(inputs if targets > UPDATE_TILE else 0, width, dtype),
+        input_copies=aligned_zeros(3 * inputs if targets > UPDATE_TILE else 0, width, dtype),
         factor=np.ones(1, dtype),
         tally=np.zeros(4),
         centres=np.zeros(inputs, np.int64),
@@ -91,25 +97,24 @@ def new_step_buffers(
 
 
 def new_row_cache(rows: int, width: int, dtype: type = np.float32) -> RowCache:
-    """An empty cache for the first `rows` rows of a table."""
+    """A cache for the first `rows` rows of no table yet."""
     copies = aligned_zeros(2 * rows, width, dtype)
-    return RowCache(copies, np.zeros(rows, np.int64), np.ones(1, dtype), np.zeros(1, np.int64))
+    return RowCache(np.zeros(2, np.int64), copies, np.zeros(rows, np.int64), np.ones(1, dtype), np.zeros(1, np.int64))
 
 
-def with_row_cache(
-    buffers: StepBuffers, threads: int, *, inputs: np.ndarray | None = None, outputs: np.ndarray | None = None
-) -> StepBuffers:
-    """The buffers with copies of the most frequent rows of these tables, if there are several threads."""
-    if threads == 1:
-        return buffers
-    width, dtype = buffers.hidden_rows.shape[1], buffers.hidden_rows.dtype.type
-    input_cache, output_cache = (
-        new_row_cache(0, width, dtype)
-        if table is None
-        else new_row_cache(min(MAX_CACHED_ROWS, len(table)), table.shape[1], dtype)
-        for table in (inputs, outputs)
-    )
-    return buffers._replace(input_cache=input_cache, output_cache=output_cache)
+def cache_of(table: np.ndarray) -> RowCache:
+    """A cache for the most frequent rows of a table."""
+    cache = new_row_cache(min(MAX_CACHED_ROWS, len(table)), table.shape[1], table.dtype.type)
+    register_rows(table, cache.table)
+    cache.table[:] = table.ctypes.data, table.strides[0]
+    return cache
+
+
+def with_row_caches(buffers: StepBuffers, inputs: np.ndarray | None, outputs: np.ndarray | None) -> StepBuffers:
+    """The buffers with copies of the most frequent rows of these tables."""
+    if inputs is not None:
+        buffers = buffers._replace(input_cache=cache_of(inputs))
+    return buffers if outputs is None else buffers._replace(output_cache=cache_of(outputs))
 
 
 def with_frozen_rows(buffers: StepBuffers, table: np.ndarray, frozen: np.ndarray) -> StepBuffers:
@@ -118,45 +123,72 @@ def with_frozen_rows(buffers: StepBuffers, table: np.ndarray, frozen: np.ndarray
     sink = aligned_zeros(1, SINK_START + words, np.int64).reshape(-1)
     sink[TABLE_ADDRESS], sink[ROW_BYTES] = table.ctypes.data, table.strides[0]
     sink[SINK_ADDRESS] = sink.ctypes.data + SINK_START * 8
+    register_rows(sink[SINK_START:].reshape(1, -1), sink)
     cache = new_row_cache(0, buffers.hidden_rows.shape[1], buffers.hidden_rows.dtype.type)
     return buffers._replace(frozen=frozen, frozen_sink=sink, input_cache=cache, output_cache=cache)
 
 
-@inline
+@wrapper
 def learn(buffers: StepBuffers, m: int, p: int, n: int, width: int, rate: float) -> None:
     """One step with m inputs and n targets, of which the first p are positive for every input.
 
     The caller sets `weights[:n]`.
     """
-    compute_steps(buffers, m, p, n, width, rate)
-    if n > UPDATE_TILE:
-        copy_inputs(buffers, m, width)
-    mask_frozen(buffers, buffers.input_gradient_rows, m)
-    update(buffers.scores, buffers.inputs, buffers.input_gradient_rows, m, buffers.targets, n, width)
+    compute_steps(buffers, m, p, n, width, rate, m * p)
+    apply_steps(buffers, m, n, width)
 
 
 @inline
+def apply_steps(buffers: StepBuffers, m: int, n: int, width: int) -> None:
+    """Update m inputs and n targets by the steps in `scores`. Overwrites `inputs` and `input_gradient_rows`."""
+    if n > UPDATE_TILE:
+        copy_inputs(buffers.input_copies, buffers.inputs, m, width)
+    mask_frozen(buffers.frozen, buffers.frozen_sink, buffers.input_gradient_rows, m)
+    update(buffers.scores, buffers.inputs, buffers.input_gradient_rows, m, buffers.targets, n, width)
+
+
+@wrapper
 def learn_input(buffers: StepBuffers, p: int, n: int, width: int, rate: float) -> None:
     """`learn` for a single input, with the targets fixed. Overwrites `inputs[0]` and `factor`."""
-    compute_steps(buffers, 1, p, n, width, rate)
+    compute_steps(buffers, 1, p, n, width, rate, p)
+    apply_input_steps(buffers, n, width)
+
+
+@inline
+def apply_input_steps(buffers: StepBuffers, n: int, width: int) -> None:
+    """Update a single input by the steps in `scores`, with the targets fixed. Overwrites `inputs[0]` and `factor`."""
     for j in range(n):
         buffers.factor[0], buffers.inputs[0] = buffers.scores[j], buffers.targets[j]
         sum_rows(buffers.factor, buffers.input_gradient_rows[0], buffers.inputs, 1, width)
 
 
+@wrapper
+def apply_objective_steps(buffers: StepBuffers, m: int, n: int, width: int, frozen: bool) -> None:
+    """Apply the steps in `scores` to m inputs and n targets, or, if `frozen`, to a single input only."""
+    if frozen:
+        apply_input_steps(buffers, n, width)
+    else:
+        apply_steps(buffers, m, n, width)
+
+
 @inline
-def compute_steps(buffers: StepBuffers, m: int, p: int, n: int, width: int, rate: float) -> None:
-    """Compute G into `scores`, and tally the loss of sampled steps."""
+def compute_steps(buffers: StepBuffers, m: int, p: int, n: int, width: int, rate: float, examples: int) -> None:
+    """Compute G into `scores`; the loss of sampled steps is tallied as that of this many examples."""
     score(buffers.scores, buffers.inputs, m, buffers.targets, n, width)
-    if count_step(buffers):
-        tally_loss(buffers, m, p, n)
+    compute_logistic_steps(buffers, m, p, n, rate, examples)
+
+
+@wrapper
+def compute_logistic_steps(buffers: StepBuffers, m: int, p: int, n: int, rate: float, examples: int) -> None:
+    """`compute_steps` from the scores."""
+    if count_step(buffers.tally):
+        tally_loss(buffers.tally, logistic_loss(buffers.scores, m, p, n, buffers.weights), examples)
     scores_to_steps(buffers.scores, m, p, n, buffers.weights, rate)
 
 
 @inline
-def count_step(buffers: StepBuffers) -> bool:
+def count_step(tally: np.ndarray) -> bool:
     """Count a step; returns whether its loss is to be tallied."""
-    tally = buffers.tally
     tally[STEPS] += 1
     tally[UNTIL_SAMPLE] -= 1
     if tally[UNTIL_SAMPLE] < 0:
@@ -166,25 +198,32 @@ def count_step(buffers: StepBuffers) -> bool:
 
 
 @inline
-def tally_loss(buffers: StepBuffers, m: int, p: int, n: int) -> None:
-    """Add the loss of S and its number of positive pairs to the tally."""
-    buffers.tally[LOSS] += logistic_loss(buffers.scores, m, p, n, buffers.weights)
-    buffers.tally[PAIRS] += m * p
+def tally_loss(tally: np.ndarray, loss: float, examples: int) -> None:
+    """Add the loss of a number of examples to the tally; an example is one input with one word to predict."""
+    tally[LOSS] += loss
+    tally[EXAMPLES] += examples
+
+
+def report_loss(buffers: StepBuffers, loss: float, examples: int, steps: int = 1) -> None:
+    """Report the sum of the losses of examples learned in a number of steps; for kernels that are Python functions."""
+    buffers.tally[LOSS] += loss
+    buffers.tally[EXAMPLES] += examples
+    buffers.tally[STEPS] += steps
 
 
 @inline
-def copy_inputs(buffers: StepBuffers, m: int, width: int) -> None:
+def copy_inputs(copies: np.ndarray, inputs: np.ndarray, m: int, width: int) -> None:
     """Copy the inputs and read the copies, so that every target tile sees the values before the step."""
     for i in range(m):
-        copy_row(buffers.scores, address(buffers.input_copies, i), buffers.inputs[i], width)
-        buffers.inputs[i] = address(buffers.input_copies, i)
+        copy_row(copies, address(copies, i), inputs[i], width)
+        inputs[i] = address(copies, i)
 
 
 @inline
-def mask_frozen(buffers: StepBuffers, rows: np.ndarray, m: int) -> None:
+def mask_frozen(frozen: np.ndarray, sink: np.ndarray, rows: np.ndarray, m: int) -> None:
     """Prevent updates of the frozen rows among m rows."""
-    if buffers.frozen.shape[0] > 0:
-        redirect_frozen(buffers.frozen, buffers.frozen_sink, rows, m)
+    if frozen.shape[0] > 0:
+        redirect_frozen(frozen, sink, rows, m)
 
 
 @noinline

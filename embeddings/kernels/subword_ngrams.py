@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from embeddings.kernels.integers import larger, smaller
 from embeddings.kernels.jit import entry_point, inline
 
 FNV_BASIS, FNV_PRIME, MASK = np.uint64(2166136261), np.uint64(16777619), np.uint64(0xFFFFFFFF)
@@ -45,7 +46,7 @@ def ngram_offsets(text: np.ndarray, starts: np.ndarray, min_n: int, max_n: int, 
         for j in range(starts[i], starts[i + 1]):
             letters += not is_continuation_byte(text[j])
         total = -2 if letters > 0 and min_n <= 1 <= max_n else 0
-        for n in range(max(min_n, 1), min(max_n, letters) + 1):
+        for n in range(larger(min_n, 1), smaller(max_n, letters) + 1):
             total += letters - n + 1
         offsets[i + 1] = offsets[i] + total
 

@@ -96,7 +96,8 @@ def gather_subwords(cache: SubwordCache, word: int, tables: SubwordTables) -> in
     begin, end = tables.offsets[word], tables.offsets[word + 1]
     for at in range(begin, end):
         cache.parts[1 + at - begin] = address(tables.ngrams, tables.buckets[at])
-    return int(1 + end - begin)
+    count: int = 1 + end - begin
+    return count
 
 
 @inline

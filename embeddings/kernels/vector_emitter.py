@@ -39,15 +39,15 @@ class Emitter:
 
     def load(self, address: Any, offset: Any) -> Any:
         """One vector of the row at `address`, from byte `offset` on."""
-        return self.builder.load(self._pointer(address, offset, self.vector), align=self.size)
+        return self.builder.load(self.pointer(address, offset, self.vector), align=self.size)
 
     def store(self, value: Any, address: Any, offset: Any) -> None:
         """Store a vector, or a part of one, into a row."""
-        self.builder.store(value, self._pointer(address, offset, value.type), align=self.size)
+        self.builder.store(value, self.pointer(address, offset, value.type), align=self.size)
 
     def broadcast(self, address: Any, offset: Any) -> Any:
         """A vector with the scalar at `address` + `offset` in every lane."""
-        scalar = self.builder.load(self._pointer(address, offset, self.scalar), align=self.size)
+        scalar = self.builder.load(self.pointer(address, offset, self.scalar), align=self.size)
         first = self.builder.insert_element(self.zero, scalar, ir.Constant(ir.IntType(32), 0))
         return self.shuffle(first, first, [0] * self.lanes)
 
@@ -98,7 +98,8 @@ class Emitter:
         a, b = self.zero if a is None else a, self.zero if b is None else b
         return self.builder.fadd(self.shuffle(a, b, even), self.shuffle(a, b, odd))
 
-    def _pointer(self, address: Any, offset: Any, kind: Any) -> Any:
+    def pointer(self, address: Any, offset: Any, kind: Any) -> Any:
+        """A pointer to a value of this type at `address`, from byte `offset` on."""
         return self.builder.inttoptr(self.builder.add(address, offset), kind.as_pointer())
 
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from embeddings.kernels.block import Block
+from embeddings.kernels.block import LAST, Block
+from embeddings.kernels.integers import larger, smaller
 from embeddings.kernels.jit import inline
 from embeddings.kernels.row_cache import RowCache, cached_row
 from embeddings.kernels.row_operations import address, prefetch
@@ -12,15 +13,41 @@ PREFETCH_DISTANCE = 8  # centres between the prefetch of a context and the first
 
 
 @inline
-def gather_contexts(block: Block, table: np.ndarray, cache: RowCache, rows: np.ndarray, i: int) -> int:
-    """Write the row addresses of centre i's contexts, left to right; returns how many there are."""
+def gather_inputs(block: Block, table: np.ndarray, buffers: StepBuffers, i: int) -> int:
+    """Make centre i's contexts, left to right, the inputs of the next step; returns how many there are."""
+    m = gather_rows(block, table, buffers.input_cache, buffers.inputs, i)
+    for j in range(m):
+        buffers.input_gradient_rows[j] = buffers.inputs[j]
+    return m
+
+
+@inline
+def gather_inputs_at(block: Block, table: np.ndarray, buffers: StepBuffers, i: int, nearest: int, farthest: int) -> int:
+    """Make the contexts at these offsets from centre i, both included, the inputs; returns how many there are."""
+    m = 0
+    for c in range(larger(block.start[i], i + nearest), smaller(block.stop[i], i + farthest + 1)):
+        buffers.inputs[m] = buffers.input_gradient_rows[m] = address(table, block.inputs[c])
+        m += 1
+    return m
+
+
+@inline
+def gather_contexts(block: Block, table: np.ndarray, buffers: StepBuffers, i: int) -> int:
+    """Write the rows of centre i's contexts, left to right, into `contexts`; returns how many there are."""
+    return gather_rows(block, table, buffers.input_cache, buffers.contexts, i)
+
+
+@inline
+def gather_rows(block: Block, table: np.ndarray, cache: RowCache, rows: np.ndarray, i: int) -> int:
+    """Write the row addresses of centre i's contexts, and prefetch a context of a later centre."""
     m = 0
     for c in range(block.start[i], i):
-        rows[m] = cached_row(table, cache, block.inputs[c])
+        rows[m] = cached_row(table, cache, np.int64(block.inputs[c]))
         m += 1
     for c in range(i + 1, block.stop[i]):
-        rows[m] = cached_row(table, cache, block.inputs[c])
+        rows[m] = cached_row(table, cache, np.int64(block.inputs[c]))
         m += 1
+    prefetch_context(block, table, cache, i)
     return m
 
 
@@ -32,13 +59,15 @@ def slot_index(c: int, i: int, window: int) -> int:
 
 @inline
 def gather_slots(
-    block: Block, table: np.ndarray, buffers: StepBuffers, i: int, window: int, first: int, empty: int
+    block: Block, table: np.ndarray, buffers: StepBuffers, rows: np.ndarray, i: int, window: int, first: int, empty: int
 ) -> None:
-    """Write the rows of centre i's contexts into `inputs`, by position, from slot `first` on; `empty` elsewhere."""
-    buffers.inputs[first : first + 2 * window] = empty
+    """Write the rows of centre i's contexts into `rows`, by position, from slot `first` on; `empty` elsewhere."""
+    rows[first : first + 2 * window] = empty
     for c in range(block.start[i], block.stop[i]):
         if c != i:
-            buffers.inputs[first + slot_index(c, i, window)] = cached_row(table, buffers.input_cache, block.inputs[c])
+            row = cached_row(table, buffers.input_cache, np.int64(block.inputs[c]))
+            rows[first + slot_index(c, i, window)] = row
+    prefetch_context(block, table, buffers.input_cache, i)
 
 
 @inline
@@ -61,27 +90,16 @@ def gather_targets(
 
 
 @inline
-def prefetch_next(
-    block: Block, inputs: np.ndarray, cache: RowCache, outputs: np.ndarray, negatives: int, i: int, last: int
-) -> None:
-    """Prefetch the targets of the centre after i, and a context of a later one."""
-    prefetch_targets(block, outputs, negatives, i, last)
-    prefetch_context(block, inputs, cache, i, last)
-
-
-@inline
-def prefetch_context(block: Block, table: np.ndarray, cache: RowCache, i: int, last: int) -> None:
+def prefetch_context(block: Block, table: np.ndarray, cache: RowCache, i: int) -> None:
     """Prefetch a context of a centre after i."""
-    if i + PREFETCH_DISTANCE < last and block.inputs[i + PREFETCH_DISTANCE] >= cache.uses.shape[0]:
+    if i + PREFETCH_DISTANCE < block.cursor[LAST] and block.inputs[i + PREFETCH_DISTANCE] >= cache.uses.shape[0]:
         prefetch(address(table, block.inputs[i + PREFETCH_DISTANCE]), table.shape[1] * table.itemsize)
 
 
 @inline
-def prefetch_targets(
-    block: Block, table: np.ndarray, negatives: int, i: int, last: int, slots: int = 1, slot: int = 0
-) -> None:
+def prefetch_targets(block: Block, table: np.ndarray, negatives: int, i: int, slots: int = 1, slot: int = 0) -> None:
     """Prefetch the rows of the centre after i and of its first negative samples."""
-    if i + 1 < last:
+    if i + 1 < block.cursor[LAST]:
         size = table.shape[1] * table.itemsize
         prefetch(address(table, block.words[i + 1] * slots + slot), size)
         for j in range(negatives):

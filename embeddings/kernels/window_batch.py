@@ -10,8 +10,9 @@ import numpy as np
 
 from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.concatenated_window import score_windows, update_windows
+from embeddings.kernels.integers import smaller
 from embeddings.kernels.jit import inline
-from embeddings.kernels.logistic import scores_to_steps
+from embeddings.kernels.logistic import logistic_loss, scores_to_steps
 from embeddings.kernels.row_cache import cached_row
 from embeddings.kernels.row_operations import address, prefetch_l2, row_stride, sum_rows
 from embeddings.kernels.step_buffers import StepBuffers, count_step, mask_frozen, new_step_buffers, tally_loss
@@ -39,7 +40,7 @@ def select_batch(block: Block, buffers: StepBuffers, i: int, spacing: int, batch
     """
     first, last, m = block.cursor[FIRST], block.cursor[LAST], 0
     if (i - first) // spacing % batch == 0:
-        for c in range(i, min(i + spacing * batch, last), spacing):
+        for c in range(i, smaller(i + spacing * batch, last), spacing):
             if allow_empty or block.stop[c] - block.start[c] > 1:
                 buffers.centres[m] = c
                 m += 1
@@ -49,12 +50,12 @@ def select_batch(block: Block, buffers: StepBuffers, i: int, spacing: int, batch
 @inline
 def learn_batch(block: Block, output: np.ndarray, buffers: StepBuffers, m: int, slots: int, rate: float) -> None:
     """One step for the rows of m windows, their centres and their negative samples."""
-    noise, width = int(block.noise.shape[1]), output.shape[1] // slots
+    noise, width = block.noise.shape[1], output.shape[1] // slots
     compute_batch_steps(block, output, buffers, m, slots, rate)
     zero, sink = address(buffers.hidden_rows, ZERO_ROW), address(buffers.hidden_rows, SINK_ROW)
     for row in range(m * slots):
         buffers.input_gradient_rows[row] = sink if buffers.inputs[row] == zero else buffers.inputs[row]
-    mask_frozen(buffers, buffers.input_gradient_rows, m * slots)
+    mask_frozen(buffers.frozen, buffers.frozen_sink, buffers.input_gradient_rows, m * slots)
     update_windows(buffers.scores, buffers.inputs, buffers.input_gradient_rows, m, buffers.targets, noise, slots, width)
 
 
@@ -63,18 +64,18 @@ def compute_batch_steps(
     block: Block, output: np.ndarray, buffers: StepBuffers, m: int, slots: int, rate: float
 ) -> None:
     """Compute the steps of m windows with their centres and negative samples into `scores`."""
-    noise, width = int(block.noise.shape[1]), output.shape[1] // slots
+    noise, width = block.noise.shape[1], output.shape[1] // slots
     for j in range(noise):
-        buffers.targets[j] = cached_row(output, buffers.output_cache, block.noise[buffers.centres[0], j])
+        buffers.targets[j] = cached_row(output, buffers.output_cache, np.int64(block.noise[buffers.centres[0], j]))
     for k in range(m):
-        buffers.targets[noise + k] = cached_row(output, buffers.output_cache, block.words[buffers.centres[k]])
+        buffers.targets[noise + k] = cached_row(output, buffers.output_cache, np.int64(block.words[buffers.centres[k]]))
     for k in range(m):
         prefetch_next_batch(block, output, buffers, m, k)
         if k % 2 == 0:
             score_windows(buffers.scores, buffers.inputs, buffers.targets, noise, k, m, slots, width)
     set_centre_scores(block, buffers, m, noise, MASKED_SCORE)
-    if count_step(buffers):
-        tally_loss(buffers, m, 1, 1 + noise)
+    if count_step(buffers.tally):
+        tally_loss(buffers.tally, logistic_loss(buffers.scores, m, 1, 1 + noise, buffers.weights), m)
     scores_to_steps(buffers.scores, m, 1, 1 + noise, buffers.weights, rate)
     set_centre_scores(block, buffers, m, noise, 0)
 

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+FLOATS = {"halffloat": "float16", "float": "float32", "double": "float64"}  # names of Arrow that numpy lacks
+
 
 def to_string_array(words: Any) -> Any:
     """Convert a sequence of words, or an Arrow array, to an Arrow array of large strings."""
@@ -46,7 +48,8 @@ def to_arrow(values: NDArray[Any]) -> Any:
 
 def to_numpy(array: Any) -> NDArray[Any]:
     """Return a read-only view (n,) of a numeric Arrow array without nulls."""
-    dtype = np.dtype(array.type.to_pandas_dtype())
+    name = str(array.type)  # its method `to_pandas_dtype` imports pandas in some versions
+    dtype = np.dtype(FLOATS.get(name, name))
     if not len(array):
         return np.empty(0, dtype)
     return np.frombuffer(array.buffers()[1], dtype, len(array), array.offset * dtype.itemsize)

@@ -1,6 +1,7 @@
 """The cache folder of this package, for encoded corpora and compiled kernels."""
 
 import os
+import stat
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import platformdirs
 
 VARIABLE = "EMBEDDINGS_CACHE"
+ROOT_USER = 0
 
 
 def cache_folder(*parts: str) -> Path | None:
@@ -38,8 +40,43 @@ def cache_root() -> Path | None:
 def create_writable(path: Path) -> Path | None:
     """Create a folder and return it if files can be written there."""
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        create_private(path)
         with tempfile.TemporaryFile(dir=path):
             return path
     except OSError:
         return None
+
+
+def create_private(path: Path) -> None:
+    """Create a folder and its missing parents, which only this user can access."""
+    if not path.parent.exists():
+        create_private(path.parent)
+    path.mkdir(0o700, exist_ok=True)
+
+
+def foreign_access(folder: Path) -> str | None:
+    """Return who else could have written to a folder of the cache, and what to do; None if nobody could.
+
+    This user and root are trusted. Checks the folders from the root of the cache down to `folder`, and all that it
+    contains. A folder that others may not enter protects what is below it. Always None on Windows.
+    """
+    root = cache_root()
+    if root is None or not hasattr(os, "getuid"):
+        return None
+    above = [path for path in reversed(folder.parents) if path.is_relative_to(root)]
+    is_enterable = True
+    for path in (*above, folder, *folder.rglob("*")):
+        try:
+            status = path.stat()
+        except OSError:  # removed meanwhile
+            continue
+        if status.st_uid not in (ROOT_USER, os.getuid()):
+            return f"{path} belongs to another user; remove it, or set {VARIABLE} to a folder of your own"
+        is_shared_root = path == root and status.st_mode & stat.S_ISVTX  # others cannot replace folders in it
+        if is_enterable and status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not is_shared_root:
+            return (
+                f"other users can write to {path}; if you trust them, run `chmod -R go-w {root}`, "
+                f"else set {VARIABLE} to another folder"
+            )
+        is_enterable = is_enterable and (path not in (*above, folder) or bool(status.st_mode & 0o011))
+    return None

@@ -1,5 +1,10 @@
-"""Atomic writes: to a temporary name, flushed to disk, then renamed into place."""
+"""Atomic writes: to a temporary name, flushed to disk, then renamed into place.
 
+Without `force`, the rename refuses to replace, so that of several processes that write the same output exactly one
+succeeds. The permissions of what is written follow the umask.
+"""
+
+import errno
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -9,9 +14,13 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from embeddings.errors import OutputError
 from embeddings.support.logs import log
+from embeddings.support.shared_lock import exclusive_lock
 
 if TYPE_CHECKING:
     import numpy as np
+
+RENAME_NOREPLACE, RENAME_EXCHANGE = 1, 2  # flags of renameat2 on Linux
+AT_FDCWD = -100
 
 
 def check_output(path: str | os.PathLike[str], *, force: bool = False) -> Path:
@@ -22,13 +31,18 @@ def check_output(path: str | os.PathLike[str], *, force: bool = False) -> Path:
         if is_stream(target):  # a rename would replace even /dev/null
             raise OutputError(f"{target} is a pipe or device and cannot be replaced; write to a file")
         if os.path.lexists(target) and not force:
-            raise OutputError(f"{target} exists; choose another path, or set force=True to replace it")
+            raise exists_error(target)
         if not folder.is_dir():
             raise OutputError(f"{target} cannot be written: {folder} is not a folder")
         with tempfile.TemporaryFile(dir=folder):  # checking permissions is not enough
             return target
     except OSError as error:
         raise OutputError(f"{target} cannot be written: {error.strerror or error} in {folder}") from error
+
+
+def exists_error(target: Path) -> OutputError:
+    """The error for an output that exists."""
+    return OutputError(f"{target} exists; choose another path, or set force=True to replace it")
 
 
 def check_file(path: str | os.PathLike[str], *, force: bool = False) -> Path:
@@ -49,7 +63,8 @@ def atomic_write(path: str | os.PathLike[str], *, force: bool = False, folder: b
     """Yield a temporary path, a new folder if `folder`, that replaces `path` when the block succeeds.
 
     Raises:
-        OutputError: as `check_output` or `check_file`; or writing fails (disk full, permission).
+        OutputError: as `check_output` or `check_file`; writing fails (disk full, permission); or without `force`,
+            another process has written `path` in the meantime.
     """
     target = check_output(path, force=force) if folder else check_file(path, force=force)
     with scratch_folder(target) as scratch:
@@ -58,7 +73,10 @@ def atomic_write(path: str | os.PathLike[str], *, force: bool = False, folder: b
             temporary.mkdir()
         yield temporary
         fsync(temporary)
-        rename_into_place(temporary, target, scratch / "old")
+        if force:
+            rename_into_place(temporary, target, scratch / "old")
+        else:
+            rename_to_new(temporary, target)
         log.debug("wrote %s", target)
 
 
@@ -68,11 +86,12 @@ def atomic_write_all(paths: Sequence[Path], *, force: bool = False) -> Iterator[
 
     Name the main file first, then the files it needs: old files are moved away in this order, and new ones renamed into
     place in reverse, so that the main file exists only with its companions and never next to those of another
-    version. If a rename fails, the old files are restored; if the process is killed between renames, they remain in
-    the temporary folder.
+    version. If a rename fails, the new files are removed and the old ones restored; if the process is killed between
+    renames, the old ones remain in the temporary folder.
 
     Raises:
-        OutputError: as `check_file` for each path; or writing fails.
+        OutputError: as `check_file` for each path; writing fails; or another process has written one of the files in
+            the meantime.
     """
     targets = [check_file(path, force=force) for path in paths]
     if len({target.name for target in targets}) < len(targets):
@@ -81,7 +100,11 @@ def atomic_write_all(paths: Sequence[Path], *, force: bool = False) -> Iterator[
         temporary = [scratch / target.name for target in targets]
         yield temporary
         fsync(scratch)
-        rename_all_into_place(temporary, targets, scratch / "old")
+        if force and len(targets) == 1:
+            temporary[0].replace(targets[0])
+        else:
+            with exclusive_lock(scratch.parent):  # the files of two writers must not be mixed
+                rename_all_into_place(temporary, targets, scratch / "old", force=force)
         log.debug("wrote %s", ", ".join(map(str, targets)))
 
 
@@ -129,32 +152,80 @@ def rename_into_place(temporary: Path, target: Path, old: Path) -> None:
         raise
 
 
-def rename_all_into_place(temporary: Sequence[Path], targets: Sequence[Path], old: Path) -> None:
-    """Rename files to `targets`, the last first; existing files are moved to `old` and restored if that fails."""
-    if len(targets) == 1:  # atomic
-        temporary[0].replace(targets[0])
-        return
+def rename_all_into_place(temporary: Sequence[Path], targets: Sequence[Path], old: Path, *, force: bool) -> None:
+    """Rename files to `targets`, the last first; with `force`, existing files are moved to `old` and restored on error.
+
+    Even with `force`, a file that appears in the meantime is not replaced.
+    """
     old.mkdir()
-    existing = [target for target in targets if os.path.lexists(target)]
+    existing = [target for target in targets if force and os.path.lexists(target)]
+    placed: list[tuple[Path, Path]] = []
     try:
         for target in existing:
             target.replace(old / target.name)
         for path, target in reversed(list(zip(temporary, targets, strict=True))):
-            path.replace(target)
+            placed.append((target, path))
+            rename_to_new(path, target)
     except BaseException:  # KeyboardInterrupt too
+        for target, path in placed:
+            if not os.path.lexists(path):
+                target.replace(path)
         for target in reversed(existing):
-            if (old / target.name).exists():
+            if os.path.lexists(old / target.name):
                 (old / target.name).replace(target)
         raise
 
 
+def rename_to_new(temporary: Path, target: Path) -> None:
+    """Rename to `target`; raises OutputError if it exists, also if another process creates it at the same time."""
+    try:
+        if not rename_without_replacing(temporary, target):
+            link_or_rename(temporary, target)
+    except OSError as error:
+        if os.path.lexists(target) and os.path.lexists(temporary):
+            raise exists_error(target) from error
+        raise
+
+
+def rename_without_replacing(temporary: Path, target: Path) -> bool:
+    """Rename unless `target` exists, which raises FileExistsError; False if the system cannot."""
+    error = renameat2(temporary, target, RENAME_NOREPLACE)
+    if error in (errno.ENOSYS, errno.EINVAL):  # an old kernel, or a file system without it
+        return False
+    if error:
+        raise OSError(error, os.strerror(error))
+    return True
+
+
+def link_or_rename(temporary: Path, target: Path) -> None:
+    """Rename on a system that cannot refuse to replace: files by a link; folders replace only an empty folder."""
+    if temporary.is_file():
+        try:
+            os.link(temporary, target)
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without links
+            pass
+        else:
+            temporary.unlink()
+            return
+    if os.path.lexists(target) and not (target.is_dir() and temporary.is_dir()):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+    temporary.rename(target)
+
+
 def exchange(first: Path, second: Path) -> bool:
     """Swap two names atomically, so that a crash leaves both in place; False if the system cannot."""
+    return renameat2(first, second, RENAME_EXCHANGE) == 0
+
+
+def renameat2(source: Path, target: Path, flag: int) -> int:
+    """The system call of Linux; returns 0 or an error number, ENOSYS on other systems."""
     import ctypes
 
-    at_cwd, rename_exchange = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
     try:
-        rename = ctypes.CDLL(None).renameat2
+        rename = ctypes.CDLL(None, use_errno=True).renameat2
     except (AttributeError, OSError, TypeError):  # not Linux, or an old libc
-        return False
-    return bool(rename(at_cwd, os.fsencode(first), at_cwd, os.fsencode(second), rename_exchange) == 0)
+        return errno.ENOSYS
+    failed = rename(AT_FDCWD, os.fsencode(source), AT_FDCWD, os.fsencode(target), flag)
+    return ctypes.get_errno() if failed else 0

@@ -1,13 +1,33 @@
 """The logger of this library, `embeddings`: INFO for what is read, compiled and trained, DEBUG for what is written.
 
 Nothing is shown unless a program configures logging, for example by `logging.basicConfig(level=logging.INFO)`.
+Records hold no unprintable characters.
 """
 
 import logging
+import os
 from collections.abc import Callable
+from typing import Any
+
+from embeddings.printable import printable
+
+
+def escape_record(record: logging.LogRecord) -> bool:
+    """Escape the message and its arguments, of which the format and the numbers stay as they are."""
+    record.msg = printable(str(record.msg))
+    if isinstance(record.args, tuple):
+        record.args = tuple(map(escape_argument, record.args))
+    return True
+
+
+def escape_argument(value: Any) -> Any:
+    """A text, path or error as printable text; any other value unchanged."""
+    return printable(str(value)) if isinstance(value, str | os.PathLike | BaseException) else value
+
 
 log = logging.getLogger("embeddings")
 log.addHandler(logging.NullHandler())
+log.addFilter(escape_record)
 notice_printers: list[Callable[[str], object]] = []  # of progress displays; the last one is used
 
 

@@ -1,4 +1,4 @@
-"""Shared locks on files, which protect a folder from removal while a process uses it.
+"""Locks: shared ones protect a folder from removal while a process uses it, exclusive ones protect renames.
 
 A lock ends with the process that holds it, and requires no write access. `filelock` offers exclusive locks on writable
 files, and a shared lock through SQLite; neither suits a cache that may be read-only. On Windows no lock is required: a
@@ -6,6 +6,8 @@ folder that contains an open file cannot be renamed.
 """
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 try:
@@ -24,6 +26,21 @@ def acquire_shared(path: Path) -> int | None:
         return descriptor
     os.close(descriptor)
     return None
+
+
+@contextmanager
+def exclusive_lock(folder: Path) -> Iterator[None]:
+    """Wait until no other process holds this lock on a folder, and hold it; no lock if the system has none."""
+    descriptor = None
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        if fcntl:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
 
 
 def is_unlocked(path: Path) -> bool:

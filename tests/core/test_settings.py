@@ -76,9 +76,10 @@ def test_bounds_of_trainers(trainer):
         for bound, sign in (("ge", -1), ("le", 1)):
             value = field.metadata[bound]
             if value is not None:
-                trainer(**{"learning_rate": 100, field.name: value})
+                others = {"learning_rate": 100, **({"schedule": "step"} if field.name == "stages" else {})}
+                trainer(**{**others, field.name: value})
                 with pytest.raises(SettingError, match=rf"^{field.name}\b.*{value}"):
-                    trainer(**{"learning_rate": 100, field.name: value + sign * step})
+                    trainer(**{**others, field.name: value + sign * step})
                 checked += 1
         if (value := field.metadata["gt"]) is not None:
             with pytest.raises(SettingError, match=rf"^{field.name}\b.*\({value}"):
@@ -105,9 +106,12 @@ def test_settings_are_frozen_and_keyword_only():
 
 def test_defaults():
     shared = {
-        "dim": 100, "epochs": 5, "learning_rate": 0.025, "min_learning_rate": None, "shuffle": False, "min_count": 5,
+        "dim": 100, "epochs": 5, "learning_rate": 0.025, "min_learning_rate": None, "schedule": "linear",
+        "warm_up": None, "stages": None, "average_last": None, "shuffle": False, "min_count": 5,
         "max_vocab": None, "subsample": 1e-3, "window": 5, "shrink_window": True, "negatives": 5,
-        "noise_exponent": 0.75, "negative_sharing": "batch",
+        "noise_exponent": 0.75, "negative_sharing": "batch", "objective": "negative-sampling",
+        "initializer": "uniform", "tie": False, "nce_normalizer": "one", "proposals": "unigram",
+        "target_in_sample": True, "tree": "huffman", "cutoffs": None,
     }  # fmt: skip
     assert dataclasses.asdict(SkipGram()) == shared
     own = {"learning_rate": 0.075, "combine": "mean", "context_gradient": "undivided"}

@@ -6,7 +6,9 @@ import logging
 import numpy as np
 import pytest
 
-from embeddings.kernels.compile_monitor import CompileMonitor, kernel_owner, monitor
+from embeddings.kernels import jit
+from embeddings.kernels.compile_monitor import CompilationNeeded, CompileMonitor, kernel_owner, monitor
+from embeddings.kernels.compile_time import compile_time
 from embeddings.kernels.jit import entry_point
 from embeddings.support import logs
 
@@ -20,7 +22,10 @@ def new_kernel():
 
 
 @pytest.fixture
-def notices(monkeypatch):
+def notices(monkeypatch, tmp_path):
+    """Lines that are printed, while the cache of compiled code is empty."""
+    monkeypatch.setenv("EMBEDDINGS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(jit, "generation", jit.generation.__wrapped__)
     lines = []
     monkeypatch.setattr(logs, "notice_printers", [lines.append])
     monkeypatch.setattr(monitor, "logged", set())
@@ -28,13 +33,13 @@ def notices(monkeypatch):
 
 
 def test_a_compilation_is_announced_once_and_counted(notices):
-    before, kernel = monitor.seconds, new_kernel()
+    before, kernel = compile_time.seconds, new_kernel()
     kernel(np.int64(1))
     kernel(np.float64(1))
     assert len(notices) == 1
     assert "compiling" in notices[0]
     assert __name__ in notices[0]
-    assert monitor.seconds > before
+    assert compile_time.seconds > before
 
 
 def test_a_compiled_kernel_is_not_announced(notices):
@@ -44,6 +49,17 @@ def test_a_compiled_kernel_is_not_announced(notices):
     monitor.logged.clear()
     kernel(np.int64(2))
     assert notices == []
+
+
+def test_a_forbidden_compilation_leaves_no_trace(notices):
+    kernel = new_kernel()
+    with monitor.no_compilation(), pytest.raises(CompilationNeeded):
+        kernel(np.int64(1))
+    assert notices == []
+    assert gc.isenabled()
+    before = compile_time.seconds
+    kernel(np.int64(1))
+    assert compile_time.seconds > before
 
 
 class Event:

@@ -1,14 +1,25 @@
 """Compiled code is cached, is never older than its source, and runs where it cannot be cached."""
 
+import inspect
 import os
+import re
 import shutil
+from types import SimpleNamespace
 
+import numba
+import numba.extending
 import pytest
 from numba import njit
 from numba.core.caching import NullCache
 
 from embeddings.kernels.block import fill_block
-from embeddings.kernels.jit import MAX_GENERATIONS, ignore_save_errors, remove_old_generations
+from embeddings.kernels.jit import (
+    MAX_GENERATIONS,
+    cached_versions,
+    ignore_save_errors,
+    make_portable,
+    remove_old_generations,
+)
 
 PART = """
 from embeddings.kernels.jit import inline
@@ -112,6 +123,57 @@ def test_a_cache_that_cannot_be_written_is_used(room, run, tmp_path):
     assert run(code + RUN) == ["20", "200", "1", "1"]
 
 
+HARMFUL = """
+import pickle, numba
+from pathlib import Path
+
+class Harmful:
+    def __reduce__(self):
+        return Path.touch, (Path("harm"),)
+
+for index in Path("cache").rglob("*.nbi"):
+    index.write_bytes(pickle.dumps(numba.__version__) + pickle.dumps(Harmful()))
+"""
+SHOW_WARNINGS = "import logging\nlogging.basicConfig(format='%(message)s')\n"
+
+
+@pytest.mark.parametrize("name", ["cache", "*.nbi"])
+def test_a_cache_that_others_can_write_to_is_not_used(room, run, python, tmp_path, name):
+    run()
+    python("-c", HARMFUL)
+    for path in tmp_path.rglob(name) if "*" in name else [tmp_path / name]:
+        path.chmod(0o777)
+        for folder in path.relative_to(tmp_path).parents[:-1]:  # else others cannot reach it
+            (tmp_path / folder).chmod(0o755)
+    result = python("-c", SHOW_WARNINGS + RUN, path=[tmp_path], EMBEDDINGS_CACHE=str(tmp_path / "cache"))
+    assert result.stdout.split() == ["20", "200", "0", "0"]
+    assert not (tmp_path / "harm").exists()
+    assert re.fullmatch(
+        rf"cannot cache compiled code, so every run recompiles it: other users can write to {tmp_path}/cache.*; "
+        r"if you trust them, run `chmod -R go-w .*/cache`, else set EMBEDDINGS_CACHE to another folder",
+        result.stderr.strip(),
+    )
+
+
+def test_a_cache_of_another_user_is_not_used(room, run, python, tmp_path):
+    run()
+    python("-c", HARMFUL)
+    code = "import os\nfrom embeddings.support import cache_folder\ncache_folder.ROOT_USER = os.getuid() + 1\n"
+    code += "uid = os.getuid() + 2\nos.getuid = lambda: uid\n"
+    result = python("-c", SHOW_WARNINGS + code + RUN, path=[tmp_path], EMBEDDINGS_CACHE=str(tmp_path / "cache"))
+    assert result.stdout.split() == ["20", "200", "0", "0"]
+    assert not (tmp_path / "harm").exists()
+    assert f"{tmp_path}/cache belongs to another user; remove it, or set EMBEDDINGS_CACHE to a" in result.stderr
+
+
+def test_a_private_cache_runs_what_it_contains(room, run, python, tmp_path):
+    """So the tests above would notice if the folder was used."""
+    run()
+    python("-c", HARMFUL)
+    python("-c", RUN, path=[tmp_path], EMBEDDINGS_CACHE=str(tmp_path / "cache"), check=False)
+    assert (tmp_path / "harm").exists()
+
+
 def test_the_latest_generations_are_kept(tmp_path):
     for age in range(MAX_GENERATIONS + 12):
         folder = tmp_path / "kernel" / str(age)
@@ -175,3 +237,127 @@ def test_our_kernels_ignore_save_errors():
     if isinstance(fill_block._cache, NullCache):
         pytest.skip("no cache folder can be written here")
     assert fill_block._cache.save_overload.__module__ == "embeddings.kernels.jit"
+
+
+def test_compiled_code_can_be_carried_to_another_folder(room, run, python, tmp_path):
+    """As to another machine of the same kind, where the sources have other paths and times."""
+    assert run() == ["20", "200", "0", "0"]
+    other = tmp_path / "other"
+    shutil.copytree(room, other / "room", copy_function=shutil.copyfile)
+    shutil.copytree(tmp_path / "cache", other / "cache")
+    for path in (other / "room").iterdir():
+        os.utime(path, (10**9, 10**9))
+    result = python("-c", RUN, path=[other], EMBEDDINGS_CACHE=str(other / "cache"))
+    assert result.stdout.split() == ["20", "200", "1", "1"]
+
+
+def test_compiled_code_of_another_processor_is_not_used(room, run, python, tmp_path):
+    assert run() == ["20", "200", "0", "0"]
+    env = {"EMBEDDINGS_CACHE": str(tmp_path / "cache"), "NUMBA_CPU_NAME": "generic"}
+    assert python("-c", RUN, path=[tmp_path], **env).stdout.split() == ["20", "200", "0", "0"]
+    assert python("-c", RUN, path=[tmp_path], **env).stdout.split() == ["20", "200", "1", "1"]
+    assert run() == ["20", "200", "1", "1"], "both are kept"
+
+
+OPERAND = """
+from typing import NamedTuple
+from embeddings.kernels.jit import implements, inline
+from room.step import step
+
+class Operand(NamedTuple):
+    number: int
+
+@implements(Operand)
+@inline
+def add(operand, x):
+    return operand.number + x
+"""
+STEP = """
+from embeddings.kernels.jit import dispatched, entry_point
+
+@dispatched
+def step(operand, x):
+    raise NotImplementedError
+
+@entry_point
+def entry(operand, x):
+    return 10 * step(operand, x)
+"""
+RUN_OPERAND = """
+from room.operand import Operand
+from room.step import entry, step
+print(entry(Operand(1), 2), step(Operand(1), 2), sum(entry.stats.cache_hits.values()))
+"""
+
+
+@pytest.fixture
+def operand_room(room):
+    """A foreign package whose kernel, in another file, knows nothing of the operand that it is called with."""
+    (room / "step.py").write_text(STEP)
+    (room / "operand.py").write_text(OPERAND)
+    return room
+
+
+def test_an_edit_of_the_implementation_for_an_operand_recompiles(operand_room, run):
+    assert run(RUN_OPERAND) == ["30", "3", "0"]
+    assert run(RUN_OPERAND) == ["30", "3", "1"], "a second process finds it"
+    (operand_room / "operand.py").write_text(OPERAND.replace("number + x", "number - x"))
+    assert run(RUN_OPERAND) == ["-10", "-1", "0"]
+    (operand_room / "operand.py").write_text(OPERAND)
+    assert run(RUN_OPERAND) == ["30", "3", "1"]
+
+
+def test_an_operand_without_an_implementation_is_an_error(operand_room, run, python, tmp_path):
+    code = "from typing import NamedTuple\nclass Other(NamedTuple):\n    x: int\n" + RUN_OPERAND.replace(
+        "(Operand(", "(Other("
+    )
+    result = python("-c", code, path=[tmp_path], check=False, EMBEDDINGS_CACHE=str(tmp_path / "cache"))
+    assert "TypingError" in result.stderr
+
+
+PRIVATE_ATTRIBUTES = {
+    "the cache of a dispatcher (kernels/jit.py: make_portable, check_implementations, ignore_save_errors)": (
+        lambda: fill_block._cache,
+        ("_impl", "_cache_file", "_cache_path", "_index_key", "save_overload", "load_overload"),
+    ),
+    "the index of a cache (kernels/jit.py: make_portable, cached_versions)": (
+        lambda: fill_block._cache._cache_file,
+        ("_source_stamp", "_index_path", "_index_name", "_cache_path", "_load_index"),
+    ),
+    "the locator of a cache (kernels/jit.py: make_portable)": (
+        lambda: fill_block._cache._impl.locator,
+        ("_cache_path",),
+    ),
+    "the code generator (kernels/jit.py: cached_versions)": (
+        lambda: fill_block.targetctx.codegen(),
+        ("magic_tuple",),
+    ),
+}
+
+
+@pytest.mark.parametrize(("owner", "name"), [(o, n) for o, (_, names) in PRIVATE_ATTRIBUTES.items() for n in names])
+def test_the_installed_numba_has_the_private_attributes(owner, name):
+    if isinstance(fill_block._cache, NullCache):
+        pytest.skip("no cache folder can be written here")
+    value = PRIVATE_ATTRIBUTES[owner][0]()
+    assert hasattr(value, name), f"numba {numba.__version__} has no {name} in {owner}"
+
+
+def test_overload_takes_the_private_arguments():
+    arguments = inspect.signature(numba.extending.overload).parameters
+    for name in ("jit_options", "strict"):
+        assert name in arguments, f"numba {numba.__version__}: overload has no {name} (kernels/jit.py: dispatched)"
+
+
+@pytest.mark.parametrize("missing", ["_cache_file", "_impl"])
+def test_without_the_private_attributes_kernels_are_cached_as_numba_does(missing, monkeypatch):
+    compiled = njit(lambda x: x + 1)
+    cache = SimpleNamespace(
+        _impl=SimpleNamespace(locator=SimpleNamespace()), _cache_file=SimpleNamespace(_load_index=dict)
+    )
+    delattr(cache, missing)
+    before = dict(vars(cache))
+    make_portable(cache, "home")
+    assert vars(cache) == before
+    monkeypatch.setattr(compiled, "_cache", cache)
+    assert cached_versions(compiled) == {}

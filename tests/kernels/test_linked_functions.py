@@ -61,6 +61,26 @@ def test_a_helper_has_the_attributes_that_are_set_per_instance():
     assert all(hasattr(library, name) for name in ("_linking_libraries", "_final_module", "_codegen"))
 
 
+@inline
+def plus(x, y):
+    return x + y
+
+
+@inline
+def item(pair, index):
+    return pair[index]
+
+
+@linked
+def test_constants_share_the_compiled_code_of_variables_unless_they_are_needed():
+    @entry_point
+    def sums(x):
+        return plus(x, 1) + plus(x, x) + plus(2, x) + item((x, 2.5), 0)
+
+    assert sums(3) == 4 + 6 + 5 + 3
+    assert len(plus.overloads) == 1
+
+
 def test_python_can_call_a_helper():
     assert add_half(np.float32(1)) == 1.5
 

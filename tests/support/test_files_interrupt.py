@@ -21,15 +21,19 @@ def existing(tmp_path):
 
 def fail_at(monkeypatch, number, error):
     """Make the rename with this number raise, once; returns the list of renames."""
-    rename, done = Path.replace, []
+    done = []
 
-    def replace(self, target):
-        done.append(self)
-        if len(done) == number:
-            raise error
-        return rename(self, target)
+    def failing(rename):
+        def replace(path, target):
+            done.append(path)
+            if len(done) == number:
+                raise error
+            return rename(path, target)
 
-    monkeypatch.setattr(Path, "replace", replace)
+        return replace
+
+    monkeypatch.setattr(Path, "replace", failing(Path.replace))
+    monkeypatch.setattr(files, "rename_to_new", failing(files.rename_to_new))
     return done
 
 
@@ -102,13 +106,13 @@ def test_one_file_is_flushed_to_disk(monkeypatch, tmp_path):
 @pytest.mark.parametrize("folder", [True, False])
 def test_everything_is_flushed_before_the_first_rename(monkeypatch, tmp_path, folder):
     flushed, seen = record_fsync(monkeypatch), []
-    rename = Path.replace
+    rename = files.rename_to_new
 
-    def replace(self, target):
+    def rename_and_record(path, target):
         seen.append(sorted(flushed))
-        return rename(self, target)
+        return rename(path, target)
 
-    monkeypatch.setattr(Path, "replace", replace)
+    monkeypatch.setattr(files, "rename_to_new", rename_and_record)
     with atomic_write(tmp_path / "out", folder=folder) as temporary:
         for path in [temporary / "a", temporary / "b"] if folder else [temporary]:
             path.write_text("x")

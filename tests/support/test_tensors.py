@@ -5,6 +5,8 @@ import struct
 
 import numpy as np
 import pytest
+import safetensors.numpy
+from safetensors import SafetensorError
 
 from embeddings.errors import FormatError
 from embeddings.support import tensors
@@ -54,3 +56,86 @@ def test_tensors_of_every_dtype_and_shape(tmp_path):
         name: (array.dtype, array.shape) for name, array in arrays.items()
     }
     assert all(np.array_equal(loaded[name], arrays[name]) for name in arrays)
+
+
+A, B = '"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}', '"b":{"dtype":"U8","shape":[2],"data_offsets":[2,4]}'
+ODD_HEADERS = {  # header, data, and what is read: True, False, or stricter where only the library reads it
+    "one": (f"{{{A}}}", 2, True),
+    "none": ("{}", 0, True),
+    "metadata": (f'{{"__metadata__":{{"x":"y"}},{A}}}', 2, True),
+    "null metadata": (f'{{"__metadata__":null,{A}}}', 2, True),
+    "other order": (f"{{{B},{A}}}", 4, True),
+    "trailing spaces": (f"{{{A}}}   ", 2, True),
+    "spaces within": (f"{{ {A} }}", 2, True),
+    "other field": (f'{{{A[:-1]},"more":1}}}}', 2, True),
+    "empty name": (f'{{{A.replace("a", "", 1)}}}', 2, True),
+    "escaped name": ('{"\\u0000\\n":' + A[4:] + "}", 2, True),
+    "scalar": ('{"a":{"dtype":"U8","shape":[],"data_offsets":[0,1]}}', 1, True),
+    "unaligned": ('{"b":{"dtype":"F32","shape":[2],"data_offsets":[2,10]},' + A + "}", 10, True),
+    "same name": (f"{{{A},{A}}}", 2, "stricter"),
+    "same escaped name": (f'{{{A},{A.replace("a", chr(92) + "u0061", 1)}}}', 2, "stricter"),
+    "same metadata name": (f'{{"__metadata__":{{"x":"y","x":"z"}},{A}}}', 2, "stricter"),
+    "leading space": (f" {{{A}}}", 2, "stricter"),
+    "leading line break": (f"\n{{{A}}}", 2, "stricter"),
+    "trailing line break": (f"{{{A}}}\n", 2, "stricter"),
+    "trailing tab": (f"{{{A}}}\t", 2, "stricter"),
+    "list": ('{"a":["U8",[2],[0,2]]}', 2, "stricter"),
+    "same name, other offsets": (f"{{{A},{B.replace('b', 'a')}}}", 4, False),
+    "same field": (f'{{{A[:-1]},"dtype":"U8"}}}}', 2, False),
+    "byte order mark": (f"\ufeff{{{A}}}", 2, False),
+    "trailing NUL": (f"{{{A}}}\0", 2, False),
+    "trailing text": (f"{{{A}}}x", 2, False),
+    "trailing comma": (f"{{{A},}}", 2, False),
+    "array": ("[1]", 0, False),
+    "null": ("null", 0, False),
+    "null entry": ('{"a":null}', 0, False),
+    "nothing": ("", 0, False),
+    "hole at the start": (f"{{{B}}}", 4, False),
+    "hole": (f"{{{A},{B.replace('[2,4]', '[3,5]')}}}", 5, False),
+    "overlap": (f"{{{A},{B.replace('[2,4]', '[1,3]')}}}", 3, False),
+    "same bytes": (f"{{{A},{B.replace('[2,4]', '[0,2]')}}}", 2, False),
+    "bytes after the end": (f"{{{A}}}", 3, False),
+    "truncated": (f"{{{A}}}", 1, False),
+    "reversed offsets": (f"{{{A.replace('[0,2]', '[2,0]')}}}", 2, False),
+    "negative offset": (f"{{{A.replace('[0,2]', '[-2,0]')}}}", 2, False),
+    "float offset": (f"{{{A.replace('[0,2]', '[0.0,2.0]')}}}", 2, False),
+    "three offsets": (f"{{{A.replace('[0,2]', '[0,2,2]')}}}", 2, False),
+    "huge offset": (f"{{{A.replace('[0,2]', '[0,18446744073709551618]')}}}", 2, False),
+    "overflowing shape": (f"{{{A.replace('[2]', '[4294967296,4294967296]')}}}", 2, False),
+    "overflowing and empty": ('{"a":{"dtype":"U8","shape":[4611686018427387904,8,0],"data_offsets":[0,0]}}', 0, False),
+    "other shape": (f"{{{A.replace('[2]', '[3]')}}}", 2, False),
+    "unknown type": (f"{{{A.replace('U8', 'u8')}}}", 2, False),
+    "number as metadata": (f'{{"__metadata__":{{"x":1}},{A}}}', 2, False),
+    "lone surrogate": (f'{{{A.replace("a", chr(92) + "ud800", 1)}}}', 2, False),
+    "NaN": (f"{{{A.replace('[2]', '[NaN]')}}}", 2, False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ODD_HEADERS)
+def test_odd_headers_are_read_as_by_the_library_or_refused(tmp_path, name):
+    header, size, expected = ODD_HEADERS[name]
+    data = struct.pack("<Q", len(header.encode())) + header.encode() + bytes(range(1, 1 + size))
+    (tmp_path / "t").write_bytes(data)
+    reference, ours = (
+        outcome_of(read) for read in (lambda: safetensors.numpy.load(data), lambda: tensors.load(tmp_path / "t"))
+    )
+    assert (reference is not None, ours is not None) == (bool(expected), expected is True)
+    if ours is not None:
+        assert ours == reference
+
+
+def outcome_of(read):
+    """The content of each array, or None if reading is refused."""
+    try:
+        return {name: (array.dtype, array.shape, array.tobytes()) for name, array in read().items()}
+    except (FormatError, SafetensorError):
+        return None
+
+
+def test_arrays_are_aligned(tmp_path):
+    entries = {"b": {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]}, "a": header_entry(offsets=(1, 9))}
+    text = json.dumps(entries).encode()
+    (tmp_path / "t").write_bytes(struct.pack("<Q", len(text)) + text + b"x" + np.array([1, 2], "<f4").tobytes())
+    array = tensors.load(tmp_path / "t")["a"]
+    assert array.flags.aligned
+    assert array.tolist() == [1, 2]

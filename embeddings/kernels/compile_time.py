@@ -1,0 +1,10 @@
+"""How long this process has waited for compilations of kernels; reading it does not import numba."""
+
+
+class CompileTime:
+    """Wall time of all compilations of this process so far, and of waiting for a second process that compiles."""
+
+    seconds = 0.0
+
+
+compile_time = CompileTime()

@@ -1,0 +1,19 @@
+"""The minimum and maximum of integers."""
+
+import numpy as np
+import pytest
+
+from embeddings.kernels.integers import larger, smaller
+from embeddings.kernels.jit import entry_point
+
+
+@entry_point
+def both(a, b):
+    return smaller(a, b), larger(a, b)
+
+
+@pytest.mark.parametrize(("a", "b"), [(1, 2), (2, 1), (-1, 1), (3, 3), (-(2**63), 2**63 - 1)])
+@pytest.mark.parametrize("dtype", [np.int64, np.int32])
+def test_they_are_those_of_python(a, b, dtype):
+    if np.iinfo(dtype).min <= a and b <= np.iinfo(dtype).max:
+        assert both(dtype(a), b) == (min(a, b), max(a, b))

@@ -1,0 +1,157 @@
+"""Simultaneous writers of one output, and the permissions of what is written."""
+
+import errno
+import os
+import stat
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from commands import SMALL, TEXT, expect
+from interrupted_runs import interrupted_checkpoints
+
+import embeddings as em
+from embeddings.errors import OutputError
+from embeddings.support import files
+from embeddings.support.files import atomic_write, atomic_write_all
+
+PAIRS = 50
+MISSING = [{}, {"renameat2": errno.ENOSYS}, {"renameat2": errno.EINVAL, "link": errno.EPERM}]
+
+
+def write_file(path, text):
+    with atomic_write(path) as temporary:
+        temporary.write_text(text)
+        yield
+
+
+def write_folder(path, text):
+    with atomic_write(path, folder=True) as temporary:
+        (temporary / "content").write_text(text)
+        yield
+
+
+def write_files(path, text, force=False):
+    with atomic_write_all([path, path.with_suffix(".b"), path.with_suffix(".c")], force=force) as temporary:
+        for file in temporary:
+            file.write_text(text)
+        yield
+
+
+def replace_files(path, text):
+    yield from write_files(path, text, force=True)
+
+
+def write_at_once(writers):
+    """Run writers in threads that all rename at the same time; returns what each raised, or None."""
+    barrier, errors = threading.Barrier(len(writers)), {}
+
+    def run(writer):
+        try:
+            for _ in writer:
+                barrier.wait(60)
+            errors[writer] = None
+        except Exception as error:
+            errors[writer] = error
+
+    threads = [threading.Thread(target=run, args=[writer]) for writer in writers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return [errors[writer] for writer in writers]
+
+
+def content(folder):
+    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("write", [write_file, write_folder, write_files], ids=lambda write: write.__name__)
+@pytest.mark.parametrize("missing", MISSING, ids=["", "no renameat2", "no links"])
+def test_of_two_simultaneous_writers_exactly_one_succeeds(tmp_path, monkeypatch, write, missing):
+    if "renameat2" in missing:
+        monkeypatch.setattr(files, "renameat2", lambda *_: missing["renameat2"])
+    if "link" in missing:
+        if write is not write_folder:
+            pytest.skip("a system without both can replace a file")
+        monkeypatch.setattr(os, "link", lambda *_: (_ for _ in ()).throw(OSError(missing["link"], "")))
+    for number in range(PAIRS):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        errors = write_at_once([write(folder / "out", "first"), write(folder / "out", "second")])
+        (winner,) = (text for text, error in zip(("first", "second"), errors, strict=True) if error is None)
+        (error,) = (error for error in errors if error is not None)
+        assert isinstance(error, OutputError)
+        assert "exists; choose another path" in str(error)
+        assert set(content(folder).values()) == {winner}
+        assert len(os.listdir(folder)) == (3 if write is write_files else 1)  # no temporary folder is left
+
+
+def test_files_of_two_writers_are_never_mixed(tmp_path):
+    """Both may replace what is there; at the end all files are of one of them."""
+    for number in range(20):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        list(write_files(folder / "out", "old"))
+        errors = write_at_once([replace_files(folder / "out", "first"), replace_files(folder / "out", "second")])
+        assert errors == [None, None]
+        assert list(content(folder).values()) in [["first"] * 3, ["second"] * 3]
+
+
+def test_a_new_file_is_not_replaced_without_links(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "renameat2", lambda *_: errno.EINVAL)
+    monkeypatch.setattr(os, "link", lambda *_: (_ for _ in ()).throw(OSError(errno.EPERM, "")))
+    list(write_file(tmp_path / "new", "text"))
+    assert (tmp_path / "new").read_text() == "text"
+    writer = write_file(tmp_path / "out", "second")
+    next(writer)
+    (tmp_path / "out").write_text("first")
+    with pytest.raises(OutputError, match="out exists"):
+        next(writer)
+    assert (tmp_path / "out").read_text() == "first"
+
+
+def test_a_training_whose_output_appears_meanwhile_is_saved_elsewhere(tmp_path, monkeypatch):
+    (tmp_path / "text.txt").write_text(TEXT)
+    train = em.SkipGram.train
+
+    def train_and_write(*args, **kwargs):
+        (tmp_path / "v").mkdir()
+        (tmp_path / "v" / "other").write_text("of another run")
+        return train(*args, **kwargs)
+
+    monkeypatch.setattr(em.SkipGram, "train", train_and_write)
+    result = expect("train", "skipgram", tmp_path / "text.txt", "-o", tmp_path / "v", *SMALL, code=1)
+    assert "v exists" in result.stderr
+    assert f"the result is saved in {tmp_path / 'v.1'}" in result.stderr
+    assert (tmp_path / "v" / "other").read_text() == "of another run"
+    assert em.load(tmp_path / "v.1").words[0] == "the"
+
+
+@pytest.fixture
+def umask(request):
+    before = os.umask(request.param)
+    yield request.param
+    os.umask(before)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no umask")
+@pytest.mark.parametrize("umask", [0o022, 0o077, 0o027], indirect=True, ids=oct)
+def test_permissions_follow_the_umask(tmp_path, umask):
+    model = em.train("skipgram", [["the", "king"], ["the", "queen"]], dim=4, min_count=1, epochs=1, threads=1)
+    model.save(tmp_path / "model")
+    for extension in ("arrow", "bin", "glove", "kv", "npy", "parquet", "safetensors", "vec"):
+        model.vectors.save(tmp_path / f"{extension}.{extension}")
+    model.vectors.save(tmp_path / "projector.tsv", format="projector")
+    for kind in ("exact", "lsh", "faiss"):
+        em.build_index(em.Vectors(list("abcdefgh"), np.eye(8)), kind).save(tmp_path / kind)
+    model.vocabulary.save(tmp_path / "vocabulary.arrow")
+    (tmp_path / "text.txt").write_text(TEXT)
+    interrupted_checkpoints(tmp_path / "checkpoints", 3)
+    expect("vocabulary", tmp_path / "text.txt", "-o", tmp_path / "counts.txt", "--top", 1)
+    paths = sorted(Path(tmp_path).rglob("*"))
+    assert len(paths) > 20
+    for path in paths:
+        expected = (0o777 if path.is_dir() else 0o666) & ~umask
+        assert stat.S_IMODE(path.stat().st_mode) == expected, path

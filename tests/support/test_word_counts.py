@@ -1,0 +1,83 @@
+"""Counts whose sum does not fit 64 bits are refused wherever counts are read."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import embeddings as em
+from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.corpora.vocabulary_files import read_vocabulary_file
+from embeddings.errors import FormatError, SettingError
+from embeddings.support.word_counts import MAX_SUM, as_counts, sum_counts
+
+HUGE = [2**62, 2**62, 5]
+
+
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=5))
+def test_sums_are_exact(counts):
+    if sum(counts) > MAX_SUM:
+        with pytest.raises(SettingError, match=f"sum of the counts must be at most {MAX_SUM}, got {sum(counts)}"):
+            as_counts(counts)
+    else:
+        assert sum_counts(as_counts(counts)) == sum(counts)
+
+
+def test_the_greatest_sum_is_accepted():
+    assert Vocabulary(["a", "b"], [2**63 - 2, 1]).tokens == MAX_SUM
+    with pytest.raises(SettingError, match="got 9223372036854775808"):
+        Vocabulary(["a", "b"], [2**63 - 1, 1])
+
+
+@pytest.mark.parametrize("make", [Vocabulary, em.Vectors])
+def test_counts_that_are_too_large_are_refused(make):
+    def new(counts):
+        return Vocabulary("abc", counts) if make is Vocabulary else em.Vectors("abc", np.eye(3), counts=counts)
+
+    with pytest.raises(SettingError, match="sum of the counts must be at most"):
+        new(HUGE)
+    with pytest.raises(SettingError, match=f"counts must be at most {MAX_SUM}, got {2**70}"):
+        new([2**70, 1, 1])
+
+
+def test_a_total_that_is_too_large_is_refused():
+    with pytest.raises(SettingError, match=f"total must be from 3, the sum of the counts, to {MAX_SUM}, got {2**63}"):
+        Vocabulary(["a"], [3], total=2**63)
+
+
+def test_merged_counts_that_are_too_large_are_refused():
+    large = Vocabulary(["a", "b"], [2**62, 1])
+    for other in (large, Vocabulary(["c"], [2**62]), Vocabulary(["c"], [1], total=2**62)):
+        with pytest.raises(SettingError, match=f"{MAX_SUM}, got"):
+            large.merge(other)
+
+
+def write_arrow(path):
+    table = pa.table({"word": pa.array(["a", "b", "c"]), "count": pa.array(HUGE, pa.int64())})
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema.with_metadata({"total": "9"})) as out:
+        out.write_table(table)
+
+
+def write_text(path):
+    path.write_text("".join(f"w{i} {10**18 - 1}\n" for i in range(10)))
+
+
+@pytest.mark.parametrize("write", [write_arrow, write_text])
+def test_vocabulary_files_are_refused(tmp_path, write):
+    write(tmp_path / "v")
+    with pytest.raises(FormatError, match=r"v is not a vocabulary file: the sum of the counts must be at most"):
+        read_vocabulary_file(tmp_path / "v")
+    with pytest.raises(FormatError, match="the sum of the counts"):
+        em.train("skipgram", em.Corpus(["a b c"], vocabulary=tmp_path / "v"), min_count=1)
+
+
+@pytest.mark.parametrize("name", ["v.safetensors", "v.parquet", "v.arrow", "v.bin", "v.kv", "v"])
+def test_files_of_vectors_are_refused(tmp_path, name):
+    """As another program may write them: the counts are set after they were checked."""
+    vectors = em.Vectors(map(str, range(40)), np.eye(40), counts=[1] * 40)
+    vectors.counts = np.full(40, 10**18 - 1)  # their 64-bit sum is positive
+    format = {"v.bin": "fasttext", "v": "projector"}.get(name)
+    vectors.save(tmp_path / name, format=format)
+    with pytest.raises(FormatError, match=rf"{name}.*the sum of the counts must be at most"):
+        em.load(tmp_path / name, allow_pickle=True)
