@@ -18,13 +18,13 @@ MapIds = Callable[[NDArray[np.int32]], NDArray[np.int32]]
 
 
 @contextmanager
-def output_errors(path: Path) -> Iterator[None]:
-    """Convert every OSError, such as a full disk, to an OutputError that names the folder of the corpus."""
+def output_errors(path: Path, contents: str = "the encoded corpus") -> Iterator[None]:
+    """Convert every OSError, such as a full disk, to an OutputError that names the contents and the folder."""
     try:
         yield
     except OSError as error:
         raise OutputError(
-            f"the encoded corpus cannot be written to {path.parent}: {error.strerror or error}; "
+            f"{contents} cannot be written to {path.parent}: {error.strerror or error}; "
             "set EMBEDDINGS_CACHE or TMPDIR to another folder"
         ) from error
 

@@ -1,7 +1,8 @@
 """`Corpus`: text sources with phrases and an optional fixed vocabulary, as an encoded corpus."""
 
 import os
-from collections.abc import Iterable
+import weakref
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -96,8 +97,8 @@ class Corpus:
         self.paths = [Path(source) for source in sources if isinstance(source, str | os.PathLike)]
         self.vocabulary = load_vocabulary(vocabulary)
         self.phrase_config = load_phrase_config(phrases, joiner, phrase_mode, self.case)
-        self._encoded: EncodedCorpus | None = None  # the last result that is not in the cache
-        self._encoded_name: str | None = None
+        self._previous: Callable[[], EncodedCorpus | None] = lambda: None  # the last result; a cached one if it is used
+        self._previous_name: str | None = None
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {', '.join(source.name for source in self.sources)}>"
@@ -125,7 +126,8 @@ class Corpus:
 
         The text is read once, `block_size` bytes at a time; memory grows only with the number of distinct words,
         unless the tokenizer is a callable, which gets whole lines. A corpus from standard input or an iterable, or with
-        a tokenizer that is not built in, is not cached; this object returns it again until it is closed.
+        a tokenizer that is not built in, is not cached; this object returns it again until it is closed. If a cached
+        corpus is damaged, a warning is logged, and the text is read again.
 
         Arguments:
             report: called during reading with the number of bytes read, as stored on disk, and their total, None if
@@ -137,16 +139,17 @@ class Corpus:
             SettingError: EMBEDDINGS_CACHE_LIMIT is not a size.
         """
         name = entry_name(self.sources, self.settings)
-        if self._encoded is not None and self._encoded.is_open and self._encoded_name == name:
-            return self._encoded
+        previous = self._previous()
+        if previous is not None and previous.is_open and self._previous_name == name:
+            return previous
         encoded = self._encode_phrases(report, block_size)
         if self.vocabulary is not None:
             with encoded, new_folder(encoded.folder.parent if encoded.finalizer is None else None) as folder:
                 remap(encoded, self.vocabulary, folder)
             encoded = EncodedCorpus(folder, temporary=True)
         log.info("%r: %s words, %s distinct", self, encoded.meta["tokens"], encoded.meta["types"])
-        if encoded.finalizer is not None:
-            self._encoded, self._encoded_name = encoded, name
+        self._previous = weakref.ref(encoded) if encoded.finalizer is None else lambda: encoded
+        self._previous_name = name
         return encoded
 
     def _encode_phrases(self, report: Report | None, block_size: int) -> EncodedCorpus:

@@ -6,6 +6,7 @@ import shutil
 import weakref
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
 
@@ -19,7 +20,7 @@ from embeddings.errors import FormatError
 from embeddings.support.arrow_files import read_table
 from embeddings.support.shared_lock import acquire_shared
 
-FORMAT = 4
+FORMAT = 5
 META = "meta.json"
 IDS = "ids.npy"
 SENTENCES = "sentences.npy"
@@ -30,6 +31,22 @@ PHRASES = "phrases.arrow"  # only if phrases were joined
 FILES = (IDS, SENTENCES, DOCUMENTS, VOCABULARY)
 OPTIONAL = (TAGS, PHRASES)
 COUNTS = ("tokens", "types", "sentences", "documents", "decoding_errors", "max_undercount", "known_tokens")
+KINDS: dict[str, type] = {
+    **dict.fromkeys(COUNTS, int),
+    **dict.fromkeys(("fixed_vocabulary", "has_items"), bool),
+    **dict.fromkeys(("settings", "columns", "digests"), dict),
+    "sources": list,
+    "fingerprint": str,
+}
+TECHNICAL = ("files", "digests", "digest")  # of use to this module only
+
+
+class MissingCorpusError(FormatError):
+    """There is no encoded corpus in the folder, or it is being removed."""
+
+
+class CorpusVersionError(FormatError):
+    """The encoded corpus is of another format version."""
 
 
 class EncodedCorpus:
@@ -43,28 +60,32 @@ class EncodedCorpus:
     counts are too low by at most this number, and only words with at most this count are missing; 0 unless the corpus
     had more types than `max_types`.
 
-    temporary: the folder is removed by `close`, by garbage collection, or when the program ends.
+    temporary: the folder is removed by `close`, by garbage collection, or when the program ends. is_new: this process
+    has just written it. All content is checked unless the folder is temporary or new.
 
     Raises:
-        FormatError: the folder is not a complete encoded corpus of this format version.
+        FormatError: the folder is not a complete encoded corpus of this format version, or it is damaged.
     """
 
-    def __init__(self, folder: Path, *, temporary: bool = False) -> None:
+    def __init__(self, folder: Path, *, temporary: bool = False, is_new: bool = False) -> None:
         self.folder = folder
         self.finalizer = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True) if temporary else None
         descriptor = acquire_shared(folder / META)
         if descriptor is None:
-            raise FormatError(f"{folder} is not a complete encoded corpus: {META} cannot be read or is being removed")
+            message = f"{META} cannot be read or is being removed"
+            raise MissingCorpusError(f"{folder} is not a complete encoded corpus: {message}")
         self.release = weakref.finalize(self, os.close, descriptor)
         self.meta = meta = read_meta(folder)
         self.ids: NDArray[np.int32] = load_array(folder / IDS, "<i4", meta["tokens"])
         self.sentences: NDArray[np.int64] = load_array(folder / SENTENCES, "<i8", meta["sentences"] + 1)
         self.documents: NDArray[np.int64] = load_array(folder / DOCUMENTS, "<i8", meta["documents"] + 1)
-        if self.sentences[-1] != meta["tokens"] or self.documents[-1] != meta["sentences"]:
-            raise FormatError(f"{folder} is not a complete encoded corpus: its boundaries do not match its ids")
         self.fingerprint: str = meta["fingerprint"]
         self.decoding_errors: int = meta["decoding_errors"]
         self.max_undercount: int = meta["max_undercount"]
+        if not (temporary or is_new):
+            from embeddings.corpora.corpus_validation import check_content
+
+            check_content(self)
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -93,8 +114,8 @@ class EncodedCorpus:
 
     @property
     def is_open(self) -> bool:
-        """Whether the folder still exists; a temporary one is removed by `close`."""
-        return self.finalizer is None or self.finalizer.alive
+        """Whether `close` has not been called."""
+        return self.release.alive
 
     def close(self) -> None:
         """Remove a temporary folder, and release a cached one so that it may be evicted. Arrays stay readable."""
@@ -117,25 +138,41 @@ class EncodedCorpus:
 
 
 def read_meta(folder: Path) -> dict[str, Any]:
-    """Read the description of an encoded corpus."""
+    """Read the description of an encoded corpus; checks it and the sizes of the files."""
     try:
         meta = json.loads((folder / META).read_text("utf-8"))
+        is_intact = meta.get("digest") == meta_digest(meta)
+        if meta["format"] != FORMAT and (is_intact or "digest" not in meta):
+            raise CorpusVersionError(f"{folder} has format version {meta['format']}, expected {FORMAT}")
         names = {*FILES, *(set(OPTIONAL) & set(meta["files"]))}
         sizes = {name: (folder / name).stat().st_size for name in names}
-        valid = meta["format"] == FORMAT and meta["files"] == sizes and isinstance(meta["fingerprint"], str)
-        valid = valid and all(isinstance(meta[name], int) for name in COUNTS)
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        valid = is_intact and meta["files"] == sizes and meta["digests"].keys() == names
+        valid = valid and all(type(meta[name]) is kind for name, kind in KINDS.items())
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise FormatError(f"{folder} is not a complete encoded corpus: {error}") from error
     if not valid:
         raise FormatError(f"{folder} is not a complete encoded corpus: {META} does not match the files")
     return dict(meta)
 
 
+def meta_digest(meta: Mapping[str, Any]) -> str:
+    """Return a digest of a description, except for its own digest."""
+    content = {name: value for name, value in meta.items() if name != "digest"}
+    return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+
+
 def write_meta(folder: Path, meta: Mapping[str, Any]) -> None:
-    """Write the description of an encoded corpus, with the sizes of its files."""
-    sizes = {name: (folder / name).stat().st_size for name in (*FILES, *OPTIONAL) if (folder / name).exists()}
-    content = json.dumps({**meta, "files": sizes}, indent=1, ensure_ascii=False)
-    (folder / META).write_text(content + "\n", "utf-8")
+    """Write the description of an encoded corpus, with the sizes and digests of its files."""
+    from embeddings.corpora.corpus_validation import file_digest
+
+    paths = [folder / name for name in (*FILES, *OPTIONAL) if (folder / name).exists()]
+    sizes, digests = (
+        {path.name: path.stat().st_size for path in paths},
+        {path.name: file_digest(path) for path in paths},
+    )
+    content = {**meta, "files": sizes, "digests": digests}
+    text = json.dumps({**content, "digest": meta_digest(content)}, indent=1, ensure_ascii=False)
+    (folder / META).write_text(text + "\n", "utf-8")
 
 
 def write_derived(

@@ -20,6 +20,7 @@ from embeddings.corpora.tokenizers import CharClassTokenizer, Tokenizer, never
 from embeddings.corpora.vocabulary import Vocabulary, rank_by_frequency
 from embeddings.corpora.word_table import WordTable
 from embeddings.errors import CorpusError, NoWordsError
+from embeddings.support.arrow_arrays import to_numpy
 
 
 class Encoder:
@@ -133,7 +134,7 @@ class Encoder:
         """Return a digest of everything that a trainer sees of the corpus."""
         import pyarrow.compute
 
-        lengths = pyarrow.compute.binary_length(vocabulary.column).to_numpy(zero_copy_only=False)
+        lengths = to_numpy(pyarrow.compute.binary_length(vocabulary.column))
         digest = sha256(lengths.astype("<i8").data)
         digest.update(memoryview(vocabulary.column.buffers()[2])[: int(lengths.sum())])
         for file in self.files():

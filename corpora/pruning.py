@@ -16,10 +16,10 @@ from embeddings.corpora.scanner import (
     START,
     Array,
 )
-from embeddings.kernels.jit import allocating_entry_point
+from embeddings.kernels.jit import entry_point
 
 
-@allocating_entry_point
+@entry_point
 def fill_slots(table: Any, state: Array) -> None:
     """Enter every word in an empty array of slots."""
     slots, records, _ = table
@@ -31,7 +31,7 @@ def fill_slots(table: Any, state: Array) -> None:
         slots[slot] = word
 
 
-@allocating_entry_point
+@entry_point
 def compact(keep: Array, table: Any, state: Array) -> None:
     """Drop the words whose entry in `keep` (types,) is false, preserving order; the slots are not updated.
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from embeddings.corpora.characters import FIRST, INSIDE, PAIR, SPACE
-from embeddings.kernels.jit import allocating_entry_point, inline
+from embeddings.kernels.jit import entry_point, inline
 
 Array = Any
 Int = Any  # a numpy integer in plain Python, a machine integer when compiled
@@ -216,7 +216,7 @@ def end_part(out: Any, state: Array, kind: Int) -> None:
     state[DOCUMENT_IS_DUE] = 1
 
 
-@allocating_entry_point
+@entry_point
 def scan(
     text: Array, parts: Array, characters: Any, table: Any, out: Any, state: Array, mode: tuple[Int, bool]
 ) -> bool:
@@ -261,7 +261,7 @@ def scan(
     return False
 
 
-@allocating_entry_point
+@entry_point
 def intern_all(text: Array, ends: Array, table: Any, ids: Array, state: Array) -> bool:
     """Write the raw id of each token to `ids`, from the position in `state`; returns whether there are too many types.
 

@@ -13,6 +13,7 @@ from embeddings.errors import CorpusError, EmbeddingsError, FormatError, Setting
 from embeddings.support.arrow_arrays import combine_chunks, to_arrow, to_numpy, to_string_array
 from embeddings.support.arrow_files import write_table
 from embeddings.support.files import atomic_write
+from embeddings.support.word_counts import MAX_SUM, as_counts, sum_counts
 from embeddings.support.word_list import WordList
 
 TOTAL = b"total"
@@ -37,13 +38,14 @@ class Vocabulary:
             counts.
 
     Raises:
-        SettingError: the lengths differ, counts are negative or not descending, or the total is less than their sum.
+        SettingError: the lengths differ, counts are negative or not descending, the total is less than their sum, or
+            a number does not fit an int64.
     """
 
     def __init__(self, words: Any, counts: Any, *, total: int | None = None) -> None:
-        self.counts: NDArray[np.int64] = np.asarray(counts, np.int64)
+        self.counts: NDArray[np.int64] = as_counts(counts)
         self.column: Any = words if hasattr(words, "to_pylist") else list(words)
-        self.tokens = int(self.counts.sum())
+        self.tokens = sum_counts(self.counts)
         self.total = self.tokens if total is None else int(total)
         if self.counts.shape != (len(self.column),):
             raise SettingError(
@@ -51,8 +53,10 @@ class Vocabulary:
             )
         if np.any(self.counts < 0) or np.any(np.diff(self.counts) > 0):
             raise SettingError("counts must be descending and not negative")
-        if self.total < self.tokens:
-            raise SettingError(f"total must be at least the sum of the counts, {self.tokens}, got {self.total}")
+        if not self.tokens <= self.total <= MAX_SUM:
+            raise SettingError(
+                f"total must be from {self.tokens}, the sum of the counts, to {MAX_SUM}, got {self.total}"
+            )
 
     @classmethod
     def from_counts(
@@ -113,9 +117,14 @@ class Vocabulary:
         return row
 
     def merge(self, other: "Vocabulary") -> "Vocabulary":
-        """Return the union of two vocabularies, with counts and totals added."""
+        """Return the union of two vocabularies, with counts and totals added.
+
+        Raises:
+            SettingError: a sum does not fit an int64.
+        """
         import pyarrow
 
+        sum_counts(np.concatenate([self.counts, other.counts]))  # pyarrow adds without a check for overflow
         parts = [
             pyarrow.table({"word": to_string_array(part.column), "count": to_arrow(part.counts)})
             for part in (self, other)
@@ -227,7 +236,9 @@ def from_table(table: Any) -> Vocabulary:
     import pyarrow
     import pyarrow.compute
 
-    types = {name: str(table.schema.field(name).type) for name in table.column_names}
+    types = {field.name: str(field.type) for field in table.schema}
+    if len(types) < table.num_columns:
+        raise ValueError(f"a column occurs twice: {', '.join(table.column_names)}")
     if types.get("word") not in ("string", "large_string") or types.get("count") != "int64":
         raise ValueError(f"expected the columns word (string) and count (int64), got {types}")
     words, counts = (combine_chunks(table.column(name)) for name in ("word", "count"))

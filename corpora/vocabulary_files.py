@@ -46,7 +46,10 @@ def read_text(path: Path) -> Vocabulary:
         counts[match[1]] = int(match[2])
     if not counts:
         raise FormatError(f"{path} contains no words")
-    return Vocabulary.from_counts(counts)
+    try:
+        return Vocabulary.from_counts(counts)
+    except SettingError as error:
+        raise FormatError(f"{path} is not a vocabulary file: {error}") from None
 
 
 def check_vocabulary_path(path: str | os.PathLike[str], *, force: bool = False) -> Path:

@@ -13,7 +13,7 @@ from typing import Any
 
 from embeddings.corpora.corpus_cache.eviction import remove, shrink, size_limit
 from embeddings.corpora.corpus_cache.tempdir import PARTIAL, new_folder
-from embeddings.corpora.encoded_corpus import FORMAT, META, EncodedCorpus
+from embeddings.corpora.encoded_corpus import FORMAT, META, EncodedCorpus, MissingCorpusError
 from embeddings.corpora.reading.sources import Source, file_statuses
 from embeddings.errors import FormatError
 from embeddings.support.cache_folder import cache_folder
@@ -59,10 +59,13 @@ def load_or_write(name: Callable[[], str | None], write: Callable[[Path], None])
 
 
 def find(entry: Path) -> EncodedCorpus | None:
-    """Return a cached corpus; None if it is missing or incomplete."""
+    """Return a cached corpus; None if it is missing, being removed or damaged, which is a warning."""
     try:
         encoded = EncodedCorpus(entry)
-    except FormatError:
+    except MissingCorpusError:
+        return None
+    except FormatError as error:
+        log.warning("the text is encoded again: %s", error)
         return None
     with contextlib.suppress(OSError):  # the cache may be read-only
         os.utime(entry / META, (time.time(), time.time()))
@@ -82,7 +85,7 @@ def store(folder: Path, entry: Path) -> EncodedCorpus:
             return EncodedCorpus(folder, temporary=True)
         shutil.rmtree(folder, ignore_errors=True)
         return entry_corpus
-    encoded = EncodedCorpus(entry)  # locked from here on
+    encoded = EncodedCorpus(entry, is_new=True)  # locked from here on
     shrink(entry.parent, size_limit(entry.parent))
     return encoded
 
@@ -92,11 +95,20 @@ def remove_stale(entry: Path) -> None:
     identity = entry.name.split("-")[0]
     for other in entry.parent.iterdir():
         is_outdated = other.name.startswith(f"{identity}-") and other != entry
-        is_broken = other == entry and find(entry) is None
+        is_broken = other == entry and find_damage(entry) is not None
         if is_outdated or is_broken:
             remove(other, even_used=is_broken)
         elif other.name.endswith(PARTIAL) and is_abandoned(other):
             shutil.rmtree(other, ignore_errors=True)
+
+
+def find_damage(entry: Path) -> FormatError | None:
+    """Return the error of opening a cached corpus, which checks all its content; None if there is none."""
+    try:
+        EncodedCorpus(entry).close()
+    except FormatError as error:
+        return error
+    return None
 
 
 def is_abandoned(folder: Path) -> bool:

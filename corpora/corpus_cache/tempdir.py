@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from embeddings.support.cache_folder import create_private
+
 PARTIAL = ".partial"
 
 
@@ -34,7 +36,7 @@ def create_folder(cache: Path | None) -> Path:
     """Create a folder in the cache if possible, else in the temporary folder of the system."""
     if cache is not None:
         try:
-            cache.mkdir(parents=True, exist_ok=True)
+            create_private(cache)
             return Path(tempfile.mkdtemp(prefix=".", suffix=PARTIAL, dir=cache))
         except OSError:  # removed, or no longer writable
             pass

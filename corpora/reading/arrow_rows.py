@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from embeddings.corpora.reading.file_types import FileType
 from embeddings.corpora.reading.peekable_stream import PeekableStream
@@ -56,9 +58,10 @@ def table_rows(
         batches, total = open_batches(table, file_type, schema, column_names)
         done = 0
         for number, batch in enumerate(batches, 1):
-            step = batch_rows(batch.column(column_names[0]).nbytes, len(batch))
-            for start in range(0, len(batch), step):
-                yield convert_batch(batch.slice(start, step), column_names, name, done + start, decoder)
+            invalid = invalid_columns(batch, column_names)
+            for start, stop in pairwise(part_borders(batch, column_names)):
+                part = batch.slice(start, stop - start)
+                yield convert_batch(part, column_names, invalid, name, done + start, decoder)
             done += len(batch)
             if total:
                 progress((done if file_type is FileType.PARQUET else number) / total)
@@ -87,6 +90,44 @@ def batch_rows(size: int, rows: int) -> int:
     return max(1, min(MAX_ROWS, BATCH_SIZE * rows // max(size, 1)))
 
 
+def invalid_columns(batch: Any, column_names: Selection) -> set[str]:
+    """Return the names of the columns that are not UTF-8; raises ArrowInvalid if one is otherwise broken.
+
+    A batch is checked as a whole, because each of its slices would check a whole dictionary.
+    """
+    return {name for name in column_names if name is not None and not is_valid_utf8(batch.column(name))}
+
+
+def part_borders(batch: Any, column_names: Selection) -> list[int]:
+    """Return where to divide a batch into parts of at most `MAX_ROWS` rows, and of `BATCH_SIZE` bytes or one row.
+
+    A dictionary counts as often as rows refer to its values: few bytes of a file can be many bytes of text.
+    """
+    sizes = sum(row_sizes(batch.column(name)) for name in column_names if name is not None)
+    ends, borders = np.cumsum(sizes), [0]
+    while borders[-1] < len(batch):
+        start = borders[-1]
+        limit = BATCH_SIZE + (int(ends[start - 1]) if start else 0)
+        stop = int(np.searchsorted(ends, limit, side="right"))
+        borders.append(min(max(stop, start + 1), start + MAX_ROWS, len(batch)))
+    return borders
+
+
+def row_sizes(array: Any) -> NDArray[np.int64]:
+    """Return the bytes of each string (n,), after decoding a dictionary; 8 for an integer."""
+    import pyarrow
+    import pyarrow.compute as pc
+
+    if pyarrow.types.is_integer(array.type):
+        return np.full(len(array), 8, np.int64)
+    is_dictionary = pyarrow.types.is_dictionary(array.type)
+    sizes = pc.binary_length((array.dictionary if is_dictionary else array).cast(pyarrow.large_binary()))
+    if is_dictionary:
+        sizes = sizes.take(array.indices)
+    result: NDArray[np.int64] = pc.fill_null(sizes, 0).to_numpy(zero_copy_only=False).astype(np.int64)
+    return result
+
+
 def select_columns(columns: ColumnSelection, schema: Any, name: str) -> Selection:
     """Return the names of the text and the tag column, and check their types."""
     from pyarrow.types import is_integer
@@ -110,14 +151,16 @@ def is_string_type(kind: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
-def convert_batch(batch: Any, column_names: Selection, name: str, start: int, decoder: Utf8Decoder) -> Rows:
-    """Convert a batch that begins at row `start` of the file."""
+def convert_batch(
+    batch: Any, column_names: Selection, invalid: set[str], name: str, start: int, decoder: Utf8Decoder
+) -> Rows:
+    """Convert a batch that begins at row `start` of the file; `invalid` names columns that are not UTF-8."""
     text, tag = column_names
     tags = None
     if tag is not None:
-        values, _ = clean_strings(batch.column(tag), name, start, decoder)
+        values, _ = clean_strings(batch.column(tag), tag not in invalid, name, start, decoder)
         tags = [None if value is None else value.decode() for value in values]
-    cells, array = clean_strings(batch.column(text), name, start, decoder)
+    cells, array = clean_strings(batch.column(text), text not in invalid, name, start, decoder)
     if array is None:
         return rows_from_cells([cell or b"" for cell in cells], tags)
     offsets = np.frombuffer(array.buffers()[1], np.int64, len(array) + 1, array.offset * 8)
@@ -126,14 +169,15 @@ def convert_batch(batch: Any, column_names: Selection, name: str, start: int, de
     return Rows(data, offsets[1:] - first, tags)
 
 
-def clean_strings(array: Any, name: str, start: int, decoder: Utf8Decoder) -> tuple[Iterable[bytes | None], Any]:
+def clean_strings(
+    array: Any, is_valid: bool, name: str, start: int, decoder: Utf8Decoder
+) -> tuple[Iterable[bytes | None], Any]:
     """Return strings as valid UTF-8, with None for null, and as a pyarrow array without nulls if all were valid."""
     import pyarrow
     import pyarrow.compute
 
     if pyarrow.types.is_integer(array.type):
         array = array.cast(pyarrow.string())
-    is_valid = is_valid_utf8(array)
     if pyarrow.types.is_dictionary(array.type):
         array = array.dictionary_decode()
     array = array.cast(pyarrow.large_binary())

@@ -78,7 +78,9 @@ class CsvReader:
         self.is_new_block = not self.n_cells
         with FIELD_LIMIT:
             limit = csv.field_size_limit()
-            csv.field_size_limit(MAX_ROW if self.n_cells else limit)
+            csv.field_size_limit(
+                2 * MAX_ROW if self.n_cells else limit
+            )  # above what `lines` refuses with a better message
             try:
                 for row in self.reader:
                     if row:

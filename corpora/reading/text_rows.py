@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from embeddings.errors import CorpusError
 
 Tags = Sequence[str | None]
-MAX_ROW = 1 << 28  # bytes of a row of CSV or JSON lines, which is held in memory
+MAX_ROW = 1 << 24  # characters of a row of CSV or JSON lines, which takes up to ten times as many bytes of memory
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,12 @@
 """fastText's own .bin, a whole model: words with counts, the rows of words and n-grams, and the output matrix.
 
-All versions of unsupervised models can be read; of supervised models, only the words. Matrices are memory-mapped. Files
-are written in version 12, the newest, which fastText and gensim load; vectors without n-grams have `max_n` 0. A
-fastText `.vec` file is in word2vec's text format.
+All versions of unsupervised models can be read. Supervised models are read as classifiers, also quantised ones (.ftz),
+or as vectors. Matrices are memory-mapped. Files are written in version 12, the newest, which fastText and gensim load;
+vectors without n-grams have `max_n` 0. A fastText `.vec` file is in word2vec's text format.
 """
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,15 +14,19 @@ from embeddings.corpora.reading.compressed_files import read_head
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import FormatError
 from embeddings.formats.build_vectors import build_vectors
-from embeddings.formats.fasttext_header import LOSSES, MODELS, SUPERVISED, find_header, read_header
+from embeddings.formats.fasttext_header import LOSSES, MODELS, QUANTISED, SUPERVISED, find_header, read_header
 from embeddings.formats.fasttext_reader import Contents, parse_entries, read_contents
 from embeddings.formats.fasttext_writer import write_model, write_vectors
 from embeddings.formats.row_buffer import WordBuffer
+from embeddings.kernels.matrix_rows import DenseRows, Rows
 from embeddings.models.model import Model
 from embeddings.models.subword_vectors import SubwordVectors, composer
 from embeddings.vectors.file_format import Format
 from embeddings.vectors.file_validation import check_error_handler
 from embeddings.vectors.vectors import Vectors
+
+if TYPE_CHECKING:
+    from embeddings.models.classifier import Classifier
 
 HEADER_SETTINGS = ("dim", "window", "epochs", "min_count", "negatives", "subsample")
 
@@ -49,12 +53,13 @@ def read_model(path: Path, *, allow_pickle: bool = False, errors: str = "strict"
     check_error_handler(errors)
     contents = read_contents(path)
     header, vectors = contents.header, word_vectors(path, contents, errors)
+    inputs, output = dense_matrix(path, contents.inputs), dense_matrix(path, contents.outputs)
     if np.any(np.diff(contents.counts) > 0):
         raise FormatError(f"{path}: its words are not sorted by frequency; only its vectors can be read")
     total = max(header.tokens, int(contents.counts.sum()))
-    tables = {"output": contents.output}
+    tables = {"output": output}
     if header.has_ngrams:
-        tables |= {"words": contents.input[: header.words], "ngrams": contents.input[header.words :]}
+        tables |= {"words": inputs[: header.words], "ngrams": inputs[header.words :]}
     return Model(
         "fasttext",
         vectors=vectors,
@@ -67,6 +72,13 @@ def read_model(path: Path, *, allow_pickle: bool = False, errors: str = "strict"
     )
 
 
+def read_classifier(path: Path, *, errors: str = "strict") -> "Classifier":
+    """The classifier of a supervised model."""
+    from embeddings.formats import fasttext_classifier  # imports numba
+
+    return fasttext_classifier.read_classifier(path, errors=errors)
+
+
 def model_settings(contents: Contents) -> dict[str, Any]:
     """The training arguments under the names of the fasttext trainer's settings."""
     header = contents.header
@@ -77,14 +89,22 @@ def model_settings(contents: Contents) -> dict[str, Any]:
 
 def word_vectors(path: Path, contents: Contents, errors: str) -> Vectors:
     """The word vectors: each word's own row or, with n-grams, the mean of its own row and its n-gram rows."""
-    header, own_rows = contents.header, contents.input[: contents.header.words]
+    header, inputs = contents.header, dense_matrix(path, contents.inputs)
+    own_rows = inputs[: header.words]
     words = WordBuffer(contents.words).decode(errors, f"{path}, word", 1)
     if not header.has_ngrams:
         return build_vectors(path, words, np.require(own_rows, np.float32, "A"), contents.counts)
-    subwords = SubwordVectors(contents.input[header.words :], max(header.min_n, 0), header.max_n)
+    subwords = SubwordVectors(inputs[header.words :], max(header.min_n, 0), header.max_n)
     vectors = build_vectors(path, words, subwords.vocabulary_vectors(contents.words, own_rows), contents.counts)
     vectors.compose = subwords
     return vectors
+
+
+def dense_matrix(path: Path, rows: Rows) -> np.ndarray:
+    """The numbers of a matrix; refuses a quantised one."""
+    if isinstance(rows, DenseRows):
+        return rows.table
+    raise FormatError(f"{path}: {QUANTISED}")
 
 
 def describe(path: Path) -> dict[str, Any]:
@@ -114,6 +134,7 @@ FORMAT = Format(
     write=write_vectors,
     describe=describe,
     has_model=has_model,
+    read_classifier=read_classifier,
     read_model=read_model,
     write_model=write_model,
 )

@@ -3,7 +3,7 @@
 - signature: int32 magic number and version; absent before 2017
 - arguments: 12 int32 and one float64
 - dictionary: int32 entries, words and labels; int64 tokens
-- pruning: int64 n-grams left by pruning, -1 if not pruned; only in files with a signature
+- pruning: int64 buckets left by pruning, -1 if not pruned; only in files with a signature
 """
 
 import struct
@@ -23,7 +23,7 @@ CBOW, SKIPGRAM, SUPERVISED = 1, 2, 3
 MODELS = {CBOW: "cbow", SKIPGRAM: "skipgram", SUPERVISED: "supervised"}
 LOSSES = {1: "hierarchical softmax", 2: "negative sampling", 3: "softmax", 4: "one against all"}
 NEGATIVE_SAMPLING = LOSSES[2]
-QUANTISED = "quantised fastText models (.ftz) are not supported; use the .bin file from which it was made"
+QUANTISED = "its matrices are quantised, so it can only classify texts; for vectors use the .bin file it was made from"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +67,11 @@ class Header:
         return self.labels if self.model == SUPERVISED else self.words
 
     @property
+    def input_rows(self) -> int:
+        """Rows of the input matrix of a quantised file: one per word and bucket left by pruning."""
+        return self.words + (self.buckets if self.pruned_size < 0 else self.pruned_size)
+
+    @property
     def has_ngrams(self) -> bool:
         """Whether words have n-grams; supervised models before version 12 have none, whatever their arguments say."""
         is_old_supervised = self.model == SUPERVISED and self.version < VERSION
@@ -101,7 +106,7 @@ def read_header(path: Path, start: bytes) -> Header:
         raise FormatError(f"{path} is truncated or not a fastText model")
     if not 0 <= header.version <= VERSION:
         raise FormatError(f"{path} has fastText version {header.version}; versions up to {VERSION} are supported")
-    if not is_plausible(header) or header.pruned_size < -1:
+    if not is_plausible(header) or not -1 <= header.pruned_size <= header.buckets:
         raise FormatError(f"{path} is broken: its header contains impossible numbers")
     if header.has_ngrams and header.max_n > MAX_NGRAM_LENGTH:
         raise FormatError(
@@ -109,6 +114,4 @@ def read_header(path: Path, start: bytes) -> Header:
         )
     if header.has_ngrams and not header.buckets:
         raise FormatError(f"{path} is broken: it has n-grams but no buckets")
-    if header.pruned_size > 0:
-        raise FormatError(f"{path}: {QUANTISED}")
     return header

@@ -1,4 +1,4 @@
-"""Reads the parts of a fastText file in order: header, dictionary, input matrix, output matrix."""
+"""Reads the parts of a fastText file in order: header, dictionary, pruned buckets, input matrix, output matrix."""
 
 import io
 import struct
@@ -9,8 +9,10 @@ import numpy as np
 
 from embeddings.corpora.reading.compressed_files import file_compression, open_decompressed
 from embeddings.errors import FormatError
-from embeddings.formats.fasttext_header import MAX_HEADER_BYTES, QUANTISED, Header, read_header
+from embeddings.formats.fasttext_header import MAX_HEADER_BYTES, QUANTISED, SUPERVISED, Header, read_header
+from embeddings.formats.fasttext_quantised import read_bucket_rows, read_flag, read_quantised
 from embeddings.formats.row_buffer import first_duplicate
+from embeddings.kernels.matrix_rows import DenseRows, Rows
 
 ENTRY = struct.Struct("<qb")  # after a word and a NUL: count, and 0 for a word or 1 for a label
 SHAPE = struct.Struct("<2q")
@@ -21,14 +23,22 @@ MAX_COMPRESSION = 100  # ratio of a compressed model, whose numbers hardly compr
 
 @dataclass(frozen=True)
 class Contents:
-    """The content of a file: words and labels as bytes, the count of each word (words,), and both matrices."""
+    """The content of a file.
+
+    words, labels: as bytes.
+    counts, label_counts: int64, how often each occurred.
+    bucket_rows: int32 (buckets, 2), the buckets that pruning has left and the row of each; empty if none is pruned.
+    inputs, outputs: the matrices; those of unsupervised models are dense.
+    """
 
     header: Header
     words: list[bytes]
     labels: list[bytes]
     counts: np.ndarray
-    input: np.ndarray
-    output: np.ndarray
+    label_counts: np.ndarray
+    bucket_rows: np.ndarray
+    inputs: Rows
+    outputs: Rows
 
 
 class PartReader:
@@ -86,17 +96,36 @@ class PartReader:
                 raise FormatError(f"{self.path} {why} within word {len(words) + 1} of {number}")
         return words, counts, kinds
 
-    def matrix(self, header: Header, what: str, rows: int) -> np.ndarray:
-        """The next matrix, float32 (rows, dim), read-only; refuses other shapes and quantised matrices."""
-        if header.version and self.read(1) != b"\0":
-            raise FormatError(f"{self.path}: {QUANTISED}")
+    def matrix(self, header: Header, what: str, rows: int) -> DenseRows:
+        """The next matrix after its flag, float32 (rows, dim), read-only; refuses other shapes."""
         shape = SHAPE.unpack(self.read(SHAPE.size))
         if shape != (rows, header.dim):
             raise FormatError(f"{self.path} is broken: its {what} matrix is {shape}, not {(rows, header.dim)}")
         self.check_size(rows * header.dim * 4, f"an {what} matrix of {shape}")
         if not rows:
-            return np.empty(shape, np.float32)
-        return self.map(*shape) if self.is_mapped else self.copy(*shape)
+            return DenseRows(np.empty(shape, np.float32))
+        return DenseRows(self.map(*shape) if self.is_mapped else self.copy(*shape))
+
+    def quantisation_flag(self, header: Header) -> bool:
+        """Whether the next matrix is quantised, which only matrices of supervised models are."""
+        is_quantised = bool(header.version) and read_flag(self)
+        if is_quantised and header.model != SUPERVISED:
+            raise FormatError(f"{self.path}: {QUANTISED}")
+        return is_quantised
+
+    def matrices(self, header: Header) -> tuple[Rows, Rows]:
+        """The input and the output matrix; as in fastText, the output can be quantised only if the input is."""
+        is_quantised = self.quantisation_flag(header)
+        if header.pruned_size > 0 and not is_quantised:
+            raise FormatError(f"{self.path} is broken: its buckets are pruned, but its input matrix is not quantised")
+        inputs: Rows
+        if is_quantised:
+            inputs = read_quantised(self, "input", header.input_rows, header.dim)
+        else:
+            inputs = self.matrix(header, "input", header.words + header.buckets)
+        if self.quantisation_flag(header) and is_quantised:
+            return inputs, read_quantised(self, "output", header.output_rows, header.dim)
+        return inputs, self.matrix(header, "output", header.output_rows)
 
     def map(self, rows: int, dim: int) -> np.ndarray:
         """The next numbers as a memory map of the file."""
@@ -147,7 +176,10 @@ def read_contents(path: Path) -> Contents:
         words, counts, kinds = parts.entries(header.entries)
         if kinds != [0] * size + [1] * header.labels or min(counts, default=0) < 0:
             raise FormatError(f"{path} is broken: its entries must be {size} words, then labels, with counts")
-        input_matrix = parts.matrix(header, "input", size + header.buckets)
-        output_matrix = parts.matrix(header, "output", header.output_rows)
+        bucket_rows = read_bucket_rows(parts, header.buckets, header.pruned_size)
+        inputs, outputs = parts.matrices(header)
         parts.check_end()
-    return Contents(header, words[:size], words[size:], np.array(counts[:size], np.int64), input_matrix, output_matrix)
+    all_counts = np.array(counts, np.int64)
+    return Contents(
+        header, words[:size], words[size:], all_counts[:size], all_counts[size:], bucket_rows, inputs, outputs
+    )

@@ -33,7 +33,8 @@ def write_model(model: Model, path: Path) -> None:
     """Write a whole model: words, n-grams if it has any, and the output table if it has a row for each word."""
     vectors, shape = model.vectors, model.vectors.matrix.shape
     output = model.tables.get("output")
-    if not has_shape(output, shape) or model.record.get("loss", NEGATIVE_SAMPLING) != NEGATIVE_SAMPLING:
+    loss = model.settings.get("objective", model.record.get("loss", NEGATIVE_SAMPLING))
+    if not has_shape(output, shape) or loss not in (NEGATIVE_SAMPLING, "negative-sampling"):
         output = None  # with other losses, rows do not belong to words
     inputs, subword_sizes = [vectors.matrix], {}
     if model.composer is not None:

@@ -71,9 +71,10 @@ def read_rows(path: Path, header: Header) -> RowBuffer:
 def find_words(data: bytes | bytearray, size: int, count: int, width: int) -> tuple[list[bytes], np.ndarray]:
     """At most `count` words with complete vectors in the first `size` bytes, and the end of each vector.
 
-    One regular expression finds all of them; its second branch matches an incomplete rest, as an empty word.
+    One regular expression finds all of them; its second branch matches an incomplete rest, as an empty word. Each byte
+    is visited at most twice: a word that does not fit is not tried with fewer bytes, because none of them is a space.
     """
-    words = re.compile(rb"(\n*[^ ]*) (?s:.{%d})|(?s:.+)" % width).findall(data, 0, size)
+    words = re.compile(rb"([^ ]*+) (?s:.{%d})|(?s:.+)" % width).findall(data, 0, size)
     ends = np.cumsum(np.fromiter(map(len, words), np.int64, len(words)) + (1 + width))
     start = int(ends[-1]) - 1 - width if words else 0
     if words and not words[-1] and not (start + 1 + width <= size and data[start] == SPACE):

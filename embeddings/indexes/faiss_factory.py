@@ -69,12 +69,32 @@ class Faiss(Settings):
         if data is None or data.dtype != np.uint8 or data.ndim != 1:
             raise FormatError("it does not contain a FAISS index")
         try:
-            index = faiss.deserialize_index(np.asarray(data))
+            dim = units.shape[1]
+            with deserialization_limits(data.nbytes + 4 * dim * max(dim, MAX_NUMBER)):  # the size of a rotation too
+                index = faiss.deserialize_index(np.asarray(data))
         except (RuntimeError, MemoryError) as error:
             raise FormatError(f"FAISS cannot read it: {reason(error)}") from None
         if (index.ntotal, index.d) != units.shape:
             raise FormatError(f"it holds {index.ntotal} rows of {index.d} components, expected {units.shape}")
         return self._configure(index, units)
+
+
+@contextmanager
+def deserialization_limits(size: int) -> Iterator[None]:
+    """Let FAISS refuse data that announces an array of more than `size` bytes, or as many lists."""
+    import faiss
+
+    limits = (
+        (faiss.get_deserialization_vector_byte_limit(), faiss.set_deserialization_vector_byte_limit),
+        (faiss.get_deserialization_loop_limit(), faiss.set_deserialization_loop_limit),
+    )
+    for _, set_limit in limits:
+        set_limit(size)
+    try:
+        yield
+    finally:
+        for previous, set_limit in limits:
+            set_limit(previous)
 
 
 @contextmanager
@@ -103,7 +123,12 @@ class FaissSearch:
             raise SettingError("a FAISS index cannot restrict candidates: index fewer vectors, or search exactly")
         n_results = min(len(self.units), max(top, self.kind.rerank))
         before = faiss_comparisons()
-        _, ids = self.index.search(np.ascontiguousarray(queries, dtype=np.float32), n_results)
+        try:
+            _, ids = self.index.search(np.ascontiguousarray(queries, dtype=np.float32), n_results)
+        except (RuntimeError, MemoryError) as error:  # the parameters of a loaded index can be inconsistent
+            raise FormatError(f"the FAISS index is broken: {reason(error)}") from None
+        if ids.min() < -1 or ids.max() >= len(self.units):
+            raise FormatError(f"the FAISS index is broken: it found a row outside of its {len(self.units)} rows")
         per_query = (faiss_comparisons() - before) // len(queries)
         n_compared = np.full(len(queries), self._exact_comparisons(n_results, per_query))
         cosines = np.full(ids.shape, -np.inf)

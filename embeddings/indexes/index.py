@@ -161,16 +161,24 @@ def build(vectors: IndexedVectors, name: str, settings: Mapping[str, Any]) -> In
     return Index(name, kind, vectors, engine, perf_counter() - start)
 
 
-def load_index(path: str | os.PathLike[str], vectors: IndexedVectors | HasIndexedVectors) -> Index:
+def load_index(
+    path: str | os.PathLike[str], vectors: IndexedVectors | HasIndexedVectors, *, allow_faiss: bool = False
+) -> Index:
     """Load a saved index, with the Vectors or the Model that it was built from.
+
+    Arguments:
+        allow_faiss: read an index of FAISS. FAISS does not check all of the data that it reads, so that a malicious
+            file can crash the process or worse: use it for files that you wrote, or whose source you trust.
 
     Raises:
         SettingError: it was built from other vectors.
         RegistryError: its kind is not installed.
-        FormatError: a file is missing, truncated, changed, of an unknown version, or inconsistent.
+        FormatError: a file is missing, truncated, changed, of an unknown version, or inconsistent; or it holds an index
+            of FAISS, and `allow_faiss` is not set.
     """
     rows, folder = as_indexed_vectors(vectors), Path(path)
     record = index_files.read_record(folder)
+    check_consent(folder, record, allow_faiss)
     shape = (record["rows"], record["dim"])
     if shape != (len(rows), rows.dim) or record["vectors"] != rows.fingerprint:
         raise SettingError(
@@ -183,6 +191,15 @@ def load_index(path: str | os.PathLike[str], vectors: IndexedVectors | HasIndexe
     except FormatError as error:
         raise FormatError(f"{folder} is broken: {error}") from error
     return Index(record["kind"], kind, rows, engine, record["build_seconds"])
+
+
+def check_consent(folder: Path, record: Mapping[str, Any], allow_faiss: bool) -> None:
+    """Refuse an index of FAISS unless the caller allows it."""
+    if record["kind"] == "faiss" and not allow_faiss:
+        raise FormatError(
+            f"{folder} is an index of FAISS, which can crash or run code if its file is malicious; if you trust its "
+            "source, load it with allow_faiss=True"
+        )
 
 
 def saved_kind(folder: Path, record: dict[str, Any], changes: Mapping[str, Any] | None = None) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 from embeddings import registry
 from embeddings.errors import SettingError
-from embeddings.indexes.index import Index, build, load_index, saved_kind, search_settings
+from embeddings.indexes.index import Index, build, check_consent, load_index, saved_kind, search_settings
 from embeddings.indexes.index_files import RECORD, read_record
 from embeddings.indexes.protocol import IndexedVectors
 from embeddings.settings import field_types, split_optional
@@ -18,10 +18,12 @@ from embeddings.settings import field_types, split_optional
 BOOLEANS = {"true": True, "false": False}
 
 
-def as_index(spec: "Index | str | os.PathLike[str] | None", vectors: IndexedVectors) -> Index:
+def as_index(
+    spec: "Index | str | os.PathLike[str] | None", vectors: IndexedVectors, *, allow_faiss: bool = False
+) -> Index:
     """The index itself, one loaded from a path, or one built now from `KIND` or `KIND:name=value,name=value`.
 
-    An existing path takes precedence over a kind. None is exact search.
+    An existing path takes precedence over a kind. None is exact search. `allow_faiss` is that of `load_index`.
     """
     if spec is None:
         from embeddings.indexes.exact import Exact  # imports numba; the registry would take milliseconds
@@ -35,7 +37,7 @@ def as_index(spec: "Index | str | os.PathLike[str] | None", vectors: IndexedVect
     if path is None:
         kind, settings = parse_spec(str(spec))
         return build(vectors, kind, settings)
-    index = load_index(path, vectors)
+    index = load_index(path, vectors, allow_faiss=allow_faiss)
     if not rest:
         return index
     kind, settings = parse_spec(f"{index.name}:{rest}", label=str(spec))
@@ -54,13 +56,14 @@ def split_path(spec: "str | os.PathLike[str]") -> tuple[Path | None, str]:
     return (Path(path), rest) if colon and (Path(path) / RECORD).is_file() else (None, spec)
 
 
-def check_spec(spec: str) -> None:
+def check_spec(spec: str, *, allow_faiss: bool = False) -> None:
     """Refuse a spec that cannot name an index, before any vectors are loaded."""
     path, rest = split_path(spec)
     if path is None:
         registry.create("index", *parse_spec(spec))
     else:
         record = read_record(path)
+        check_consent(path, record, allow_faiss)
         _, settings = parse_spec(f"{record['kind']}:{rest}" if rest else record["kind"], label=spec)
         saved_kind(path, record, settings)
 

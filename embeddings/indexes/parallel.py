@@ -9,9 +9,9 @@ from embeddings.support.system import available_threads
 QUERIES_PER_THREAD = 64  # fewer are not worth a thread
 
 
-def run_slices(n_queries: int, work: Callable[[slice], None]) -> None:
-    """Call `work` with slices that cover all queries, on as many threads as pay off."""
-    threads = min(available_threads(), n_queries // QUERIES_PER_THREAD) if n_queries >= 2 * QUERIES_PER_THREAD else 1
+def run_slices(n_queries: int, work: Callable[[slice], None], threads: int | None = None) -> None:
+    """Call `work` with slices that cover all queries, on at most `threads`, by default all cores, if they pay off."""
+    threads = max(1, min(threads or available_threads(), n_queries // QUERIES_PER_THREAD))
     if threads == 1:
         work(slice(0, n_queries))
         return

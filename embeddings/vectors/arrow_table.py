@@ -85,7 +85,7 @@ def is_quantised(schema: Any) -> bool:
 def describe_schema(schema: Any, rows: int | None) -> dict[str, Any]:
     """Properties of vectors from their schema; the columns if the table has no vectors."""
     properties = {"words": rows, "counts": COUNT in schema.names}
-    if VECTOR not in schema.names:
+    if schema.names.count(VECTOR) != 1:
         return properties | {"columns": {field.name: str(field.type) for field in schema}}
     vector = schema.field(VECTOR).type
     item = str(getattr(vector, "value_type", vector))

@@ -11,6 +11,7 @@ from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.errors import SettingError
 from embeddings.support.cosine import normalize_rows, row_blocks
 from embeddings.support.interop import InteropMixin
+from embeddings.support.word_counts import as_counts
 from embeddings.support.word_list import WordList
 
 Compose = Callable[[Sequence[str]], np.ndarray]
@@ -32,7 +33,7 @@ class BaseVectors(InteropMixin):
     ) -> None:
         self.word_list = words if isinstance(words, WordList) else WordList(words)
         self.matrix: np.ndarray = np.asarray(matrix, dtype=np.float32)
-        self.counts: np.ndarray | None = None if counts is None else np.asarray(counts, dtype=np.int64)
+        self.counts: np.ndarray | None = None if counts is None else as_counts(counts)
         self.compose = compose
         if self.matrix.ndim != 2 or self.matrix.shape[1] < 1:
             raise SettingError(f"matrix must be (words, dim) with dim at least 1, got {self.matrix.shape}")

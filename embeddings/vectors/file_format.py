@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from embeddings.models.classifier import Classifier
     from embeddings.models.model import Model
     from embeddings.vectors.vectors import Vectors
 
@@ -38,6 +39,8 @@ class Format:
         describe: `describe(path)` returns properties by name for `embeddings info`, read from the start of the file.
         read_model: as `read`, for formats that store whole models.
         has_model: `has_model(path)` returns whether a file of this format contains a whole model.
+        read_classifier: `read_classifier(path, *, errors)` returns the classifier in a file, for formats that have
+            classifiers.
         write_model: `write_model(model, path)` writes a whole model.
     """
 
@@ -52,6 +55,7 @@ class Format:
     describe: Callable[[Path], dict[str, Any]] = lambda _: {}
     read_model: Callable[..., "Model"] | None = None
     has_model: Callable[[Path], bool] = lambda _: False
+    read_classifier: Callable[..., "Classifier"] | None = None
     write_model: Callable[["Model", Path], None] | None = None
 
     def __post_init__(self) -> None:

@@ -45,7 +45,7 @@ class SearchMixin(BaseVectors):
             restrict: search only this many of the most frequent words; None searches all.
             exclude: further words to leave out of the results.
             index: an index of these vectors, the path of one, or a kind with its settings to build now, such as
-                "lsh:bits=512". None compares with every word.
+                "lsh:bits=512". None compares with every word. Saved indexes of FAISS are loaded with `load_index`.
 
         Raises:
             UnknownWordError: a word has no vector.

@@ -31,7 +31,7 @@ class Vectors(SimilarityMixin):
         compose: a function that maps n unknown words to vectors (n, dim), with zeros for words without known parts.
 
     Raises:
-        SettingError: a word occurs twice, or the shapes do not match.
+        SettingError: a word occurs twice, the shapes do not match, or the sum of the counts does not fit an int64.
     """
 
     def _repr_html_(self) -> str:

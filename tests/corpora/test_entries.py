@@ -5,7 +5,6 @@ import shutil
 from multiprocessing import get_context
 from pathlib import Path
 
-import numpy as np
 import pytest
 from naive_corpora import decoded
 
@@ -104,13 +103,6 @@ def test_a_broken_entry_is_replaced(text, home, name, damage):
     assert second.folder == whole.folder
     assert decoded(second) == [["one", "two"], [], ["two", "three"]]
     assert len(names(home)) == 1
-
-
-def test_an_entry_with_inconsistent_boundaries_is_refused(text):
-    whole = Corpus(text).encode()
-    np.save(whole.folder / SENTENCES, np.zeros(4, np.int64))
-    with pytest.raises(FormatError, match="boundaries"):
-        EncodedCorpus(whole.folder)
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])

@@ -208,7 +208,7 @@ def test_invalid_ids_are_unknown_words(tmp_path):
         ids = np.load(encoded.folder / "ids.npy")
         ids[1:3] = [1 << 30, -7]
         np.save(encoded.folder / "ids.npy", ids)
-        broken = EncodedCorpus(encoded.folder)
+        broken = EncodedCorpus(encoded.folder, is_new=True)
         assert len(Phrases(scoring="count", min_count=1).find(broken)) == 0
         with PhraseList([("a", "b")]).apply(broken) as result:
             assert decoded_known(result) == [["a", None, None, "b"]]

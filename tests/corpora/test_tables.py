@@ -16,7 +16,10 @@ from hypothesis import strategies as st
 from naive_corpora import check, decoded, encode, naive_lines, naive_tokens
 
 from embeddings.corpora import Corpus
-from embeddings.corpora.reading import csv_rows, record_rows
+from embeddings.corpora.reading import arrow_rows, csv_rows, record_rows
+from embeddings.corpora.reading.reader import SourceReader
+from embeddings.corpora.reading.sources import File
+from embeddings.corpora.reading.text_rows import ColumnSelection
 from embeddings.errors import CorpusError
 
 CELL = st.text(st.sampled_from('aB é\n\r",\t\0\ufeff\U0001f600'), max_size=9)
@@ -216,6 +219,49 @@ def test_an_unterminated_row_is_refused_before_it_fills_memory(tmp_path, monkeyp
     (tmp_path / "f.jsonl").write_text('{"b": "x"}\n{"b": "' + "y " * 2000)
     with pytest.raises(CorpusError, match="line 2: longer than 1000"):
         encode(tmp_path / "f.jsonl", block_size=100)
+
+
+@pytest.mark.parametrize("name", ["f.csv", "f.jsonl"])
+def test_a_row_that_never_ends_takes_limited_memory(tmp_path, name):
+    start = b'b\nx\n"' if name == "f.csv" else b'{"b": "x"}\n{"b": "'
+    with gzip.open(tmp_path / f"{name}.gz", "wb") as stream:
+        stream.write(start)
+        stream.writelines(b"word " * 100_000 + (b"\n" if name == "f.csv" else b"") for _ in range(300))
+    tracemalloc.start()
+    with pytest.raises(CorpusError, match=r"longer than 16777216 characters"):
+        encode(tmp_path / f"{name}.gz")
+    assert tracemalloc.get_traced_memory()[1] < 1 << 28
+    tracemalloc.stop()
+
+
+def dictionary_table(texts, indices):
+    column = pa.DictionaryArray.from_arrays(pa.array(indices, pa.int32()), pa.array(texts))
+    return pa.table({"text": column})
+
+
+def test_rows_that_share_a_long_text_take_limited_memory(tmp_path):
+    with pa.OSFile(str(tmp_path / "t.arrow"), "wb") as sink:
+        table = dictionary_table(["a " * (1 << 19), "b", None], [0] * 300 + [1, 2])
+        with pa.ipc.new_file(sink, table.schema) as writer:
+            writer.write_table(table)
+    largest = 0
+    for block in SourceReader("strict", columns=ColumnSelection("text")).read(File(tmp_path / "t.arrow")):
+        largest = max(largest, pa.total_allocated_bytes())
+        assert len(block.data) <= 1 << 18
+    assert largest < 1 << 25
+
+
+def test_a_dictionary_is_checked_once_per_batch(tmp_path, monkeypatch):
+    checks = []
+    check = arrow_rows.is_valid_utf8
+    monkeypatch.setattr(arrow_rows, "is_valid_utf8", lambda array: checks.append(len(array)) or check(array))
+    with pa.OSFile(str(tmp_path / "t.arrow"), "wb") as sink:
+        table = dictionary_table([f"word{i} " * 9 for i in range(9999)], list(range(9999)) * 2)
+        with pa.ipc.new_file(sink, table.schema) as writer:
+            writer.write_table(table)
+    with encode(tmp_path / "t.arrow") as encoded:
+        assert len(encoded.documents) - 1 == 2 * 9999
+    assert checks == [2 * 9999]
 
 
 @pytest.mark.parametrize("name", ["t.parquet", "t.arrow", "t.feather"])

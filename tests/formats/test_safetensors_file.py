@@ -37,7 +37,7 @@ def small(tmp_path):
 @given(names=st.lists(words, unique=True, max_size=8), data=st.data())
 def test_round_trip_is_exact_and_the_library_reads_it(folder, names, data):
     shape = (len(names), data.draw(st.integers(1, 5)))
-    counts = data.draw(st.none() | arrays.arrays(np.int64, shape[0], elements=st.integers(0, 2**63 - 1)))
+    counts = data.draw(st.none() | arrays.arrays(np.int64, shape[0], elements=st.integers(0, 2**55)))
     vectors = Vectors(names, data.draw(arrays.arrays(np.float32, shape, elements=finite)), counts=counts)
     vectors.save(folder / "v.safetensors", force=True)
     again, tensors = load(folder / "v.safetensors"), load_file(folder / "v.safetensors")

@@ -1,5 +1,6 @@
 """word2vec text and binary: round trips, the same bytes as gensim, and broken files."""
 
+import gzip
 import re
 
 import numpy as np
@@ -324,3 +325,11 @@ def test_unknown_names_and_extensions(tmp_path, small):
     with pytest.raises(FormatError, match=r"'\.wav'.*\.arrow \(arrow\)"):
         small.save(tmp_path / "v.wav")
     assert format_dispatch.names()["word2vec-text"] == (".txt", ".vec")
+
+
+@pytest.mark.parametrize("filler", [b"\n", b"\n\n\n\nx", b"x", b" ", b" \n"])
+def test_a_file_without_vectors_is_refused_at_once(tmp_path, filler):
+    """A million line breaks took hours: an expression tried each of them as the start of a word."""
+    (tmp_path / "v.bin.gz").write_bytes(gzip.compress(b"5 300\n" + (filler * 1_000_000)[:1_000_000]))
+    with pytest.raises(FormatError, match=r"truncated|more|follow|NaN|twice|duplicate|empty"):
+        word2vec_binary.read(tmp_path / "v.bin.gz")

@@ -5,7 +5,8 @@
 prints a table: reader, cases, refused, read, defects; then every distinct defect. A case is refused with an
 `EmbeddingsError` of one line, or read. Anything else is a defect: another exception, a warning, a crash, more than
 `MEMORY` bytes or `SECONDS` of CPU time. Reader, seed and number determine a case; repeat one with
-`--reader NAME --seed S --first N --cases 1`.
+`--reader NAME --seed S --first N --cases 1`. Readers called "fields of ..." get files that are valid for their
+container but have false content (structure.py); the others get damaged files (mutations.py).
 """
 
 import argparse
@@ -80,6 +81,7 @@ def run_cases(names: Sequence[str], first: int, cases: int, seed: int, goods: Pa
     """Run cases of readers one by one, and append a line for each outcome."""
     from good_files import readers
     from mutations import write_bad_copy
+    from structure import write_altered_copy
 
     all_readers = readers()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -96,7 +98,11 @@ def run_cases(names: Sequence[str], first: int, cases: int, seed: int, goods: Pa
             for case in range(first if place == 0 else 0, cases):
                 shutil.rmtree(bad)
                 bad.mkdir()
-                write_bad_copy(random.Random(f"{name} {seed} {case}"), good, bad / good.name, others)
+                rng = random.Random(f"{name} {seed} {case}")
+                if reader.alter:
+                    write_altered_copy(rng, good, bad / good.name, reader.alter)
+                else:
+                    write_bad_copy(rng, good, bad / good.name, others)
                 signal.setitimer(signal.ITIMER_PROF, SECONDS)
                 outcome, detail = attempt(reader.read, bad / good.name)
                 signal.setitimer(signal.ITIMER_PROF, 0)

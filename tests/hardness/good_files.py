@@ -9,6 +9,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from format_options import FORMAT_OPTIONS as SAFE_FORMATS
 from format_options import is_installed
+from structure import (
+    Alter,
+    alter_arrow,
+    alter_encoded_corpus,
+    alter_fasttext,
+    alter_folder,
+    alter_npy,
+    alter_parquet,
+    alter_safetensors_header,
+    alter_tensors,
+)
+from supervised_models import TEXTS, supervised_model
 
 import embeddings as em
 from embeddings.errors import EmbeddingsError
@@ -25,10 +37,14 @@ INDEXES = {
 
 
 class Reader(NamedTuple):
-    """`make` writes a good file or folder in an empty folder and returns its path; `read` reads a path."""
+    """`make` writes a good file or folder in an empty folder and returns its path; `read` reads a path.
+
+    `alter`, if given, alters the content of a copy; otherwise its bytes are mutated.
+    """
 
     make: Callable[[Path], Path]
     read: Callable[[Path], object]
+    alter: Alter | None = None
 
 
 def write_file(name: str, data: bytes | str) -> Callable[[Path], Path]:
@@ -67,6 +83,26 @@ def format_reader(form: str) -> Reader:
         assert np.isfinite(again.matrix).all()
         assert all(word.encode() is not None for word in again.words)
         assert len(set(again.words)) == len(again.words) == len(again.matrix)
+
+    return Reader(make, read)
+
+
+def classifier_reader(loss: str, **kind: Any) -> Reader:
+    """A supervised fastText file, with which texts are classified."""
+
+    def make(folder: Path) -> Path:
+        (folder / "m.ftz").write_bytes(supervised_model(loss, **kind).data)
+        return folder / "m.ftz"
+
+    def read(path: Path) -> None:
+        classifier = em.load_classifier(path)
+        uses: list[Callable[[], object]] = [
+            lambda: classifier.predict(TEXTS, k=-1, threads=1),
+            lambda: classifier.predict_proba(TEXTS, threads=1),
+        ]
+        for error in map(error_of, uses):
+            if error is not None:
+                check_line(error)
 
     return Reader(make, read)
 
@@ -302,7 +338,7 @@ def index_reader(name: str, *, fix_checksum: bool) -> Reader:
     def read(path: Path) -> None:
         if fix_checksum and (path / TENSORS).is_file():
             replace_checksum(path / RECORD, checksum(path / TENSORS))
-        em.load_index(path, vectors()).search(vectors().matrix[:5], top=3)
+        em.load_index(path, vectors(), allow_faiss=True).search(vectors().matrix[:5], top=3)
 
     return Reader(make, read)
 
@@ -353,10 +389,78 @@ def replace_state_checksum(path: Path) -> None:
             continue
 
 
+FILES_WITH_FIELDS: dict[str, Alter] = {
+    **{f"format {form}": alter_arrow for form in ("arrow", "arrow int8")},
+    **{f"format {form}": alter_folder for form in ("projector", "huggingface")},
+    "format npy": alter_npy,
+    **{f"format {form}": alter_parquet for form in ("parquet", "parquet int8")},
+    **{f"format {form}": alter_tensors for form in ("safetensors", "safetensors int8")},
+    **{f"corpus {kind}": alter_folder for kind in ("parquet", "arrow file", "tsv")},
+    **{f"index {name}, sum fitted": alter_folder for name in ("exact", "hamming")},
+    **{f"checkpoint {name}, sum fitted": alter_folder for name in ("skipgram", "paragraph-dbow")},
+    **{
+        f"model {name}": alter_folder
+        for name in ("skipgram", "fasttext", "sembei", "paragraph-dbow", "paragraph-dm", "tensor-indexing")
+    },
+    **dict.fromkeys(("vocabulary arrow", "vocabulary text", "phrase list", "phrase table"), alter_folder),
+    "format fasttext": alter_fasttext,
+    "classifier dense": alter_fasttext,
+    "classifier quantised": alter_fasttext,
+    "encoded corpus": alter_encoded_corpus,
+}
+
+
+def safetensors_reader() -> Reader:
+    """Any safetensors file, read as by the library or refused."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    from embeddings.errors import FormatError
+    from embeddings.support import tensors
+
+    def make(folder: Path) -> Path:
+        tensors.save({"a": np.arange(6.0).reshape(2, 3), "b": np.arange(3), "c": np.zeros((0, 2))}, folder / "t")
+        return folder / "t"
+
+    def read(path: Path) -> None:
+        expected = expected_error = None
+        try:
+            expected = load(path.read_bytes())
+        except (SafetensorError, KeyError, TypeError, ValueError) as error:  # KeyError: a type that numpy lacks
+            expected_error = error
+        try:
+            arrays = tensors.load(path)
+        except FormatError as error:
+            if expected is None or any(text in str(error) for text in STRICTER):
+                raise
+            raise AssertionError("only the library reads it") from error
+        assert expected is not None, f"only the library refuses it: {expected_error}"
+        assert arrays.keys() == expected.keys()
+        for name, array in arrays.items():
+            assert (array.dtype, array.shape) == (expected[name].dtype, expected[name].shape)
+            assert array.tobytes() == expected[name].tobytes()
+
+    return Reader(make, read, alter_safetensors_header)
+
+
+STRICTER = ("must start with", "occurs twice", "not an object", "numpy cannot represent")
+
+
 def readers() -> dict[str, Reader]:
-    """All readers by name."""
+    """All readers by name; those called "fields of ..." get valid files with false content."""
+    readers = damaged_file_readers()
+    fields = {
+        f"fields of {name}": readers[name]._replace(alter=a) for name, a in FILES_WITH_FIELDS.items() if name in readers
+    }
+    return {**readers, **fields, "fields of any safetensors": safetensors_reader()}
+
+
+def damaged_file_readers() -> dict[str, Reader]:
+    """The readers of files with mutated bytes."""
     return {
         **{f"format {form}": format_reader(form) for form in FORMAT_OPTIONS if is_installed(form)},
+        "classifier dense": classifier_reader("softmax"),
+        "classifier quantised": classifier_reader("hierarchical softmax", quantised=True, pruned=11, qout=True),
         "model skipgram": model_reader("skipgram"),
         "model fasttext": model_reader("fasttext", buckets=50),
         "model sembei": model_reader("sembei", max_n=2, per_length="all", compositional=True),

@@ -37,6 +37,20 @@ def test_broken_files_are_read_or_refused():
     assert result["all"]["read"] > 0
 
 
+def test_files_with_false_content_are_read_or_refused():
+    names = ["fields of any safetensors", "fields of format fasttext", "fields of vocabulary arrow"]
+    result = parse_table(run(HERE / "fuzz.py", "--cases", 8, *(part for name in names for part in ("--reader", name))))
+    assert result["all"]["refused"] > 0
+    assert result["all"]["read"] > 0
+
+
+@pytest.mark.slow
+def test_altered_faiss_indexes_end_in_one_line_unless_faiss_crashes():
+    result = parse_table(run(HERE / "fuzz_faiss.py", "--cases", 30))
+    assert sum(row["refused"] for row in result.values()) > 30
+    assert sum(row["crashed"] for row in result.values()) < sum(row["cases"] for row in result.values()) / 10
+
+
 long_running = pytest.mark.skipif("EMBEDDINGS_FUZZ" not in os.environ, reason="takes an hour: set EMBEDDINGS_FUZZ=500")
 
 

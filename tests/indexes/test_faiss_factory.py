@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from embeddings.errors import SettingError
+from embeddings.indexes.index import load_index
 from embeddings.indexes.index_spec import as_index
 from embeddings.vectors.vectors import Vectors
 
@@ -53,3 +54,15 @@ def test_empty_lists_compare_no_rows(clusters):
     n_compared = {int(index.search(clusters.matrix[q : q + 1], top=3).n_compared[0]) for q in range(60)}
     assert 0 in n_compared
     assert max(n_compared) < 500
+
+
+FACTORIES = ["Flat", "LSH", "LSHr", "HNSW8", "IVF4,SQ8", "PCA5,Flat", "RaBitQ", "L2norm,Flat"]
+
+
+@pytest.mark.parametrize("factory", FACTORIES)
+def test_every_kind_is_saved_and_loaded(clusters, tmp_path, factory):
+    """The limits on what FAISS reads must not refuse its own data."""
+    index = as_index(f"faiss:factory={factory}", clusters)
+    index.save(tmp_path / "i")
+    loaded = load_index(tmp_path / "i", clusters, allow_faiss=True)
+    assert np.array_equal(loaded.search(clusters.matrix[:9]).ids, index.search(clusters.matrix[:9]).ids)

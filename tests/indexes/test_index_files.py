@@ -63,14 +63,16 @@ def replace(folder, **arrays):
 
 @pytest.mark.parametrize("name", KINDS)
 def test_round_trip(vectors, saved, name):
-    index = em.load_index(saved / name, vectors)
+    index = em.load_index(saved / name, vectors, allow_faiss=True)
     kind, settings = KINDS[name]
     fresh = em.build_index(vectors, kind, **settings)
     assert index.settings == fresh.settings
     for mine, theirs in zip(index.search(vectors.matrix), fresh.search(vectors.matrix), strict=True):
         assert np.array_equal(mine, theirs)
-    assert vectors.most_similar("w3", index=saved / name) == vectors.most_similar("w3", index=fresh)
-    assert vectors.most_similar("w3", index=str(saved / name)) == vectors.most_similar("w3", index=fresh)
+    assert vectors.most_similar("w3", index=index) == vectors.most_similar("w3", index=fresh)
+    if name != "faiss":
+        assert vectors.most_similar("w3", index=saved / name) == vectors.most_similar("w3", index=fresh)
+        assert vectors.most_similar("w3", index=str(saved / name)) == vectors.most_similar("w3", index=fresh)
     assert not [path for path in (saved / name).iterdir() if path.suffix in (".pkl", ".pickle")]
 
 
@@ -99,16 +101,16 @@ def test_search_settings_may_follow_a_path(vectors, saved):
 )
 def test_other_settings_may_not_follow_a_path(vectors, saved, name, rest, error, message):
     with pytest.raises(error, match=message):
-        as_index(f"{saved / name}:{rest}", vectors)
+        as_index(f"{saved / name}:{rest}", vectors, allow_faiss=True)
 
 
 @pytest.mark.parametrize("kind", ["exact", "lsh", "faiss"])
 def test_indexes_of_version_0_1_load(kind):
     vectors = em.load(V01 / "skipgram")
-    index = em.load_index(V01 / f"index-{kind}", vectors)
+    index = em.load_index(V01 / f"index-{kind}", vectors, allow_faiss=True)
     fresh = em.build_index(vectors, kind, **index.settings)
     assert index.search(vectors.matrix).ids.tolist() == fresh.search(vectors.matrix).ids.tolist()
-    check_spec(str(V01 / f"index-{kind}"))
+    check_spec(str(V01 / f"index-{kind}"), allow_faiss=True)
 
 
 def test_hash_tables_of_version_0_1_are_refused(vectors, copy):
@@ -174,10 +176,10 @@ def test_changed_or_missing_tensors(vectors, copy, name):
     for bad in (whole[:-1], whole[: len(whole) // 2], b"", whole + b"x", whole[:-3] + b"\0\1\2"):
         (folder / TENSORS).write_bytes(bad)
         with pytest.raises(FormatError, match="checksum"):
-            em.load_index(folder, vectors)
+            em.load_index(folder, vectors, allow_faiss=True)
     (folder / TENSORS).unlink()
     with pytest.raises(FormatError, match="No such file"):
-        em.load_index(folder, vectors)
+        em.load_index(folder, vectors, allow_faiss=True)
 
 
 BROKEN_ARRAYS = [
@@ -196,7 +198,61 @@ def test_broken_arrays(vectors, copy, name, arrays, message):
     folder = copy(name)
     replace(folder, **arrays)
     with pytest.raises(FormatError, match=message):
-        em.load_index(folder, vectors)
+        em.load_index(folder, vectors, allow_faiss=True)
+
+
+def test_faiss_data_is_read_only_with_consent(vectors, saved, monkeypatch):
+    import faiss
+
+    monkeypatch.setattr(faiss, "deserialize_index", lambda data: pytest.fail("FAISS reads it"))
+    uses = [
+        lambda: em.load_index(saved / "faiss", vectors),
+        lambda: vectors.most_similar("w3", index=saved / "faiss"),
+        lambda: vectors.most_similar("w3", index=f"{saved / 'faiss'}:ef_search=9"),
+        lambda: check_spec(str(saved / "faiss")),
+    ]
+    for use in uses:
+        with pytest.raises(FormatError, match=r"faiss is an index of FAISS.*allow_faiss=True") as error_info:
+            use()
+        assert "\n" not in str(error_info.value)
+
+
+def test_faiss_data_with_more_than_it_can_hold_is_refused(vectors, copy):
+    """The size of the HNSW levels is set to 2^40; FAISS would allocate terabytes before it reads them."""
+    folder = copy("faiss")
+    data = np.array(tensors.load(folder / TENSORS)["faiss"])
+    levels = data.tobytes().index((200).to_bytes(8, "little"), 60)  # after the header, which has the number of rows too
+    data[levels : levels + 8] = np.frombuffer((1 << 40).to_bytes(8, "little"), np.uint8)
+    replace(folder, faiss=data)
+    with pytest.raises(FormatError, match=r"FAISS cannot read it.*limit"):
+        em.load_index(folder, vectors, allow_faiss=True)
+
+
+def test_rows_that_faiss_finds_outside_of_the_vectors_are_refused(vectors, copy):
+    import faiss
+
+    folder = copy("faiss")
+    flat = faiss.IndexIDMap(faiss.IndexFlatIP(16))
+    flat.add_with_ids(vectors.unit_rows, np.arange(200) * 1000)
+    replace(folder, faiss=faiss.serialize_index(flat))
+    rewrite(folder, lambda record: record["settings"].update(factory="Flat"))
+    with pytest.raises(FormatError, match="outside of its 200 rows"):
+        em.load_index(folder, vectors, allow_faiss=True).search(vectors.matrix[:3])
+
+
+def test_a_search_that_faiss_refuses_is_one_line(vectors, copy):
+    import faiss
+
+    folder = copy("faiss")
+    index = faiss.index_factory(16, "IVF4,Flat", faiss.METRIC_INNER_PRODUCT)
+    index.train(vectors.unit_rows)
+    index.add(vectors.unit_rows)
+    index.nprobe = 0
+    replace(folder, faiss=faiss.serialize_index(index))
+    rewrite(folder, lambda record: record["settings"].update(factory="IVF4,Flat"))
+    with pytest.raises(FormatError, match="the FAISS index is broken: ") as error_info:
+        em.load_index(folder, vectors, allow_faiss=True).search(vectors.matrix[:3])
+    assert "\n" not in str(error_info.value)
 
 
 def test_a_faiss_index_of_other_rows(vectors, copy):
@@ -207,7 +263,7 @@ def test_a_faiss_index_of_other_rows(vectors, copy):
     flat.add(np.ones((100, 16), np.float32))
     replace(folder, faiss=faiss.serialize_index(flat))
     with pytest.raises(FormatError, match=r"100 rows of 16.*\(200, 16\)"):
-        em.load_index(folder, vectors)
+        em.load_index(folder, vectors, allow_faiss=True)
 
 
 def test_paths_that_are_not_indexes(vectors, tmp_path):

@@ -1,0 +1,67 @@
+"""Checks the content of an encoded corpus: digests of its files, boundaries, ids and vocabulary."""
+
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embeddings.corpora.array_file import BLOCK
+from embeddings.errors import FormatError
+from embeddings.kernels.checksum import LANES, add_words, new_lanes
+
+if TYPE_CHECKING:
+    from embeddings.corpora.encoded_corpus import EncodedCorpus
+
+READ_SIZE = 1 << 20  # bytes read at a time
+WORDS_SIZE = 8 * LANES  # bytes
+
+
+def file_digest(path: Path) -> str:
+    """Return a digest of a file's content that detects damage; reads at the speed of memory."""
+    lanes, rest = new_lanes(), b""
+    with path.open("rb") as stream, np.errstate(over="ignore"):  # without compilation, numpy warns of overflow
+        while data := stream.read(READ_SIZE):
+            size = len(data) // WORDS_SIZE * WORDS_SIZE
+            add_words(np.frombuffer(data, np.uint64, size // 8), lanes)
+            rest = data[size:]
+    return sha256(lanes.tobytes() + rest).hexdigest()[:16]
+
+
+def check_content(encoded: "EncodedCorpus") -> None:
+    """Raise FormatError unless all files of an encoded corpus are as they were written and fit together."""
+    try:
+        problem = next(find_problems(encoded), None)
+    except OSError as error:
+        problem = f"it cannot be read: {error.strerror or error}"
+    if problem is not None:
+        raise FormatError(f"{encoded.folder} is damaged: {problem}")
+    _ = encoded.tags, encoded.phrases  # reading them checks them
+
+
+def find_problems(encoded: "EncodedCorpus") -> Iterator[str]:
+    """Yield what is wrong with an encoded corpus; raises FormatError for a vocabulary that cannot be read."""
+    meta = encoded.meta
+    for name, digest in meta["digests"].items():
+        if file_digest(encoded.folder / name) != digest:
+            yield f"{name} does not match its digest"
+    if not is_partition(encoded.sentences, len(encoded.ids)):
+        yield "its sentence boundaries are not in order"
+    if not is_partition(encoded.documents, meta["sentences"]):
+        yield "its document boundaries are not in order"
+    if int(encoded.ids.view(np.uint32).max(initial=0)) > meta["types"]:  # a negative id is above all others
+        yield f"an id is not in the vocabulary of {meta['types']} words"
+    vocabulary = encoded.vocabulary
+    if len(vocabulary) != meta["types"]:
+        yield f"its vocabulary has {len(vocabulary)} words, expected {meta['types']}"
+    counts = (vocabulary.tokens, vocabulary.total)
+    if not meta["fixed_vocabulary"] and counts != (meta["known_tokens"], meta["tokens"]):  # else of another text
+        yield "the counts of its vocabulary do not match its tokens"
+
+
+def is_partition(borders: NDArray[np.int64], end: int) -> bool:
+    """Whether boundaries (n + 1,) ascend from 0 to `end`."""
+    parts = (borders[start : start + BLOCK + 1] for start in range(0, len(borders), BLOCK))
+    return borders[0] == 0 and borders[-1] == end and all(bool((part[1:] >= part[:-1]).all()) for part in parts)

@@ -1,0 +1,342 @@
+"""Damaged and hostile cached corpora: each is noticed, reported and encoded again, and training gets the right text."""
+
+import json
+import random
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import embeddings as em
+from embeddings import registry
+from embeddings.corpora import EncodedCorpus, encoded_corpus
+from embeddings.corpora.corpus_validation import file_digest, is_partition
+from embeddings.corpora.encoded_corpus import DOCUMENTS, FORMAT, IDS, META, SENTENCES, VOCABULARY, write_meta
+from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.errors import FormatError
+
+HEADER = 128  # bytes of a .npy file
+TRAINERS = ("skipgram", "cbow", "fasttext", "paragraph-dbow", "paragraph-dm", "sembei")
+SMALL = {"dim": 4, "min_count": 1, "epochs": 1, "threads": 1}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def kernels():
+    """Load the kernels before a test moves the cache."""
+    for name in TRAINERS:
+        registry.load("trainer", name)
+    em.Corpus(["one two"], phrases=em.PhraseList(["one two"])).encode().close()
+
+
+@pytest.fixture
+def text(tmp_path, monkeypatch):
+    """A text in paragraphs of five lines, and an empty cache."""
+    monkeypatch.setenv("EMBEDDINGS_CACHE", str(tmp_path / "cache"))
+    draw = random.Random(1)
+    lines = (
+        " ".join(draw.choices("abcdefghijklmnop", range(1, 17), k=12)) + "\n" * (1 + (i % 5 == 4)) for i in range(60)
+    )
+    (tmp_path / "text").write_text("".join(lines))
+    return tmp_path / "text"
+
+
+def entries(text):
+    return [path for path in (text.parent / "cache" / "corpora").iterdir() if not path.name.startswith(".")]
+
+
+def change_array(name, change):
+    """A function that changes the numbers of an array file of an entry."""
+
+    def damage(entry):
+        data = bytearray((entry / name).read_bytes())
+        change(np.frombuffer(data, "<i4" if name == IDS else "<i8", offset=HEADER))
+        (entry / name).write_bytes(data)
+
+    return damage
+
+
+def set_inner(value):
+    def change(borders):
+        borders[1:-1] = value(borders)
+
+    return change
+
+
+def assign(places, value):
+    def change(numbers):
+        numbers[places] = value
+
+    return change
+
+
+def flip_bit(name, place):
+    """A function that flips one bit of a file."""
+
+    def damage(entry):
+        data = bytearray((entry / name).read_bytes())
+        data[place % len(data)] ^= 4
+        (entry / name).write_bytes(data)
+
+    return damage
+
+
+def change_vocabulary(change):
+    """A function that replaces the vocabulary of an entry by a valid one."""
+
+    def damage(entry):
+        vocabulary = change(Vocabulary.load(entry / VOCABULARY))
+        vocabulary.save(entry / VOCABULARY, force=True)
+
+    return damage
+
+
+def raise_counts(vocabulary):
+    return Vocabulary(vocabulary.words, vocabulary.counts + 1)
+
+
+def alternate(borders):
+    return np.where(np.arange(len(borders) - 2) % 2, 0, borders[-1])
+
+
+HOSTILE = {  # files that are valid by themselves, and may have new digests
+    "alternating borders": change_array(SENTENCES, set_inner(alternate)),
+    "negative borders": change_array(SENTENCES, set_inner(lambda borders: -np.arange(1, len(borders) - 1) * 10**6)),
+    "a distant border": change_array(SENTENCES, assign(7, 2**62)),
+    "a first border": change_array(SENTENCES, assign(0, -1)),
+    "a last border": change_array(SENTENCES, assign(-1, 10**6)),
+    "alternating documents": change_array(DOCUMENTS, set_inner(alternate)),
+    "ids of -5": change_array(IDS, assign(slice(None, None, 3), -5)),
+    "ids of 2^30": change_array(IDS, assign(slice(None, None, 3), 2**30)),
+    "an id beyond the unknown word": change_array(IDS, assign(5, 17)),
+    "a shortened vocabulary": change_vocabulary(lambda vocabulary: vocabulary.select(max_vocab=8)),
+    "other counts": change_vocabulary(raise_counts),
+}
+DAMAGE = {
+    **HOSTILE,
+    "overwritten ids": change_array(IDS, assign(slice(200), 3)),
+    "a flipped bit in the borders": flip_bit(SENTENCES, HEADER + 8 * 20),
+    "a flipped bit in the ids": flip_bit(IDS, HEADER + 4 * 20),
+    "a flipped bit in the vocabulary": flip_bit(VOCABULARY, 700),
+    "a flipped bit in the header": flip_bit(DOCUMENTS, 100),
+}
+
+
+def describe_again(entry):
+    """Adjust the sizes and digests in the description."""
+    write_meta(entry, json.loads((entry / META).read_text()))
+
+
+def adjust_types(entry):
+    """Adjust the description to the vocabulary as well."""
+    meta, vocabulary = json.loads((entry / META).read_text()), Vocabulary.load(entry / VOCABULARY)
+    numbers = {"types": len(vocabulary), "known_tokens": vocabulary.tokens, "tokens": vocabulary.total}
+    write_meta(entry, {**meta, **{name: number for name, number in numbers.items() if name != "tokens"}})
+
+
+def train(trainer, text, **options):
+    """The numbers of a small model."""
+    corpus = em.Corpus(text, phrases=options.pop("phrases", None))
+    model = em.train(trainer, corpus, **SMALL, **({"buckets": 50} if trainer == "fasttext" else {}), **options)
+    return [model.vectors.words, model.vectors.matrix.tolist(), *(table.tolist() for table in model.tables.values())]
+
+
+def check_healing(text, caplog, damage, trainer="skipgram", **options):
+    """Training on damaged entries gives the right result after a warning each, and repairs them."""
+    expected = train(trainer, text, **options)
+    before = entries(text)
+    for entry in before:
+        damage(entry)
+        with pytest.raises(FormatError, match=entry.name):
+            EncodedCorpus(entry)
+    assert train(trainer, text, **options) == expected
+    warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert all("the text is encoded again: " in warning for warning in warnings)
+    assert [any(entry.name in warning for warning in warnings) for entry in before] == [True] * len(before)
+    caplog.clear()
+    for entry in before:
+        EncodedCorpus(entry).close()
+    assert train(trainer, text, **options) == expected
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_damage_is_repaired(text, caplog, damage):
+    check_healing(text, caplog, damage, shuffle=True)
+
+
+@pytest.mark.parametrize("damage", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_files_with_new_digests_are_repaired(text, caplog, damage):
+    def damage_and_describe(entry):
+        damage(entry)
+        describe_again(entry)
+
+    check_healing(text, caplog, damage_and_describe, shuffle=True)
+
+
+def test_a_shortened_vocabulary_with_an_adjusted_description_is_noticed(text, caplog):
+    def damage(entry):
+        HOSTILE["a shortened vocabulary"](entry)
+        adjust_types(entry)
+
+    check_healing(text, caplog, damage)
+
+
+@pytest.mark.parametrize("name", ["alternating borders", "negative borders"])
+@pytest.mark.parametrize(
+    ("trainer", "options"),
+    [
+        ("cbow", {"shuffle": True, "phrases": em.PhraseList(["a b", "o p"])}),
+        ("fasttext", {"shuffle": True}),
+        ("paragraph-dbow", {}),
+        ("paragraph-dm", {}),
+        ("sembei", {}),
+    ],
+)
+def test_hostile_borders_crash_no_trainer(text, caplog, name, trainer, options):
+    def damage(entry):
+        HOSTILE[name](entry)
+        describe_again(entry)
+
+    check_healing(text, caplog, damage, trainer, **options)
+
+
+def test_continued_training_repairs_ids(text, caplog):
+    """Ids far outside of the vocabulary were an IndexError, again and again."""
+    model = em.train("skipgram", ["a b c d e"], **SMALL)
+    expected = em.continue_training(model, text, threads=1).vectors.matrix.tolist()
+    for entry in entries(text):
+        HOSTILE["ids of 2^30"](entry)
+        describe_again(entry)
+    assert em.continue_training(model, text, threads=1).vectors.matrix.tolist() == expected
+    assert "an id is not in the vocabulary of 16 words" in caplog.text
+
+
+def change_meta(**changes):
+    """A function that changes the description, and adjusts its digest."""
+
+    def damage(entry):
+        meta = {**json.loads((entry / META).read_text()), **changes}
+        (entry / META).write_text(json.dumps({**meta, "digest": encoded_corpus.meta_digest(meta)}))
+
+    return damage
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *({"tokens": 5}, {"sentences": 3}, {"types": 15}, {"documents": 1}, {"known_tokens": 0}, {"types": True}),
+        *({"has_items": 1}, {"columns": []}, {"sources": ""}, {"settings": None}, {"digests": {}}, {"fingerprint": 7}),
+    ],
+    ids=str,
+)
+def test_a_description_that_does_not_fit_is_noticed(text, caplog, changes):
+    check_healing(text, caplog, change_meta(**changes))
+
+
+def test_every_flipped_bit_of_the_description_is_noticed(text):
+    folder = em.Corpus(text).encode().folder
+    data = (folder / META).read_bytes()
+    for place in range(0, len(data), 7):
+        (folder / META).write_bytes(data[:place] + bytes([data[place] ^ 1 << place % 7]) + data[place + 1 :])
+        with pytest.raises(FormatError):
+            encoded_corpus.read_meta(folder)
+    (folder / META).write_bytes(data)
+    encoded_corpus.read_meta(folder)
+
+
+@pytest.mark.parametrize("version", [FORMAT - 1, FORMAT + 1])
+def test_entries_of_other_versions_are_encoded_anew(text, caplog, version):
+    """Earlier ones have no digests."""
+
+    def damage(entry):
+        meta = {**json.loads((entry / META).read_text()), "format": version}
+        del meta["digests"], meta["digest"]
+        (entry / META).write_text(json.dumps(meta))
+
+    folder = em.Corpus(text).encode().folder
+    damage(folder)
+    with pytest.raises(FormatError, match=rf"has format version {version}, expected {FORMAT}$"):
+        EncodedCorpus(folder)
+    assert em.Corpus(text).encode().folder == folder
+    EncodedCorpus(folder).close()
+
+
+def test_an_unreadable_file_is_damage(text, monkeypatch):
+    folder = em.Corpus(text).encode().folder
+
+    def fail(path):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr("embeddings.corpora.corpus_validation.file_digest", fail)
+    with pytest.raises(FormatError, match="is damaged: it cannot be read: Input/output error"):
+        EncodedCorpus(folder)
+
+
+def test_tags_are_checked(tmp_path, text, caplog):
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text("".join(json.dumps({"text": "a b", "tag": f"t{i}"}) + "\n" for i in range(9)))
+    corpus = em.Corpus(rows, text_column="text", tag_column="tag")
+    folder = corpus.encode().folder
+    table = pa.table({"tag": pa.array(["t"] * 8, pa.large_string())})
+    with pa.OSFile(str(folder / "tags.arrow"), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    describe_again(folder)
+    assert em.Corpus(rows, text_column="text", tag_column="tag").encode().tags.to_pylist()[-1] == "t8"
+    assert "tags.arrow has 8 tags, expected 9" in caplog.text
+
+
+def test_one_corpus_checks_its_entry_once(text, monkeypatch):
+    """As long as its result is used: a command encodes its corpus twice."""
+    em.Corpus(text).encode().close()
+    corpus, checks = em.Corpus(text), []
+    monkeypatch.setattr("embeddings.corpora.corpus_validation.check_content", lambda encoded: checks.append(1))
+    first = corpus.encode()
+    assert corpus.encode() is first
+    assert len(checks) == 1
+    first.close()
+    assert corpus.encode() is not first
+    assert len(checks) == 2
+
+
+@pytest.mark.parametrize("size", [1, 8, 31, 32, 33, 64, 100])
+def test_every_flipped_bit_changes_the_digest(tmp_path, size):
+    path, data = tmp_path / "f", random.Random(size).randbytes(size)
+    path.write_bytes(data)
+    digests = {file_digest(path)}
+    for bit in range(8 * size):
+        changed = bytearray(data)
+        changed[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(changed)
+        digests.add(file_digest(path))
+    assert len(digests) == 8 * size + 1
+
+
+@pytest.mark.parametrize(("first", "second"), [(63, 63), (63, 127), (63, 63 + 256), (0, 256), (31, 63)])
+def test_two_flipped_bits_do_not_cancel(tmp_path, first, second):
+    path, data = tmp_path / "f", bytearray(512)
+    path.write_bytes(data)
+    before = file_digest(path)
+    for bit in {first, second + 512}:
+        data[bit // 8] ^= 1 << bit % 8
+    path.write_bytes(data)
+    assert file_digest(path) != before
+
+
+def test_digests_do_not_depend_on_how_much_is_read_at_a_time(tmp_path, monkeypatch):
+    path = tmp_path / "f"
+    path.write_bytes(random.Random(3).randbytes(1003))
+    whole = file_digest(path)
+    monkeypatch.setattr("embeddings.corpora.corpus_validation.READ_SIZE", 96)
+    assert file_digest(path) == whole
+
+
+@pytest.mark.parametrize("length", [2, 4, 5, 9])
+def test_every_descent_is_found(length, monkeypatch):
+    monkeypatch.setattr("embeddings.corpora.corpus_validation.BLOCK", 2)
+    borders = np.arange(length)
+    assert is_partition(borders, length - 1)
+    assert not is_partition(borders, length)
+    for place in range(length):
+        changed = borders.copy()
+        changed[place] -= 2
+        assert not is_partition(changed, length - 1)

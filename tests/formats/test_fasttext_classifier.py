@@ -1,0 +1,282 @@
+"""Supervised fastText files: probabilities as from a naive classifier; broken files are refused in one line."""
+
+import gzip
+import pickle
+import struct
+
+import numpy as np
+import pytest
+from supervised_models import LOSSES, TEXTS, naive_probabilities, naive_rows, supervised_model
+
+import embeddings as em
+from embeddings.errors import FormatError, SettingError
+from embeddings.formats import fasttext_bin, fasttext_classifier
+
+KINDS = {
+    "dense": {},
+    "words only": {"max_n": 0, "word_ngrams": 1, "buckets": 0},
+    "word trigrams": {"max_n": 0, "word_ngrams": 3},
+    "single characters": {"min_n": 1, "max_n": 1},
+    "quantised": {"quantised": True},
+    "without norms": {"quantised": True, "has_norms": False, "dim": 4},
+    "pruned": {"quantised": True, "pruned": 11},
+    "all buckets pruned": {"quantised": True, "pruned": 0},
+    "quantised output": {"quantised": True, "qout": True, "pruned": 7},
+    "one label": {"labels": ["__label__a"]},
+}
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write bytes to a file."""
+
+    def write(data, name="m.bin"):
+        (tmp_path / name).write_bytes(data)
+        return tmp_path / name
+
+    return write
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_probabilities_equal_those_of_a_naive_classifier(write, kind, loss):
+    model = supervised_model(loss, **kind)
+    classifier = em.load_classifier(write(model.data))
+    expected = np.array([naive_probabilities(model, text) for text in TEXTS])
+    np.testing.assert_allclose(classifier.predict_proba(TEXTS), expected, rtol=1e-4, atol=1e-6)
+    labels, probabilities = classifier.predict(TEXTS, k=-1)
+    tolerance = 0.009 if loss in ("one against all", "negative sampling") else 1e-4  # the steps of fastText's table
+    for text, names, row, exact in zip(TEXTS, labels, probabilities, expected, strict=True):
+        if not naive_rows(model, text):
+            assert list(names) == [None] * len(model.settings["labels"])
+            continue
+        numbers = [model.settings["labels"].index(name) for name in names if name is not None]
+        np.testing.assert_allclose(row[: len(numbers)], exact[numbers], atol=tolerance)
+        assert sorted(row, reverse=True) == list(row)
+        assert exact[sorted(set(range(len(exact))) - set(numbers))].sum() < 1e-4
+
+
+def test_quantised_rows_are_used_without_decoding_if_they_are_many(write, monkeypatch):
+    model = supervised_model(quantised=True, pruned=11, dim=5)
+    monkeypatch.setattr(fasttext_classifier, "SMALL_BYTES", 0)
+    classifier = em.load_classifier(write(model.data))
+    expected = [naive_probabilities(model, text) for text in TEXTS]
+    np.testing.assert_allclose(classifier.predict_proba(TEXTS), expected, rtol=1e-4, atol=1e-6)
+
+
+def test_k_and_threshold(write):
+    classifier = em.load_classifier(write(supervised_model().data))
+    all_labels, all_probabilities = classifier.predict(TEXTS, k=-1)
+    labels, probabilities = classifier.predict(TEXTS, k=2)
+    assert labels.tolist() == all_labels[:, :2].tolist()
+    assert probabilities.tolist() == all_probabilities[:, :2].tolist()
+    labels, probabilities = classifier.predict(TEXTS, k=99, threshold=0.3)
+    assert (probabilities[labels != None] >= 0.3).all()  # noqa: E711
+    assert (probabilities[labels == None] == 0).all()  # noqa: E711
+    assert [sum(label is not None for label in row) for row in labels] == (all_probabilities >= 0.3 + 1e-5).sum(
+        1
+    ).tolist()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_threshold_gives_the_labels_above_it(write, loss):
+    classifier = em.load_classifier(write(supervised_model(loss).data))
+    labels, probabilities = classifier.predict(TEXTS, k=-1)
+    for threshold in (0.05, 0.2, 0.5):
+        above, _ = classifier.predict(TEXTS, k=-1, threshold=threshold)
+        expected = [
+            [name for name, p in zip(*row, strict=True) if p >= threshold + 1e-5]
+            for row in zip(labels, probabilities, strict=True)
+        ]
+        assert [[name for name in row if name is not None] for row in above] == expected
+
+
+def test_threads_and_batches_do_not_change_results(write, monkeypatch):
+    classifier = em.load_classifier(write(supervised_model().data))
+    texts = TEXTS * 40
+    expected = classifier.predict_proba(texts)
+    monkeypatch.setattr("embeddings.models.classifier.BLOCK_SCORES", 15)
+    np.testing.assert_allclose(classifier.predict_proba(texts, threads=3), expected, rtol=1e-6)  # of a matrix product
+    one, many = (classifier.predict(texts, k=3, threads=threads) for threads in (1, 3))
+    assert (one.labels == many.labels).all()
+    np.testing.assert_allclose(one.probabilities, many.probabilities, rtol=1e-6)
+
+
+def test_cached_words_give_the_same_sums(write, monkeypatch):
+    """The first use of a word computes the sum of its rows, later ones find it, and other words may take its slot."""
+    monkeypatch.setattr("embeddings.kernels.text_features.CACHE_BYTES", 500)
+    rng, model = np.random.default_rng(0), supervised_model(quantised=True, pruned=11)
+    syllables = ["na", "ïv", "the", "北", "x" * 13]
+    words = ["".join(rng.choice(syllables, rng.integers(1, 4))) for _ in range(60)]
+    texts = [" ".join(rng.choice(words, 8)) for _ in range(100)]
+    classifier = em.load_classifier(write(model.data))
+    expected = [naive_probabilities(model, text) for text in texts]
+    for _ in range(2):
+        np.testing.assert_allclose(classifier.predict_proba(texts, threads=1), expected, rtol=1e-4, atol=1e-6)
+    assert len(classifier._unused_scratch) == 1
+    assert len(classifier._unused_scratch[0].keys) == 8
+
+
+def test_texts_with_more_rows_than_are_pending_at_a_time(write):
+    for kind in ({}, {"quantised": True, "pruned": 11}, {"max_n": 0}):
+        model = supervised_model(**kind)
+        texts = [" ".join(f"where{i % 50} the" for i in range(3000)), "ï" * 5000, "the where"]
+        expected = [naive_probabilities(model, text) for text in texts]
+        probabilities = em.load_classifier(write(model.data)).predict_proba(texts)
+        np.testing.assert_allclose(probabilities, expected, rtol=1e-3, atol=1e-5)
+
+
+def test_a_classifier_can_be_pickled_without_its_working_memory(write):
+    classifier = em.load_classifier(write(supervised_model().data))
+    expected = classifier.predict(TEXTS)
+    data = pickle.dumps(classifier)
+    assert len(data) < 100_000
+    assert pickle.loads(data).predict(TEXTS).labels.tolist() == expected.labels.tolist()
+
+
+def test_arguments_out_of_range(write):
+    classifier = em.load_classifier(write(supervised_model().data))
+    for arguments in ({"k": 0}, {"k": -2}, {"threshold": -0.1}, {"threshold": 1.5}, {"threshold": float("nan")}):
+        with pytest.raises(SettingError):
+            classifier.predict(["a"], **arguments)
+    for predict in (classifier.predict, classifier.predict_proba):
+        with pytest.raises(SettingError, match="list of texts"):
+            predict("a text")
+    assert classifier.predict([]).labels.shape == (0, 1)
+
+
+def test_texts_of_any_characters(write):
+    classifier = em.load_classifier(write(supervised_model().data))
+    assert np.isfinite(classifier.predict_proba(["\ud800", "\udcff", "\0", "x" * 100_000])).all()
+
+
+def test_compressed_files_and_labels_that_are_not_utf8(write):
+    data = supervised_model().data
+    packed = write(gzip.compress(data))
+    assert (
+        em.load_classifier(packed).predict(TEXTS).labels.tolist()
+        == em.load_classifier(write(data)).predict(TEXTS).labels.tolist()
+    )
+    broken = write(data.replace("é".encode(), b"\xff\xfe"))
+    with pytest.raises(FormatError, match="label 2"):
+        em.load_classifier(broken)
+    assert em.load_classifier(broken, errors="replace").labels[1] == "__label__\ufffd\ufffd"
+
+
+def test_a_quantised_model_has_no_vectors(write):
+    path = write(supervised_model(quantised=True, pruned=11).data)
+    with pytest.raises(FormatError, match="quantised"):
+        em.load(path)
+    with pytest.raises(SettingError):
+        em.load_model(path)
+    assert fasttext_bin.describe(path)["labels"] == 5
+
+
+def test_what_is_not_a_classifier(tmp_path):
+    vectors = em.Vectors(["a", "b"], np.eye(2))
+    vectors.save(tmp_path / "v.bin", "fasttext")
+    with pytest.raises(FormatError, match="unsupervised"):
+        em.load_classifier(tmp_path / "v.bin")
+    vectors.save(tmp_path / "v.npy")
+    with pytest.raises(SettingError, match="not a classifier"):
+        em.load_classifier(tmp_path / "v.npy")
+
+
+def check_truncated(write, data, sizes):
+    for size in sizes:
+        with pytest.raises(FormatError) as error:
+            fasttext_bin.read_classifier(write(data[:size]))
+        assert "\n" not in str(error.value)
+    fasttext_bin.read_classifier(write(data))
+
+
+def test_files_truncated_at_any_byte_are_refused(write):
+    data = supervised_model(dim=1, buckets=3).data
+    check_truncated(write, data, range(len(data)))
+
+
+@pytest.mark.parametrize("step", [23, pytest.param(1, marks=pytest.mark.slow)])
+def test_truncated_quantised_files_are_refused(write, step):
+    data = supervised_model(quantised=True, qout=True, pruned=7, dim=2).data
+    check_truncated(write, data, range(0, len(data), step))
+
+
+def positions(model):
+    """The offsets of the fields after the dictionary of a pruned quantised model."""
+    settings = model.settings
+    offset = 92 + sum(len(entry.encode()) + 10 for entry in settings["words"] + settings["labels"])
+    matrix = offset + 8 * len(settings["used"])
+    rows, dim = model.inputs.shape
+    parts = -(-dim // 2)
+    centroids = matrix + 1 + 21 + rows * parts
+    return {"bucket": offset, "row": offset + 4, "flag": matrix, "has norms": matrix + 1, "rows": matrix + 2,
+            "dim": matrix + 10, "codes": matrix + 18, "dim of centroids": centroids, "parts": centroids + 4,
+            "part size": centroids + 8, "last part": centroids + 12, "centroid": centroids + 16}  # fmt: skip
+
+
+BROKEN = {
+    "bucket": ("<i", [-1, 30, 2**31 - 1], "out of range"),
+    "row": ("<i", [-1, 11, 2**31 - 1], "out of range"),
+    "flag": ("<B", [0, 2, 255], "broken"),
+    "has norms": ("<B", [0, 2, 255], "broken|truncated"),
+    "rows": ("<q", [-1, 0, 19, 21, 2**62], "matrix is"),
+    "dim": ("<q", [-1, 0, 4, 6, 2**62], "matrix is"),
+    "codes": ("<i", [-1, 0, 59, 61, 2**31 - 1], "broken|truncated"),
+    "dim of centroids": ("<i", [-1, 0, 4, 2**31 - 1], "cannot be the sizes"),
+    "parts": ("<i", [-1, 0, 4, 2**31 - 1], "cannot be the sizes"),
+    "part size": ("<i", [-1, 0, 1, 3, 6, 2**31 - 1], "cannot be the sizes"),
+    "last part": ("<i", [-1, 0, 2, 2**31 - 1], "cannot be the sizes"),
+    "centroid": ("<f", [float("nan"), float("inf")], "NaN"),
+}
+CHANGES = [(name, code, value, match) for name, (code, values, match) in BROKEN.items() for value in values]
+
+
+@pytest.mark.parametrize(("name", "code", "value", "match"), CHANGES)
+def test_false_numbers_are_refused(write, name, code, value, match):
+    model = supervised_model(quantised=True, pruned=11)
+    data = bytearray(model.data)
+    struct.pack_into(code, data, positions(model)[name], value)
+    with pytest.raises(FormatError, match=match):
+        fasttext_bin.read_classifier(write(bytes(data)))
+
+
+@pytest.mark.parametrize(
+    ("offset", "code", "value", "match"),
+    [
+        (28, "<i", 101, "101 words"),
+        (28, "<i", -1, "words"),
+        (40, "<i", 0, "buckets|broken"),
+        (84, "<q", 31, "impossible"),
+    ],
+)
+def test_false_headers_are_refused(write, offset, code, value, match):
+    data = bytearray(supervised_model(quantised=True, pruned=11).data)
+    struct.pack_into(code, data, offset, value)
+    with pytest.raises(FormatError, match=match):
+        fasttext_bin.read_classifier(write(bytes(data)))
+
+
+def test_a_model_without_labels_is_refused(write):
+    with pytest.raises(FormatError, match="no labels"):
+        em.load_classifier(write(supervised_model(labels=[]).data))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_nan_is_refused_when_it_is_used(write, loss):
+    model = supervised_model(loss, quantised=False)
+    for part in (model.inputs, model.output):
+        data = model.data.replace(part.tobytes(), np.full_like(part, np.nan).tobytes())
+        with pytest.raises(FormatError, match="NaN"):
+            em.load_classifier(write(data)).predict(["the where"])
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_huge_numbers_crash_nothing(write, loss):
+    model = supervised_model(loss)
+    huge = np.where(model.output > 0, 3e38, -3e38).astype(np.float32)
+    classifier = em.load_classifier(write(model.data.replace(model.output.tobytes(), huge.tobytes())))
+    if loss == "hierarchical softmax":
+        assert np.isfinite(classifier.predict(TEXTS, k=3).probabilities).all()
+    else:
+        with pytest.raises(FormatError, match="too large"):
+            classifier.predict(TEXTS, k=3)
