@@ -1,59 +1,60 @@
-"""Continuous bag of words with negative sampling (Mikolov et al. 2013a, 2013b)."""
+"""Continuous bag of words (Mikolov et al. 2013a, 2013b)."""
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.hidden_layer import backprop_to_contexts, combine_contexts
 from embeddings.kernels.jit import entry_point
-from embeddings.kernels.row_cache import flush
 from embeddings.kernels.row_operations import padded
-from embeddings.kernels.step_buffers import StepBuffers, learn, new_step_buffers, with_row_cache
-from embeddings.kernels.window import gather_contexts, gather_targets, prefetch_next
+from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
+from embeddings.kernels.window import gather_contexts
 from embeddings.models.model import Model
-from embeddings.settings import option
-from embeddings.training.parameters import random_rows, zero_rows
-from embeddings.training.task import Task, WindowTrainer
+from embeddings.models.table import word_vectors
+from embeddings.objectives.choice import new_objective
+from embeddings.objectives.objective import predict
+from embeddings.settings import LEARNING_RATE, ObjectiveChoice, WeightTying, option
+from embeddings.training.document_inference import recorded_settings
+from embeddings.training.plan import Plan
+from embeddings.training.trainer import WindowTrainer
+from embeddings.training.training_data import TrainingData
+from embeddings.training.word_predictor import WordPredictor, mean_examples, new_predictor
 
 
-class Tables(NamedTuple):
-    """Input and output vectors of words, each (vocabulary, padded dim), and how contexts are combined.
+class Operands(NamedTuple):
+    """Input vectors of words, (vocabulary, padded dim), the objective, and how contexts are combined.
 
     mean: the hidden row is the mean of the contexts, else their sum.
     exact: each context gets the exact gradient of the mean, else the gradient of the hidden row.
     """
 
     words: np.ndarray
-    output: np.ndarray
+    objective: Any
     mean: bool
     exact: bool
 
 
 @entry_point
-def learn_block(block: Block, tables: Tables, buffers: StepBuffers, rate: float) -> None:
-    """The mean or sum of the contexts is the input, the centre the positive; its gradient goes to every context."""
-    width, negatives, last = tables.words.shape[1], block.noise.shape[1], block.cursor[LAST]
-    for i in range(block.cursor[FIRST], last):
-        m = gather_contexts(block, tables.words, buffers.input_cache, buffers.contexts, i)
-        prefetch_next(block, tables.words, buffers.input_cache, tables.output, negatives, i, last)
-        if m == 0:
-            continue
-        combine_contexts(buffers, m, width, 1 / m if tables.mean else 1)
-        n = gather_targets(block, tables.output, buffers, i, negatives)
-        learn(buffers, 1, 1, n, width, rate)
-        backprop_to_contexts(buffers, m, width, 1 / m if tables.mean and tables.exact else 1)
-    flush(tables.words, buffers.input_cache)
-    flush(tables.output, buffers.output_cache)
+def learn_block(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
+    """The mean or sum of the contexts predicts the centre; its gradient goes to every context."""
+    width = operands.words.shape[1]
+    for i in range(block.cursor[FIRST], block.cursor[LAST]):
+        m = gather_contexts(block, operands.words, buffers, i)
+        if m > 0:
+            combine_contexts(buffers, m, width, 1 / m if operands.mean else 1)
+            predict(operands.objective, block, buffers, i, 1, rate)
+            backprop_to_contexts(buffers, m, width, 1 / m if operands.mean and operands.exact else 1)
 
 
 @dataclass(frozen=True, kw_only=True)
-class CBOW(WindowTrainer):
+class CBOW(ObjectiveChoice, WeightTying, WindowTrainer):
     """Continuous bag of words: the words of a context window together predict the centre."""
 
     trainer_name = "cbow"
-    learning_rate: float = option(0.075, "Initial learning rate; it decays linearly over all epochs.", gt=0, le=100)
+    fixed_settings = ("dim", "tie")
+    learning_rate: float = option(0.075, LEARNING_RATE, gt=0, le=100)
     combine: Literal["mean", "sum"] = option("mean", "Combine the contexts of a window by their mean or their sum.")
     context_gradient: Literal["undivided", "exact"] = option(
         "undivided",
@@ -62,18 +63,34 @@ class CBOW(WindowTrainer):
         "--combine sum.",
     )
 
-    def train_task(self, task: Task) -> Model:
-        """Train a model with the tables "vectors" and "output", each (vocabulary, dim)."""
-        size, width = len(task.vocabulary), padded(self.dim)
-        tables = Tables(
-            words=random_rows(size, self.dim, task.seed),
-            output=zero_rows(size, self.dim),
-            mean=self.combine == "mean",
-            exact=self.context_gradient == "exact",
+    @property
+    def can_freeze(self) -> bool:
+        """Whether given word vectors can be kept constant."""
+        return not self.tie
+
+    def plan(self, data: TrainingData) -> Plan:
+        """A model with the tables "vectors" (vocabulary, dim) and those of the objective."""
+        objective, contexts = new_objective(self, data.vocabulary, self.dim), 2 * self.window
+        mean, exact = self.combine == "mean", self.context_gradient == "exact"
+        tables = {"words": word_vectors(len(data.vocabulary), self.dim, self.initializer), **objective.tables()}
+        if self.tie:
+            del tables["output"]
+        return Plan(
+            tables=tables,
+            stream=data.window_stream(objective.noise_weights, objective.noise),
+            kernel=learn_block,
+            operands=lambda tables: Operands(
+                tables["words"], objective.operand({"output": tables["words"], **tables}), mean, exact
+            ),
+            buffers=lambda: new_step_buffers(1, objective.max_targets, padded(self.dim), contexts=contexts, rows=2),
+            cached_inputs="words",
+            cached_outputs="words" if self.tie else objective.cached_table,
+            loss_is_estimate=objective.estimates_loss,
         )
 
-        def new_buffers() -> StepBuffers:
-            buffers = new_step_buffers(1, 1 + self.negatives, width, contexts=2 * self.window, rows=2)
-            return with_row_cache(buffers, task.threads, inputs=tables.words, outputs=tables.output)
-
-        return task.run(learn_block, tables, new_buffers)
+    @staticmethod
+    def word_predictor(model: Model) -> WordPredictor:
+        """The probabilities of words by a trained model."""
+        settings, vectors = recorded_settings(CBOW, model), model.vectors.matrix
+        mean = settings.combine == "mean"
+        return new_predictor(settings, model, lambda windows: mean_examples(vectors, windows, mean=mean))

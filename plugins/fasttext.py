@@ -1,7 +1,7 @@
 """fastText (Bojanowski et al. 2017): words composed of their n-grams; with position weights (Mikolov et al. 2018)."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.hidden_layer import GRADIENT, HIDDEN
 from embeddings.kernels.jit import as_helper, entry_point, inline, noinline
 from embeddings.kernels.row_operations import address, copy_row, hadamard_add, padded
-from embeddings.kernels.step_buffers import StepBuffers, learn, new_step_buffers
+from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.kernels.subword_rows import (
     SubwordCache,
     SubwordTables,
@@ -18,9 +18,11 @@ from embeddings.kernels.subword_rows import (
     compose_block,
     new_subword_cache,
 )
-from embeddings.kernels.window import gather_targets, prefetch_next, slot_index
+from embeddings.kernels.window import slot_index
 from embeddings.models import subword_vectors
+from embeddings.models.initializers import INITIALIZERS
 from embeddings.models.model import Model
+from embeddings.models.parameters import VECTORS, Arrays
 from embeddings.models.subwords import (
     MAX_BUCKETS,
     MAX_NGRAM_LENGTH,
@@ -29,33 +31,31 @@ from embeddings.models.subwords import (
     default_buckets,
     ngram_hashes,
 )
+from embeddings.models.table import Table
+from embeddings.objectives.choice import new_objective
+from embeddings.objectives.objective import predict
 from embeddings.plugins import cbow, skipgram
-from embeddings.settings import option
-from embeddings.training.parameters import Arrays, random_rows, unpad, zero_rows
-from embeddings.training.task import Task, WindowTrainer
+from embeddings.settings import LEARNING_RATE, ObjectiveChoice, option
+from embeddings.training.document_inference import recorded_settings
+from embeddings.training.plan import Kernel, Plan
+from embeddings.training.trainer import WindowTrainer
+from embeddings.training.training_data import TrainingData
+from embeddings.training.word_predictor import WordPredictor, mean_examples, new_predictor, pair_examples
 
 POSITION_WEIGHTS = 2  # of `StepBuffers.hidden_rows`, after a hidden row and its gradient
 FASTTEXT_BLOCK_SIZE = 512  # words: composed rows are outdated by at most one block
 
 
-class SharedTables(NamedTuple):
-    """All parameters: rows that words are composed of, output vectors, and position weights, as in `Tables`."""
-
-    subwords: SubwordTables
-    output: np.ndarray
-    positions: np.ndarray
-
-
-class Tables(NamedTuple):
-    """The tables of one thread.
+class Operands(NamedTuple):
+    """What one thread works on.
 
     subwords: the rows that words are composed of; cache: the thread's composed rows.
-    output: (vocabulary, padded dim); positions: (2 window, padded dim) position weights.
+    objective: the output vectors; positions: (2 window, padded dim) position weights.
     """
 
     subwords: SubwordTables
     cache: SubwordCache
-    output: np.ndarray
+    objective: Any
     positions: np.ndarray
 
 
@@ -63,29 +63,29 @@ skipgram_step, cbow_step = as_helper(skipgram.learn_block), as_helper(cbow.learn
 
 
 @entry_point
-def learn_skipgram(block: Block, tables: Tables, buffers: StepBuffers, rate: float) -> None:
+def learn_skipgram(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
     """Skip-gram on composed rows."""
-    count = compose_block(tables.cache, block, tables.subwords, buffers)
-    step_tables = skipgram.Tables(tables.cache.rows, tables.output)
-    skipgram_step(composed_block(block, tables.cache), step_tables, buffers, rate)
-    backprop_to_subwords(tables.cache, count, tables.subwords, buffers)
+    count = compose_block(operands.cache, block, operands.subwords, buffers)
+    composed = skipgram.Operands(operands.cache.rows, operands.objective)
+    skipgram_step(composed_block(block, operands.cache), composed, buffers, rate)
+    backprop_to_subwords(operands.cache, count, operands.subwords, buffers)
 
 
 @entry_point
-def learn_cbow(block: Block, tables: Tables, buffers: StepBuffers, rate: float) -> None:
+def learn_cbow(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
     """CBOW on composed rows."""
-    count = compose_block(tables.cache, block, tables.subwords, buffers)
-    step_tables = cbow.Tables(tables.cache.rows, tables.output, True, False)
-    cbow_step(composed_block(block, tables.cache), step_tables, buffers, rate)
-    backprop_to_subwords(tables.cache, count, tables.subwords, buffers)
+    count = compose_block(operands.cache, block, operands.subwords, buffers)
+    composed = cbow.Operands(operands.cache.rows, operands.objective, True, False)
+    cbow_step(composed_block(block, operands.cache), composed, buffers, rate)
+    backprop_to_subwords(operands.cache, count, operands.subwords, buffers)
 
 
 @entry_point
-def learn_weighted_cbow(block: Block, tables: Tables, buffers: StepBuffers, rate: float) -> None:
+def learn_weighted_cbow(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
     """CBOW with position weights on composed rows."""
-    count = compose_block(tables.cache, block, tables.subwords, buffers)
-    weighted_cbow_step(composed_block(block, tables.cache), tables, buffers, rate)
-    backprop_to_subwords(tables.cache, count, tables.subwords, buffers)
+    count = compose_block(operands.cache, block, operands.subwords, buffers)
+    weighted_cbow_step(composed_block(block, operands.cache), operands, buffers, rate)
+    backprop_to_subwords(operands.cache, count, operands.subwords, buffers)
 
 
 @inline
@@ -95,18 +95,16 @@ def composed_block(block: Block, cache: SubwordCache) -> Block:
 
 
 @noinline
-def weighted_cbow_step(block: Block, tables: Tables, buffers: StepBuffers, rate: float) -> None:
+def weighted_cbow_step(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
     """CBOW with position weights: equation 2 of Mikolov et al. (2018).
 
     h = (d_1 * u_1 + ... + d_m * u_m) / m, elementwise. A context u gets the undivided gradient of h, as in CBOW; the
     position weights d are shared by all windows and get the exact gradient.
     """
-    rows, width, negatives = tables.cache.rows, tables.output.shape[1], block.noise.shape[1]
-    last, window = block.cursor[LAST], tables.positions.shape[0] // 2
+    rows, width, window = operands.cache.rows, operands.positions.shape[1], operands.positions.shape[0] // 2
     hidden, gradient = address(buffers.hidden_rows, HIDDEN), address(buffers.hidden_rows, GRADIENT)
     weights = address(buffers.hidden_rows, POSITION_WEIGHTS)
-    for i in range(block.cursor[FIRST], last):
-        prefetch_next(block, rows, buffers.input_cache, tables.output, negatives, i, last)
+    for i in range(block.cursor[FIRST], block.cursor[LAST]):
         m = block.stop[i] - block.start[i] - 1
         if m < 1:
             continue
@@ -114,14 +112,16 @@ def weighted_cbow_step(block: Block, tables: Tables, buffers: StepBuffers, rate:
         buffers.factor[0] = 1 / m
         for c in range(block.start[i], block.stop[i]):
             if c != i:
-                position = address(tables.positions, slot_index(c, i, window))
+                position = address(operands.positions, slot_index(c, i, window))
                 hadamard_add(buffers.factor, hidden, address(rows, block.inputs[c]), position, width)
-        n = gather_targets(block, tables.output, buffers, i, negatives)
         buffers.inputs[0], buffers.input_gradient_rows[0] = hidden, gradient
-        learn(buffers, 1, 1, n, width, rate)
+        predict(operands.objective, block, buffers, i, 1, rate)
         for c in range(block.start[i], block.stop[i]):
             if c != i:
-                position, context = address(tables.positions, slot_index(c, i, window)), address(rows, block.inputs[c])
+                position, context = (
+                    address(operands.positions, slot_index(c, i, window)),
+                    address(rows, block.inputs[c]),
+                )
                 copy_row(buffers.hidden_rows, weights, position, width)
                 buffers.factor[0] = 1 / m
                 hadamard_add(buffers.factor, position, gradient, context, width)
@@ -130,12 +130,12 @@ def weighted_cbow_step(block: Block, tables: Tables, buffers: StepBuffers, rate:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FastText(WindowTrainer):
+class FastText(ObjectiveChoice, WindowTrainer):
     """fastText: skip-gram or CBOW on words composed of n-grams. Vectors for any word; good for rich morphology."""
 
     trainer_name = "fasttext"
     architecture: Literal["skipgram", "cbow"] = option("skipgram", "Model to train on the composed words.")
-    learning_rate: float = option(0.05, "Initial learning rate; it decays linearly over all epochs.", gt=0, le=100)
+    learning_rate: float = option(0.05, LEARNING_RATE, gt=0, le=100)
     negative_sharing: Literal["batch", "window"] = option(
         "window",
         "Which positives share one set of negative samples. window: those of one window; batch: those of 8 windows "
@@ -156,7 +156,8 @@ class FastText(WindowTrainer):
         False, "Learn a weight for each context position and component; requires --architecture cbow."
     )
     composer = staticmethod(subword_vectors.composer)
-    word_rows: ClassVar[str] = "parts"
+    unsupported = frozenset({"freeze"})
+    fixed_settings = ("dim", "min_n", "max_n")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -166,50 +167,75 @@ class FastText(WindowTrainer):
         if self.position_weights and self.architecture != "cbow":
             raise SettingError(f"position_weights require architecture=cbow, got {self.architecture}")
 
-    def train_task(self, task: Task) -> Model:
-        """Train a model with the tables "words" and "output" (vocabulary, dim) and "ngrams" (buckets, dim).
+    def plan(self, data: TrainingData) -> Plan:
+        """A model with the tables "words" (vocabulary, dim), "ngrams" (buckets, dim) and those of the objective.
 
         "vectors" are the means of the rows that words are composed of. With position weights there is also "positions"
         (2 x window, dim).
         """
-        subwords, output = self.initial_subwords(task), zero_rows(len(task.vocabulary), self.dim)
-        positions = zero_rows(2 * self.window, self.dim)
-        positions[:, : self.dim] = 1
-        kernel = learn_skipgram if self.architecture == "skipgram" else learn_cbow
-        if self.position_weights:
-            kernel = learn_weighted_cbow
-        stream, max_parts = task.window_stream(size=FASTTEXT_BLOCK_SIZE), 1 + int(np.diff(subwords.offsets).max())
-        size, width, contexts = len(stream.new_block().words), padded(self.dim), 2 * self.window
+        size, width = len(data.vocabulary), padded(self.dim)
+        offsets, hashes = ngram_hashes(data.vocabulary.words, self.min_n, self.max_n)
+        buckets, contexts = self.bucket_count(data, hashes), 2 * self.window
         inputs = contexts if self.architecture == "skipgram" else 1
+        objective = new_objective(self, data.vocabulary, self.dim)
+        rows, max_parts = bucket_rows(hashes, buckets), 1 + int(np.diff(offsets).max())
+        stream = data.window_stream(objective.noise_weights, objective.noise, size=FASTTEXT_BLOCK_SIZE)
+        block_size = len(stream.new_block().words)
 
-        def thread_tables() -> Tables:
-            cache = new_subword_cache(size, len(subwords.words), max_parts, width)
-            return Tables(subwords, cache, output, positions)
+        def operands(tables: Arrays) -> Operands:
+            subwords = SubwordTables(tables["words"], tables["ngrams"], offsets, rows)
+            cache = new_subword_cache(block_size, size, max_parts, width)
+            return Operands(subwords, cache, objective.operand(tables), tables["positions"])
 
-        return task.run(
-            kernel,
-            SharedTables(subwords, output, positions),
-            lambda: new_step_buffers(inputs, 1 + self.negatives, width, contexts=contexts, rows=3),
-            thread_tables=thread_tables,
-            final_tables=lambda tables: self.final_tables(task, tables),
+        init = INITIALIZERS[self.initializer]
+        tables = {
+            "words": Table(rows=size, dim=self.dim, axis="words", init=init),
+            "ngrams": Table(rows=buckets, dim=self.dim, axis="subwords", init=init, seed=2**32),
+            "positions": Table(rows=contexts, dim=self.dim, axis="other", init=ones, on_continue="copy"),
+            **objective.tables(),
+        }
+        return Plan(
+            tables=tables,
             stream=stream,
+            kernel=self.kernel,
+            operands=operands,
+            buffers=lambda: new_step_buffers(inputs, objective.max_targets, width, contexts=contexts, rows=3),
+            export=lambda arrays: self.export(
+                data, {name: table.unpad(arrays[name]) for name, table in tables.items()}
+            ),
+            loss_is_estimate=objective.estimates_loss,
         )
 
-    def initial_subwords(self, task: Task) -> SubwordTables:
-        """The initial rows that the words of a vocabulary are composed of."""
-        words, continued = task.vocabulary.words, task.run_options.continued
-        offsets, hashes = ngram_hashes(words, self.min_n, self.max_n)
+    @staticmethod
+    def word_predictor(model: Model) -> WordPredictor:
+        """The probabilities of words by a trained model."""
+        settings, vectors = recorded_settings(FastText, model), model.vectors.matrix
+        if settings.architecture == "skipgram":
+            return new_predictor(settings, model, lambda windows: pair_examples(vectors, windows))
+        weights = model.tables["positions"].astype(np.float64) if settings.position_weights else None
+        return new_predictor(settings, model, lambda windows: mean_examples(vectors, windows, weights=weights))
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel of the architecture."""
+        if self.position_weights:
+            return learn_weighted_cbow
+        return learn_skipgram if self.architecture == "skipgram" else learn_cbow
+
+    def bucket_count(self, data: TrainingData, hashes: np.ndarray) -> int:
+        """The number of hash buckets: as set, or that of the model to continue, or one that suits the vocabulary."""
+        continued = data.run_options.continued
         old_buckets = 0 if continued is None else len(continued.tables.get("ngrams", ()))
-        buckets = 0 if self.max_n == 0 else self.buckets or old_buckets or default_buckets(hashes)
-        own, ngrams = random_rows(len(words), self.dim, task.seed), random_rows(buckets, self.dim, task.seed + 2**32)
-        return SubwordTables(own, ngrams, offsets, bucket_rows(hashes, buckets))
+        return 0 if self.max_n == 0 else self.buckets or old_buckets or default_buckets(hashes)
 
-    def final_tables(self, task: Task, tables: SharedTables) -> Arrays:
-        """The tables to save."""
-        own, ngrams = unpad(tables.subwords.words, self.dim), unpad(tables.subwords.ngrams, self.dim)
-        composed = subword_vectors.SubwordVectors(ngrams, self.min_n, self.max_n).vocabulary_vectors(
-            task.vocabulary.words, own
-        )
-        output = unpad(tables.output, self.dim)
-        arrays = {"vectors": composed, "words": own, "ngrams": ngrams, "output": output}
-        return arrays | ({"positions": unpad(tables.positions, self.dim)} if self.position_weights else {})
+    def export(self, data: TrainingData, arrays: Arrays) -> Arrays:
+        """The arrays to save."""
+        if not self.position_weights:
+            del arrays["positions"]
+        composer = subword_vectors.SubwordVectors(arrays["ngrams"], self.min_n, self.max_n)
+        return {VECTORS: composer.vocabulary_vectors(data.vocabulary.words, arrays["words"]), **arrays}
+
+
+def ones(table: np.ndarray, dim: int, seed: int) -> None:
+    """Fill rows with ones."""
+    table[:, :dim] = 1

@@ -1,7 +1,7 @@
 """Paragraph vectors, distributed bag of words (Le and Mikolov 2014): a document predicts each of its words."""
 
 from dataclasses import dataclass, fields, replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -11,65 +11,98 @@ from embeddings.kernels.block import FIRST, LAST, Block, BlockSource
 from embeddings.kernels.infer_documents import Inference, begin_document, next_document_block
 from embeddings.kernels.jit import entry_point, inline
 from embeddings.kernels.noise_sampling import shared_noise_count
-from embeddings.kernels.row_cache import cached_row, flush
+from embeddings.kernels.row_cache import cached_row
 from embeddings.kernels.row_operations import address, padded, prefetch
-from embeddings.kernels.step_buffers import StepBuffers, learn, learn_input, new_step_buffers, with_row_cache
+from embeddings.kernels.step_buffers import StepBuffers, learn, learn_input, new_step_buffers
+from embeddings.models.initializers import INITIALIZERS
 from embeddings.models.model import Model
+from embeddings.models.parameters import VECTORS, Arrays
+from embeddings.models.table import word_vectors
+from embeddings.objectives.choice import new_objective
+from embeddings.objectives.objective import Objective, infer_input, predict
 from embeddings.plugins import skipgram
-from embeddings.settings import DocumentChoice, option
-from embeddings.training.document_inference import DocumentInferencer, padded_rows, padded_table, recorded_settings
-from embeddings.training.document_stream import document_windows, initial_document_table
-from embeddings.training.parameters import VECTORS, Arrays, random_rows, unpad, zero_rows
-from embeddings.training.task import Task, WindowTrainer
+from embeddings.settings import DocumentChoice, ObjectiveChoice, option
+from embeddings.training.document_inference import (
+    DocumentInferencer,
+    objective_tables,
+    padded_rows,
+    recorded_settings,
+)
+from embeddings.training.document_stream import document_table
+from embeddings.training.plan import Plan
+from embeddings.training.trainer import WindowTrainer
+from embeddings.training.training_data import TrainingData
 
 GROUP_SIZE = 4  # words that learn in one step; with 3 negative samples each they fill one pass over a row with AVX-512
 DEFAULT_WINDOW = next(field.default for field in fields(WindowTrainer) if field.name == "window")
 
 
-class Tables(NamedTuple):
-    """Vectors of documents, and input and output vectors of words: (rows, padded dim) each.
+class Operands(NamedTuple):
+    """Vectors of documents (documents, padded dim), those of words and the objective.
 
-    Each positive comes with `noise` negative samples, which stand for `negatives`. Without `train_words`, `words` is
-    `output`.
+    Each word of a group comes with `noise` negative samples, which stand for `negatives`.
     """
 
     documents: np.ndarray
     words: np.ndarray
-    output: np.ndarray
+    objective: Any
     noise: int
     negatives: int
 
 
 @entry_point
-def learn_block(block: Block, tables: Tables, buffers: StepBuffers, rate: float) -> None:
+def learn_block(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
     """A document is the input, a group of its words the positives; the group shares its negative samples."""
-    learn_groups(block, tables, buffers, rate, False)
+    learn_groups(block, operands, buffers, rate, False)
 
 
 @entry_point
-def learn_both(block: Block, tables: Tables, buffers: StepBuffers, rate: float) -> None:
+def learn_both(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
     """The same, followed by skip-gram on the same words."""
-    learn_groups(block, tables, buffers, rate, False)
-    skipgram.learn_block(block, skipgram.Tables(tables.words, tables.output), buffers, rate)
+    learn_groups(block, operands, buffers, rate, False)
+    skipgram.learn_block(block, skipgram.Operands(operands.words, operands.objective), buffers, rate)
 
 
 @inline
-def learn_groups(block: Block, tables: Tables, buffers: StepBuffers, rate: float, frozen: bool) -> None:
+def learn_groups(block: Block, operands: Operands, buffers: StepBuffers, rate: float, frozen: bool) -> None:
     """One step for each group of words; if `frozen`, only document vectors are updated."""
-    width, last = tables.output.shape[1], block.cursor[LAST]
+    output, last = operands.objective.output, block.cursor[LAST]
     i = block.cursor[FIRST]
     p = group_size(block, i, last)
     while p > 0:
         next_p = group_size(block, i + p, last)
-        prefetch_group(block, tables, i + p, next_p)
-        n = gather_group_targets(block, tables, buffers, i, p)
-        buffers.inputs[0] = buffers.input_gradient_rows[0] = address(tables.documents, block.documents[i])
+        prefetch_group(block, output, operands.noise, i + p, next_p)
+        n = gather_group_targets(block, operands, buffers, i, p)
+        buffers.inputs[0] = buffers.input_gradient_rows[0] = address(operands.documents, block.documents[i])
         if frozen:
-            learn_input(buffers, p, n, width, rate)
+            learn_input(buffers, p, n, output.shape[1], rate)
         else:
-            learn(buffers, 1, p, n, width, rate)
+            learn(buffers, 1, p, n, output.shape[1], rate)
         i, p = i + p, next_p
-    flush(tables.output, buffers.output_cache)
+
+
+@entry_point
+def learn_words(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
+    """`learn_block` word by word, for any objective."""
+    learn_each_word(block, operands, buffers, rate, False)
+
+
+@entry_point
+def learn_words_and_windows(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
+    """`learn_both` word by word, for any objective."""
+    learn_each_word(block, operands, buffers, rate, False)
+    skipgram.learn_block(block, skipgram.Operands(operands.words, operands.objective), buffers, rate)
+
+
+@inline
+def learn_each_word(block: Block, operands: Operands, buffers: StepBuffers, rate: float, frozen: bool) -> None:
+    """One step for each word; if `frozen`, only document vectors are updated."""
+    for i in range(block.cursor[FIRST], block.cursor[LAST]):
+        buffers.inputs[0] = buffers.input_gradient_rows[0] = address(operands.documents, block.documents[i])
+        if frozen:
+            infer_input(operands.objective, block, buffers, i, rate)
+        else:
+            predict(operands.objective, block, buffers, i, 1, rate)
 
 
 @inline
@@ -82,53 +115,69 @@ def group_size(block: Block, i: int, last: int) -> int:
 
 
 @inline
-def gather_group_targets(block: Block, tables: Tables, buffers: StepBuffers, i: int, p: int) -> int:
+def gather_group_targets(block: Block, operands: Operands, buffers: StepBuffers, i: int, p: int) -> int:
     """Write rows and weights of p words from centre i on and of their negative samples; returns how many rows.
 
     Each pair of document and word needs `negatives` negative terms. So each of K negative samples shared by p words has
     the weight negatives * (p - occurrences of the sample among the p words) / K.
     """
-    n, weight = p, buffers.weights.dtype.type(tables.negatives / (p * tables.noise))
+    output, noise = operands.objective.output, operands.noise
+    n, weight = p, buffers.weights.dtype.type(operands.negatives / (p * noise))
     for j in range(p):
-        buffers.targets[j] = cached_row(tables.output, buffers.output_cache, block.words[i + j])
+        buffers.targets[j] = cached_row(output, buffers.output_cache, block.words[i + j])
         buffers.weights[j] = 1
-        for q in range(tables.noise):
+        for q in range(noise):
             word, others = block.noise[i + j, q], 0
             for r in range(p):
                 others += block.words[i + r] != word
-            buffers.targets[n] = cached_row(tables.output, buffers.output_cache, word)
+            buffers.targets[n] = cached_row(output, buffers.output_cache, word)
             buffers.weights[n] = weight * others
             n += 1
     return n
 
 
 @inline
-def prefetch_group(block: Block, tables: Tables, i: int, p: int) -> None:
+def prefetch_group(block: Block, output: np.ndarray, noise: int, i: int, p: int) -> None:
     """Prefetch the rows of p words from centre i on and of their negative samples."""
-    size = tables.output.shape[1] * tables.output.itemsize
+    size = output.shape[1] * output.itemsize
     for j in range(p):
-        prefetch(address(tables.output, block.words[i + j]), size)
-        for q in range(tables.noise):
-            prefetch(address(tables.output, block.noise[i + j, q]), size)
+        prefetch(address(output, block.words[i + j]), size)
+        for q in range(noise):
+            prefetch(address(output, block.noise[i + j, q]), size)
 
 
 @entry_point
 def infer(
-    vectors: np.ndarray, source: BlockSource, block: Block, tables: Tables, buffers: StepBuffers, inference: Inference,
-    rng: np.ndarray,
+    vectors: np.ndarray, source: BlockSource, block: Block, operands: Operands, buffers: StepBuffers,
+    inference: Inference, rng: np.ndarray,
 ) -> None:  # fmt: skip
     """Infer the vector of each line of a source into `vectors` (lines, dim), with word and output vectors frozen."""
     for document in range(vectors.shape[0]):
-        rate = begin_document(tables.documents, document, source, block, inference, rng)
+        rate = begin_document(operands.documents, document, source, block, inference, rng)
         while rate >= 0:
-            learn_groups(block, tables, buffers, rate, True)
+            learn_groups(block, operands, buffers, rate, True)
             rate = next_document_block(source, block, inference, rng)
         for component in range(vectors.shape[1]):
-            vectors[document, component] = tables.documents[0, component]
+            vectors[document, component] = operands.documents[0, component]
+
+
+@entry_point
+def infer_by_words(
+    vectors: np.ndarray, source: BlockSource, block: Block, operands: Operands, buffers: StepBuffers,
+    inference: Inference, rng: np.ndarray,
+) -> None:  # fmt: skip
+    """`infer` word by word, for any objective."""
+    for document in range(vectors.shape[0]):
+        rate = begin_document(operands.documents, document, source, block, inference, rng)
+        while rate >= 0:
+            learn_each_word(block, operands, buffers, rate, True)
+            rate = next_document_block(source, block, inference, rng)
+        for component in range(vectors.shape[1]):
+            vectors[document, component] = operands.documents[0, component]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ParagraphDBOW(DocumentChoice, WindowTrainer):
+class ParagraphDBOW(ObjectiveChoice, DocumentChoice, WindowTrainer):
     """Paragraph vectors, distributed bag of words: a document predicts its words. Best for classification."""
 
     trainer_name = "paragraph-dbow"
@@ -149,55 +198,83 @@ class ParagraphDBOW(DocumentChoice, WindowTrainer):
             raise SettingError("shrink_window=False requires train_words: without it there are no windows")
         if self.window != DEFAULT_WINDOW and not self.train_words and self.negative_sharing == "window":
             raise SettingError("window requires train_words or negative_sharing=batch: otherwise there are no windows")
+        if not self.train_words:
+            self.check_output_rows("without train_words this is its vector: set train_words or use another objective")
 
     @property
-    def noise(self) -> int:
-        """Negative samples drawn for each word."""
-        return shared_noise_count(self.negatives)
+    def in_groups(self) -> bool:
+        """Whether groups of words learn in one step."""
+        return self.objective == "negative-sampling"
 
     @property
-    def word_rows(self) -> str:
-        """The kind of rows in the table of words."""
-        return "vectors" if self.train_words else "outputs"
+    def can_freeze(self) -> bool:
+        """Whether given word vectors can be kept constant."""
+        return self.train_words
 
-    def train_task(self, task: Task) -> Model:
-        """Train a model with the tables "vectors" (vocabulary, dim) and "documents" (documents or tags, dim).
+    def plan(self, data: TrainingData) -> Plan:
+        """A model with the tables "vectors" (vocabulary, dim) and "documents" (documents or tags, dim).
 
-        With `train_words` there is also "output" (vocabulary, dim); without it "vectors" are the output vectors.
+        With `train_words` there are also those of the objective; without it "vectors" are its output vectors.
         """
-        documents = corpus_documents(task.encoded, self.documents)
-        task, table = replace(task, tags=documents.tags), initial_document_table(task, documents)
-        output = zero_rows(len(task.vocabulary), self.dim)
-        words = random_rows(len(output), self.dim, task.seed) if self.train_words else output
-        noise = self.negatives if self.train_words else self.noise
-        return task.run(
-            learn_both if self.train_words else learn_block,
-            Tables(table, words, output, self.noise, self.negatives),
-            lambda: with_row_cache(self.new_buffers(), task.threads, outputs=output),
-            stream=document_windows(task, documents, noise=noise, shrink=self.shrink_window),
-            final_tables=self.final_tables,
+        documents = corpus_documents(data.encoded, self.documents)
+        objective = new_objective(self, data.vocabulary, self.dim)
+        tables = {
+            "documents": document_table(data, documents, self.dim, INITIALIZERS[self.initializer]),
+            **objective.tables(),
+        }
+        if self.train_words:
+            tables["words"] = word_vectors(len(data.vocabulary), self.dim, self.initializer)
+        else:
+            tables["output"] = replace(tables["output"], saved_as=VECTORS)
+        kernels = (learn_block, learn_both) if self.in_groups else (learn_words, learn_words_and_windows)
+
+        def operands(tables: Arrays) -> Operands:
+            words = tables["words"] if self.train_words else tables["output"]
+            return Operands(
+                tables["documents"], words, objective.operand(tables), self.group_noise(objective), self.negatives
+            )
+
+        return Plan(
+            tables=tables,
+            stream=data.window_stream(objective.noise_weights, self.noise(objective), documents=documents),
+            kernel=kernels[self.train_words],
+            operands=operands,
+            buffers=lambda: self.new_buffers(objective),
+            word_table="words" if self.train_words else "output",
+            cached_outputs=objective.cached_table,
+            tags=documents.tags,
+            loss_is_estimate=objective.estimates_loss,
         )
 
-    def new_buffers(self) -> StepBuffers:
-        """Step buffers for groups of words, and with `train_words` for windows."""
-        targets = max(GROUP_SIZE * (1 + self.noise), 1 + self.negatives)
-        return new_step_buffers(2 * self.window if self.train_words else 1, targets, padded(self.dim))
+    def group_noise(self, objective: Objective) -> int:
+        """Random words drawn for each word of a group."""
+        return shared_noise_count(self.negatives) if self.in_groups else objective.noise
 
-    def final_tables(self, tables: Tables) -> Arrays:
-        """The tables to save."""
-        arrays = {VECTORS: unpad(tables.words, self.dim), "documents": unpad(tables.documents, self.dim)}
-        return arrays | ({"output": unpad(tables.output, self.dim)} if self.train_words else {})
+    def noise(self, objective: Objective) -> int:
+        """Random words drawn for each word."""
+        return objective.noise if self.train_words else self.group_noise(objective)
+
+    def new_buffers(self, objective: Objective) -> StepBuffers:
+        """Step buffers for words or groups of words, and with `train_words` for windows."""
+        group_targets = GROUP_SIZE * (1 + self.group_noise(objective)) if self.in_groups else 1
+        return new_step_buffers(
+            2 * self.window if self.train_words else 1, max(group_targets, objective.max_targets), padded(self.dim)
+        )
 
     @staticmethod
     def inferencer(model: Model) -> DocumentInferencer:
         """The inferencer of a trained model."""
         settings: ParagraphDBOW = recorded_settings(ParagraphDBOW, model)
-        output = model.vectors.matrix
-        rows = padded_table(model, "output", output.shape) if settings.train_words else padded_rows(output)
+        objective, words = new_objective(settings, model.vocabulary, settings.dim), padded_rows(model.vectors.matrix)
+        rows = objective_tables(model, objective, {} if settings.train_words else {"output": words})
+        noise = settings.group_noise(objective)
         return DocumentInferencer(
             model,
             settings,
-            kernel=infer,
-            tables=lambda row: Tables(row, rows, rows, settings.noise, settings.negatives),
+            objective.noise_weights,
+            noise,
+            buffers=lambda: settings.new_buffers(objective),
+            kernel=infer if settings.in_groups else infer_by_words,
+            operands=lambda row: Operands(row, words, objective.operand(rows), noise, settings.negatives),
             shrink=settings.shrink_window,
         )

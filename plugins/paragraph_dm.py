@@ -1,20 +1,28 @@
 """Paragraph vectors, distributed memory (Le and Mikolov 2014): a document and a context window predict the centre."""
 
-from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from embeddings.corpora.documents import corpus_documents
+from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.kernels.block import FIRST, LAST, Block, BlockSource
-from embeddings.kernels.hidden_layer import backprop_to_contexts, backprop_to_document, combine_contexts
+from embeddings.kernels.hidden_layer import (
+    backprop_to_contexts,
+    backprop_to_document,
+    backprop_to_slots,
+    combine_contexts,
+    concatenate_contexts,
+    new_slot_buffers,
+)
 from embeddings.kernels.infer_documents import Inference, begin_document, next_document_block
 from embeddings.kernels.jit import entry_point, inline
 from embeddings.kernels.noise_sampling import shared_noise_count
-from embeddings.kernels.row_cache import flush
 from embeddings.kernels.row_operations import address, padded
-from embeddings.kernels.step_buffers import StepBuffers, learn, learn_input, new_step_buffers, with_row_cache
-from embeddings.kernels.window import gather_contexts, gather_slots, gather_targets, prefetch_context, prefetch_next
+from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
+from embeddings.kernels.window import gather_contexts, gather_slots
 from embeddings.kernels.window_batch import (
     MAX_BATCH,
     backprop_to_first_rows,
@@ -23,116 +31,169 @@ from embeddings.kernels.window_batch import (
     new_window_buffers,
     select_batch,
 )
+from embeddings.models.initializers import INITIALIZERS
 from embeddings.models.model import Model
-from embeddings.settings import BATCH_WINDOWS, DocumentChoice, option
-from embeddings.training.document_inference import DocumentInferencer, padded_rows, padded_table, recorded_settings
-from embeddings.training.document_stream import document_windows, initial_document_table
-from embeddings.training.parameters import VECTORS, Arrays, random_rows, unpad, zero_rows
-from embeddings.training.task import Task, WindowTrainer
+from embeddings.models.parameters import Arrays
+from embeddings.models.table import Table, uniform, word_vectors
+from embeddings.objectives.choice import new_objective
+from embeddings.objectives.objective import Objective, infer_input, predict
+from embeddings.settings import BATCH_WINDOWS, LEARNING_RATE, DocumentChoice, ObjectiveChoice, option
+from embeddings.training.document_inference import (
+    DocumentInferencer,
+    objective_tables,
+    padded_rows,
+    padded_table,
+    recorded_settings,
+)
+from embeddings.training.document_stream import document_table
+from embeddings.training.plan import Kernel, Plan
+from embeddings.training.trainer import WindowTrainer
+from embeddings.training.training_data import TrainingData
 
 COMBINATIONS = ("mean", "sum", "concat")
-MEAN, SUM, CONCAT = range(3)  # of `Tables.combine`
+MEAN, SUM, CONCAT = range(3)  # of `Operands.combine`
 
 
-class Tables(NamedTuple):
-    """Vectors of documents and words (rows, padded dim), and output vectors (vocabulary, slots * padded dim).
+class Operands(NamedTuple):
+    """Vectors of documents and words (rows, padded dim), the objective, and how they are combined.
 
-    There is one slot, or with CONCAT 1 + 2 window: one for the document and one for each context position. Then the
-    last row of `words` stands for empty positions, and windows learn in batches of `batch`.
+    nothing: (1, padded dim), with CONCAT the learned vector of empty positions.
+    batch: concatenated windows that learn in one step.
     """
 
     documents: np.ndarray
     words: np.ndarray
-    output: np.ndarray
+    nothing: np.ndarray
+    objective: Any
     combine: int
     batch: int
 
 
 @entry_point
-def learn_block(block: Block, tables: Tables, buffers: StepBuffers, rate: float) -> None:
-    """The mean or sum of a document and its context words is the input, the centre the positive."""
-    learn_combined(block, tables, buffers, rate, False)
+def learn_block(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
+    """The mean or sum of a document and its context words predicts the centre."""
+    learn_combined(block, operands, buffers, rate, False)
 
 
 @entry_point
-def learn_concatenated(block: Block, tables: Tables, buffers: StepBuffers, rate: float) -> None:
+def learn_concatenated(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
     """The same with the document and its context words concatenated."""
-    learn_side_by_side(block, tables, buffers, rate, False)
+    learn_windows(block, operands, buffers, rate, False)
 
 
 @inline
-def learn_combined(block: Block, tables: Tables, buffers: StepBuffers, rate: float, frozen: bool) -> None:
+def learn_combined(block: Block, operands: Operands, buffers: StepBuffers, rate: float, frozen: bool) -> None:
     """CBOW with the document as one more context; if `frozen`, only document vectors are updated."""
-    width, negatives, last = tables.words.shape[1], block.noise.shape[1], block.cursor[LAST]
-    for i in range(block.cursor[FIRST], last):
-        prefetch_next(block, tables.words, buffers.input_cache, tables.output, negatives, i, last)
-        m = gather_contexts(block, tables.words, buffers.input_cache, buffers.contexts, i)
-        buffers.contexts[m] = address(tables.documents, block.documents[i])
+    width = operands.words.shape[1]
+    for i in range(block.cursor[FIRST], block.cursor[LAST]):
+        m = gather_contexts(block, operands.words, buffers, i)
+        buffers.contexts[m] = address(operands.documents, block.documents[i])
         m += 1
-        combine_contexts(buffers, m, width, 1 / m if tables.combine == MEAN else 1.0)
-        n = gather_targets(block, tables.output, buffers, i, negatives)
+        combine_contexts(buffers, m, width, 1 / m if operands.combine == MEAN else 1.0)
         if frozen:
-            learn_input(buffers, 1, n, width, rate)
+            infer_input(operands.objective, block, buffers, i, rate)
             backprop_to_document(buffers, m, width)
         else:
-            learn(buffers, 1, 1, n, width, rate)
+            predict(operands.objective, block, buffers, i, 1, rate)
             backprop_to_contexts(buffers, m, width, 1.0)
-    flush(tables.words, buffers.input_cache)
-    flush(tables.output, buffers.output_cache)
 
 
 @inline
-def learn_side_by_side(block: Block, tables: Tables, buffers: StepBuffers, rate: float, frozen: bool) -> None:
+def learn_windows(block: Block, operands: Operands, buffers: StepBuffers, rate: float, frozen: bool) -> None:
     """Batches of concatenated windows; if `frozen`, only document vectors are updated."""
-    width, window = tables.words.shape[1], tables.output.shape[1] // tables.words.shape[1] // 2
-    slots = 1 + 2 * window
+    output, width = operands.objective.output, operands.words.shape[1]
+    slots = output.shape[1] // width
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
-        m = select_batch(block, buffers, i, slots, tables.batch, True)
+        m = select_batch(block, buffers, i, slots, operands.batch, True)
         for k in range(m):
-            gather_window(block, tables, buffers, k, window)
+            gather_window(block, operands, buffers, buffers.inputs, buffers.centres[k], k * slots, slots)
         if m > 0 and frozen:
-            compute_batch_steps(block, tables.output, buffers, m, slots, rate)
+            compute_batch_steps(block, output, buffers, m, slots, rate)
             backprop_to_first_rows(buffers, m, block.noise.shape[1], slots, width)
         elif m > 0:
-            learn_batch(block, tables.output, buffers, m, slots, rate)
-    flush(tables.words, buffers.input_cache)
-    flush(tables.output, buffers.output_cache)
+            learn_batch(block, output, buffers, m, slots, rate)
+
+
+@entry_point
+def learn_slots(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
+    """`learn_concatenated` window by window, for any objective."""
+    learn_window(block, operands, buffers, rate, False)
 
 
 @inline
-def gather_window(block: Block, tables: Tables, buffers: StepBuffers, k: int, window: int) -> None:
-    """Write the rows of the k-th centre's document and contexts into `inputs`, by position."""
-    i, first = buffers.centres[k], k * (1 + 2 * window)
-    empty = address(tables.words, tables.words.shape[0] - 1)
-    buffers.inputs[first] = address(tables.documents, block.documents[i])
-    gather_slots(block, tables.words, buffers, i, window, first + 1, empty)
-    prefetch_context(block, tables.words, buffers.input_cache, i, block.cursor[LAST])
+def learn_window(block: Block, operands: Operands, buffers: StepBuffers, rate: float, frozen: bool) -> None:
+    """Concatenated windows one by one; if `frozen`, only document vectors are updated."""
+    slots, width = buffers.contexts.shape[0], operands.words.shape[1]
+    for i in range(block.cursor[FIRST], block.cursor[LAST]):
+        gather_window(block, operands, buffers, buffers.contexts, i, 0, slots)
+        concatenate_contexts(buffers, slots, width)
+        if frozen:
+            infer_input(operands.objective, block, buffers, i, rate)
+        else:
+            predict(operands.objective, block, buffers, i, 1, rate)
+        backprop_to_slots(buffers, 1 if frozen else slots, width)
+
+
+@inline
+def gather_window(
+    block: Block, operands: Operands, buffers: StepBuffers, rows: np.ndarray, i: int, first: int, slots: int
+) -> None:
+    """Write the rows of centre i's document and contexts into `rows`, by position, from slot `first` on."""
+    rows[first] = address(operands.documents, block.documents[i])
+    gather_slots(block, operands.words, buffers, rows, i, slots // 2, first + 1, address(operands.nothing, 0))
 
 
 @entry_point
 def infer(
-    vectors: np.ndarray, source: BlockSource, block: Block, tables: Tables, buffers: StepBuffers, inference: Inference,
-    rng: np.ndarray,
+    vectors: np.ndarray, source: BlockSource, block: Block, operands: Operands, buffers: StepBuffers,
+    inference: Inference, rng: np.ndarray,
 ) -> None:  # fmt: skip
     """Infer the vector of each line of a source into `vectors` (lines, dim), with word and output vectors frozen."""
     for document in range(vectors.shape[0]):
-        rate = begin_document(tables.documents, document, source, block, inference, rng)
+        rate = begin_document(operands.documents, document, source, block, inference, rng)
         while rate >= 0:
-            if tables.combine == CONCAT:
-                learn_side_by_side(block, tables, buffers, rate, True)
-            else:
-                learn_combined(block, tables, buffers, rate, True)
+            learn_combined(block, operands, buffers, rate, True)
             rate = next_document_block(source, block, inference, rng)
         for component in range(vectors.shape[1]):
-            vectors[document, component] = tables.documents[0, component]
+            vectors[document, component] = operands.documents[0, component]
+
+
+@entry_point
+def infer_concatenated(
+    vectors: np.ndarray, source: BlockSource, block: Block, operands: Operands, buffers: StepBuffers,
+    inference: Inference, rng: np.ndarray,
+) -> None:  # fmt: skip
+    """The same with concatenation."""
+    for document in range(vectors.shape[0]):
+        rate = begin_document(operands.documents, document, source, block, inference, rng)
+        while rate >= 0:
+            learn_windows(block, operands, buffers, rate, True)
+            rate = next_document_block(source, block, inference, rng)
+        for component in range(vectors.shape[1]):
+            vectors[document, component] = operands.documents[0, component]
+
+
+@entry_point
+def infer_slots(
+    vectors: np.ndarray, source: BlockSource, block: Block, operands: Operands, buffers: StepBuffers,
+    inference: Inference, rng: np.ndarray,
+) -> None:  # fmt: skip
+    """`infer_concatenated` window by window, for any objective."""
+    for document in range(vectors.shape[0]):
+        rate = begin_document(operands.documents, document, source, block, inference, rng)
+        while rate >= 0:
+            learn_window(block, operands, buffers, rate, True)
+            rate = next_document_block(source, block, inference, rng)
+        for component in range(vectors.shape[1]):
+            vectors[document, component] = operands.documents[0, component]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ParagraphDM(DocumentChoice, WindowTrainer):
+class ParagraphDM(ObjectiveChoice, DocumentChoice, WindowTrainer):
     """Paragraph vectors, distributed memory: a document and its context words together predict the centre."""
 
     trainer_name = "paragraph-dm"
-    learning_rate: float = option(0.05, "Initial learning rate; it decays linearly over all epochs.", gt=0, le=100)
+    learning_rate: float = option(0.05, LEARNING_RATE, gt=0, le=100)
     combine: Literal["mean", "sum", "concat"] = option(
         "mean",
         "Combine the document and its contexts by their mean, their sum or concatenation. With concat, output vectors "
@@ -173,68 +234,93 @@ class ParagraphDM(DocumentChoice, WindowTrainer):
         return min(self.windows_per_draw, MAX_BATCH)
 
     @property
-    def noise(self) -> int:
-        """Negative samples drawn for each window."""
-        is_shared = self.is_concatenated and self.windows_per_draw > 1
-        return shared_noise_count(self.negatives) if is_shared else self.negatives
+    def in_batches(self) -> bool:
+        """Whether batches of concatenated windows learn in one step."""
+        return self.is_concatenated and self.objective == "negative-sampling"
+
+    def noise(self, objective: Objective) -> int:
+        """Random words drawn for each window."""
+        is_shared = self.in_batches and self.windows_per_draw > 1
+        return shared_noise_count(self.negatives) if is_shared else objective.noise
 
     @property
     def slots(self) -> int:
         """How many rows are concatenated."""
         return 1 + 2 * self.window if self.is_concatenated else 1
 
-    def train_task(self, task: Task) -> Model:
-        """Train a model with the tables "vectors" and "output" (vocabulary, dim) and "documents" (documents, dim).
+    def plan(self, data: TrainingData) -> Plan:
+        """A model with the tables "vectors" (vocabulary, dim), "documents" (documents, dim) and those of the objective.
 
-        Documents with tags have a row per tag. With concat "output" is (vocabulary, 1 + 2 x window, dim), and there is
-        "nothing" (1, dim), the vector of empty positions.
+        Documents with tags have a row per tag. With concat rows of the objective's tables have (1 + 2 x window) x dim
+        numbers, and there is "nothing" (1, dim), the vector of empty positions.
         """
-        documents = corpus_documents(task.encoded, self.documents)
-        task, size, slots = replace(task, tags=documents.tags), len(task.vocabulary), self.slots
-        tables = Tables(
-            initial_document_table(task, documents),
-            random_rows(size + self.is_concatenated, self.dim, task.seed),
-            zero_rows(size * slots, self.dim).reshape(size, -1),
-            COMBINATIONS.index(self.combine),
-            self.batch,
-        )
-        return task.run(
-            learn_concatenated if self.is_concatenated else learn_block,
-            tables,
-            lambda: with_row_cache(self.new_buffers(), task.threads, inputs=tables.words, outputs=tables.output),
-            stream=document_windows(task, documents, noise=self.noise, shrink=self.shrinks_window),
-            final_tables=lambda tables: self.final_tables(tables, size),
-        )
-
-    def new_buffers(self) -> StepBuffers:
-        """Step buffers for one window, or a batch of concatenated ones."""
-        width = padded(self.dim)
+        documents = corpus_documents(data.encoded, self.documents)
+        objective, size = self.new_objective(data.vocabulary), len(data.vocabulary)
+        tables = {
+            "documents": document_table(data, documents, self.dim, INITIALIZERS[self.initializer]),
+            "words": word_vectors(size, self.dim, self.initializer),
+            **objective.tables(),
+        }
         if self.is_concatenated:
-            weight = self.negatives / self.noise
-            return new_window_buffers(self.batch, self.noise, width, slots=self.slots, weight=weight)
-        return new_step_buffers(1, 1 + self.negatives, width, contexts=1 + 2 * self.window, rows=2)
+            tables["nothing"] = Table(rows=1, dim=self.dim, axis="other", init=uniform, seed=2**33, on_continue="copy")
 
-    def final_tables(self, tables: Tables, size: int) -> Arrays:
-        """The tables to save."""
-        words, output = unpad(tables.words, self.dim), unpad(tables.output, self.dim, self.slots)
-        arrays = {VECTORS: words[:size], "documents": unpad(tables.documents, self.dim), "output": output}
-        return arrays | ({"nothing": words[size:]} if self.is_concatenated else {})
+        def operands(tables: Arrays) -> Operands:
+            nothing = tables.get("nothing", tables["words"][:0])
+            operand, combine = objective.operand(tables), COMBINATIONS.index(self.combine)
+            return Operands(tables["documents"], tables["words"], nothing, operand, combine, self.batch)
+
+        return Plan(
+            tables=tables,
+            stream=data.window_stream(
+                objective.noise_weights,
+                self.noise(objective),
+                documents=documents,
+                shrink_window=self.shrinks_window,
+            ),
+            kernel=self.kernels[0],
+            operands=operands,
+            buffers=lambda: self.new_buffers(objective),
+            cached_inputs="words",
+            cached_outputs=objective.cached_table,
+            tags=documents.tags,
+            loss_is_estimate=objective.estimates_loss,
+        )
+
+    def new_objective(self, vocabulary: Vocabulary) -> Objective:
+        """The objective for hidden rows of this shape."""
+        return new_objective(self, vocabulary, self.dim, slots=self.slots, is_concatenated=self.is_concatenated)
+
+    @property
+    def kernels(self) -> tuple[Kernel, Callable[..., None]]:
+        """The kernels that train and that infer."""
+        if not self.is_concatenated:
+            return learn_block, infer
+        return (learn_concatenated, infer_concatenated) if self.in_batches else (learn_slots, infer_slots)
+
+    def new_buffers(self, objective: Objective) -> StepBuffers:
+        """Step buffers for one window, or a batch of concatenated ones."""
+        width, noise = padded(self.dim), self.noise(objective)
+        if self.in_batches:
+            return new_window_buffers(self.batch, noise, width, slots=self.slots, weight=self.negatives / noise)
+        if self.is_concatenated:
+            return new_slot_buffers(objective.max_targets, self.slots, width)
+        return new_step_buffers(1, objective.max_targets, width, contexts=1 + 2 * self.window, rows=2)
 
     @staticmethod
     def inferencer(model: Model) -> DocumentInferencer:
         """The inferencer of a trained model."""
         settings: ParagraphDM = recorded_settings(ParagraphDM, model)
-        words, dim, slots = model.vectors.matrix, settings.dim, settings.slots
-        output = padded_table(model, "output", (len(words), slots, dim) if slots > 1 else (len(words), dim))
-        if settings.is_concatenated:
-            nothing = padded_table(model, "nothing", (1, dim))
-            words = np.concatenate([words, nothing[:, :dim]])
-        rows, output = padded_rows(words), output.reshape(len(model.vectors.matrix), -1)
+        words, objective = padded_rows(model.vectors.matrix), settings.new_objective(model.vocabulary)
+        rows = objective_tables(model, objective)
+        nothing = padded_table(model, "nothing", (1, settings.dim)) if settings.is_concatenated else words[:0]
         combine = COMBINATIONS.index(settings.combine)
         return DocumentInferencer(
             model,
             settings,
-            kernel=infer,
-            tables=lambda row: Tables(row, rows, output, combine, settings.batch),
+            objective.noise_weights,
+            settings.noise(objective),
+            buffers=lambda: settings.new_buffers(objective),
+            kernel=settings.kernels[1],
+            operands=lambda row: Operands(row, words, nothing, objective.operand(rows), combine, settings.batch),
             shrink=settings.shrinks_window,
         )

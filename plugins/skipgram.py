@@ -1,72 +1,63 @@
-"""Skip-gram with negative sampling (Mikolov et al. 2013b)."""
+"""Skip-gram (Mikolov et al. 2013b)."""
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from embeddings.errors import SettingError
 from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.jit import entry_point
-from embeddings.kernels.row_cache import flush
 from embeddings.kernels.row_operations import padded
-from embeddings.kernels.step_buffers import StepBuffers, learn, new_step_buffers
-from embeddings.kernels.window import gather_contexts, gather_targets, prefetch_next
+from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
+from embeddings.kernels.window import gather_contexts, gather_inputs
 from embeddings.models.model import Model
-from embeddings.settings import option
-from embeddings.training.parameters import random_rows, zero_rows
-from embeddings.training.task import Task, WindowTrainer
+from embeddings.models.table import word_vectors
+from embeddings.objectives.choice import new_objective
+from embeddings.objectives.objective import predict, predict_pair
+from embeddings.settings import ObjectiveChoice, WeightTying, option
+from embeddings.training.document_inference import recorded_settings
+from embeddings.training.plan import Plan
+from embeddings.training.trainer import WindowTrainer
+from embeddings.training.training_data import TrainingData
+from embeddings.training.word_predictor import WordPredictor, new_predictor, pair_examples
 
 MAX_PAIR_NOISE = 10_000  # negative samples per centre with negative_sharing="none": they are drawn a block ahead
 
 
-class Tables(NamedTuple):
-    """Input and output vectors of words, each (vocabulary, padded dim)."""
+class Operands(NamedTuple):
+    """Input vectors of words, (vocabulary, padded dim), and the objective."""
 
     words: np.ndarray
-    output: np.ndarray
+    objective: Any
 
 
 @entry_point
-def learn_block(block: Block, tables: Tables, buffers: StepBuffers, rate: float) -> None:
-    """Equation 4 of Mikolov et al. (2013b): each context is an input, its centre the positive, as in word2vec.
-
-    All contexts in a window share one set of negative samples, so a window is a product of two small matrices.
-    """
-    width, negatives, last = tables.words.shape[1], block.noise.shape[1], block.cursor[LAST]
-    for i in range(block.cursor[FIRST], last):
-        m = gather_contexts(block, tables.words, buffers.input_cache, buffers.inputs, i)
-        if m == 0:
-            continue
-        for j in range(m):
-            buffers.input_gradient_rows[j] = buffers.inputs[j]
-        n = gather_targets(block, tables.output, buffers, i, negatives)
-        prefetch_next(block, tables.words, buffers.input_cache, tables.output, negatives, i, last)
-        learn(buffers, m, 1, n, width, rate)
-    flush(tables.words, buffers.input_cache)
-    flush(tables.output, buffers.output_cache)
+def learn_block(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
+    """Each context is an input that predicts its centre, as in word2vec; a window shares its negative samples."""
+    for i in range(block.cursor[FIRST], block.cursor[LAST]):
+        m = gather_inputs(block, operands.words, buffers, i)
+        if m > 0:
+            predict(operands.objective, block, buffers, i, m, rate)
 
 
 @entry_point
-def learn_pairs(block: Block, tables: Tables, buffers: StepBuffers, rate: float) -> None:
+def learn_pairs(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
     """The same pair by pair, each with its own negative samples, as in word2vec."""
-    width, negatives, last = tables.words.shape[1], buffers.targets.shape[0] - 1, block.cursor[LAST]
-    for i in range(block.cursor[FIRST], last):
-        m = gather_contexts(block, tables.words, buffers.input_cache, buffers.contexts, i)
-        prefetch_next(block, tables.words, buffers.input_cache, tables.output, negatives, i, last)
+    noise = block.noise.shape[1] // buffers.contexts.shape[0]
+    for i in range(block.cursor[FIRST], block.cursor[LAST]):
+        m = gather_contexts(block, operands.words, buffers, i)
         for j in range(m):
-            n = gather_targets(block, tables.output, buffers, i, negatives, j * negatives)
             buffers.inputs[0] = buffers.input_gradient_rows[0] = buffers.contexts[j]
-            learn(buffers, 1, 1, n, width, rate)
-    flush(tables.words, buffers.input_cache)
-    flush(tables.output, buffers.output_cache)
+            predict_pair(operands.objective, block, buffers, i, rate, j * noise)
 
 
 @dataclass(frozen=True, kw_only=True)
-class SkipGram(WindowTrainer):
+class SkipGram(ObjectiveChoice, WeightTying, WindowTrainer):
     """Skip-gram with negative sampling: each word predicts the words around it. Good for rare words."""
 
     trainer_name = "skipgram"
+    fixed_settings = ("dim", "tie")
     negative_sharing: Literal["batch", "window", "none"] = option(  # type: ignore[assignment]  # wider, but frozen
         "batch",
         "Which positives share one set of negative samples. batch: those of 8 windows without common words, which "
@@ -81,15 +72,30 @@ class SkipGram(WindowTrainer):
             limit = f"2 x window x negatives must be at most {MAX_PAIR_NOISE}"
             raise SettingError(f"with negative_sharing=none {limit}, got {noise}")
 
-    def train_task(self, task: Task) -> Model:
-        """Train a model with the tables "vectors" and "output", each (vocabulary, dim)."""
-        size, contexts, width = len(task.vocabulary), 2 * self.window, padded(self.dim)
-        tables = Tables(words=random_rows(size, self.dim, task.seed), output=zero_rows(size, self.dim))
-        if self.negative_sharing == "none":
-            return task.run(
-                learn_pairs,
-                tables,
-                lambda: new_step_buffers(1, 1 + self.negatives, width, contexts=contexts),
-                stream=task.window_stream(noise=contexts * self.negatives),
-            )
-        return task.run(learn_block, tables, lambda: new_step_buffers(contexts, 1 + self.negatives, width))
+    @property
+    def can_freeze(self) -> bool:
+        """Whether given word vectors can be kept constant."""
+        return not self.tie
+
+    def plan(self, data: TrainingData) -> Plan:
+        """A model with the tables "vectors" (vocabulary, dim) and those of the objective."""
+        contexts, in_pairs = 2 * self.window, self.negative_sharing == "none"
+        objective = new_objective(self, data.vocabulary, self.dim)
+        noise, targets = objective.noise * (contexts if in_pairs else 1), objective.max_targets
+        tables = {"words": word_vectors(len(data.vocabulary), self.dim, self.initializer), **objective.tables()}
+        if self.tie:
+            del tables["output"]
+        return Plan(
+            tables=tables,
+            stream=data.window_stream(objective.noise_weights, noise),
+            kernel=learn_pairs if in_pairs else learn_block,
+            operands=lambda tables: Operands(tables["words"], objective.operand({"output": tables["words"], **tables})),
+            buffers=lambda: new_step_buffers(contexts, targets, padded(self.dim), contexts=contexts),
+            loss_is_estimate=objective.estimates_loss,
+        )
+
+    @staticmethod
+    def word_predictor(model: Model) -> WordPredictor:
+        """The probabilities of words by a trained model."""
+        settings = recorded_settings(SkipGram, model)
+        return new_predictor(settings, model, lambda windows: pair_examples(model.vectors.matrix, windows))

@@ -10,6 +10,7 @@ import numpy as np
 from embeddings import registry
 from embeddings.errors import CorpusError, FormatError, RegistryError, SettingError
 from embeddings.models import model_files
+from embeddings.models.capabilities import capabilities_of
 from embeddings.models.text_settings import PHRASES, corpus_settings
 from embeddings.support.arrow_files import write_table
 from embeddings.vectors.vectors import Vectors
@@ -73,10 +74,11 @@ def installed_inferencer(model: "Model") -> Infer:
         if DOCUMENTS in model.tables:
             raise
         raise SettingError(message) from error
-    inferencer: Callable[[Model], Infer] | None = getattr(trainer, "inferencer", None)
+    inferencer = capabilities_of(trainer).inferencer
     if inferencer is None:
         raise SettingError(message)
-    return inferencer(model)
+    infer: Infer = inferencer(model)
+    return infer
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,11 @@ class ConcatenatedModels:
                     "concatenated"
                 )
         return Vectors(first.words, np.concatenate([first.matrix, *(other.matrix for other in others)], axis=1))
+
+    @property
+    def inferencers(self) -> list[Infer]:
+        """The functions by which the models infer document vectors."""
+        return [model._infer for model in self.models]
 
     def infer(self, texts: "Corpus | Iterable[Any]", **options: Any) -> np.ndarray:
         """Vectors for new documents, (texts, sum of dims); options and errors as `Model.infer`."""

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from embeddings.corpora.reading.compressed_files import read_head
 from embeddings.errors import FormatError, SettingError
@@ -12,6 +13,9 @@ from embeddings.models.model_files import MODEL_JSON, VECTORS
 from embeddings.vectors import format_dispatch
 from embeddings.vectors.file_format import Format
 from embeddings.vectors.vectors import Vectors
+
+if TYPE_CHECKING:
+    from embeddings.models.classifier import Classifier
 
 MAX_SIGNATURE = 16  # bytes
 
@@ -67,6 +71,25 @@ def load_model_or_vectors(
     """Load a whole model if the path holds one, otherwise vectors; arguments and errors as `load`."""
     read = load_model if has_model(path) else load
     return read(path, allow_pickle=allow_pickle, errors=errors)
+
+
+def load_classifier(path: str | os.PathLike[str], *, errors: str = "strict") -> "Classifier":
+    """Load a text classifier: a supervised model of fastText, `.bin` (memory-mapped) or quantised (`.ftz`).
+
+    Arguments:
+        path: the file.
+        errors: how to handle labels that are not UTF-8; see `load`.
+
+    Raises:
+        FormatError: the path is missing, broken, in an unknown format, or its model is unsupervised.
+        SettingError: files of this format contain no classifiers.
+    """
+    if is_model_folder(path):
+        return Model.load(path).classifier
+    read_classifier = detect_format(path).read_classifier
+    if read_classifier is None:
+        raise SettingError(f"{path} is not a classifier; use a supervised model of fastText")
+    return read_classifier(Path(path), errors=errors)
 
 
 def load_concatenated(paths: Iterable[str | os.PathLike[str]]) -> ConcatenatedModels:

@@ -15,6 +15,7 @@ import numpy as np
 from embeddings import registry
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import FormatError, SettingError
+from embeddings.models.capabilities import capabilities_of
 from embeddings.models.document_vectors import (
     DOCUMENTS,
     Infer,
@@ -46,6 +47,7 @@ from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus
+    from embeddings.models.classifier import Classifier
 
 PACKAGES = ("embeddings-toolkit", "numpy", "numba", "pyarrow")
 
@@ -70,7 +72,7 @@ class Model(InteropMixin):
         SettingError: words and vocabulary differ, or a table is called "vectors".
     """
 
-    CACHED_ATTRIBUTES = ("_compose", "_infer", "documents")
+    CACHED_ATTRIBUTES = ("_compose", "_infer", "classifier", "documents")
 
     def __init__(
         self,
@@ -180,8 +182,9 @@ class Model(InteropMixin):
     def predict_output_word(self, context_words: Sequence[str], top: int = 10) -> Neighbours:
         """Predict the words most probable in a context, each with its probability, most probable first.
 
-        The probabilities are the softmax of the products of all output vectors with the mean of the context's vectors,
-        or with their sum if the model was trained with combine="sum". Unknown words of the context are skipped.
+        The probabilities are those of the model's objective given the mean of the context's vectors, or their sum if
+        the model was trained with combine="sum"; for negative sampling, the softmax of the products with all output
+        vectors. Unknown words of the context are skipped.
 
         Raises:
             SettingError: the model has no output vector for each word, no word of the context is known, or `top` is
@@ -192,6 +195,20 @@ class Model(InteropMixin):
     @cached_property
     def _infer(self) -> Infer:
         return installed_inferencer(self)
+
+    @cached_property
+    def classifier(self) -> "Classifier":
+        """The classifier of a model trained on labels, which predicts labels of texts.
+
+        Raises:
+            SettingError: models of this trainer have no labels.
+            RegistryError: the trainer of a saved model is not installed.
+        """
+        predictor: Callable[[Model], Classifier] | None
+        predictor = capabilities_of(registry.load("trainer", self.name)).predictor
+        if predictor is None:
+            raise SettingError(f"{self.name} models predict no labels; use a supervised model of fastText")
+        return predictor(self)
 
     def __getstate__(self) -> dict[str, Any]:
         """The state to pickle, without the composer: unpickling finds it by the trainer's name, as in a saved model."""
@@ -269,7 +286,7 @@ class Model(InteropMixin):
 
 def installed_composer(model: Model) -> Compose:
     """The compose function of a model, made by its installed trainer."""
-    composer: Callable[[Model], Compose] | None = getattr(registry.load("trainer", model.name), "composer", None)
+    composer: Callable[[Model], Compose] | None = capabilities_of(registry.load("trainer", model.name)).composer
     if composer is None:
         raise FormatError(f"model.json is broken: it says that {model.name} models compose vectors, but they do not")
     return composer(model)

@@ -88,11 +88,11 @@ def check_saved(index: Index, vectors: Vectors, queries: np.ndarray, result: Sea
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "index"
         index.save(path)
-        loaded = load_index(path, vectors)
+        loaded = load_index(path, vectors, allow_faiss=True)
         assert loaded.settings == index.settings, "loaded settings must be equal: use only values that JSON can hold"
         check_equal(result, loaded.search(queries, top=TOP), "the index is saved and loaded")
         other = Vectors(vectors.words, vectors.matrix[::-1])
-        assert refusal(load_index, path, other) is not None, "loading must refuse other vectors"
+        assert refusal(load_index, path, other, allow_faiss=True) is not None, "loading must refuse other vectors"
 
 
 def check_few_rows(name: str, settings: dict[str, Any]) -> None:

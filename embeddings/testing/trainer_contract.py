@@ -1,21 +1,23 @@
 """The contract of a trainer as a test; `embeddings.testing` exports it."""
 
 import dataclasses
-import inspect
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from embeddings import registry
 from embeddings.corpora.corpus import Corpus
 from embeddings.models.model import Model
 from embeddings.testing.settings_contract import check_bounds, check_options
 from embeddings.training.callbacks import Callback, EpochEnd
 from embeddings.training.checkpoints import Checkpoints
+from embeddings.training.init_vectors import InitFrom
 from embeddings.training.progress import Progress
 from embeddings.training.result import Interrupted
-from embeddings.training.run_options import RunOptions, accepts_run_options
+from embeddings.training.run_options import RunOptions
+from embeddings.training.trainer import Trainer
 
 SYNONYMS = ("cat", "kitty")
 LINES = 600
@@ -27,29 +29,33 @@ class StopTraining(Exception):
     """Raised by a report function, to check that it reaches the caller."""
 
 
-def check_trainer(trainer: type, **settings: Any) -> None:
+def check_trainer(trainer: str | type[Trainer] | Trainer, **settings: Any) -> None:
     """Assert that a trainer fulfils the contract; takes a few seconds.
 
-    It must be a frozen, keyword-only dataclass whose fields have defaults, help and enforced bounds. Trained on a small
-    corpus, it must
+    It must be a subclass of `Trainer`, and a frozen, keyword-only dataclass whose fields have defaults, help and
+    enforced bounds. Trained on a small corpus, it must
 
     * return finite float32 vectors of all words in order of frequency, with synonyms as nearest neighbours,
     * be bit-reproducible with one thread,
     * report progress, and let exceptions of `report` reach the caller,
+    * record the seed, the threads, the words read and the seconds taken,
     * give a model that is equal after saving and loading, also in what it composes, and
-    * if its `train` takes `run_options`, resume an interrupted run to the same bytes.
+    * if it declares that it supports run options, resume an interrupted run to the same bytes, leave frozen vectors
+      unchanged, and continue a model; the latter two unless it declares that it cannot.
 
     Arguments:
+        trainer: the name of an installed trainer, a class, or a trainer with settings.
         settings: settings of the trainer, for defaults that do not suit a small corpus.
 
     Raises:
         AssertionError: naming the violation.
     """
-    check_class(trainer)
-    names = {field.name for field in dataclasses.fields(trainer)}
-    settings = {name: value for name, value in SMALL_CORPUS_SETTINGS.items() if name in names} | settings
-    check_bounds(trainer, settings)
-    configured_trainer = trainer(**settings)
+    kind, given = class_and_settings(trainer)
+    check_class(kind)
+    names = {field.name for field in dataclasses.fields(kind)}
+    settings = {name: value for name, value in SMALL_CORPUS_SETTINGS.items() if name in names} | given | settings
+    check_bounds(kind, settings)
+    configured_trainer = kind(**settings)
     reports: list[Progress] = []
     model = configured_trainer.train(synonym_corpus(), threads=1, seed=7, report=reports.append)
     check_model(configured_trainer, model)
@@ -59,11 +65,27 @@ def check_trainer(trainer: type, **settings: Any) -> None:
     same = model.vectors.matrix.tobytes() == again.vectors.matrix.tobytes()
     assert same, "vectors must be bit-reproducible with one thread and the same seed"
     check_saved(model)
-    check_composing(trainer, model)
-    check_vectors(configured_trainer, configured_trainer.train(synonym_corpus(), threads=2, seed=7), threads=2)
+    check_composing(kind, model)
+    threads = min(2, kind.max_threads or 2)
+    check_vectors(
+        configured_trainer, configured_trainer.train(synonym_corpus(), threads=threads, seed=7), threads=threads
+    )
     check_stopped(configured_trainer)
-    if accepts_run_options(configured_trainer):
+    if kind.accepts_run_options:
         check_resumed(configured_trainer, model)
+        check_frozen(configured_trainer, model)
+        check_continued(configured_trainer, model)
+
+
+def class_and_settings(trainer: str | type[Trainer] | Trainer) -> tuple[type[Trainer], dict[str, Any]]:
+    """The class of a trainer given in any of these ways, and the settings of an instance."""
+    if isinstance(trainer, str):
+        return registry.load("trainer", trainer), {}
+    if isinstance(trainer, type):
+        return trainer, {}
+    if not isinstance(trainer, Trainer):
+        raise AssertionError(f"expected the name, the class or an instance of a trainer, got {trainer!r:.80}")
+    return type(trainer), {field.name: getattr(trainer, field.name) for field in dataclasses.fields(trainer)}
 
 
 def synonym_corpus() -> Corpus:
@@ -77,15 +99,14 @@ def synonym_corpus() -> Corpus:
     return Corpus(lines)
 
 
-def check_class(trainer: type) -> None:
-    """Assert that it is a dataclass of options with a method `train`."""
+def check_class(trainer: type[Trainer]) -> None:
+    """Assert that it is a trainer, and a dataclass of options."""
     check_options(trainer)
-    train = getattr(trainer, "train", None)
-    assert callable(train), f"{trainer.__name__} must have a method train(corpus, *, threads, seed, report)"
-    parameters = inspect.signature(train).parameters
-    for name in ("threads", "seed", "report"):
-        assert name in parameters, f"train must have a parameter {name!r}"
-        assert parameters[name].default is not inspect.Parameter.empty, f"{name!r} must have a default"
+    assert issubclass(trainer, Trainer), f"{trainer.__name__} must be a subclass of {Trainer.__module__}.Trainer"
+    name = getattr(trainer, "trainer_name", None)
+    assert isinstance(name, str), f"{trainer.__name__} must have the attribute trainer_name"
+    unknown = trainer.unsupported - {"init", "freeze", "continued"}
+    assert not unknown, f"unsupported of {trainer.__name__} holds {sorted(unknown)}, which are no run options"
 
 
 def check_model(trainer: Any, model: Any) -> None:
@@ -94,6 +115,9 @@ def check_model(trainer: Any, model: Any) -> None:
     check_vectors(trainer, model, threads=1)
     for name, value in dataclasses.asdict(trainer).items():
         assert model.settings.get(name) == value, f"the model must record the setting {name}={value!r}"
+    for name in ("words", "total_words", "seconds"):
+        value = model.record.get(name)
+        assert isinstance(value, int | float), f"the record must hold {name!r}, a number, got {value!r}"
     assert model.record.get("seed") == 7, f"the record must hold seed 7, got {model.record.get('seed')!r}"
 
 
@@ -143,11 +167,11 @@ def check_saved(model: Model) -> None:
             np.testing.assert_array_equal(loaded.tables[name], table)
 
 
-def check_composing(trainer: type, model: Model) -> None:
+def check_composing(trainer: type[Trainer], model: Model) -> None:
     """Assert that a model that composes vectors still does after loading, by the `composer` of its trainer."""
     if model.composer is None:
         return
-    composer, texts = getattr(trainer, "composer", None), [*SYNONYMS, "kitties"]
+    composer, texts = trainer.composer, [*SYNONYMS, "kitties"]
     assert composer is not None, f"{trainer.__name__} must have the attribute composer, as its model does"
     rows = np.asarray(model.compose(texts))
     assert rows.shape == (len(texts), model.vectors.dim), f"compose must return a row for each text, got {rows.shape}"
@@ -196,3 +220,30 @@ def check_resumed(trainer: Any, model: Model) -> None:
         assert final_tables[name].tobytes() == table.tobytes(), (
             f"a resumed run must end with the same {name} to the last bit"
         )
+
+
+def check_frozen(trainer: Trainer, model: Model) -> None:
+    """Assert that frozen vectors do not change, unless the trainer declares that it cannot freeze any."""
+    if not trainer.can_freeze:
+        return
+    options = RunOptions(init=InitFrom(model.vectors, freeze=True))
+    again = one_epoch(trainer).train(synonym_corpus(), threads=1, seed=7, run_options=options)
+    assert again.vectors.matrix.tobytes() == model.vectors.matrix.tobytes(), (
+        "frozen vectors must not change: let the kernel skip the rows of buffers.frozen, or add 'freeze' to unsupported"
+    )
+
+
+def check_continued(trainer: Trainer, model: Model) -> None:
+    """Assert that a model can be trained further, unless the trainer declares that it cannot."""
+    if not trainer.can_continue:
+        return
+    options = RunOptions(continued=model)
+    again = one_epoch(trainer).train(synonym_corpus(), threads=1, seed=7, run_options=options)
+    assert list(again.vectors.words) == list(model.vectors.words), "continued training must keep all words in order"
+    assert np.isfinite(again.vectors.matrix).all(), "the vectors of continued training must be finite"
+
+
+def one_epoch(trainer: Trainer) -> Trainer:
+    """The same trainer with one epoch."""
+    settings = {field.name: getattr(trainer, field.name) for field in dataclasses.fields(trainer)}
+    return type(trainer)(**settings | ({"epochs": 1} if "epochs" in settings else {}))

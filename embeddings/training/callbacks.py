@@ -31,6 +31,8 @@ class EpochEnd:
     loss: float | None
     make_model: "Callable[[], Model]"
     stop_requested: bool = field(default=False, init=False)
+    save_requested: bool = field(default=False, init=False)
+    rollback_factor: float | None = field(default=None, init=False)
 
     @cached_property
     def model(self) -> "Model":
@@ -40,6 +42,14 @@ class EpochEnd:
     def stop(self) -> None:
         """End the run here."""
         self.stop_requested = True
+
+    def save_tables(self) -> None:
+        """Keep a copy of the tables as they are now, in memory and in checkpoints, in place of an earlier copy."""
+        self.save_requested = True
+
+    def roll_back(self, factor: float) -> None:
+        """Continue from the tables that `save_tables` kept, with the scheduled learning rate times this factor."""
+        self.rollback_factor = factor
 
 
 @dataclass(frozen=True)

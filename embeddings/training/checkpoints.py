@@ -32,12 +32,13 @@ from embeddings.training.checkpoint_interval import AUTO, Interval
 from embeddings.training.progress import Progress
 from embeddings.training.run_log_reader import is_number
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 RECORD, TENSORS = "checkpoint.json", "tensors.safetensors"
 NAME = "words-{:015d}"
 NAME_PATTERN = "words-" + "[0-9]" * 15  # for glob; specific enough not to match other folders
 PARTIAL_SUFFIX = ".partial"
 MAX_VALUE_LENGTH = 100  # characters of a value in a message
+MAX_COUNT = 1e15  # of words, steps, seconds, or a sum of losses, of one thread
 BYTES_PER_SECOND = 5e8  # assumed for the cost of the first checkpoint
 
 
@@ -109,7 +110,7 @@ class Checkpoints:
         """The last checkpoint, with read-only memory-mapped arrays; None if there is none."""
         paths = self.paths()
         try:
-            return RunState(*read_record(paths[-1]), tensors.load(paths[-1] / TENSORS)) if paths else None
+            return read_state(paths[-1]) if paths else None
         except FormatError as error:
             raise unusable(self, str(error)) from None
 
@@ -192,6 +193,16 @@ def unusable(checkpoints: Checkpoints, reason: str) -> CheckpointError:
     return CheckpointError(f"cannot use the last checkpoint, {last}: {reason}{advice}")
 
 
+def read_state(path: Path) -> RunState:
+    """The checkpoint in a folder, with read-only memory-mapped arrays."""
+    state = RunState(*read_record(path), tensors.load(path / TENSORS))
+    for name, array in state.arrays.items():
+        is_tally = name.startswith("thread.") and name.endswith(".tally") and array.dtype.kind == "f"
+        if is_tally and not (np.abs(array) <= MAX_COUNT).all():
+            raise FormatError(f"{path / TENSORS} is broken: a number of {name} is not finite or out of range")
+    return state
+
+
 def read_record(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """The fingerprint and the values of the checkpoint in a folder."""
     record = path / RECORD
@@ -205,7 +216,27 @@ def read_record(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     fingerprint, values = content.get("fingerprint"), content.get("values")
     if not isinstance(fingerprint, dict) or not isinstance(values, dict):
         raise FormatError(f"{record} is broken: its fingerprint or values are missing")
+    try:
+        check_tally(values.get("tally", {}))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise FormatError(f"{record} is broken: its tally cannot be that of a run: {error}") from None
     return fingerprint, values
+
+
+def check_tally(tally: Any) -> None:
+    """Raise TypeError, ValueError or OverflowError for numbers that `Tally.state` cannot have returned."""
+    if type(tally) is not dict or type(tally.get("epoch_sums", [])) is not list:
+        raise TypeError("it is not a record of counts")
+    losses = {f"epoch_sums[{number}]": sums for number, sums in enumerate(tally.get("epoch_sums", []))}
+    losses["sums"] = tally.get("sums", [])
+    counts = {name: tally.get(name, 0) for name in ("seconds", "words", "steps")}
+    for name, value in {**losses, **counts}.items():
+        numbers = np.array(value, np.float64)
+        lowest = 0 if name in counts else -MAX_COUNT
+        if not ((numbers >= lowest) & (numbers <= MAX_COUNT)).all():
+            raise ValueError(f"a number of its {name} is not finite or out of range")
+        if name in losses and numbers.size and numbers.shape[1:] != (2,):
+            raise ValueError(f"its {name} have the shape {numbers.shape}")
 
 
 def check_same_run(folder: Path, saved: Mapping[str, Any], fingerprint: Mapping[str, Any]) -> None:

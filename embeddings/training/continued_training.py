@@ -2,10 +2,11 @@
 
 The counts of old and new text are added; the sums determine the noise distribution and subsampling. All old words stay.
 Words of the new text are added if they occur `min_count` times there. Rows of old words keep their values at their new
-positions; tables without a row for each word (n-gram buckets, position weights) are copied whole. New words, and the
-documents of the new text, start at random. The learning rate starts again from its initial value.
+positions; other tables are copied whole or start again, as the trainer declares them. New words, and the documents of
+the new text, start at random. The learning rate starts again from its initial value.
 """
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,22 +16,21 @@ from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.remapping import remap
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, FormatError, SettingError
-from embeddings.kernels.row_operations import padded
 from embeddings.models.model import Model
+from embeddings.models.parameters import VECTORS, Arrays
+from embeddings.models.table import Table
 from embeddings.models.text_settings import PHRASES
 from embeddings.support.arrow_arrays import to_arrow, to_string_array
 from embeddings.support.cache_folder import cache_folder
-from embeddings.training.parameters import parameter_arrays
 
 if TYPE_CHECKING:
     from embeddings.corpora.corpus import Corpus
-    from embeddings.training.task import Task
+    from embeddings.training.plan import Plan
+    from embeddings.training.trainer import Trainer
+    from embeddings.training.training_data import TrainingData
 
-SHARED_TABLES = ("ngrams", "positions")  # tables without a row for each word
-NEW_TABLES = ("documents",)
-FIXED_SETTINGS = ("dim", "min_n", "max_n")  # old rows depend on them
+OBJECTIVE_SETTINGS = ("objective", "nce_normalizer", "tree", "cutoffs")  # the tables of a model depend on them
 TEXT_SETTINGS = ("tokenizer", "case")  # the words of a corpus depend on them
-EMPTY_ROW = "nothing"  # in some models, the row after those of words
 
 
 def check_model(model: Any) -> None:
@@ -39,17 +39,18 @@ def check_model(model: Any) -> None:
         raise SettingError(f"expected a Model, such as embeddings.load_model returns, got {model!r:.80}")
 
 
-def check(model: Model, trainer: str, settings: Any) -> None:
+def check(model: Model, trainer: "Trainer") -> None:
     """Refuse a model that a trainer with these settings cannot continue."""
-    if model.name != trainer:
-        raise SettingError(f"cannot continue training a {model.name} model with trainer {trainer}")
-    if not getattr(settings, "can_continue", True):
-        raise SettingError(f"{trainer} models cannot be trained further: their vocabulary comes from one text")
-    for name in FIXED_SETTINGS:
-        old, new = model.settings.get(name), getattr(settings, name, None)
-        if old != new:
-            raise SettingError(f"{name} must be {old}, as in the model, got {new}")
-    max_vocab = getattr(settings, "max_vocab", None)
+    if model.name != trainer.trainer_name:
+        raise SettingError(f"cannot continue training a {model.name} model with trainer {trainer.trainer_name}")
+    if not trainer.can_continue:
+        raise SettingError(f"{model.name} models cannot be trained further with these settings")
+    settings = asdict(trainer)
+    for name in (*trainer.fixed_settings, *[name for name in OBJECTIVE_SETTINGS if name in settings]):
+        old = model.settings.get(name, settings[name])
+        if old != settings[name]:
+            raise SettingError(f"{name} must be {old}, as in the model, got {settings[name]}")
+    max_vocab = settings.get("max_vocab")
     if max_vocab is not None and max_vocab < len(model.vocabulary):
         raise SettingError(
             f"max_vocab must be at least {len(model.vocabulary)}, the model's vocabulary size, got {max_vocab}"
@@ -76,9 +77,10 @@ def check_corpus(model: Model, corpus: "Corpus") -> None:
         )
 
 
-def extend_corpus(model: Model, encoded: EncodedCorpus, settings: Any) -> EncodedCorpus:
+def extend_corpus(model: Model, encoded: EncodedCorpus, settings: "Trainer") -> EncodedCorpus:
     """The new text encoded with the extended vocabulary, in a temporary folder."""
-    limits = {"min_count": settings.min_count, "max_vocab": settings.max_vocab}
+    values = asdict(settings)
+    limits = {"min_count": values.get("min_count", 1), "max_vocab": values.get("max_vocab")}
     vocabulary = extend_vocabulary(model.vocabulary, encoded.vocabulary, **limits)
     with new_folder(cache_folder("corpora")) as folder:
         remap(encoded, vocabulary, folder)
@@ -103,36 +105,41 @@ def rows_in(old: Vocabulary, new: Vocabulary) -> np.ndarray:
     return np.asarray(rows.fill_null(-1), np.int64)
 
 
-def apply(model: Model, task: "Task", tables: Any) -> int:
+def apply(model: Model, data: "TrainingData", plan: "Plan", arrays: Arrays) -> int:
     """Copy the tables of the model into those of a new run; returns the number of old words."""
-    old_rows = rows_in(model.vocabulary, task.vocabulary)
+    old_rows = rows_in(model.vocabulary, data.vocabulary)
     new_rows = np.flatnonzero(old_rows >= 0)
     if not len(new_rows):
         raise CorpusError("the corpus and the model have no word in common")
-    for name, table in parameter_arrays(tables).items():
-        saved = model.tables.get(name, model.vectors.matrix if name == "words" else None)
-        if name in NEW_TABLES or (saved is None and name in SHARED_TABLES):
+    for name, table in plan.tables.items():
+        if table.continuation == "refuse":
+            raise SettingError(
+                f"{model.name} models cannot be trained further: their table {name!r} belongs to one text"
+            )
+        if table.continuation == "restart":
             continue
-        if saved is None:
+        saved = saved_table(model, plan.saved_name(name))
+        if saved is None and table.continuation == "grow":
             raise FormatError(f"the {model.name} model has no table {name!r}, so it cannot be trained further")
-        if name in SHARED_TABLES:
-            copy_rows(name, table, saved, slice(None), slice(None))
-            continue
-        copy_rows(name, table, saved, new_rows, old_rows[new_rows], words=len(model.vocabulary))
-        empty = model.tables.get(EMPTY_ROW)
-        if empty is not None and len(table) == len(task.vocabulary) + 1:
-            table[-1, : empty.shape[-1]] = empty[0]
+        if saved is not None and table.continuation == "grow":
+            check_shape(name, table, saved, len(model.vocabulary))
+            table.set_rows(arrays[name], new_rows, saved[old_rows[new_rows]])
+        elif saved is not None:
+            check_shape(name, table, saved, table.rows)
+            table.set_rows(arrays[name], slice(None), saved)
     return len(new_rows)
 
 
-def copy_rows(
-    name: str, table: np.ndarray, saved: np.ndarray, to_rows: Any, from_rows: Any, *, words: int | None = None
-) -> None:
-    """Copy rows of a saved table, (rows, dim) or (rows, slots, dim), to one in training; `words` rows are expected."""
-    dim, slots = saved.shape[-1], saved.shape[1] if saved.ndim == 3 else 1
-    flat = table.reshape(-1, padded(dim))
-    rows = len(flat) // slots
-    fits = len(saved) == (rows if words is None else words) and len(flat) == rows * slots and saved.ndim in (2, 3)
-    if not fits or (words is not None and rows <= int(np.max(to_rows))):
-        raise FormatError(f"the model's table {name!r} of shape {saved.shape} does not fit the settings of this run")
-    flat.reshape(rows, slots, padded(dim))[to_rows, :, :dim] = saved.reshape(len(saved), slots, dim)[from_rows]
+def saved_table(model: Model, name: str | None) -> np.ndarray | None:
+    """A table of a model by the name it is saved as, or the vectors."""
+    return model.vectors.matrix if name == VECTORS else model.tables.get(name or "")
+
+
+def check_shape(name: str, table: Table, saved: np.ndarray, rows: int) -> None:
+    """Refuse a saved table that does not have this many items of the declared shape."""
+    expected = (rows, *table.saved_shape[1:])
+    if saved.shape != expected or saved.dtype != np.float32:
+        raise FormatError(
+            f"the model's table {name!r} does not fit the settings of this run: expected float32 {expected}, "
+            f"got {saved.dtype} {saved.shape}"
+        )

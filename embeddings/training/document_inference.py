@@ -15,21 +15,24 @@ from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.reading.sources import Texts
 from embeddings.corpora.remapping import id_mapping
 from embeddings.errors import FormatError, NoWordsError, SettingError
+from embeddings.kernels import compile_process
 from embeddings.kernels.block import new_block
 from embeddings.kernels.infer_documents import Inference, new_state
 from embeddings.kernels.random_numbers import thread_keys
 from embeddings.kernels.row_operations import padded
 from embeddings.kernels.step_buffers import StepBuffers
+from embeddings.learning_rates import LINEAR
 from embeddings.models.document_vectors import as_list
 from embeddings.models.model import Model
+from embeddings.models.parameters import Arrays, zero_rows
 from embeddings.models.text_settings import check_same_text_settings, corpus_settings
+from embeddings.objectives.objective import Objective
 from embeddings.settings import check_value
 from embeddings.training.hogwild import run_threads
-from embeddings.training.parameters import zero_rows
-from embeddings.training.task import block_source, check_threads_and_seed
+from embeddings.training.training_data import block_source, check_threads_and_seed
 
 Report = Callable[[int, int], object]  # called with the number of documents done, and the total
-Scratch = tuple[Any, Any, StepBuffers, Inference, np.ndarray]  # block, tables, buffers, inference, random counter
+Scratch = tuple[Any, Any, StepBuffers, Inference, np.ndarray]  # block, operands, buffers, inference, random counter
 WORDS_IN_MEMORY = 1 << 22
 DOCUMENTS_PER_TURN = 64  # that a thread takes at a time
 
@@ -40,16 +43,22 @@ class DocumentInferencer:
 
     Arguments:
         settings: the trainer of the model, ParagraphDBOW or ParagraphDM.
-        kernel: `kernel(rows, source, block, tables, buffers, inference, rng)`, such as
+        noise_weights: the distribution of random words, (vocabulary,).
+        noise: random words drawn for each window.
+        buffers: makes the step buffers of one thread.
+        kernel: `kernel(rows, source, block, operands, buffers, inference, rng)`, such as
             `embeddings.plugins.paragraph_dbow.infer`.
-        tables: makes the tables of a thread, given its document row (1, padded dim).
+        operands: makes what a thread works on, given its document row (1, padded dim).
         shrink: draw the size of each window.
     """
 
     model: Model
     settings: Any
+    noise_weights: np.ndarray
+    noise: int
+    buffers: Callable[[], StepBuffers]
     kernel: Callable[..., None]
-    tables: Callable[[np.ndarray], Any]
+    operands: Callable[[np.ndarray], Any]
     shrink: bool
 
     def __call__(
@@ -89,11 +98,13 @@ class DocumentInferencer:
         self, encoded: EncodedCorpus, unit: DocumentUnit, epochs: int, seed: int, threads: int, report: Report | None
     ) -> np.ndarray:
         """The vectors of the documents of an encoded corpus, (documents, dim); a document is a `unit` of its text."""
+        compile_process.wait()
         documents = corpus_documents(encoded, unit)
         settings, new_ids = self.settings, id_mapping(encoded.vocabulary, self.model.vocabulary)
         vectors = np.zeros((len(documents.rows), settings.dim), np.float32)
         key = thread_keys(seed, 1)[0]
-        empty = block_source(settings, self.model.vocabulary, np.empty(0, np.int32), np.zeros(1, np.int64))
+        no_text = np.empty(0, np.int32), np.zeros(1, np.int64)
+        empty = block_source(settings, self.model.vocabulary, *no_text, self.noise_weights)
         empty = empty._replace(shrink_window=self.shrink)
         for first, last in document_ranges(documents.borders):
             borders = documents.borders[first : last + 1]
@@ -108,16 +119,16 @@ class DocumentInferencer:
                 if report is not None:
                     report(first + done, len(vectors))
 
-            rates = settings.learning_rate, settings.final_learning_rate
+            rates = settings.learning_rate, settings.final_learning_rate_of(LINEAR)
             inference = Inference(key, epochs, *rates, settings.dim, new_state())
             run_shared(work, last - first, threads, lambda inference=inference: self.scratch(inference), report_done)  # type: ignore[misc]
         return vectors
 
     def scratch(self, inference: Inference) -> Scratch:
         """The working memory of one thread."""
-        block = new_block(self.settings.window, self.settings.noise, documents=True)
-        tables, inference = self.tables(zero_rows(1, self.settings.dim)), inference._replace(state=new_state())
-        return block, tables, self.settings.new_buffers(), inference, np.zeros(2, np.uint64)
+        block = new_block(self.settings.window, self.noise, documents=True)
+        operands, inference = self.operands(zero_rows(1, self.settings.dim)), inference._replace(state=new_state())
+        return block, operands, self.buffers(), inference, np.zeros(2, np.uint64)
 
 
 def run_shared(
@@ -162,6 +173,17 @@ def recorded_settings(trainer: type, model: Model) -> Any:
         problem = f"the setting dim is {settings.dim}, but its vectors have {model.vectors.dim} dimensions"
         raise FormatError(f"the {model.name} model is broken: {problem}")
     return settings
+
+
+def objective_tables(model: Model, objective: Objective, others: Arrays | None = None) -> Arrays:
+    """The tables of a model's objective as kernels read them, except for `others` that are already at hand."""
+    arrays = dict(others or {})
+    for name, table in objective.tables().items():
+        if name in arrays:
+            continue
+        rows = padded_table(model, name, table.saved_shape)
+        arrays[name] = rows.reshape(table.rows, -1) if table.is_concatenated else rows
+    return arrays
 
 
 def padded_table(model: Model, name: str, shape: tuple[int, ...]) -> np.ndarray:

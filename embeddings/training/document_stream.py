@@ -1,4 +1,4 @@
-"""Documents in training: their initial vectors, and the windows that threads read."""
+"""Documents in training: their table of vectors."""
 
 import os
 import tempfile
@@ -8,35 +8,31 @@ import numpy as np
 
 from embeddings.corpora.documents import Documents
 from embeddings.errors import OutputError
-from embeddings.kernels.block import new_block
 from embeddings.kernels.line_operations import mark_documents_with_words
 from embeddings.kernels.row_operations import padded
+from embeddings.models.initializers import Initializer
+from embeddings.models.table import Table
 from embeddings.support.cache_folder import cache_folder
-from embeddings.training.parameters import random_rows, zero_rows
-from embeddings.training.worker import BlockStream
 
 if TYPE_CHECKING:
-    from embeddings.training.task import Task
+    from embeddings.training.training_data import TrainingData
 
 MAX_MEMORY_BYTES = 1 << 30  # a larger table of documents is mapped from a file
 
 
-def initial_document_table(task: "Task", documents: Documents) -> np.ndarray:
-    """Initial document vectors, float32 (count, padded dim): random, zeros for documents without a known word."""
-    rows, dim, width = documents.count, task.settings.dim, padded(task.settings.dim)
-    is_large = 4 * rows * width > MAX_MEMORY_BYTES
-    zeros = memory_mapped_zeros(rows, width) if is_large else zero_rows(rows, width)
-    table, has_words = random_rows(rows, dim, task.seed + 2**32, zeros), np.zeros(rows, np.bool_)
-    ids = np.asarray(task.encoded.ids)
-    mark_documents_with_words(ids, documents.borders, documents.rows, len(task.vocabulary), has_words)
-    table[~has_words] = 0
-    return table
+def document_table(data: "TrainingData", documents: Documents, dim: int, init: Initializer) -> Table:
+    """The table of document vectors: initialised by `init`, zeros for documents without a known word."""
 
+    def initialize(table: np.ndarray, dim: int, seed: int) -> None:
+        has_words = np.zeros(len(table), np.bool_)
+        ids = np.asarray(data.encoded.ids)
+        mark_documents_with_words(ids, documents.borders, documents.rows, len(data.vocabulary), has_words)
+        init(table, dim, seed)
+        table[~has_words] = 0
 
-def document_windows(task: "Task", documents: Documents, *, noise: int, shrink: bool) -> BlockStream:
-    """Context windows within documents, with `noise` negative samples each; `shrink` draws the size of each window."""
-    source = task.source()._replace(lines=documents.borders, document_rows=documents.rows, shrink_window=shrink)
-    return BlockStream(source, lambda: new_block(source.window, noise, documents=True))
+    rows, is_large = documents.count, 4 * documents.count * padded(dim) > MAX_MEMORY_BYTES
+    zeros = (lambda: memory_mapped_zeros(rows, padded(dim))) if is_large else None
+    return Table(rows=rows, dim=dim, axis="documents", init=initialize, seed=2**32, zeros=zeros)
 
 
 def memory_mapped_zeros(rows: int, width: int) -> np.ndarray:

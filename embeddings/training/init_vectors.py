@@ -10,7 +10,7 @@ Initialised rows are trained, or frozen: their updates are redirected to a row t
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,20 +21,13 @@ from embeddings.errors import SettingError
 from embeddings.models.loading import load
 from embeddings.models.model import Model
 from embeddings.settings import check_value
-from embeddings.training.parameters import parameter_arrays
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
-    from embeddings.training.task import Task
+    from embeddings.training.trainer import Trainer
+    from embeddings.training.training_data import TrainingData
 
-WORDS = "words"  # the table that is initialised
 Duplicates = Literal["most-frequent", "average", "exact"]
-ROWS = {  # by `word_rows` of the trainer: whether these rows can be initialised, and whether they can be frozen
-    "vectors": (True, True),
-    "outputs": (True, False),
-    "parts": (True, False),
-    "sums": (False, False),
-}
 
 
 @dataclass(frozen=True)
@@ -75,22 +68,20 @@ class InitFrom:
         """What identifies it in the fingerprint of a run."""
         return {"vectors": self.source_vectors.fingerprint, "duplicates": self.duplicates, "freeze": self.freeze}
 
-    def check(self, trainer: str, settings: Any) -> None:
+    def check(self, trainer: "Trainer") -> None:
         """Refuse what a trainer with these settings cannot start from."""
-        can_init, can_freeze = ROWS[getattr(settings, "word_rows", "vectors")]
-        if not can_init:
-            raise SettingError(f"{trainer} cannot start from vectors: its vectors are sums over subword units")
-        if self.freeze and not can_freeze:
-            raise SettingError(f"{trainer} cannot freeze word vectors: they are computed from several rows")
-        if self.source_vectors.dim != settings.dim:
-            raise SettingError(
-                f"dim must be {self.source_vectors.dim}, as in the vectors to start from, got {settings.dim}"
-            )
+        name, dim = trainer.trainer_name, asdict(trainer).get("dim")
+        if not trainer.can_init:
+            raise SettingError(f"{name} cannot start from pretrained vectors with these settings")
+        if self.freeze and not trainer.can_freeze:
+            raise SettingError(f"{name} cannot freeze word vectors with these settings")
+        if self.source_vectors.dim != dim:
+            raise SettingError(f"dim must be {self.source_vectors.dim}, as in the vectors to start from, got {dim}")
 
-    def apply(self, task: "Task", tables: Any) -> np.ndarray:
+    def apply(self, data: "TrainingData", table: np.ndarray) -> np.ndarray:
         """Copy the vectors into the table of words; returns a mask of the initialised rows, bool (rows,)."""
-        words, table = task.vocabulary.words, parameter_arrays(tables)[WORDS]
-        is_lower = task.encoded.meta["settings"].get("case") != "keep"
+        words = data.vocabulary.words
+        is_lower = data.encoded.meta["settings"].get("case") != "keep"
         rows, matrix = match_rows(self.source_vectors, words, self.duplicates, lower_case if is_lower else str)
         if not len(rows):
             raise SettingError(f"none of the {len(words)} words of the corpus has a vector to start from")

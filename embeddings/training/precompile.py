@@ -2,16 +2,21 @@
 
 import dataclasses
 import typing
+from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
+from importlib import import_module
 from itertools import combinations
+from pathlib import Path
 from typing import Any, Literal
 
 from embeddings import registry
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.phrases.phrase_list import PhraseList
 from embeddings.errors import EmbeddingsError, SettingError
-from embeddings.kernels.compile_monitor import monitor
+from embeddings.kernels.compile_monitor import kernel_owner
+from embeddings.kernels.compile_time import compile_time
+from embeddings.kernels.jit import ENTRY_POINTS, cached_versions
 from embeddings.models.model import Model
 from embeddings.settings import field_types, split_optional
 from embeddings.training.train import train
@@ -22,6 +27,10 @@ CORPORA: list[dict[str, Any]] = [  # settings of the text that trainers may requ
     {},
     {"phrases": PhraseList(PHRASES), "phrase_mode": "alternate"},
     {"tokenizer": "codepoints"},
+]
+SHARED_MODULES = [  # that have kernels and are imported when they are used
+    "embeddings.corpora.encoder",
+    *(f"embeddings.indexes.{name}" for name in ("block_products", "hamming", "hyperplanes", "shortlist")),
 ]
 SMALL = {"dim": 8, "min_count": 1, "epochs": 1, "buckets": 100, "min_phrases": 1, "fit_epochs": 1}
 
@@ -42,7 +51,7 @@ def precompile(name: str) -> float:
     trainer = registry.load("trainer", name)
     names = {field.name for field in dataclasses.fields(trainer)}
     small = {key: value for key, value in SMALL.items() if key in names}
-    before = monitor.seconds
+    before = compile_time.seconds
     precompile_text()
     for number, choice in enumerate(choices(trainer)):
         try:
@@ -50,7 +59,7 @@ def precompile(name: str) -> float:
         except EmbeddingsError as error:
             if number == 0:
                 raise SettingError(f"cannot compile {name} ahead of time: {error}") from error
-    return monitor.seconds - before
+    return compile_time.seconds - before
 
 
 def precompile_text() -> None:
@@ -82,13 +91,14 @@ def alternatives(trainer: type) -> dict[str, list[Any]]:
 
 
 def train_small(name: str, settings: dict[str, Any]) -> Model:
-    """A model of a tiny text, read as the trainer requires."""
+    """A model of a tiny text, read as the trainer requires, trained by two threads, which keep copies of rows."""
+    threads = min(2, registry.load("trainer", name).max_threads or 2)
     for corpus in CORPORA[:-1]:
         try:
-            return train(name, Corpus(LINES, **corpus), threads=1, **settings)
+            return train(name, Corpus(LINES, **corpus), threads=threads, **settings)
         except EmbeddingsError:
             continue
-    return train(name, Corpus(LINES, **CORPORA[-1]), threads=1, **settings)
+    return train(name, Corpus(LINES, **CORPORA[-1]), threads=threads, **settings)
 
 
 def use_model(model: Model) -> None:
@@ -100,3 +110,27 @@ def use_model(model: Model) -> None:
         model.compose(["unseen"])
     with suppress(EmbeddingsError):
         model.infer(LINES[:1], threads=1)
+
+
+def compiled_parts() -> list[dict[str, Any]]:
+    """What is compiled for this machine and these sources: for each part, its kernels, their versions and size.
+
+    A part is a trainer, or something that trainers share. A kernel has a version for each combination of types that it
+    was called with.
+    """
+    deque(registry.load_all("trainer"), maxlen=0)
+    deque(map(import_module, SHARED_MODULES), maxlen=0)
+    parts: dict[str, dict[str, Any]] = {}
+    for kernel in ENTRY_POINTS:
+        name, files = kernel_owner(kernel.py_func.__module__), cached_versions(kernel).values()
+        part = parts.setdefault(name, {"part": name, "kernels": 0, "compiled": 0, "versions": 0, "bytes": 0})
+        part["kernels"] += 1
+        part["compiled"] += bool(files)
+        part["versions"] += len(files)
+        part["bytes"] += sum(file_size(Path(kernel._cache.cache_path, file)) for file in files)
+    return sorted(parts.values(), key=lambda part: str(part["part"]))
+
+
+def file_size(path: Path) -> int:
+    """The size of a file; 0 if there is none."""
+    return path.stat().st_size if path.exists() else 0

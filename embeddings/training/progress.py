@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from embeddings.kernels.compile_time import compile_time
 from embeddings.settings import Schedule
 
 
@@ -16,12 +17,14 @@ class Progress:
     """The state of a training run, as passed to `report` and callbacks.
 
     Arguments:
-        words: words of the corpus read so far, over all epochs; `total` is the number to read.
+        words: words of the corpus read so far, over all epochs; `total` is the number to read. A trainer that reads
+            something else counts that; `unit` is its name.
         epoch: the current epoch, 1 to `epochs`.
         learning_rate: the current learning rate; it falls block by block, of about 8,000 words or fewer.
-        loss: the mean negative-sampling loss (natural logarithm) since the last report, over the pairs of input and
-            positive in one of every 64 windows; None if no window was sampled.
+        loss: the mean loss of an example (natural logarithm) since the last report, over the examples in one of every
+            64 steps; None if no step was sampled. An example is an input with a word to predict.
         seconds: time since the start.
+        loss_is_estimate: whether the objective only estimates the loss over all words, from a sample of them.
     """
 
     words: int
@@ -31,6 +34,8 @@ class Progress:
     learning_rate: float
     loss: float | None
     seconds: float
+    unit: str = "words"
+    loss_is_estimate: bool = False
 
     @property
     def share(self) -> float:
@@ -53,12 +58,18 @@ class Progress:
         """Time left, speed, loss, learning rate and epoch, in one line."""
         loss = "-" if self.loss is None else f"{self.loss:.4f}"
         return (
-            f"{clock(self.seconds_left)} left  {self.words_per_second / 1e6:.2f} M words/s  loss {loss}  "
+            f"{clock(self.seconds_left)} left  {self.words_per_second / 1e6:.2f} M {self.unit}/s  "
+            f"{loss_name(self.loss_is_estimate)} {loss}  "
             f"learning rate {self.learning_rate:.5f}  epoch {self.epoch}/{self.epochs}"
         )
 
     def __str__(self) -> str:
         return f"{100 * self.share:3.0f} %  {self.details}"
+
+
+def loss_name(is_estimate: bool) -> str:
+    """What a loss is called in reports."""
+    return "loss (estimate)" if is_estimate else "loss"
 
 
 def clock(seconds: float) -> str:
@@ -78,66 +89,78 @@ class Tally:
 
     threads: int
     schedule: Schedule
-    corpus_words: int
+    units: int  # that an epoch reads
+    unit: str = "words"
+    loss_is_estimate: bool = False
     started: float = field(default_factory=perf_counter)
 
     def __post_init__(self) -> None:
+        self.learning_rate_factor = 1.0
         self.words = np.zeros(self.threads, np.int64)
         self.steps = np.zeros(self.threads)  # training steps done
-        # of each epoch begun, per thread: the sum of sampled losses, and the number of pairs
+        self.compiled_before = compile_time.seconds
+        # of each epoch begun, per thread: the sum of sampled losses, and the number of examples
         self.epoch_sums: list[list[np.ndarray]] = [[] for _ in range(self.threads)]
         self.sums, self.reported_sums = np.zeros((self.threads, 2)), np.zeros(2)
 
     @property
     def total(self) -> int:
-        """Words to read over all epochs."""
-        return self.corpus_words * self.schedule.epochs
+        """Units to read over all epochs."""
+        return self.units * self.schedule.epochs
 
     @property
     def done(self) -> int:
-        """Words read so far by all threads."""
+        """Units read so far by all threads."""
         return int(self.words.sum())
 
     @property
     def learning_rate(self) -> float:
         """The current learning rate."""
-        return self.schedule.learning_rate_at(self.done, self.total)
+        return self.schedule.learning_rate_at(self.done, self.total) * self.learning_rate_factor
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of training so far, without compilation."""
+        return perf_counter() - self.started - (compile_time.seconds - self.compiled_before)
 
     def progress(self) -> Progress:
         """A report; its loss is the mean since the last report."""
         sums: np.ndarray = self.sums.sum(axis=0)
         with np.errstate(invalid="ignore"):  # infinite if the model diverged
-            loss, pairs = sums - self.reported_sums
-        if pairs > 0:
+            loss, examples = sums - self.reported_sums
+        if examples > 0:
             self.reported_sums = sums
         return Progress(
             words=self.done,
             total=self.total,
-            epoch=min(self.done // self.corpus_words + 1, self.schedule.epochs),
+            epoch=min(self.done // self.units + 1, self.schedule.epochs),
             epochs=self.schedule.epochs,
             learning_rate=self.learning_rate,
-            loss=float(loss / pairs) if pairs > 0 else None,
-            seconds=perf_counter() - self.started,
+            loss=float(loss / examples) if examples > 0 else None,
+            seconds=self.seconds,
+            unit=self.unit,
+            loss_is_estimate=self.loss_is_estimate,
         )
 
     def begin_epoch(self, thread: int) -> None:
         """Count a thread's loss for its next epoch from now on."""
         self.epoch_sums[thread].append(np.zeros(2))
 
-    def add(self, thread: int, loss: float, pairs: float) -> None:
-        """Add a sum of losses over a number of pairs."""
-        self.epoch_sums[thread][-1] += loss, pairs
-        self.sums[thread] += loss, pairs
+    def add(self, thread: int, loss: float, examples: float) -> None:
+        """Add a sum of losses over a number of examples."""
+        self.epoch_sums[thread][-1] += loss, examples
+        self.sums[thread] += loss, examples
 
     def losses(self) -> list[float | None]:
-        """The mean loss of each epoch begun; None if no window was sampled."""
+        """The mean loss of each epoch begun; None if no step was sampled."""
         epochs = [np.sum(sums, axis=0) for sums in zip_longest(*self.epoch_sums, fillvalue=np.zeros(2))]
-        return [float(loss / pairs) if pairs > 0 else None for loss, pairs in epochs]
+        return [float(loss / examples) if examples > 0 else None for loss, examples in epochs]
 
     def state(self) -> dict[str, Any]:
         """The counts as JSON values; floats are exact."""
         return {
-            "seconds": perf_counter() - self.started,
+            "seconds": self.seconds,
+            "learning_rate_factor": self.learning_rate_factor,
             "words": self.words.tolist(),
             "steps": self.steps.tolist(),
             "sums": self.sums.tolist(),
@@ -146,7 +169,8 @@ class Tally:
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue counting from saved counts; the time in between does not count."""
-        self.started = perf_counter() - state["seconds"]
+        self.started, self.compiled_before = perf_counter() - state["seconds"], compile_time.seconds
+        self.learning_rate_factor = float(state["learning_rate_factor"])
         self.words[:], self.steps[:], self.sums[:] = state["words"], state["steps"], state["sums"]
         self.epoch_sums = [[np.array(sums) for sums in epochs] for epochs in state["epoch_sums"]]
         self.reported_sums = self.sums.sum(axis=0)

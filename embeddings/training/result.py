@@ -1,19 +1,25 @@
 """The end of a run: a model with the record of its training, an interrupt, or an overflow."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from embeddings import registry
 from embeddings.corpora.phrases.phrase_table import merge_phrase_tables
 from embeddings.errors import EmbeddingsError
-from embeddings.models.model import Model
+from embeddings.models.model import Model, package_versions
+from embeddings.models.parameters import VECTORS, Arrays, is_finite
 from embeddings.models.text_settings import PHRASES, TEXT_SETTINGS
 from embeddings.support.logs import log
-from embeddings.training.parameters import VECTORS, Arrays, is_finite
-from embeddings.training.progress import Tally
+from embeddings.training.progress import Progress, Tally
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
-    from embeddings.training.task import Task
+    from embeddings.training.plan import Plan
+    from embeddings.training.training_data import TrainingData
+
+
+AVERAGE = "average"  # in the record of a model whose tables are averages
 
 
 class TrainingError(EmbeddingsError):
@@ -30,43 +36,70 @@ class Interrupted(KeyboardInterrupt):
 
 def overflow(name: str, tally: Tally) -> TrainingError:
     """The error for numbers that overflowed."""
-    return TrainingError(f"the {name} overflowed after {tally.done:,} words; use a lower learning_rate")
+    return TrainingError(f"the {name} overflowed after {tally.done:,} {tally.unit}; use a lower learning_rate")
 
 
-def build_model(task: "Task", arrays: Arrays, tally: Tally, composes: bool) -> Model:
-    """The model with these tables."""
+def build_model(data: "TrainingData", plan: "Plan", arrays: Arrays, tally: Tally) -> Model:
+    """The model of a run with these tables, as they are saved."""
     for name, array in arrays.items():
         if not is_finite(array):
             raise overflow(name, tally)
-    progress = tally.progress()
-    log.info("trained %s: %s of %s words, %.1f s", task.trainer, progress.words, progress.total, progress.seconds)
-    phrases, continued = task.encoded.phrases, task.run_options.continued
+    record = {
+        "steps": int(tally.steps.sum()),
+        "loss_by_epoch": tally.losses(),
+        "loss_is_estimate": tally.loss_is_estimate,
+    }
+    return new_model(data, arrays, tally.progress(), record, composes=plan.composes, tags=plan.tags)
+
+
+def new_model(
+    data: "TrainingData", arrays: Arrays, progress: Progress, record: Mapping[str, Any] | None = None, *,
+    composes: bool = True, tags: Any = None,
+) -> Model:  # fmt: skip
+    """A model with a complete record, for trainers that define `learn`.
+
+    Arguments:
+        arrays: the tables to save, float32; "vectors" (vocabulary, dim) are those of the words.
+        progress: that at the end of training.
+        record: further JSON values for the record.
+        composes: whether the model composes vectors, if its trainer has a composer.
+        tags: a pyarrow array of strings, one for each row of the table "documents".
+    """
+    numbers = data.trainer, progress.words, progress.total, progress.unit, progress.seconds
+    log.info("trained %s: %s of %s %s, %.1f s", *numbers)
+    phrases, continued = data.encoded.phrases, data.run_options.continued
     return Model(
-        task.trainer,
-        vectors=Vectors(list(task.vocabulary.words), arrays[VECTORS], counts=task.vocabulary.counts),
-        vocabulary=task.vocabulary,
-        settings=asdict(task.settings),
+        data.trainer,
+        vectors=Vectors(list(data.vocabulary.words), arrays[VECTORS], counts=data.vocabulary.counts),
+        vocabulary=data.vocabulary,
+        settings=asdict(data.settings),
         tables={name: array for name, array in arrays.items() if name != VECTORS},
-        record=training_record(task, tally),
-        composer=getattr(type(task.settings), "composer", None) if composes else None,
-        tags=task.tags,
+        record=training_record(data, progress) | dict(record or {}),
+        packages=package_versions() | registry.package_of("trainer", data.trainer),
+        composer=data.settings.composer if composes else None,
+        tags=tags,
         phrases=phrases if continued is None else merge_phrase_tables(continued.phrases, phrases),
     )
 
 
-def training_record(task: "Task", tally: Tally) -> dict[str, Any]:
+def add_compile_seconds(record: dict[str, Any], seconds: float) -> None:
+    """Add seconds of compilation before the run, such as for reading its text, to those of its record."""
+    record["compile_seconds"] = round(record.get("compile_seconds", 0) + seconds, 3)
+
+
+def training_record(data: "TrainingData", progress: Progress) -> dict[str, Any]:
     """How the model was trained."""
-    progress, meta = tally.progress(), task.encoded.meta
+    meta = data.encoded.meta
     text = {name: meta["settings"].get(name) for name in TEXT_SETTINGS}
     return {
-        "seed": task.seed,
-        "threads": task.threads,
-        "corpus": task.encoded.fingerprint,
+        "seed": data.seed,
+        "threads": data.threads,
+        "corpus": data.encoded.fingerprint,
         "text": {**text, PHRASES: meta.get(PHRASES)},
+        "unit": progress.unit,
         "words": progress.words,
         "total_words": progress.total,
         "seconds": round(progress.seconds, 3),
+        "compile_seconds": round(data.compile_seconds, 3),
         "words_per_second": round(progress.words_per_second),
-        "steps": int(tally.steps.sum()),
-        "loss_by_epoch": tally.losses(),
     }

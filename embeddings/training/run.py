@@ -1,4 +1,4 @@
-"""A training run from its first word to its last.
+"""A training run from its first unit to its last.
 
 Threads learn in segments. A segment ends at the end of the corpus, at the end of an epoch if a callback needs it, when
 a checkpoint is due, or when the user interrupts. Every thread then halts at the end of its block, and the next segment
@@ -7,84 +7,107 @@ continues from there. So the state at checkpoints, epoch ends and interrupts can
 
 from collections.abc import Callable
 from contextlib import suppress
-from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from embeddings.errors import FormatError
-from embeddings.kernels.step_buffers import StepBuffers
+from embeddings.errors import CorpusError, DeclarationError, FormatError
 from embeddings.models.model import Model
+from embeddings.models.parameters import Arrays
+from embeddings.support.mapped_files import check_mapped_files
 from embeddings.training import continued_training
+from embeddings.training.averaging import Average
 from embeddings.training.callbacks import EpochEnd, RunStart, stateful, wants_epoch_end
 from embeddings.training.checkpoints import Checkpoints, CheckpointWriter, check_same_run, unusable
 from embeddings.training.hogwild import run_threads
-from embeddings.training.parameters import Arrays, parameter_arrays
+from embeddings.training.plan import Plan
 from embeddings.training.progress import Tally
-from embeddings.training.result import Interrupted, build_model, overflow
+from embeddings.training.result import AVERAGE, Interrupted, build_model, overflow
 from embeddings.training.state import capture, restore
-from embeddings.training.worker import BlockStream, LearnBlock, Worker
-
-if TYPE_CHECKING:
-    from embeddings.training.task import Task
+from embeddings.training.training_data import TrainingData
+from embeddings.training.worker import Worker
 
 
 @dataclass(eq=False)
 class Run:
-    """One run of a task; the fields are the arguments of `Task.run`."""
+    """One run: what a trainer learns from, and its plan."""
 
-    task: "Task"
-    learn_block: LearnBlock
-    tables: Any
-    new_buffers: Callable[[], StepBuffers]
-    stream: BlockStream
-    thread_tables: Callable[[], Any]
-    final_tables: Callable[[Any], Arrays]
-    composes: bool
+    data: TrainingData
+    plan: Plan
 
     def __post_init__(self) -> None:
-        task, self.run_options = self.task, self.task.run_options
+        if not isinstance(self.plan, Plan):
+            raise DeclarationError(f"the plan of the trainer {self.data.trainer} must be a Plan, got {self.plan!r:.80}")
+        if self.plan.vocabulary is not None:
+            self.data = replace(self.data, vocabulary=self.plan.vocabulary)
+        self.plan.check_vectors(self.data.vocabulary)
+        if self.plan.stream.units < 1:
+            raise CorpusError(f"the corpus has no {self.plan.stream.unit} to learn from")
+        data, self.run_options, unit = self.data, self.data.run_options, self.plan.stream.unit
         self.callbacks = self.run_options.callbacks
         self.notes: dict[str, Any] = {}  # what the run started from, for the record
+        self.tables = self.plan.allocate(data.seed)
         frozen = self.initialize_tables()
-        Worker(self, Tally(1, task.settings, 1), 0).compile()
-        self.tally = Tally(task.threads, task.settings, task.corpus_words)
-        self.workers = [Worker(self, self.tally, thread, frozen) for thread in range(task.threads)]
+        Worker(data, self.plan, self.tables, Tally(1, data.schedule, 1), 0).compile()
+        self.tally = Tally(
+            data.threads, data.schedule, self.plan.stream.units, unit, loss_is_estimate=self.plan.loss_is_estimate
+        )
+        self.workers = [
+            Worker(data, self.plan, self.tables, self.tally, thread, frozen) for thread in range(data.threads)
+        ]
         self.epochs_reported = 0  # whose end was reported to callbacks
         self.callback_state: list[dict[str, Any]] | None = None  # before the epoch end that is being reported
         self.stopped = self.checkpoint_due = False
-        self.fingerprint = task.fingerprint() if self.run_options.checkpoints or self.callbacks else {}
+        self.saved_tables: Arrays = {}  # that callbacks can roll back to
+        self.is_rollback_due = False
+        self.average = Average(data.schedule.average_last)
+        self.fingerprint = data.fingerprint() if self.run_options.checkpoints or self.callbacks else {}
         self.writer: CheckpointWriter | None = None
 
     def initialize_tables(self) -> np.ndarray | None:
         """Copy what the run starts from into the tables; returns a mask of frozen rows of words, if any."""
-        task, tables, init = self.task, self.tables, self.run_options.init
-        words = len(task.vocabulary)
-        if self.run_options.continued is not None:
-            old = continued_training.apply(self.run_options.continued, task, tables)
+        data, init, continued = self.data, self.run_options.init, self.run_options.continued
+        words = len(data.vocabulary)
+        if continued is not None:
+            old = continued_training.apply(continued, data, self.plan, self.tables)
             self.notes = {"notes": [f"{old:,} words continue from the model, {words - old:,} are new"]}
         if init is None:
             return None
-        mask = init.apply(task, tables)
+        if self.plan.word_table not in self.tables:
+            raise DeclarationError(
+                f"the word_table of the plan, {self.plan.word_table!r}, is not a table: {self.plan.names}"
+            )
+        mask = init.apply(data, self.tables[self.plan.word_table])
         self.notes = {"notes": [f"{int(mask.sum()):,} of {words:,} words start from the given vectors"]}
         return mask if init.freeze else None
 
     def train(self) -> Model:
-        """Learn from the first word to the last; see `Task.run` for errors."""
+        """Learn from the first unit to the last, or to where the user or a callback ends it.
+
+        Raises:
+            TrainingError: a vector or the loss overflowed.
+            Interrupted: the user interrupted; its `model` holds what was learned.
+            CheckpointError: the checkpoint to resume is damaged or belongs to another run.
+            OutputError: there are checkpoints already, or they cannot be written.
+            FormatError: another program truncated a file that is being read; a checkpoint is written before.
+        """
         self.start()
         try:
-            while not self.stopped and self.epochs_reported < self.task.settings.epochs:
+            while not self.stopped and self.epochs_reported < self.data.schedule.epochs:
                 self.run_segment()
+        except FormatError:  # a file that is being read was truncated
+            self.write_checkpoint()
+            raise
         except KeyboardInterrupt:
             with suppress(KeyboardInterrupt):  # a second one: earlier checkpoints remain
                 self.write_checkpoint()
             for callback in self.callbacks:
                 callback.on_interrupt(self.tally.progress())
             raise Interrupted(self.make_model(self.tables)) from None
-        model = self.make_model(self.tables)
+        model = self.final_model()
         for callback in self.callbacks:
             model = callback.on_run_end(model) or model
         return model
@@ -95,7 +118,7 @@ class Run:
             self.resume(self.run_options.checkpoints)
             self.writer = CheckpointWriter(self.run_options.checkpoints, self.tally.done)
         for callback in self.callbacks:
-            callback.on_run_start(RunStart(self.task.trainer, self.fingerprint, self.tally.done, self.tally.total))
+            callback.on_run_start(RunStart(self.data.trainer, self.fingerprint, self.tally.done, self.tally.total))
 
     def resume(self, checkpoints: Checkpoints) -> None:
         """Continue from the last checkpoint if requested and if there is one; otherwise clean up the folder."""
@@ -112,15 +135,19 @@ class Run:
             raise unusable(checkpoints, f"it is damaged: {error}") from None
 
     def run_segment(self) -> None:
-        """Let the threads learn until an epoch end or a checkpoint is due, and handle it."""
+        """Let the threads learn until an epoch end, a point of the average or a checkpoint is due, and handle it."""
+        if self.is_rollback_due:
+            run_uninterrupted(self.roll_back)
         epoch_ends_wanted = any(map(wants_epoch_end, self.callbacks))
-        epochs = self.epochs_reported + 1 if epoch_ends_wanted else self.task.settings.epochs
+        epochs = self.epochs_reported + 1 if epoch_ends_wanted else self.data.schedule.epochs
 
         def work(thread: int, halt: Event) -> None:
-            self.workers[thread].run_until(epochs, halt)
+            self.workers[thread].run_until(epochs, halt, self.average.due)
 
         self.checkpoint_due = False
-        run_threads(work, self.task.threads, self.report)
+        run_threads(work, self.data.threads, self.report)
+        while (share := self.average.due) is not None and all(one.has_read(share * one.units) for one in self.workers):
+            run_uninterrupted(lambda: self.average.add(self.tables))
         if min(worker.epochs for worker in self.workers) >= epochs:
             if epoch_ends_wanted:
                 self.callback_state = [callback.state() for callback in stateful(self.callbacks)]
@@ -131,24 +158,37 @@ class Run:
 
     def report(self) -> bool:
         """Report progress; returns whether the threads are to halt for a checkpoint."""
+        check_mapped_files(self.plan.stream.arrays)
         progress = self.tally.progress()
         if progress.loss is not None and not isfinite(progress.loss):
             raise overflow("loss", self.tally)
-        if self.task.report:
-            self.task.report(progress)
+        if self.data.report:
+            self.data.report(progress)
         for callback in self.callbacks:
             callback.on_progress(progress)
-        size = sum(table.nbytes for table in parameter_arrays(self.tables).values())
+        size = sum(table.nbytes for table in self.tables.values())
         self.checkpoint_due = self.writer is not None and self.writer.is_due(progress.words, size)
         return self.checkpoint_due
 
     def report_epoch_end(self, epoch: int) -> None:
         """Notify callbacks of the end of an epoch; one of them may end the run."""
         loss, progress = self.tally.losses()[epoch - 1], self.tally.progress()
-        epoch_end = EpochEnd(epoch, progress, loss, lambda: self.make_model(deepcopy(self.tables)))
+        epoch_end = EpochEnd(epoch, progress, loss, lambda: self.make_model(self.copy_tables()))
         for callback in self.callbacks:
             callback.on_epoch_end(epoch_end)
-        self.stopped = epoch_end.stop_requested
+        if epoch_end.save_requested:
+            self.saved_tables = self.copy_tables()
+        factor = epoch_end.rollback_factor
+        if factor is not None:
+            self.tally.learning_rate_factor = factor
+        self.stopped, self.is_rollback_due = epoch_end.stop_requested, factor is not None
+
+    def roll_back(self) -> None:
+        """Continue from the saved tables; the average starts again."""
+        for name, table in self.saved_tables.items():
+            self.tables[name][...] = table
+        self.average.clear()
+        self.is_rollback_due = False
 
     def write_checkpoint(self) -> None:
         """Write a checkpoint, if the run has any."""
@@ -160,8 +200,29 @@ class Run:
             for callback in self.callbacks:
                 callback.on_checkpoint(path, progress)
 
-    def make_model(self, tables: Any) -> Model:
+    def copy_tables(self) -> Arrays:
+        """Copies of all tables."""
+        return {name: table.copy() for name, table in self.tables.items()}
+
+    def final_model(self) -> Model:
+        """The model at the end of training: of the tables or, if the settings say so, of their average."""
+        if self.data.schedule.average_last is None:
+            return self.make_model(self.tables)
+        if self.epochs_reported == self.data.schedule.epochs:
+            self.average.add(self.tables)
+        if not self.average.count:
+            return self.make_model(self.tables)
+        model = self.make_model(self.average.tables)
+        model.record[AVERAGE] = {"share": self.average.share, "points": self.average.count}
+        return model
+
+    def make_model(self, tables: Arrays) -> Model:
         """The model of these tables, which it consumes."""
-        model = build_model(self.task, self.final_tables(tables), self.tally, self.composes)
+        model = build_model(self.data, self.plan, self.plan.saved_arrays(tables), self.tally)
         model.record |= self.notes
         return model
+
+
+def run_uninterrupted(work: Callable[[], None]) -> None:
+    """Do some work on another thread; an interrupt of this one is raised when it is done."""
+    run_threads(lambda thread, halt: work(), 1, lambda: False)

@@ -1,6 +1,5 @@
 """How a run is carried out: what it starts from, its checkpoints and its callbacks."""
 
-import inspect
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from embeddings.training.init_vectors import InitFrom
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus
+    from embeddings.training.trainer import Trainer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,31 +63,35 @@ class RunOptions:
         """Whether nothing is set."""
         return self.init is None and self.continued is None and self.checkpoints is None and not self.callbacks
 
-    def check(self, trainer: str, settings: Any) -> None:
-        """Refuse what a trainer with these settings cannot do, before the corpus is read."""
+    def check(self, trainer: "Trainer") -> None:
+        """Refuse what a trainer cannot do, before the corpus is read."""
+        if not (self.is_default or trainer.accepts_run_options):
+            raise SettingError(
+                f"the trainer {trainer.trainer_name} does not support checkpoints, callbacks or starting vectors"
+            )
         if self.checkpoints is not None:
             self.checkpoints.check(resume=self.resume)
         if self.init is not None:
-            self.init.check(trainer, settings)
+            self.init.check(trainer)
         if self.continued is not None:
-            continued_training.check(self.continued, trainer, settings)
+            continued_training.check(self.continued, trainer)
 
-    def check_fingerprint(self, trainer: str, settings: Any, threads: int, seed: int) -> None:
+    def check_fingerprint(self, trainer: "Trainer", threads: int, seed: int) -> None:
         """Refuse to resume another run, as far as this is known before the corpus is read."""
         if self.checkpoints is not None and self.resume:
-            self.checkpoints.check_fingerprint(self.fingerprint(trainer, settings, threads, seed))
+            self.checkpoints.check_fingerprint(self.fingerprint(trainer.run_trainer, threads, seed))
 
     def check_corpus(self, corpus: "Corpus") -> None:
         """Refuse a corpus that does not fit the model to continue, before it is read."""
         if self.continued is not None:
             continued_training.check_corpus(self.continued, corpus)
 
-    def fingerprint(self, trainer: str, settings: Any, threads: int, seed: int) -> dict[str, Any]:
-        """The part of `Task.fingerprint` that is known before the corpus is read."""
+    def fingerprint(self, trainer: "Trainer", threads: int, seed: int) -> dict[str, Any]:
+        """The part of `TrainingData.fingerprint` that is known before the corpus is read."""
         fingerprint: dict[str, Any] = to_jsonable(
             {
-                "trainer": trainer,
-                "settings": settings,
+                "trainer": trainer.trainer_name,
+                "settings": trainer,
                 "seed": seed,
                 "threads": threads,
                 "init": None if self.init is None else self.init.config(),
@@ -97,20 +101,3 @@ class RunOptions:
             }
         )
         return fingerprint
-
-
-def accepts_run_options(trainer: Any) -> bool:
-    """Whether the `train` of a trainer, or of its class, takes `run_options`."""
-    return "run_options" in inspect.signature(trainer.train).parameters
-
-
-def train_arguments(trainer: Any, name: str, run_options: RunOptions | None) -> dict[str, Any]:
-    """The keyword arguments that pass these options to a trainer's `train`."""
-    if run_options is None or run_options.is_default:
-        return {}
-    if not accepts_run_options(trainer):
-        raise SettingError(
-            f"the trainer {name} does not support checkpoints, callbacks or starting vectors: "
-            "its train method has no parameter 'run_options'"
-        )
-    return {"run_options": run_options}

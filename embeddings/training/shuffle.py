@@ -6,7 +6,7 @@ in long sequential reads. A sentence longer than a segment is not copied but for
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ SEGMENTS_PER_CHUNK = 64
 class Chunk(NamedTuple):
     """What a thread reads next: words `begin` to `end` of a source."""
 
-    source: BlockSource
+    source: Any
     begin: int
     end: int
 

@@ -7,9 +7,9 @@ from zlib import crc32
 import numpy as np
 
 from embeddings.errors import EmbeddingsError, FormatError
+from embeddings.models.parameters import copy_into
 from embeddings.training.callbacks import stateful
 from embeddings.training.checkpoints import RunState
-from embeddings.training.parameters import copy_into, parameter_arrays
 from embeddings.training.worker import check_count
 
 if TYPE_CHECKING:
@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
 def capture(run: "Run") -> RunState:
     """The state of a run; its arrays are not copies."""
-    arrays = {f"table.{name}": table for name, table in parameter_arrays(run.tables).items()}
+    arrays = {f"table.{name}": table for name, table in run.tables.items()}
     for number, worker in enumerate(run.workers):
         arrays |= {f"thread.{number}.{name}": array for name, array in worker.arrays().items()}
+    arrays |= {f"saved.{name}": table for name, table in run.saved_tables.items()}
+    arrays |= {f"average.{name}": table for name, table in run.average.tables.items()}
     callback_values = []
     for number, state in enumerate(run.callback_state or [callback.state() for callback in stateful(run.callbacks)]):
         arrays |= {f"callback.{number}.{name}": value for name, value in state.items() if isinstance(value, np.ndarray)}
@@ -30,6 +32,8 @@ def capture(run: "Run") -> RunState:
         "workers": [worker.state() for worker in run.workers],
         "epochs_reported": run.epochs_reported,
         "stopped": run.stopped,
+        "is_rollback_due": run.is_rollback_due,
+        "average": [run.average.count, run.average.next_point],
         "callbacks": callback_values,
         "checksum": checksum(arrays),
     }
@@ -40,7 +44,7 @@ def restore(run: "Run", state: RunState) -> None:
     """Restore a saved state into a new run."""
     arrays, values = state.arrays, state.values
     try:
-        for name, table in parameter_arrays(run.tables).items():
+        for name, table in run.tables.items():
             copy_into(table, arrays[f"table.{name}"])
         if values["checksum"] != checksum(arrays):
             raise ValueError("the checksum of the arrays is wrong")
@@ -48,11 +52,17 @@ def restore(run: "Run", state: RunState) -> None:
             worker.restore(values["workers"][number], without_prefix(arrays, f"thread.{number}."))
         run.tally.restore(values["tally"])
         run.epochs_reported, run.stopped = check_count(values["epochs_reported"]), values["stopped"] is True
+        run.is_rollback_due = values["is_rollback_due"] is True
+        run.average.count, run.average.next_point = map(check_count, values["average"])
+        run.saved_tables, run.average.tables = (
+            {name: np.array(array, subok=False) for name, array in without_prefix(arrays, prefix).items()}
+            for prefix in ("saved.", "average.")
+        )
         for number, callback in enumerate(stateful(run.callbacks)):
             callback.restore(values["callbacks"][number] | without_prefix(arrays, f"callback.{number}."))
     except EmbeddingsError:
         raise
-    except (KeyError, IndexError, TypeError, ValueError) as error:
+    except (KeyError, IndexError, OverflowError, TypeError, ValueError) as error:
         raise FormatError(f"the checkpoint is incomplete: {type(error).__name__}: {error}") from None
 
 

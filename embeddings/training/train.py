@@ -6,12 +6,14 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from embeddings import registry
+from embeddings.errors import DeclarationError
 from embeddings.models.model import Model
 from embeddings.models.text_settings import continued_corpus_settings
 from embeddings.training.continued_training import check_model
 from embeddings.training.progress import Report
-from embeddings.training.run_options import RunOptions, train_arguments
-from embeddings.training.task import as_corpus
+from embeddings.training.run_options import RunOptions
+from embeddings.training.trainer import Trainer
+from embeddings.training.training_data import as_corpus
 
 if TYPE_CHECKING:
     from embeddings.corpora.corpus import Corpus
@@ -48,15 +50,21 @@ def train(
         RegistryError: no such trainer is installed.
         SettingError: a setting is unknown or out of range.
         CorpusError: the corpus is missing or broken, or no word is frequent enough.
-        CheckpointError, OutputError: as `Task.run`.
+        CheckpointError, OutputError: as `Run.train`.
     """
     names = {field.name for field in fields(RunOptions)} & set(settings)
     run_options = RunOptions(**{name: settings.pop(name) for name in names})
-    configured_trainer = registry.create("trainer", trainer, settings)
-    arguments = train_arguments(configured_trainer, trainer, run_options)
+    configured_trainer = new_trainer(trainer, settings)
     text = as_corpus(corpus, configured_trainer)
-    model: Model = configured_trainer.train(text, threads=threads, seed=seed, report=report, **arguments)
-    return model
+    return configured_trainer.train(text, threads=threads, seed=seed, report=report, run_options=run_options)
+
+
+def new_trainer(name: str, settings: dict[str, Any]) -> Trainer:
+    """An installed trainer with these settings."""
+    trainer = registry.create("trainer", name, settings)
+    if not isinstance(trainer, Trainer):
+        raise DeclarationError(f"the trainer {name!r} must be a subclass of embeddings.training.trainer.Trainer")
+    return trainer
 
 
 def continue_training(

@@ -1,69 +1,62 @@
-"""One training thread: its random numbers, its block, its step buffers, and its position in its share of the corpus.
+"""One training thread: its random numbers, its block, its step buffers, and its position in its share of the stream.
 
 A worker can halt at the end of any block and later continue as if it had not. Its `state` and `arrays` hold everything
 that decides what it does next: completed epochs, the current chunk, the random state that ordered the chunks, the block
 (which holds the words of an unfinished line), the random counter, and what buffers carry from block to block.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from threading import Event
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from numba.core.errors import NumbaError
 
-from embeddings.kernels import step_buffers
-from embeddings.kernels.block import FIRST, LAST, fill_block, is_valid_block, rewind
+from embeddings.errors import DeclarationError
+from embeddings.kernels import compile_process, step_buffers
 from embeddings.kernels.random_numbers import thread_keys
-from embeddings.kernels.step_buffers import LOSS, PAIRS, STEPS, StepBuffers
-from embeddings.training.init_vectors import WORDS
-from embeddings.training.parameters import copy_into, parameter_arrays
+from embeddings.kernels.row_cache import flush
+from embeddings.kernels.step_buffers import CARRIED, EXAMPLES, LOSS, STEPS
+from embeddings.models.parameters import Arrays, copy_into
+from embeddings.training.plan import Plan
 from embeddings.training.progress import Tally
-from embeddings.training.shuffle import Chunk, shuffled_chunks
-
-if TYPE_CHECKING:
-    from embeddings.training.run import Run
-
-LearnBlock = Callable[[Any, Any, StepBuffers, float], None]  # block, tables, buffers, learning rate
-CARRIED_FIELDS = ("weights", "factor", "tally")  # fields of step buffers that carry values from block to block
-
-
-class BlockStream(NamedTuple):
-    """What threads read, and how it gets into a block.
-
-    Arguments:
-        source: has the fields `ids` and `lines` of `embeddings.kernels.block.BlockSource`.
-        new_block: makes a block with the field `cursor` of `embeddings.kernels.block.Block`.
-        fill: `fill(block, source, rng)` puts the next words into a block and returns how many ids it read. At the end
-            of a share it reads none and leaves `cursor[FIRST] == cursor[LAST]`. All its state is in the arrays of the
-            block and in `rng`.
-        is_valid: `is_valid(block, source, begin, end)` returns whether training can continue inside
-            `ids[begin:end]` from a block that was read from a file.
-    """
-
-    source: Any
-    new_block: Callable[[], Any]
-    fill: Callable[[Any, Any, np.ndarray], int] = fill_block
-    is_valid: Callable[[Any, Any, int, int], bool] = is_valid_block
+from embeddings.training.shuffle import Chunk
+from embeddings.training.training_data import TrainingData
 
 
 class Worker:
     """The state of one thread of a run, which leaves the `frozen` (rows,) rows of words unchanged."""
 
-    def __init__(self, run: "Run", tally: Tally, thread: int, frozen: np.ndarray | None = None) -> None:
-        task, self.learn_block, self.stream = run.task, run.learn_block, run.stream
-        self.block, self.buffers, self.tables = run.stream.new_block(), run.new_buffers(), run.thread_tables()
+    def __init__(
+        self,
+        data: TrainingData,
+        plan: Plan,
+        tables: Arrays,
+        tally: Tally,
+        thread: int,
+        frozen: np.ndarray | None = None,
+    ) -> None:
+        self.plan, self.stream, self.tally, self.thread = plan, plan.stream, tally, thread
+        self.block, self.operands, buffers = plan.stream.new_block(), plan.operands(tables), plan.buffers()
         if frozen is not None:
-            self.buffers = step_buffers.with_frozen_rows(self.buffers, parameter_arrays(run.tables)[WORDS], frozen)
-        self.tally, self.thread = tally, thread
-        key = thread_keys(task.seed, task.threads)[thread]
+            buffers = step_buffers.with_frozen_rows(buffers, tables[plan.word_table], frozen)
+        elif data.threads > 1:
+            cached = (tables.get(name or "") for name in (plan.cached_inputs, plan.cached_outputs))
+            buffers = step_buffers.with_row_caches(buffers, *cached)
+        self.buffers = buffers
+        self.caches = [cache for cache in (buffers.input_cache, buffers.output_cache) if len(cache.uses)]
+        key = thread_keys(data.seed, data.threads)[thread]
         self.random = np.array([key, 0], np.uint64)
-        self.order = np.random.default_rng(key) if task.settings.shuffle else None
-        first_sample = float(key % step_buffers.LOSS_INTERVAL)  # a random window
+        self.order = np.random.default_rng(key) if data.schedule.shuffle else None
+        first_sample = float(key % step_buffers.LOSS_INTERVAL)  # a random step
         self.buffers.tally[step_buffers.UNTIL_SAMPLE] = first_sample
-        begin, end = task.share_bounds(self.stream.source.lines)[thread : thread + 2]
-        self.share = Chunk(self.stream.source, begin, end)
+        self.begin, self.end = self.stream.bounds(data.threads)[thread : thread + 2]
+        self.units = (self.end - self.begin) * data.schedule.epochs  # to read over all epochs
+        self.limit = math.inf  # units after which it halts
         self.epochs = 0  # completed
+        self.units_read = 0  # in this epoch
         self.chunk: Chunk | None = None
         self.chunk_number = 0  # in this epoch
         self.chunks: Iterator[Chunk] = iter(())
@@ -71,26 +64,58 @@ class Worker:
 
     def compile(self) -> None:
         """Learn from an empty share, so that kernels are compiled before the clock starts."""
-        rewind(self.block, self.stream.source, 0, 0)
-        self.stream.fill(self.block, self.stream.source, self.random)
-        self.learn_block(self.block, self.tables, self.buffers, 0.0)
+        self.compile_stream()
+        compile_process.wait()
+        self.compile_kernel()
 
-    def run_until(self, epochs: int, halt: Event) -> None:
-        """Learn until `epochs` epochs are complete or `halt` is set."""
-        while self.epochs < epochs and not halt.is_set():
+    def compile_stream(self) -> None:
+        """Read an empty share, and synchronise empty caches."""
+        chunk = self.stream.empty_chunk
+        self.stream.rewind(self.block, chunk)
+        self.stream.fill(self.block, chunk, self.random)
+        for cache in self.caches:
+            flush(cache)
+
+    def compile_kernel(self) -> None:
+        """Learn from an empty block."""
+        try:
+            self.plan.kernel(self.block, self.operands, self.buffers, 0.0)
+        except NumbaError as error:
+            raise DeclarationError(f"the kernel does not fit the declared tables and block: {error}") from error
+
+    def run_until(self, epochs: int, halt: Event, share: float | None = None) -> None:
+        """Learn until `epochs` epochs are complete, `halt` is set, or this share of all units is read."""
+        self.limit = math.inf if share is None or not self.units else share * self.units
+        while self.epochs < epochs and not halt.is_set() and not self.has_read(self.limit):
             if self.chunk is None:
                 self.tally.begin_epoch(self.thread)
                 self.enter_epoch(0)
             while self.chunk is not None and self.learn_chunk(self.chunk, halt):
                 self.next_chunk()
             if self.chunk is None:
-                self.epochs += 1
+                self.end_epoch()
+
+    def end_epoch(self) -> None:
+        """Check that the whole share was read."""
+        if self.units_read != self.end - self.begin:
+            raise self.wrong_units()
+        self.epochs, self.units_read = self.epochs + 1, 0
+
+    def wrong_units(self) -> DeclarationError:
+        """The error for a stream that does not give the units that it declares."""
+        return DeclarationError(
+            f"the stream gave {self.units_read:,} of the {self.end - self.begin:,} {self.stream.unit} of a share"
+        )
+
+    def has_read(self, units: float) -> bool:
+        """Whether this many units are read."""
+        return bool(self.tally.words[self.thread] >= units)
 
     def enter_epoch(self, chunk_number: int) -> None:
         """Go to a chunk of a new epoch; the order is random if the settings say so."""
         if self.order is not None:
             self.order_state = self.order.bit_generator.state
-        chunks = iter([self.share]) if self.order is None else shuffled_chunks(*self.share, self.order)
+        chunks = self.stream.chunks(self.begin, self.end, self.order)
         self.chunks, self.chunk_number = islice(chunks, chunk_number, None), chunk_number - 1
         self.next_chunk()
 
@@ -98,45 +123,51 @@ class Worker:
         """Go to the next chunk, if there is one."""
         self.chunk, self.chunk_number = next(self.chunks, None), self.chunk_number + 1
         if self.chunk is not None:
-            rewind(self.block, *self.chunk)
+            self.stream.rewind(self.block, self.chunk)
 
     def learn_chunk(self, chunk: Chunk, halt: Event) -> bool:
-        """Learn from the rest of a chunk; False if `halt` was set before its end."""
-        block, buffers, tally = self.block, self.buffers, self.tally
-        while not halt.is_set():
-            words = self.stream.fill(block, chunk.source, self.random)
-            if words == 0 and block.cursor[FIRST] == block.cursor[LAST]:
+        """Learn from the rest of a chunk; False if `halt` was set or the limit reached before its end."""
+        block, counts, tally = self.block, self.buffers.tally, self.tally
+        while not halt.is_set() and not self.has_read(self.limit):
+            units = self.stream.fill(block, chunk, self.random)
+            if units == 0 and self.stream.is_empty(block):
                 return True
             learning_rate = tally.learning_rate
-            tally.words[self.thread] += words
-            self.learn_block(block, self.tables, buffers, learning_rate)
-            tally.add(self.thread, buffers.tally[LOSS], buffers.tally[PAIRS])
-            tally.steps[self.thread] = buffers.tally[STEPS]
-            buffers.tally[LOSS] = buffers.tally[PAIRS] = 0
+            tally.words[self.thread] += units
+            self.units_read += units
+            if self.units_read > self.end - self.begin:
+                raise self.wrong_units()
+            self.plan.kernel(block, self.operands, self.buffers, learning_rate)
+            for cache in self.caches:
+                flush(cache)
+            tally.add(self.thread, counts[LOSS], counts[EXAMPLES])
+            tally.steps[self.thread] = counts[STEPS]
+            counts[LOSS] = counts[EXAMPLES] = 0
         return False
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The arrays of the state (not copies)."""
         block = {f"block.{name}": array for name, array in self.block._asdict().items()}
-        return {"random": self.random, **block, **{name: getattr(self.buffers, name) for name in CARRIED_FIELDS}}
+        return {"random": self.random, **block, **{name: getattr(self.buffers, name) for name in CARRIED}}
 
     def state(self) -> dict[str, Any]:
         """The rest of the state, as JSON values."""
         in_epoch = self.chunk is not None
         order = None if self.order is None else self.order_state if in_epoch else self.order.bit_generator.state
-        return {"epochs": self.epochs, "chunk": self.chunk_number if in_epoch else None, "order": order}
+        chunk = self.chunk_number if in_epoch else None
+        return {"epochs": self.epochs, "units_read": self.units_read, "chunk": chunk, "order": order}
 
     def restore(self, state: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         """Restore a saved state."""
-        self.epochs = check_count(state["epochs"])
+        self.epochs, self.units_read = check_count(state["epochs"]), check_count(state["units_read"])
         if self.order is not None:
             self.order.bit_generator.state = state["order"]
         if state["chunk"] is not None:
             self.enter_epoch(check_count(state["chunk"]))
         for name, array in self.arrays().items():
             copy_into(array, arrays[name])
-        if self.chunk is not None and not self.stream.is_valid(self.block, *self.chunk):
-            raise ValueError("the position of a thread is outside its text")
+        if self.chunk is not None and not self.stream.is_valid(self.block, self.chunk):
+            raise ValueError("the position of a thread is outside its share")
 
 
 def check_count(value: Any) -> int:

@@ -20,6 +20,7 @@ from embeddings.kernels.block import (
     is_valid_cursor,
 )
 from embeddings.kernels.jit import entry_point, inline
+from embeddings.kernels.line_operations import line_end
 from embeddings.kernels.random_numbers import random_bits, uniform_uint32
 from embeddings.kernels.row_operations import address
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
@@ -62,7 +63,7 @@ class LatticeBlock(NamedTuple):
 def new_lattice(longest: int, negatives: int, size: int = LATTICE_SIZE) -> LatticeBlock:
     """An empty block for n-grams of up to `longest` tokens, small enough for a core's private cache."""
     noise = noise_groups(longest) * negatives
-    size = max(min(size, MAX_BLOCK_NOISE // noise), longest + 1)
+    size = max(min(size, MAX_BLOCK_NOISE // max(noise, 1)), longest + 1)
     rows = np.full((longest + size + 1, longest), NONE, np.int32)
     return LatticeBlock(rows, np.zeros((len(rows), noise), np.int32), np.zeros(7, np.int64))
 
@@ -96,13 +97,13 @@ def fill_lattice(block: LatticeBlock, source: LatticeSource, rng: np.ndarray) ->
     before, n = position, longest
     carry_over(block, source, rng)
     while position < end and n < size:
-        line_end = max(position, min(source.lines[line], source.ids.shape[0]))
-        begin, border = position, min(line_end, end)
+        stop = max(position, line_end(source.lines, line, source.ids.shape[0]))
+        begin, border = position, min(stop, end)
         while position < border and n < size:
-            find_starts(block, source, n, position, line_end, rng)
+            find_starts(block, source, n, position, stop, rng)
             position += 1
             n += 1
-        if position == line_end:
+        if position == stop:
             line += 1
             if position > begin:  # the last n-grams of a line and the first of the next are not adjacent
                 block.starts[n, :] = NONE
@@ -122,8 +123,8 @@ def carry_over(block: LatticeBlock, source: LatticeSource, rng: np.ndarray) -> N
         if last != 0:
             for n in range(longest):
                 block.starts[i, n] = block.starts[last - longest + i, n]
-        elif cursor[POSITION] < cursor[END] and position >= source.lines[line - 1]:
-            find_starts(block, source, i, position, min(source.lines[line], source.ids.shape[0]), rng)
+        elif cursor[POSITION] < cursor[END] and position >= max(line_end(source.lines, line - 1, cursor[END]), 0):
+            find_starts(block, source, i, position, line_end(source.lines, line, source.ids.shape[0]), rng)
         else:
             block.starts[i, :] = NONE
 

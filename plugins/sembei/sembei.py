@@ -1,7 +1,7 @@
 """Segmentation-free embedding (Oshikiri 2017): frequent n-grams of raw text predict the adjacent n-grams."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -12,7 +12,8 @@ from embeddings.kernels.jit import entry_point, inline
 from embeddings.kernels.noise_sampling import alias_table
 from embeddings.kernels.row_operations import address, padded, prefetch, scatter_add, sum_rows
 from embeddings.kernels.step_buffers import StepBuffers, learn
-from embeddings.models.model import Model
+from embeddings.models.parameters import VECTORS, Arrays, unpad
+from embeddings.models.table import Table, word_vectors
 from embeddings.plugins.sembei import ngram_vectors
 from embeddings.plugins.sembei.lattice import (
     LatticeBlock,
@@ -27,16 +28,25 @@ from embeddings.plugins.sembei.lattice import (
 )
 from embeddings.plugins.sembei.ngram_trie import NgramOccurrences
 from embeddings.plugins.sembei.ngram_vocabulary import frequent_ngrams
-from embeddings.settings import Dimension, NegativeSampling, Schedule, VocabularyChoice, option
-from embeddings.training.parameters import VECTORS, Arrays, random_rows, unpad_all, zero_rows
-from embeddings.training.task import Task, Trainer
-from embeddings.training.worker import BlockStream
+from embeddings.settings import (
+    LEARNING_RATE,
+    Dimension,
+    InitialValues,
+    NegativeSampling,
+    Schedule,
+    VocabularyChoice,
+    option,
+)
+from embeddings.training.plan import Plan
+from embeddings.training.stream import TokenStream
+from embeddings.training.trainer import Trainer
+from embeddings.training.training_data import TrainingData
 
 DEFAULT_PER_LENGTH = (3000, 20000)  # n-grams of one character, and of each further length
 LOWER_DOTTED_I = "\u0130".lower()  # the only code point whose lower case is two code points
 
 
-class Tables(NamedTuple):
+class Operands(NamedTuple):
     """Vectors of n-grams, and output vectors of right and left neighbours, each (n-grams, padded dim)."""
 
     words: np.ndarray
@@ -44,7 +54,7 @@ class Tables(NamedTuple):
     left: np.ndarray
 
 
-class SummedTables(NamedTuple):
+class SummedOperands(NamedTuple):
     """The same, where the vector of an n-gram is the sum of the `words` rows of all n-grams within it, its parts."""
 
     words: np.ndarray
@@ -54,44 +64,44 @@ class SummedTables(NamedTuple):
 
 
 @entry_point
-def learn_block(block: LatticeBlock, tables: Tables, buffers: StepBuffers, rate: float) -> None:
+def learn_block(block: LatticeBlock, operands: Operands, buffers: StepBuffers, rate: float) -> None:
     """At each position, n-grams that end there predict those that start there as right neighbours, and vice versa."""
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
-        prefetch_next(block, tables, i + 1)
+        prefetch_next(block, operands, i + 1)
         m, p = adjacent_ngrams(block, buffers, i)
         if m > 0 and p > 0:
             lefts, rights = buffers.contexts[:m], buffers.contexts[m : m + p]
-            predict(tables, tables.right, buffers, lefts, rights, block.noise[i], rate)
-            predict(tables, tables.left, buffers, rights, lefts, block.noise[i], rate)
+            predict(operands, operands.right, buffers, lefts, rights, block.noise[i], rate)
+            predict(operands, operands.left, buffers, rights, lefts, block.noise[i], rate)
 
 
 @entry_point
-def learn_summed(block: LatticeBlock, tables: SummedTables, buffers: StepBuffers, rate: float) -> None:
+def learn_summed(block: LatticeBlock, operands: SummedOperands, buffers: StepBuffers, rate: float) -> None:
     """The same with sums as inputs, whose gradients go to each of their parts (SCNE, Kim et al. 2019)."""
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
-        prefetch_next(block, tables, i + 1)
+        prefetch_next(block, operands, i + 1)
         m, p = adjacent_ngrams(block, buffers, i)
         if m > 0 and p > 0:
             lefts, rights = buffers.contexts[:m], buffers.contexts[m : m + p]
-            predict_summed(tables, tables.right, buffers, lefts, rights, block.noise[i], rate)
-            predict_summed(tables, tables.left, buffers, rights, lefts, block.noise[i], rate)
+            predict_summed(operands, operands.right, buffers, lefts, rights, block.noise[i], rate)
+            predict_summed(operands, operands.left, buffers, rights, lefts, block.noise[i], rate)
 
 
 @inline
 def predict(
-    tables: Tables, output: np.ndarray, buffers: StepBuffers, inputs: np.ndarray, positives: np.ndarray,
+    operands: Operands, output: np.ndarray, buffers: StepBuffers, inputs: np.ndarray, positives: np.ndarray,
     noise: np.ndarray, rate: float,
 ) -> None:  # fmt: skip
     """One step in which all inputs predict all positives."""
     for i in range(inputs.shape[0]):
-        buffers.inputs[i] = buffers.input_gradient_rows[i] = address(tables.words, inputs[i])
+        buffers.inputs[i] = buffers.input_gradient_rows[i] = address(operands.words, inputs[i])
     n = fill_targets(output, buffers, positives, noise)
     learn(buffers, inputs.shape[0], positives.shape[0], n, output.shape[1], rate)
 
 
 @inline
 def predict_summed(
-    tables: SummedTables, output: np.ndarray, buffers: StepBuffers, inputs: np.ndarray, positives: np.ndarray,
+    operands: SummedOperands, output: np.ndarray, buffers: StepBuffers, inputs: np.ndarray, positives: np.ndarray,
     noise: np.ndarray, rate: float,
 ) -> None:  # fmt: skip
     """One step in which all inputs, as sums of their parts, predict all positives."""
@@ -101,43 +111,45 @@ def predict_summed(
     for i in range(m):
         hidden, gradient = address(buffers.hidden_rows, i), address(buffers.hidden_rows, half + i)
         buffers.inputs[i], buffers.input_gradient_rows[i] = hidden, gradient
-        sum_rows(buffers.factor, hidden, rows, gather_parts(tables, inputs[i], rows), width)
+        sum_rows(buffers.factor, hidden, rows, gather_parts(operands, inputs[i], rows), width)
     n = fill_targets(output, buffers, positives, noise)
     learn(buffers, m, positives.shape[0], n, width, rate)
     for i in range(m):
-        scatter_add(buffers.factor, buffers.input_gradient_rows[i], rows, gather_parts(tables, inputs[i], rows), width)
+        scatter_add(
+            buffers.factor, buffers.input_gradient_rows[i], rows, gather_parts(operands, inputs[i], rows), width
+        )
 
 
 @inline
-def gather_parts(tables: SummedTables, ngram: int, rows: np.ndarray) -> int:
+def gather_parts(operands: SummedOperands, ngram: int, rows: np.ndarray) -> int:
     """Write the row addresses of an n-gram's parts; returns how many there are."""
-    first = tables.parts.offsets[ngram]
-    count = tables.parts.offsets[ngram + 1] - first
+    first = operands.parts.offsets[ngram]
+    count = operands.parts.offsets[ngram + 1] - first
     for k in range(count):
-        rows[k] = address(tables.words, tables.parts.words[first + k])
+        rows[k] = address(operands.words, operands.parts.words[first + k])
     return int(count)
 
 
 @inline
-def prefetch_next(block: LatticeBlock, tables: Tables | SummedTables, i: int) -> None:
+def prefetch_next(block: LatticeBlock, operands: Operands | SummedOperands, i: int) -> None:
     """Prefetch the rows that position i needs, if it is in the block."""
     if i >= block.cursor[LAST]:
         return
-    size = tables.words.shape[1] * tables.words.itemsize
+    size = operands.words.shape[1] * operands.words.itemsize
     for n in range(block.starts.shape[1]):
         right, left = block.starts[i, n], block.starts[i - n - 1, n]
         if right >= 0:
-            prefetch(address(tables.words, right), size)
-            prefetch(address(tables.right, right), size)
+            prefetch(address(operands.words, right), size)
+            prefetch(address(operands.right, right), size)
         if left >= 0:
-            prefetch(address(tables.left, left), size)
+            prefetch(address(operands.left, left), size)
     for j in range(block.noise.shape[1] // noise_groups(block.starts.shape[1])):
-        prefetch(address(tables.right, block.noise[i, j]), size)
-        prefetch(address(tables.left, block.noise[i, j]), size)
+        prefetch(address(operands.right, block.noise[i, j]), size)
+        prefetch(address(operands.left, block.noise[i, j]), size)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, Dimension):
+class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValues, Dimension):
     """Segmentation-free embedding: frequent n-grams of raw text predict adjacent ones. For text without spaces.
 
     Each n-gram predicts every n-gram that starts where it ends and every n-gram that ends where it starts, with
@@ -147,7 +159,7 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, Dimension):
     """
 
     trainer_name = "sembei"
-    learning_rate: float = option(0.1, "Initial learning rate; it decays linearly over all epochs.", gt=0, le=100)
+    learning_rate: float = option(0.1, LEARNING_RATE, gt=0, le=100)
     negatives: int = option(10, "Negative samples per positive.", ge=1, le=1000)
     negative_sharing: Literal["batch", "window"] = option(
         "batch",
@@ -174,7 +186,7 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, Dimension):
         "string has a vector. Use about a quarter of the learning rate.",
     )
     tokenizer: ClassVar[str] = "codepoints"
-    can_continue: ClassVar[bool] = False
+    unsupported = frozenset({"continued"})
     composer = staticmethod(ngram_vectors.composer)
 
     def __post_init__(self) -> None:
@@ -185,9 +197,9 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, Dimension):
             raise SettingError(f"per_length must allow at least one n-gram, got {self.per_length!r}")
 
     @property
-    def word_rows(self) -> str:
-        """The kind of rows in the table of words."""
-        return "sums" if self.compositional else "vectors"
+    def can_init(self) -> bool:
+        """Whether n-gram vectors can start from given ones."""
+        return not self.compositional
 
     @property
     def limits(self) -> list[int] | None:
@@ -201,52 +213,54 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, Dimension):
             raise SettingError(f"per_length must be 'all' or integers separated by commas, got {self.per_length!r}")
         return [int(number) for number in numbers]
 
-    def train_task(self, task: Task) -> Model:
-        """Train a model with the tables "right" and "left" (vocabulary, dim), the output vectors of neighbours.
+    def plan(self, data: TrainingData) -> Plan:
+        """A model with the tables "right" and "left" (vocabulary, dim), the output vectors of neighbours.
 
         If compositional, there is also "ngrams", the rows that vectors are sums of. See `frequent_ngrams` for errors.
         """
         if self.compositional:
-            check_single_code_points(task.encoded.vocabulary.words)
+            check_single_code_points(data.encoded.vocabulary.words)
         ngrams = frequent_ngrams(
-            task.encoded,
+            data.encoded,
             max_n=self.max_n,
             min_count=self.min_count,
             per_length=self.limits,
             max_vocab=self.max_vocab,
             cross_lines=self.cross_lines,
         )
-        task, words, width = replace(task, vocabulary=ngrams.vocabulary), ngrams.vocabulary.words, padded(self.dim)
-        size, longest, max_parts = len(words), ngrams.sequences.shape[1], 0
-        plain = Tables(random_rows(size, self.dim, task.seed), zero_rows(size, self.dim), zero_rows(size, self.dim))
-        tables: Tables | SummedTables = plain
-        if self.compositional:
-            parts = ngram_vectors.occurrences(ngram_vectors.trie_of(words), words)
-            tables, max_parts = SummedTables(*plain, parts), int(np.diff(parts.offsets).max(initial=0))
+        vocabulary, words, longest = ngrams.vocabulary, ngrams.vocabulary.words, ngrams.sequences.shape[1]
+        output = Table(rows=len(words), dim=self.dim, axis="words")
+        parts = ngram_vectors.occurrences(ngram_vectors.trie_of(words), words) if self.compositional else None
+        max_parts = 0 if parts is None else int(np.diff(parts.offsets).max(initial=0))
+
+        def operands(tables: Arrays) -> Operands | SummedOperands:
+            plain = Operands(tables["words"], tables["right"], tables["left"])
+            return plain if parts is None else SummedOperands(*plain, parts)
+
         source = LatticeSource(
-            ids=np.asarray(task.encoded.ids),
+            ids=np.asarray(data.encoded.ids),
             lines=ngrams.lines,
             trie=ngrams.trie,
-            keep_thresholds=keep_thresholds(ngrams.vocabulary.keep_probabilities(self.subsample)),
-            noise=alias_table(ngrams.vocabulary.noise_weights(self.noise_exponent)),
+            keep_thresholds=keep_thresholds(vocabulary.keep_probabilities(self.subsample)),
+            noise=alias_table(vocabulary.noise_weights(self.noise_exponent)),
             windows_per_draw=self.windows_per_draw,
         )
-        return task.run(
-            learn_summed if self.compositional else learn_block,
-            tables,
-            lambda: new_lattice_buffers(longest, self.negatives, width, max_parts=max_parts),
-            stream=BlockStream(source, lambda: new_lattice(longest, self.negatives), fill_lattice, is_valid_lattice),
-            final_tables=lambda tables: self.final_tables(words, tables),
+        return Plan(
+            tables={"words": word_vectors(len(words), self.dim, self.initializer), "right": output, "left": output},
+            stream=TokenStream(source, lambda: new_lattice(longest, self.negatives), fill_lattice, is_valid_lattice),
+            kernel=learn_summed if self.compositional else learn_block,
+            operands=operands,
+            buffers=lambda: new_lattice_buffers(longest, self.negatives, padded(self.dim), max_parts=max_parts),
+            export=(lambda tables: self.export_sums(words, tables)) if self.compositional else None,
+            vocabulary=vocabulary,
             composes=self.compositional,
+            loss_is_estimate=True,
         )
 
-    def final_tables(self, words: Sequence[str], tables: Tables | SummedTables) -> Arrays:
-        """The tables to save."""
-        arrays = unpad_all(tables, self.dim)
-        if self.compositional:
-            arrays["ngrams"] = arrays[VECTORS]
-            arrays[VECTORS] = ngram_vectors.NgramComposer(words, arrays["ngrams"])(words)
-        return arrays
+    def export_sums(self, words: Sequence[str], tables: Arrays) -> Arrays:
+        """The tables to save, if vectors are sums."""
+        arrays = {"ngrams" if name == "words" else name: unpad(table, self.dim) for name, table in tables.items()}
+        return {VECTORS: ngram_vectors.NgramComposer(words, arrays["ngrams"])(words), **arrays}
 
 
 def check_single_code_points(tokens: Sequence[str]) -> None:

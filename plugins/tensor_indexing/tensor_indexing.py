@@ -1,10 +1,11 @@
 """Tensor indexing: the vector of a phrase from those of its two words (Zhao, Liu and Sun 2015)."""
 
 import os
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,8 +21,9 @@ from embeddings.plugins.tensor_indexing.phrase_pairs import Examples, PhraseSour
 from embeddings.settings import option, with_optional_fields
 from embeddings.training.progress import Report
 from embeddings.training.result import Interrupted
-from embeddings.training.run_options import RunOptions, train_arguments
-from embeddings.training.task import WindowTrainer, check_threads_and_seed
+from embeddings.training.run_options import RunOptions
+from embeddings.training.trainer import Trainer, WindowTrainer
+from embeddings.training.training_data import as_corpus, check_threads_and_seed
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -32,14 +34,15 @@ BaseSettings = with_optional_fields("BaseSettings", WindowTrainer, "as in --base
 
 
 @dataclass(frozen=True, kw_only=True)
-class TensorIndexing(CompositionSettings, BaseSettings):  # type: ignore[misc, valid-type]  # a generated base
+class TensorIndexing(CompositionSettings, BaseSettings, Trainer):  # type: ignore[misc, valid-type]  # a generated base
     """Tensor indexing: trains words and phrases together, then fits functions that compose two-word phrases.
 
     Phrases are words of the corpus that join two others, such as red_car. For each type of phrase it fits
     z_i = x'W_i y + (Mx)_i + (Ny)_i, W_i of low rank, where x, y and z are the vectors of the words and of the phrase.
     """
 
-    can_continue: ClassVar[bool] = False
+    trainer_name = NAME
+    unsupported = frozenset({"continued"})
     base: str = option("skipgram", "Trainer of the vectors of words and phrases; it takes the settings below.")
 
     def __post_init__(self) -> None:
@@ -52,15 +55,16 @@ class TensorIndexing(CompositionSettings, BaseSettings):  # type: ignore[misc, v
         self.words  # noqa: B018  # the trainer of words checks its settings
 
     @cached_property
-    def words(self) -> Any:
+    def words(self) -> WindowTrainer:
         """The trainer of words, with the settings that are given, and its own defaults for others."""
         values = {field.name: getattr(self, field.name) for field in fields(WindowTrainer)}
-        return self.base_class(**{name: value for name, value in values.items() if value is not None})
+        words: WindowTrainer = self.base_class(**{name: value for name, value in values.items() if value is not None})
+        return words
 
     @property
-    def learner(self) -> tuple[str, Any]:
-        """The name of the trainer of words, to which checkpoints belong, and that trainer."""
-        return self.base, self.words
+    def run_trainer(self) -> Trainer:
+        """The trainer of words, to which checkpoints belong."""
+        return self.words
 
     @property
     def base_class(self) -> Any:
@@ -72,12 +76,13 @@ class TensorIndexing(CompositionSettings, BaseSettings):  # type: ignore[misc, v
 
     def train(
         self,
-        corpus: "Corpus",
+        corpus: "Corpus | str | os.PathLike[str] | Iterable[Any]",
         *,
         threads: int | None = None,
         seed: int = 1,
         report: Report | None = None,
         run_options: RunOptions | None = None,
+        **unknown: Any,
     ) -> Model:
         """Train on a corpus whose phrases are words of it.
 
@@ -88,9 +93,10 @@ class TensorIndexing(CompositionSettings, BaseSettings):  # type: ignore[misc, v
                 words; checkpoints are always those of the words.
         """
         threads, seed = check_threads_and_seed(threads, seed)
-        if run_options is not None:
-            run_options.check(NAME, self)
-            run_options.check_fingerprint(*self.learner, threads, seed)
+        run_options = run_options or RunOptions()
+        run_options.check(self)
+        run_options.check_fingerprint(self, threads, seed)
+        corpus = as_corpus(corpus, self)
         self.check_dim(self.words.dim)
         vocabulary = corpus.encode().select(min_count=self.words.min_count, max_vocab=self.words.max_vocab)
         arguments_of_corpus = corpus_phrases(corpus)
@@ -98,8 +104,7 @@ class TensorIndexing(CompositionSettings, BaseSettings):  # type: ignore[misc, v
             arguments_of_corpus["phrases"] = None
         examples = find_examples(vocabulary, self, **arguments_of_corpus)
         check_enough(examples, self, seed)
-        arguments = train_arguments(self.words, self.base, run_options)
-        model: Model = self.words.train(corpus, threads=threads, seed=seed, report=report, **arguments)
+        model = self.words.train(corpus, threads=threads, seed=seed, report=report, run_options=run_options, **unknown)
         try:
             return self.with_functions(model, examples, asdict(self), arguments_of_corpus["joiner"], threads, seed)
         except KeyboardInterrupt:

@@ -125,7 +125,7 @@ def test_vectors_start_training_on_the_command_line(tmp_path):
 @pytest.mark.parametrize("kind", ["exact", "lsh", "faiss"])
 def test_indexes(kind):
     vectors = em.load(FILES / "skipgram")
-    index = em.load_index(FILES / f"index-{kind}", vectors)
+    index = em.load_index(FILES / f"index-{kind}", vectors, allow_faiss=True)
     result = index.search(vectors.matrix[:5], top=3)
     assert result.ids.shape == (5, 3)
     assert result.ids[:, 0].tolist() == [0, 1, 2, 3, 4]

@@ -11,6 +11,7 @@ import embeddings as em
 from embeddings.corpora.vocabulary import UnknownWordError, Vocabulary
 from embeddings.errors import FormatError, RegistryError, SettingError
 from embeddings.eval import Suite, compare_scores
+from embeddings.models.capabilities import Capabilities
 from embeddings.models.model import Model
 from embeddings.models.subword_vectors import SubwordVectors, composer
 from embeddings.testing.trainer_contract import check_composing
@@ -25,7 +26,9 @@ def trainer(tmp_path, monkeypatch):
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: composing\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[embeddings.trainers]\ncomposing = composing_trainer:Composing\n")
     source = (
-        "from embeddings.models.subword_vectors import composer\nclass Composing: composer = staticmethod(composer)\n"
+        "from embeddings.models.capabilities import Capabilities\n"
+        "from embeddings.models.subword_vectors import composer\n"
+        "class Composing(Capabilities): composer = staticmethod(composer)\n"
     )
     (tmp_path / "site" / "composing_trainer.py").write_text(source)
     monkeypatch.syspath_prepend(tmp_path / "site")
@@ -157,10 +160,10 @@ def test_a_table_must_have_buckets():
 
 
 def test_contract_requires_the_composer_of_the_trainer():
-    class Composing:
+    class Composing(Capabilities):
         composer = staticmethod(composer)
 
-    class Forgetful:
+    class Forgetful(Capabilities):
         pass
 
     check_composing(Composing, fasttext_model())

@@ -17,9 +17,12 @@ from kernel_helpers import (
 
 import embeddings as em
 from embeddings.kernels.matrix_products import UPDATE_TILE
-from embeddings.kernels.step_buffers import LOSS, PAIRS, new_step_buffers
+from embeddings.kernels.step_buffers import EXAMPLES, LOSS, new_step_buffers
+from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.plugins import cbow
 from embeddings.testing import check_trainer
+from embeddings.testing.trainer_contract import synonym_corpus
+from embeddings.training.training_data import prepare
 
 
 @pytest.mark.parametrize(
@@ -42,12 +45,14 @@ def test_contract(settings):
 def test_block_equals_the_twins(dtype, mean, exact, negatives):
     block, words, output = block_and_tables(dtype, negatives)
     buffers = tallying_buffers(1, 1 + negatives, words.width, dtype, contexts=10, rows=2)
-    cbow.learn_block(block, cbow.Tables(words.table, output.table, mean, exact), buffers, 0.05)
+    cbow.learn_block(
+        block, cbow.Operands(words.table, NegativeSamples(output.table, negatives), mean, exact), buffers, 0.05
+    )
     settings = {"mean": mean, "exact": exact, "tile": UPDATE_TILE}
     loss, pairs = naive.cbow(words.twin, output.twin, windows_of(block), 0.05, **settings)
     words.check(BLOCK_TOLERANCE[dtype])
     output.check(BLOCK_TOLERANCE[dtype])
-    assert buffers.tally[PAIRS] == pairs > 100
+    assert buffers.tally[EXAMPLES] == pairs > 100
     assert buffers.tally[LOSS] == pytest.approx(loss, rel=1e-4)
 
 
@@ -67,11 +72,40 @@ def test_exact_steps_are_gradient_steps(position, mean):
     check_gradients(
         cbow.learn_block,
         block,
-        cbow.Tables(words, output, mean, True),
+        cbow.Operands(words, NegativeSamples(output, block.noise.shape[1]), mean, True),
         buffers,
         lambda: naive.cbow_loss(words, output, windows, mean=mean),
         (words, output),
     )
+
+
+@pytest.mark.parametrize("mean", [True, False], ids=["mean", "sum"])
+@pytest.mark.parametrize("position", POSITIONS.values(), ids=POSITIONS)
+def test_tied_steps_are_gradient_steps(position, mean):
+    """Also where a word is both a context and a negative sample."""
+    words, _, buffers = small_tables(1)
+    block, _ = position_and_block(*position)
+    windows = windows_of(block)
+    check_gradients(
+        cbow.learn_block,
+        block,
+        cbow.Operands(words, NegativeSamples(words, block.noise.shape[1]), mean, True),
+        buffers,
+        lambda: naive.cbow_loss(words, words, windows, mean=mean),
+        (words,),
+    )
+
+
+def test_tied_outputs_are_the_inputs():
+    plan = em.CBOW(dim=8, min_count=1, tie=True).plan(prepare(em.CBOW(dim=8, min_count=1), synonym_corpus()))
+    operands = plan.operands(plan.allocate(1))
+    assert np.shares_memory(operands.words, operands.objective.output)
+
+
+def test_a_tied_model_has_one_table():
+    model = em.train("cbow", synonym_corpus(), dim=8, min_count=1, epochs=1, threads=2, tie=True)
+    assert model.tables == {}
+    assert model.predict_output_word(["before1"], top=3)
 
 
 @pytest.mark.parametrize("position", POSITIONS.values(), ids=POSITIONS)
@@ -81,7 +115,7 @@ def test_the_undivided_gradient_is_the_exact_one_times_the_number_of_contexts(po
     changes = {}
     for exact in (True, False):
         w, o = words.copy(), output.copy()
-        cbow.learn_block(block, cbow.Tables(w, o, True, exact), buffers, 0.1)
+        cbow.learn_block(block, cbow.Operands(w, NegativeSamples(o, block.noise.shape[1]), True, exact), buffers, 0.1)
         changes[exact] = w - words, o - output
     np.testing.assert_allclose(changes[False][0], (stop - start - 1) * changes[True][0], atol=1e-14)
     np.testing.assert_array_equal(changes[False][1], changes[True][1])
@@ -93,6 +127,8 @@ def test_the_gradient_of_a_sum_is_exact_either_way():
     for exact in (True, False):
         words, output, buffers = small_tables(2)
         block, _ = position_and_block(*POSITIONS["both sides"])
-        cbow.learn_block(block, cbow.Tables(words, output, False, exact), buffers, 0.1)
+        cbow.learn_block(
+            block, cbow.Operands(words, NegativeSamples(output, block.noise.shape[1]), False, exact), buffers, 0.1
+        )
         after.append(words)
     np.testing.assert_array_equal(*after)

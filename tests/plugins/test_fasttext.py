@@ -24,13 +24,14 @@ from embeddings.errors import SettingError
 from embeddings.kernels.block import POSITION, fill_block, rewind
 from embeddings.kernels.matrix_products import UPDATE_TILE
 from embeddings.kernels.random_numbers import thread_keys
-from embeddings.kernels.step_buffers import LOSS, PAIRS, new_step_buffers
+from embeddings.kernels.step_buffers import EXAMPLES, LOSS, new_step_buffers
 from embeddings.kernels.subword_rows import SubwordTables, new_subword_cache
+from embeddings.models.parameters import random_rows
 from embeddings.models.subwords import subwords
+from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.plugins import fasttext
 from embeddings.testing import check_trainer
-from embeddings.training.parameters import random_rows
-from embeddings.training.task import prepare
+from embeddings.training.training_data import prepare
 
 BUCKETS = 15
 KERNELS = {"skipgram": fasttext.learn_skipgram, "cbow": fasttext.learn_cbow, "weighted": fasttext.learn_weighted_cbow}
@@ -75,12 +76,13 @@ def random_parts(rng, vocabulary, count=None):
     return [rng.integers(0, BUCKETS, k if count is None else count).tolist() for k in rng.integers(0, 6, vocabulary)]
 
 
-def thread_tables(own, ngrams, output, parts, positions, size=400):
-    """The tables of a thread."""
+def operands_of(own, ngrams, output, negatives, parts, positions, size=400):
+    """What a thread works on."""
     offsets = np.cumsum([0, *map(len, parts)])
     buckets = np.array([b for rows in parts for b in rows], np.int32)
     cache = new_subword_cache(size, len(parts), 1 + max(map(len, parts)), own.shape[1], own.dtype.type)
-    return fasttext.Tables(SubwordTables(own, ngrams, offsets, buckets), cache, output, positions)
+    subwords = SubwordTables(own, ngrams, offsets, buckets)
+    return fasttext.Operands(subwords, cache, NegativeSamples(output, negatives), positions)
 
 
 @pytest.mark.parametrize("architecture", KERNELS)
@@ -93,7 +95,7 @@ def test_blocks_equal_the_twins(dtype, negatives, architecture):
     ngrams, positions = (rows(rng, count, DIM, dtype, scale=0.4) for count in (BUCKETS, 10))
     parts = random_parts(rng, VOCABULARY)
     buffers = tallying_buffers(10, 1 + negatives, words.width, dtype, contexts=10, rows=3)
-    tables = thread_tables(words.table, ngrams.table, output.table, parts, positions.table)
+    tables = operands_of(words.table, ngrams.table, output.table, negatives, parts, positions.table)
     twins = {
         "skipgram": lambda t: naive.skipgram(t, output.twin, windows_of(block), 0.05, tile=UPDATE_TILE),
         "cbow": lambda t: naive.cbow(t, output.twin, windows_of(block), 0.05, tile=UPDATE_TILE),
@@ -108,7 +110,7 @@ def test_blocks_equal_the_twins(dtype, negatives, architecture):
         for table in (words, ngrams, output, positions):
             table.check(5 * BLOCK_TOLERANCE[dtype])
         assert (tables.cache.row == -1).all()
-    assert buffers.tally[PAIRS] == tally[1] > 200
+    assert buffers.tally[EXAMPLES] == tally[1] > 200
     assert buffers.tally[LOSS] == pytest.approx(tally[0], rel=5 * BLOCK_TOLERANCE[dtype])
     assert (positions.twin == positions.table).all() == (architecture != "weighted")
 
@@ -124,7 +126,7 @@ def test_steps_of_skipgram_are_gradient_steps(position):
     check_gradients(
         fasttext.learn_skipgram,
         block,
-        thread_tables(own, ngrams, output, parts, small_table(rng, 10)),
+        operands_of(own, ngrams, output, block.noise.shape[1], parts, small_table(rng, 10)),
         new_step_buffers(10, 5, own.shape[1], contexts=10, rows=3, dtype=np.float64),
         lambda: naive.skipgram_loss(naive.compose_rows(own, ngrams, parts), output, windows),
         (own, ngrams, output),
@@ -142,7 +144,7 @@ def test_steps_of_weighted_cbow_are_gradient_steps(position):
     check_gradients(
         fasttext.learn_weighted_cbow,
         block,
-        thread_tables(own, small_table(rng, 1), output, [[]] * SMALL_VOCABULARY, positions),
+        operands_of(own, small_table(rng, 1), output, block.noise.shape[1], [[]] * SMALL_VOCABULARY, positions),
         new_step_buffers(1, 5, own.shape[1], contexts=10, rows=3, dtype=np.float64),
         lambda: naive.weighted_cbow_loss(own, output, positions, [twin]),
         (own, output, positions),
@@ -167,17 +169,17 @@ def test_a_run_equals_the_twins(architecture):
         max_n=3,
         learning_rate=0.01,
     )
-    task = prepare("fasttext", trainer, em.Corpus(lines), threads=1, seed=seed)
-    words = task.vocabulary.words
+    data = prepare(trainer, em.Corpus(lines), threads=1, seed=seed)
+    words = data.vocabulary.words
     offsets, rows = subwords(words, min_n=2, max_n=3, buckets=25)
     parts = [rows[offsets[w] : offsets[w + 1]].tolist() for w in range(len(words))]
     own, ngrams = (
         t.astype(np.float64) for t in (random_rows(len(words), dim, seed), random_rows(25, dim, seed + 2**32))
     )
     output, learn = np.zeros_like(own), naive.skipgram if architecture == "skipgram" else naive.cbow
-    stream, total, done = naive.Stream(int(thread_keys(seed, 1)[0])), task.corpus_words, 0
+    stream, total, done = naive.Stream(int(thread_keys(seed, 1)[0])), len(data.encoded.ids), 0
     for _ in range(2):
-        for windows, read in blocks_read(task, total, stream):
+        for windows, read in blocks_read(data, total, stream):
             rate = trainer.learning_rate_at(done, 2 * total)
             learn_words = lambda t, c=windows, r=rate: learn(t, output, c, r, tile=UPDATE_TILE)  # noqa: E731
             naive.fasttext(own, ngrams, parts, learn_words)
@@ -189,9 +191,10 @@ def test_a_run_equals_the_twins(architecture):
     assert abs(model.tables["ngrams"]).max() > 0.3  # initially below 1 / dim
 
 
-def blocks_read(task, total, stream):
+def blocks_read(data, total, stream):
     """The windows of each block of an epoch, and the number of ids read for it."""
-    source, block, before = task.source(), task.window_stream(size=fasttext.FASTTEXT_BLOCK_SIZE).new_block(), 0
+    stream_of_blocks = data.settings.plan(data).stream
+    source, block, before = stream_of_blocks.source, stream_of_blocks.new_block(), 0
     rng = np.array([stream.key, stream.counter], np.uint64)
     rewind(block, source, 0, total)
     for windows in naive.blocks(source, 0, total, stream, fasttext.FASTTEXT_BLOCK_SIZE, 5):

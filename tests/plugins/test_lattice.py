@@ -15,7 +15,7 @@ from embeddings.kernels.block import FIRST, LAST, POSITION, keep_thresholds, rew
 from embeddings.kernels.jit import allocating_entry_point
 from embeddings.kernels.matrix_products import UPDATE_TILE
 from embeddings.kernels.noise_sampling import alias_table
-from embeddings.kernels.step_buffers import LOSS, PAIRS, UNTIL_SAMPLE, aligned_zeros
+from embeddings.kernels.step_buffers import EXAMPLES, LOSS, UNTIL_SAMPLE, aligned_zeros
 from embeddings.plugins.sembei import sembei
 from embeddings.plugins.sembei.lattice import (
     LatticeSource,
@@ -159,9 +159,9 @@ def learn(block, tables, parts, buffers, rate, *, summed):
     """Run sembei's kernel on the tables."""
     arrays = [table.table for table in tables]
     if summed:
-        sembei.learn_summed(block, sembei.SummedTables(*arrays, parts), buffers, rate)
+        sembei.learn_summed(block, sembei.SummedOperands(*arrays, parts), buffers, rate)
     else:
-        sembei.learn_block(block, sembei.Tables(*arrays), buffers, rate)
+        sembei.learn_block(block, sembei.Operands(*arrays), buffers, rate)
 
 
 @pytest.mark.parametrize("negatives", [1, 5, 20])
@@ -177,7 +177,7 @@ def test_sembei_equals_the_twin(dtype, summed, negatives):
     loss, pairs = naive.sembei(*twins, adjacent_of(block), rate, negatives, tile=UPDATE_TILE, parts=within)
     for table in tables:
         table.check(BLOCK_TOLERANCE[dtype])
-    assert buffers.tally[PAIRS] == pairs > 500
+    assert buffers.tally[EXAMPLES] == pairs > 500
     assert buffers.tally[LOSS] == pytest.approx(loss, rel=1e-4)
 
 
@@ -221,3 +221,17 @@ def test_weights_of_shared_negative_samples(positives):
         missing = (sample == 0) / noise_groups(positives)
         assert weights.sum() == pytest.approx(5 * positives - missing)
         assert weights.max() <= 2
+
+
+@pytest.mark.parametrize("lines", [[0, 0, 0], [5], [0, -9, -9, 4], [0, 30, 0, 3], [0, 99, -3]])
+def test_broken_boundaries_end_nothing_early(lines):
+    """The boundaries are part of a larger array, whose other numbers are no boundaries."""
+    larger = np.full(100, 7)
+    larger[40 : 40 + len(lines)] = lines
+    text = lattice_source(np.arange(30) % TOKENS, larger[40 : 40 + len(lines)], random_ngrams(np.random.default_rng(1)))
+    block, rng, read = new_lattice(4, 2, 16), np.array([1, 0], np.uint64), 0
+    rewind(block, text, 0, 30)
+    while count := fill_lattice(block, text, rng):
+        read += count
+    assert read == 30
+    assert block.cursor[POSITION] == 30

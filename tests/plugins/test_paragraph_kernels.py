@@ -19,8 +19,9 @@ from embeddings.kernels.block import FIRST, LAST, fill_block, new_block, rewind
 from embeddings.kernels.line_operations import mark_documents_with_words
 from embeddings.kernels.matrix_products import UPDATE_TILE
 from embeddings.kernels.noise_sampling import shared_noise_count
-from embeddings.kernels.step_buffers import LOSS, PAIRS, UNTIL_SAMPLE, new_step_buffers
+from embeddings.kernels.step_buffers import EXAMPLES, LOSS, UNTIL_SAMPLE, new_step_buffers
 from embeddings.kernels.window_batch import new_window_buffers
+from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.plugins import paragraph_dbow as dbow
 from embeddings.plugins import paragraph_dm as dm
 
@@ -65,7 +66,13 @@ def positions_with_documents(block):
 
 
 def dbow_tables(documents, words, output, negatives):
-    return dbow.Tables(documents.table, words.table, output.table, shared_noise_count(negatives), negatives)
+    return dbow.Operands(
+        documents.table,
+        words.table,
+        NegativeSamples(output.table, negatives),
+        shared_noise_count(negatives),
+        negatives,
+    )
 
 
 @pytest.mark.parametrize("negatives", [1, 5, 12])
@@ -79,7 +86,7 @@ def test_dbow_block_equals_the_twins(dtype, negatives):
     loss, pairs = naive.dbow(documents.twin, output.twin, groups, 0.05, negatives=negatives, tile=UPDATE_TILE)
     documents.check(BLOCK_TOLERANCE[dtype])
     output.check(BLOCK_TOLERANCE[dtype])
-    assert buffers.tally[PAIRS] == pairs == block.cursor[LAST] - block.cursor[FIRST] > 200
+    assert buffers.tally[EXAMPLES] == pairs == block.cursor[LAST] - block.cursor[FIRST] > 200
     assert buffers.tally[LOSS] == pytest.approx(loss, rel=BLOCK_TOLERANCE[dtype])
     assert {len(words) for _, words, _ in groups} == {1, 2, 4}
 
@@ -109,13 +116,20 @@ def test_dm_block_equals_the_twins(dtype, combine, negatives):
     documents, words, output = random_tables(dtype, DOCUMENTS, WORDS, WORDS)
     block = filled_block(negatives)
     buffers = tallying_buffers(1, 1 + negatives, output.width, dtype, contexts=11, rows=2)
-    dm.learn_block(block, dm.Tables(documents.table, words.table, output.table, combine, 1), buffers, 0.05)
+    dm.learn_block(
+        block,
+        dm.Operands(
+            documents.table, words.table, words.table[:0], NegativeSamples(output.table, negatives), combine, 1
+        ),
+        buffers,
+        0.05,
+    )
     settings = {"mean": combine == MEAN, "tile": UPDATE_TILE}
     positions = positions_with_documents(block)
     loss, pairs = naive.dm(documents.twin, words.twin, output.twin, positions, 0.05, **settings)
     for table in (documents, words, output):
         table.check(BLOCK_TOLERANCE[dtype])
-    assert buffers.tally[PAIRS] == pairs == block.cursor[LAST] - block.cursor[FIRST] > 200
+    assert buffers.tally[EXAMPLES] == pairs == block.cursor[LAST] - block.cursor[FIRST] > 200
     assert buffers.tally[LOSS] == pytest.approx(loss, rel=BLOCK_TOLERANCE[dtype])
 
 
@@ -130,14 +144,21 @@ def test_dm_block_of_concatenated_windows_equals_the_twins(dtype, negatives, win
     weight = 5 / 3 if windows_per_draw > 1 else 1.0
     buffers = new_window_buffers(windows_per_draw, negatives, words.width, slots=11, weight=weight, dtype=dtype)
     buffers.tally[UNTIL_SAMPLE] = -1e9
-    tables = dm.Tables(documents.table, words.table, table, CONCAT, windows_per_draw)
+    tables = dm.Operands(
+        documents.table,
+        words.table[:-1],
+        words.table[-1:],
+        NegativeSamples(table, negatives),
+        CONCAT,
+        windows_per_draw,
+    )
     dm.learn_concatenated(block, tables, buffers, 0.01)
     settings = {"window": 5, "windows_per_draw": windows_per_draw, "tile": UPDATE_TILE, "weight": weight}
     positions = positions_with_documents(block)
     loss, pairs = naive.dm_concat(documents.twin, words.twin, twin, positions, 0.01, **settings)
     for table in (documents, words, output):
         table.check(5 * BLOCK_TOLERANCE[dtype])  # one float32 step for eight windows
-    assert buffers.tally[PAIRS] == pairs == block.cursor[LAST] - block.cursor[FIRST] > 200
+    assert buffers.tally[EXAMPLES] == pairs == block.cursor[LAST] - block.cursor[FIRST] > 200
     assert buffers.tally[LOSS] == pytest.approx(loss, rel=5 * BLOCK_TOLERANCE[dtype])
 
 
@@ -184,7 +205,7 @@ def test_dbow_steps_are_gradient_steps():
     check_gradients(
         dbow.learn_block,
         block,
-        dbow.Tables(documents, output, output, 3, 5),
+        dbow.Operands(documents, output, NegativeSamples(output, 5), 3, 5),
         new_step_buffers(1, 16, documents.shape[1], dtype=np.float64),
         lambda: naive.dbow_loss(documents, output, group, negatives=5),
         (documents, output),
@@ -206,7 +227,7 @@ def test_dm_steps_are_gradient_steps(combine):
     check_gradients(
         dm.learn_concatenated if is_concat else dm.learn_block,
         block,
-        dm.Tables(documents, words, output, combine, 1),
+        dm.Operands(documents, words[:9], words[9:], NegativeSamples(output, block.noise.shape[1]), combine, 1),
         buffers,
         lambda: naive.dm_loss(documents, words, output, positions, window=window, mean=False),
         (documents, words) if is_concat else (documents, words, output),

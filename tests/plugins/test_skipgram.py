@@ -18,13 +18,18 @@ from kernel_helpers import (
 import embeddings as em
 from embeddings.errors import SettingError
 from embeddings.kernels.matrix_products import UPDATE_TILE
-from embeddings.kernels.step_buffers import LOSS, PAIRS, UNTIL_SAMPLE, new_step_buffers
+from embeddings.kernels.step_buffers import EXAMPLES, LOSS, UNTIL_SAMPLE, new_step_buffers
+from embeddings.objectives.negative_sampling import NegativeSamples
 from embeddings.plugins import skipgram
 from embeddings.testing import check_trainer
+from embeddings.testing.trainer_contract import synonym_corpus
+from embeddings.training.training_data import prepare
 
 
 @pytest.mark.parametrize(
-    "settings", [{"negative_sharing": "none"}, {"negatives": 1}, {"negatives": 20}, {"dim": 33}, {"window": 9}], ids=str
+    "settings",
+    [{"negative_sharing": "none"}, {"negatives": 1}, {"negatives": 20}, {"dim": 33}, {"window": 9}],
+    ids=str,
 )
 def test_contract(settings):
     check_trainer(em.SkipGram, **settings)
@@ -42,11 +47,11 @@ def test_pairs_with_their_own_negative_samples_limit_the_window():
 def test_block_equals_the_twins(dtype, negatives):
     block, words, output = block_and_tables(dtype, negatives)
     buffers = tallying_buffers(10, 1 + negatives, words.width, dtype)
-    skipgram.learn_block(block, skipgram.Tables(words.table, output.table), buffers, 0.05)
+    skipgram.learn_block(block, skipgram.Operands(words.table, NegativeSamples(output.table, negatives)), buffers, 0.05)
     loss, pairs = naive.skipgram(words.twin, output.twin, windows_of(block), 0.05, tile=UPDATE_TILE)
     words.check(BLOCK_TOLERANCE[dtype])
     output.check(BLOCK_TOLERANCE[dtype])
-    assert buffers.tally[PAIRS] == pairs > 500
+    assert buffers.tally[EXAMPLES] == pairs > 500
     assert buffers.tally[LOSS] == pytest.approx(loss, rel=1e-4)
 
 
@@ -56,12 +61,12 @@ def test_block_of_pairs_equals_the_twins(dtype, negatives):
     """Each pair has its own negative samples and is a step of its own."""
     block, words, output = block_and_tables(dtype, 10 * negatives)
     buffers = tallying_buffers(1, 1 + negatives, words.width, dtype, contexts=10)
-    skipgram.learn_pairs(block, skipgram.Tables(words.table, output.table), buffers, 0.05)
+    skipgram.learn_pairs(block, skipgram.Operands(words.table, NegativeSamples(output.table, negatives)), buffers, 0.05)
     windows = naive.single_context_windows(windows_of(block), negatives)
     loss, pairs = naive.skipgram(words.twin, output.twin, windows, 0.05, tile=UPDATE_TILE)
     words.check(BLOCK_TOLERANCE[dtype])
     output.check(BLOCK_TOLERANCE[dtype])
-    assert buffers.tally[PAIRS] == pairs > 500
+    assert buffers.tally[EXAMPLES] == pairs > 500
     assert buffers.tally[LOSS] == pytest.approx(loss, rel=1e-4)
 
 
@@ -70,14 +75,14 @@ def test_the_loss_of_one_window_in_64_is_tallied():
     block, words, output = block_and_tables(np.float64, 5)
     buffers = new_step_buffers(10, 6, words.width, dtype=np.float64)
     buffers.tally[UNTIL_SAMPLE] = 17
-    skipgram.learn_block(block, skipgram.Tables(words.table, output.table), buffers, 0.05)
+    skipgram.learn_block(block, skipgram.Operands(words.table, NegativeSamples(output.table, 5)), buffers, 0.05)
     losses = [
         naive.skipgram(words.twin, output.twin, [window], 0.05, tile=UPDATE_TILE)
         for window in windows_of(block)
         if window[1]
     ]
     loss, pairs = np.sum(losses[17::64], axis=0)
-    assert buffers.tally[PAIRS] == pairs > 10
+    assert buffers.tally[EXAMPLES] == pairs > 10
     assert buffers.tally[LOSS] == pytest.approx(loss, rel=1e-10)
 
 
@@ -90,11 +95,52 @@ def test_steps_are_gradient_steps(position):
     check_gradients(
         skipgram.learn_block,
         block,
-        skipgram.Tables(words, output),
+        skipgram.Operands(words, NegativeSamples(output, block.noise.shape[1])),
         new_step_buffers(10, 5, words.shape[1], dtype=np.float64),
         lambda: naive.skipgram_loss(words, output, windows),
         (words, output),
     )
+
+
+@pytest.mark.parametrize("position", POSITIONS.values(), ids=POSITIONS)
+def test_tied_steps_are_gradient_steps(position):
+    """Also where a word is both a context and a negative sample."""
+    words = small_table(np.random.default_rng(3), SMALL_VOCABULARY)
+    block, _ = position_and_block(*position)
+    windows = windows_of(block)
+    check_gradients(
+        skipgram.learn_block,
+        block,
+        skipgram.Operands(words, NegativeSamples(words, block.noise.shape[1])),
+        new_step_buffers(10, 5, words.shape[1], dtype=np.float64),
+        lambda: naive.skipgram_loss(words, words, windows),
+        (words,),
+    )
+
+
+def test_tied_outputs_are_the_inputs():
+    plan = em.SkipGram(dim=8, min_count=1, tie=True).plan(prepare(em.SkipGram(dim=8, min_count=1), synonym_corpus()))
+    operands = plan.operands(plan.allocate(1))
+    assert np.shares_memory(operands.words, operands.objective.output)
+
+
+@pytest.mark.parametrize("sharing", ["batch", "none"])
+def test_a_tied_model_has_one_table(sharing):
+    settings = {"dim": 8, "min_count": 1, "epochs": 1, "threads": 1, "tie": True, "negative_sharing": sharing}
+    model = em.train("skipgram", synonym_corpus(), **settings)
+    assert model.tables == {}
+    assert model.predict_output_word(["before1"], top=3)
+    continued = em.continue_training(model, synonym_corpus(), threads=1)
+    assert continued.tables == {}
+    with pytest.raises(SettingError, match="tie must be True, as in the model, got False"):
+        em.continue_training(model, synonym_corpus(), tie=False)
+
+
+@pytest.mark.parametrize("trainer", ["skipgram", "cbow"])
+def test_tied_vectors_cannot_be_frozen(trainer):
+    first = em.train(trainer, synonym_corpus(), dim=8, min_count=1, epochs=1, threads=1)
+    with pytest.raises(SettingError, match="cannot freeze word vectors with these settings"):
+        em.train(trainer, synonym_corpus(), dim=8, tie=True, init=em.InitFrom(first, freeze=True))
 
 
 @pytest.mark.parametrize("position", [([3, 3], 0, 0, 2, [1, 3]), ([0, 4], 1, 0, 2, [8, 8]), ([2, 6], 0, 0, 2, [6, 2])])
@@ -107,7 +153,7 @@ def test_steps_of_pairs_are_gradient_steps(position):
     check_gradients(
         skipgram.learn_pairs,
         block,
-        skipgram.Tables(words, output),
+        skipgram.Operands(words, NegativeSamples(output, 2)),
         new_step_buffers(1, 3, words.shape[1], contexts=2, dtype=np.float64),
         lambda: naive.skipgram_loss(words, output, windows),
         (words, output),

@@ -8,14 +8,18 @@ import pytest
 
 import embeddings as em
 from embeddings import registry
+from embeddings.errors import DeclarationError, RegistryError
 from embeddings.models.model import Model
-from embeddings.settings import Settings, option
-from embeddings.testing import check_trainer
+from embeddings.models.table import word_vectors
+from embeddings.settings import option
+from embeddings.testing import check_trainer, trainer_contract
+from embeddings.training.trainer import Trainer
 from embeddings.vectors.vectors import Vectors
 
 SETTINGS = {
     "paragraph-dbow": {"window": 5},  # without train_words no other window is accepted
     "tensor-indexing": {"min_phrases": 0},  # the corpus of the contract has no phrases
+    "glove": {"x_max": 10.0},  # counts are small in a small corpus
     "sembei": {"max_n": 1, "per_length": "all"},  # so that its n-grams are the words of the corpus
 }
 
@@ -34,6 +38,8 @@ def replace_parts(model, *, vectors=None, **parts):
 @dataclass(frozen=True, kw_only=True)
 class Wrapped(em.SkipGram):
     """A trainer that fulfils the contract, for subclasses to break."""
+
+    accepts_run_options = False
 
     def after(self, model, **run):
         return model
@@ -74,7 +80,11 @@ AFTER = {
     "nearest neighbour of 'cat'.*'kitty'": lambda self, model, **run: change_rows(model, np.ones_like),
     "setting dim=16": lambda self, model, **run: replace_parts(model, settings={}),
     "seed 7.*8": lambda self, model, **run: replace_parts(model, record={**model.record, "seed": 8}),
-    "threads=1.*None": lambda self, model, **run: replace_parts(model, record={"seed": 7}),
+    "record must hold 'seconds'": lambda self, model, **run: replace_parts(
+        model, record={name: value for name, value in model.record.items() if name != "seconds"}
+    ),
+    "record must hold 'words'": lambda self, model, **run: replace_parts(model, record={"seed": 7, "threads": 1}),
+    "threads=1.*None": lambda self, model, **run: replace_parts(model, record={**model.record, "threads": None}),
     "record.*loading": lambda self, model, **run: replace_parts(model, record={**model.record, "losses": (1, 2)}),
     "counts": lambda self, model, **run: replace_parts(
         model, vectors=Vectors(model.vectors.words, model.vectors.matrix)
@@ -91,6 +101,42 @@ def test_models_that_violate_the_contract(message):
 
 def test_the_wrapped_trainer_fulfils_the_contract():
     check_trainer(Wrapped)
+
+
+def test_a_trainer_can_be_given_by_name_or_with_settings():
+    check_trainer("skipgram", epochs=30)
+    check_trainer(em.SkipGram(dim=16, min_count=1, subsample=0.0, window=3, epochs=40))
+    with pytest.raises(RegistryError, match="no-such"):
+        check_trainer("no-such")
+
+
+def test_what_is_no_trainer_is_refused():
+    with pytest.raises(AssertionError, match="name, the class or an instance of a trainer, got 42"):
+        check_trainer(42)
+
+
+def with_plan(**changes):
+    """A skip-gram trainer with another plan."""
+
+    class Changed(em.SkipGram):
+        def plan(self, data):
+            return dataclasses.replace(super().plan(data), **changes)
+
+    return Changed(dim=8, min_count=1, epochs=1)
+
+
+def test_frozen_vectors_that_change_violate_the_contract():
+    trainer = with_plan(word_table="output")
+    model = trainer.train(trainer_contract.synonym_corpus(), threads=1)
+    with pytest.raises(AssertionError, match="frozen vectors must not change"):
+        trainer_contract.check_frozen(trainer, model)
+
+
+def test_models_that_cannot_be_continued_violate_the_contract():
+    trainer = em.SkipGram(dim=8, min_count=1, epochs=1)
+    model = trainer.train(trainer_contract.synonym_corpus(), threads=1)
+    with pytest.raises(DeclarationError, match="two of the tables"):
+        trainer_contract.check_continued(with_plan(tables={name: word_vectors(36, 8) for name in "ab"}), model)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +159,7 @@ def reporting(change):
         return em.SkipGram.train(self, corpus, threads=threads, seed=seed, report=changed)
 
     return dataclass(frozen=True, kw_only=True)(
-        type("Broken", (em.SkipGram,), {"train": train, "__doc__": "Its reports are wrong."})
+        type("Broken", (Wrapped,), {"train": train, "__doc__": "Its reports are wrong."})
     )
 
 
@@ -193,39 +239,44 @@ class Undocumented:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoTrain:
-    """It has no method train."""
+class NoTrainer:
+    """It is not a trainer."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoSeed:
-    """It has no parameter seed."""
-
-    def train(self, corpus, *, threads=1, report=None):
-        raise NotImplementedError
+class NoName(Trainer):
+    """It has no name."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Unchecked:
+class Misspelt(Trainer):
+    """It declares something unknown."""
+
+    trainer_name = "misspelt"
+    unsupported = frozenset({"frozen"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unchecked(Trainer):
     """It does not check its settings."""
 
+    trainer_name = "unchecked"
     dim: int = option(3, "Components.", ge=1)
 
-    def train(self, corpus, *, threads=1, seed=1, report=None):
-        raise NotImplementedError
+    def __post_init__(self):
+        """Check nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Vague(Settings):
+class Vague(Trainer):
     """Its error does not name the setting."""
 
+    trainer_name = "vague"
     dim: int = option(3, "Components.", ge=1)
 
     def __post_init__(self):
         if self.dim != 3:
             raise em.errors.SettingError("wrong")
-
-    train = Unchecked.train
 
 
 @pytest.mark.parametrize(
@@ -238,8 +289,9 @@ class Vague(Settings):
         (NoHelp, "dim must have help"),
         (NoOption, "dims must be an int, float, str, bool or Literal"),
         (Undocumented, "Undocumented must have a docstring"),
-        (NoTrain, "NoTrain.*train"),
-        (NoSeed, "train.*'seed'"),
+        (NoTrainer, "NoTrainer must be a subclass of .*Trainer"),
+        (NoName, "NoName.*trainer_name"),
+        (Misspelt, "unsupported of Misspelt.*frozen"),
         (Unchecked, "dim='a text' must raise SettingError"),
         (Vague, "the message on dim='a text' must name it: wrong"),
     ],

@@ -15,7 +15,9 @@ from embeddings.support import tensors
 from embeddings.testing.trainer_contract import synonym_corpus
 from embeddings.training import checkpoints as module
 from embeddings.training.checkpoints import RECORD, TENSORS, CheckpointError, CheckpointWriter
+from embeddings.training.run_options import RunOptions
 from embeddings.training.state import checksum
+from embeddings.training.trainer import Trainer
 
 
 def test_auto_interval_depends_on_the_cost_of_the_last_checkpoint(tmp_path, monkeypatch):
@@ -210,6 +212,23 @@ def change_record(*keys, value):
     return change
 
 
+TALLY_VALUES = [(0, float("nan")), (2, float("inf")), (3, -1e300)]
+BROKEN_TALLIES = [
+    ("seconds", float("nan"), "seconds"),
+    ("words", [float("nan")], "words"),
+    ("words", [-5], "words"),
+    ("words", [10**400], "int"),
+    ("words", ["many"], "many"),
+    ("words", [[[1, 2], 3]], "shape"),
+    ("steps", [float("inf")], "steps"),
+    ("sums", [[float("nan"), 1]], "sums"),
+    ("sums", [[1, 2, 3]], r"sums .*\(1, 3\)"),
+    ("epoch_sums", 3, "counts"),
+    ("epoch_sums", [[[1, float("inf")]]], r"epoch_sums\[0\]"),
+    ("epoch_sums", [[1, 2]], r"epoch_sums\[0\] .*\(2,\)"),
+]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -218,9 +237,15 @@ def change_record(*keys, value):
         (lambda path: (path / RECORD).write_text("{"), r"checkpoint\.json is broken"),
         (lambda path: (path / RECORD).write_text("[]"), "version None"),
         (lambda path: (path / RECORD).write_bytes(os.urandom(99)), r"checkpoint\.json is broken"),
-        (change_record("format_version", value=9), r"version 9.*version 2"),
+        (change_record("format_version", value=9), r"version 9.*version 3"),
         (change_record("values", value=[]), "missing"),
         (change_record("values", "tally", "words", value=[1, 2]), "incomplete"),
+        *((change_number("tally", number, value), r"thread\.0\.tally") for number, value in TALLY_VALUES),
+        *(
+            (change_record("values", "tally", name, value=value), rf"checkpoint\.json is broken: its tally .*{message}")
+            for name, value, message in BROKEN_TALLIES
+        ),
+        (change_record("values", "tally", value=[]), "tally"),
         (change_record("values", "workers", value=[]), "incomplete"),
         (change_record("values", "workers", value=[{"epochs": "x", "chunk": 0}]), "incomplete"),
         (remove_arrays("table.words"), r"incomplete.*KeyError.*table\.words"),
@@ -276,7 +301,7 @@ def test_numbers_out_of_bounds_are_refused(tmp_path, trainer):
         (path / TENSORS).write_bytes(good)
         (path / RECORD).write_text(record)
         change_number(*changed_number)(path)
-        with pytest.raises(CheckpointError, match="outside its text"):
+        with pytest.raises(CheckpointError, match="outside its share"):
             learn(trainer, text, {}, checkpoints=checkpoints, resume=True)
     (path / TENSORS).write_bytes(good)
     (path / RECORD).write_text(record)
@@ -321,17 +346,17 @@ def test_interrupt_returns_the_model_even_if_its_checkpoint_fails(tmp_path, monk
     assert "No space left on device" in caplog.text
 
 
-def test_options_require_a_trainer_that_takes_them(tmp_path):
-    from embeddings.training.run_options import RunOptions, train_arguments
+def test_options_require_a_trainer_that_supports_them(tmp_path):
+    class SimpleTrainer(Trainer):
+        trainer_name = "simple"
+        accepts_run_options = False
 
-    class ForeignTrainer:
-        def train(self, corpus, *, threads=None, seed=1, report=None):
-            raise AssertionError("train was called")
+        def learn(self, data):
+            raise AssertionError("learn was called")
 
     for run_options in (RunOptions(checkpoints=em.Checkpoints(tmp_path / "c")), RunOptions(callbacks=[em.Callback()])):
-        with pytest.raises(SettingError, match=r"strange.*run_options"):
-            train_arguments(ForeignTrainer(), "strange", run_options)
-    assert train_arguments(ForeignTrainer(), "strange", RunOptions()) == {}
+        with pytest.raises(SettingError, match=r"simple does not support checkpoints"):
+            SimpleTrainer().train([["a"]], run_options=run_options)
 
 
 @pytest.mark.parametrize(

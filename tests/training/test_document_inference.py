@@ -15,7 +15,7 @@ from embeddings.models import model_files
 from embeddings.support.arrow_files import write_table
 from embeddings.testing import check_trainer
 from embeddings.training import document_stream
-from embeddings.training.task import prepare
+from embeddings.training.training_data import prepare
 
 TRAINERS = [
     (em.ParagraphDBOW, {}),
@@ -186,10 +186,10 @@ def test_training_is_bit_reproducible(trainer, options):
 
 def test_shares_of_threads_begin_at_documents():
     corpus = em.Corpus(["w " * 10 + "\n" + "w " * 10] * 10)
-    task = prepare("paragraph-dbow", em.ParagraphDBOW(min_count=1), corpus, threads=3)
-    assert task.share_bounds(corpus_documents(task.encoded).borders) == [0, 66, 133, 200]
-    task = prepare("paragraph-dbow", em.ParagraphDBOW(min_count=1), em.Corpus(["w " * 10] * 1000), threads=3)
-    assert task.share_bounds(corpus_documents(task.encoded).borders) == [0, 3330, 6670, 10_000]
+    trainer = em.ParagraphDBOW(min_count=1)
+    assert trainer.plan(prepare(trainer, corpus, threads=3)).stream.bounds(3) == [0, 66, 133, 200]
+    data = prepare(trainer, em.Corpus(["w " * 10] * 1000), threads=3)
+    assert trainer.plan(data).stream.bounds(3) == [0, 3330, 6670, 10_000]
 
 
 def test_a_large_table_is_memory_mapped(monkeypatch, tmp_path):
@@ -326,9 +326,11 @@ def test_settings_that_exclude_each_other():
     assert em.ParagraphDM().shrinks_window is True
     for options, noise in ({}, 3), ({"negatives": 1}, 1), ({"negative_sharing": "window"}, 5), ({"combine": "mean"}, 5):
         trainer = em.ParagraphDM(**{"combine": "concat", **options})
-        assert trainer.noise == noise
+        objective = trainer.new_objective(em.Vocabulary(["a"], np.array([1])))
+        assert trainer.noise(objective) == noise
         if trainer.combine == "concat":
-            assert trainer.new_buffers().weights[1 : 1 + noise] == pytest.approx(trainer.negatives / noise)
+            weights = trainer.new_buffers(objective).weights[1 : 1 + noise]
+            assert weights == pytest.approx(trainer.negatives / noise)
 
 
 def test_concatenated_models():

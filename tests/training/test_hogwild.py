@@ -7,18 +7,18 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import embeddings as em
 from embeddings.kernels.block import LAST
-from embeddings.kernels.step_buffers import new_step_buffers
-from embeddings.plugins.skipgram import Tables
 from embeddings.testing.trainer_contract import synonym_corpus
 from embeddings.training import hogwild
 from embeddings.training.result import Interrupted
-from embeddings.training.task import prepare
+from embeddings.training.run import Run
+from embeddings.training.training_data import prepare
 
 ENDLESS = 100_000  # epochs: hours
 
@@ -94,10 +94,9 @@ def test_an_exception_of_a_kernel_reaches_the_caller(threads):
             raise TestError("kernel")
 
     trainer = em.SkipGram(dim=8, min_count=1, epochs=ENDLESS)
-    task = prepare("skipgram", trainer, synonym_corpus(), threads=threads)
-    tables = Tables(words=np.zeros((40, 16), np.float32), output=np.zeros((40, 16), np.float32))
+    data = prepare(trainer, synonym_corpus(), threads=threads)
     with pytest.raises(TestError, match="kernel"):
-        task.run(learn_block, tables, lambda: new_step_buffers(10, 6, 16))
+        Run(data, replace(trainer.plan(data), kernel=learn_block)).train()
     assert not running_threads()
 
 

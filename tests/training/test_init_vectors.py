@@ -10,9 +10,9 @@ from embeddings.errors import FormatError, SettingError
 from embeddings.kernels.block import BLOCK_SIZE
 from embeddings.kernels.matrix_products import UPDATE_TILE
 from embeddings.kernels.random_numbers import thread_keys
+from embeddings.models.parameters import random_rows, zero_rows
 from embeddings.training.init_vectors import match_rows
-from embeddings.training.parameters import random_rows, zero_rows
-from embeddings.training.task import prepare
+from embeddings.training.training_data import prepare
 
 WORDS = [f"w{i}" for i in range(0, 50, 2)]
 FREEZABLE = [
@@ -72,18 +72,25 @@ def test_frozen_run_equals_the_naive_implementation():
     rng, dim, seed = np.random.default_rng(1), 6, 3
     lines = [[f"w{i}" for i in rng.zipf(1.5, n) % 40] for n in (500, 3, 1, 2000, 60)] * 2
     trainer = em.SkipGram(dim=dim, min_count=1, subsample=0.05, epochs=1, window=3, learning_rate=0.05)
-    task = prepare("skipgram", trainer, em.Corpus(lines), threads=1, seed=seed)
-    start, size = half_vectors([f"w{i}" for i in range(0, 40, 3)], dim), len(task.vocabulary)
+    data = prepare(trainer, em.Corpus(lines), threads=1, seed=seed)
+    start, size = half_vectors([f"w{i}" for i in range(0, 40, 3)], dim), len(data.vocabulary)
     words, output = (table.astype(np.float64) for table in (random_rows(size, dim, seed), zero_rows(size, dim)))
-    frozen = np.array([word in start for word in task.vocabulary.words])
+    frozen = np.array([word in start for word in data.vocabulary.words])
     for place in np.flatnonzero(frozen):
-        words[place, :dim] = start[task.vocabulary.words[place]]
+        words[place, :dim] = start[data.vocabulary.words[place]]
     (choices,) = [
         choices
-        for choices in blocks(task.source(), 0, task.corpus_words, Stream(int(thread_keys(seed, 1)[0])), BLOCK_SIZE, 5)
+        for choices in blocks(
+            trainer.plan(data).stream.source,
+            0,
+            len(data.encoded.ids),
+            Stream(int(thread_keys(seed, 1)[0])),
+            BLOCK_SIZE,
+            5,
+        )
         if choices
     ]
-    assert frozen_skipgram(words, output, choices, trainer.learning_rate_at(0, task.corpus_words), frozen) > 0
+    assert frozen_skipgram(words, output, choices, trainer.learning_rate_at(0, len(data.encoded.ids)), frozen) > 0
     run_options = em.RunOptions(init=em.InitFrom(start, freeze=True))
     model = trainer.train(em.Corpus(lines), threads=1, seed=seed, run_options=run_options)
     np.testing.assert_allclose(model.vectors.matrix, words[:, :dim], atol=2e-3)
@@ -173,7 +180,7 @@ BROKEN = em.Vectors(["w1", "w2"], np.array([[0.0] * 8, [np.nan] * 8]))
         ("cbow", {}, em.InitFrom(BROKEN), r"'w2'.*NaN"),
         ("fasttext", {"buckets": 9}, em.InitFrom(half_vectors(), freeze=True), "freeze"),
         ("paragraph-dbow", {}, em.InitFrom(half_vectors(), freeze=True), "freeze"),
-        ("sembei", {"compositional": True}, em.InitFrom(half_vectors()), "sembei cannot start from vectors"),
+        ("sembei", {"compositional": True}, em.InitFrom(half_vectors()), "sembei cannot start from pretrained vectors"),
         ("cbow", {}, "v.bin", r"embeddings\.InitFrom.*'v\.bin'"),
     ],
 )  # fmt: skip

@@ -1,5 +1,6 @@
 """The learning rate, how far a run has come, and who reads what."""
 
+from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -10,12 +11,12 @@ from hypothesis import strategies as st
 
 import embeddings as em
 from embeddings.kernels.block import FIRST, LAST
-from embeddings.kernels.step_buffers import new_step_buffers
-from embeddings.plugins.skipgram import Tables
 from embeddings.settings import Schedule
 from embeddings.testing.trainer_contract import synonym_corpus
 from embeddings.training.progress import Progress, Tally
-from embeddings.training.task import Task, prepare
+from embeddings.training.run import Run
+from embeddings.training.stream import TokenStream
+from embeddings.training.training_data import prepare
 
 
 @given(
@@ -62,14 +63,13 @@ def test_reports_of_a_run(trainer, threads, epochs):
 def test_learning_rate_of_kernels_falls_over_epochs_and_threads(threads):
     """It depends on what all threads have read over all epochs, so it never starts again."""
     trainer, rates = em.SkipGram(dim=8, min_count=1, subsample=0, epochs=3, learning_rate=0.04), []
-    task = prepare("skipgram", trainer, em.Corpus([["a", "b", "c", "d"] * 10_000]), threads=threads)
+    data = prepare(trainer, em.Corpus([["a", "b", "c", "d"] * 10_000]), threads=threads)
 
     def learn_block(block, tables, buffers, rate):
         if block.cursor[LAST] > block.cursor[FIRST]:
             rates.append(rate)
 
-    tables = Tables(words=np.zeros((4, 16), np.float32), output=np.zeros((4, 16), np.float32))
-    task.run(learn_block, tables, lambda: new_step_buffers(10, 6, 16))
+    Run(data, replace(trainer.plan(data), kernel=learn_block)).train()
     decreasing = sorted(rates, reverse=True)
     assert threads > 1 or rates == decreasing
     assert decreasing[0] == 0.04
@@ -83,7 +83,7 @@ def test_learning_rate_of_kernels_falls_over_epochs_and_threads(threads):
 
 def test_loss_since_the_last_report_and_by_epoch():
     """The loss of an epoch is over the whole epoch, even if threads are in different ones."""
-    tally = Tally(2, Schedule(epochs=3), corpus_words=100)
+    tally = Tally(2, Schedule(epochs=3), units=100)
     assert tally.progress().loss is None
     tally.begin_epoch(0)
     tally.add(0, 6.0, 2)
@@ -110,10 +110,10 @@ def test_speed_and_time_left():
 
 
 def share_bounds(lengths, threads):
-    """`Task.share_bounds` for lines of these lengths."""
+    """`TokenStream.bounds` for lines of these lengths."""
     lines = np.concatenate([[0], np.cumsum(lengths)])
-    encoded = SimpleNamespace(ids=np.zeros(lines[-1], np.int32), sentences=lines)
-    return Task("any", None, encoded, None, threads, 1, None).share_bounds(np.asarray(encoded.sentences))
+    source = SimpleNamespace(ids=np.zeros(lines[-1], np.int32), lines=lines)
+    return TokenStream(source, lambda: None).bounds(threads)
 
 
 @given(
@@ -137,7 +137,7 @@ def test_shares_begin_at_lines_that_are_near():
 
 
 def test_a_loss_of_nan_is_reported_as_none():
-    tally = Tally(1, Schedule(epochs=1), corpus_words=100)
+    tally = Tally(1, Schedule(epochs=1), units=100)
     tally.begin_epoch(0)
     tally.add(0, np.inf, np.inf)
     tally.restore(tally.state())

@@ -1,17 +1,18 @@
 """A resumed run ends with the same bytes as an uninterrupted one, wherever it halted, in every model."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from interrupted_runs import CONFIGURATIONS, corpus, interrupted_after, learn, table_bytes
 
 import embeddings as em
 from embeddings.kernels.block import FIRST, LAST
-from embeddings.plugins import skipgram as plugin
 from embeddings.training import hogwild
 from embeddings.training import shuffle as shuffling
-from embeddings.training.parameters import zero_rows
+from embeddings.training.run import Run
 from embeddings.training.run_options import RunOptions
-from embeddings.training.task import prepare
+from embeddings.training.training_data import prepare
 
 
 @pytest.mark.slow
@@ -55,18 +56,16 @@ def test_resumed_threads_read_every_word_once_per_epoch(threads, shuffle, tmp_pa
 
     def run(resume):
         run_options = RunOptions(checkpoints=checkpoints, resume=resume)
-        task = prepare("skipgram", trainer, corpus("skipgram"), threads=threads, run_options=run_options)
-        size = len(task.vocabulary)
-        tables = plugin.Tables(words=zero_rows(size, 8), output=zero_rows(size, 8))
-        return task, task.run(learn_block, tables, lambda: plugin.new_step_buffers(8, 6, 16))
+        data = prepare(trainer, corpus("skipgram"), threads=threads, run_options=run_options)
+        return data, Run(data, replace(trainer.plan(data), kernel=learn_block)).train()
 
     for number, checks in enumerate((3, 1, 4)):
         with interrupted_after(checks), pytest.raises(em.Interrupted):
             run(number > 0)
-    task, model = run(True)
-    counts = np.bincount(np.concatenate(seen), minlength=len(task.vocabulary))
-    assert counts.tolist() == (3 * task.vocabulary.counts).tolist()
-    assert model.record["words"] == model.record["total_words"] == 3 * len(task.encoded.ids)
+    data, model = run(True)
+    counts = np.bincount(np.concatenate(seen), minlength=len(data.vocabulary))
+    assert counts.tolist() == (3 * data.vocabulary.counts).tolist()
+    assert model.record["words"] == model.record["total_words"] == 3 * len(data.encoded.ids)
 
 
 def test_checkpoints_do_not_change_the_result(tmp_path, monkeypatch):

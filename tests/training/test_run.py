@@ -7,17 +7,17 @@ import pytest
 from naive import Stream, blocks, single_context_windows, skipgram, skipgram_loss
 
 import embeddings as em
-from embeddings.errors import SettingError
+from embeddings.errors import FormatError, SettingError
 from embeddings.kernels.block import BLOCK_SIZE, FIRST, LAST
 from embeddings.kernels.matrix_products import UPDATE_TILE
 from embeddings.kernels.noise_sampling import draw_words
 from embeddings.kernels.random_numbers import random_sequence, thread_keys
-from embeddings.plugins import skipgram as plugin
+from embeddings.models.parameters import random_rows, zero_rows
 from embeddings.settings import field_types
 from embeddings.testing.trainer_contract import synonym_corpus
-from embeddings.training.parameters import random_rows, zero_rows
 from embeddings.training.result import TrainingError
-from embeddings.training.task import prepare
+from embeddings.training.run import Run
+from embeddings.training.training_data import prepare
 
 TRAINERS = pytest.mark.parametrize("trainer", [em.SkipGram, em.CBOW])
 SUM = {"CBOW": {"combine": "sum"}}
@@ -38,16 +38,15 @@ def test_every_word_is_a_centre_in_every_epoch(threads):
     rng = np.random.default_rng(threads)
     lines = [[f"w{i}" for i in rng.integers(0, 50, n)] for n in (30_000, 1, 7, 9_000, 2, 800)]
     made = em.SkipGram(dim=8, min_count=1, subsample=0, epochs=3, window=4)
-    task = prepare("skipgram", made, em.Corpus(lines), threads=threads)
+    data = prepare(made, em.Corpus(lines), threads=threads)
     seen = []
 
     def learn_block(block, tables, buffers, rate):
         seen.append(block.words[block.cursor[FIRST] : block.cursor[LAST]].copy())
 
-    tables = plugin.Tables(words=zero_rows(len(task.vocabulary), 8), output=zero_rows(len(task.vocabulary), 8))
-    model = task.run(learn_block, tables, lambda: plugin.new_step_buffers(8, 6, 16))
-    counts = np.bincount(np.concatenate(seen), minlength=len(task.vocabulary))
-    assert counts.tolist() == (3 * task.vocabulary.counts).tolist()
+    model = Run(data, dataclasses.replace(made.plan(data), kernel=learn_block)).train()
+    counts = np.bincount(np.concatenate(seen), minlength=len(data.vocabulary))
+    assert counts.tolist() == (3 * data.vocabulary.counts).tolist()
     assert model.record["words"] == 3 * 39_810
 
 
@@ -80,9 +79,9 @@ def test_a_run_equals_the_naive_implementation(sharing):
     lines = [[f"w{i}" for i in rng.zipf(1.5, n) % 40] for n in (500, 3, 1, 2000, 60)] * 2
     made = em.SkipGram(dim=dim, min_count=3, subsample=0.05, epochs=2, window=3, learning_rate=0.05, max_vocab=30)
     made = dataclasses.replace(made, negative_sharing=sharing)
-    task = prepare("skipgram", made, em.Corpus(lines), threads=1, seed=seed)
+    data = prepare(made, em.Corpus(lines), threads=1, seed=seed)
     words, output = (t.astype(np.float64) for t in (random_rows(30, dim, seed), zero_rows(30, dim)))
-    source, total, done = task.source(), task.corpus_words, 0
+    source, total, done = made.plan(data).stream.source, len(data.encoded.ids), 0
     drawn = 5 if sharing != "none" else 2 * 3 * 5  # noise words of a centre
     for choices, read in blocks_of_epochs(source, total, int(thread_keys(seed, 1)[0]), drawn):
         choices = choices if sharing != "none" else single_context_windows(choices, 5)
@@ -141,12 +140,18 @@ def test_reported_loss_equals_the_naive_implementation_within_sampling_error():
     rng = np.random.default_rng(2)
     lines = [[f"w{i}" for i in rng.integers(0, 30, 1000)] for _ in range(8)]
     made = em.SkipGram(dim=8, min_count=1, epochs=1, learning_rate=1e-12, window=3)
-    task = prepare("skipgram", made, em.Corpus(lines), threads=1, seed=4)
+    data = prepare(made, em.Corpus(lines), threads=1, seed=4)
     words, output = rng.normal(size=(2, 30, 16))
-    tables = plugin.Tables(words=words.astype(np.float32), output=output.astype(np.float32))
-    reports, choices = [], next(blocks(task.source(), 0, 8000, int(thread_keys(4, 1)[0]), BLOCK_SIZE, 5))
-    task = prepare("skipgram", made, em.Corpus(lines), threads=1, seed=4, report=reports.append)
-    model = task.run(plugin.learn_block, tables, lambda: plugin.new_step_buffers(6, 6, 16))
+    initial = {"words": words, "output": output}
+    reports, choices = (
+        [],
+        next(blocks(made.plan(data).stream.source, 0, 8000, int(thread_keys(4, 1)[0]), BLOCK_SIZE, 5)),
+    )
+    data = prepare(made, em.Corpus(lines), threads=1, seed=4, report=reports.append)
+    run = Run(data, made.plan(data))
+    for name, table in run.tables.items():
+        table[:] = initial[name]
+    model = run.train()
     each = [skipgram_loss(words, output, [choice]) / len(choice[1]) for choice in choices]
     sizes = np.array([len(choice[1]) for choice in choices])
     expected = float(np.average(each, weights=sizes))
@@ -198,11 +203,14 @@ def test_unknown_settings():
 OTHER = {
     "dim": 9, "min_count": 50, "max_vocab": 7, "subsample": 0.01, "window": 3, "shrink_window": False, "negatives": 4,
     "noise_exponent": 0.5, "epochs": 3, "learning_rate": 0.04, "min_learning_rate": 0.02, "combine": "sum",
-    "context_gradient": "exact", "negative_sharing": "window", "shuffle": True,
+    "context_gradient": "exact", "negative_sharing": "window", "shuffle": True, "schedule": "cosine", "warm_up": 0.3,
+    "average_last": 0.5,
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("trainer", "name"), [(t, n) for t in (em.SkipGram, em.CBOW) for n in field_types(t)])
+@pytest.mark.parametrize(
+    ("trainer", "name"), [(t, n) for t in (em.SkipGram, em.CBOW) for n in OTHER if n in field_types(t)]
+)
 def test_every_setting_has_an_effect(trainer, name):
     base = {"dim": 8, "min_count": 1, "subsample": 0, "window": 2, "epochs": 4}
     one, other = (trainer(**{**base, **more}).train(synonym_corpus(), threads=1) for more in ({}, {name: OTHER[name]}))
@@ -212,8 +220,8 @@ def test_every_setting_has_an_effect(trainer, name):
 
 def test_source_follows_the_settings():
     made = em.SkipGram(min_count=2, max_vocab=3, subsample=0.1, noise_exponent=0.5, window=7, shrink_window=False)
-    task = prepare("skipgram", made, em.Corpus([["a"] * 9, ["b"] * 4 + ["c"] * 4 + ["d"] * 3 + ["e"]]), threads=1)
-    source, counts = task.source(), np.array([9, 4, 4])
+    data = prepare(made, em.Corpus([["a"] * 9, ["b"] * 4 + ["c"] * 4 + ["d"] * 3 + ["e"]]), threads=1)
+    source, counts = made.plan(data).stream.source, np.array([9, 4, 4])
     assert source.ids.tolist() == [0] * 9 + [1] * 4 + [2] * 4 + [3] * 3 + [4]
     assert source.lines.tolist() == [0, 9, 21]
     assert (source.window, source.shrink_window, source.windows_per_draw) == (7, False, 8)
@@ -227,7 +235,7 @@ def test_source_follows_the_settings():
 
 @pytest.mark.parametrize(("trainer", "window"), [("continuous-window", 1000), ("structured-skipgram", 1000)])
 def test_tables_larger_than_memory_are_refused(trainer, window, monkeypatch):
-    monkeypatch.setattr("embeddings.training.parameters.total_memory", lambda: 2**20)
+    monkeypatch.setattr("embeddings.models.parameters.total_memory", lambda: 2**20)
     with pytest.raises(SettingError, match=r"table of [\d,]+ x 8.* 0\.\d GB"):
         em.train(trainer, synonym_corpus(), dim=8, min_count=1, window=window)
 
@@ -239,3 +247,21 @@ def test_report_must_be_a_function():
 
     with pytest.raises(SettingError, match=r"report.*got 3"):
         em.train("cbow", em.Corpus(unread_corpus()), report=3)
+
+
+def test_a_truncated_file_ends_the_run_with_a_checkpoint(tmp_path, monkeypatch):
+    trainer = em.SkipGram(dim=8, min_count=1, epochs=10)
+    checkpoints = em.Checkpoints(tmp_path / "c", every="1h")
+    data = prepare(
+        trainer, em.Corpus([["a", "b", "c"]] * 3000), threads=1, run_options=em.RunOptions(checkpoints=checkpoints)
+    )
+    np.save(tmp_path / "ids.npy", np.asarray(data.encoded.ids))
+    ids = np.load(tmp_path / "ids.npy", mmap_mode="r")
+    plan = trainer.plan(data)
+    stream = dataclasses.replace(plan.stream, source=plan.stream.source._replace(ids=ids))
+    run = Run(data, dataclasses.replace(plan, stream=stream))
+    with open(tmp_path / "ids.npy", "r+b") as file:
+        file.truncate(ids.offset + ids.nbytes - 4)
+    with pytest.raises(FormatError, match=r"ids\.npy was truncated"):
+        run.train()
+    assert checkpoints.paths()

@@ -1,5 +1,6 @@
 """Shuffled sentences: each is read once an epoch, whole, in an order of its own, in bounded memory."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -10,11 +11,10 @@ from hypothesis import strategies as st
 import embeddings as em
 from embeddings.kernels.block import FIRST, LAST, BlockSource, fill_block, keep_thresholds, new_block, rewind
 from embeddings.kernels.noise_sampling import alias_table
-from embeddings.plugins import skipgram as plugin
 from embeddings.training import shuffle
-from embeddings.training.parameters import zero_rows
+from embeddings.training.run import Run
 from embeddings.training.shuffle import shuffled_chunks
-from embeddings.training.task import prepare
+from embeddings.training.training_data import prepare
 
 
 def lines_of(*lengths):
@@ -106,17 +106,16 @@ def test_every_word_is_read_once_per_epoch(threads, monkeypatch):
     rng = np.random.default_rng(threads)
     lines = [[f"w{i}" for i in rng.integers(0, 50, n)] for n in (30_000, 1, 7, 9_000, 2, 800, *range(90))]
     trainer = em.SkipGram(dim=8, min_count=1, subsample=0, epochs=3, window=4, shuffle=True)
-    task = prepare("skipgram", trainer, em.Corpus(lines), threads=threads)
+    data = prepare(trainer, em.Corpus(lines), threads=threads)
     seen = []
 
     def learn_block(block, tables, buffers, rate):
         seen.append(block.words[block.cursor[FIRST] : block.cursor[LAST]].copy())
 
-    tables = plugin.Tables(words=zero_rows(len(task.vocabulary), 8), output=zero_rows(len(task.vocabulary), 8))
-    model = task.run(learn_block, tables, lambda: plugin.new_step_buffers(8, 6, 16))
-    counts = np.bincount(np.concatenate(seen), minlength=len(task.vocabulary))
-    assert counts.tolist() == (3 * task.vocabulary.counts).tolist()
-    assert model.record["words"] == 3 * len(task.encoded.ids)
+    model = Run(data, replace(trainer.plan(data), kernel=learn_block)).train()
+    counts = np.bincount(np.concatenate(seen), minlength=len(data.vocabulary))
+    assert counts.tolist() == (3 * data.vocabulary.counts).tolist()
+    assert model.record["words"] == 3 * len(data.encoded.ids)
 
 
 def test_shuffled_runs_are_reproducible_and_differ_from_unshuffled_ones():

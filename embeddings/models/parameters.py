@@ -3,8 +3,6 @@
 In training a row is padded with zeros to a multiple of a cache line: tables are (rows, padded dim).
 """
 
-from typing import Any
-
 import numpy as np
 
 from embeddings.errors import SettingError
@@ -17,20 +15,22 @@ VECTORS = "vectors"  # the key of the word vectors in `Arrays`
 BLOCK_ROWS = 65536  # processed at a time, so that no second table is ever in memory
 
 
-def random_rows(rows: int, dim: int, seed: int, table: np.ndarray | None = None) -> np.ndarray:
-    """Rows uniform in (-1, 1) / dim, as in gensim and fastText; float32 (rows, padded dim), zero beyond `dim`.
+def random_rows(rows: int, dim: int, seed: int) -> np.ndarray:
+    """Rows as `fill_random_rows` makes them; float32 (rows, padded dim), zero beyond `dim`."""
+    table = zero_rows(rows, dim)
+    fill_random_rows(table, dim, seed)
+    return table
+
+
+def fill_random_rows(table: np.ndarray, dim: int, seed: int) -> None:
+    """Fill rows with numbers uniform in (-1, 1) / dim, as in gensim and fastText.
 
     word2vec uses half this range; the whole range gives CBOW better vectors in few epochs.
-
-    Arguments:
-        table: a table of zeros to fill; a new one if not given.
     """
-    table = zero_rows(rows, dim) if table is None else table
     rng = np.random.default_rng(seed)
-    for start in range(0, rows, BLOCK_ROWS):
+    for start in range(0, len(table), BLOCK_ROWS):
         block = table[start : start + BLOCK_ROWS, :dim]
         block[:] = (rng.random(block.shape, dtype=np.float32) - np.float32(0.5)) * np.float32(2 / dim)
-    return table
 
 
 def zero_rows(rows: int, dim: int) -> np.ndarray:
@@ -59,30 +59,6 @@ def unpad(table: np.ndarray, dim: int, slots: int = 1) -> np.ndarray:
         flat[start * dim : start * dim + block.size] = block.reshape(-1)
     numbers = flat[: rows * dim]
     return numbers.reshape(-1, dim) if slots == 1 else numbers.reshape(-1, slots, dim)
-
-
-def unpad_all(tables: Any, dim: int) -> Arrays:
-    """The arrays of a NamedTuple without padding, by name; "words" are renamed to "vectors". Consumes the tables."""
-    return {
-        VECTORS if name == "words" else name: unpad(array, dim)
-        for name, array in tables._asdict().items()
-        if isinstance(array, np.ndarray)
-    }
-
-
-def parameter_arrays(tables: Any) -> Arrays:
-    """The float arrays of a NamedTuple and of NamedTuples in it, each once, by name."""
-    arrays: Arrays = {}
-    for name, value in tables._asdict().items():
-        is_parameter = isinstance(value, np.ndarray) and value.dtype.kind == "f"
-        inner = parameter_arrays(value) if hasattr(value, "_asdict") else {name: value} if is_parameter else {}
-        for inner_name, array in inner.items():
-            if any(array is other for other in arrays.values()):
-                continue
-            if inner_name in arrays:
-                raise ValueError(f"two tables have the name {inner_name!r}")
-            arrays[inner_name] = array
-    return arrays
 
 
 def copy_into(table: np.ndarray, saved: np.ndarray) -> None:

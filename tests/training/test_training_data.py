@@ -10,16 +10,13 @@ import pytest
 import embeddings as em
 from embeddings.cli.progress_bar import TrainingBar
 from embeddings.errors import SettingError
-from embeddings.kernels.row_operations import padded
-from embeddings.kernels.step_buffers import LOSS_INTERVAL, UNTIL_SAMPLE, new_step_buffers
-from embeddings.plugins.skipgram import Tables, learn_block
+from embeddings.kernels.step_buffers import LOSS_INTERVAL, UNTIL_SAMPLE
 from embeddings.support.system import available_threads
 from embeddings.testing.trainer_contract import synonym_corpus
-from embeddings.training.parameters import random_rows, zero_rows
 from embeddings.training.progress import Tally
 from embeddings.training.result import Interrupted, TrainingError
 from embeddings.training.run import Run
-from embeddings.training.task import prepare
+from embeddings.training.training_data import prepare
 
 TRAINERS = pytest.mark.parametrize("trainer", [em.SkipGram, em.CBOW])
 
@@ -27,13 +24,8 @@ TRAINERS = pytest.mark.parametrize("trainer", [em.SkipGram, em.CBOW])
 def workers(seed, threads=2):
     """The workers of a run."""
     trainer = em.SkipGram(dim=8, min_count=1)
-    task = prepare("skipgram", trainer, em.Corpus([["a", "b"]] * 10), threads=threads, seed=seed)
-    tables = Tables(random_rows(2, 8, seed), zero_rows(2, 8))
-
-    def new_buffers():
-        return new_step_buffers(2 * trainer.window, 1 + trainer.negatives, padded(8))
-
-    return Run(task, learn_block, tables, new_buffers, task.window_stream(), lambda: tables, dict, False).workers
+    data = prepare(trainer, em.Corpus([["a", "b"]] * 10), threads=threads, seed=seed)
+    return Run(data, trainer.plan(data)).workers
 
 
 def test_threads_have_different_random_keys():

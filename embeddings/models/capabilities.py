@@ -1,0 +1,24 @@
+"""What the models of a trainer can do besides holding vectors; trainers declare it as attributes."""
+
+from typing import Any, ClassVar
+
+
+class Capabilities:
+    """Optional capabilities of a trainer's models; a subclass overrides those that it has.
+
+    composer: a static method that returns, for a model, a function that computes vectors of any words: `Model.compose`.
+    inferencer: one that returns, for a model, a function that infers vectors of new documents: `Model.infer`.
+    predictor: one that returns, for a model, its `Classifier`: `Model.classifier`.
+    word_predictor: one that returns, for a model, its `embeddings.training.word_predictor.WordPredictor`, which gives
+        the probabilities of words in text.
+    """
+
+    composer: ClassVar[Any] = None
+    inferencer: ClassVar[Any] = None
+    predictor: ClassVar[Any] = None
+    word_predictor: ClassVar[Any] = None
+
+
+def capabilities_of(trainer: Any) -> type[Capabilities]:
+    """The capabilities of a trainer class; none if it declares none."""
+    return trainer if isinstance(trainer, type) and issubclass(trainer, Capabilities) else Capabilities

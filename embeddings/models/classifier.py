@@ -1,0 +1,252 @@
+"""A text classifier: the mean of the rows of a text's words and n-grams, and scores of labels (Joulin et al. 2017)."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from embeddings.errors import FormatError, SettingError
+from embeddings.indexes.parallel import run_slices
+from embeddings.kernels.matrix_rows import Rows
+from embeddings.kernels.text_features import (
+    Features,
+    Scratch,
+    fill_bucket_slots,
+    fill_slots,
+    new_scratch,
+    sum_features,
+)
+from embeddings.models.label_ranking import build_tree, multiply_along_tree, rank_labels, rank_leaves
+from embeddings.models.subwords import concatenate_bytes, to_bytes
+
+HIERARCHICAL_SOFTMAX, SOFTMAX = "hierarchical softmax", "softmax"
+BLOCK_SCORES = 1 << 20  # scores of labels in memory at a time and thread, unless there are more labels
+TABLE_SIZE, TABLE_LIMIT = 512, 8  # of fastText's table of the logistic function
+
+
+class Predictions(NamedTuple):
+    """The most probable labels of texts, most probable first: object (texts, k) and float32 (texts, k).
+
+    Where fewer than k labels are predicted, the label is None and the probability 0.
+    """
+
+    labels: np.ndarray
+    probabilities: np.ndarray
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Classifier:
+    """A text classifier, as read from a file.
+
+    Arguments:
+        labels: the labels, as the file names them, with fastText's prefix `__label__`.
+        label_counts: int64 (labels,), how often each occurred in training.
+        features: how texts become rows of the input matrix.
+        inputs: the input matrix.
+        output: float32 (labels, dim), the row of each label, or of each inner node of a tree.
+        loss: "softmax", "hierarchical softmax", "one against all" or "negative sampling".
+        settings: the training arguments.
+        name: the file, for messages.
+    """
+
+    labels: list[str]
+    label_counts: np.ndarray
+    features: Features
+    inputs: Rows
+    output: np.ndarray
+    loss: str
+    settings: dict[str, Any] = field(default_factory=dict)
+    name: str = "the classifier"
+    _unused_scratch: list[Scratch] = field(default_factory=list, init=False)
+
+    def predict(
+        self, texts: Iterable[str], k: int = 1, threshold: float = 0.0, *, threads: int | None = None
+    ) -> Predictions:
+        """Predict the most probable labels of texts.
+
+        Words are separated by white space, as in fastText; line breaks count as spaces. Probabilities equal those of
+        fastText, which adds 0.00001 to each, and in hierarchical softmax to each factor; for the losses "one against
+        all" and "negative sampling" it reads them from a table with steps of up to 0.008.
+
+        Arguments:
+            texts: the texts. One without any known word or n-gram gets no label.
+            k: the maximum number of labels; -1 for all.
+            threshold: the minimum probability of a label.
+            threads: by default all cores.
+
+        Raises:
+            SettingError: an argument is out of range, or `texts` is a single string.
+            FormatError: the model contains NaN or infinity.
+        """
+        ids, probabilities = self.rank(*encode_texts(texts), k, threshold, threads=threads)
+        names = np.array([*self.labels, None], object)  # the number -1 means no label
+        return Predictions(names[ids], probabilities.astype(np.float32))
+
+    def predict_proba(self, texts: Iterable[str], *, threads: int | None = None) -> np.ndarray:
+        """Exact probabilities of all labels, float32 (texts, labels), without the approximations of `predict`.
+
+        Rows sum to 1 with the losses "softmax" and "hierarchical softmax". A text without any known word or n-gram gets
+        the probabilities of a zero vector.
+
+        Raises:
+            SettingError: `texts` is a single string.
+            FormatError: the model contains NaN or infinity.
+        """
+        text, starts = encode_texts(texts)
+        result = np.empty((len(starts) - 1, len(self.labels)), np.float32)
+
+        def work(lines: slice) -> None:
+            for block in self._blocks(lines):
+                hidden, _ = self._hidden(text, starts[block.start : block.stop + 1])
+                result[block] = self._exact_probabilities(hidden)
+
+        run_slices(len(result), work, threads)
+        return result
+
+    def rank(
+        self, text: bytes, starts: np.ndarray, k: int = 1, threshold: float = 0.0, *, threads: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers of the most probable labels and their probabilities, int64 and float64 (texts, k).
+
+        Text i is `text[starts[i]:starts[i + 1]]`, `starts` int64 (texts + 1,). -1 and 0 stand for no label. Other
+        arguments and errors are those of `predict`.
+        """
+        k = check_request(k, threshold, len(self.labels))
+        ids, best = np.empty((len(starts) - 1, k), np.int64), np.empty((len(starts) - 1, k))
+
+        def work(lines: slice) -> None:
+            for block in self._blocks(lines):
+                hidden, counts = self._hidden(text, starts[block.start : block.stop + 1])
+                self._rank(hidden, threshold, ids[block], best[block])
+                ids[block][counts == 0] = -1
+                best[block][counts == 0] = 0
+
+        run_slices(len(ids), work, threads)
+        return ids, best
+
+    def _blocks(self, lines: slice) -> Iterable[slice]:
+        size = max(1, BLOCK_SCORES // len(self.labels))
+        return (slice(start, min(start + size, lines.stop)) for start in range(lines.start, lines.stop, size))
+
+    def _hidden(self, text: bytes, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The means of the texts' rows, float32 (texts, dim), and the numbers of rows, (texts,)."""
+        sums = np.zeros((len(starts) - 1, self.output.shape[1]), np.float32)
+        counts, scratch = np.empty(len(sums), np.int64), self._take_scratch()
+        sum_features(self.features, self.inputs, np.frombuffer(text, np.uint8), starts, scratch, sums, counts)
+        self._unused_scratch.append(scratch)
+        sums *= (1 / np.maximum(counts, 1)).astype(np.float32)[:, None]
+        self._check_finite(sums)
+        return sums, counts
+
+    def _check_finite(self, numbers: np.ndarray) -> None:
+        if not np.isfinite(numbers).all():
+            raise FormatError(f"{self.name} is broken: its matrices contain NaN or infinity, or too large numbers")
+
+    def _rank(self, hidden: np.ndarray, threshold: float, ids: np.ndarray, best: np.ndarray) -> None:
+        if self.loss == HIERARCHICAL_SOFTMAX:
+            nodes, products = np.empty(len(self.labels) + 1, np.int64), np.empty(len(self.labels) + 1)
+            rank_leaves(hidden, self.output, self._children, threshold, nodes, products, ids, best)
+            return
+        scores = self._scores(hidden)
+        probabilities = softmax(scores) if self.loss == SOFTMAX else tabulated_sigmoid(scores)
+        rank_labels(probabilities, threshold, ids, best)
+
+    def _exact_probabilities(self, hidden: np.ndarray) -> np.ndarray:
+        if self.loss == HIERARCHICAL_SOFTMAX:
+            products = np.empty((len(hidden), 2 * len(self.labels) - 1))
+            multiply_along_tree(hidden, self.output, self._children, products)
+            return products[:, : len(self.labels)]
+        scores = self._scores(hidden)
+        return softmax(scores) if self.loss == SOFTMAX else sigmoid(scores)
+
+    def _scores(self, hidden: np.ndarray) -> np.ndarray:
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores: np.ndarray = hidden @ self.output.T
+        self._check_finite(scores)
+        return scores
+
+    def _take_scratch(self) -> Scratch:
+        try:
+            return self._unused_scratch.pop()
+        except IndexError:  # other threads use all of it
+            return new_scratch(self.features, self.output.shape[1])
+
+    @cached_property
+    def _children(self) -> np.ndarray:
+        """The tree of hierarchical softmax: the children of each inner node, int64 (labels - 1, 2)."""
+        labels = len(self.labels)
+        self._check_finite(self.output)
+        counts = np.concatenate([self.label_counts, np.zeros(labels - 1, np.int64)])
+        children = np.empty((labels - 1, 2), np.int64)
+        build_tree(counts, children)
+        return children
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The state to pickle, without working memory."""
+        return self.__dict__ | {"_unused_scratch": []}
+
+    def __repr__(self) -> str:
+        return f"<Classifier: {len(self.labels)} labels, {self.output.shape[1]} components>"
+
+
+def new_features(entries: Sequence[bytes], words: int, bucket_rows: np.ndarray, **settings: Any) -> Features:
+    """The features of a model.
+
+    Arguments:
+        entries: distinct, the words, then the labels.
+        bucket_rows: int32 (buckets, 2), the buckets that pruning has left and the row of each; empty if none is pruned.
+        settings: other fields.
+    """
+    text, starts = concatenate_bytes(list(entries))
+    slots = np.full(1 << (2 * len(entries)).bit_length(), -1, np.int32)
+    fill_slots(text, starts, slots)
+    bucket_slots = np.full((1 << (2 * len(bucket_rows)).bit_length() if len(bucket_rows) else 0, 2), -1, np.int32)
+    fill_bucket_slots(bucket_rows, bucket_slots)
+    return Features(text=text, starts=starts, slots=slots, words=words, bucket_slots=bucket_slots, **settings)
+
+
+def encode_texts(texts: Iterable[str]) -> tuple[bytes, np.ndarray]:
+    """All texts as UTF-8, and where each begins, int64 (texts + 1,)."""
+    if isinstance(texts, str | bytes):
+        raise SettingError(f"predict takes a list of texts, such as [{texts!r:.80}], got {texts!r:.80}")
+    texts = list(texts)
+    try:
+        encoded = [text.encode() for text in texts]
+    except UnicodeEncodeError:  # a lone surrogate
+        encoded = [to_bytes(text) for text in texts]
+    starts = np.zeros(len(encoded) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=starts[1:])
+    return b"".join(encoded), starts
+
+
+def check_request(k: int, threshold: float, labels: int) -> int:
+    """The number of labels to predict for each text."""
+    if k < 1 and k != -1:
+        raise SettingError(f"k must be at least 1, or -1 for all labels, got {k}")
+    if not 0 <= threshold <= 1:
+        raise SettingError(f"threshold must be in [0, 1], got {threshold}")
+    return labels if k == -1 else min(k, labels)
+
+
+def softmax(scores: np.ndarray) -> np.ndarray:
+    """The probabilities of finite scores, written over them, each row for itself."""
+    scores -= scores.max(axis=1, keepdims=True)
+    np.exp(scores, out=scores)
+    scores /= scores.sum(axis=1, keepdims=True)
+    return scores
+
+
+def sigmoid(scores: np.ndarray) -> np.ndarray:
+    """1 / (1 + exp(-score))."""
+    with np.errstate(over="ignore"):
+        return 1 / (1 + np.exp(-scores))  # type: ignore[no-any-return]
+
+
+def tabulated_sigmoid(scores: np.ndarray) -> np.ndarray:
+    """The same from fastText's table; 0 and 1 beyond its limits."""
+    step = 2 * TABLE_LIMIT / TABLE_SIZE
+    table = sigmoid(np.arange(TABLE_SIZE + 1, dtype=np.float32) * np.float32(step) - np.float32(TABLE_LIMIT))
+    rows = ((np.clip(scores, -TABLE_LIMIT, TABLE_LIMIT) + np.float32(TABLE_LIMIT)) / np.float32(step)).astype(np.int64)
+    return np.where(scores > TABLE_LIMIT, 1, np.where(scores < -TABLE_LIMIT, 0, table[rows])).astype(np.float32)

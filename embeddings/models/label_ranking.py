@@ -1,0 +1,114 @@
+"""The most probable labels of texts, and the tree of hierarchical softmax. Compiled.
+
+fastText adds `OFFSET` to every probability, and in a tree to every factor of it, so that its logarithm is finite.
+"""
+
+import numpy as np
+
+from embeddings.indexes.result_heap import clear, insert, sort
+from embeddings.kernels.jit import entry_point, inline
+
+OFFSET = 1e-5
+
+
+@entry_point
+def rank_labels(probabilities: np.ndarray, threshold: float, ids: np.ndarray, best: np.ndarray) -> None:
+    """The labels of highest probability, best first.
+
+    Arguments:
+        probabilities: float32 (texts, labels); those below `threshold` are skipped.
+        ids, best: int64 and float64 (texts, k), the labels and their probabilities; -1 and 0 if there are fewer than k.
+    """
+    for i in range(ids.shape[0]):
+        clear(ids[i], best[i])
+        for label in range(probabilities.shape[1]):
+            if probabilities[i, label] >= threshold:
+                insert(ids[i], best[i], label, probabilities[i, label] + OFFSET)
+        finish_ranking(ids[i], best[i])
+
+
+@entry_point
+def rank_leaves(
+    hidden: np.ndarray, output: np.ndarray, children: np.ndarray, threshold: float, nodes: np.ndarray,
+    products: np.ndarray, ids: np.ndarray, best: np.ndarray,
+) -> None:  # fmt: skip
+    """As `rank_labels`, for a tree whose inner node i has the row `output[i]`; visits only nodes that can matter.
+
+    Arguments:
+        hidden: float32 (texts, dim).
+        children: int64 (labels - 1, 2), the children of each inner node; node `labels + i` is the inner node i.
+        nodes, products: scratch, int64 and float64 (labels + 1,).
+    """
+    labels = children.shape[0] + 1
+    for i in range(ids.shape[0]):
+        clear(ids[i], best[i])
+        nodes[0], products[0], waiting = 2 * labels - 2, 1.0, 1
+        while waiting > 0:
+            waiting -= 1
+            node, product = nodes[waiting], products[waiting]
+            if product < threshold + OFFSET or product < best[i, 0]:
+                continue
+            if node < labels:
+                insert(ids[i], best[i], node, product)
+                continue
+            share = node_probability(hidden[i], output[node - labels])
+            right = 1 if share > 0.5 else 0
+            for side in (1 - right, right):  # the more probable child is taken from the stack first
+                nodes[waiting] = children[node - labels, side]
+                products[waiting] = product * ((share if side == 1 else 1.0 - share) + OFFSET)
+                waiting += 1
+        finish_ranking(ids[i], best[i])
+
+
+@entry_point
+def multiply_along_tree(hidden: np.ndarray, output: np.ndarray, children: np.ndarray, products: np.ndarray) -> None:
+    """The exact probabilities of all nodes of a tree, float64 (texts, 2 * labels - 1)."""
+    labels = children.shape[0] + 1
+    for i in range(hidden.shape[0]):
+        products[i, 2 * labels - 2] = 1.0
+        for inner in range(labels - 2, -1, -1):
+            share = node_probability(hidden[i], output[inner])
+            products[i, children[inner, 0]] = products[i, labels + inner] * (1.0 - share)
+            products[i, children[inner, 1]] = products[i, labels + inner] * share
+
+
+@entry_point
+def build_tree(counts: np.ndarray, children: np.ndarray) -> None:
+    """Build fastText's Huffman tree of labels in descending order of counts.
+
+    Arguments:
+        counts: int64 (2 * labels - 1,), those of labels first; the others are set to those of inner nodes.
+        children: int64 (labels - 1, 2), set to the children of each inner node.
+    """
+    labels = children.shape[0] + 1
+    leaf, node = labels - 1, labels
+    for inner in range(labels, 2 * labels - 1):
+        total = 0
+        for side in range(2):
+            if leaf >= 0 and (node >= inner or counts[leaf] < counts[node]):
+                child = leaf
+                leaf -= 1
+            else:
+                child = node
+                node += 1
+            children[inner - labels, side] = child
+            total += counts[child]
+        counts[inner] = total
+
+
+@inline
+def node_probability(hidden: np.ndarray, row: np.ndarray) -> float:
+    """The probability of the right child of an inner node, rounded as in fastText."""
+    score = np.float32(0)
+    for d in range(hidden.shape[0]):
+        score += hidden[d] * row[d]
+    return np.float64(np.float32(1.0 / np.float64(np.float32(1) + np.exp(-score))))
+
+
+@inline
+def finish_ranking(ids: np.ndarray, best: np.ndarray) -> None:
+    """Sort a result; where there is no label, the probability is 0."""
+    sort(ids, best)
+    for i in range(ids.shape[0]):
+        if ids[i] < 0:
+            best[i] = 0.0

@@ -1,0 +1,236 @@
+"""Adaptive softmax (Grave et al. 2017): frequent words in the head, others in tails of smaller dimension."""
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from itertools import combinations, pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from embeddings.errors import SettingError
+from embeddings.kernels.block import Block
+from embeddings.kernels.checked_build import register_rows
+from embeddings.kernels.jit import implements, inline, noinline
+from embeddings.kernels.matrix_products import UPDATE_TILE
+from embeddings.kernels.row_operations import address, padded, score, sum_rows, update
+from embeddings.kernels.softmax import softmax_steps
+from embeddings.kernels.step_buffers import (
+    StepBuffers,
+    copy_inputs,
+    count_step,
+    mask_frozen,
+    tally_loss,
+)
+from embeddings.models.parameters import Arrays
+from embeddings.models.table import Table
+from embeddings.objectives.objective import Objective, log_softmax
+
+SHRINKAGE = 4  # of the dimension from one tail to the next
+FIRST_WORD, LAST_WORD, WIDTH, PROJECTION, TAIL, ROW_BYTES = range(6)  # of `AdaptiveTables.tails`
+MAX_TAILS = 3
+HEAD_SHARE = 0.8  # Grave et al.: 20 % of the words cover 80 % of the text
+CUTOFF_CANDIDATES = 24
+
+
+class AdaptiveTables(NamedTuple):
+    """Vectors of the frequent words and then of the tails, (rows * slots, padded dim), and the tails.
+
+    tails: (tails, 6) first and last word, dimension, addresses of its projection (dimension * slots, padded dim) and of
+        its words' vectors (words * slots, dimension), and bytes of one of these.
+    """
+
+    head: np.ndarray
+    tails: np.ndarray
+
+
+@implements(AdaptiveTables)
+@inline
+def learn_head_and_tail(
+    operand: AdaptiveTables, block: Block, buffers: StepBuffers, i: int, m: int, rate: float, slots: int, slot: int,
+    first: int, frozen: bool,
+) -> None:  # fmt: skip
+    """G = Y - softmax(S) over frequent words and tails, and, for a rarer word, over the words of its tail.
+
+    Both read the inputs as they were before the step.
+    """
+    word, width, n = block.words[i], operand.head.shape[1], operand.head.shape[0] // slots
+    frequent, tail = n - operand.tails.shape[0], -1
+    for t in range(operand.tails.shape[0]):
+        if word >= operand.tails[t, FIRST_WORD]:
+            tail = t
+    copy_inputs(buffers.input_copies, buffers.inputs, m, width)
+    mask_frozen(buffers.frozen, buffers.frozen_sink, buffers.input_gradient_rows, m)
+    for j in range(n):
+        buffers.targets[j] = address(operand.head, j * slots + slot)
+    score_rows(buffers.scores, buffers.inputs, m, buffers.targets, n, width)
+    loss = softmax_steps(buffers.scores, m, n, 0, n, word if tail < 0 else frequent + tail, rate)
+    apply_steps(buffers, buffers.input_gradient_rows, m, n, width, frozen)
+    if tail >= 0:
+        loss += learn_tail(operand, buffers, operand.tails[tail], word, m, rate, slots, slot, frozen)
+    if count_step(buffers.tally):
+        tally_loss(buffers.tally, loss, m)
+
+
+@inline
+def learn_tail(
+    operand: AdaptiveTables, buffers: StepBuffers, tail: np.ndarray, word: int, m: int, rate: float, slots: int,
+    slot: int, frozen: bool,
+) -> float:  # fmt: skip
+    """With h = P x: G = Y - softmax(h O'), O += G' h, P += D' x and x += D P, where D = G O; returns the loss.
+
+    `input_copies` holds x, then h, then D.
+    """
+    width, item, copies = operand.head.shape[1], operand.head.itemsize, buffers.input_copies
+    dim, n, inputs = tail[WIDTH], tail[LAST_WORD] - tail[FIRST_WORD], copies.shape[0] // 3
+    gather_rows(buffers.targets, tail[PROJECTION], dim, width * item, slots, slot)
+    score_rows(buffers.scores, buffers.inputs, m, buffers.targets, dim, width)
+    for k in range(m):
+        for j in range(dim):
+            copies[inputs + k, j], copies[2 * inputs + k, j] = buffers.scores[k * dim + j], 0
+        buffers.inputs[k], buffers.centres[k] = address(copies, inputs + k), address(copies, 2 * inputs + k)
+    gather_rows(buffers.targets, tail[TAIL], n, tail[ROW_BYTES], slots, slot)
+    score_rows(buffers.scores, buffers.inputs, m, buffers.targets, n, dim)
+    loss = softmax_steps(buffers.scores, m, n, 0, n, word - tail[FIRST_WORD], rate)
+    apply_steps(buffers, buffers.centres, m, n, dim, frozen)
+    for k in range(m):
+        for j in range(dim):
+            buffers.scores[k * dim + j] = copies[2 * inputs + k, j]
+        buffers.inputs[k] = address(copies, k)
+    gather_rows(buffers.targets, tail[PROJECTION], dim, width * item, slots, slot)
+    apply_steps(buffers, buffers.input_gradient_rows, m, dim, width, frozen)
+    return loss
+
+
+@inline
+def apply_steps(buffers: StepBuffers, gradient_rows: np.ndarray, m: int, n: int, width: int, frozen: bool) -> None:
+    """Update n targets by m inputs, and the gradient rows by the targets; if `frozen`, only the first of these rows.
+
+    Inputs and gradient rows must be different rows.
+    """
+    if frozen:
+        own_input = buffers.inputs[0]
+        for j in range(n):
+            buffers.factor[0], buffers.inputs[0] = buffers.scores[j], buffers.targets[j]
+            sum_rows(buffers.factor, gradient_rows[0], buffers.inputs, 1, width)
+        buffers.inputs[0] = own_input
+    else:
+        update_rows(buffers.scores, buffers.inputs, gradient_rows, m, buffers.targets, n, width)
+
+
+@inline
+def gather_rows(rows: np.ndarray, table: int, n: int, row_bytes: int, slots: int, slot: int) -> None:
+    """Write the addresses of n rows of a slot of the table at an address."""
+    for j in range(n):
+        rows[j] = table + (j * slots + slot) * row_bytes
+
+
+@noinline
+def score_rows(scores: np.ndarray, inputs: np.ndarray, m: int, targets: np.ndarray, n: int, width: int) -> None:
+    """`score`, compiled once."""
+    score(scores, inputs, m, targets, n, width)
+
+
+@noinline
+def update_rows(
+    steps: np.ndarray, inputs: np.ndarray, gradients: np.ndarray, m: int, targets: np.ndarray, n: int, width: int
+) -> None:
+    """`update`, compiled once."""
+    update(steps, inputs, gradients, m, targets, n, width)
+
+
+class AdaptiveSoftmaxObjective(Objective):
+    """Softmax over the most frequent words and tails, and over the words of a tail."""
+
+    cached_table = None
+
+    @cached_property
+    def cutoffs(self) -> tuple[int, ...]:
+        """The first word of each tail."""
+        text, size = self.settings.cutoffs, len(self.vocabulary)
+        if text is None:
+            return best_cutoffs(self.vocabulary.counts, self.hidden_dim)
+        cutoffs = tuple(int(number) for number in text.split(","))
+        if cutoffs[-1] >= size:
+            raise SettingError(f"cutoffs must be less than the vocabulary size, {size}, got {text}")
+        return cutoffs
+
+    @property
+    def bounds(self) -> Iterator[tuple[int, int]]:
+        """The first and last word of each tail."""
+        return pairwise([*self.cutoffs, len(self.vocabulary)])
+
+    @property
+    def head_size(self) -> int:
+        """Frequent words and tails."""
+        return (self.cutoffs or (len(self.vocabulary),))[0] + len(self.cutoffs)
+
+    @property
+    def max_targets(self) -> int:
+        """The largest number of target rows; more than one tile, so that there are copies of the inputs."""
+        sizes = [last - first for first, last in self.bounds]
+        return max(self.head_size, tail_dim(self.hidden_dim, 0), UPDATE_TILE + 1, *sizes)
+
+    def tables(self) -> dict[str, Table]:
+        """The head, and for each tail its projection and its words."""
+        tables = {"head": self.table(self.head_size)}
+        slots = 1 if self.is_concatenated else self.slots
+        for tail, (first, last) in enumerate(self.bounds):
+            dim = tail_dim(self.hidden_dim, tail)
+            seed = 2**34 + tail
+            tables[f"projection{tail + 1}"] = self.table(dim, init=self.initialize_projection, seed=seed)
+            tables[f"tail{tail + 1}"] = self.table(last - first, dim=dim, slots=slots, is_concatenated=False)
+        return tables
+
+    def initialize_projection(self, table: np.ndarray, dim: int, seed: int) -> None:
+        """Fill rows with uniform numbers of variance 1 / (length of a hidden row)."""
+        bound = np.sqrt(3 / self.hidden_dim)
+        table[:, :dim] = np.random.default_rng(seed).uniform(-bound, bound, (len(table), dim))
+
+    def operand(self, arrays: Arrays) -> AdaptiveTables:
+        """What a thread passes to `predict`; the caller keeps the arrays alive."""
+        tails = np.zeros((len(self.cutoffs), 6), np.int64)
+        for tail, bounds in enumerate(self.bounds):
+            projection, words = arrays[f"projection{tail + 1}"], arrays[f"tail{tail + 1}"]
+            for table in (projection, words):
+                register_rows(table, tails)
+            tails[tail] = *bounds, words.shape[1], projection.ctypes.data, words.ctypes.data, words.strides[0]
+        return AdaptiveTables(arrays["head"], tails)
+
+    def log_probabilities(self, hidden: np.ndarray, tables: Mapping[str, np.ndarray], slot: int = 0) -> np.ndarray:
+        """The logarithm of the softmax of the head, plus that of the tail for rarer words."""
+        head = log_softmax(self.scores(hidden, tables, "head", slot))
+        frequent = self.head_size - len(self.cutoffs)
+        parts = [head[:, :frequent]]
+        for tail in range(len(self.cutoffs)):
+            words = tables[f"tail{tail + 1}"]
+            words = words if words.ndim == 2 else words[:, slot]
+            projected = self.scores(hidden, tables, f"projection{tail + 1}", slot)
+            parts.append(log_softmax(projected @ words.T) + head[:, frequent + tail, None])
+        return np.concatenate(parts, axis=1)
+
+
+def tail_dim(dim: int, tail: int) -> int:
+    """The dimension of a tail, from 0 on: a quarter of the one before, rounded up to whole cache lines."""
+    return padded(max(dim // SHRINKAGE ** (tail + 1), 1))
+
+
+def best_cutoffs(counts: np.ndarray, dim: int) -> tuple[int, ...]:
+    """The cutoffs of up to `MAX_TAILS` tails that need the fewest multiplications for a word on average.
+
+    The head has the most frequent words of `HEAD_SHARE` of the text, so that these have vectors of full length.
+    """
+    n = len(counts)
+    shares = np.append(0, np.cumsum(counts / counts.sum()))
+    head = int(np.searchsorted(shares, HEAD_SHARE))
+    candidates = sorted({int(size) for size in np.geomspace(head, n, CUTOFF_CANDIDATES)} - {head, n})
+    choices = [(head, *others) for tails in range(MAX_TAILS) for others in combinations(candidates, tails)]
+    return min([(), *choices] if head < n else [()], key=lambda cutoffs: multiplications(cutoffs, shares, dim))
+
+
+def multiplications(cutoffs: tuple[int, ...], shares: np.ndarray, dim: int) -> float:
+    """The expected number of multiplications to score a word; `shares` (words + 1,) are cumulative frequencies."""
+    n, total = len(shares) - 1, 0.0
+    for tail, (first, last) in enumerate(pairwise([*cutoffs, n])):
+        width = tail_dim(dim, tail)
+        total += (shares[last] - shares[first]) * width * (dim + last - first)
+    return total + dim * ((cutoffs or (n,))[0] + len(cutoffs))

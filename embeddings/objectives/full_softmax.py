@@ -1,0 +1,61 @@
+"""Full softmax: each word is compared with all words. The reference for the other objectives."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from embeddings.kernels.block import Block
+from embeddings.kernels.jit import implements, inline
+from embeddings.kernels.row_operations import address, score
+from embeddings.kernels.softmax import softmax_steps
+from embeddings.kernels.step_buffers import StepBuffers, apply_objective_steps, count_step, tally_loss
+from embeddings.models.parameters import Arrays
+from embeddings.models.table import Table
+from embeddings.objectives.objective import Objective, log_softmax
+
+
+class AllWords(NamedTuple):
+    """Output vectors of words, (vocabulary * slots, padded dim)."""
+
+    output: np.ndarray
+
+
+@implements(AllWords)
+@inline
+def learn_all_words(
+    operand: AllWords, block: Block, buffers: StepBuffers, i: int, m: int, rate: float, slots: int, slot: int,
+    first: int, frozen: bool,
+) -> None:  # fmt: skip
+    """G = Y - softmax(S) over all words."""
+    width, n = operand.output.shape[1], operand.output.shape[0] // slots
+    for word in range(n):
+        buffers.targets[word] = address(operand.output, word * slots + slot)
+    score(buffers.scores, buffers.inputs, m, buffers.targets, n, width)
+    loss = softmax_steps(buffers.scores, m, n, 0, n, block.words[i], rate)
+    if count_step(buffers.tally):
+        tally_loss(buffers.tally, loss, m)
+    apply_objective_steps(buffers, m, n, width, frozen)
+
+
+class FullSoftmaxObjective(Objective):
+    """Softmax over all words."""
+
+    cached_table = None
+
+    @property
+    def max_targets(self) -> int:
+        """The largest number of target rows in a step."""
+        return len(self.vocabulary)
+
+    def tables(self) -> dict[str, Table]:
+        """The output vectors."""
+        return {"output": self.output_table()}
+
+    def operand(self, arrays: Arrays) -> AllWords:
+        """What a thread passes to `predict`."""
+        return AllWords(arrays["output"])
+
+    def log_probabilities(self, hidden: np.ndarray, tables: Mapping[str, np.ndarray], slot: int = 0) -> np.ndarray:
+        """The logarithm of the softmax of the products with all output vectors."""
+        return log_softmax(self.scores(hidden, tables, "output", slot))

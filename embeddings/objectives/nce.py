@@ -1,0 +1,118 @@
+"""Noise-contrastive estimation (Gutmann and Hyvarinen 2012; Mnih and Teh 2012)."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from embeddings.kernels.block import Block
+from embeddings.kernels.jit import implements, inline
+from embeddings.kernels.row_cache import cached_row
+from embeddings.kernels.row_operations import row_stride, score
+from embeddings.kernels.softmax import subtract_offsets
+from embeddings.kernels.step_buffers import StepBuffers, apply_objective_steps, compute_logistic_steps
+from embeddings.kernels.window import prefetch_targets
+from embeddings.models.parameters import Arrays
+from embeddings.models.table import Table
+from embeddings.objectives.objective import SampledObjective, log_softmax
+
+
+class NoiseContrast(NamedTuple):
+    """Output vectors of words, (vocabulary * slots, padded dim), and the noise.
+
+    bias: (vocabulary * slots, PADDING) the bias of each word in its first column.
+    log_normalizer: the same for the logarithm of the trained normaliser, one for each slot; no rows if it is 1.
+    log_noise: (vocabulary,) log(k q), where q is the probability of a word as noise.
+    negatives: k.
+    """
+
+    output: np.ndarray
+    bias: np.ndarray
+    log_normalizer: np.ndarray
+    log_noise: np.ndarray
+    negatives: int
+
+
+@implements(NoiseContrast)
+@inline
+def learn_contrast(
+    operand: NoiseContrast, block: Block, buffers: StepBuffers, i: int, m: int, rate: float, slots: int, slot: int,
+    first: int, frozen: bool,
+) -> None:  # fmt: skip
+    """G = Y - sigmoid(S + b - log Z - log(k q)): is a word data, with probability exp(S + b) / Z, or noise?
+
+    As the noise is independent of the word to predict, it may contain it.
+    """
+    width = operand.output.shape[1]
+    n = gather_targets(operand, block, buffers, i, slots, slot, first)
+    if first == 0:
+        prefetch_targets(block, operand.output, operand.negatives, i, slots, slot)
+    score(buffers.scores, buffers.inputs, m, buffers.targets, n, width)
+    subtract_offsets(buffers.scores, m, n, buffers.offsets)
+    compute_logistic_steps(buffers, m, 1, n, rate, m)
+    if not frozen:
+        learn_biases(operand, block, buffers, i, m, n, slots, slot, first)
+    apply_objective_steps(buffers, m, n, width, frozen)
+
+
+@inline
+def gather_targets(
+    operand: NoiseContrast, block: Block, buffers: StepBuffers, i: int, slots: int, slot: int, first: int
+) -> int:
+    """Write the rows and offsets of word i and of its noise; returns how many."""
+    log_z = operand.log_normalizer[slot, 0] if operand.log_normalizer.shape[0] > 0 else 0.0
+    for j in range(1 + operand.negatives):
+        word = block.words[i] if j == 0 else block.noise[i, first + j - 1]
+        buffers.targets[j] = cached_row(operand.output, buffers.output_cache, word * slots + slot)
+        buffers.offsets[j] = log_z + operand.log_noise[word] - operand.bias[word * slots + slot, 0]
+    return 1 + operand.negatives
+
+
+@inline
+def learn_biases(
+    operand: NoiseContrast, block: Block, buffers: StepBuffers, i: int, m: int, n: int, slots: int, slot: int,
+    first: int,
+) -> None:  # fmt: skip
+    """Add G to the biases, and -G to log Z, summed over the inputs."""
+    stride = row_stride(n)
+    for j in range(n):
+        word = block.words[i] if j == 0 else block.noise[i, first + j - 1]
+        for k in range(m):
+            operand.bias[word * slots + slot, 0] += buffers.scores[k * stride + j]
+            if operand.log_normalizer.shape[0] > 0:
+                operand.log_normalizer[slot, 0] -= buffers.scores[k * stride + j]
+
+
+class NCEObjective(SampledObjective):
+    """Noise-contrastive estimation: a bias for each word, and a normaliser that is 1 or trained."""
+
+    def tables(self) -> dict[str, Table]:
+        """The output vectors, the biases, and the logarithm of the normaliser.
+
+        A bias starts at log q: were it 0, the model would take all noise for data until the biases have fallen.
+        """
+        shape: dict[str, Any] = {"dim": 1, "is_concatenated": False}
+        shape["slots"] = 1 if self.is_concatenated else self.slots
+        tables = {
+            "output": self.output_table(),
+            "bias": self.table(len(self.vocabulary), "words", self.initialize_biases, **shape),
+        }
+        if self.settings.nce_normalizer == "trained":
+            tables["log_normalizer"] = self.table(1, on_continue="copy", **shape)
+        return tables
+
+    def initialize_biases(self, table: np.ndarray, dim: int, seed: int) -> None:
+        """Set the biases to log q."""
+        table[:, 0] = np.repeat(np.log(self.noise_weights), len(table) // len(self.vocabulary))
+
+    def operand(self, arrays: Arrays) -> NoiseContrast:
+        """What a thread passes to `predict`; copies biases that are read-only."""
+        bias = np.require(arrays["bias"], requirements="W")
+        log_normalizer = np.require(arrays.get("log_normalizer", bias[:0]), requirements="W")
+        log_noise = np.log(self.settings.negatives * self.noise_weights)
+        return NoiseContrast(arrays["output"], bias, log_normalizer, log_noise, self.settings.negatives)
+
+    def log_probabilities(self, hidden: np.ndarray, tables: Mapping[str, np.ndarray], slot: int = 0) -> np.ndarray:
+        """The logarithm of the softmax of products and biases: normalised exactly, unlike in training."""
+        bias = tables["bias"].reshape(len(self.vocabulary), -1)[:, 0 if self.is_concatenated else slot]
+        return log_softmax(self.scores(hidden, tables, "output", slot) + bias)

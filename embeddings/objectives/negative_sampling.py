@@ -1,0 +1,67 @@
+"""Negative sampling (Mikolov et al. 2013b, equation 4): tell the word from random ones."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from embeddings.kernels.block import Block
+from embeddings.kernels.jit import implements, inline
+from embeddings.kernels.row_cache import cached_row
+from embeddings.kernels.step_buffers import StepBuffers, learn, learn_input
+from embeddings.kernels.window import prefetch_targets
+from embeddings.models.parameters import Arrays
+from embeddings.models.table import Table
+from embeddings.objectives.objective import SampledObjective
+
+
+class NegativeSamples(NamedTuple):
+    """Output vectors of words, (vocabulary * slots, padded dim), and the number of negative samples."""
+
+    output: np.ndarray
+    negatives: int
+
+
+@implements(NegativeSamples)
+@inline
+def learn_samples(
+    operand: NegativeSamples, block: Block, buffers: StepBuffers, i: int, m: int, rate: float, slots: int, slot: int,
+    first: int, frozen: bool,
+) -> None:  # fmt: skip
+    """G = W (Y - sigmoid(S)): the word is positive, the negative samples have label 0."""
+    width = operand.output.shape[1]
+    n = gather_targets(operand, block, buffers, i, slots, slot, first)
+    if first == 0:
+        prefetch_targets(block, operand.output, operand.negatives, i, slots, slot)
+    if frozen:
+        learn_input(buffers, 1, n, width, rate)
+    else:
+        learn(buffers, m, 1, n, width, rate)
+
+
+@inline
+def gather_targets(
+    operand: NegativeSamples, block: Block, buffers: StepBuffers, i: int, slots: int, slot: int, first: int
+) -> int:
+    """Write the rows of word i and its negative samples into `targets`; returns how many.
+
+    A negative sample equal to the word gets weight 0, as in word2vec.
+    """
+    centre = block.words[i]
+    buffers.targets[0] = cached_row(operand.output, buffers.output_cache, centre * slots + slot)
+    for j in range(operand.negatives):
+        word = block.noise[i, first + j]
+        buffers.targets[1 + j] = cached_row(operand.output, buffers.output_cache, word * slots + slot)
+        buffers.weights[1 + j] = word != centre
+    return 1 + operand.negatives
+
+
+class NegativeSamplingObjective(SampledObjective):
+    """Negative sampling. Its scores are not logarithms of probabilities."""
+
+    def tables(self) -> dict[str, Table]:
+        """The output vectors."""
+        return {"output": self.output_table()}
+
+    def operand(self, arrays: Arrays) -> NegativeSamples:
+        """What a thread passes to `predict`."""
+        return NegativeSamples(arrays["output"], self.settings.negatives)

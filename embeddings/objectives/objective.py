@@ -1,0 +1,162 @@
+"""The interface of objectives, and the compiled call by which a model's kernel predicts a word.
+
+A kernel writes input rows into its step buffers and calls `predict`. The type of the operand, a NamedTuple of the
+objective's tables, decides which implementation is compiled into the kernel.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.kernels.block import Block
+from embeddings.kernels.jit import dispatched, wrapper
+from embeddings.kernels.step_buffers import StepBuffers
+from embeddings.models.initializers import Initializer
+from embeddings.models.parameters import Arrays
+from embeddings.models.table import Axis, Table
+from embeddings.settings import ObjectiveChoice
+
+
+@dataclass(frozen=True)
+class Objective(ABC):
+    """How the words of a vocabulary are predicted from hidden rows.
+
+    Arguments:
+        settings: the trainer, whose settings choose the objective.
+        dim: numbers in a hidden row; `slots` > 1 gives each word an output row for each slot.
+        is_concatenated: a hidden row consists of `slots` rows of `dim` numbers, padded separately.
+    """
+
+    settings: ObjectiveChoice
+    vocabulary: Vocabulary
+    dim: int
+    slots: int = 1
+    is_concatenated: bool = False
+
+    cached_table: ClassVar[str | None] = "output"  # whose first rows are the most frequently used
+    estimates_loss: ClassVar[bool] = False  # whether the loss in training is an estimate of that of all words
+
+    @property
+    def hidden_dim(self) -> int:
+        """Numbers in a hidden row."""
+        return self.dim * (self.slots if self.is_concatenated else 1)
+
+    @property
+    def noise(self) -> int:
+        """Random words drawn for each word to predict."""
+        return 0
+
+    @property
+    @abstractmethod
+    def max_targets(self) -> int:
+        """The largest number of target rows in a step."""
+
+    @property
+    def noise_weights(self) -> np.ndarray:
+        """The distribution of random words, not normalised, float64 (vocabulary,)."""
+        return self.vocabulary.noise_weights(self.settings.noise_exponent)
+
+    @abstractmethod
+    def tables(self) -> dict[str, Table]:
+        """The tables that the objective learns, by name."""
+
+    @abstractmethod
+    def operand(self, arrays: Arrays) -> Any:
+        """What a thread passes to `predict`: a NamedTuple of these tables and scratch memory."""
+
+    def log_probabilities(
+        self, hidden: np.ndarray, tables: Mapping[str, np.ndarray], slot: int = 0
+    ) -> np.ndarray | None:
+        """The natural logarithm of each word's probability, float64 (n, vocabulary); None if it is not defined.
+
+        Arguments:
+            hidden: float64 (n, dim), or (n, slots * dim) if concatenated.
+            tables: the tables of a saved model; float64, so that the result is exact.
+        """
+        return None
+
+    def table(self, rows: int, axis: Axis = "other", init: Initializer | None = None, **changes: Any) -> Table:
+        """A table, by default of zeros, with `rows` rows as long as a hidden row, or as many for each slot."""
+        shape = {"rows": rows, "dim": self.dim, "slots": self.slots, "is_concatenated": self.is_concatenated}
+        return Table(**{**shape, "axis": axis, "init": init, **changes})
+
+    def output_table(self) -> Table:
+        """A table of zeros with a row for each word, or one for each slot."""
+        return self.table(len(self.vocabulary), "words")
+
+    def slot_rows(self, table: np.ndarray, slot: int) -> np.ndarray:
+        """The rows of a saved table that are multiplied with hidden rows, (rows, length of a hidden row)."""
+        if self.is_concatenated:
+            return table.reshape(len(table), -1)
+        return table if self.slots == 1 else table[:, slot]
+
+    def scores(self, hidden: np.ndarray, tables: Mapping[str, np.ndarray], name: str, slot: int) -> np.ndarray:
+        """The products of hidden rows with the rows of a saved table, (n, rows)."""
+        products: np.ndarray = hidden @ self.slot_rows(tables[name], slot).T
+        return products
+
+
+class SampledObjective(Objective):
+    """Base of objectives that compare a word with random ones, which estimates a comparison with all words."""
+
+    estimates_loss = True
+
+    @property
+    def noise(self) -> int:
+        """Random words drawn for each word to predict."""
+        return self.settings.negatives
+
+    @property
+    def max_targets(self) -> int:
+        """The largest number of target rows in a step."""
+        return 1 + self.settings.negatives
+
+
+def log_softmax(scores: np.ndarray) -> np.ndarray:
+    """The logarithm of the softmax of each row."""
+    shifted = scores - scores.max(axis=1, keepdims=True)
+    logarithms: np.ndarray = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    return logarithms
+
+
+@dispatched
+def run_step(
+    operand: Any, block: Block, buffers: StepBuffers, i: int, m: int, rate: float, slots: int, slot: int, first: int,
+    frozen: bool,
+) -> None:  # fmt: skip
+    """The step of an objective; an implementation is registered for its operand by `embeddings.kernels.jit.implements`.
+
+    Inputs 0 to m of the buffers predict word i of the block. Words have `slots` output rows, of which `slot` is used.
+    Its random words are `block.noise[i, first:]`. If `frozen`, there is one input, and only this one is updated.
+    """
+    raise NotImplementedError
+
+
+@wrapper
+def predict(operand: Any, block: Block, buffers: StepBuffers, i: int, m: int, rate: float) -> None:
+    """Let m inputs predict word i of the block."""
+    run_step(operand, block, buffers, i, m, rate, 1, 0, 0, False)
+
+
+@wrapper
+def predict_in_slot(
+    operand: Any, block: Block, buffers: StepBuffers, i: int, m: int, rate: float, slots: int, slot: int
+) -> None:
+    """Let m inputs predict word i of the block by the output rows of one of its slots."""
+    run_step(operand, block, buffers, i, m, rate, slots, slot, 0, False)
+
+
+@wrapper
+def predict_pair(operand: Any, block: Block, buffers: StepBuffers, i: int, rate: float, first: int) -> None:
+    """Let one input predict word i of the block with its own random words, from `block.noise[i, first]` on."""
+    run_step(operand, block, buffers, i, 1, rate, 1, 0, first, False)
+
+
+@wrapper
+def infer_input(operand: Any, block: Block, buffers: StepBuffers, i: int, rate: float) -> None:
+    """Let one input predict word i of the block, and update only this input."""
+    run_step(operand, block, buffers, i, 1, rate, 1, 0, 0, True)

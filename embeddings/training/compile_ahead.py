@@ -1,0 +1,105 @@
+"""Compiling the kernels of a run in a second process while its text is read.
+
+The kernels are compiled for an encoded text of a few words, which has the types of any other. The first stage compiles
+what the trainer's plan needs, the second its kernel and, unless the text is read by then, what reads blocks of words.
+"""
+
+from dataclasses import dataclass, fields, replace
+from typing import Any, cast
+
+import numpy as np
+
+from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.kernels.compile_monitor import CompilationNeeded, monitor
+from embeddings.kernels.compile_process import CompileProcess, Work, can_compile_beside
+from embeddings.models.document_vectors import ConcatenatedModels
+from embeddings.training.document_inference import DocumentInferencer
+from embeddings.training.progress import Tally
+from embeddings.training.trainer import Trainer
+from embeddings.training.training_data import TrainingData
+from embeddings.training.worker import Worker
+
+WORDS = "abcdefgh"
+COUNT = 1000  # of each word, so that none is too rare
+DIM, BUCKETS = 8, 100  # in place of settings that make tables large
+
+
+def training_work(trainer: Trainer) -> Work | None:
+    """What `compiling` has to do for a trainer with these settings; None if all is compiled, or if it cannot."""
+    return work_if_needed(type(trainer).__module__, lambda process: compile_training(trainer, process))
+
+
+def inference_work(models: ConcatenatedModels) -> Work | None:
+    """What `compiling` has to do for the inference with these models; None if all is compiled, or if it cannot."""
+    kernels = [infer.kernel for infer in models.inferencers if isinstance(infer, DocumentInferencer)]
+    return work_if_needed(kernels[0].__module__, lambda _: compile_inference(models)) if kernels else None
+
+
+def work_if_needed(module: str, work: Work) -> Work | None:
+    """The work, if it would compile anything that is not in the cache, and a second process can do it."""
+    if not can_compile_beside():
+        return None
+    try:
+        with monitor.no_compilation():
+            work(None)
+    except CompilationNeeded:
+        monitor.announce(module)
+        return work
+    except Exception:  # the settings do not fit the small text, so kernels are compiled when they are used
+        return None
+    return None
+
+
+def compile_inference(models: ConcatenatedModels) -> None:
+    """Compile the kernels that infer document vectors."""
+    for infer in models.inferencers:
+        if isinstance(infer, DocumentInferencer):
+            infer.infer_documents(cast(EncodedCorpus, SmallText()), "blocks", 1, 1, 1, None)
+
+
+def compile_training(trainer: Trainer, process: CompileProcess | None) -> None:
+    """Compile the kernels of a trainer."""
+    encoded = cast(EncodedCorpus, SmallText())
+    data = TrainingData(with_small_tables(trainer), encoded, encoded.vocabulary, 1, 1, None)
+    plan = data.settings.plan(data)
+    if process is not None:
+        process.end_stage()
+    if plan.vocabulary is not None:
+        data = replace(data, vocabulary=plan.vocabulary)
+    worker = Worker(data, plan, plan.allocate(data.seed), Tally(1, data.schedule, 1), 0)
+    worker.compile_kernel()
+    if process is None or not process.is_awaited[0]:
+        worker.compile_stream()
+
+
+def with_small_tables(trainer: Trainer) -> Trainer:
+    """The trainer with settings that need little memory and the same kernels."""
+    names = {field.name for field in fields(trainer)}
+    sizes: dict[str, Any] = {"dim": DIM} if "dim" in names else {}
+    if getattr(trainer, "buckets", None):
+        sizes["buckets"] = BUCKETS
+    if getattr(trainer, "cutoffs", None):
+        sizes["cutoffs"] = None  # they may exceed this vocabulary
+    return replace(trainer, **sizes)
+
+
+def read_only(values: Any, dtype: type) -> np.ndarray:
+    """An array like those of a memory-mapped file."""
+    array: np.ndarray = np.array(values, dtype)
+    array.setflags(write=False)
+    return array
+
+
+@dataclass
+class SmallText:
+    """What trainers read of an `EncodedCorpus`, of a text with two documents of one line each."""
+
+    def __post_init__(self) -> None:
+        ids = list(range(len(WORDS))) * 2
+        self.ids, self.sentences = read_only(ids, np.int32), read_only([0, len(WORDS), len(ids)], np.int64)
+        self.documents = read_only([0, 1, 2], np.int64)
+        self.vocabulary = Vocabulary(list(WORDS), np.full(len(WORDS), COUNT))
+        self.tags = self.phrases = None
+        self.fingerprint = ""
+        self.meta = {"has_items": False, "settings": {}}

@@ -1,0 +1,112 @@
+"""Plans: what a trainer learns, declared once; training, checkpoints, resuming and saving follow from it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.errors import DeclarationError
+from embeddings.kernels.row_operations import PADDING
+from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
+from embeddings.models.parameters import VECTORS, Arrays
+from embeddings.models.table import Table
+from embeddings.training.stream import Stream
+
+Kernel = Callable[[Any, Any, StepBuffers, float], None]  # block, operands, buffers, learning rate
+NAME_OF_WORDS = "words"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What one run learns, from what, and by which kernel.
+
+    Arguments:
+        tables: the tables to learn, by name.
+        stream: what is read.
+        kernel: learns from one block: `kernel(block, operands, buffers, learning_rate)`. A compiled kernel tallies the
+            loss of sampled steps, see `embeddings.kernels.step_buffers`; a Python function calls `report_loss`.
+        operands: makes what the kernel of one thread works on from the arrays of all tables, whose memory it shares: a
+            NamedTuple of arrays, or for a Python function any object. What is carried from block to block must be in a
+            table, else it would not be in checkpoints.
+        buffers: makes the step buffers of one thread.
+        word_table: the table whose rows `--init` sets and `--freeze` keeps constant.
+        cached_inputs, cached_outputs: tables of whose most frequent rows each of several threads keeps copies.
+        export: the arrays to save by name, from those of all tables, which it may consume; "vectors" are those of the
+            words. By default all tables without padding, under the names that they declare.
+        vocabulary: the items that get vectors, if these are not the words of the corpus.
+        tags: a pyarrow array of strings, one for each row of the table "documents".
+        composes: whether the model composes vectors, if its trainer has a composer.
+        loss_is_estimate: whether the loss estimates one over all words.
+    """
+
+    tables: Mapping[str, Table]
+    stream: Stream
+    kernel: Kernel
+    operands: Callable[[Arrays], Any]
+    buffers: Callable[[], StepBuffers] = lambda: new_step_buffers(1, 1, PADDING)
+    word_table: str = NAME_OF_WORDS
+    cached_inputs: str | None = None
+    cached_outputs: str | None = None
+    export: Callable[[Arrays], Arrays] | None = None
+    vocabulary: Vocabulary | None = None
+    tags: Any = None
+    composes: bool = True
+    loss_is_estimate: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.tables, Mapping) or not all(isinstance(table, Table) for table in self.tables.values()):
+            raise DeclarationError(f"the tables of a plan must be a dict of Table by name, got {self.tables!r:.80}")
+        for function in ("kernel", "operands", "buffers"):
+            value = getattr(self, function)
+            if not callable(value):
+                raise DeclarationError(f"the {function} of a plan must be a function, got {value!r:.80}")
+        for name in (self.cached_inputs, self.cached_outputs):
+            if name is not None and name not in self.tables:
+                raise DeclarationError(f"the plan caches rows of the table {name!r}, but declares only {self.names}")
+        if self.export is None:
+            self.check_saved_names()
+        if not isinstance(self.stream, Stream):
+            raise DeclarationError(f"the stream of a plan must be a Stream, got {self.stream!r:.80}")
+
+    def check_saved_names(self) -> None:
+        """Refuse tables of which none is saved as the vectors, or of which two have the same name in a model."""
+        saved_names = [name for name in map(self.saved_name, self.tables) if name is not None]
+        for name in saved_names:
+            if saved_names.count(name) > 1:
+                raise DeclarationError(f"two of the tables {self.names} are saved as {name!r}")
+        if VECTORS not in saved_names:
+            raise DeclarationError(f"none of the tables {self.names} is saved as {VECTORS!r}, and there is no export")
+
+    def check_vectors(self, vocabulary: Vocabulary) -> None:
+        """Refuse a table of vectors that does not have one row for each word."""
+        for name, table in self.tables.items():
+            is_vectors = self.export is None and self.saved_name(name) == VECTORS
+            if is_vectors and (table.rows, table.slots) != (len(vocabulary), 1):
+                raise DeclarationError(
+                    f"the table {name!r}, saved as {VECTORS!r}, must have one row for each of the {len(vocabulary):,} "
+                    f"words, got {table.rows:,} rows of {table.slots} slots"
+                )
+
+    @property
+    def names(self) -> str:
+        """The names of the tables, for messages."""
+        return ", ".join(self.tables)
+
+    def saved_name(self, name: str) -> str | None:
+        """The name of a table in a saved model; None if it is not saved."""
+        saved_as = self.tables[name].saved_as
+        return name if saved_as == "" else saved_as
+
+    def allocate(self, seed: int) -> Arrays:
+        """All tables with their initial values."""
+        return {name: table.allocate(seed) for name, table in self.tables.items()}
+
+    def saved_arrays(self, arrays: Arrays) -> Arrays:
+        """The arrays to save, by name; consumes the tables."""
+        if self.export is not None:
+            exported = self.export(arrays)
+            if VECTORS not in exported:
+                raise DeclarationError(f"the export of a plan must return {VECTORS!r}, got {', '.join(exported)}")
+            return exported
+        saved = {self.saved_name(name): table.unpad(arrays[name]) for name, table in self.tables.items()}
+        return {name: array for name, array in saved.items() if name is not None}

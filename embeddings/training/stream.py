@@ -1,0 +1,137 @@
+"""Streams: what the threads of a run read, cut into shares, chunks and blocks."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from embeddings.kernels.block import FIRST, LAST, fill_block, is_valid_block, rewind
+from embeddings.training.shuffle import Chunk, shuffled_chunks
+
+
+class Stream(ABC):
+    """Units that can be counted, such as words of text, in an order that can be resumed at any block.
+
+    Each thread reads a share of the units in each epoch, in one or more chunks, through a block of its own: a
+    NamedTuple of arrays, which with the random state holds all that decides what is read next.
+    """
+
+    unit: ClassVar[str] = "words"  # name of the units, in the plural
+
+    @property
+    @abstractmethod
+    def units(self) -> int:
+        """How many units one epoch reads."""
+
+    @abstractmethod
+    def new_block(self) -> Any:
+        """A block for one thread, a NamedTuple of arrays."""
+
+    @abstractmethod
+    def fill(self, block: Any, chunk: Chunk, random: np.ndarray) -> int:
+        """Read the next units of a chunk into a block; returns how many, at the end of the chunk 0.
+
+        Arguments:
+            random: uint64 (2,), a key and a counter.
+        """
+
+    @abstractmethod
+    def is_empty(self, block: Any) -> bool:
+        """Whether a block that `fill` returned holds nothing to learn from."""
+
+    @abstractmethod
+    def rewind(self, block: Any, chunk: Chunk) -> None:
+        """Move a block to the start of a chunk."""
+
+    @abstractmethod
+    def is_valid(self, block: Any, chunk: Chunk) -> bool:
+        """Whether training can continue inside a chunk from a block that was read from a file."""
+
+    @property
+    @abstractmethod
+    def empty_chunk(self) -> Chunk:
+        """A chunk of no units, by which kernels are compiled."""
+
+    @abstractmethod
+    def chunks(self, begin: int, end: int, order: np.random.Generator | None) -> Iterator[Chunk]:
+        """The chunks of a share in an epoch, in random order if there is an `order`."""
+
+    @property
+    def arrays(self) -> Sequence[np.ndarray]:
+        """Arrays that are read and may be mapped from files, which are checked for truncation meanwhile."""
+        return ()
+
+    def bounds(self, shares: int) -> list[int]:
+        """Where the shares of threads begin and end, (shares + 1)."""
+        return [self.units * share // shares for share in range(shares + 1)]
+
+
+@dataclass(frozen=True)
+class TokenStream(Stream):
+    """The words of a corpus.
+
+    Arguments:
+        source: has the fields `ids` and `lines` of `embeddings.kernels.block.BlockSource`.
+        make_block: makes a block with the field `cursor` of `embeddings.kernels.block.Block`.
+        fill_from: as `embeddings.kernels.block.fill_block`.
+        is_valid_block: as `embeddings.kernels.block.is_valid_block`.
+    """
+
+    source: Any
+    make_block: Callable[[], Any]
+    fill_from: Callable[[Any, Any, np.ndarray], int] = fill_block
+    is_valid_block: Callable[[Any, Any, int, int], bool] = is_valid_block
+
+    @property
+    def units(self) -> int:
+        """Words of the corpus, in the vocabulary or not."""
+        return len(self.source.ids)
+
+    def new_block(self) -> Any:
+        """A block for one thread."""
+        return self.make_block()
+
+    def fill(self, block: Any, chunk: Chunk, random: np.ndarray) -> int:
+        """Read the next words of a chunk into a block; returns how many."""
+        return self.fill_from(block, chunk.source, random)
+
+    def is_empty(self, block: Any) -> bool:
+        """Whether a block holds no centres."""
+        return bool(block.cursor[FIRST] == block.cursor[LAST])
+
+    def rewind(self, block: Any, chunk: Chunk) -> None:
+        """Move a block to the start of a chunk."""
+        rewind(block, *chunk)
+
+    def is_valid(self, block: Any, chunk: Chunk) -> bool:
+        """Whether training can continue inside a chunk from a block that was read from a file."""
+        return self.is_valid_block(block, *chunk)
+
+    @property
+    def empty_chunk(self) -> Chunk:
+        """A chunk of no words."""
+        return Chunk(self.source, 0, 0)
+
+    def chunks(self, begin: int, end: int, order: np.random.Generator | None) -> Iterator[Chunk]:
+        """The share itself, or its sentences in a random order."""
+        if order is None:
+            return iter([Chunk(self.source, begin, end)])
+        return shuffled_chunks(self.source, begin, end, order)
+
+    @property
+    def arrays(self) -> Sequence[np.ndarray]:
+        """Ids and lines."""
+        return self.source.ids, self.source.lines
+
+    def bounds(self, shares: int) -> list[int]:
+        """Where the shares of threads begin and end, (shares + 1); each at the nearest line, if one is near."""
+        bounds, lines = super().bounds(shares), self.source.lines
+        max_distance = self.units // (20 * shares)
+        for k, bound in enumerate(bounds[1:-1], 1):
+            right = int(np.searchsorted(lines, bound))
+            nearest = min((int(lines[at]) for at in (right - 1, right)), key=lambda line: abs(line - bound))
+            if abs(nearest - bound) <= max_distance:
+                bounds[k] = nearest
+        return bounds

@@ -1,0 +1,104 @@
+"""Base classes of trainers."""
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from embeddings.corpora.corpus import Corpus
+from embeddings.errors import DeclarationError, SettingError
+from embeddings.kernels import compile_process
+from embeddings.models.capabilities import Capabilities
+from embeddings.models.model import Model
+from embeddings.setting_names import hint
+from embeddings.settings import (
+    ContextWindow,
+    Dimension,
+    InitialValues,
+    NegativeSampling,
+    ObjectiveChoice,
+    Schedule,
+    Settings,
+    VocabularyChoice,
+)
+from embeddings.training.plan import Plan
+from embeddings.training.progress import Report
+from embeddings.training.run import Run
+from embeddings.training.run_options import RunOptions
+from embeddings.training.training_data import TrainingData, prepare
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trainer(Settings, Capabilities):
+    """Base of trainers: its fields are settings, and its plan declares what it learns.
+
+    A subclass sets `trainer_name` and defines `plan`, or `learn` if it does not learn step by step. It overrides
+    `can_init`, `can_freeze` and `can_continue` if they depend on its settings, and
+
+    tokenizer: how text is tokenized by default.
+    fixed_settings: settings that continued training must not change.
+    max_threads: how many threads it can use; None for any number.
+    unsupported: what it can do with no settings, of "init", "freeze" and "continued".
+    accepts_run_options: whether it supports checkpoints, callbacks and initial vectors; `learn` must implement them.
+    """
+
+    trainer_name: ClassVar[str]
+    tokenizer: ClassVar[str] = "words"
+    max_threads: ClassVar[int | None] = None
+    accepts_run_options: ClassVar[bool] = True
+    unsupported: ClassVar[frozenset[str]] = frozenset()
+    fixed_settings: ClassVar[tuple[str, ...]] = ("dim",)
+
+    @property
+    def run_trainer(self) -> "Trainer":
+        """The trainer that checkpoints belong to: another one, if this trainer builds on its model."""
+        return self
+
+    @property
+    def can_init(self) -> bool:
+        """Whether word vectors can start from given ones."""
+        return "init" not in self.unsupported
+
+    @property
+    def can_freeze(self) -> bool:
+        """Whether given word vectors can be kept constant."""
+        return self.can_init and "freeze" not in self.unsupported
+
+    @property
+    def can_continue(self) -> bool:
+        """Whether a model can be trained further, on new text."""
+        is_bound_to_text = isinstance(self, ObjectiveChoice) and self.depends_on_counts
+        return "continued" not in self.unsupported and not is_bound_to_text
+
+    def train(
+        self,
+        corpus: Corpus | str | os.PathLike[str] | Iterable[Any],
+        *,
+        threads: int | None = None,
+        seed: int = 1,
+        report: Report | None = None,
+        run_options: RunOptions | None = None,
+        **unknown: Any,
+    ) -> Model:
+        """Train a model; see `prepare` and `Run` for arguments and errors."""
+        for argument in unknown:
+            advice = hint(argument, ("threads", "seed", "report", "run_options"))
+            raise SettingError(
+                f"train() has no argument {argument!r}: {advice or 'pass settings to the trainer itself'}"
+            )
+        data = prepare(self, corpus, threads=threads, seed=seed, report=report, run_options=run_options)
+        compile_process.wait_for_stage()
+        return self.learn(data)
+
+    def learn(self, data: TrainingData) -> Model:
+        """Train a model on prepared data."""
+        return Run(data, self.plan(data)).train()
+
+    def plan(self, data: TrainingData) -> Plan:
+        """Declare what is learned from this data."""
+        raise DeclarationError(f"the trainer {self.trainer_name} must define plan or learn")
+
+
+@dataclass(frozen=True, kw_only=True)
+class WindowTrainer(Trainer, NegativeSampling, ContextWindow, VocabularyChoice, Schedule, InitialValues, Dimension):
+    """Base of trainers of models that learn words from context windows by negative sampling."""

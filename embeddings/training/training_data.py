@@ -1,0 +1,163 @@
+"""Preparation of a run: turns settings and a corpus into `TrainingData`, for which a trainer declares its plan."""
+
+import hashlib
+import os
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from embeddings.corpora.corpus import Corpus
+from embeddings.corpora.documents import Documents
+from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.errors import DeclarationError, SettingError
+from embeddings.kernels.block import BLOCK_SIZE, BlockSource, keep_thresholds, new_block
+from embeddings.kernels.compile_time import compile_time
+from embeddings.kernels.noise_sampling import alias_table
+from embeddings.settings import ObjectiveChoice, Schedule, check_value
+from embeddings.support.logs import log
+from embeddings.support.system import available_threads
+from embeddings.training.continued_training import extend_corpus
+from embeddings.training.progress import Report
+from embeddings.training.run_options import RunOptions
+from embeddings.training.stream import TokenStream
+
+if TYPE_CHECKING:
+    from embeddings.training.trainer import Trainer
+
+MAX_THREADS = 1024
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """What a trainer learns from: its settings, the corpus as ids, and the vocabulary."""
+
+    settings: "Trainer"
+    encoded: EncodedCorpus
+    vocabulary: Vocabulary
+    threads: int
+    seed: int
+    report: Report | None
+    run_options: RunOptions = field(default_factory=RunOptions)
+    compiled_before: float = field(
+        default_factory=lambda: compile_time.seconds
+    )  # seconds of compilation before the run
+
+    @property
+    def trainer(self) -> str:
+        """The name of the trainer."""
+        return self.settings.trainer_name
+
+    @property
+    def compile_seconds(self) -> float:
+        """Seconds of compilation since the run began to read its text."""
+        return compile_time.seconds - self.compiled_before
+
+    @property
+    def schedule(self) -> Schedule:
+        """The settings of epochs and learning rate."""
+        if not isinstance(self.settings, Schedule):
+            raise DeclarationError(f"the trainer {self.trainer} has a plan, which requires the settings of Schedule")
+        return self.settings
+
+    def fingerprint(self) -> dict[str, Any]:
+        """What identifies the run: only a run with the same fingerprint can resume its checkpoints."""
+        digest = hashlib.sha256(self.vocabulary.counts.tobytes())
+        digest.update("\n".join(self.vocabulary.words).encode("utf-8", "surrogatepass"))
+        settings = self.run_options.fingerprint(self.settings, self.threads, self.seed)
+        return settings | {"corpus": self.encoded.fingerprint, "vocabulary": digest.hexdigest()[:32]}
+
+    def window_stream(
+        self, noise_weights: np.ndarray, noise: int, *, size: int = BLOCK_SIZE, documents: Documents | None = None,
+        **changes: Any,
+    ) -> TokenStream:  # fmt: skip
+        """Context windows of words.
+
+        Arguments:
+            noise_weights: the distribution of random words, (vocabulary,).
+            noise: random words drawn for each window.
+            size: words in a block.
+            documents: where these are given, windows do not cross their borders, and blocks hold their rows.
+            changes: other fields of the `BlockSource`, such as `shrink_window`.
+        """
+        ids, lines = np.asarray(self.encoded.ids), np.asarray(self.encoded.sentences)
+        if documents is not None:
+            lines, changes = documents.borders, {"document_rows": documents.rows, **changes}
+        source = block_source(self.settings, self.vocabulary, ids, lines, noise_weights)._replace(**changes)
+        window, is_by_document = source.window, documents is not None
+        return TokenStream(source, lambda: new_block(window, noise, size, documents=is_by_document))
+
+
+def block_source(
+    settings: Any, vocabulary: Vocabulary, ids: np.ndarray, lines: np.ndarray, noise_weights: np.ndarray
+) -> BlockSource:
+    """The source that threads read, made from ids and line offsets with the settings of a trainer."""
+    return BlockSource(
+        ids=ids,
+        lines=lines,
+        keep_thresholds=keep_thresholds(vocabulary.keep_probabilities(settings.subsample)),
+        noise=alias_table(noise_weights),
+        window=settings.window,
+        shrink_window=settings.shrink_window,
+        windows_per_draw=settings.windows_per_draw,
+    )
+
+
+def prepare(
+    settings: "Trainer",
+    corpus: Corpus | str | os.PathLike[str] | Iterable[Any],
+    *,
+    threads: int | None = None,
+    seed: int = 1,
+    report: Report | None = None,
+    run_options: RunOptions | None = None,
+) -> TrainingData:
+    """Check all arguments, encode the corpus and select its vocabulary.
+
+    Arguments:
+        corpus: a `Corpus`, or what one is made of: a path, a built-in name, an iterable of texts or token lists.
+        threads: number of threads; all available cores if not given.
+        report: called regularly with a `Progress`.
+
+    Raises:
+        SettingError: threads or seed are out of range, or the trainer does not support an option.
+        FormatError: vectors to start from cannot be read, or do not fit.
+        CorpusError: the corpus is broken, or no word is frequent enough.
+        OutputError: there are checkpoints already, or they cannot be written.
+        CheckpointError: the checkpoint to resume is damaged or belongs to another run.
+    """
+    compiled_before = compile_time.seconds
+    threads, seed = check_threads_and_seed(threads, seed, settings)
+    if report is not None and not callable(report):
+        raise SettingError(f"report must be a function, such as print, got {report!r:.80}")
+    run_options = run_options or RunOptions()
+    run_options.check(settings)
+    run_options.check_fingerprint(settings, threads, seed)
+    text = as_corpus(corpus, settings)
+    run_options.check_corpus(text)
+    encoded = text.encode()
+    if run_options.continued is not None:
+        encoded = extend_corpus(run_options.continued, encoded, settings)
+    values = asdict(settings)
+    vocabulary = encoded.select(min_count=values.get("min_count", 1), max_vocab=values.get("max_vocab"))
+    if isinstance(settings, ObjectiveChoice) and not settings.target_in_sample:
+        log.warning("without the target in the sample the loss has no lower bound, and training may diverge")
+    numbers = settings.trainer_name, len(encoded.ids), values.get("epochs", 1), len(vocabulary), threads, seed
+    log.info("training %s: %s words x %s epochs, vocabulary of %s, threads %s, seed %s", *numbers)
+    return TrainingData(settings, encoded, vocabulary, threads, seed, report, run_options, compiled_before)
+
+
+def as_corpus(corpus: Corpus | str | os.PathLike[str] | Iterable[Any], trainer: "Trainer") -> Corpus:
+    """The corpus itself, or one of these texts, tokenized as the trainer declares."""
+    return corpus if isinstance(corpus, Corpus) else Corpus(corpus, tokenizer=trainer.tokenizer)
+
+
+def check_threads_and_seed(threads: int | None, seed: int, trainer: "Trainer | None" = None) -> tuple[int, int]:
+    """The number of threads, by default all available cores that the trainer can use, and the seed."""
+    limit = MAX_THREADS if trainer is None or trainer.max_threads is None else trainer.max_threads
+    number = min(available_threads(), limit) if threads is None else threads
+    threads = check_value("threads", number, int, {"ge": 1, "le": limit})
+    seed = check_value("seed", seed, int, {"ge": 0, "le": 2**63 - 1})
+    return threads, seed

@@ -1,0 +1,177 @@
+"""Probabilities of the words of new text, by a trained model: each word is predicted from its full context window."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from embeddings.errors import FormatError, SettingError
+from embeddings.models.model import Model
+from embeddings.objectives.choice import new_objective
+from embeddings.objectives.objective import Objective
+
+NO_WORD = -1  # in `Windows.contexts`, where there is none
+MAX_CONTEXTS = 2**22  # of windows that are handled at a time
+MAX_PROBABILITIES = 2**22  # that are computed at a time
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Words and their contexts.
+
+    Arguments:
+        centres: (n,) words to predict.
+        contexts: (n, 2 window) the words around each, from left to right; `NO_WORD` beyond the ends of a line.
+    """
+
+    centres: np.ndarray
+    contexts: np.ndarray
+
+
+def text_windows(ids: np.ndarray, lines: np.ndarray, window: int) -> Iterator[Windows]:
+    """The windows of all words of a text; `lines` (lines + 1,) are the boundaries of its lines."""
+    offsets = np.array([*range(-window, 0), *range(1, window + 1)])
+    line_of = np.repeat(np.arange(len(lines) - 1), np.diff(lines))
+    for start in range(0, len(ids), max(MAX_CONTEXTS // len(offsets), 1)):
+        centres = np.arange(start, min(start + max(MAX_CONTEXTS // len(offsets), 1), len(ids)))
+        positions = centres[:, None] + offsets
+        inside = positions.clip(0, len(ids) - 1)
+        is_context = (positions == inside) & (line_of[inside] == line_of[centres][:, None])
+        yield Windows(ids[centres], np.where(is_context, ids[inside], NO_WORD))
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Predictions of words from hidden rows.
+
+    Arguments:
+        count: how many hidden rows there are.
+        hidden: returns some of them, given a slice: (rows, length of a hidden row).
+        rows: (examples,) the hidden row of each example.
+        words: (examples,) the word that it predicts.
+        slot: the slot of the output rows, if words have several.
+    """
+
+    count: int
+    hidden: Callable[[slice], np.ndarray]
+    rows: np.ndarray
+    words: np.ndarray
+    slot: int = 0
+
+
+@dataclass(frozen=True)
+class WordPredictor:
+    """Probabilities of words by a trained model.
+
+    Arguments:
+        tables: those of the objective as saved, float64.
+        window: words on either side of a word that predict it.
+        examples: the predictions that the model makes in windows.
+    """
+
+    objective: Objective
+    tables: Mapping[str, np.ndarray]
+    window: int
+    examples: Callable[[Windows], Iterator[Examples]]
+
+    @property
+    def hidden_dim(self) -> int:
+        """Numbers in a hidden row."""
+        return self.objective.hidden_dim
+
+    @property
+    def slots(self) -> int:
+        """How many output rows a word has."""
+        return 1 if self.objective.is_concatenated else self.objective.slots
+
+    def log_probabilities(self, hidden: np.ndarray, slot: int = 0) -> np.ndarray:
+        """The natural logarithm of the probability of each word, float64 (n, vocabulary)."""
+        logarithms = self.objective.log_probabilities(hidden.astype(np.float64), self.tables, slot)
+        assert logarithms is not None
+        return logarithms
+
+    def total_loss(self, ids: np.ndarray, lines: np.ndarray) -> tuple[float, int]:
+        """The sum of -log P over all examples of a text, given as rows of the vocabulary, and their number."""
+        loss, count = 0.0, 0
+        for windows in text_windows(ids, lines, self.window):
+            for examples in self.examples(windows):
+                loss += self.loss(examples)
+                count += len(examples.words)
+        return loss, count
+
+    def loss(self, examples: Examples) -> float:
+        """The sum of -log P over examples."""
+        loss, size = 0.0, max(MAX_PROBABILITIES // len(self.objective.vocabulary), 1)
+        order = np.argsort(examples.rows, kind="stable")
+        rows, words = examples.rows[order], examples.words[order]
+        for start in range(0, examples.count, size):
+            logarithms = self.log_probabilities(examples.hidden(slice(start, start + size)), examples.slot)
+            part = slice(*np.searchsorted(rows, [start, start + size]))
+            loss -= float(logarithms[rows[part] - start, words[part]].sum())
+        return loss
+
+
+def new_predictor(
+    settings: Any, model: Model, examples: Callable[[Windows], Iterator[Examples]], **shape: Any
+) -> WordPredictor:
+    """The predictor of a model trained with these settings.
+
+    Arguments:
+        shape: `slots` and `is_concatenated` of the objective.
+
+    Raises:
+        SettingError: the objective defines no probabilities.
+        FormatError: a table is missing or has another shape.
+    """
+    if settings.objective == "negative-sampling":
+        raise SettingError(
+            f"this {model.name} model has no probabilities of words: negative sampling does not define them; train it "
+            "with another objective, such as hierarchical-softmax or nce"
+        )
+    objective = new_objective(settings, model.vocabulary, settings.dim, **shape)
+    tables = {}
+    for name, declared in objective.tables().items():
+        table = model.vectors.matrix if name == "output" and getattr(settings, "tie", False) else model.tables.get(name)
+        if table is None or table.shape != declared.saved_shape or table.dtype != np.float32:
+            raise FormatError(f"the {model.name} model is broken: it has no table {name!r} {declared.saved_shape}")
+        tables[name] = table.astype(np.float64)
+    return WordPredictor(objective, tables, settings.window, examples)
+
+
+def pair_examples(vectors: np.ndarray, windows: Windows, slot: int = 0) -> Iterator[Examples]:
+    """Each context predicts the centre. A context word has one hidden row for all its occurrences."""
+    examples, columns = np.nonzero(windows.contexts != NO_WORD)
+    words, rows = np.unique(windows.contexts[examples, columns], return_inverse=True)
+    yield Examples(len(words), lambda part: vectors[words[part]], rows, windows.centres[examples], slot)
+
+
+def mean_examples(
+    vectors: np.ndarray, windows: Windows, *, mean: bool = True, weights: np.ndarray | None = None
+) -> Iterator[Examples]:
+    """The mean or sum of the contexts predicts the centre; `weights` (2 window, dim) multiply the contexts."""
+    is_context = windows.contexts != NO_WORD
+    counts = is_context.sum(axis=1)
+    has_context = counts > 0
+    contexts, counts = windows.contexts[has_context], counts[has_context]
+
+    def hidden(part: slice) -> np.ndarray:
+        total = np.zeros((len(contexts[part]), vectors.shape[1]))
+        for position, column in enumerate(contexts[part].T):
+            rows = np.where(column[:, None] != NO_WORD, vectors[column], 0)
+            total += rows if weights is None else rows * weights[position]
+        return total / counts[part, None] if mean else total
+
+    yield Examples(len(contexts), hidden, np.arange(len(contexts)), windows.centres[has_context])
+
+
+def concatenated_examples(vectors: np.ndarray, windows: Windows) -> Iterator[Examples]:
+    """The contexts one after another predict the centre; where there is none, there are zeros."""
+    has_context = (windows.contexts != NO_WORD).any(axis=1)
+    contexts = windows.contexts[has_context]
+
+    def hidden(part: slice) -> np.ndarray:
+        rows = np.where(contexts[part, :, None] != NO_WORD, vectors[contexts[part]], 0)
+        return rows.reshape(len(rows), -1)
+
+    yield Examples(len(contexts), hidden, np.arange(len(contexts)), windows.centres[has_context])

@@ -1,0 +1,1 @@
+"""GloVe: word vectors from weighted co-occurrence counts."""

@@ -1,0 +1,191 @@
+"""Counts how often words occur near each other, in bounded memory.
+
+Two words of a line at distance d within the window add 1 / d to the count of their cell, as in the GloVe program. Words
+outside the vocabulary are removed first, so windows extend over them. Counts are symmetric, so the cell of two words is
+stored once, in the row of the rarer one. The cell of a word with itself gets 1 / d for each direction.
+
+The rows of the most frequent words are added up in a table. The others are counted range by range: one pass over the
+text gathers the neighbours of the range's words, row by row; then the neighbours of each row are added up.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from embeddings.corpora.array_file import ArrayFile, load_array
+from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.kernels.jit import entry_point
+from embeddings.support.logs import log
+
+CELL = np.dtype([("row", "<i4"), ("column", "<i4"), ("count", "<f4")])
+CHUNK = 1 << 20  # words or cells that are processed at a time: a user can interrupt in between
+TABLE_ROWS = 2048  # most frequent words whose cells are added up in a table of 32 MB
+RECORD_SIZE = 6  # bytes of a gathered neighbour: its id and its distance
+DISTANCES = np.uint16
+
+
+class Words(NamedTuple):
+    """The words of a corpus that are in the vocabulary.
+
+    ids: (words,) int32. lines: (lines + 1,) int64, where lines begin in `ids`.
+    window: the maximum distance. weights: (window + 1,) float64, what a neighbour at each distance adds.
+    """
+
+    ids: np.ndarray
+    lines: np.ndarray
+    window: int
+    weights: np.ndarray
+
+
+class Neighbours(NamedTuple):
+    """Gathered neighbours of the words of a range of rows, row by row, with an unused slot after each row.
+
+    ends: (vocabulary,) int64, the slot behind the neighbours of each row.
+    ids: (slots,) int32. distances: (slots,) uint16.
+    """
+
+    ends: np.ndarray
+    ids: np.ndarray
+    distances: np.ndarray
+
+
+@entry_point
+def count_frequent(words: Words, begin: int, end: int, line: int, table: np.ndarray, neighbours: np.ndarray) -> None:
+    """Count the cells of frequent words in `table`, and the neighbours of other words in `neighbours` (vocabulary,).
+
+    Reads `words.ids[begin:end]`, which begins in `line`. As everywhere here, a word's neighbours are those in its
+    window that are not rarer.
+    """
+    for i in range(begin, end):
+        while words.lines[line + 1] <= i:
+            line += 1
+        row = words.ids[i]
+        left, right = max(words.lines[line], i - words.window), min(words.lines[line + 1], i + words.window + 1)
+        if row < table.shape[0]:
+            for k in range(left, right):
+                if words.ids[k] <= row:
+                    table[row, words.ids[k]] += words.weights[abs(k - i)]
+        else:
+            count = -1  # without the word itself
+            for k in range(left, right):
+                count += words.ids[k] <= row
+            neighbours[row] += count
+
+
+@entry_point
+def gather_neighbours(words: Words, begin: int, end: int, line: int, first: int, last: int, found: Neighbours) -> None:
+    """Append the neighbours of those words of `words.ids[begin:end]` that are in the rows `first` to `last`."""
+    for i in range(begin, end):
+        while words.lines[line + 1] <= i:
+            line += 1
+        row = words.ids[i]
+        if not first <= row < last:
+            continue
+        slot = found.ends[row]
+        for k in range(max(words.lines[line], i - words.window), min(words.lines[line + 1], i + words.window + 1)):
+            found.ids[slot], found.distances[slot] = words.ids[k], abs(k - i)
+            slot += (words.ids[k] <= row) & (k != i)  # without a branch, which would often be mispredicted
+        found.ends[row] = slot
+
+
+@entry_point
+def add_up(
+    found: Neighbours, row: int, last: int, begin: int, weights: np.ndarray, sums: np.ndarray, columns: np.ndarray,
+    cells: np.ndarray,
+) -> tuple[int, int]:  # fmt: skip
+    """Write the cells of the rows from `row` on, whose neighbours begin in the slot `begin`, to `cells`.
+
+    Returns the first row that might not fit, or `last`, and the number of cells.
+
+    Arguments:
+        sums: (vocabulary,) float64 zeros. columns: (vocabulary + 1,) int32, scratch memory.
+    """
+    size = 0
+    while row < last:
+        end, n = found.ends[row], 0
+        if size + min(end - begin, row + 1) > cells.shape[0]:
+            break
+        for k in range(begin, end):
+            column = found.ids[k]
+            columns[n] = column
+            n += sums[column] == 0
+            sums[column] += weights[found.distances[k]]
+        for k in range(n):
+            cell, column = cells[size + k], columns[k]
+            cell.row, cell.column, cell.count = row, column, sums[column]
+            sums[column] = 0
+        size += n
+        row, begin = row + 1, end + 1
+    return row, size
+
+
+def select_words(encoded: EncodedCorpus, vocabulary: int, window: int, folder: Path) -> Words:
+    """The words of a corpus whose ids are below `vocabulary`, in files in `folder`.
+
+    Raises:
+        OutputError: the folder cannot be written to.
+    """
+    ids, lines = ArrayFile(folder / "ids.npy", np.int32), ArrayFile(folder / "lines.npy", np.int64)
+    sentences, tokens = np.asarray(encoded.sentences), len(encoded.ids)
+    for begin in range(0, tokens + 1, CHUNK):
+        chunk = np.asarray(encoded.ids[begin : begin + CHUNK])
+        is_word = chunk.view(np.uint32) < vocabulary
+        words_before = np.append(0, np.cumsum(is_word))
+        first, last = np.searchsorted(sentences, [begin, begin + CHUNK])
+        lines.append(ids.count + words_before[sentences[first:last] - begin])
+        ids.append(chunk[is_word])
+    for file in (ids, lines):
+        file.close()
+    weights = 1 / np.maximum(np.arange(window + 1), 1)
+    weights[0] = 0
+    return Words(load_array(ids.path, "<i4", ids.count), load_array(lines.path, "<i8", lines.count), window, weights)
+
+
+def chunk_bounds(words: Words) -> Iterator[tuple[int, int, int]]:
+    """Begin and end of chunks of the text, and the line that each begins in."""
+    for begin in range(0, len(words.ids), CHUNK):
+        line = int(np.searchsorted(words.lines, begin, side="right")) - 1
+        yield begin, min(begin + CHUNK, len(words.ids)), line
+
+
+def count_cells(words: Words, vocabulary: int, memory: int) -> Iterator[np.ndarray]:
+    """Yield arrays of cells (n,), valid until the next one, that together hold each cell once, rows in order.
+
+    Arguments:
+        memory: bytes that gathered neighbours may take. It is exceeded if a single row takes more.
+    """
+    frequent = min(TABLE_ROWS, vocabulary)
+    table, neighbours = np.zeros((frequent, frequent)), np.zeros(vocabulary, np.int64)
+    for bounds in chunk_bounds(words):
+        count_frequent(words, *bounds, table, neighbours)
+    row, column = np.nonzero(table)
+    cells = np.empty(len(row), CELL)
+    cells["row"], cells["column"], cells["count"] = row, column, table[row, column]
+    yield cells
+    starts = np.append(0, np.cumsum(neighbours + 1))  # of rows, if all were gathered at once
+    sums, columns, cells = np.zeros(vocabulary), np.empty(vocabulary + 1, np.int32), np.empty(CHUNK + vocabulary, CELL)
+    first = frequent
+    while first < vocabulary:
+        last = int(np.searchsorted(starts, starts[first] + memory // RECORD_SIZE, side="right")) - 1
+        last = min(max(last, first + 1), vocabulary)
+        log.info("counting co-occurrences of words %s to %s of %s", first + 1, last, vocabulary)
+        found = gather_range(words, first, last, starts[: last + 1] - starts[first])
+        while first < last:
+            begin = int(starts[first] - starts[last]) + len(found.ids)
+            first, size = add_up(found, first, last, begin, words.weights, sums, columns, cells)
+            yield cells[:size]
+
+
+def gather_range(words: Words, first: int, last: int, starts: np.ndarray) -> Neighbours:
+    """Gather the neighbours of the rows `first` to `last`, whose slots begin at `starts[first:last]`.
+
+    Arguments:
+        starts: (last + 1,) int64; the last is the number of slots.
+    """
+    slots = int(starts[last])
+    found = Neighbours(starts[:last].copy(), np.empty(slots, np.int32), np.empty(slots, DISTANCES))
+    for bounds in chunk_bounds(words):
+        gather_neighbours(words, *bounds, first, last, found)
+    return found

@@ -1,0 +1,194 @@
+"""GloVe: global vectors for word representation (Pennington, Socher and Manning 2014)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from embeddings import learning_rates
+from embeddings.kernels.jit import entry_point, inline
+from embeddings.kernels.row_operations import address, prefetch
+from embeddings.kernels.step_buffers import EXAMPLES, LOSS, STEPS, StepBuffers
+from embeddings.models.parameters import VECTORS, Arrays, fill_random_rows
+from embeddings.models.table import Table
+from embeddings.plugins.glove.cell_stream import FILLED, CellBlock, CellStream
+from embeddings.plugins.glove.shuffled_cells import count_and_shuffle
+from embeddings.settings import SCHEDULE, Dimension, Schedule, ScheduleName, option
+from embeddings.training.plan import Plan
+from embeddings.training.trainer import Trainer
+from embeddings.training.training_data import TrainingData
+
+PREFETCH_DISTANCE = 6  # cells
+MAX_GRADIENT = 100  # larger components of a gradient are clipped, as in the original program
+
+
+class Side(NamedTuple):
+    """One side of a cell: vectors (vocabulary, padded dim), biases (vocabulary, 16), and sums of their squared steps.
+
+    The last two are the state of AdaGrad. They include the learning rate and begin at 1, as in the original program.
+    """
+
+    vectors: np.ndarray
+    biases: np.ndarray
+    vector_squares: np.ndarray
+    bias_squares: np.ndarray
+
+
+class Operands(NamedTuple):
+    """All parameters."""
+
+    words: Side
+    contexts: Side
+
+
+@entry_point
+def learn_block(block: CellBlock, operands: Operands, buffers: StepBuffers, rate: float) -> None:
+    """Fit w_i c_j + b_i + b_j = log x for each cell, with weight f(x) (equation 8 of the paper)."""
+    size, loss = block.cursor[FILLED], 0.0
+    for k in range(size):
+        ahead = min(k + PREFETCH_DISTANCE, size - 1)
+        prefetch_side(operands.words, block.rows[ahead])
+        prefetch_side(operands.contexts, block.columns[ahead])
+        loss += learn_cell(operands, block, k, rate, buffers.frozen)
+    buffers.tally[LOSS] += loss
+    buffers.tally[EXAMPLES] += size
+    buffers.tally[STEPS] += size
+
+
+@inline
+def learn_cell(operands: Operands, block: CellBlock, k: int, rate: float, frozen: np.ndarray) -> float:
+    """One step of AdaGrad for cell k; returns the loss before it."""
+    words, contexts, i, j = operands.words, operands.contexts, block.rows[k], block.columns[k]
+    w, w_squares = words.vectors[i], words.vector_squares[i]
+    c, c_squares = contexts.vectors[j], contexts.vector_squares[j]
+    real = w.dtype.type
+    rate, limit, product = real(rate), real(MAX_GRADIENT), real(0)
+    is_free = real(frozen.shape[0] == 0 or not frozen[i])
+    for n in range(w.shape[0]):
+        product += w[n] * c[n]
+    error = product + words.biases[i, 0] + contexts.biases[j, 0] - real(block.log_counts[k])
+    gradient = real(block.weights[k]) * error
+    for n in range(w.shape[0]):
+        w_step = rate * min(max(gradient * c[n], -limit), limit)
+        c_step = rate * min(max(gradient * w[n], -limit), limit)
+        w[n] -= is_free * w_step / np.sqrt(w_squares[n])
+        c[n] -= c_step / np.sqrt(c_squares[n])
+        w_squares[n] += w_step * w_step
+        c_squares[n] += c_step * c_step
+    step = rate * min(max(gradient, -limit), limit)
+    update_bias(words, i, step)
+    update_bias(contexts, j, step)
+    return 0.5 * np.float64(gradient * error)
+
+
+@inline
+def update_bias(side: Side, i: int, step: float) -> None:
+    """One step of AdaGrad."""
+    side.biases[i, 0] -= step / np.sqrt(side.bias_squares[i, 0])
+    side.bias_squares[i, 0] += step * step
+
+
+@inline
+def prefetch_side(side: Side, i: int) -> None:
+    """Prefetch the rows of a word."""
+    size = side.vectors.shape[1] * side.vectors.itemsize
+    prefetch(address(side.vectors, i), size)
+    prefetch(address(side.vector_squares, i), size)
+    prefetch(address(side.biases, i), side.biases.itemsize)
+    prefetch(address(side.bias_squares, i), side.biases.itemsize)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GloVe(Trainer, Schedule, Dimension):
+    """GloVe: vectors whose products fit the logarithms of co-occurrence counts."""
+
+    trainer_name = "glove"
+    min_count: int = option(5, "Drop words that occur less often.", ge=1)
+    max_vocab: int | None = option(None, "Keep only this many of the most frequent words.", ge=1)
+    window: int = option(
+        15,
+        "Maximum distance between two words that co-occur. At distance d, they add 1/d to the count.",
+        ge=1,
+        le=10000,
+    )
+    x_max: float = option(
+        100.0, "Counts from this one on have full weight in the loss. Use about 10 for a small corpus.", gt=0
+    )
+    weight_exponent: float = option(
+        0.75, "A smaller count x has the weight (x / x_max)^exponent; 0 gives all counts full weight.", ge=0, le=10
+    )
+    epochs: int = option(25, "Passes over the counts.", ge=1, le=1_000_000)
+    learning_rate: float = option(0.05, "Learning rate of AdaGrad, which itself makes steps smaller.", gt=0, le=100)
+    schedule: ScheduleName = option(learning_rates.CONSTANT, SCHEDULE)  # noqa: RUF009  # a Literal
+    shuffle: bool = option(False, "Read the counts in a different random order in every epoch.")
+    vectors: Literal["sum", "words"] = option(
+        "sum", "Vectors of the model. sum: those of words plus those of contexts; words: those of words only."
+    )
+    memory: float = option(
+        2.0, "Memory in GB for counting; what does not fit is counted in several passes.", ge=0.1, le=1e6
+    )
+    fixed_settings = ("dim", "vectors")
+
+    @property
+    def can_freeze(self) -> bool:
+        """Whether given word vectors can be kept constant: not in sums."""
+        return self.vectors == "words"
+
+    def plan(self, data: TrainingData) -> Plan:
+        """A model with the tables "contexts" (vocabulary, dim), "word_biases" and "context_biases" (vocabulary, 1).
+
+        If its vectors are sums, there is also "words" (vocabulary, dim), the word vectors.
+        """
+        size, dim = len(data.vocabulary), self.dim
+        cells = count_and_shuffle(data.encoded, size, window=self.window, memory=int(self.memory * 1e9), seed=data.seed)
+        tables = {
+            "words": Table(rows=size, dim=dim, axis="words", init=small_uniform, saved_as=self.name_of_words),
+            "contexts": Table(rows=size, dim=dim, axis="words", init=small_uniform, seed=1),
+            "word_biases": Table(rows=size, dim=1, axis="words"),
+            "context_biases": Table(rows=size, dim=1, axis="words"),
+        }
+        squares = {f"{name}_squares": squares_of(table) for name, table in tables.items()}
+        return Plan(
+            tables=tables | squares,
+            stream=CellStream(cells, self.x_max, self.weight_exponent),
+            kernel=learn_block,
+            operands=new_operands,
+            export=(lambda arrays: with_sums(tables, arrays)) if self.vectors == "sum" else None,
+        )
+
+    @property
+    def name_of_words(self) -> str:
+        """The name of the table of words in a model."""
+        return "words" if self.vectors == "sum" else VECTORS
+
+
+def new_operands(tables: Arrays) -> Operands:
+    """The operands of the kernel."""
+    words, contexts = (
+        Side(*(tables[name] for name in (vectors, biases, f"{vectors}_squares", f"{biases}_squares")))
+        for vectors, biases in (("words", "word_biases"), ("contexts", "context_biases"))
+    )
+    return Operands(words, contexts)
+
+
+def squares_of(table: Table) -> Table:
+    """The sums of squared steps of a table, which checkpoints hold and models do not."""
+    return Table(rows=table.rows, dim=table.dim, axis="words", init=ones, saved_as=None, on_continue="restart")
+
+
+def small_uniform(table: np.ndarray, dim: int, seed: int) -> None:
+    """Fill rows with numbers uniform in (-0.5, 0.5) / dim."""
+    fill_random_rows(table, dim, seed)
+    table *= 0.5
+
+
+def ones(table: np.ndarray, dim: int, seed: int) -> None:
+    """Fill rows with ones, padding included, as steps are divided by them."""
+    table[:] = 1
+
+
+def with_sums(tables: Mapping[str, Table], arrays: Arrays) -> Arrays:
+    """The tables of a model, and as its vectors the sums of words and contexts; consumes the arrays."""
+    saved = {name: table.unpad(arrays[name]) for name, table in tables.items()}
+    return {VECTORS: saved["words"] + saved["contexts"], **saved}

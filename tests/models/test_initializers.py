@@ -1,0 +1,77 @@
+"""Initialisers: ranges, moments and orthogonality; the padding stays zero and seeds differ."""
+
+import numpy as np
+import pytest
+
+import embeddings as em
+from embeddings.models.initializers import INITIALIZERS
+from embeddings.models.parameters import BLOCK_ROWS, zero_rows
+from embeddings.models.table import word_vectors
+from embeddings.testing.trainer_contract import synonym_corpus
+
+ROWS, DIM = BLOCK_ROWS + 1000, 20
+
+
+def table_of(name, rows=ROWS, dim=DIM, seed=1):
+    table = zero_rows(rows, dim)
+    INITIALIZERS[name](table, dim, seed)
+    assert not table[:, dim:].any()
+    return table[:, :dim]
+
+
+@pytest.mark.parametrize(("name", "bound"), [("uniform", 1 / DIM), ("xavier", np.sqrt(6 / (ROWS + DIM)))])
+def test_uniform_numbers_fill_their_range(name, bound):
+    table = table_of(name)
+    assert np.abs(table).max() <= bound * (1 + 1e-6)
+    for rows in (table[:1000], table[-1000:]):
+        assert rows.min() < -0.99 * bound
+        assert rows.max() > 0.99 * bound
+        assert rows.std() == pytest.approx(bound / np.sqrt(3), rel=0.02)
+
+
+def test_normal_numbers():
+    table = table_of("normal")
+    for rows in (table[:1000], table[-1000:]):
+        assert rows.std() == pytest.approx(1 / DIM, rel=0.02)
+        assert abs(rows.mean()) < 0.02 / DIM
+        assert np.mean(np.abs(rows) < 1 / DIM) == pytest.approx(0.683, abs=0.01)
+
+
+@pytest.mark.parametrize("rows", [1, DIM - 1, DIM, 2 * DIM, 2 * DIM + 1, ROWS])
+def test_orthogonal_columns_or_rows(rows):
+    table = table_of("orthogonal", rows).astype(np.float64)
+    gram = table.T @ table if rows >= DIM else table @ table.T
+    np.testing.assert_allclose(gram, np.eye(len(gram)), atol=1e-5)
+
+
+@pytest.mark.parametrize("name", INITIALIZERS)
+def test_seeds_decide(name):
+    assert np.array_equal(table_of(name, 100), table_of(name, 100))
+    assert not np.array_equal(table_of(name, 100), table_of(name, 100, seed=2))
+    assert table_of(name, 0).shape == (0, DIM)
+
+
+def test_the_default_is_uniform():
+    assert np.array_equal(word_vectors(9, 5).allocate(3)[:, :5], table_of("uniform", 9, 5, 3))
+
+
+@pytest.mark.parametrize(
+    ("trainer", "settings"),
+    [
+        ("skipgram", {}),
+        ("continuous-window", {}),
+        ("fasttext", {"buckets": 99}),
+        ("paragraph-dbow", {}),
+        ("paragraph-dm", {}),
+    ],
+)  # fmt: skip
+def test_models_start_from_the_chosen_values(trainer, settings):
+    """With a tiny learning rate the vectors of words, or of documents, are still the initial ones."""
+    still = {"dim": 8, "min_count": 1, "epochs": 1, "threads": 1, "learning_rate": 1e-9, **settings}
+    models = [em.train(trainer, synonym_corpus(), initializer=name, **still) for name in ("uniform", "orthogonal")]
+    tables = [model.tables.get("documents", model.vectors.matrix).astype(np.float64) for model in models]
+    columns = tables[1].T @ tables[1]
+    if trainer != "fasttext":  # whose vectors are means
+        np.testing.assert_allclose(columns, np.eye(8), atol=1e-4)
+    assert np.abs(tables[0]).max() <= 1 / 8
+    assert not np.allclose(tables[0], tables[1], atol=1e-3)

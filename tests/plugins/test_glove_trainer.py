@@ -1,0 +1,210 @@
+"""GloVe: the kernel against a naive twin and numerical gradients, tables, continued training and initial vectors."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from interrupted_runs import corpus, interrupted_after, table_bytes
+
+import embeddings as em
+from embeddings.errors import SettingError
+from embeddings.kernels.row_operations import padded
+from embeddings.kernels.step_buffers import EXAMPLES, LOSS, aligned_zeros, new_step_buffers
+from embeddings.plugins.glove import cell_stream
+from embeddings.plugins.glove.cell_stream import FILLED, CellStream, new_cell_block
+from embeddings.plugins.glove.glove import MAX_GRADIENT, Operands, Side, learn_block
+from embeddings.plugins.glove.shuffled_cells import CELL
+from embeddings.testing import check_trainer
+
+WORDS, DIM, CELLS = 9, 5, 60
+LINES = [f"{a} {b} near {a}" for a in ("red", "green", "blue") for b in ("car", "house", "door")] * 5
+SMALL = {"dim": 8, "min_count": 1, "epochs": 3, "window": 3}
+
+
+def new_side(rng, dtype):
+    """A side with random values; padding as in training."""
+    vectors, biases = aligned_zeros(WORDS, padded(DIM), dtype), aligned_zeros(WORDS, padded(1), dtype)
+    vectors[:, :DIM], biases[:, 0] = rng.normal(size=(WORDS, DIM)), rng.normal(size=WORDS)
+    squares = [np.ones_like(vectors), np.ones_like(biases)]
+    squares[0][:, :DIM] += rng.random((WORDS, DIM))
+    return Side(vectors, biases, *squares)
+
+
+def new_operands(dtype, seed=1):
+    rng = np.random.default_rng(seed)
+    return Operands(new_side(rng, dtype), new_side(rng, dtype))
+
+
+def random_cells(seed=2):
+    rng = np.random.default_rng(seed)
+    cells = np.zeros(CELLS, CELL)
+    cells["row"], cells["column"] = rng.integers(WORDS, size=(2, CELLS))
+    cells["count"] = 20 * rng.random(CELLS)
+    return cells
+
+
+def block_of(cells, x_max=10.0, exponent=0.75):
+    """A block that holds these cells."""
+    stream, block = CellStream(SimpleNamespace(array=cells), x_max, exponent), new_cell_block(len(cells))
+    chunk = next(stream.chunks(0, len(cells), None))
+    stream.rewind(block, chunk)
+    assert stream.fill(block, chunk, np.zeros(2, np.uint64)) == len(cells)
+    return block
+
+
+def without_padding(operands):
+    """Copies of the vectors, biases and squares of words, then of contexts, without padding."""
+    return [array[:, :width].copy() for side in operands for array, width in zip(side, (DIM, 1, DIM, 1), strict=True)]
+
+
+def naive_steps(operands, block, rate, frozen=()):
+    """AdaGrad cell by cell; returns the arrays without padding, and the loss."""
+    arrays, loss = without_padding(operands), 0.0
+    w, b, _, _, c, d, _, _ = arrays
+    for i, j, x, f in zip(block.rows, block.columns, block.log_counts, block.weights, strict=True):
+        error = w[i] @ c[j] + b[i, 0] + d[j, 0] - x
+        loss += 0.5 * float(f * error**2)
+        gradients = [np.clip(f * error * factor, -MAX_GRADIENT, MAX_GRADIENT) for factor in (c[j], 1.0, w[i], 1.0)]
+        for k, row, gradient in zip((0, 1, 4, 5), (i, i, j, j), gradients, strict=True):
+            values, squares, step = arrays[k][row], arrays[k + 2][row], rate * gradient
+            if k != 0 or row not in frozen:
+                values -= step / np.sqrt(squares)
+            squares += step**2
+    return arrays, loss
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 1e-4), (np.float64, 1e-7)])
+@pytest.mark.parametrize("frozen", [(), (0, 3)])
+def test_blocks_equal_the_naive_twin(dtype, tolerance, frozen):
+    operands, block, buffers = new_operands(dtype), block_of(random_cells()), new_step_buffers(1, 1, 16)
+    if frozen:
+        buffers = buffers._replace(frozen=np.isin(np.arange(WORDS), frozen))
+    before = operands.words.vectors.copy()
+    expected, loss = naive_steps(operands, block, 0.3, frozen)
+    learn_block(block, operands, buffers, 0.3)
+    for array, naive in zip(without_padding(operands), expected, strict=True):
+        np.testing.assert_allclose(array, naive, rtol=tolerance, atol=tolerance)
+    assert buffers.tally[LOSS] == pytest.approx(loss, rel=1e-3)
+    assert buffers.tally[EXAMPLES] == CELLS
+    assert not operands.words.vectors[:, DIM:].any()  # padding
+    for row in frozen:
+        np.testing.assert_array_equal(operands.words.vectors[row], before[row])
+
+
+def test_large_gradients_are_clipped():
+    operands, block = new_operands(np.float64), block_of(np.array([(2, 4, 50.0)], CELL))
+    operands.words.biases[2] = 1000
+    expected, _ = naive_steps(operands, block, 0.05)
+    learn_block(block, operands, new_step_buffers(1, 1, 16), 0.05)
+    assert expected[3][2, 0] == pytest.approx(1 + (0.05 * MAX_GRADIENT) ** 2)
+    np.testing.assert_allclose(operands.words.bias_squares[:, :1], expected[3])
+    np.testing.assert_allclose(operands.words.vectors[:, :DIM], expected[0])
+
+
+def loss_of(w, b, c, d, x):
+    """The loss of a cell, from the paper, with x_max = 10 and an exponent of 3/4."""
+    return 0.5 * min((x / 10) ** 0.75, 1) * (w @ c + b + d - np.log(x)) ** 2
+
+
+@pytest.mark.parametrize("x", [0.07, 5.0, 50.0])
+def test_first_steps_follow_the_gradient(x):
+    """Where the sums of squares are 1, a step is the learning rate times the gradient."""
+    operands, rate, change = new_operands(np.float64), 1e-6, 1e-5
+    for side in operands:
+        side.vector_squares[:], side.bias_squares[:] = 1, 1
+    w, b, _, _, c, d, _, _ = before = without_padding(operands)
+    cell = np.concatenate([w[2], b[2], c[4], d[4]])
+
+    def loss(cell):
+        return loss_of(cell[:DIM], cell[DIM], cell[DIM + 1 : -1], cell[-1], float(np.float32(x)))
+
+    numerical = [(loss(cell + step) - loss(cell - step)) / (2 * change) for step in change * np.eye(len(cell))]
+    learn_block(block_of(np.array([(2, 4, x)], CELL)), operands, new_step_buffers(1, 1, 16), rate)
+    steps = [(old - new) / rate for old, new in zip(before, without_padding(operands), strict=True)]
+    learned = np.concatenate([steps[0][2], steps[1][2], steps[4][4], steps[5][4]])
+    np.testing.assert_allclose(learned, numerical, rtol=1e-4, atol=1e-6)
+    assert not any(np.delete(step, row, axis=0).any() for step, row in zip(steps[:2], (2, 2), strict=True))
+    assert not any(np.delete(step, row, axis=0).any() for step, row in zip(steps[4:6], (4, 4), strict=True))
+
+
+def test_weights_and_logarithms_of_counts():
+    block = block_of(np.array([(0, 1, x) for x in (0.1, 2.5, 10.0, 500.0)], CELL))
+    np.testing.assert_allclose(block.log_counts, np.log([0.1, 2.5, 10, 500]), rtol=1e-6)
+    np.testing.assert_allclose(block.weights, [0.01**0.75, 0.25**0.75, 1, 1], rtol=1e-6)
+
+
+@pytest.mark.parametrize("order", [None, 3])
+def test_a_share_reads_each_cell_once(order, monkeypatch):
+    monkeypatch.setattr(cell_stream, "CHUNK_CELLS", 7)
+    cells = random_cells()
+    cells["row"] = np.arange(CELLS)
+    stream, block, rows = CellStream(SimpleNamespace(array=cells), 10.0, 0.75), new_cell_block(4), []
+    for chunk in stream.chunks(5, 50, None if order is None else np.random.default_rng(order)):
+        stream.rewind(block, chunk)
+        while stream.fill(block, chunk, np.zeros(2, np.uint64)):
+            assert stream.is_valid(block, chunk)
+            rows += block.rows[: block.cursor[FILLED]].tolist()
+        assert stream.is_empty(block)
+    assert sorted(rows) == list(range(5, 50))
+    assert (rows == sorted(rows)) == (order is None)
+    block.cursor[0] = 51
+    assert not stream.is_valid(block, chunk)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"vectors": "words"}, {"shuffle": True, "schedule": "linear", "min_learning_rate": 0.04}], ids=str
+)
+def test_contract(settings):
+    check_trainer(em.GloVe, x_max=10.0, **settings)
+
+
+@pytest.mark.parametrize("settings", [{}, {"shuffle": True, "vectors": "words"}], ids=str)
+def test_repeatedly_interrupted_run_ends_with_the_same_bytes(settings, tmp_path, monkeypatch):
+    monkeypatch.setattr(cell_stream, "BLOCK_CELLS", 100)
+    monkeypatch.setattr(cell_stream, "CHUNK_CELLS", 300)
+    settings, text = {**SMALL, **settings, "threads": 1}, corpus("glove")
+    whole = em.train("glove", text, **settings)
+    checkpoints = em.Checkpoints(tmp_path / "c")
+    for number, checks in enumerate([1, 2, 3, 5, 4, 2]):
+        with interrupted_after(checks), pytest.raises(em.Interrupted):
+            em.train("glove", text, checkpoints=checkpoints, resume=number > 0, **settings)
+    resumed = em.train("glove", text, checkpoints=checkpoints, resume=True, **settings)
+    assert table_bytes(resumed) == table_bytes(whole)
+    assert resumed.record["loss_by_epoch"] == whole.record["loss_by_epoch"]
+    assert resumed.record["words"] == resumed.record["total_words"]
+
+
+def test_vectors_are_sums_or_those_of_words():
+    model = em.train("glove", LINES, threads=1, **SMALL)
+    words = em.train("glove", LINES, threads=1, vectors="words", **SMALL)
+    np.testing.assert_array_equal(model.vectors.matrix, model.tables["words"] + model.tables["contexts"])
+    np.testing.assert_array_equal(words.vectors.matrix, model.tables["words"])
+    assert set(words.tables) == {"contexts", "word_biases", "context_biases"}
+    assert set(model.tables) == {"words", *words.tables}
+    assert model.tables["word_biases"].shape == (len(model.vocabulary), 1)
+
+
+def test_the_learning_rate_is_constant_by_default():
+    assert em.GloVe().learning_rate_at(90, 100) == 0.05
+    assert em.GloVe(schedule="linear").learning_rate_at(50, 100) == 0.025
+
+
+@pytest.mark.parametrize("vectors", ["sum", "words"])
+def test_models_continue_on_new_text(vectors):
+    model = em.train("glove", LINES, threads=1, vectors=vectors, **SMALL)
+    unchanged = em.continue_training(model, ["red car", "purple car"], threads=1, min_count=1, learning_rate=1e-12)
+    assert "purple" in unchanged.vectors
+    for word in model.vectors.words:
+        np.testing.assert_allclose(unchanged.vectors[word], model.vectors[word], rtol=1e-5, atol=1e-6)
+    with pytest.raises(SettingError, match=r"vectors must be"):
+        em.continue_training(model, LINES, vectors={"sum": "words", "words": "sum"}[vectors])
+
+
+def test_word_vectors_can_be_frozen_but_not_sums():
+    given = em.train("glove", LINES, threads=1, vectors="words", **SMALL).vectors
+    frozen = em.train("glove", LINES, threads=1, vectors="words", init=em.InitFrom(given, freeze=True), **SMALL)
+    np.testing.assert_array_equal(frozen.vectors.matrix, given.matrix)
+    with pytest.raises(SettingError, match=r"cannot freeze"):
+        em.train("glove", LINES, init=em.InitFrom(given, freeze=True), **SMALL)
+    started = em.train("glove", LINES, threads=1, init=em.InitFrom(given), learning_rate=1e-9, **SMALL)
+    np.testing.assert_allclose(started.tables["words"], given.matrix, atol=1e-5)
