@@ -11,14 +11,16 @@ import numpy as np
 from embeddings.errors import SettingError
 from embeddings.eval.suite import Suite, TestSets, as_list
 from embeddings.models.model import Model
+from embeddings.models.parameters import VECTORS
 from embeddings.settings import check_value
 from embeddings.support.logs import log
 from embeddings.training.callbacks import Callback, EpochEnd, RunStart
-from embeddings.training.parameters import VECTORS
+from embeddings.training.result import AVERAGE
 from embeddings.vectors.vectors import Vectors
 
 MEASURES = {"spearman", "accuracy"}  # whose mean is the score
 PREFIX = "best."
+DECAY = 0.5  # of the learning rate on a plateau
 
 
 class EarlyStopping(Callback):
@@ -29,14 +31,20 @@ class EarlyStopping(Callback):
     over all epochs of the settings, so a run that ends early never reaches the low rates. The model's record has
     `early_stopping`: the scores of all epochs and the best one.
 
+    With `decay_on_plateau`, the run does not end at first: the learning rate is lowered, and training continues from
+    the tables of the best epoch, of which there is then a second copy. With the setting `average_last`, the average is
+    scored too, and the better one of it and the best epoch is returned.
+
     Arguments:
         similarity: one or several similarity sets, by name or path.
         analogy: one or several analogy sets, by name or path.
         score: a function of a model, in place of test sets; higher is better.
-        patience: epochs without improvement after which the run ends.
+        patience: epochs without improvement after which the run ends, or goes back to the best epoch.
+        decay_on_plateau: how many times at most it goes back to the best epoch.
+        decay: factor of the learning rate each time.
 
     Raises:
-        SettingError: test sets and a score are both given, or neither; or patience is below 1.
+        SettingError: test sets and a score are both given, or neither; or a number is out of range.
         FormatError: a set cannot be found or read.
     """
 
@@ -47,6 +55,8 @@ class EarlyStopping(Callback):
         analogy: TestSets = (),
         score: Callable[[Model], float] | None = None,
         patience: int = 2,
+        decay_on_plateau: int = 0,
+        decay: float = DECAY,
     ) -> None:
         if bool(similarity or analogy) == (score is not None):
             raise SettingError("early stopping requires either similarity or analogy sets, or a score function")
@@ -55,12 +65,17 @@ class EarlyStopping(Callback):
         sets = {"similarity": similarity, "analogy": analogy}
         self.sets: dict[str, Any] = {kind: [os.fspath(path) for path in as_list(one)] for kind, one in sets.items()}
         self.patience: int = check_value("patience", patience, int, {"ge": 1})
+        self.decay_on_plateau: int = check_value("decay_on_plateau", decay_on_plateau, int, {"ge": 0})
+        self.decay: float = check_value("decay", decay, float, {"gt": 0, "le": 1})
+        if not self.decay_on_plateau and self.decay != DECAY:
+            raise SettingError(f"decay={self.decay} requires decay_on_plateau")
         self.score = score or partial(mean_score, Suite.read(**self.sets, restrict=None))
         self._reset()
 
     def _reset(self) -> None:
         self.scores: list[float] = []
         self.best_epoch = 0  # from 1; 0 if there is none yet
+        self.decays: list[int] = []  # epochs after which it went back to the best one
         self.best_tables: dict[str, np.ndarray] = {}
         self.best_record: dict[str, Any] = {}
 
@@ -70,27 +85,53 @@ class EarlyStopping(Callback):
             self._reset()
 
     def on_epoch_end(self, epoch_end: EpochEnd) -> None:
-        """Score the model, copy it if it is the best, and end the run after `patience` epochs without improvement."""
-        value = self.score(epoch_end.model)
+        """Score the model, copy it if it is the best, and act after `patience` epochs without improvement."""
+        score = self.score_model(epoch_end.model)
+        self.scores.append(score)
+        log.info("epoch %s scored %.4f", epoch_end.epoch, score)
+        if not self.best_epoch or score > self.scores[self.best_epoch - 1]:
+            self.best_epoch, self.best_record = epoch_end.epoch, epoch_end.model.record
+            self.best_tables = {VECTORS: epoch_end.model.vectors.matrix, **epoch_end.model.tables}
+            if self.decay_on_plateau:
+                epoch_end.save_tables()
+        if epoch_end.epoch - max(self.best_epoch, *self.decays, 0) >= self.patience:
+            self.leave_plateau(epoch_end)
+
+    def score_model(self, model: Model) -> float:
+        """The score of a model, a finite number."""
+        value = self.score(model)
         try:
             score = float(value)
         except (TypeError, ValueError):
             score = math.nan
         if not math.isfinite(score):
             raise SettingError(f"the score of a model must be a finite number, got {value!r:.80}")
-        self.scores.append(score)
-        log.info("epoch %s scored %.4f", epoch_end.epoch, score)
-        if not self.best_epoch or score > self.scores[self.best_epoch - 1]:
-            self.best_epoch, self.best_record = epoch_end.epoch, epoch_end.model.record
-            self.best_tables = {VECTORS: epoch_end.model.vectors.matrix, **epoch_end.model.tables}
-        if epoch_end.epoch - self.best_epoch >= self.patience:
+        return score
+
+    def leave_plateau(self, epoch_end: EpochEnd) -> None:
+        """Go back to the best epoch with a lower learning rate, or end the run."""
+        if len(self.decays) == self.decay_on_plateau:
             epoch_end.stop()
+            return
+        self.decays.append(epoch_end.epoch)
+        factor = self.decay ** len(self.decays)
+        log.info("continuing from epoch %s with %.4g times the scheduled learning rate", self.best_epoch, factor)
+        epoch_end.roll_back(factor)
 
     def on_run_end(self, model: Model) -> Model:
-        """Return the model of the best epoch."""
+        """Return the model of the best epoch, or the average over the last epochs if it is better."""
         if not self.best_epoch:
             return model
-        summary = {"scores": self.scores, "best_epoch": self.best_epoch, "patience": self.patience}
+        summary: dict[str, Any] = {"scores": self.scores, "best_epoch": self.best_epoch, "patience": self.patience}
+        if self.decay_on_plateau:
+            summary["decays"] = self.decays
+        if AVERAGE in model.record:
+            score = self.score_model(model)
+            is_better = score > self.scores[self.best_epoch - 1]
+            summary |= {"average_score": score, "returned": AVERAGE if is_better else f"epoch {self.best_epoch}"}
+            if is_better:
+                model.record["early_stopping"] = summary
+                return model
         tables = dict(self.best_tables)
         return Model(
             model.name,
@@ -105,18 +146,26 @@ class EarlyStopping(Callback):
         )
 
     def config(self) -> dict[str, Any]:
-        """The test sets and the patience."""
+        """The test sets, the patience and the decay."""
         sets = " and ".join(f"{kind} {', '.join(names)}" for kind, names in self.sets.items() if names)
-        return {"patience": self.patience, "score": sets or "a function"}
+        plateau = {"decay_on_plateau": self.decay_on_plateau, "decay": self.decay}
+        return {"patience": self.patience, **plateau, "score": sets or "a function"}
 
     def state(self) -> dict[str, Any]:
         """All scores so far, and the best tables."""
         tables = {PREFIX + name: table for name, table in self.best_tables.items()}
-        return {"scores": list(self.scores), "best_epoch": self.best_epoch, "record": self.best_record, **tables}
+        return {
+            "scores": list(self.scores),
+            "best_epoch": self.best_epoch,
+            "decays": list(self.decays),
+            "record": self.best_record,
+            **tables,
+        }
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue from a state."""
         self.scores, self.best_epoch, self.best_record = list(state["scores"]), state["best_epoch"], state["record"]
+        self.decays = list(state["decays"])
         tables = {name.removeprefix(PREFIX): state[name] for name in state if name.startswith(PREFIX)}
         self.best_tables = {name: np.array(table, subok=False) for name, table in tables.items()}
 

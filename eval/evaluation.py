@@ -29,6 +29,7 @@ def evaluate(
         categories: names ("google-categories") or paths of words by category.
         tagging: names ("ud-ewt"), a folder of a UD treebank, or two files "TRAIN,TEST".
         documents: tables of labelled documents: "TRAIN,TEST", or one file for 5-fold cross-validation.
+        perplexity: held-out texts, whose words the model predicts; one or several.
         stats: also compute statistics of norms, isotropy and hubs.
         compose: compose vectors of out-of-vocabulary words in similarity sets; results report how many pairs.
         restrict: answer analogies from this many most frequent words, None for all; one or several.

@@ -20,6 +20,7 @@ from embeddings.eval.measures.categorisation import score_purity
 from embeddings.eval.measures.category_prediction import score_categories
 from embeddings.eval.measures.document_classification import Evaluable, score_documents
 from embeddings.eval.measures.held_out_phrases import HELD_OUT, HeldOut, score_held_out
+from embeddings.eval.measures.perplexity import HeldOutText, score_perplexity
 from embeddings.eval.measures.rated_phrases import score_rated_phrases
 from embeddings.eval.measures.similarity import score_similarity
 from embeddings.eval.measures.tagging import WINDOW, check_window, score_tagging
@@ -34,7 +35,7 @@ from embeddings.vectors.vectors import Vectors
 if TYPE_CHECKING:
     from embeddings.models.model import Model
 
-KINDS = ("similarity", "analogy", "phrases", "categories", "tagging", "documents")
+KINDS = ("similarity", "analogy", "phrases", "categories", "tagging", "documents", "perplexity")
 TestSets = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
@@ -48,6 +49,7 @@ class Suite:
     categories: Sequence[WordCategories]
     tagging: Sequence[TaggingSet]
     documents: Sequence[DocumentSet]
+    perplexity: Sequence[HeldOutText]
     stats: bool
     compose: bool
     limits: Sequence[int | None]
@@ -64,6 +66,7 @@ class Suite:
         categories: TestSets = (),
         tagging: TestSets = (),
         documents: TestSets = (),
+        perplexity: TestSets = (),
         stats: bool = False,
         compose: bool = False,
         restrict: int | Sequence[int | None] | None = (None, 30000),
@@ -81,7 +84,7 @@ class Suite:
             FormatError: a set cannot be found or read.
             CorpusError: documents cannot be read.
         """
-        tests_by_kind = similarity, analogy, phrases, categories, tagging, documents
+        tests_by_kind = similarity, analogy, phrases, categories, tagging, documents, perplexity
         sets = {kind: as_list(tests) for kind, tests in zip(KINDS, tests_by_kind, strict=True)}
         limits, methods = check_limits(restrict), check_methods(method)
         if not any(sets.values()) and not stats:
@@ -102,6 +105,7 @@ class Suite:
             phrases=[HeldOut() if str(test) == HELD_OUT else read_phrase_ratings(test) for test in sets["phrases"]],
             categories=[read_word_categories(test) for test in sets["categories"]],
             tagging=[read_tagging_set(test) for test in sets["tagging"]],
+            perplexity=[HeldOutText(str(test)) for test in sets["perplexity"]],
             documents=[read(test, text_column, label_column, name_column) for test in sets["documents"]],
         )
 
@@ -117,7 +121,9 @@ class Suite:
         """The same, one after another as soon as they are computed."""
         if not isinstance(source, ConcatenatedModels):
             yield from self.iter_word_scores(source, name)
-        elif self.pairs or self.questions or self.categories or self.phrases or self.tagging or self.stats:
+        elif any(
+            (self.pairs, self.questions, self.categories, self.phrases, self.tagging, self.perplexity, self.stats)
+        ):
             raise SettingError("concatenated models have document vectors only: evaluate them by documents")
         for documents in self.documents:
             yield from score_documents(source, documents, name=name)
@@ -141,6 +147,8 @@ class Suite:
             yield from score_purity(vectors, words, folding, name=name)
         for tagging_set in self.tagging:
             yield from score_tagging(vectors, tagging_set, name=name, window=self.window)
+        for text in self.perplexity:
+            yield from score_perplexity(source, text, name=name)
         if self.stats:
             yield from score_statistics(vectors, name=name)
 

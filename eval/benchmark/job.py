@@ -8,6 +8,8 @@ from typing import Any, Self
 
 from embeddings.errors import SettingError
 
+NEGATIVE_SAMPLING = "negative-sampling"
+
 
 @dataclass(frozen=True)
 class ModelConfig:
@@ -29,10 +31,16 @@ class ModelConfig:
         return "documents" in self.settings
 
     @property
+    def objective(self) -> str:
+        """How words are predicted."""
+        return str(self.settings.get("objective", NEGATIVE_SAMPLING))
+
+    @property
     def model(self) -> str:
-        """The trainer; of a document model also how it combines documents with words."""
+        """The trainer, how a document model combines documents with words, and an objective other than the usual."""
         combine = self.settings.get("combine") if self.has_documents else None
-        return self.trainer if combine is None else f"{self.trainer}-{combine}"
+        objective = None if self.objective == NEGATIVE_SAMPLING else self.objective
+        return "-".join(part for part in (self.trainer, combine, objective) if part is not None)
 
     @property
     def file_name(self) -> str:

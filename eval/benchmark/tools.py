@@ -8,12 +8,14 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from embeddings.errors import SettingError
-from embeddings.eval.benchmark.job import Job, ModelConfig
+from embeddings.eval.benchmark.job import NEGATIVE_SAMPLING, Job, ModelConfig
 from embeddings.models.subwords import FASTTEXT_BUCKETS
 
 Command = Callable[[Job], list[str]]
 WORD_MODELS = ("skipgram", "cbow")  # of gensim and fastText
 DOCUMENT_MODELS = ("paragraph-dbow", "paragraph-dm")  # of gensim
+HIERARCHICAL_SOFTMAX = "hierarchical-softmax"
+FASTTEXT_LOSSES = {NEGATIVE_SAMPLING: "ns", HIERARCHICAL_SOFTMAX: "hs", "full-softmax": "softmax"}
 
 
 class Note(NamedTuple):
@@ -25,7 +27,7 @@ class Note(NamedTuple):
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool: what pip installs and Python imports, and our names of its models (None for all of ours).
+    """A tool: what pip installs and Python imports, and our names of its models and objectives (None for all of ours).
 
     `whole` is the command from text to saved vectors, `training` one that measures training alone; None if `whole`
     reports it too.
@@ -37,6 +39,7 @@ class Tool:
     trainers: tuple[str, ...] | None
     whole: Command
     training: Command | None = None
+    objectives: tuple[str, ...] | None = None
     notes: tuple[Note, ...] = ()
 
     @property
@@ -52,7 +55,8 @@ class Tool:
 
     def supports(self, config: ModelConfig) -> bool:
         """Whether it has the model of a configuration."""
-        return self.trainers is None or config.trainer in self.trainers
+        has_objective = self.objectives is None or config.objective in self.objectives
+        return has_objective and (self.trainers is None or config.trainer in self.trainers)
 
 
 def peer_command(name: str) -> Command:
@@ -90,13 +94,13 @@ def setting_options(trainer: type, settings: dict[str, Any]) -> list[str]:
 
 def gensim_settings(config: ModelConfig) -> dict[str, Any]:
     """The arguments of gensim's Word2Vec, FastText or Doc2Vec."""
-    settings = config.settings
+    settings, is_tree = config.settings, config.objective == HIERARCHICAL_SOFTMAX
     common = {
-        "hs": 0,
+        "hs": int(is_tree),
         "vector_size": settings["dim"],
         "window": settings["window"],
         "shrink_windows": settings["shrink_window"] is not False,
-        "negative": settings["negatives"],
+        "negative": 0 if is_tree else settings["negatives"],
         "ns_exponent": settings["noise_exponent"],
         "sample": settings["subsample"],
         "min_count": settings["min_count"],
@@ -128,7 +132,7 @@ def fasttext_settings(config: ModelConfig) -> dict[str, Any]:
     return {
         **ngrams,
         "model": settings.get("architecture", config.trainer),
-        "loss": "ns",
+        "loss": FASTTEXT_LOSSES[config.objective],
         "wordNgrams": 1,
         "dim": settings["dim"],
         "ws": settings["window"],
@@ -142,6 +146,13 @@ def fasttext_settings(config: ModelConfig) -> dict[str, Any]:
     }
 
 
+def has_own_settings(settings: dict[str, Any]) -> bool:
+    """Whether settings that the other tools do not have differ from what these do."""
+    same = {"schedule": "linear", "warm_up": None, "average_last": None, "initializer": "uniform", "tie": False}
+    return any(settings.get(name, value) != value for name, value in same.items())
+
+
+OWN_SETTINGS = "{} ignores the schedule, averages, initial values and weight tying: it has the linear schedule only."
 BUCKETS = (
     f"{{}} has {FASTTEXT_BUCKETS:,} rows for n-grams unless buckets is set; embeddings has as many as the n-grams of "
     "the vocabulary fill."
@@ -161,7 +172,9 @@ PEERS = (
         module="gensim",
         trainers=(*WORD_MODELS, "fasttext", *DOCUMENT_MODELS),
         whole=peer_command("gensim"),
+        objectives=(NEGATIVE_SAMPLING, HIERARCHICAL_SOFTMAX),
         notes=(
+            Note(OWN_SETTINGS.format("gensim"), has_own_settings),
             Note(BUCKETS.format("gensim's FastText"), lambda settings: settings["trainer"] == "fasttext"),
             Note(
                 "gensim's learning rate falls with the share of all words that each worker has read itself, so with "
@@ -176,9 +189,14 @@ PEERS = (
         module="fasttext",
         trainers=(*WORD_MODELS, "fasttext"),
         whole=peer_command("fasttext"),
+        objectives=tuple(FASTTEXT_LOSSES),
         notes=(
+            Note(OWN_SETTINGS.format("fastText"), has_own_settings),
             Note(BUCKETS.format("fastText"), lambda settings: settings["trainer"] == "fasttext"),
-            Note("fastText draws negative samples by count to the power 0.5, which is fixed; the others by 0.75."),
+            Note(
+                "fastText draws negative samples by count to the power 0.5, which is fixed; the others by 0.75.",
+                lambda settings: settings.get("objective", NEGATIVE_SAMPLING) == NEGATIVE_SAMPLING,
+            ),
             Note("fastText's learning rate falls to 0, not to a ten-thousandth of its start."),
             Note(
                 "fastText 0.9.2 initialises a tenth of its vectors at random per thread: with fewer than 10 threads "

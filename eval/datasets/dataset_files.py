@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 
 from embeddings.corpora.reading.compressed_files import open_decompressed
@@ -36,9 +37,7 @@ def locate(name: str | os.PathLike[str]) -> Path:
     if str(name) in SHIPPED:
         return shipped_file(SHIPPED[str(name)])
     if str(name) in FROM_GENSIM:
-        from gensim.test.utils import datapath
-
-        return Path(datapath(FROM_GENSIM[str(name)]))
+        return gensim_file(FROM_GENSIM[str(name)])
     if path.is_dir():
         raise FormatError(f"{str(name)!r} is a folder, not a test set")
     choices = ", ".join(sorted(SHIPPED | FROM_GENSIM))
@@ -48,6 +47,14 @@ def locate(name: str | os.PathLike[str]) -> Path:
 def shipped_file(file: str) -> Path:
     """The path of a test set that comes with the package."""
     return Path(str(files("embeddings.eval").joinpath("data", file)))
+
+
+def gensim_file(file: str) -> Path:
+    """The path of a test set that comes with gensim, which takes long to import."""
+    gensim = find_spec("gensim")
+    if gensim is None or gensim.origin is None:
+        raise ModuleNotFoundError("No module named 'gensim'", name="gensim")
+    return Path(gensim.origin).parent / "test" / "test_data" / file
 
 
 def read_lines(path: Path, *, keep_all: bool = False) -> Iterator[tuple[int, str]]:

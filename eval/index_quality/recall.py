@@ -81,6 +81,7 @@ def measure_indexes(
     *,
     top: int = 10,
     strict: bool = True,
+    allow_faiss: bool = False,
     report: Callable[[str], None] | None = None,
 ) -> Iterator[IndexQuality]:
     """Measure indexes one after another.
@@ -88,11 +89,12 @@ def measure_indexes(
     Arguments:
         indexes: specs as in `embeddings.indexes.index_spec`, or paths.
         strict: raise if an index cannot be built; otherwise yield its `reason`.
+        allow_faiss: as in `embeddings.load_index`.
         report: called with each spec before its index is built.
     """
     check_search(top, None)
     for spec in indexes:
-        check_spec(spec)
+        check_spec(spec, allow_faiss=allow_faiss)
     vectors = query_set.vectors
     top = min(top, len(vectors) - (query_set.query_rows is not None))
     truth = search_others(query_set, as_index(None, vectors), top)
@@ -102,7 +104,7 @@ def measure_indexes(
         if report:
             report(spec)
         try:
-            index = reuse_or_build(index, spec, vectors)
+            index = reuse_or_build(index, spec, vectors, allow_faiss)
             quality = replace(quality, **measure_recall(query_set, index, truth), **measure_cost(query_set, index, top))
         except SettingError as error:
             if strict:
@@ -111,13 +113,13 @@ def measure_indexes(
         yield quality
 
 
-def reuse_or_build(index: Index | None, spec: str, vectors: Vectors) -> Index:
+def reuse_or_build(index: Index | None, spec: str, vectors: Vectors, allow_faiss: bool) -> Index:
     """The previous index if only search settings differ, else a new one."""
     if index is not None and split_path(spec)[0] is None:
         variant = index.with_search(*parse_spec(spec))
         if variant is not None:
             return variant
-    return as_index(spec, vectors)
+    return as_index(spec, vectors, allow_faiss=allow_faiss)
 
 
 def search_others(query_set: QuerySet, index: Index, top: int) -> SearchResult:

@@ -10,7 +10,7 @@ class Key:
     Arguments:
         set: name of the test set.
         measure: "spearman" or "pearson" (-1 to 1), "accuracy", "f1", "micro-f1", "macro-f1" or "purity" (0 to 1), a
-            measure of held-out phrases, or the name of a statistic.
+            measure of held-out phrases, "held-out loss" or "perplexity", or the name of a statistic.
         section: a section of an analogy set or its kind such as "semantic", a tag, "words with a vector" or "words
             without a vector", a category, or a label; None for the whole set.
         restrict: analogies are answered from this many most frequent words; None for all.

@@ -169,7 +169,7 @@ def test_document_models_are_scored_by_labels(tmp_path):
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        (["--trainer", "glove"], "'glove'"),
+        (["--trainer", "no-such"], "'no-such'"),
         (["--dim", "0"], "dim"),
         (["--peer", "word2vec"], "peer must be one of gensim, fasttext, got 'word2vec'"),
     ],

@@ -363,3 +363,15 @@ def test_the_legend_fits_into_the_figure():
     box, whole = legend.get_window_extent(), figure.bbox
     assert whole.x0 <= box.x0 < box.x1 <= whole.x1
     assert whole.y0 <= box.y0 < box.y1 <= whole.y1
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [({}, False), ({"schedule": "cosine"}, True), ({"warm_up": 0.1}, True), ({"tie": True}, True)],
+    ids=str,
+)
+def test_readers_are_told_what_other_tools_ignore(changes, expected):
+    own = {**vars(em.SkipGram(**changes)), "trainer": "skipgram", "threads": 1}
+    for tool in tools.PEERS:
+        texts = [note.text for note in tool.notes if note.applies_to(own)]
+        assert any("ignores the schedule" in text for text in texts) == expected

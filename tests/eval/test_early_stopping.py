@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from interrupted_runs import interrupted_after, learn, table_bytes
+from interrupted_runs import corpus, interrupted_after, interrupted_at_check, learn, table_bytes
 
 import embeddings as em
 from embeddings.errors import SettingError
@@ -136,6 +136,9 @@ def test_mean_score_of_test_sets(tmp_path):
         ({"similarity": "wordsim353", "score": len}, r"similarity or analogy.*score"),
         ({"similarity": "wordsim353", "patience": 0}, r"patience.*got 0"),
         ({"score": 0.5}, r"score.*got 0\.5"),
+        ({"score": len, "decay": 0.1}, r"decay=0\.1 requires decay_on_plateau"),
+        ({"score": len, "decay_on_plateau": -1}, r"decay_on_plateau.*got -1"),
+        ({"score": len, "decay_on_plateau": 1, "decay": 0}, r"decay must be in \(0, 1\], got 0"),
     ],
 )
 def test_invalid_arguments(arguments, message):
@@ -152,3 +155,122 @@ def test_a_set_without_known_words_is_refused():
 def test_scores_must_be_finite_numbers(score):
     with pytest.raises(SettingError, match=r"finite.*got (nan|inf|None|'high')"):
         learn("cbow", synonym_corpus(), {}, callbacks=[em.EarlyStopping(score=lambda model: score)])
+
+
+class Rates(em.Callback):
+    """Records the learning rate at the end of each epoch, and the tables."""
+
+    def __init__(self):
+        self.rates, self.tables = [], []
+
+    def on_epoch_end(self, epoch_end):
+        self.rates.append(epoch_end.progress.learning_rate)
+        self.tables.append(table_bytes(epoch_end.model))
+
+
+PLATEAU = {"epochs": 12, "schedule": "constant", "learning_rate": 0.08}
+PLATEAU_SCORES = {2400 * epoch: score for epoch, score in enumerate([1.0, 3.0, 2.0, 2.0, 4.0, 2.0, 2.0, 2.0], 1)}
+
+
+def plateau_stopping(**more):
+    return em.EarlyStopping(
+        score=lambda model: PLATEAU_SCORES[model.record["words"]], patience=1, **{"decay_on_plateau": 3, **more}
+    )
+
+
+def test_a_plateau_decays_the_rate_and_goes_back_to_the_best_epoch():
+    rates, stopping = Rates(), plateau_stopping()
+    model = learn("skipgram", synonym_corpus(), PLATEAU, callbacks=[stopping, rates])
+    assert model.record["early_stopping"] == {
+        "scores": [1.0, 3.0, 2.0, 2.0, 4.0, 2.0, 2.0], "best_epoch": 5, "patience": 1, "decays": [3, 4, 6],
+    }  # fmt: skip
+    assert rates.rates == [0.08, 0.08, 0.08, 0.04, 0.02, 0.02, 0.01]
+    assert table_bytes(model) == rates.tables[4]
+
+
+def test_training_continues_from_the_tables_of_the_best_epoch(monkeypatch):
+    monkeypatch.setattr("embeddings.training.progress.Tally.learning_rate", 0.0)
+    rates = Rates()
+    learn("fasttext", synonym_corpus(), {**PLATEAU, "buckets": 50}, callbacks=[plateau_stopping(), rates])
+    assert len({str(tables) for tables in rates.tables}) == 1  # nothing is learned
+    monkeypatch.undo()
+    rates = Rates()
+    learn("fasttext", synonym_corpus(), {**PLATEAU, "buckets": 50}, callbacks=[plateau_stopping(decay=1e-9), rates])
+    vectors = [np.frombuffer(tables["vectors"], np.float32) for tables in rates.tables]
+    np.testing.assert_allclose(vectors[3], vectors[1], atol=1e-6)
+    assert np.abs(vectors[2] - vectors[1]).max() > 1e-3
+
+
+def test_after_a_decay_the_patience_starts_again():
+    scores = [3.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0]
+    stopping = em.EarlyStopping(score=fixed_scores(scores), patience=2, decay_on_plateau=2)
+    model = learn("cbow", synonym_corpus(), PLATEAU, callbacks=[stopping])
+    assert model.record["early_stopping"]["decays"] == [3, 5]
+    assert model.record["early_stopping"]["scores"] == scores
+
+
+def test_an_average_starts_again_when_training_goes_back():
+    """The last rollback is after epoch 3 of 4, so the average has a quarter of the points."""
+    stopping = em.EarlyStopping(
+        score=lambda model: 9.0 if "average" in model.record else {1: 5.0, 2: 4.0, 3: 3.0, 4: 2.0}[epochs_of(model)],
+        patience=1,
+        decay_on_plateau=2,
+    )
+    settings = {**PLATEAU, "epochs": 4, "average_last": 1.0}
+    model = learn("cbow", corpus("cbow"), settings, callbacks=[stopping])
+    assert model.record["early_stopping"]["decays"] == [2, 3]
+    assert model.record["average"]["points"] == 5
+
+
+def epochs_of(model):
+    return len(model.record["loss_by_epoch"])
+
+
+@pytest.mark.parametrize("checks", [1, 2, 5, 8, 11, 14, 17, 20, 23, 26])
+def test_a_run_with_plateaus_is_resumed(checks, tmp_path):
+    """All epochs and the average are the same, wherever the run halted."""
+    scores, settings = [1.0, 3.0, 2.0, 2.0, 4.0, 2.0], {**PLATEAU, "epochs": 6, "average_last": 0.3}
+
+    def stopping(tables):
+        def score(model):
+            epoch = "average" if "average" in model.record else epochs_of(model)
+            tables[epoch] = table_bytes(model)
+            return 0.0 if epoch == "average" else scores[epoch - 1]
+
+        return em.EarlyStopping(score=score, patience=1, decay_on_plateau=9)
+
+    expected, tables, text = {}, {}, corpus("cbow")
+    learn("cbow", text, settings, callbacks=[stopping(expected)])
+    checkpoints = em.Checkpoints(tmp_path / "c")
+    run = {"settings": settings, "text": text, "checkpoints": checkpoints}
+    with interrupted_at_check(checks), pytest.raises(em.Interrupted):
+        learn("cbow", **run, callbacks=[stopping(tables)])
+    with interrupted_at_check(3), pytest.raises(em.Interrupted):
+        learn("cbow", **run, callbacks=[stopping(tables)], resume=True)
+    model = learn("cbow", **run, callbacks=[stopping(tables)], resume=True)
+    assert tables == expected
+    assert list(expected) == [1, 2, 3, 4, 5, 6, "average"]
+    assert model.record["early_stopping"]["decays"] == [3, 4, 6]
+
+
+def test_a_checkpoint_at_the_end_of_an_epoch_holds_the_rollback(tmp_path):
+    """One is written at the end of each epoch, before training goes back."""
+    checkpoints = em.Checkpoints(tmp_path / "c", every="1w", keep=99)
+    run = {"settings": {**PLATEAU, "epochs": 4}, "text": synonym_corpus(), "checkpoints": checkpoints}
+    rates = Rates()
+    learn("skipgram", **run, callbacks=[plateau_stopping(decay_on_plateau=9), rates])
+    *_, second_last, last = checkpoints.paths()
+    assert second_last.name != last.name == f"words-{3 * 2400:015d}"
+    resumed = Rates()
+    learn("skipgram", **run, callbacks=[plateau_stopping(decay_on_plateau=9), resumed], resume=True)
+    assert resumed.tables == rates.tables[3:]
+    assert resumed.rates == rates.rates[3:]
+
+
+def test_resume_requires_the_same_decay(tmp_path):
+    checkpoints = em.Checkpoints(tmp_path / "c")
+    run = {"settings": PLATEAU, "text": synonym_corpus(), "checkpoints": checkpoints}
+    with interrupted_after(2), pytest.raises(em.Interrupted):
+        learn("cbow", **run, callbacks=[plateau_stopping()])
+    with pytest.raises(CheckpointError, match=r"decay was 0\.5, but is 0\.1"):
+        learn("cbow", **run, callbacks=[plateau_stopping(decay=0.1)], resume=True)

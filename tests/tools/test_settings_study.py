@@ -1,0 +1,47 @@
+"""The table of a study, worked by hand, and a run that skips what is done."""
+
+from pathlib import Path
+
+import settings_study
+
+ROWS = [
+    ("a", "cbow:epochs=1", "1", "x", "0.5"), ("a", "cbow:epochs=1", "2", "x", "0.3"),
+    ("b", "cbow:epochs=1", "1", "x", "0.1"), ("b", "cbow:epochs=1", "2", "x", "0.2"),
+    ("a", "cbow:epochs=2", "1", "x", "0.6"), ("b", "cbow:epochs=2", "1", "x", "0.6"),
+    ("a", "skipgram", "1", "x", "0.9"),
+]  # fmt: skip
+TABLE = """| model | a: x | b: x | mean | range of seeds |
+| --- | ---: | ---: | ---: | ---: |
+| `cbow:epochs=2` | 60.0 | 60.0 | 60.0 | 0.0 |
+| `cbow:epochs=1` | 40.0 | 15.0 | 27.5 | 5.0 |
+| `skipgram` | 90.0 |  |  |  |
+"""
+
+
+def test_table_has_the_means_over_seeds_and_the_best_first(tmp_path):
+    path = tmp_path / "results.tsv"
+    settings_study.append_rows(path, [[*row, "9", "9"] for row in ROWS])
+    assert settings_study.table(path) == TABLE
+
+
+def test_a_run_skips_what_the_file_holds(tmp_path, capsys):
+    text, pairs, path = tmp_path / "text.txt", tmp_path / "pairs.txt", tmp_path / "results.tsv"
+    text.write_text("the cat sat on the mat\nthe dog sat on the log\n" * 50)
+    pairs.write_text("cat dog 9\nmat log 8\ncat on 1\nsat the 2\n")
+    command = ["run", str(path), "--corpus", f"small={text}", "--similarity", str(pairs), "--seed", "1"]
+    command += ["--common", "epochs=1,dim=4", "cbow", "cbow:schedule=constant"]
+    settings_study.main(command)
+    first = path.read_text()
+    assert len(first.splitlines()) == 3
+    settings_study.main(command)
+    assert path.read_text() == first
+    settings_study.main(["table", str(path)])
+    assert capsys.readouterr().out.count("`cbow") == 2
+
+
+def test_tables_of_the_documentation_are_those_of_the_runs():
+    folder = Path(__file__).parents[2] / "eval" / "results" / "settings"
+    studies = sorted(folder.glob("*.tsv"))
+    assert len(studies) == 3
+    for path in studies:
+        assert path.with_suffix(".md").read_text(encoding="utf-8") == settings_study.table(path)

@@ -1,0 +1,120 @@
+"""Trains one model for each choice of settings, corpus and seed, scores them, and summarises the scores as a table.
+
+python tools/settings_study.py run RESULTS.tsv --corpus NAME=FILE... --similarity NAME|FILE... --analogy NAME|FILE
+    [--seed N...] [--common KEY=VALUE,...] TRAINER[:KEY=VALUE,...]...    (runs that the file holds are skipped)
+python tools/settings_study.py table RESULTS.tsv
+"""
+
+import argparse
+import csv
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import product
+from pathlib import Path
+from statistics import fmean
+
+import embeddings as em
+from embeddings import registry
+from embeddings.indexes.index_spec import parse_spec
+
+COLUMNS = ("corpus", "model", "seed", "set", "value", "covered", "total")
+Scores = dict[tuple[str, str], float]  # by model and seed
+
+
+def run(path: Path, arguments: argparse.Namespace) -> None:
+    """Train and score what the file does not hold yet; each model's rows are appended at once."""
+    done = {(row["corpus"], row["model"], row["seed"]) for row in read_rows(path)} if path.exists() else set()
+    for seed, corpus, model in product(arguments.seed, arguments.corpus, arguments.models):
+        name, _, file = corpus.partition("=")
+        if (name, model, str(seed)) not in done:
+            results = scores(model, file, seed, arguments)
+            append_rows(path, [[name, model, str(seed), *result] for result in results])
+
+
+def scores(model: str, file: str, seed: int, arguments: argparse.Namespace) -> list[list[str]]:
+    """Train one model on one thread; returns the score of each set, and how many of its items have vectors."""
+    trainer, settings = parse_spec(f"{model},{arguments.common}" if ":" in model else f"{model}:{arguments.common}",
+                                   group="trainer")  # fmt: skip
+    trained = registry.create("trainer", trainer, settings).train(em.Corpus(file), threads=1, seed=seed)
+    sets = {"similarity": arguments.similarity, "analogy": arguments.analogy}
+    results = em.evaluate(trained.vectors, name=model, restrict=None, **sets)
+    totals = [result for result in results if result.section is None and result.measure in ("spearman", "accuracy")]
+    return [[one.set, f"{one.value or 0:.4f}", str(one.covered), str(one.total)] for one in totals]
+
+
+def append_rows(path: Path, rows: Iterable[Sequence[str]]) -> None:
+    """Add rows to a table; a new one begins with the names of the columns."""
+    is_new = not path.exists()
+    with path.open("a", encoding="utf-8", newline="") as file:
+        csv.writer(file, delimiter="\t", lineterminator="\n").writerows([COLUMNS, *rows] if is_new else rows)
+
+
+def read_rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a table."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+def read_values(path: Path) -> dict[tuple[str, str], Scores]:
+    """The scores in percent, by corpus and set."""
+    values: dict[tuple[str, str], Scores] = defaultdict(dict)
+    for row in read_rows(path):
+        values[row["corpus"], row["set"]][row["model"], row["seed"]] = 100 * float(row["value"])
+    return values
+
+
+def table(path: Path) -> str:
+    """The mean over seeds of each score in percent, and its mean over sets and corpora, as Markdown; best models first.
+
+    The last column is the difference between the means of the best and the worst seed.
+    """
+    values = read_values(path)
+    models = dict.fromkeys(model for scores in values.values() for model, _ in scores)
+    columns = [by_model(scores) for scores in values.values()]
+    overall = by_model(seed_means(list(values.values())))
+    ranked = sorted(models, key=lambda model: (model.partition(":")[0], -fmean(overall.get(model, [0]))))
+    heads = ["model", *(f"{corpus}: {test}" for corpus, test in values), "mean", "range of seeds"]
+    columns += [overall, {model: [max(seeds) - min(seeds)] for model, seeds in overall.items()}]
+    rows = [[f"`{model}`", *(format_mean(column.get(model)) for column in columns)] for model in ranked]
+    lines = [heads, ["---", *["---:"] * (len(heads) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def by_model(scores: Scores) -> dict[str, list[float]]:
+    """The scores of each model, one for each seed."""
+    lists: dict[str, list[float]] = defaultdict(list)
+    for (model, _), value in scores.items():
+        lists[model].append(value)
+    return dict(lists)
+
+
+def seed_means(columns: Sequence[Scores]) -> Scores:
+    """The mean over all columns of each model and seed that every column has."""
+    return {key: fmean(scores[key] for scores in columns) for key in columns[0] if all(key in one for one in columns)}
+
+
+def format_mean(values: Sequence[float] | None) -> str:
+    """The mean with one digit; empty if there are no values."""
+    return "" if values is None else f"{fmean(values):.1f}"
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run the study, or write its table to standard output."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", choices=["run", "table"])
+    parser.add_argument("results", type=Path)
+    for name in ("corpus", "similarity", "analogy"):
+        parser.add_argument(f"--{name}", action="append", default=[])
+    parser.add_argument("--seed", action="append", type=int, default=[])
+    parser.add_argument("--common", default="epochs=3", help="settings of all models")
+    parser.add_argument("models", nargs="*", metavar="TRAINER[:KEY=VALUE,...]")
+    options = parser.parse_intermixed_args(arguments)
+    if options.command == "table":
+        sys.stdout.write(table(options.results))
+    else:
+        run(options.results, options)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
