@@ -1,5 +1,5 @@
 """Run `embeddings` from a checkout: `python cli.py train skipgram corpus.txt -o vectors`."""
 
-from embeddings.cli import main
+from embeddings.__main__ import main
 
 main()

@@ -24,13 +24,16 @@ if TYPE_CHECKING:
     from embeddings.eval.early_stopping import EarlyStopping as EarlyStopping
     from embeddings.indexes import build_index as build_index
     from embeddings.indexes import load_index as load_index
+    from embeddings.models.classifier import Classifier as Classifier
     from embeddings.models.document_vectors import concatenate as concatenate
     from embeddings.models.loading import load as load
+    from embeddings.models.loading import load_classifier as load_classifier
     from embeddings.models.loading import load_model as load_model
     from embeddings.models.model import Model as Model
     from embeddings.plugins.cbow import CBOW as CBOW
     from embeddings.plugins.continuous_window import ContinuousWindow as ContinuousWindow
     from embeddings.plugins.fasttext import FastText as FastText
+    from embeddings.plugins.glove.glove import GloVe as GloVe
     from embeddings.plugins.paragraph_dbow import ParagraphDBOW as ParagraphDBOW
     from embeddings.plugins.paragraph_dm import ParagraphDM as ParagraphDM
     from embeddings.plugins.sembei.sembei import Sembei as Sembei
@@ -67,8 +70,9 @@ MODULES = {
         "eval": "compare evaluate",
         "eval.early_stopping": "EarlyStopping",
         "indexes": "build_index load_index",
+        "models.classifier": "Classifier",
         "models.document_vectors": "concatenate",
-        "models.loading": "load load_model",
+        "models.loading": "load load_classifier load_model",
         "models.model": "Model",
         "sklearn": "MeanVectorizer ParagraphVectorizer",
         "training.callbacks": "Callback EpochEnd RunStart",

@@ -1,5 +1,51 @@
-"""`python -m embeddings` is the command `embeddings`."""
+"""The command `embeddings`, also as `python -m embeddings`.
 
-from embeddings.cli import main
+Ctrl-C ends the process with exit code 130 and no traceback at any moment: while modules are imported, during a command,
+and after it, when nothing is left to do but to free memory; `os._exit` leaves that to the system.
+"""
 
-main(prog_name="embeddings")
+import os
+import signal
+import sys
+from types import FrameType
+from typing import NoReturn
+
+EXIT_INTERRUPT = 130  # 128 + SIGINT
+
+
+def exit_at_once(number: int, frame: FrameType | None) -> None:
+    """End the process, in which nothing has to be saved or removed."""
+    os.write(2, b"Interrupted\n")
+    os._exit(EXIT_INTERRUPT)
+
+
+def main() -> NoReturn:
+    """Run the command line and end the process."""
+    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # as in the background of a shell script
+        signal.signal(signal.SIGINT, exit_at_once)
+    code: object = EXIT_INTERRUPT
+    try:
+        from embeddings.cli import main as run
+
+        run(prog_name="embeddings")
+    except SystemExit as end:
+        code = end.code
+    except KeyboardInterrupt:  # a second Ctrl-C, which interrupted the handling of the first
+        pass
+    finish(code if isinstance(code, int) else int(code is not None))
+
+
+def finish(code: int) -> NoReturn:
+    """End the process after functions that are registered for its end, such as the removal of temporary folders."""
+    import atexit
+
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+    except OSError:  # the program that reads our output has ended
+        code = code or 1
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    main()

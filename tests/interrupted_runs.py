@@ -71,6 +71,21 @@ def interrupted_after(checks: int) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def interrupted_at_check(checks: int) -> Iterator[None]:
+    """A run of one thread that the user interrupts when `halt` is checked for this time, in any segment."""
+    event = SetAfter(checks)
+
+    def run(work, threads, report) -> None:  # type: ignore[no-untyped-def]
+        work(0, event)
+        report()
+        if event.checks < 0:
+            raise KeyboardInterrupt
+
+    with patch("embeddings.training.run.run_threads", run):
+        yield
+
+
 def learn(trainer: str, text: em.Corpus, settings: dict, *, threads: int = 1, **more) -> em.Model:  # type: ignore[no-untyped-def,type-arg]
     """Train a small model."""
     return em.train(trainer, text, threads=threads, seed=3, **{**SMALL, **settings}, **more)

@@ -10,9 +10,12 @@ from typing import Any
 import click
 
 from embeddings.cli.error_messages import error_line
+from embeddings.cli.output import print_lines
+from embeddings.cli.progress_bar import Bar
 from embeddings.cli.signals import EXIT_INTERRUPT, TerminationSignals
-from embeddings.errors import RegistryError, SettingError
+from embeddings.errors import EmbeddingsError, RegistryError, SettingError
 
+os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")  # which takes 5 % of the time of a compilation
 EXIT_FAILURE, EXIT_MISUSE = 1, 2  # exit codes
 COMMANDS = {
     "Train": {
@@ -24,6 +27,7 @@ COMMANDS = {
         "neighbours": "Print the nearest neighbours of words.",
         "analogy": "Solve an analogy: A is to B as C is to what?",
         "compose": "Print the nearest neighbours of a two-word phrase.",
+        "predict": "Predict labels of texts with a classifier.",
         "index": "Build a nearest-neighbour index.",
         "export": "Convert vectors to another format.",
         "info": "Describe a file or folder.",
@@ -54,28 +58,23 @@ class CommandLine(click.Group):
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run a command and exit."""
         arguments = list(args[0] if args else kwargs.pop("args", None) or sys.argv[1:])
-        debug = "--debug" in arguments
-        color = False if os.environ.get("NO_COLOR") else None
-        signals = TerminationSignals()
-        code: Any
-        try:
-            command_line = [word for word in arguments if word != "--debug"]
-            code = super().main(command_line, **{**kwargs, "standalone_mode": False, "color": color})
-        except click.exceptions.NoArgsIsHelpError as error:
-            error.show()
-            code = error.exit_code
-        except (KeyboardInterrupt, click.Abort):
-            click.echo("Interrupted", err=True)
-            code = EXIT_INTERRUPT
-        except BrokenPipeError:  # the program that reads our output, such as head, has ended
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            code = EXIT_FAILURE
-        except Exception as error:
-            if debug and not isinstance(error, click.ClickException):
-                traceback.print_exc()
-            prefix = click.style("Error:", fg="red", bold=True)
-            click.echo(f"{prefix} {error_line(error, arguments)}", err=True, color=color)
-            code = exit_code(error)
+        kwargs |= {"standalone_mode": False, "color": False if os.environ.get("NO_COLOR") else None}
+        with TerminationSignals() as signals:
+            try:
+                code = super().main([word for word in arguments if word != "--debug"], **kwargs)
+            except click.exceptions.NoArgsIsHelpError as error:
+                error.show()
+                code = error.exit_code
+            except BrokenPipeError:  # the program that reads our output, such as head, has ended
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                code = EXIT_FAILURE
+            except (Exception, KeyboardInterrupt) as error:
+                if is_interrupt(error, signals):
+                    click.echo("Interrupted", err=True)
+                    code = EXIT_INTERRUPT
+                else:
+                    print_error(error, arguments, kwargs["color"])
+                    code = exit_code(error)
         sys.exit(signals.exit_code(code if isinstance(code, int) else 0))
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -106,7 +105,21 @@ class CommandLine(click.Group):
                 formatter.write_dl([(name.ljust(17), summary) for name, summary in commands.items()])
 
 
-def exit_code(error: Exception) -> int:
+def is_interrupt(error: BaseException, signals: TerminationSignals) -> bool:
+    """Whether a signal caused an error, which may be unexpected, such as one of a partly imported module."""
+    is_expected = isinstance(error, click.ClickException | EmbeddingsError | OSError)
+    return isinstance(error, KeyboardInterrupt | click.Abort) or bool(signals.received and not is_expected)
+
+
+def print_error(error: BaseException, arguments: list[str], color: bool | None) -> None:
+    """Print an error as one line, after its traceback if --debug is among the arguments."""
+    if "--debug" in arguments and not isinstance(error, click.ClickException):
+        print_lines("".join(traceback.format_exception(error)), err=True)
+    prefix = click.style("Error:", fg="red", bold=True)
+    click.echo(f"{prefix} {error_line(error, arguments)}", err=True, color=color)
+
+
+def exit_code(error: BaseException) -> int:
     """The exit code for an error."""
     if isinstance(error, click.ClickException):
         return error.exit_code
@@ -122,3 +135,4 @@ def exit_code(error: Exception) -> int:
 @click.option("--debug", is_flag=True, help="Print the traceback of an error.")
 def main(debug: bool) -> None:
     """Train, search, evaluate and convert word embeddings."""
+    click.get_current_context().with_resource(Bar(quiet=True))  # prints warnings

@@ -8,7 +8,7 @@ import click
 
 from embeddings.cli import corpus_options
 from embeddings.cli.options import OUTPUT, dataset_option, from_settings, option
-from embeddings.cli.output import note, print_json
+from embeddings.cli.output import note, print_json, print_lines
 from embeddings.cli.signals import EXIT_INTERRUPT
 from embeddings.settings import ContextWindow, Dimension, NegativeSampling, Schedule, VocabularyChoice, flag
 
@@ -110,7 +110,7 @@ def command(
     if as_json:
         print_json([dataclasses.asdict(summary) for summary in summaries(rows)])
     else:
-        click.echo((benchmark.folder / "results.md").read_text(encoding="utf-8"), nl=False)
+        print_lines((benchmark.folder / "results.md").read_text(encoding="utf-8"))
     reading.report(f"saved results to {benchmark.folder}")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from embeddings.cli.options import FORCE, JSON, VECTOR_INPUT, option, seed
+from embeddings.cli.options import ALLOW_FAISS, FORCE, JSON, VECTOR_INPUT, option, seed
 from embeddings.cli.output import note, print_rows
 from embeddings.cli.vector_input import check_paths
 from embeddings.eval.index_quality import query_sets
@@ -31,6 +31,7 @@ from embeddings.support.plots import check_figure_path
             "PATH|KIND[:NAME=VALUE,...]",
             multiple=True,
         ),
+        ALLOW_FAISS,
         option(
             "--grid",
             "speed: measure every kind with several settings. rank: measure the rank of the best neighbour found by "
@@ -48,14 +49,14 @@ from embeddings.support.plots import check_figure_path
     ],
 )
 def command(
-    vectors: tuple[str, ...], indexes: tuple[str, ...], grid: str | None, queries: int, top: int, seed: int,
-    plot: str | None, results: str | None, force: bool, as_json: bool, **read_options: Any,
+    vectors: tuple[str, ...], indexes: tuple[str, ...], allow_faiss: bool, grid: str | None, queries: int, top: int,
+    seed: int, plot: str | None, results: str | None, force: bool, as_json: bool, **read_options: Any,
 ) -> None:  # fmt: skip
     """Measure recall and speed of neighbour indexes on VECTORS against exact search.
 
     VECTORS are files, or random points such as random:10000x128.
     """
-    check(vectors, indexes, grid, plot, results, force)
+    check(vectors, indexes, allow_faiss, grid, plot, results, force)
     finished: list[GridResult] = []
 
     def measurements() -> Iterator[IndexQuality]:
@@ -64,7 +65,12 @@ def command(
             for grid_name, specs in grids_for(points, indexes, grid, both=bool(results)):
                 done = []
                 for quality in measure_indexes(
-                    points, specs, top=top, strict=bool(indexes), report=lambda index: note(f"measuring {index}")
+                    points,
+                    specs,
+                    top=top,
+                    strict=bool(indexes),
+                    allow_faiss=allow_faiss,
+                    report=lambda index: note(f"measuring {index}"),
                 ):
                     done.append(quality)
                     yield quality
@@ -79,12 +85,14 @@ def command(
 
 
 def check(
-    vectors: tuple[str, ...], indexes: tuple[str, ...], grid: str | None, plot: str | None, results: str | None,
-    force: bool,
+    vectors: tuple[str, ...], indexes: tuple[str, ...], allow_faiss: bool, grid: str | None, plot: str | None,
+    results: str | None, force: bool,
 ) -> None:  # fmt: skip
     """Refuse invalid options, inputs and outputs before any work."""
     if plot and len(vectors) > 1:
         raise click.UsageError("--plot requires exactly one VECTORS argument")
+    if allow_faiss and not indexes:
+        raise click.UsageError("--allow-faiss requires --index")
     if grid and indexes:
         raise click.UsageError("--grid cannot be combined with --index")
     if force and not (plot or results):
@@ -94,7 +102,7 @@ def check(
     if results:
         check_folder(results, force=force)
     for spec in indexes:
-        check_spec(spec)
+        check_spec(spec, allow_faiss=allow_faiss)
     shapes = {name: query_sets.parse_random_name(name) for name in vectors if not Path(name).exists()}
     check_paths(name for name in vectors if not shapes.get(name))
     for shape in filter(None, shapes.values()):

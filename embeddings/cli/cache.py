@@ -9,10 +9,13 @@ import click
 from embeddings.cli.options import JSON, option
 from embeddings.cli.output import note, print_rows
 from embeddings.corpora.corpus_cache import eviction
+from embeddings.corpora.corpus_cache.entries import find_damage
 from embeddings.corpora.corpus_cache.eviction import Entry
+from embeddings.corpora.encoded_corpus import CorpusVersionError
 from embeddings.errors import SettingError
 from embeddings.support.cache_folder import cache_folder
 
+DAMAGED = "damaged"
 MAX_SOURCES = 3  # shown in the table
 SIZES: dict[str, float] = {"GB": 1e9, "MB": 1e6, "kB": 1e3, "B": 1}
 TIMES: dict[str, float] = {"d": 86400, "h": 3600, "min": 60, "s": 1}
@@ -23,18 +26,24 @@ TIMES: dict[str, float] = {"d": 86400, "h": 3600, "min": 60, "s": 1}
     params=[
         option("--remove", "Remove the corpus whose name starts with NAME, or all.", "NAME"),
         option("--limit", "Remove least recently used corpora until at most SIZE, such as 2GB, is left.", "SIZE"),
+        option("--check", "Read all cached corpora and report which are damaged; the exit code is then 1.", bool),
         JSON,
     ],
 )
-def command(remove: str | None, limit: str | None, as_json: bool) -> None:
-    """List cached corpora, least recently used first, or remove some.
+def command(remove: str | None, limit: str | None, check: bool, as_json: bool) -> None:
+    """List cached corpora, least recently used first, or check or remove some.
 
     The cache holds at most 20 GB or a tenth of the disk, whichever is less; set EMBEDDINGS_CACHE_LIMIT to change
     this. Corpora in use are never removed.
     """
+    if check and (limit is not None or remove is not None):
+        raise SettingError("--check cannot be combined with --remove or --limit")
     folder = cache_folder("corpora")
     if folder is None:
         note("there is no cache: its folder is not writable; set EMBEDDINGS_CACHE to another folder")
+        return
+    if check:
+        check_entries(folder, as_json)
         return
     if limit is None and remove is None:
         print_rows([row(entry, exact=as_json) for entry in eviction.list_entries(folder)], as_json)
@@ -45,6 +54,24 @@ def command(remove: str | None, limit: str | None, as_json: bool) -> None:
         note(f"removed {entry.name}, {with_unit(entry.size, SIZES)}")
     if as_json:
         print_rows([{"name": entry.name, "size": entry.size} for entry in removals], as_json)
+
+
+def check_entries(folder: Path, as_json: bool) -> None:
+    """Print the state of each entry; raises Exit with code 1 if one is damaged."""
+    rows = [state_row(entry) for entry in eviction.list_entries(folder)]
+    print_rows(rows, as_json)
+    damaged = sum(row["state"] == DAMAGED for row in rows)
+    if damaged:
+        note(f"{damaged} of {len(rows)} cached corpora damaged; the next run that needs one encodes its text again")
+        raise click.exceptions.Exit(1)
+
+
+def state_row(entry: Entry) -> dict[str, Any]:
+    """The state of an entry as a row."""
+    error = find_damage(entry.folder)
+    is_unused = isinstance(error, CorpusVersionError) or not entry.folder.exists()  # removed meanwhile
+    state = "valid" if error is None else "not used" if is_unused else DAMAGED
+    return {"name": entry.name, "state": state, "problem": None if error is None else str(error)}
 
 
 def remove_named(folder: Path, name: str) -> list[Entry]:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import click
 
-from embeddings.cli.output import printable
 from embeddings.errors import EmbeddingsError, shorten
+from embeddings.printable import printable
 from embeddings.setting_names import hint, our_name
 from embeddings.settings import flag
 

@@ -19,7 +19,7 @@ SETTINGS = {
 }
 REQUIRES = {name: test_set for test_set, names in SETTINGS.items() for name in names}
 SECTIONS = {
-    "Test sets": ("similarity", "analogy", "phrases", "categories", "tagging", "documents", "stats"),
+    "Test sets": ("similarity", "analogy", "phrases", "categories", "tagging", "documents", "perplexity", "stats"),
     "Settings of tests": tuple(name for name in REQUIRES if name not in SETTINGS["documents"]),
     "Documents": (*SETTINGS["documents"], "concat_with"),
 }
@@ -46,6 +46,12 @@ def options() -> list[click.Parameter]:
         dataset_option("--categories", "Word categories: google-categories or a file."),
         dataset_option("--tagging", "Tagging: ud-ewt, a treebank, or two CoNLL-U files.", "NAME|FOLDER|TRAIN,TEST"),
         dataset_option("--documents", "Document classification: labelled tables.", "FILE|TRAIN,TEST"),
+        option(
+            "--perplexity",
+            "Held-out loss and perplexity of a text, for models of objectives with probabilities.",
+            "TEXT",
+            multiple=True,
+        ),
         option("--stats", "Statistics: norms, isotropy, hubs among nearest neighbours.", bool),
         option("--compose", "Also score similarity with vectors composed for unknown words (fastText models).", bool),
         option("--method", "Analogy method.  [default: 3cosadd]", METHODS, multiple=True),

@@ -1,5 +1,6 @@
 """`embeddings infer`: vectors of new documents."""
 
+from contextlib import ExitStack
 from time import perf_counter
 from typing import Any
 
@@ -12,8 +13,11 @@ from embeddings.cli.output_paths import check_outside_corpus
 from embeddings.cli.progress_bar import Bar, ReadingBar
 from embeddings.cli.saving import save
 from embeddings.formats.build_vectors import check_words
+from embeddings.kernels.compile_process import compiling
+from embeddings.kernels.compile_time import compile_time
 from embeddings.models.document_vectors import document_names
 from embeddings.models.loading import load_concatenated
+from embeddings.training.compile_ahead import inference_work
 from embeddings.vectors import format_dispatch
 from embeddings.vectors.vectors import Vectors
 
@@ -28,7 +32,11 @@ COLUMNS = ("text_column", "tag_column", "rows")
         option("-o --out", "Output file; its extension selects the format.", "FILE", required=True),
         option("--format format", "Output format.  [default: by the extension of OUT]", "NAME"),
         option("--concat-with", "Append the vectors of this model.", "MODEL", multiple=True),
-        option("--epochs", "Passes over each document.  [default: as in training]", type=LargeRange(1, 1_000_000)),
+        option(
+            "--epochs",
+            "Passes over each document; the learning rate falls linearly over all.  [default: as in training]",
+            type=LargeRange(1, 1_000_000),
+        ),
         seed("Random seed."),
         THREADS,
         *(option for option in corpus_options.options() if option.name in COLUMNS),
@@ -49,19 +57,21 @@ def command(
     models = load_concatenated([model, *concat_with])
     text = models.corpus(*corpus, **columns)
     check_outside_corpus(out, text)
-    with ReadingBar(quiet) as reading:
-        encoded = text.encode(report=reading)
-    reading.summarize(encoded)
-    names = document_names(models, text)
-    check_words(names, out, format=format)
-    start = perf_counter()
-    with Bar(quiet, "inferring") as bar:
+    with ExitStack() as stack:
+        with ReadingBar(quiet) as reading:
+            stack.enter_context(compiling(inference_work(models)))
+            encoded = text.encode(report=reading)
+        reading.summarize(encoded)
+        names = document_names(models, text)
+        check_words(names, out, format=format)
+        start = perf_counter() - compile_time.seconds
+        bar = stack.enter_context(Bar(quiet, "inferring"))
 
         def report(done: int, total: int) -> None:
             bar.update(done, total, f"{done:,} of {quantity(total, 'document')}")
 
         vectors = Vectors(names, models.infer(text, epochs=epochs, seed=seed, threads=threads, report=report))
-    seconds = perf_counter() - start
+    seconds = perf_counter() - compile_time.seconds - start  # without compilation
     files = save(
         lambda path, vectors, force: format_dispatch.write(vectors, path, format=format, force=force),
         vectors, out, force,

@@ -10,13 +10,27 @@ from embeddings.models.loading import load, load_model
 from embeddings.models.model import Model
 from embeddings.models.text_settings import phrase_settings
 from embeddings.training.init_vectors import InitFrom
+from embeddings.training.trainer import Trainer
 
-NAMES = ("init", "init_duplicates", "freeze", "allow_pickle", "continued")
+DEFAULTS = {"init": None, "init_duplicates": None, "freeze": False, "allow_pickle": False, "continued": None}
+DEPENDENT = {  # options that a trainer has only if it supports this
+    "init": ("init", "init_duplicates", "freeze", "allow_pickle"),
+    "freeze": ("freeze",),
+    "continued": ("continued",),
+}
 CONTINUE = "--continue"
 
 
-def options() -> list[click.Parameter]:
-    """The options of `train` that initialise a model."""
+def options(trainer: type[Trainer]) -> list[click.Parameter]:
+    """The options of `train` that initialise a model, without those that a trainer does not support."""
+    if not trainer.accepts_run_options:
+        return []
+    left_out = {name for key in trainer.unsupported for name in DEPENDENT[key]}
+    return [option for option in all_options() if option.name not in left_out]
+
+
+def all_options() -> list[click.Parameter]:
+    """All options that initialise a model."""
     return [
         option("--init", "Initialise words from these pretrained vectors, and other words randomly.", "VECTORS"),
         option(

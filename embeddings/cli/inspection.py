@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from embeddings.corpora.encoded_corpus import META, read_meta
+from embeddings.corpora.encoded_corpus import META, TECHNICAL, read_meta
 from embeddings.corpora.phrases import phrase_list
 from embeddings.corpora.reading.compressed_files import file_compression, open_decompressed, read_head
 from embeddings.corpora.vocabulary import TOTAL
@@ -60,7 +60,7 @@ def describe_folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, 
         return describe_vectors(path, name, {"size": size}, full=full, allow_pickle=allow_pickle)
     if (path / META).is_file():
         meta = read_meta(path)
-        return {"what": "encoded corpus", **{key: value for key, value in meta.items() if key != "files"}}
+        return {"what": "encoded corpus", **{key: value for key, value in meta.items() if key not in TECHNICAL}}
     description, tables = read_model_json(path), tensors.load(path / TENSORS)
     words, total = vocabulary_size(path / VOCABULARY)
     main = tables.get(VECTORS)

@@ -4,9 +4,10 @@ from typing import Any
 
 import click
 
-from embeddings.cli.options import JSON, SEARCH, VECTOR_INPUT, option
+from embeddings.cli.options import ALLOW_FAISS, JSON, SEARCH, VECTOR_INPUT, option
 from embeddings.cli.output import print_rows
 from embeddings.cli.vector_input import report_composed
+from embeddings.indexes.index_spec import as_index
 from embeddings.models.loading import load
 
 INDEX = option(
@@ -25,18 +26,22 @@ DOCUMENTS = option("--documents", "Search documents of a saved model: WORDS are 
         click.Argument(["words"], nargs=-1, required=True),
         *SEARCH,
         INDEX,
+        ALLOW_FAISS,
         DOCUMENTS,
         JSON,
         *VECTOR_INPUT,
     ],
 )
 def command(
-    vectors: str, words: tuple[str, ...], top: int, restrict: int | None, index: str | None, documents: bool,
-    as_json: bool, **read_options: Any,
+    vectors: str, words: tuple[str, ...], top: int, restrict: int | None, index: str | None, allow_faiss: bool,
+    documents: bool, as_json: bool, **read_options: Any,
 ) -> None:  # fmt: skip
     """Print the words with the highest cosine similarity to each of WORDS."""
+    if allow_faiss and index is None:
+        raise click.UsageError("--allow-faiss requires --index")
     source = load(vectors, table="documents" if documents else "vectors", **read_options)
-    neighbours = source.most_similar_many(list(words), top=top, restrict=restrict, index=index)
+    searched = None if index is None else as_index(index, source, allow_faiss=allow_faiss)
+    neighbours = source.most_similar_many(list(words), top=top, restrict=restrict, index=searched)
     report_composed(source, words)
     rows = [
         {"word": word, "neighbour": neighbour, "cosine": cosine}

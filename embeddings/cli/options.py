@@ -48,6 +48,9 @@ QUIET = option("--quiet", "Print results, warnings and errors only.", bool)
 OUTPUT = (FORCE, JSON, QUIET)
 THREADS = option("--threads", "Number of threads.  [default: all cores]", (1, 1024))
 ALLOW_PICKLE = option("--allow-pickle", "Read gensim's own files, which can execute code: trusted sources only.", bool)
+ALLOW_FAISS = option(
+    "--allow-faiss", "Load a saved index of FAISS, which can crash or run code: trusted sources only.", bool
+)
 VECTOR_INPUT = (  # of commands that read vectors: keyword arguments of `embeddings.load`
     ALLOW_PICKLE,
     option(

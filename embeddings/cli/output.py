@@ -1,7 +1,6 @@
 """What commands print: results on standard output as tables or JSON, messages on standard error."""
 
 import json
-import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -9,14 +8,20 @@ from typing import Any
 
 import click
 
-# control characters, line separators, marks that change the direction of text, halves of surrogate pairs
-UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+from embeddings.printable import printable, replace_unprintable
+
 GAP = 2  # spaces between columns
 
 
 def print_json(value: Any) -> None:
-    """Print a value as JSON."""
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+    """Print a value as JSON, with unprintable characters escaped as in JSON, so that a parser restores them."""
+    lines = json.dumps(value, ensure_ascii=False, indent=2).split("\n")
+    click.echo("\n".join(replace_unprintable(line, lambda character: json.dumps(character)[1:-1]) for line in lines))
+
+
+def print_lines(text: str, *, err: bool = False) -> None:
+    """Print lines of text, such as a Markdown table or a traceback."""
+    click.echo("\n".join(map(printable, text.removesuffix("\n").split("\n"))), err=err)
 
 
 def print_rows(rows: Iterable[dict[str, Any]], as_json: bool = False) -> None:
@@ -27,7 +32,7 @@ def print_rows(rows: Iterable[dict[str, Any]], as_json: bool = False) -> None:
     if not as_json and not is_terminal():
         for number, row in enumerate(rows):
             if number == 0:
-                click.echo("\t".join(row))
+                click.echo("\t".join(map(printable, row)))
             click.echo("\t".join(map(cell, row.values())))
         return
     results: list[dict[str, Any]] = []
@@ -53,7 +58,7 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     columns = list(zip(*rows, strict=True))
     numeric = [all(value is None or isinstance(value, int | float) for value in column) for column in columns]
     texts = [column_cells(column) for column in columns]
-    cells = [list(header)] * bool(header) + [list(row) for row in zip(*texts, strict=True)]
+    cells = [list(map(printable, header))] * bool(header) + [list(row) for row in zip(*texts, strict=True)]
     widths = [max(map(display_width, column)) for column in zip(*cells, strict=True)]
     for number, line in enumerate(cells):
         aligned_cells = (pad(text, width, right) for text, width, right in zip(line, widths, numeric, strict=True))
@@ -73,24 +78,19 @@ def print_pairs(values: dict[str, Any]) -> None:
     """Print names and values: aligned on a terminal, else tab-separated."""
     pairs = [(name, " ".join(map(str, value)) if isinstance(value, list) else value) for name, value in values.items()]
     if is_terminal():
-        print_table([], [[name, cell(value)] for name, value in pairs])
+        print_table([], [[printable(name), cell(value)] for name, value in pairs])
     else:
         for name, value in pairs:
-            click.echo(f"{name}\t{cell(value)}")
+            click.echo(f"{printable(name)}\t{cell(value)}")
 
 
 def cell(value: Any) -> str:
-    """A value as text: floats with four significant digits, - for None, no control characters."""
+    """A value as text: floats with four significant digits, - for None, unprintable characters escaped."""
     if value is None:
         return "-"
     if isinstance(value, float):
         return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
     return printable(str(value))
-
-
-def printable(text: str) -> str:
-    """Text with control characters escaped, so that untrusted text cannot control the terminal or break a table."""
-    return UNPRINTABLE.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def pad(text: str, width: int, right: bool) -> str:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import click
 
-from embeddings.cli.output import printable, quantity
+from embeddings.cli.output import quantity
+from embeddings.printable import printable
 from embeddings.support.logs import log, notice_printers
 
 if TYPE_CHECKING:
@@ -16,12 +17,16 @@ if TYPE_CHECKING:
     from embeddings.models.model import Model
     from embeddings.training.progress import Progress
 
+SHOWN_SECONDS = 0.05  # of compilation, in summaries
 LINE_INTERVAL = 10.0  # seconds between plain lines
 WARNING_INTERVAL = 60.0  # seconds until a similar warning is printed again
 
 
 class Bar(logging.Handler):
-    """A progress bar; as a context manager it also prints warnings of the library, each kind at most once a minute."""
+    """A progress bar; as a context manager it also prints warnings of the library, each kind at most once a minute.
+
+    Of nested bars, the innermost prints them.
+    """
 
     action = ""
 
@@ -32,8 +37,12 @@ class Bar(logging.Handler):
         self.last_line = perf_counter()
         self.bar: Any = None
         self.warned_at: dict[str, float] = {}
+        self.outer: list[logging.Handler] = []
 
     def __enter__(self) -> Self:
+        self.outer = [handler for handler in log.handlers if isinstance(handler, Bar)]
+        for handler in self.outer:
+            log.removeHandler(handler)
         log.addHandler(self)
         notice_printers.append(self.report)
         return self
@@ -42,6 +51,8 @@ class Bar(logging.Handler):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         log.removeHandler(self)
+        for handler in self.outer:
+            log.addHandler(handler)
         notice_printers.remove(self.report)
         if self.bar is not None:
             self.bar.close()
@@ -50,6 +61,7 @@ class Bar(logging.Handler):
         """Show that `done` of `total` steps are complete."""
         if self.quiet:
             return
+        details = printable(details)
         if self.is_terminal:
             if self.bar is None:
                 from tqdm import tqdm
@@ -128,17 +140,29 @@ class TrainingBar(Bar):
 
     def summarize(self, model: "Model", out: str) -> None:
         """Report the result of training."""
+        from embeddings.training.progress import loss_name
+        from embeddings.training.result import AVERAGE  # which imports numba
+
         record, vectors = model.record, model.vectors
         if record.get("steps") == 0:
             self.report("warning: no training examples: no line has two words; see --min-count and --subsample")
         if (stopping := record.get("early_stopping")) is not None:
-            scores, best = stopping["scores"], stopping["best_epoch"]
-            epochs = f"stopped after epoch {len(scores)} of {model.settings.get('epochs')}"
-            self.report(f"{epochs}; saved epoch {best}, the best with a score of {scores[best - 1]:.4f}")
+            scores, best = stopping["scores"], f"epoch {stopping['best_epoch']}"
+            score = scores[stopping["best_epoch"] - 1]
+            if stopping.get("returned") == AVERAGE:
+                best, score = "the average", stopping["average_score"]
+            total = model.settings.get("epochs")
+            epochs = (
+                f"stopped after epoch {len(scores)} of {total}" if len(scores) != total else f"trained {total} epochs"
+            )
+            self.report(f"{epochs}; saved {best}, the best with a score of {score:.4f}")
         seconds, speed, loss = record.get("seconds"), record.get("words_per_second"), last_loss(model)
         parts = [f"trained in {seconds:.1f} s"] * (seconds is not None)
-        parts += [f"{speed / 1e6:.2f} M words/s"] if speed else []
-        parts += [f"loss {loss:.3f}"] if loss is not None else []
+        compiled = record.get("compile_seconds", 0)
+        parts += [f"after {compiled:.1f} s of compilation"] * (compiled >= SHOWN_SECONDS)
+        parts += [f"{speed / 1e6:.2f} M {record.get('unit', 'words')}/s"] if speed else []
+        name = loss_name(record.get("loss_is_estimate", False))
+        parts += [f"{name} {loss:.3f}"] if loss is not None else []
         saved = f"saved {quantity(len(vectors), 'vector')} of dimension {vectors.dim} to {out}"
         self.report("; ".join([", ".join(parts), saved] if parts else [saved]))
 

@@ -7,23 +7,34 @@ from typing import Any
 
 import click
 
-from embeddings.cli.options import is_given, option
+from embeddings.cli.options import option
 from embeddings.cli.output_paths import checkpoint_folder
 from embeddings.eval.early_stopping import EarlyStopping
 from embeddings.support.files import atomic_write
 from embeddings.training.callbacks import Callback, RunStart
 from embeddings.training.checkpoints import Checkpoints
 from embeddings.training.run_log import RunLog
-from embeddings.training.run_options import RunOptions, accepts_run_options, train_arguments
-from embeddings.training.task import check_threads_and_seed
+from embeddings.training.run_options import RunOptions
+from embeddings.training.trainer import Trainer
+from embeddings.training.training_data import check_threads_and_seed
 
 NEVER = "never"
 OUTPUT_RECORD = "saved.json"  # in the checkpoint folder: identifies the output that an interrupted run has saved
-NAMES = ("checkpoint_every", "resume", "log", "stop_similarity", "stop_analogy", "stop_patience")
+DEFAULTS = {
+    "checkpoint_every": "auto",
+    "resume": False,
+    "log": None,
+    "stop_similarity": None,
+    "stop_analogy": None,
+    "stop_patience": None,
+    "decay_on_plateau": None,
+}
 
 
-def options() -> list[click.Parameter]:
-    """The options of `train` that control a run."""
+def options(trainer: type[Trainer]) -> list[click.Parameter]:
+    """The options of `train` that control a run; none for a trainer that does not support them."""
+    if not trainer.accepts_run_options:
+        return []
     return [
         option(
             "--checkpoint-every",
@@ -43,48 +54,51 @@ def options() -> list[click.Parameter]:
             "--stop-analogy", "Like --stop-similarity, with analogies; both together use the mean score.", "NAME|FILE"
         ),
         option("--stop-patience", "Stop after this many epochs without improvement.  [default: 2]", 1),
+        option(
+            "--decay-on-plateau",
+            "Where --stop-similarity or --stop-analogy would stop, halve the learning rate and continue from the best "
+            "epoch, at most N times; use it with --schedule constant.",
+            1,
+            metavar="N",
+        ),
     ]
 
 
 def run_options_for(
-    out: str, trainer: Any, report: Callable[[str], None], *, init: dict[str, Any], force: bool, checkpoint_every: str,
-    resume: bool, **callback_options: Any,
+    out: str, trainer: Trainer, report: Callable[[str], None], *, init: dict[str, Any], force: bool,
+    checkpoint_every: str, resume: bool, **callback_options: Any,
 ) -> RunOptions:  # fmt: skip
     """The `RunOptions` that the command line asks for, checked before anything is read."""
     checkpoints = None
-    if checkpoint_every != NEVER and (accepts_run_options(trainer) or is_given("checkpoint_every") or resume):
+    if checkpoint_every != NEVER and trainer.accepts_run_options:
         checkpoints = Checkpoints(checkpoint_folder(out), every=checkpoint_every, force=force)
     elif resume:
         raise click.UsageError(f"--resume requires checkpoints: leave out --checkpoint-every {NEVER}")
     callbacks = [resume_reporter(report)] if resume else []
     callbacks += callbacks_for(resume, force, **callback_options)
     run_options = RunOptions(**init, checkpoints=checkpoints, resume=resume, callbacks=callbacks)
-    name = str(click.get_current_context().info_name)
-    train_arguments(trainer, name, run_options)
-    run_options.check(name, trainer)
+    run_options.check(trainer)
     return run_options
 
 
-def check_resumed_run(run_options: RunOptions, trainer: Any, threads: int | None, seed: int) -> None:
+def check_resumed_run(run_options: RunOptions, trainer: Trainer, threads: int | None, seed: int) -> None:
     """Refuse checkpoints of a different run, before the corpus is read."""
     if run_options.resume:
-        own = (str(click.get_current_context().info_name), trainer)
-        name, settings = getattr(trainer, "learner", own)
-        threads, seed = check_threads_and_seed(threads, seed)
-        run_options.check_fingerprint(name, settings, threads, seed)
+        run_options.check_fingerprint(trainer, *check_threads_and_seed(threads, seed, trainer))
 
 
 def callbacks_for(
     resume: bool, force: bool, *, log: str | None, stop_similarity: str | None, stop_analogy: str | None,
-    stop_patience: int | None,
+    stop_patience: int | None, decay_on_plateau: int | None,
 ) -> list[Callback]:  # fmt: skip
     """The callbacks that the options ask for."""
     callbacks: list[Callback] = []
     if stop_similarity is not None or stop_analogy is not None:
-        patience = stop_patience or 2
-        callbacks.append(EarlyStopping(similarity=stop_similarity or (), analogy=stop_analogy or (), patience=patience))
-    elif stop_patience is not None:
-        raise click.UsageError("--stop-patience requires --stop-similarity or --stop-analogy")
+        sets: dict[str, Any] = {"similarity": stop_similarity or (), "analogy": stop_analogy or ()}
+        callbacks.append(EarlyStopping(**sets, patience=stop_patience or 2, decay_on_plateau=decay_on_plateau or 0))
+    for name, value in (("--stop-patience", stop_patience), ("--decay-on-plateau", decay_on_plateau)):
+        if value is not None and not callbacks:
+            raise click.UsageError(f"{name} requires --stop-similarity or --stop-analogy")
     if log is not None:
         callbacks.append(RunLog(log, append=resume, force=force))
     return callbacks

@@ -7,7 +7,7 @@ from typing import Any
 
 from embeddings.cli.output_paths import is_vector_file
 from embeddings.cli.signals import ignored_signals
-from embeddings.errors import OutputError, SettingError
+from embeddings.errors import FormatError, OutputError, SettingError
 from embeddings.models.model_files import check_target
 from embeddings.vectors import format_dispatch
 
@@ -21,8 +21,22 @@ def model_writer(out: str, force: bool) -> Save:
     if is_vector_file(out):
         format_dispatch.check_export(out, force=force)
         return lambda path, model, force: model.vectors.save(path, force=force)
+    check_folder_name(out)
     check_target(out, force=force)
     return lambda path, model, force: model.save(path, force=force)
+
+
+def check_folder_name(out: str) -> None:
+    """Refuse a new model folder whose name looks like a vector file of an unknown format, or like an option."""
+    suffix = Path(out).suffix
+    if out == "-":
+        raise SettingError("--out - is not supported: a model cannot be written to standard output")
+    if suffix[1:2].isalpha() and not Path(out).is_dir():
+        known = ", ".join(format_dispatch.extensions())
+        raise FormatError(
+            f"{out}: no format has the extension {suffix!r}; use one of {known}, or a name without an extension for a "
+            "model folder"
+        )
 
 
 def save(write: Save, result: Any, out: str, force: bool) -> Any:

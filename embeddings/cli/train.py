@@ -1,6 +1,7 @@
 """`embeddings train`: one subcommand for each installed trainer, made from its settings."""
 
 import inspect
+from contextlib import ExitStack
 from typing import Any
 
 import click
@@ -14,32 +15,40 @@ from embeddings.cli.progress_bar import ReadingBar, TrainingBar, last_loss
 from embeddings.cli.saving import model_writer, save
 from embeddings.cli.signals import EXIT_INTERRUPT
 from embeddings.corpora import Corpus
+from embeddings.kernels.bus_error import report_bus_errors
+from embeddings.kernels.compile_process import compiling
+from embeddings.kernels.compile_time import compile_time
 from embeddings.models.model import Model
 from embeddings.models.text_settings import continued_corpus_settings
 from embeddings.settings import flag
 from embeddings.support.jsonable import to_jsonable
-from embeddings.training.result import Interrupted
-from embeddings.training.run_options import RunOptions, train_arguments
+from embeddings.training.compile_ahead import training_work
+from embeddings.training.result import Interrupted, add_compile_seconds
+from embeddings.training.run_options import RunOptions
+from embeddings.training.trainer import Trainer
 
 COMMON = (
     "out", "dim", "window", "negatives", "epochs", "learning_rate", "min_count", "subsample", "threads", "seed",
     "config", "force", "quiet", "as_json",
 )  # fmt: skip
 
+RESULTS = ("seconds", "compile_seconds", "words_per_second", "loss_by_epoch", "early_stopping")  # of the record
 
-def trainer_command(name: str, trainer: type) -> click.Command:
+
+def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
     """The subcommand for one trainer."""
     text = [
-        *corpus_options.options(getattr(trainer, "tokenizer", "words")),
+        *corpus_options.options(trainer.tokenizer),
         corpus_options.VOCABULARY,
         *corpus_options.phrase_options(),
     ]
-    run = [*init_options.options(), *run_options.options()]
+    is_single_threaded = trainer.max_threads == 1
+    run = [*init_options.options(trainer), *run_options.options(trainer)]
     common = [
         click.Argument(["corpus"], nargs=-1, required=True),
         option("-o --out", "A model folder, or a vector file (.bin, .txt, .kv, .npy, ...).", "PATH", required=True),
-        THREADS,
-        seed("Random seed; with --threads 1 the result is bit-reproducible."),
+        *([] if is_single_threaded else [THREADS]),
+        seed(f"Random seed; {'' if is_single_threaded else 'with --threads 1 '}the result is bit-reproducible."),
         CONFIG_OPTION,
         *OUTPUT,
     ]
@@ -48,7 +57,7 @@ def trainer_command(name: str, trainer: type) -> click.Command:
 
     def callback(**values: Any) -> None:
         options = {name: values.pop(name) for name in names if name in values}
-        check_vocabulary_options(options["vocabulary"], options["continued"])
+        check_vocabulary_options(options["vocabulary"], options.get("continued"))
         train(trainer(**values), **options)
 
     return SectionedCommand(
@@ -77,14 +86,16 @@ def check_vocabulary_options(vocabulary: str | None, continued: Any) -> None:
 
 
 def train(
-    settings: Any, *, corpus: tuple[str, ...], out: str, force: bool, threads: int | None, seed: int, quiet: bool,
-    as_json: bool, vocabulary: str | None, **options: Any,
+    settings: Trainer, *, corpus: tuple[str, ...], out: str, force: bool, seed: int, quiet: bool, as_json: bool,
+    vocabulary: str | None, threads: int | None = None, **options: Any,
 ) -> None:  # fmt: skip
     """Train and save; an interrupted run is saved too."""
-    run = {name: options.pop(name) for name in run_options.NAMES}
-    if options["phrases"] is None and options["continued"] is not None:
-        options["phrases"] = continued_corpus_settings(options["continued"]).get("phrases")
-    run["init"] = init_options.run_arguments(**{name: options.pop(name) for name in init_options.NAMES})
+    report_bus_errors()
+    run = {name: options.pop(name, default) for name, default in run_options.DEFAULTS.items()}
+    init = {name: options.pop(name, default) for name, default in init_options.DEFAULTS.items()}
+    if options["phrases"] is None and init["continued"] is not None:
+        options["phrases"] = continued_corpus_settings(init["continued"]).get("phrases")
+    run["init"] = init_options.run_arguments(**init)
     replace = force or (run["resume"] and run_options.is_saved_by_interrupted_run(out))
     write = model_writer(out, replace)
     if not quiet:
@@ -95,16 +106,19 @@ def train(
     how = run_options.run_options_for(out, settings, bar.report, force=force, **run)
     run_options.check_resumed_run(how, settings, threads, seed)
     how.check_corpus(text)
-    with ReadingBar(quiet) as reading:
-        encoded = text.encode(report=reading)
-    reading.summarize(encoded)
-    arguments = {"threads": threads, "seed": seed, "report": bar, **train_arguments(settings, out, how)}
-    interrupted = False
-    try:
-        with bar:
-            model = settings.train(text, **arguments)
-    except Interrupted as interrupt:
-        model, interrupted = interrupt.model, True
+    interrupted, compiled = False, compile_time.seconds
+    with ExitStack() as stack:
+        with ReadingBar(quiet) as reading:
+            stack.enter_context(compiling(training_work(settings)))
+            encoded = text.encode(report=reading)
+        reading.summarize(encoded)
+        compiled = compile_time.seconds - compiled
+        try:
+            with bar:
+                model = settings.train(text, threads=threads, seed=seed, report=bar, run_options=how)
+        except Interrupted as interrupt:
+            model, interrupted = interrupt.model, True
+    add_compile_seconds(model.record, compiled)
     save(write, model, out, replace)
     if interrupted:
         report_interrupt(model.record, how, out)
@@ -119,13 +133,13 @@ def train(
         raise click.exceptions.Exit(EXIT_INTERRUPT)
 
 
-def report_missing_parts(settings: Any, out: str) -> None:
+def report_missing_parts(settings: Trainer, out: str) -> None:
     """Report which parts of the model a vector file does not contain."""
     if not output_paths.is_vector_file(out):
         return
-    if hasattr(settings, "inferencer"):
+    if settings.inferencer is not None:
         note(f"{out} will contain word vectors only; save a folder to keep document vectors and infer new ones")
-    elif hasattr(settings, "composer"):
+    elif settings.composer is not None:
         note(f"{out} will contain the vocabulary only; save a folder to compose vectors for other words")
 
 
@@ -146,7 +160,7 @@ def summary(model: Model, out: str, interrupted: bool) -> dict[str, Any]:
         "words": len(model.vectors),
         "dim": model.vectors.dim,
         "interrupted": interrupted,
-        **{name: model.record.get(name) for name in ("seconds", "words_per_second", "loss_by_epoch", "early_stopping")},
+        **{name: model.record.get(name) for name in RESULTS},
         "loss": last_loss(model),
         "settings": model.settings,
     }

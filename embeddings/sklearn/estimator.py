@@ -14,7 +14,7 @@ from embeddings.models.model import Model
 from embeddings.models.text_settings import PHRASES, corpus_settings
 from embeddings.registry import check_settings
 from embeddings.settings import check_value
-from embeddings.training.task import check_threads_and_seed
+from embeddings.training.training_data import check_threads_and_seed
 
 PREFIX = "settings__"  # of the name of one trainer setting, in parameter searches
 

@@ -142,7 +142,9 @@ class MeanVectorizer(TextVectorizer):
         """`Corpus` settings that split texts into the words of the vectors."""
         if isinstance(source, Model) and "text" in source.record:
             return self._text_settings(**model_text_settings(source))
-        return self._text_settings(getattr(trainer, "tokenizer", "words"), "keep" if trainer is None else "lower")
+        return self._text_settings(
+            "words" if trainer is None else trainer.tokenizer, "keep" if trainer is None else "lower"
+        )
 
     def _choose_frequencies(self, source: "Vectors | Model", of_texts: Vocabulary) -> Vocabulary:
         """Word frequencies of the vectors if they have any, or of the texts."""

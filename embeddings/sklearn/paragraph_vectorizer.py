@@ -100,7 +100,7 @@ class ParagraphVectorizer(TextVectorizer):
     def _train(self, texts: Texts, seed: int) -> Model:
         """A document model learned from texts."""
         trainer = self._make_trainer("paragraph-dbow")
-        if not hasattr(trainer, "inferencer"):
+        if trainer.inferencer is None:
             raise SettingError(
                 f"trainer must infer document vectors, as paragraph-dbow and paragraph-dm do, got {self.trainer!r}"
             )

@@ -55,7 +55,7 @@ BAD = [
     (["train", "skipgram", "text.txt", "-o", "x", "--dim", "0"], 2, ["dim", "1", "65536", "0"]),
     (["train", "skipgram", "text.txt", "-o", "x", "--rate", "nan"], 2, ["learning_rate", "100", "nan"]),
     (["train", "skipgram", "text.txt", "-o", "x", "--threads", "0"], 2, ["--threads"]),
-    (["train", "glove", "text.txt", "-o", "x"], 2, ["trainer", "'glove'", "cbow"]),
+    (["train", "no-such", "text.txt", "-o", "x"], 2, ["trainer", "'no-such'", "cbow"]),
     (["train", "skipgram", "text.txt", "-o", "x", "--tokenizer", "t"], 2, ["tokenizer", "'t'"]),
     (["neighbours", "missing", "king"], 1, ["missing does not exist"]),
     (["neighbours", "text.txt", "king"], 1, ["text.txt"]),

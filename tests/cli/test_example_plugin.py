@@ -31,9 +31,13 @@ def run(*command, site, code=0):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """A folder where a copy of the package is installed, without network access."""
-    folder = tmp_path_factory.mktemp("plugin")
-    shutil.copytree(PLUGIN, folder / "copy", ignore=shutil.ignore_patterns("__pycache__"))
+    """A folder where the package is installed."""
+    return install(PLUGIN, tmp_path_factory.mktemp("plugin"))
+
+
+def install(plugin, folder):
+    """Install a copy of a package without network access; returns where."""
+    shutil.copytree(plugin, folder / "copy", ignore=shutil.ignore_patterns("__pycache__"))
     options = ["--no-deps", "--no-build-isolation", "--no-index", "--quiet", "--disable-pip-version-check"]
     run("-m", "pip", "install", *options, "--target", folder / "site", folder / "copy", site=folder)
     return folder / "site"
@@ -54,6 +58,13 @@ def test_it_is_in_the_help(site):
     assert "--min-count INTEGER Drop words that occur less often. [default: 5" in text
 
 
+def test_what_it_does_not_support_is_not_in_its_help(site):
+    text = run("-m", "embeddings", "train", "ppmi", "--help", site=site)
+    assert "--dim" in text
+    for option in ("--threads", "--checkpoint-every", "--resume", "--init", "--freeze", "--continue"):
+        assert option not in text
+
+
 def test_it_trains_and_saves(site, tmp_path):
     (tmp_path / "text.txt").write_text("the cat eats\nthe dog eats\nthe cat sleeps\nthe dog sleeps\n" * 20)
     options = ["--dim", "4", "--window", "1", "--seed", "9"]
@@ -62,6 +73,10 @@ def test_it_trains_and_saves(site, tmp_path):
     assert model.name == "ppmi"
     assert model.settings == {"dim": 4, "window": 1, "min_count": 5}
     assert model.record["seed"] == 9
+    assert (
+        json.loads(run("-m", "embeddings", "info", tmp_path / "v", "--json", site=site))["packages"]["embeddings-ppmi"]
+        == "0.3"
+    )
     assert model.vectors.most_similar("cat", top=1)[0][0] == "dog"
     near = json.loads(run("-m", "embeddings", "neighbours", tmp_path / "v", "cat", "--json", site=site))
     assert near[0]["neighbour"] == "dog"

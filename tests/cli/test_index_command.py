@@ -49,6 +49,17 @@ def test_a_saved_index_answers_as_exact_search_does():
         assert expect("neighbours", "v.bin", "w3", "w77", "--top", 4, "--index", index).stdout == exact
 
 
+def test_a_saved_faiss_index_needs_consent():
+    expect("index", "faiss", "v.bin", "-o", "trusted", "--factory", "Flat")
+    exact = expect("neighbours", "v.bin", "w3", "--top", 4).stdout
+    measured = expect("benchmark-indexes", "v.bin", "--queries", 5, "--index", "trusted", "--allow-faiss").stdout
+    assert table(measured)[0]["recall"] == "1"
+    assert expect("neighbours", "v.bin", "w3", "--top", 4, "--index", "trusted", "--allow-faiss").stdout == exact
+    for command in (["neighbours", "v.bin", "w3"], ["benchmark-indexes", "v.bin"]):
+        assert "load it with --allow-faiss" in expect(*command, "--index", "trusted", code=1).stderr
+        assert "--allow-faiss requires --index" in expect(*command, "--allow-faiss", code=2).stderr
+
+
 def test_info_describes_an_index():
     properties = json.loads(expect("info", "saved", "--json").stdout)
     assert (properties["what"], properties["kind"], properties["rows"]) == ("saved index", "lsh", 300)

@@ -47,11 +47,12 @@ def test_neighbours_of_documents(models):
 @pytest.mark.parametrize("kind", ["exact", "lsh", "faiss"])
 def test_an_index_of_documents(models, tmp_path, kind):
     search = ["neighbours", models[1], "--documents", "sea/0", "--top", 3]
+    consent = ["--allow-faiss"] if kind == "faiss" else []
     rerank = ["--rerank", 150] if kind == "lsh" else []
     expect("index", kind, models[1], "--documents", "-o", tmp_path / "i", *rerank)
-    assert expect(*search, "--index", tmp_path / "i").stdout == expect(*search).stdout
+    assert expect(*search, *consent, "--index", tmp_path / "i").stdout == expect(*search).stdout
     expect("index", kind, models[1], "-o", tmp_path / "words")
-    assert "other vectors" in refused(*search, "--index", tmp_path / "words", code=2)
+    assert "other vectors" in refused(*search, *consent, "--index", tmp_path / "words", code=2)
 
 
 @pytest.mark.parametrize("extension", [".parquet", ".npy", ".kv", ".bin", ".txt", ".arrow"])

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from embeddings.cli import output
+from embeddings.printable import printable
 
 
 def rows_until_failure():
@@ -60,7 +61,7 @@ def test_no_rows(capsys, as_json, text):
 
 @pytest.mark.parametrize("text", ["a\tb", "a\x1b[31mb", "a\nb", "a\u202eb", "a\u2028b", "a\x9bb", "a\udc80b"])
 def test_control_characters_are_escaped(text):
-    escaped = output.printable(text)
+    escaped = printable(text)
     assert escaped.isprintable()
     assert escaped.startswith("a\\")
     assert output.cell(text) == escaped
@@ -68,4 +69,4 @@ def test_control_characters_are_escaped(text):
 
 def test_text_of_any_script_stays():
     text = "naïve Straße 日本 हिन्दी العربية"
-    assert output.printable(text) == text
+    assert printable(text) == text

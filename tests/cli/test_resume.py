@@ -89,6 +89,8 @@ def test_resume_without_a_checkpoint_starts_from_the_beginning(text):
         (["--checkpoint-every", "60"], 2, ["'60'", "30s"]),
         (["--checkpoint-every", "never", "--resume"], 2, ["--resume", "--checkpoint-every never"]),
         (["--stop-patience", "3"], 2, ["--stop-patience requires --stop-similarity or --stop-analogy"]),
+        (["--decay-on-plateau", "3"], 2, ["--decay-on-plateau requires --stop-similarity or --stop-analogy"]),
+        (["--schedule", "cosine", "--stages", "3"], 2, ["stages requires the schedule 'step'"]),
         (["--stop-similarity", "missing"], 1, ["'missing'"]),
         (["--log", "text.txt"], 2, ["--log text.txt", "corpus"]),
         (["--log", "no/where.jsonl"], 1, ["not a folder"]),
@@ -164,3 +166,15 @@ def test_early_stopping(text, tmp_path):
     assert f"after epoch {len(stopping['scores'])} of 50" in result.stderr
     assert f"epoch {stopping['best_epoch']}, the best with a score of {max(stopping['scores']):.4f}" in result.stderr
     assert record["words"] == stopping["best_epoch"] * 1000
+
+
+def test_decay_on_plateau_and_average(text, tmp_path):
+    (tmp_path / "pairs.txt").write_text("king queen 9\ndog cat 8\nking bone 1\nland bone 3\n")
+    options = ["--stop-similarity", "pairs.txt", "--stop-patience", "1", "--decay-on-plateau", "2", "--epochs", "9"]
+    options += ["--schedule", "constant", "--average-last", "1", "--warm-up", "0.1"]
+    result = expect("train", "skipgram", text, "-o", "v", "--dim", "10", "--threads", "1", *options)
+    stopping = em.load_model("v").record["early_stopping"]
+    assert len(stopping["decays"]) == 2 or len(stopping["scores"]) == 9
+    scores = [*stopping["scores"], stopping["average_score"]]
+    saved = stopping["returned"].replace("average", "the average")
+    assert f"saved {saved}, the best with a score of {max(scores):.4f}" in result.stderr

@@ -56,3 +56,41 @@ def test_the_cache_is_listed_and_emptied(folder):
     expect("cache", "--remove", "all")
     assert expect("cache").stdout == ""
     assert "'much'" in refused("cache", "--limit", "much", code=2)
+
+
+def test_the_cache_is_checked(folder):
+    assert expect("cache", "--check").output == ""
+    for source in ("rows.jsonl", "more.csv"):
+        expect("vocabulary", source, "-o", f"{source}.txt", *(["--text-column", "text"] * (source == "rows.jsonl")))
+    first, second = (entry["name"] for entry in json.loads(expect("cache", "--json").stdout))
+    valid = {"name": first, "state": "valid", "problem": None}
+    assert json.loads(expect("cache", "--check", "--json").stdout) == [valid, valid | {"name": second}]
+    flip_bit(folder / "cache" / "corpora" / second / "ids.npy")
+    result = expect("cache", "--check", code=1)
+    rows = table(result.stdout)
+    assert [row["state"] for row in rows] == ["valid", "damaged"]
+    assert rows[1]["problem"].endswith(f"{second} is damaged: ids.npy does not match its digest")
+    assert result.stderr == "1 of 2 cached corpora damaged; the next run that needs one encodes its text again\n"
+    meta = folder / "cache" / "corpora" / first / "meta.json"
+    meta.write_text('{"format": 1}')
+    assert {row["state"] for row in table(expect("cache", "--check", code=1).stdout)} == {"not used", "damaged"}
+    result = expect("vocabulary", "more.csv", "-o", "again.txt")
+    assert f"warning: the text is encoded again: {folder}/cache/corpora/{second} is damaged: ids.npy" in result.stderr
+    assert "valid" in expect("cache", "--check").stdout
+    assert (folder / "again.txt").read_text() == (folder / "more.csv.txt").read_text()
+    for option in (["--limit", "1GB"], ["--remove", "all"]):
+        assert "--check cannot be combined" in refused("cache", "--check", *option, code=2)
+
+
+def flip_bit(path):
+    data = bytearray(path.read_bytes())
+    data[-3] ^= 1
+    path.write_bytes(data)
+
+
+def test_technical_properties_of_a_cached_corpus_are_not_shown(folder):
+    expect("vocabulary", "more.csv", "-o", "v.txt")
+    (entry,) = (folder / "cache" / "corpora").iterdir()
+    properties = json.loads(expect("info", entry, "--json").stdout)
+    assert properties["what"] == "encoded corpus"
+    assert not {"files", "digests", "digest"} & set(properties)

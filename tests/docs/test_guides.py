@@ -20,6 +20,7 @@ from typing import NamedTuple
 import pyarrow
 import pytest
 from commands import expect
+from supervised_models import supervised_model
 
 from embeddings import registry
 
@@ -95,6 +96,7 @@ def data(tmp_path_factory):
     ]
     for name, part in (("reviews", rows), ("train", rows[:60]), ("test", rows[60:]), ("new", rows[:5])):
         (folder / f"{name}.csv").write_text("\n".join(["id,label,text", *part]) + "\n", encoding="utf-8")
+    (folder / "classifier.ftz").write_bytes(supervised_model(quantised=True, pruned=11).data)
     chinese = "我喜欢音乐。北京的音乐大学很好。北京大学也很好。他在北京学习音乐和物理。物理大学在南京。"
     (folder / "zh.txt").write_text("\n".join([chinese] * 60) + "\n", encoding="utf-8")
     return folder

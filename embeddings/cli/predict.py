@@ -1,0 +1,106 @@
+"""`embeddings predict`: labels of texts."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from time import perf_counter
+
+import click
+
+from embeddings.cli import corpus_options
+from embeddings.cli.options import OUTPUT, THREADS, option
+from embeddings.cli.output import note, print_json, quantity
+from embeddings.cli.output_paths import check_not_input
+from embeddings.cli.prediction_output import Write, check_prediction_file, printing_predictions, writing_predictions
+from embeddings.cli.progress_bar import Bar
+from embeddings.corpora.reading.reader import SourceReader
+from embeddings.corpora.reading.sources import STANDARD_INPUT, File
+from embeddings.corpora.reading.text_batches import Batch, text_batches
+from embeddings.corpora.reading.text_rows import ColumnSelection
+from embeddings.models.classifier import Classifier, encode_texts
+from embeddings.models.loading import load_classifier
+
+BATCH_BYTES = 1 << 22
+INPUT_OPTIONS = ("encoding_errors", "text_column")
+
+
+@click.command(
+    "predict",
+    params=[
+        click.Argument(["model"]),
+        click.Argument(["text"], default=STANDARD_INPUT, metavar="[TEXT|FILE|-]"),
+        option("-k --top k", "Maximum number of labels per text; -1 for all.", -1, default=1),
+        option("--threshold", "Minimum probability of a label.", type=click.FloatRange(0, 1), default=0.0),
+        option("-o --out", "Output file: .txt, .jsonl or .parquet.  [default: standard output]", "FILE"),
+        *(option for option in corpus_options.options() if option.name in INPUT_OPTIONS),
+        THREADS,
+        *OUTPUT,
+    ],
+)
+def command(
+    *, model: str, text: str, k: int, threshold: float, out: str | None, encoding_errors: str,
+    text_column: str | None, threads: int | None, force: bool, as_json: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """Predict labels with MODEL, a supervised model of fastText: a .bin or .ftz file.
+
+    The texts are the lines of a plain text file, the rows of a table, or the argument itself if no file has this name.
+    Each output line has the labels of one text, most probable first, each followed by its probability; with --json, an
+    object with labels and probabilities. With --out, --json prints statistics instead.
+    """
+    if out is not None:
+        check_not_input([Path(out)], [("MODEL", Path(model)), ("the texts", Path(text))])
+        check_prediction_file(out, force=force)
+    elif force:
+        raise click.UsageError("--force requires --out")
+    classifier = load_classifier(model, errors=encoding_errors)
+    start = perf_counter()
+    with Bar(quiet, "predicting") as bar:
+        batches = read_batches(text, encoding_errors, text_column, bar)
+        if out is None:
+            predict(
+                classifier, batches, k, threshold, threads, printing_predictions(classifier.labels, as_json=as_json)
+            )
+            return
+        with writing_predictions(out, classifier.labels, force=force) as write:
+            texts = predict(classifier, batches, k, threshold, threads, write)
+        bar.report(f"saved the labels of {quantity(texts, 'text')} to {out}")
+    if as_json:
+        print_json({"file": out, "texts": texts, "seconds": round(perf_counter() - start, 3)})
+
+
+def predict(
+    classifier: Classifier, batches: Iterator[Batch], k: int, threshold: float, threads: int | None, write: Write
+) -> int:
+    """Predict batch by batch; returns the number of texts."""
+    texts = 0
+    for data, starts in batches:
+        write(*classifier.rank(data, starts, k, threshold, threads=threads))
+        texts += len(starts) - 1
+    return texts
+
+
+def read_batches(text: str, encoding_errors: str, text_column: str | None, bar: Bar) -> Iterator[Batch]:
+    """The texts of a file or of standard input, or the argument itself."""
+    path = None if text == STANDARD_INPUT else Path(text)
+    if path is not None and not is_file(path):
+        if text_column is not None:
+            raise click.UsageError(f"--text-column requires a file, but no file is called {text!r}")
+        if not any(map(str.isspace, text)):
+            note(f"no file is called {text!r}, so the labels are those of this text")
+        yield encode_texts([text])
+        return
+
+    def report(done: int, total: int | None) -> None:
+        bar.update(done, total, f"{done / 1e6:,.0f} MB")
+
+    total = path.stat().st_size if path is not None else None
+    columns = ColumnSelection(text=text_column)
+    reader = SourceReader(encoding_errors, report, BATCH_BYTES, total, columns)
+    yield from text_batches(reader.read(File(path)))
+
+
+def is_file(path: Path) -> bool:
+    """Whether a path exists and is not a folder."""
+    try:
+        return path.exists() and not path.is_dir()
+    except (OSError, ValueError):  # too long for a name, or with a NUL
+        return False
