@@ -7,9 +7,9 @@ import numpy as np
 from embeddings.errors import FormatError
 from embeddings.formats.fasttext_header import LOSSES, SUPERVISED, Header
 from embeddings.formats.fasttext_reader import Contents, read_contents
+from embeddings.kernels.feature_slots import Features
 from embeddings.kernels.matrix_rows import DenseRows, QuantisedRows, Rows
 from embeddings.kernels.row_sums import decode_rows
-from embeddings.kernels.text_features import Features
 from embeddings.models.classifier import Classifier, new_features
 from embeddings.vectors.file_validation import check_error_handler, decode_words
 

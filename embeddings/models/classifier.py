@@ -9,15 +9,9 @@ import numpy as np
 
 from embeddings.errors import FormatError, SettingError
 from embeddings.indexes.parallel import run_slices
+from embeddings.kernels.feature_slots import Features, fill_bucket_slots, fill_slots
 from embeddings.kernels.matrix_rows import Rows
-from embeddings.kernels.text_features import (
-    Features,
-    Scratch,
-    fill_bucket_slots,
-    fill_slots,
-    new_scratch,
-    sum_features,
-)
+from embeddings.kernels.text_features import Scratch, new_scratch, sum_features
 from embeddings.models.label_ranking import build_tree, multiply_along_tree, rank_labels, rank_leaves
 from embeddings.models.subwords import concatenate_bytes, to_bytes
 

@@ -1,0 +1,46 @@
+"""Trainer settings: what a setting is, and the settings that models share."""
+
+from embeddings.settings.objective_choice import BATCH_WINDOWS, NegativeSampling, ObjectiveChoice
+from embeddings.settings.schedule import LEARNING_RATE, SCHEDULE, Schedule, ScheduleName
+from embeddings.settings.setting_fields import (
+    Settings,
+    check_value,
+    field_types,
+    flag,
+    option,
+    split_optional,
+    with_optional_fields,
+)
+from embeddings.settings.shared_settings import (
+    ContextWindow,
+    Dimension,
+    DocumentChoice,
+    FixedWindow,
+    InitialValues,
+    VocabularyChoice,
+    WeightTying,
+)
+
+__all__ = [
+    "BATCH_WINDOWS",
+    "LEARNING_RATE",
+    "SCHEDULE",
+    "ContextWindow",
+    "Dimension",
+    "DocumentChoice",
+    "FixedWindow",
+    "InitialValues",
+    "NegativeSampling",
+    "ObjectiveChoice",
+    "Schedule",
+    "ScheduleName",
+    "Settings",
+    "VocabularyChoice",
+    "WeightTying",
+    "check_value",
+    "field_types",
+    "flag",
+    "option",
+    "split_optional",
+    "with_optional_fields",
+]

@@ -1,0 +1,135 @@
+"""Settings of objectives: how words are predicted."""
+
+import dataclasses
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal
+
+from embeddings.errors import SettingError
+from embeddings.settings.setting_fields import Settings, option
+from embeddings.settings.shared_settings import WeightTying
+
+MAX_CUTOFFS = 8  # tails of adaptive softmax
+BATCH_WINDOWS = 8  # windows that share negative samples with negative_sharing="batch"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NegativeSampling(Settings):
+    """Negative samples: how many, from which distribution, and how they are shared."""
+
+    negatives: int = option(5, "Negative samples per positive.", ge=1, le=1000)
+    noise_exponent: float = option(
+        0.75,
+        "Negative samples are drawn in proportion to count^exponent: 1 follows word frequency, 0 is uniform.",
+        le=10,
+        ge=-10,
+    )
+    negative_sharing: Literal["batch", "window"] = option(
+        "batch",
+        "Which positives share one set of negative samples. batch: those of 8 windows without common words, which "
+        "is faster; window: those of one window.",
+    )
+
+    @property
+    def windows_per_draw(self) -> int:
+        """How many windows share one set of negative samples."""
+        return BATCH_WINDOWS if self.negative_sharing == "batch" else 1
+
+
+DRAWING = ("negative-sampling", "nce", "sampled-softmax")  # objectives that draw random words
+OBJECTIVE_SETTINGS = {  # the objectives that use a setting; others refuse it
+    "negatives": DRAWING,
+    "noise_exponent": DRAWING,
+    "negative_sharing": DRAWING,
+    "nce_normalizer": ("nce",),
+    "proposals": ("sampled-softmax",),
+    "target_in_sample": ("sampled-softmax",),
+    "tree": ("hierarchical-softmax",),
+    "cutoffs": ("adaptive-softmax",),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObjectiveChoice(NegativeSampling):
+    """The objective, and the settings of each."""
+
+    negatives: int = option(
+        5,
+        "Random words per positive: negative samples, noise of nce, or proposals of sampled-softmax.",
+        ge=1,
+        le=1000,
+    )
+    objective: Literal[
+        "negative-sampling", "nce", "sampled-softmax", "hierarchical-softmax", "adaptive-softmax", "full-softmax"
+    ] = option(
+        "negative-sampling",
+        "How words are predicted. negative-sampling: tell the word from random ones; nce: the same, with scores that "
+        "become probabilities; sampled-softmax: softmax over a sample; hierarchical-softmax: a path in a tree; "
+        "adaptive-softmax: softmax with fewer dimensions for rare words; full-softmax: over all words, which is slow.",
+    )
+    nce_normalizer: Literal["one", "trained"] = option(
+        "one", "Normaliser of probabilities with --objective nce: fixed to 1, or a trained number."
+    )
+    proposals: Literal["unigram", "log-uniform"] = option(
+        "unigram",
+        "Distribution of the sample with --objective sampled-softmax. unigram: count^noise_exponent; log-uniform: by "
+        "frequency rank only.",
+    )
+    target_in_sample: bool = option(
+        True,
+        "Include the word to predict in the sample of --objective sampled-softmax. Without it the loss has no lower "
+        "bound, and training may diverge.",
+        flags="--target-in-sample/--target-outside-sample",
+    )
+    tree: Literal["huffman", "clusters"] = option(
+        "huffman",
+        "Tree of --objective hierarchical-softmax. huffman: binary, with short paths for frequent words; clusters: two "
+        "levels, with words of similar frequency in a cluster, which is slower.",
+    )
+    cutoffs: str | None = option(
+        None,
+        "Ranks at which the tails of --objective adaptive-softmax start, such as 2000,10000.  [default: after "
+        "80 % of the text, then with the fewest multiplications]",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for field in dataclasses.fields(self):
+            self.check_use(field.name, getattr(self, field.name), field.default)
+        if self.proposals == "log-uniform" and self.noise_exponent != NegativeSampling.noise_exponent:
+            raise SettingError(f"noise_exponent={self.noise_exponent} has no effect with proposals=log-uniform")
+        if self.cutoffs is not None:
+            check_cutoffs(self.cutoffs)
+        if isinstance(self, WeightTying) and self.tie:
+            self.check_output_rows("tie=True requires one: remove tie or use another objective")
+
+    @property
+    def uses_huffman_tree(self) -> bool:
+        """Whether words are predicted by a path in a Huffman tree."""
+        return self.objective == "hierarchical-softmax" and self.tree == "huffman"
+
+    @property
+    def depends_on_counts(self) -> bool:
+        """Whether tables of the objective depend on the word counts of one text."""
+        return self.objective in ("hierarchical-softmax", "adaptive-softmax")
+
+    def check_output_rows(self, reason: str) -> None:
+        """Refuse objectives without an output row of full length for each word."""
+        if self.objective == "adaptive-softmax" or self.uses_huffman_tree:
+            raise SettingError(f"objective={self.objective} has no output vector for each word, but {reason}")
+
+    def check_use(self, name: str, value: Any, default: Any) -> None:
+        """Refuse a setting that the objective does not use."""
+        users = OBJECTIVE_SETTINGS.get(name, (self.objective,))
+        if value != default and self.objective not in users:
+            raise SettingError(
+                f"{name}={value} has no effect with objective={self.objective}: it requires {' or '.join(users)}"
+            )
+
+
+def check_cutoffs(text: str) -> None:
+    """Refuse cutoffs that are not increasing integers of at least 1, separated by commas."""
+    parts = text.split(",")
+    cutoffs = [int(part) if part.strip().isdecimal() and len(part) < 10 else 0 for part in parts]
+    if len(cutoffs) > MAX_CUTOFFS or cutoffs[0] < 1 or any(b <= a for a, b in pairwise(cutoffs)):
+        raise SettingError(f"cutoffs must be up to {MAX_CUTOFFS} increasing integers such as 2000,10000, got {text!r}")

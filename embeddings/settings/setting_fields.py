@@ -1,0 +1,125 @@
+"""Trainer settings: dataclass fields that define Python arguments, command-line options and the saved record.
+
+A trainer is a frozen, keyword-only dataclass of `option` fields. Settings that several models share are written once,
+in the small classes of this package, and inherited.
+"""
+
+import dataclasses
+import math
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, Literal, Self
+
+from embeddings.errors import SettingError
+from embeddings.setting_names import hint
+
+
+def option(
+    default: Any,
+    help: str,  # shadows the builtin: the name that click and dataclass users expect
+    *,
+    ge: float | None = None,
+    le: float | None = None,
+    gt: float | None = None,
+    flags: str | None = None,
+) -> Any:
+    """A trainer's dataclass field.
+
+    Arguments:
+        default: the default value.
+        help: one sentence for `--help` and the documentation.
+        ge: smallest allowed value.
+        le: largest allowed value.
+        gt: exclusive lower bound.
+        flags: names of a yes/no option on the command line, such as `--shrink-window/--fixed-window`.
+    """
+    return dataclasses.field(default=default, metadata={"help": help, "ge": ge, "le": le, "gt": gt, "flags": flags})
+
+
+def field_types(trainer: type) -> dict[str, Any]:
+    """The resolved type of each field."""
+    hints = typing.get_type_hints(trainer)
+    return {field.name: hints[field.name] for field in dataclasses.fields(trainer)}
+
+
+def with_optional_fields(name: str, settings: type, default_note: str) -> Any:
+    """A settings class with the same fields, all defaulting to None; help texts show `default_note` as the default."""
+    fields, hints = [], field_types(settings)
+    for field in dataclasses.fields(settings):
+        metadata = {**field.metadata, "help": f"{field.metadata['help']}  [default: {default_note}]"}
+        fields.append((field.name, hints[field.name] | None, dataclasses.field(default=None, metadata=metadata)))
+    return dataclasses.make_dataclass(name, fields, bases=(Settings,), frozen=True, kw_only=True)
+
+
+def split_optional(kind: Any) -> tuple[Any, bool]:
+    """A type without None, and whether None was allowed."""
+    if isinstance(kind, types.UnionType) or typing.get_origin(kind) is typing.Union:
+        rest = [part for part in typing.get_args(kind) if part is not type(None)]
+        return rest[0], len(rest) < len(typing.get_args(kind))
+    return kind, False
+
+
+def flag(name: str) -> str:
+    """The command-line option of a field: `min_count` -> `--min-count`."""
+    return "--" + name.replace("_", "-")
+
+
+def check_value(name: str, value: Any, kind: Any, bounds: Mapping[str, Any]) -> Any:
+    """`value` converted to the type `kind`, if it has that type and is in `bounds`: `ge`, `le` and `gt`."""
+    kind, optional = split_optional(kind)
+    if value is None and optional:
+        return None
+    if typing.get_origin(kind) is Literal:
+        choices = typing.get_args(kind)
+        if value not in choices:
+            raise SettingError(f"{name} must be one of {', '.join(map(str, choices))}, got {value!r}")
+        return value
+    accepted = {int: Integral, float: Real}.get(kind, kind)  # numpy numbers too
+    if not isinstance(value, accepted) or (isinstance(value, bool) and kind is not bool):
+        expected = {int: "an integer", float: "a number", bool: "true or false", str: "a string"}
+        raise SettingError(f"{name} must be {expected.get(kind, kind.__name__)}, got {value!r}")
+    if kind not in (int, float):
+        return value
+    check_bounds(name, value, bounds)
+    return kind(value)
+
+
+def check_bounds(name: str, value: Any, bounds: Mapping[str, Any]) -> None:
+    """Refuse a number out of bounds; NaN and infinities are always refused."""
+    ge, le, gt = (bounds.get(key) for key in ("ge", "le", "gt"))
+    finite = isinstance(value, Integral) or math.isfinite(value)
+    if finite and (ge is None or value >= ge) and (le is None or value <= le) and (gt is None or value > gt):
+        return
+    low = f"[{ge}" if ge is not None else f"({gt}"
+    if le is not None and (ge is not None or gt is not None):
+        allowed = f"in {low}, {le}]"
+    elif le is not None:
+        allowed = f"at most {le}"
+    elif ge is not None:
+        allowed = f"at least {ge}"
+    else:
+        allowed = "a finite number" if gt is None else f"greater than {gt}"
+    raise SettingError(f"{name} must be {allowed}, got {value}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Base of all settings: checked on construction."""
+
+    def __new__(cls, *args: Any, **settings: Any) -> Self:
+        """Refuse an unknown setting and suggest a similar one; the constructor reports other errors."""
+        known = [field.name for field in dataclasses.fields(cls)]
+        for name in settings:
+            if name not in known and (advice := hint(name, known)):
+                raise SettingError(f"{cls.__name__} has no setting {name!r}: {advice}")
+        return super().__new__(cls)
+
+    def __post_init__(self) -> None:
+        """Check the type and bounds of every field; numpy numbers become Python numbers."""
+        hints = field_types(type(self))
+        for field in dataclasses.fields(self):
+            value = check_value(field.name, getattr(self, field.name), hints[field.name], field.metadata)
+            object.__setattr__(self, field.name, value)
