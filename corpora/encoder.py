@@ -1,9 +1,10 @@
 """The encoder: one pass over blocks of text that writes token ids, sentences and documents."""
 
 import contextlib
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +44,7 @@ class Encoder:
         """Encode a block of the source with this name."""
         if isinstance(block, TagBlock):
             self.tags = self.tags or TagFile(self.folder / TAGS)
-            self.tags.append(block.tags)
+            self.tags.append(cast(Sequence[str | None], block.tags))  # lists are not requested
             return
         self.has_items |= isinstance(block, TokenLists) or block.items
         if isinstance(block, TextBlock) and isinstance(self.tokenizer, CharClassTokenizer):

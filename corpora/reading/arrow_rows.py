@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from embeddings.corpora.reading.file_types import FileType
 from embeddings.corpora.reading.peekable_stream import PeekableStream
-from embeddings.corpora.reading.text_rows import ColumnSelection, Rows, rows_from_cells
+from embeddings.corpora.reading.text_rows import ColumnSelection, Rows, Tag, rows_from_cells
 from embeddings.corpora.reading.utf8 import Utf8Decoder
 from embeddings.errors import CorpusError
 
@@ -114,10 +114,14 @@ def part_borders(batch: Any, column_names: Selection) -> list[int]:
 
 
 def row_sizes(array: Any) -> NDArray[np.int64]:
-    """Return the bytes of each string (n,), after decoding a dictionary; 8 for an integer."""
+    """Return the bytes of each string (n,), after decoding a dictionary; 8 for an integer; the sum for a list."""
     import pyarrow
     import pyarrow.compute as pc
 
+    if is_list_type(array.type):
+        sums, ends = np.cumsum([0, *row_sizes(array.flatten())]), np.cumsum([0, *list_lengths(array)])
+        sums_of_lists: NDArray[np.int64] = np.diff(sums[ends])
+        return sums_of_lists
     if pyarrow.types.is_integer(array.type):
         return np.full(len(array), 8, np.int64)
     is_dictionary = pyarrow.types.is_dictionary(array.type)
@@ -132,14 +136,33 @@ def select_columns(columns: ColumnSelection, schema: Any, name: str) -> Selectio
     """Return the names of the text and the tag column, and check their types."""
     from pyarrow.types import is_integer
 
+    def is_allowed(kind: Any) -> bool:
+        return is_integer(kind) or is_string_type(kind)
+
     strings = [field.name for field in schema if is_string_type(field.type)]
     text, tag = columns.text_column(name, strings, schema.names), columns.tag_column(name, schema.names)
-    for column, allows_integers in ((text, False), (tag, True)):
+    for column, is_tag in ((text, False), (tag, True)):
         if column is not None and column not in strings:
             kind = schema.field(column).type
-            if not (allows_integers and is_integer(kind)):
+            value_type = kind.value_type if columns.allows_lists and is_list_type(kind) else kind
+            if not (is_tag and is_allowed(value_type)):
                 raise CorpusError(f"the column {column!r} of {name} must hold strings, got {kind}")
     return text, tag
+
+
+def is_list_type(kind: Any) -> bool:
+    """Whether a pyarrow type is a list type."""
+    from pyarrow import types
+
+    return bool(types.is_list(kind) or types.is_large_list(kind))
+
+
+def list_lengths(array: Any) -> NDArray[np.int64]:
+    """Return the length of each list (n,), 0 for null."""
+    import pyarrow.compute as pc
+
+    lengths: NDArray[np.int64] = pc.fill_null(pc.list_value_length(array), 0).to_numpy(zero_copy_only=False)
+    return lengths.astype(np.int64)
 
 
 def is_string_type(kind: Any) -> bool:
@@ -158,8 +181,7 @@ def convert_batch(
     text, tag = column_names
     tags = None
     if tag is not None:
-        values, _ = clean_strings(batch.column(tag), tag not in invalid, name, start, decoder)
-        tags = [None if value is None else value.decode() for value in values]
+        tags = tag_values(batch.column(tag), tag not in invalid, name, start, decoder)
     cells, array = clean_strings(batch.column(text), text not in invalid, name, start, decoder)
     if array is None:
         return rows_from_cells([cell or b"" for cell in cells], tags)
@@ -167,6 +189,24 @@ def convert_batch(
     first, last = int(offsets[0]), int(offsets[-1])
     data = array.buffers()[2].slice(first, last - first).to_pybytes() if last > first else b""
     return Rows(data, offsets[1:] - first, tags)
+
+
+def tag_values(array: Any, is_valid: bool, name: str, start: int, decoder: Utf8Decoder) -> list[Tag]:
+    """Return the tags of a column: strings, None for null, or lists without nulls."""
+    if not is_list_type(array.type):
+        values, _ = clean_strings(array, is_valid, name, start, decoder)
+        return [None if value is None else value.decode() for value in values]
+    if is_valid:
+        values, _ = clean_strings(array.flatten(), True, name, start, decoder)
+        items = iter(values)
+        return [decode_all(islice(items, length)) for length in list_lengths(array).tolist()]
+    rows = (array.slice(row, 1).flatten() for row in range(len(array)))
+    return [decode_all(clean_strings(row, False, name, start + n, decoder)[0]) for n, row in enumerate(rows)]
+
+
+def decode_all(values: Iterable[bytes | None]) -> list[str]:
+    """Return the strings that are not null."""
+    return [value.decode() for value in values if value is not None]
 
 
 def clean_strings(

@@ -5,7 +5,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from numbers import Integral
 from typing import Any
 
-from embeddings.corpora.reading.text_rows import MAX_ROW, ColumnSelection, Rows, describe, format_names, rows_from_cells
+from embeddings.corpora.reading.text_rows import (
+    MAX_ROW,
+    ColumnSelection,
+    Rows,
+    Tag,
+    describe,
+    format_names,
+    rows_from_cells,
+)
 from embeddings.corpora.reading.utf8 import Utf8Decoder, encode_utf8
 from embeddings.errors import CorpusError
 
@@ -27,20 +35,25 @@ def record_rows(
     A column is the name of a field, or a dotted path to a nested field. Every record must have it; null is an empty
     text. If no text column is requested, the only field of strings of the first record is used.
     """
-    text, tag = None, columns.tag
+    text = tag = None
     cells: list[bytes] = []
-    tags: list[str | None] = []
+    tags: list[Tag] = []
     length = 0
     for position, record in records:
         if text is None:
             candidates = [name for name, value in record.items() if type(value) is str]
             text = columns.text or columns.text_column(file, candidates, list(record))
+            tag = columns.tag or columns.tag_column(file, list(record))
         value = field_value(record, text, position)
         if value is not None and (not isinstance(value, str) or isinstance(value, JsonNumber)):
             raise CorpusError(f"{position}: the text {text!r} must be a string, got a value {describe_field(value)}")
         cells.append(encode_utf8(value or "", decoder, position))
         if tag is not None:
-            tags.append(tag_value(field_value(record, tag, position), tag, position, decoder))
+            value = field_value(record, tag, position)
+            if columns.allows_lists and isinstance(value, list | tuple):
+                tags.append([item for one in value if (item := tag_value(one, tag, position, decoder)) is not None])
+            else:
+                tags.append(tag_value(value, tag, position, decoder))
         length += len(cells[-1]) + 1
         if length >= size:
             yield rows_from_cells(cells, tags if tag is not None else None)

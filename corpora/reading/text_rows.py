@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from embeddings.errors import CorpusError
 
-Tags = Sequence[str | None]
+Tag = str | list[str] | None  # a list only if the column selection allows lists
+Tags = Sequence[Tag]
 MAX_ROW = 1 << 24  # characters of a row of CSV or JSON lines, which takes up to ten times as many bytes of memory
 
 
@@ -41,10 +42,11 @@ class Rows:
 
 @dataclass
 class ColumnSelection:
-    """The requested columns."""
+    """The requested columns; with `allows_lists` a tag may be a list of strings or integers."""
 
     text: str | None = None
     tag: str | None = None
+    allows_lists: bool = False
     inferred_columns: dict[str, str] = field(default_factory=dict)  # by file, if no text column was requested
 
     def text_column(self, file: str, candidates: Sequence[str], names: Sequence[str]) -> str:

@@ -1,0 +1,203 @@
+"""Texts with labels, batch by batch: lines in the form of fastText, rows of tables, or Python mappings."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embeddings.corpora.reading.reader import Block, Report, SourceReader, TagBlock
+from embeddings.corpora.reading.sources import Source, file_statuses
+from embeddings.corpora.reading.text_batches import text_batches
+from embeddings.corpora.reading.text_rows import ColumnSelection, Tag, TextBlock, check_column_exists
+from embeddings.errors import CorpusError, SettingError
+
+PREFIX = "__label__"
+SPACE = b" \n\r\t\v\f\0"  # what separates words in fastText
+TEXT_COLUMN, LABEL_COLUMN = "text", "label"
+BATCH_BYTES = 1 << 22
+
+
+@dataclass(frozen=True)
+class LabelledTexts:
+    """A batch of texts and their labels.
+
+    Text i is `data[starts[i]:starts[i + 1]]`, in UTF-8; its labels, distinct and without prefix, are
+    `labels[label_starts[i]:label_starts[i + 1]]`. `starts` and `label_starts` are int64 (texts + 1,). `source`, `unit`
+    and `first`, the number of the first text of the batch in the source, from 0, are for messages.
+    """
+
+    data: bytes
+    starts: NDArray[np.int64]
+    labels: list[str]
+    label_starts: NDArray[np.int64]
+    source: str
+    unit: str
+    first: int
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def position(self, text: int) -> str:
+        """Where a text of this batch stands, such as "train.txt, line 7"."""
+        return f"{self.source}, {self.unit} {self.first + text + 1}"
+
+    def labels_of(self, text: int) -> list[str]:
+        """The labels of a text of this batch."""
+        return self.labels[self.label_starts[text] : self.label_starts[text + 1]]
+
+
+@dataclass
+class LabelColumns(ColumnSelection):
+    """Columns of labelled tables: `text` and `label` unless others are requested; labels may be lists."""
+
+    allows_lists: bool = True
+
+    def text_column(self, file: str, candidates: Sequence[str], names: Sequence[str]) -> str:
+        """Return the text column of a file: `text`, or the only column of strings besides the labels."""
+        if self.text is None and TEXT_COLUMN in candidates and names.count(TEXT_COLUMN) == 1:
+            return TEXT_COLUMN
+        label = self.tag or self.tag_column(file, names)
+        return super().text_column(file, [name for name in candidates if name != label], names)
+
+    def tag_column(self, file: str, names: Sequence[str]) -> str:
+        """Return the label column of a file; raises CorpusError if the file does not have it."""
+        column = self.tag or LABEL_COLUMN
+        if column not in names and self.tag is None:
+            raise CorpusError(f"{file} has no column {column!r}; select the labels with label_column")
+        check_column_exists(file, column, names)
+        return column
+
+
+@dataclass(frozen=True)
+class LabelFormat:
+    """How labels are written.
+
+    Arguments:
+        prefix: in plain text, every word that begins with it is a label. It is removed from the labels of tables too.
+        text_column: the text column of tables; by default `text`, or the only column of strings besides the labels.
+        label_column: the label column of tables: strings, integers, or lists of them; by default `label`.
+        separator: what separates several labels in a cell; by default a cell is one label.
+    """
+
+    prefix: str = PREFIX
+    text_column: str | None = None
+    label_column: str | None = None
+    separator: str | None = None
+
+    def __post_init__(self) -> None:
+        prefix = self.prefix.encode("utf-8", "replace")
+        if not prefix or any(byte in SPACE for byte in prefix):
+            raise SettingError(f"label_prefix must be a string without white space, got {self.prefix!r}")
+        if self.separator == "":
+            raise SettingError("label_separator must not be empty")
+
+    def read(
+        self,
+        sources: Sequence[Source],
+        *,
+        encoding_errors: str = "strict",
+        report: Report | None = None,
+        rows: int | None = None,
+        size: int = BATCH_BYTES,
+    ) -> Iterator[LabelledTexts]:
+        """Yield the texts of all sources, about `size` bytes at a time; texts without labels too.
+
+        Lines of plain text include their line feed, if any. Arguments are those of `SourceReader`.
+
+        Raises:
+            CorpusError: a source cannot be read, lacks a column, or contains a label without a name.
+        """
+        statuses = file_statuses(sources)
+        total = None if statuses is None else sum(status.st_size for status in statuses)
+        columns = LabelColumns(self.text_column, self.label_column)
+        reader = SourceReader(encoding_errors, report, size, total, columns, rows)
+        for source in sources:
+            yield from self.batches(reader.read(source), source.name)
+
+    def batches(self, blocks: Iterable[Block], source: str) -> Iterator[LabelledTexts]:
+        """Yield the texts of the blocks of one source."""
+        tags: list[Tag] = []  # of texts to come
+        has_tags, unit, first = False, "line", 0
+
+        def text_blocks() -> Iterator[Block]:
+            nonlocal has_tags, unit
+            for block in blocks:
+                if isinstance(block, TagBlock):
+                    has_tags = True
+                    tags.extend(block.tags)
+                elif isinstance(block, TextBlock):
+                    unit = "row" if has_tags else "item" if block.items else "line"
+                    yield block
+                else:
+                    raise CorpusError(f"{source} contains lists of tokens; expected texts with labels")
+
+        for data, starts in text_batches(text_blocks()):
+            count = len(starts) - 1
+            if unit == "item":
+                data, starts = end_with_line_feeds(data, starts)
+            if has_tags:
+                labels, label_starts = self.split_tags(tags[:count])
+                del tags[:count]
+                batch = LabelledTexts(data, starts, labels, label_starts, source, unit, first)
+            else:
+                batch = self.split_lines(data, starts, source, unit, first)
+            yield batch
+            first += count
+
+    def split_tags(self, tags: Sequence[Tag]) -> tuple[list[str], NDArray[np.int64]]:
+        """Return the labels of rows, and where those of each row begin; null and empty cells have none."""
+        names = [self.split_tag(tag) for tag in tags]
+        return [name for row in names for name in row], np.cumsum([0, *map(len, names)])
+
+    def split_tag(self, tag: Tag) -> list[str]:
+        """Return the distinct labels of a row."""
+        names = [tag] if isinstance(tag, str) else tag or []
+        if self.separator is not None:
+            names = [part for name in names for part in name.split(self.separator)]
+        return [name for name in dict.fromkeys(name.strip().removeprefix(self.prefix) for name in names) if name]
+
+    def split_lines(self, data: bytes, starts: NDArray[np.int64], source: str, unit: str, first: int) -> LabelledTexts:
+        """Return lines without the words that are labels, and these labels."""
+        is_border = np.zeros(len(data) + 1, bool)  # whether a word may begin at a byte
+        is_border[1:] = IS_SPACE[np.frombuffer(data, np.uint8)]
+        is_border[starts] = True
+        prefix = self.prefix.encode()
+        words = re.finditer(re.escape(prefix) + b"[^" + SPACE + b"]*", data)
+        spans = np.array([word.span() for word in words], np.int64).reshape(-1, 2)
+        spans = spans[is_border[spans[:, 0]]]
+        names = [data[begin + len(prefix) : end].decode() for begin, end in spans.tolist()]
+        text_of = np.searchsorted(starts, spans[:, 0], side="right") - 1
+        keep = distinct(names, text_of)
+        label_starts = np.searchsorted(text_of[keep], np.arange(len(starts)))
+        kept_borders = zip([0, *spans[:, 1].tolist()], [*spans[:, 0].tolist(), len(data)], strict=True)
+        text = b"".join([data[begin:end] for begin, end in kept_borders])
+        removed = np.cumsum([0, *(spans[:, 1] - spans[:, 0])])
+        text_starts = starts - removed[np.searchsorted(spans[:, 0], starts)]
+        labels = names if keep.all() else [names[n] for n in np.flatnonzero(keep)]
+        batch = LabelledTexts(text, text_starts, labels, label_starts, source, unit, first)
+        if "" in names:
+            raise CorpusError(f"{batch.position(int(text_of[names.index('')]))}: the label {self.prefix} has no name")
+        return batch
+
+
+IS_SPACE = np.isin(np.arange(256), list(SPACE))
+
+
+def end_with_line_feeds(data: bytes, starts: NDArray[np.int64]) -> tuple[bytes, NDArray[np.int64]]:
+    """Return the texts with a line feed after each, so that no word continues in the next text."""
+    texts = [data[start:stop] + b"\n" for start, stop in pairwise(starts.tolist())]
+    return b"".join(texts), starts + np.arange(len(starts))
+
+
+def distinct(names: Sequence[str], text_of: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which labels (labels,) are the first of their name in their text."""
+    keep = np.ones(len(names), bool)
+    if len(names) and (text_of[1:] == text_of[:-1]).any():
+        keys = set()
+        for number, key in enumerate(zip(text_of.tolist(), names, strict=True)):
+            keep[number] = key not in keys
+            keys.add(key)
+    return keep
