@@ -4,8 +4,8 @@
 
 prints a table: reader, cases, refused, read, defects; then every distinct defect. A case is refused with an
 `EmbeddingsError` of one line, or read. Anything else is a defect: another exception, a warning, a crash, more than
-`MEMORY` bytes or `SECONDS` of CPU time. Reader, seed and number determine a case; repeat one with
-`--reader NAME --seed S --first N --cases 1`. Readers called "fields of ..." get files that are valid for their
+`MEMORY` bytes or `SECONDS` of CPU time. Reader, seed and number determine a case; a defect is printed with the command
+that repeats its first case. Readers called "fields of ..." get files that are valid for their
 container but have false content (structure.py); the others get damaged files (mutations.py).
 """
 
@@ -14,6 +14,7 @@ import json
 import os
 import random
 import resource
+import shlex
 import shutil
 import signal
 import subprocess
@@ -187,7 +188,7 @@ def main() -> None:
     options.add_argument("--cases", type=int, default=200)
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--first", type=int, default=0)
-    options.add_argument("--reader", action="append", help="a reader or prefix of readers; by default all")
+    options.add_argument("--reader", action="append", help="a reader, or else a prefix of readers; by default all")
     options.add_argument("--part", type=json.loads, help=argparse.SUPPRESS)
     args = options.parse_args()
     if args.part and "make" in args.part:
@@ -199,13 +200,15 @@ def main() -> None:
         )
     from good_files import readers
 
-    names = [name for name in readers() if not args.reader or name.startswith(tuple(args.reader))]
+    prefixes, every = args.reader or [""], list(readers())
+    names = [name for name in every if any(name == one if one in every else name.startswith(one) for one in prefixes)]
     cases = fuzz(names, args.first + args.cases, args.seed, first=args.first)
     print(format_table(cases))
     defects = [one for one in cases if one.outcome == DEFECT]
-    for detail, count in Counter((one.reader, one.detail) for one in defects).most_common():
-        case = next(one.case for one in defects if (one.reader, one.detail) == detail)
-        print(f"{count} x {detail[0]}, first case {case}: {detail[1]}")
+    for (name, detail), count in Counter((one.reader, one.detail) for one in defects).most_common():
+        case = next(one.case for one in defects if (one.reader, one.detail) == (name, detail))
+        command = ["python", __file__, "--reader", name, "--seed", str(args.seed), "--first", str(case), "--cases", "1"]
+        print(f"{count} x {name}: {detail}\n    repeat: {shlex.join(command)}")
     sys.exit(bool(defects))
 
 

@@ -2,7 +2,8 @@
 
     python tests/hardness/fuzz_faiss.py --cases 300
 
-prints a table: factory, cases, refused, read, crashed, defects; then every distinct defect. A case is refused with an
+prints a table: factory, cases, refused, read, crashed, defects; then every distinct defect, with the command that
+repeats its first case. Each factory gets the same number of cases. A case is refused with an
 `EmbeddingsError` of one line, or read and searched; FAISS crashes or hangs on some, which is why its files are read
 only with consent. Another exception, or a result outside of the vectors, is a defect.
 """
@@ -12,6 +13,7 @@ import json
 import os
 import random
 import resource
+import shlex
 import shutil
 import sys
 import tempfile
@@ -103,15 +105,15 @@ def run_case(folder: Path, good: bytes, rng: random.Random) -> str:
     return outcome or "crashed"
 
 
-def fuzz(factory: str, cases: int, seed: int, folder: Path) -> Iterator[str]:
-    """The outcome of each case of a factory."""
+def fuzz(factory: str, cases: range, seed: int, folder: Path) -> Iterator[str]:
+    """The outcome of each of these cases of a factory."""
     import embeddings as em
     from embeddings.indexes.index_files import TENSORS
     from embeddings.support import tensors
 
     em.build_index(vectors(), "faiss", factory=factory).save(folder)
     good = tensors.load(folder / TENSORS)["faiss"].tobytes()
-    for case in range(cases):
+    for case in cases:
         yield run_case(folder, good, random.Random(f"{factory} {seed} {case}"))
 
 
@@ -121,24 +123,29 @@ def main() -> int:
     options.add_argument("factories", nargs="*", default=FACTORIES)
     options.add_argument("--cases", type=int, default=100)
     options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--first", type=int, default=0)
     arguments = options.parse_args()
     import faiss
 
     faiss.omp_set_num_threads(1)  # a process that forks must have no threads
-    defects: Counter[tuple[str, str]] = Counter()
+    defects: dict[tuple[str, str], list[int]] = {}  # their cases
+    cases = range(arguments.first, arguments.first + arguments.cases)
     print("factory", "cases", *OUTCOMES, sep="\t")
     with tempfile.TemporaryDirectory() as scratch:
         for factory in arguments.factories:
             counts = Counter[str]()
-            for outcome in fuzz(factory, arguments.cases, arguments.seed, Path(scratch) / "index"):
+            outcomes = fuzz(factory, cases, arguments.seed, Path(scratch) / "index")
+            for case, outcome in zip(cases, outcomes, strict=True):
                 kind, _, detail = outcome.partition(" ")
                 counts[kind] += 1
-                defects[factory, detail] += kind == "defect"
+                if kind == "defect":
+                    defects.setdefault((factory, detail), []).append(case)
             print(factory, arguments.cases, *(counts[kind] for kind in OUTCOMES), sep="\t", flush=True)
             shutil.rmtree(Path(scratch) / "index")
-    found = [f"{number} x {factory}: {detail}" for (factory, detail), number in defects.items() if number]
-    print(*found, sep="\n")
-    return bool(found)
+    for (factory, detail), found in defects.items():
+        command = ["python", __file__, factory, "--seed", str(arguments.seed), "--first", str(found[0]), "--cases", "1"]
+        print(f"{len(found)} x {factory}: {detail}\n    repeat: {shlex.join(command)}")
+    return bool(defects)
 
 
 if __name__ == "__main__":

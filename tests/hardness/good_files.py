@@ -229,12 +229,18 @@ def write_encoded_corpus(folder: Path) -> Path:
 
 
 def read_encoded_corpus(path: Path) -> None:
+    """Open an encoded corpus as the cache does, and let trainers read what is accepted in each way."""
     from embeddings.corpora.encoded_corpus import EncodedCorpus
 
     with EncodedCorpus(path) as encoded:
-        assert len(encoded.vocabulary) >= 0
         assert encoded.tags is None or len(encoded.tags) == len(encoded.documents) - 1
         assert encoded.phrases is None or encoded.phrases.num_rows >= 0
+        corpus = em.Corpus(["the text"])
+        corpus.encode = lambda **_: encoded  # type: ignore[method-assign]
+        for trainer, shuffle in (("skipgram", True), ("cbow", False), ("paragraph-dbow", True)):
+            error = error_of(lambda t=trainer, s=shuffle: em.train(t, corpus, shuffle=s, **SMALL))
+            if error is not None:
+                check_line(error)
 
 
 def dataset_readers() -> dict[str, Reader]:

@@ -9,11 +9,14 @@ import random
 import shutil
 import struct
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from mutations import VALUES, corrupt_value
+
+from embeddings.errors import EmbeddingsError
 
 Alter = Callable[[random.Random, Path], None]
 ODD_INTEGERS = [
@@ -394,13 +397,38 @@ def alter_folder(rng: random.Random, path: Path) -> None:
 
 
 def alter_encoded_corpus(rng: random.Random, path: Path) -> None:
-    """An encoded corpus with one file altered, whose record has the new sizes of its files."""
-    alter_folder(rng, path)
-    record = path / "meta.json"
-    content = json.loads(record.read_text("utf-8"))
-    if isinstance(content, dict) and isinstance(content.get("files"), dict) and rng.random() < 0.9:
-        content["files"] = {file.name: file.stat().st_size for file in path.iterdir() if file != record}
-        record.write_text(json.dumps(content), "utf-8")
+    """An encoded corpus with one file altered, whose description has the new sizes and digests, its own included."""
+    from embeddings.corpora import encoded_corpus
+    from embeddings.corpora.vocabulary import Vocabulary
+
+    shuffle_borders(rng, path) if rng.random() < 0.3 else alter_folder(rng, path)
+    content = json.loads((path / encoded_corpus.META).read_text("utf-8"))
+    if not isinstance(content, dict) or rng.random() < 0.05:
+        return
+    if rng.random() < 0.2:  # counts that fit the vocabulary, so that only the ids can show that it is another one
+        with suppress(EmbeddingsError):
+            vocabulary = Vocabulary.load(path / encoded_corpus.VOCABULARY)
+            content |= {"types": len(vocabulary), "known_tokens": vocabulary.tokens}
+    encoded_corpus.write_meta(path, content)
+
+
+def shuffle_borders(rng: random.Random, path: Path) -> None:
+    """Other inner borders of sentences or documents, in the same number; those of both ends mostly stay."""
+    file = path / rng.choice(["sentences.npy", "documents.npy"])
+    data = bytearray(file.read_bytes())
+    borders = np.frombuffer(data, "<i8", offset=128)  # behind the header
+    inner = borders[1:-1] if len(borders) > 2 and rng.random() < 0.9 else borders
+    end, numbers = int(borders[-1]), np.random.default_rng(rng.randrange(1 << 30))
+    kinds = [
+        lambda: numbers.integers(0, end, len(inner), endpoint=True),
+        lambda: np.sort(numbers.integers(0, end, len(inner), endpoint=True)),  # valid, but another text
+        lambda: np.where(np.arange(len(inner)) % 2, 0, end),
+        lambda: -numbers.integers(0, 10**6, len(inner)),
+        lambda: np.full(len(inner), rng.choice(ODD_INTEGERS[:-3])),
+        lambda: inner + rng.choice([-1, 1]),
+    ]
+    inner[:] = rng.choice(kinds)()
+    file.write_bytes(data)
 
 
 def write_altered_copy(rng: random.Random, good: Path, bad: Path, alter: Alter) -> None:
