@@ -23,7 +23,8 @@ from embeddings.kernels.step_buffers import (
 )
 from embeddings.models.parameters import Arrays
 from embeddings.models.table import Table
-from embeddings.objectives.objective import Objective, log_softmax
+from embeddings.objectives.objective import Objective
+from embeddings.objectives.softmax_probabilities import log_softmax, log_softmax_items, log_softmax_of_rows
 
 SHRINKAGE = 4  # of the dimension from one tail to the next
 FIRST_WORD, LAST_WORD, WIDTH, PROJECTION, TAIL, ROW_BYTES = range(6)  # of `AdaptiveTables.tails`
@@ -202,11 +203,31 @@ class AdaptiveSoftmaxObjective(Objective):
         frequent = self.head_size - len(self.cutoffs)
         parts = [head[:, :frequent]]
         for tail in range(len(self.cutoffs)):
-            words = tables[f"tail{tail + 1}"]
-            words = words if words.ndim == 2 else words[:, slot]
             projected = self.scores(hidden, tables, f"projection{tail + 1}", slot)
-            parts.append(log_softmax(projected @ words.T) + head[:, frequent + tail, None])
+            parts.append(log_softmax(projected @ self.tail_rows(tables, tail, slot).T) + head[:, frequent + tail, None])
         return np.concatenate(parts, axis=1)
+
+    def word_log_probabilities(
+        self, hidden: np.ndarray, tables: Mapping[str, np.ndarray], rows: np.ndarray, words: np.ndarray, slot: int = 0
+    ) -> np.ndarray:
+        """See `Objective`: the words of other tails are not scored."""
+        tails = np.searchsorted(self.cutoffs, words, side="right") - 1
+        columns = np.where(tails < 0, words, self.head_size - len(self.cutoffs) + tails)
+        logarithms = log_softmax_items(
+            lambda part: self.scores(hidden[part], tables, "head", slot), self.head_size, rows, columns
+        )
+        for tail, (first, _) in enumerate(self.bounds):
+            examples = np.flatnonzero(tails == tail)
+            projected = self.scores(hidden, tables, f"projection{tail + 1}", slot)
+            logarithms[examples] += log_softmax_of_rows(
+                projected, self.tail_rows(tables, tail, slot), rows[examples], words[examples] - first
+            )
+        return logarithms
+
+    def tail_rows(self, tables: Mapping[str, np.ndarray], tail: int, slot: int) -> np.ndarray:
+        """The vectors of the words of a tail in a saved model, (words, dimension)."""
+        words = tables[f"tail{tail + 1}"]
+        return words if words.ndim == 2 else words[:, slot]
 
 
 def tail_dim(dim: int, tail: int) -> int:

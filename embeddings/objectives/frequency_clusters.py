@@ -13,7 +13,8 @@ from embeddings.kernels.softmax import softmax_steps
 from embeddings.kernels.step_buffers import StepBuffers, apply_objective_steps, count_step, tally_loss
 from embeddings.models.parameters import Arrays
 from embeddings.models.table import Table
-from embeddings.objectives.objective import Objective, log_softmax
+from embeddings.objectives.objective import Objective
+from embeddings.objectives.softmax_probabilities import log_softmax, log_softmax_items, log_softmax_of_rows
 
 
 class FrequencyClusters(NamedTuple):
@@ -95,3 +96,19 @@ class FrequencyClustersObjective(Objective):
         for cluster, (start, stop) in enumerate(zip(self.starts[:-1], self.starts[1:], strict=True)):
             scores[:, start:stop] = log_softmax(scores[:, start:stop]) + of_clusters[:, cluster : cluster + 1]
         return scores
+
+    def word_log_probabilities(
+        self, hidden: np.ndarray, tables: Mapping[str, np.ndarray], rows: np.ndarray, words: np.ndarray, slot: int = 0
+    ) -> np.ndarray:
+        """See `Objective`: the words of other clusters are not scored."""
+        clusters = np.searchsorted(self.starts, words, side="right") - 1
+        logarithms = log_softmax_items(
+            lambda part: self.scores(hidden[part], tables, "clusters", slot), len(self.starts) - 1, rows, clusters
+        )
+        output = self.slot_rows(tables["output"], slot)
+        for cluster in np.unique(clusters):
+            examples, bounds = np.flatnonzero(clusters == cluster), self.starts[cluster : cluster + 2]
+            logarithms[examples] += log_softmax_of_rows(
+                hidden, output[slice(*bounds)], rows[examples], words[examples] - bounds[0]
+            )
+        return logarithms

@@ -1,6 +1,5 @@
 """Full softmax: each word is compared with all words. The reference for the other objectives."""
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ from embeddings.kernels.softmax import softmax_steps
 from embeddings.kernels.step_buffers import StepBuffers, apply_objective_steps, count_step, tally_loss
 from embeddings.models.parameters import Arrays
 from embeddings.models.table import Table
-from embeddings.objectives.objective import Objective, log_softmax
+from embeddings.objectives.softmax_probabilities import SoftmaxObjective
 
 
 class AllWords(NamedTuple):
@@ -38,7 +37,7 @@ def learn_all_words(
     apply_objective_steps(buffers, m, n, width, frozen)
 
 
-class FullSoftmaxObjective(Objective):
+class FullSoftmaxObjective(SoftmaxObjective):
     """Softmax over all words."""
 
     cached_table = None
@@ -55,7 +54,3 @@ class FullSoftmaxObjective(Objective):
     def operand(self, arrays: Arrays) -> AllWords:
         """What a thread passes to `predict`."""
         return AllWords(arrays["output"])
-
-    def log_probabilities(self, hidden: np.ndarray, tables: Mapping[str, np.ndarray], slot: int = 0) -> np.ndarray:
-        """The logarithm of the softmax of the products with all output vectors."""
-        return log_softmax(self.scores(hidden, tables, "output", slot))

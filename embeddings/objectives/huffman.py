@@ -149,6 +149,22 @@ class HuffmanObjective(Objective):
             logarithms[:, nodes] = logarithms[:, n + above] - np.logaddexp(0, signs * scores[:, above])
         return logarithms[:, :n]
 
+    def word_log_probabilities(
+        self, hidden: np.ndarray, tables: Mapping[str, np.ndarray], rows: np.ndarray, words: np.ndarray, slot: int = 0
+    ) -> np.ndarray:
+        """See `Objective`: only the nodes on the path of each word are scored, for all its examples at once."""
+        nodes, logarithms = self.slot_rows(tables["nodes"], slot), np.empty(len(words))
+        paths, starts, lefts = self.paths
+        order = np.argsort(words, kind="stable")
+        distinct, first = np.unique(words[order], return_index=True)
+        for word, examples in zip(
+            distinct, np.split(order, first[1:]), strict=False
+        ):  # without words there is one part
+            scores = hidden[rows[examples]] @ nodes[paths[starts[word] : starts[word + 1]]].T
+            scores[:, : lefts[word]] *= -1
+            logarithms[examples] = -np.logaddexp(0, scores).sum(axis=1)
+        return logarithms
+
     @cached_property
     def levels(self) -> list[np.ndarray]:
         """The words and inner nodes at each distance from the root, from 1 on."""

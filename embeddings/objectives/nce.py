@@ -14,7 +14,8 @@ from embeddings.kernels.step_buffers import StepBuffers, apply_objective_steps, 
 from embeddings.kernels.window import prefetch_targets
 from embeddings.models.parameters import Arrays
 from embeddings.models.table import Table
-from embeddings.objectives.objective import SampledObjective, log_softmax
+from embeddings.objectives.objective import SampledObjective
+from embeddings.objectives.softmax_probabilities import SoftmaxObjective
 
 
 class NoiseContrast(NamedTuple):
@@ -83,7 +84,7 @@ def learn_biases(
                 operand.log_normalizer[slot, 0] -= buffers.scores[k * stride + j]
 
 
-class NCEObjective(SampledObjective):
+class NCEObjective(SoftmaxObjective, SampledObjective):
     """Noise-contrastive estimation: a bias for each word, and a normaliser that is 1 or trained."""
 
     def tables(self) -> dict[str, Table]:
@@ -112,7 +113,8 @@ class NCEObjective(SampledObjective):
         log_noise = np.log(self.settings.negatives * self.noise_weights)
         return NoiseContrast(arrays["output"], bias, log_normalizer, log_noise, self.settings.negatives)
 
-    def log_probabilities(self, hidden: np.ndarray, tables: Mapping[str, np.ndarray], slot: int = 0) -> np.ndarray:
-        """The logarithm of the softmax of products and biases: normalised exactly, unlike in training."""
+    def word_scores(self, hidden: np.ndarray, tables: Mapping[str, np.ndarray], slot: int) -> np.ndarray:
+        """The sums of products and biases, (n, vocabulary)."""
         bias = tables["bias"].reshape(len(self.vocabulary), -1)[:, 0 if self.is_concatenated else slot]
-        return log_softmax(self.scores(hidden, tables, "output", slot) + bias)
+        scores: np.ndarray = super().word_scores(hidden, tables, slot) + bias
+        return scores

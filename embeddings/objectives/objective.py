@@ -79,6 +79,20 @@ class Objective(ABC):
         """
         return None
 
+    def word_log_probabilities(
+        self, hidden: np.ndarray, tables: Mapping[str, np.ndarray], rows: np.ndarray, words: np.ndarray, slot: int = 0
+    ) -> np.ndarray:
+        """`log_probabilities` of one word for each example, float64 (examples,), without computing those of others.
+
+        Arguments:
+            rows: (examples,) the hidden row of each, in rising order.
+            words: (examples,) the word.
+
+        Raises:
+            NotImplementedError: the probabilities are not defined.
+        """
+        raise NotImplementedError
+
     def table(self, rows: int, axis: Axis = "other", init: Initializer | None = None, **changes: Any) -> Table:
         """A table, by default of zeros, with `rows` rows as long as a hidden row, or as many for each slot."""
         shape = {"rows": rows, "dim": self.dim, "slots": self.slots, "is_concatenated": self.is_concatenated}
@@ -114,13 +128,6 @@ class SampledObjective(Objective):
     def max_targets(self) -> int:
         """The largest number of target rows in a step."""
         return 1 + self.settings.negatives
-
-
-def log_softmax(scores: np.ndarray) -> np.ndarray:
-    """The logarithm of the softmax of each row."""
-    shifted = scores - scores.max(axis=1, keepdims=True)
-    logarithms: np.ndarray = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
-    return logarithms
 
 
 @dispatched

@@ -1,6 +1,5 @@
 """Sampled softmax (Bengio and Senecal 2003; Jean et al. 2015): a softmax over the word and random proposals."""
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +12,8 @@ from embeddings.kernels.softmax import softmax_steps, subtract_offsets
 from embeddings.kernels.step_buffers import StepBuffers, apply_objective_steps, count_step, tally_loss
 from embeddings.models.parameters import Arrays
 from embeddings.models.table import Table
-from embeddings.objectives.objective import SampledObjective, log_softmax
+from embeddings.objectives.objective import SampledObjective
+from embeddings.objectives.softmax_probabilities import SoftmaxObjective
 
 
 class Proposals(NamedTuple):
@@ -78,7 +78,7 @@ def gather_candidates(
     return n
 
 
-class SampledSoftmaxObjective(SampledObjective):
+class SampledSoftmaxObjective(SoftmaxObjective, SampledObjective):
     """Softmax over the word and a sample of words."""
 
     @property
@@ -100,7 +100,3 @@ class SampledSoftmaxObjective(SampledObjective):
         log_expected = np.log(-np.expm1(is_missing))
         last_step = np.zeros(len(self.vocabulary) + 1, np.int64)
         return Proposals(arrays["output"], log_expected, last_step, settings.negatives, settings.target_in_sample)
-
-    def log_probabilities(self, hidden: np.ndarray, tables: Mapping[str, np.ndarray], slot: int = 0) -> np.ndarray:
-        """The logarithm of the softmax of the products with all output vectors."""
-        return log_softmax(self.scores(hidden, tables, "output", slot))

@@ -13,7 +13,7 @@ from embeddings.objectives.objective import Objective
 
 NO_WORD = -1  # in `Windows.contexts`, where there is none
 MAX_CONTEXTS = 2**22  # of windows that are handled at a time
-MAX_PROBABILITIES = 2**22  # that are computed at a time
+MAX_HIDDEN = 2**22  # numbers in hidden rows that are handled at a time
 
 
 @dataclass(frozen=True)
@@ -102,13 +102,16 @@ class WordPredictor:
 
     def loss(self, examples: Examples) -> float:
         """The sum of -log P over examples."""
-        loss, size = 0.0, max(MAX_PROBABILITIES // len(self.objective.vocabulary), 1)
+        loss, size = 0.0, max(MAX_HIDDEN // self.hidden_dim, 1)
         order = np.argsort(examples.rows, kind="stable")
         rows, words = examples.rows[order], examples.words[order]
         for start in range(0, examples.count, size):
-            logarithms = self.log_probabilities(examples.hidden(slice(start, start + size)), examples.slot)
             part = slice(*np.searchsorted(rows, [start, start + size]))
-            loss -= float(logarithms[rows[part] - start, words[part]].sum())
+            hidden = examples.hidden(slice(start, start + size)).astype(np.float64)
+            logarithms = self.objective.word_log_probabilities(
+                hidden, self.tables, rows[part] - start, words[part], examples.slot
+            )
+            loss -= float(logarithms.sum())
         return loss
 
 

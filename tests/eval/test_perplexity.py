@@ -90,7 +90,7 @@ def test_the_loss_equals_the_naive_one(kind, text):
     ids=str,
 )
 def test_training_lowers_the_perplexity_of_all_objectives(settings, text, monkeypatch):
-    monkeypatch.setattr("embeddings.training.word_predictor.MAX_PROBABILITIES", 30)  # several blocks
+    monkeypatch.setattr("embeddings.training.word_predictor.MAX_HIDDEN", 30)  # several blocks
     monkeypatch.setattr("embeddings.training.word_predictor.MAX_CONTEXTS", 12)
     text.write_text("\n".join(TEXT[:4]))
     few, many = (em.train("cbow", TEXT, **{**SMALL, "epochs": epochs}, **settings) for epochs in (1, 20))
