@@ -15,7 +15,7 @@ from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import FormatError
 from embeddings.formats.build_vectors import build_vectors
 from embeddings.formats.fasttext_header import LOSSES, MODELS, QUANTISED, SUPERVISED, find_header, read_header
-from embeddings.formats.fasttext_reader import Contents, parse_entries, read_contents
+from embeddings.formats.fasttext_reader import Contents, first_entries, read_contents
 from embeddings.formats.fasttext_writer import write_model, write_vectors
 from embeddings.formats.row_buffer import WordBuffer
 from embeddings.kernels.matrix_rows import DenseRows, Rows
@@ -110,8 +110,7 @@ def dense_matrix(path: Path, rows: Rows) -> np.ndarray:
 def describe(path: Path) -> dict[str, Any]:
     """Metadata from the header and the first words."""
     start = read_head(path)
-    header, words = read_header(path, start), list[bytes]()
-    parse_entries(start[header.size :], header.words, words, [], [])
+    header = read_header(path, start)
     return {
         "model": MODELS[header.model],
         "version": header.version,
@@ -122,7 +121,7 @@ def describe(path: Path) -> dict[str, Any]:
         "ngrams": f"{header.min_n} to {header.max_n}" if header.has_ngrams else None,
         "buckets": header.buckets,
         "loss": LOSSES[header.loss],
-        "first_words": [word.decode("utf-8", "replace") for word in words],
+        "first_words": [word.decode("utf-8", "replace") for word in first_entries(start[header.size :], header.words)],
     }
 
 

@@ -9,15 +9,17 @@ from embeddings.formats.fasttext_header import LOSSES, SUPERVISED, Header
 from embeddings.formats.fasttext_reader import Contents, read_contents
 from embeddings.kernels.feature_slots import Features
 from embeddings.kernels.matrix_rows import DenseRows, QuantisedRows, Rows
-from embeddings.kernels.row_sums import decode_rows
-from embeddings.models.classifier import Classifier, new_features
+from embeddings.models.classifier import SMALL_BYTES, Classifier, index_features
+from embeddings.models.quantisation import decode, decoded_size
 from embeddings.vectors.file_validation import check_error_handler, decode_words
 
 LABEL_PREFIX = np.frombuffer(b"__label__", np.uint8)  # a file does not store the prefix
 MAX_WORD_NGRAMS = 100
-SMALL_BYTES = 1 << 26  # quantised matrices up to this size are decoded, which is faster
 MAX_EXPANSION = 64  # times the size of the codes: the size of a decoded matrix of labels, if it is not small
-SETTINGS = ("dim", "epochs", "min_count", "negatives", "word_ngrams", "buckets", "min_n", "max_n")
+SETTINGS = (  # of the header
+    "dim", "window", "epochs", "min_count", "negatives", "word_ngrams", "buckets", "min_n", "max_n",
+    "learning_rate_updates", "subsample", "tokens",
+)  # fmt: skip
 
 
 def read_classifier(path: Path, *, errors: str = "strict") -> Classifier:
@@ -32,16 +34,18 @@ def read_classifier(path: Path, *, errors: str = "strict") -> Classifier:
     check_supervised(path, header)
     if sum(contents.label_counts.tolist()) >= 1 << 63:
         raise FormatError(f"{path} is broken: the sum of the counts of its labels is too large")
-    inputs, outputs = contents.inputs, contents.outputs
     return Classifier(
-        labels=decode_words(contents.labels, errors, f"{path}, label", 1),
+        labels=decode_words(contents.entries.to_list(header.words), errors, f"{path}, label", 1),
         label_counts=contents.label_counts,
         features=read_features(contents),
-        inputs=decode(inputs) if isinstance(inputs, QuantisedRows) and decoded_size(inputs) <= SMALL_BYTES else inputs,
-        output=decode_output(path, outputs),
+        inputs=contents.inputs,
+        output=decode_output(path, contents.outputs),
         loss=LOSSES[header.loss],
         settings={name: getattr(header, name) for name in SETTINGS},
         name=str(path),
+        word_counts=contents.counts,
+        bucket_rows=contents.bucket_rows if header.pruned_size >= 0 else None,
+        quantised_output=contents.outputs if isinstance(contents.outputs, QuantisedRows) else None,
     )
 
 
@@ -62,15 +66,17 @@ def check_supervised(path: Path, header: Header) -> None:
 def read_features(contents: Contents) -> Features:
     """How the model turns texts into rows."""
     header = contents.header
-    return new_features(
-        [*contents.words, *contents.labels],
-        header.words,
+    return index_features(
+        contents.entries.text,
+        contents.entries.starts,
+        contents.entries.slots,
+        contents.bucket_rows,
+        words=header.words,
         label_prefix=LABEL_PREFIX,
         min_n=max(header.min_n, 0) if header.has_ngrams else 0,
         max_n=header.max_n if header.has_ngrams else 0,
         word_ngrams=max(header.word_ngrams, 1) if header.pruned_size != 0 else 1,
         buckets=header.buckets,
-        bucket_rows=contents.bucket_rows,
     )
 
 
@@ -83,16 +89,3 @@ def decode_output(path: Path, outputs: Rows) -> np.ndarray:
             f"{path}: the parts of its quantised output matrix are too large: {outputs.part_size} columns"
         )
     return decode(outputs).table
-
-
-def decoded_size(matrix: QuantisedRows) -> int:
-    """The size of a decoded matrix in bytes."""
-    return 4 * len(matrix.table) * matrix.dim
-
-
-def decode(matrix: QuantisedRows) -> DenseRows:
-    """A quantised matrix as a dense one."""
-    values = np.zeros((len(matrix.table), matrix.dim), np.float32)
-    decode_rows(matrix, values)
-    values.flags.writeable = False
-    return DenseRows(values)

@@ -1,9 +1,13 @@
 """Reads the parts of a fastText file in order: header, dictionary, pruned buckets, input matrix, output matrix."""
 
 import io
+import re
 import struct
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,34 +15,65 @@ from embeddings.corpora.reading.compressed_files import file_compression, open_d
 from embeddings.errors import FormatError
 from embeddings.formats.fasttext_header import MAX_HEADER_BYTES, QUANTISED, SUPERVISED, Header, read_header
 from embeddings.formats.fasttext_quantised import read_bucket_rows, read_flag, read_quantised
-from embeddings.formats.row_buffer import first_duplicate
 from embeddings.kernels.matrix_rows import DenseRows, Rows
 
 ENTRY = struct.Struct("<qb")  # after a word and a NUL: count, and 0 for a word or 1 for a label
+ENTRY_PATTERN = re.compile(rb"([^\0]*)\0.{9}", re.DOTALL)
 SHAPE = struct.Struct("<2q")
 BLOCK_BYTES = 1 << 20
 MAX_WORD_BYTES = 1 << 20
 MAX_COMPRESSION = 100  # ratio of a compressed model, whose numbers hardly compress
 
 
+class Entries(NamedTuple):
+    """A dictionary: words, then labels.
+
+    text, starts: the bytes of all entries, uint8, and where each begins, int64 (entries + 1,).
+    counts, kinds: int64 and int8 (entries,), how often each occurred, and 0 for a word or 1 for a label.
+    slots: the hash table of all entries; see `Features`.
+    """
+
+    text: np.ndarray
+    starts: np.ndarray
+    counts: np.ndarray
+    kinds: np.ndarray
+    slots: np.ndarray
+
+    def to_list(self, start: int = 0, stop: int | None = None) -> list[bytes]:
+        """The entries from number `start` on, by default all."""
+        starts = self.starts[start:][: None if stop is None else stop - start + 1].tolist()
+        text = self.text[starts[0] : starts[-1]].tobytes()
+        return [text[first - starts[0] : last - starts[0]] for first, last in pairwise(starts)]
+
+
 @dataclass(frozen=True)
 class Contents:
     """The content of a file.
 
-    words, labels: as bytes.
-    counts, label_counts: int64, how often each occurred.
     bucket_rows: int32 (buckets, 2), the buckets that pruning has left and the row of each; empty if none is pruned.
     inputs, outputs: the matrices; those of unsupervised models are dense.
     """
 
     header: Header
-    words: list[bytes]
-    labels: list[bytes]
-    counts: np.ndarray
-    label_counts: np.ndarray
+    entries: Entries
     bucket_rows: np.ndarray
     inputs: Rows
     outputs: Rows
+
+    @cached_property
+    def words(self) -> list[bytes]:
+        """The words."""
+        return self.entries.to_list(0, self.header.words)
+
+    @property
+    def counts(self) -> np.ndarray:
+        """How often each word occurred, int64."""
+        return self.entries.counts[: self.header.words]
+
+    @property
+    def label_counts(self) -> np.ndarray:
+        """How often each label occurred, int64."""
+        return self.entries.counts[self.header.words :]
 
 
 class PartReader:
@@ -78,23 +113,40 @@ class PartReader:
         self.consume(header.size)
         return header
 
-    def entries(self, number: int) -> tuple[list[bytes], list[int], list[int]]:
-        """The words of the dictionary, their counts and kinds; refuses duplicates and words longer than 1 MiB."""
+    def entries(self, number: int) -> Entries:
+        """The dictionary; refuses duplicates and words longer than 1 MiB."""
         self.check_size(number * (1 + ENTRY.size), f"{number} words")
-        words, counts, kinds, seen = list[bytes](), list[int](), list[int](), set[bytes]()
-        while len(words) < number:
+        parts, found = [split_block(b"", 0)], 0
+        while found < number:
             data = self.stream.read(BLOCK_BYTES)
             self.read_ahead += data
             self.check_size(len(self.read_ahead), f"{number} words")
-            end = parse_entries(self.read_ahead, number, words, counts, kinds)
-            self.consume(end)
-            seen.update(words[len(seen) :])
-            if len(seen) < len(words):
-                raise FormatError(f"{self.path}: duplicate word {first_duplicate(words)}")
-            if not end and (not data or len(self.read_ahead) > MAX_WORD_BYTES):
+            parts.append(split_block(self.read_ahead, number - found))
+            self.index(parts[-1].text, parts[-1].lengths)  # so that a repetitive file is not read to its end
+            found += len(parts[-1].counts)
+            self.consume(parts[-1].size)
+            if not parts[-1].size and (not data or len(self.read_ahead) > MAX_WORD_BYTES):
                 why = "is truncated: it ends" if not data else "is broken: it has no end mark"
-                raise FormatError(f"{self.path} {why} within word {len(words) + 1} of {number}")
-        return words, counts, kinds
+                raise FormatError(f"{self.path} {why} within word {found + 1} of {number}")
+        return self.join_entries(parts)
+
+    def join_entries(self, parts: "list[EntryBlock]") -> Entries:
+        """All blocks of the dictionary, with its hash table."""
+        text, lengths, counts, kinds = (np.concatenate(part) for part in list(zip(*parts, strict=True))[:4])
+        starts, slots = self.index(text, lengths)
+        return Entries(text, starts, counts, kinds, slots)
+
+    def index(self, text: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Where each entry begins, and the hash table of entries; refuses duplicates."""
+        from embeddings.kernels.feature_slots import new_slots
+
+        starts = np.zeros(len(lengths) + 1, np.int64)
+        np.cumsum(lengths, out=starts[1:])
+        slots, duplicate = new_slots(text, starts)
+        if duplicate >= 0:
+            word = text[starts[duplicate] : starts[duplicate + 1]].tobytes().decode("utf-8", "replace")
+            raise FormatError(f"{self.path}: duplicate word {word!r}")
+        return starts, slots
 
     def matrix(self, header: Header, what: str, rows: int) -> DenseRows:
         """The next matrix after its flag, float32 (rows, dim), read-only; refuses other shapes."""
@@ -152,19 +204,32 @@ class PartReader:
             raise FormatError(f"{self.path} is broken: bytes follow its last matrix")
 
 
-def parse_entries(data: bytes, number: int, words: list[bytes], counts: list[int], kinds: list[int]) -> int:
-    """Append the complete entries in `data`, up to `number` in total; returns the end of the last one."""
-    start, last = 0, len(data) - 1 - ENTRY.size
-    while len(words) < number:
-        nul = data.find(b"\0", start)
-        if not 0 <= nul <= last:
-            break
-        count, kind = ENTRY.unpack_from(data, nul + 1)
-        words.append(data[start:nul])
-        counts.append(count)
-        kinds.append(kind)
-        start = nul + 1 + ENTRY.size
-    return start
+class EntryBlock(NamedTuple):
+    """Complete entries of the dictionary: text, lengths, counts and kinds, and their size in the file."""
+
+    text: np.ndarray
+    lengths: np.ndarray
+    counts: np.ndarray
+    kinds: np.ndarray
+    size: int
+
+
+def split_block(data: bytes, number: int) -> EntryBlock:
+    """The complete entries at the start of `data`, at most `number`."""
+    from embeddings.kernels.dictionary_entries import split_entries
+
+    size = min(number, len(data) // (1 + ENTRY.size))
+    text, lengths = np.empty(len(data), np.uint8), np.empty(size, np.int64)
+    counts, kinds, ends = np.empty(size, np.int64), np.empty(size, np.int8), np.zeros(3, np.int64)
+    split_entries(np.frombuffer(data, np.uint8), text, lengths, counts, kinds, ends)
+    found, stop, length = ends.tolist()
+    return EntryBlock(text[:length].copy(), lengths[:found], counts[:found], kinds[:found], stop)
+
+
+def first_entries(data: bytes, number: int) -> list[bytes]:
+    """The complete entries at the start of `data`, at most `number`; found without compiled code."""
+    matches = zip(range(number), ENTRY_PATTERN.finditer(data), strict=False)
+    return [match[1] for _, match in matches]
 
 
 def read_contents(path: Path) -> Contents:
@@ -172,14 +237,11 @@ def read_contents(path: Path) -> Contents:
     with open_decompressed(path) as stream:
         parts = PartReader(path, stream)
         header = parts.header()
-        size = header.words
-        words, counts, kinds = parts.entries(header.entries)
-        if kinds != [0] * size + [1] * header.labels or min(counts, default=0) < 0:
-            raise FormatError(f"{path} is broken: its entries must be {size} words, then labels, with counts")
+        entries = parts.entries(header.entries)
+        expected = np.repeat([0, 1], [header.words, header.labels])
+        if not np.array_equal(entries.kinds, expected) or entries.counts.min(initial=0) < 0:
+            raise FormatError(f"{path} is broken: its entries must be {header.words} words, then labels, with counts")
         bucket_rows = read_bucket_rows(parts, header.buckets, header.pruned_size)
         inputs, outputs = parts.matrices(header)
         parts.check_end()
-    all_counts = np.array(counts, np.int64)
-    return Contents(
-        header, words[:size], words[size:], all_counts[:size], all_counts[size:], bucket_rows, inputs, outputs
-    )
+    return Contents(header, entries, bucket_rows, inputs, outputs)

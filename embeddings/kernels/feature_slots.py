@@ -34,13 +34,29 @@ class Features(NamedTuple):
     bucket_slots: np.ndarray
 
 
+def new_slots(text: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, int]:
+    """The hash table of entries, and the number of the first one that occurs twice, or -1."""
+    slots, duplicate = np.full(1 << (2 * len(starts) - 2).bit_length(), -1, np.int32), np.full(1, -1, np.int64)
+    fill_slots(text, starts, slots, duplicate)
+    return slots, int(duplicate[0])
+
+
 @entry_point
-def fill_slots(text: np.ndarray, starts: np.ndarray, slots: np.ndarray) -> None:
-    """Build the hash table of distinct entries; `slots` is filled with -1 and larger than the number of entries."""
+def fill_slots(text: np.ndarray, starts: np.ndarray, slots: np.ndarray, duplicate: np.ndarray) -> None:
+    """Build the hash table of entries; stops at one that occurs twice.
+
+    Arguments:
+        slots: filled with -1, and larger than the number of entries.
+        duplicate: int64 (1,), set to the number of an entry that occurs twice.
+    """
     mask = np.uint64(slots.shape[0] - 1)
     for entry in range(starts.shape[0] - 1):
-        slot = hash_bytes(text, starts[entry], starts[entry + 1]) & mask
+        first, last = starts[entry], starts[entry + 1]
+        slot = hash_bytes(text, first, last) & mask
         while slots[slot] >= 0:
+            if is_entry(text, starts, slots[slot], text, first, last):
+                duplicate[0] = entry
+                return
             slot = (slot + np.uint64(1)) & mask
         slots[slot] = entry
 
@@ -60,15 +76,21 @@ def find_entry(features: Features, text: np.ndarray, first: int, last: int, code
     slot = code & mask
     while features.slots[slot] >= 0:
         entry: int = np.int64(features.slots[slot])  # type: ignore[assignment]
-        start = features.starts[entry]
-        if features.starts[entry + 1] - start == last - first:
-            i = 0
-            while i < last - first and features.text[start + i] == text[first + i]:
-                i += 1
-            if i == last - first:
-                return entry
+        if is_entry(features.text, features.starts, entry, text, first, last):
+            return entry
         slot = (slot + np.uint64(1)) & mask
     return -1
+
+
+@inline
+def is_entry(entries: np.ndarray, starts: np.ndarray, entry: int, text: np.ndarray, first: int, last: int) -> bool:
+    """Whether an entry has these bytes."""
+    start, i = starts[entry], 0
+    if starts[entry + 1] - start != last - first:
+        return False
+    while i < last - first and entries[start + i] == text[first + i]:
+        i += 1
+    return bool(i == last - first)
 
 
 @inline

@@ -9,13 +9,15 @@ import numpy as np
 
 from embeddings.errors import FormatError, SettingError
 from embeddings.indexes.parallel import run_slices
-from embeddings.kernels.feature_slots import Features, fill_bucket_slots, fill_slots
-from embeddings.kernels.matrix_rows import Rows
+from embeddings.kernels.feature_slots import Features, fill_bucket_slots, new_slots
+from embeddings.kernels.matrix_rows import QuantisedRows, Rows
 from embeddings.kernels.text_features import Scratch, new_scratch, sum_features
 from embeddings.models.label_ranking import build_tree, multiply_along_tree, rank_labels, rank_leaves
+from embeddings.models.quantisation import decode, decoded_size
 from embeddings.models.subwords import concatenate_bytes, to_bytes
 
 HIERARCHICAL_SOFTMAX, SOFTMAX = "hierarchical softmax", "softmax"
+SMALL_BYTES = 1 << 26  # quantised matrices up to this size are decoded
 BLOCK_SCORES = 1 << 20  # scores of labels in memory at a time and thread, unless there are more labels
 TABLE_SIZE, TABLE_LIMIT = 512, 8  # of fastText's table of the logistic function
 
@@ -43,6 +45,9 @@ class Classifier:
         loss: "softmax", "hierarchical softmax", "one against all" or "negative sampling".
         settings: the training arguments.
         name: the file, for messages.
+        word_counts: int64 (words,), how often each word occurred in training; None if unknown.
+        bucket_rows: int32 (buckets, 2), the buckets that pruning has left and the row of each; None if none is pruned.
+        quantised_output: the matrix that `output` has been decoded from, if it is quantised.
     """
 
     labels: list[str]
@@ -53,6 +58,9 @@ class Classifier:
     loss: str
     settings: dict[str, Any] = field(default_factory=dict)
     name: str = "the classifier"
+    word_counts: np.ndarray | None = None
+    bucket_rows: np.ndarray | None = None
+    quantised_output: QuantisedRows | None = None
     _unused_scratch: list[Scratch] = field(default_factory=list, init=False)
 
     def predict(
@@ -128,7 +136,7 @@ class Classifier:
         """The means of the texts' rows, float32 (texts, dim), and the numbers of rows, (texts,)."""
         sums = np.zeros((len(starts) - 1, self.output.shape[1]), np.float32)
         counts, scratch = np.empty(len(sums), np.int64), self._take_scratch()
-        sum_features(self.features, self.inputs, np.frombuffer(text, np.uint8), starts, scratch, sums, counts)
+        sum_features(self.features, self._rows, np.frombuffer(text, np.uint8), starts, scratch, sums, counts)
         self._unused_scratch.append(scratch)
         sums *= (1 / np.maximum(counts, 1)).astype(np.float32)[:, None]
         self._check_finite(sums)
@@ -168,6 +176,12 @@ class Classifier:
             return new_scratch(self.features, self.output.shape[1])
 
     @cached_property
+    def _rows(self) -> Rows:
+        """The input matrix; decoded, which is faster, if it is quantised and small."""
+        is_small = isinstance(self.inputs, QuantisedRows) and decoded_size(self.inputs) <= SMALL_BYTES
+        return decode(self.inputs) if is_small else self.inputs  # type: ignore[arg-type]
+
+    @cached_property
     def _children(self) -> np.ndarray:
         """The tree of hierarchical softmax: the children of each inner node, int64 (labels - 1, 2)."""
         labels = len(self.labels)
@@ -179,7 +193,7 @@ class Classifier:
 
     def __getstate__(self) -> dict[str, Any]:
         """The state to pickle, without working memory."""
-        return self.__dict__ | {"_unused_scratch": []}
+        return {name: value for name, value in self.__dict__.items() if name != "_rows"} | {"_unused_scratch": []}
 
     def __repr__(self) -> str:
         return f"<Classifier: {len(self.labels)} labels, {self.output.shape[1]} components>"
@@ -194,11 +208,16 @@ def new_features(entries: Sequence[bytes], words: int, bucket_rows: np.ndarray, 
         settings: other fields.
     """
     text, starts = concatenate_bytes(list(entries))
-    slots = np.full(1 << (2 * len(entries)).bit_length(), -1, np.int32)
-    fill_slots(text, starts, slots)
+    return index_features(text, starts, new_slots(text, starts)[0], bucket_rows, words=words, **settings)
+
+
+def index_features(
+    text: np.ndarray, starts: np.ndarray, slots: np.ndarray, bucket_rows: np.ndarray, **settings: Any
+) -> Features:
+    """The features of a model whose entries are indexed already; arguments as the fields of `Features`."""
     bucket_slots = np.full((1 << (2 * len(bucket_rows)).bit_length() if len(bucket_rows) else 0, 2), -1, np.int32)
     fill_bucket_slots(bucket_rows, bucket_slots)
-    return Features(text=text, starts=starts, slots=slots, words=words, bucket_slots=bucket_slots, **settings)
+    return Features(text=text, starts=starts, slots=slots, bucket_slots=bucket_slots, **settings)
 
 
 def encode_texts(texts: Iterable[str]) -> tuple[bytes, np.ndarray]:

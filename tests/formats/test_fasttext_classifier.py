@@ -10,7 +10,7 @@ from supervised_models import LOSSES, TEXTS, naive_probabilities, naive_rows, su
 
 import embeddings as em
 from embeddings.errors import FormatError, SettingError
-from embeddings.formats import fasttext_bin, fasttext_classifier
+from embeddings.formats import fasttext_bin
 
 KINDS = {
     "dense": {},
@@ -58,7 +58,7 @@ def test_probabilities_equal_those_of_a_naive_classifier(write, kind, loss):
 
 def test_quantised_rows_are_used_without_decoding_if_they_are_many(write, monkeypatch):
     model = supervised_model(quantised=True, pruned=11, dim=5)
-    monkeypatch.setattr(fasttext_classifier, "SMALL_BYTES", 0)
+    monkeypatch.setattr("embeddings.models.classifier.SMALL_BYTES", 0)
     classifier = em.load_classifier(write(model.data))
     expected = [naive_probabilities(model, text) for text in TEXTS]
     np.testing.assert_allclose(classifier.predict_proba(TEXTS), expected, rtol=1e-4, atol=1e-6)
