@@ -79,6 +79,13 @@ def read_classifier(path: Path, *, errors: str = "strict") -> "Classifier":
     return fasttext_classifier.read_classifier(path, errors=errors)
 
 
+def write_classifier(classifier: "Classifier", path: Path) -> None:
+    """Write a classifier as a supervised model, `.bin` or, if it is quantised, `.ftz`."""
+    from embeddings.formats import fasttext_classifier_writer  # imports numba
+
+    fasttext_classifier_writer.write_classifier(classifier, path)
+
+
 def model_settings(contents: Contents) -> dict[str, Any]:
     """The training arguments under the names of the fasttext trainer's settings."""
     header = contents.header
@@ -134,6 +141,7 @@ FORMAT = Format(
     describe=describe,
     has_model=has_model,
     read_classifier=read_classifier,
+    write_classifier=write_classifier,
     read_model=read_model,
     write_model=write_model,
 )

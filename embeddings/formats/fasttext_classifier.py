@@ -73,11 +73,18 @@ def read_features(contents: Contents) -> Features:
         contents.bucket_rows,
         words=header.words,
         label_prefix=LABEL_PREFIX,
-        min_n=max(header.min_n, 0) if header.has_ngrams else 0,
-        max_n=header.max_n if header.has_ngrams else 0,
-        word_ngrams=max(header.word_ngrams, 1) if header.pruned_size != 0 else 1,
-        buckets=header.buckets,
+        **used_ngrams(header),
     )
+
+
+def used_ngrams(header: Header) -> dict[str, int]:
+    """The settings of n-grams that take effect, under the names of fields of `Features`."""
+    return {
+        "min_n": max(header.min_n, 0) if header.has_ngrams else 0,
+        "max_n": header.max_n if header.has_ngrams else 0,
+        "word_ngrams": max(header.word_ngrams, 1) if header.pruned_size != 0 else 1,
+        "buckets": header.buckets,
+    }
 
 
 def decode_output(path: Path, outputs: Rows) -> np.ndarray:

@@ -17,7 +17,8 @@ from embeddings.formats.fasttext_header import MAX_HEADER_BYTES, QUANTISED, SUPE
 from embeddings.formats.fasttext_quantised import read_bucket_rows, read_flag, read_quantised
 from embeddings.kernels.matrix_rows import DenseRows, Rows
 
-ENTRY = struct.Struct("<qb")  # after a word and a NUL: count, and 0 for a word or 1 for a label
+ENTRY = struct.Struct("<qb")  # after a word and a NUL: count and kind
+WORD, LABEL = 0, 1  # kinds
 ENTRY_PATTERN = re.compile(rb"([^\0]*)\0.{9}", re.DOTALL)
 SHAPE = struct.Struct("<2q")
 BLOCK_BYTES = 1 << 20
@@ -238,7 +239,7 @@ def read_contents(path: Path) -> Contents:
         parts = PartReader(path, stream)
         header = parts.header()
         entries = parts.entries(header.entries)
-        expected = np.repeat([0, 1], [header.words, header.labels])
+        expected = np.repeat([WORD, LABEL], [header.words, header.labels])
         if not np.array_equal(entries.kinds, expected) or entries.counts.min(initial=0) < 0:
             raise FormatError(f"{path} is broken: its entries must be {header.words} words, then labels, with counts")
         bucket_rows = read_bucket_rows(parts, header.buckets, header.pruned_size)

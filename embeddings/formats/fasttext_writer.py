@@ -1,6 +1,7 @@
 """Writes a model, or vectors alone, as fastText's own model file."""
 
 import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -8,7 +9,7 @@ import numpy as np
 
 from embeddings.errors import FormatError
 from embeddings.formats.fasttext_header import CBOW, NEGATIVE_SAMPLING, SKIPGRAM, Header
-from embeddings.formats.fasttext_reader import ENTRY, SHAPE
+from embeddings.formats.fasttext_reader import ENTRY, SHAPE, WORD
 from embeddings.models.model import Model
 from embeddings.models.subword_vectors import composer
 from embeddings.support.cosine import row_blocks
@@ -17,7 +18,7 @@ from embeddings.vectors.vectors import Vectors
 
 FORBIDDEN = re.compile("\0")
 INT32_MAX = 2**31 - 1
-ARGUMENTS = ("window", "epochs", "min_count", "negatives")
+ARGUMENTS = ("window", "epochs", "min_count", "negatives", "learning_rate_updates")
 
 
 def write_vectors(vectors: Vectors, path: Path) -> None:
@@ -49,7 +50,8 @@ def write_model(model: Model, path: Path) -> None:
         entries=len(vectors),
         words=len(vectors),
         tokens=model.vocabulary.total,
-        **header_arguments(model),
+        **header_arguments(model.settings),
+        model=CBOW if model.settings.get("architecture", model.name) == "cbow" else SKIPGRAM,
         **subword_sizes,
     )
     write_file(path, header, vectors, inputs, output)
@@ -60,9 +62,8 @@ def has_shape(table: np.ndarray | None, shape: tuple[int, ...]) -> bool:
     return table is not None and table.shape == shape and table.dtype == np.float32
 
 
-def header_arguments(model: Model) -> dict[str, Any]:
+def header_arguments(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings that the header can store."""
-    settings = model.settings
     numbers = ((name, settings.get(name)) for name in ARGUMENTS)
     arguments: dict[str, Any] = {
         name: value for name, value in numbers if type(value) is int and 0 <= value <= INT32_MAX
@@ -70,7 +71,7 @@ def header_arguments(model: Model) -> dict[str, Any]:
     subsample = settings.get("subsample")
     if isinstance(subsample, int | float) and 0 <= subsample <= 1:
         arguments["subsample"] = subsample
-    return arguments | {"model": CBOW if settings.get("architecture", model.name) == "cbow" else SKIPGRAM}
+    return arguments
 
 
 def write_file(
@@ -78,18 +79,29 @@ def write_file(
 ) -> None:
     """Write header, dictionary and both matrices in chunks; if counts are unknown, 1 is written."""
     check_writable(vectors)
-    rows = header.words + header.buckets
-    if rows > INT32_MAX:
-        raise FormatError(f"the fasttext format stores at most {INT32_MAX} words and buckets, got {rows}")
+    check_size(header)
     counts = [1] * len(vectors) if vectors.counts is None else vectors.counts.tolist()
     words = encode_words(vectors, forbidden=FORBIDDEN, format="fasttext")
     if output is None:
         output = np.broadcast_to(np.float32(0), (len(vectors), header.dim))  # zeros that take no memory
     with path.open("wb") as stream:
         stream.write(header.pack())
-        stream.writelines(b"%b\0%b" % (word, ENTRY.pack(count, 0)) for word, count in zip(words, counts, strict=True))
+        write_entries(stream, words, counts, WORD)
         write_matrix(stream, header.dim, inputs)
         write_matrix(stream, header.dim, [output])
+
+
+def check_size(header: Header) -> None:
+    """Refuse more rows than fastText can number."""
+    if (rows := header.words + header.buckets) > INT32_MAX:
+        raise FormatError(f"the fasttext format stores at most {INT32_MAX} words and buckets, got {rows}")
+
+
+def write_entries(stream: BinaryIO, entries: Iterable[bytes], counts: Iterable[int], kind: int) -> None:
+    """Write words or labels with their counts."""
+    stream.writelines(
+        b"%b\0%b" % (entry, ENTRY.pack(count, kind)) for entry, count in zip(entries, counts, strict=True)
+    )
 
 
 def write_matrix(stream: BinaryIO, dim: int, tables: list[np.ndarray]) -> None:

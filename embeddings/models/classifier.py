@@ -1,5 +1,6 @@
 """A text classifier: the mean of the rows of a text's words and n-grams, and scores of labels (Joulin et al. 2017)."""
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,6 +16,7 @@ from embeddings.kernels.text_features import Scratch, new_scratch, sum_features
 from embeddings.models.label_ranking import build_tree, multiply_along_tree, rank_labels, rank_leaves
 from embeddings.models.quantisation import decode, decoded_size
 from embeddings.models.subwords import concatenate_bytes, to_bytes
+from embeddings.vectors import format_dispatch
 
 HIERARCHICAL_SOFTMAX, SOFTMAX = "hierarchical softmax", "softmax"
 SMALL_BYTES = 1 << 26  # quantised matrices up to this size are decoded
@@ -106,6 +108,18 @@ class Classifier:
 
         run_slices(len(result), work, threads)
         return result
+
+    def export(self, path: str | os.PathLike[str], format: str = "fasttext", *, force: bool = False) -> None:
+        """Write a file for other tools: a supervised model of fastText, which is `.ftz` by custom if it is quantised.
+
+        What was read from such a file is written as it was.
+
+        Raises:
+            FormatError: the format cannot store this classifier.
+            SettingError: the format stores no classifiers.
+            OutputError: the path exists and `force` is not set, or it cannot be written.
+        """
+        format_dispatch.write_classifier(self, path, format=format, force=force)
 
     def rank(
         self, text: bytes, starts: np.ndarray, k: int = 1, threshold: float = 0.0, *, threads: int | None = None

@@ -31,7 +31,7 @@ def quantise(matrix: np.ndarray, part_size: int = 2, *, has_norms: bool = False,
     norm_codes = np.empty(0, np.uint8)
     if has_norms:
         lengths = np.linalg.norm(values.astype(np.float64), axis=1)[:, None].astype(np.float32)
-        values = values / np.where(lengths > 0, lengths, 1)
+        values = np.divide(values, np.where(lengths > 0, lengths, np.float32(1)), dtype=np.float32)
         norm_codes, norms = encode_parts(lengths, 1, seed)
         norm_codes = norm_codes[:, 0]
     codes, centroids = encode_parts(values, part_size, seed)

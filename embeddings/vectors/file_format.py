@@ -41,6 +41,7 @@ class Format:
         has_model: `has_model(path)` returns whether a file of this format contains a whole model.
         read_classifier: `read_classifier(path, *, errors)` returns the classifier in a file, for formats that have
             classifiers.
+        write_classifier: `write_classifier(classifier, path)` writes a classifier.
         write_model: `write_model(model, path)` writes a whole model.
     """
 
@@ -57,6 +58,7 @@ class Format:
     has_model: Callable[[Path], bool] = lambda _: False
     read_classifier: Callable[..., "Classifier"] | None = None
     write_model: Callable[["Model", Path], None] | None = None
+    write_classifier: Callable[["Classifier", Path], None] | None = None
 
     def __post_init__(self) -> None:
         if (self.sniff is None) == (self.sniff_folder is None):

@@ -19,6 +19,7 @@ from embeddings.vectors.file_format import Format
 from embeddings.vectors.file_validation import WHITE_SPACE, encode_words
 
 if TYPE_CHECKING:
+    from embeddings.models.classifier import Classifier
     from embeddings.models.model import Model
 
 
@@ -123,6 +124,24 @@ def write_model(
     with replacing_targets(name, targets, force=force) as temporary:
         write_whole(model, temporary[0], **options)
     return targets
+
+
+def write_classifier(
+    classifier: "Classifier", path: str | os.PathLike[str], *, format: str = "fasttext", force: bool = False
+) -> None:
+    """Write a classifier to a file atomically.
+
+    Raises:
+        FormatError: the format cannot store this classifier.
+        SettingError: the format stores no classifiers.
+        RegistryError: the format is unknown.
+        OutputError: the path exists or cannot be written.
+    """
+    write = load_format(format).write_classifier
+    if write is None:
+        raise SettingError(f"the {format} format stores no classifiers; use fasttext")
+    with replacing_targets(format, [Path(path)], force=force) as temporary:
+        write(classifier, temporary[0])
 
 
 def check_export(

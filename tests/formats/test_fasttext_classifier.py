@@ -3,13 +3,14 @@
 import gzip
 import pickle
 import struct
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from supervised_models import LOSSES, TEXTS, naive_probabilities, naive_rows, supervised_model
 
 import embeddings as em
-from embeddings.errors import FormatError, SettingError
+from embeddings.errors import FormatError, OutputError, SettingError
 from embeddings.formats import fasttext_bin
 
 KINDS = {
@@ -54,6 +55,37 @@ def test_probabilities_equal_those_of_a_naive_classifier(write, kind, loss):
         np.testing.assert_allclose(row[: len(numbers)], exact[numbers], atol=tolerance)
         assert sorted(row, reverse=True) == list(row)
         assert exact[sorted(set(range(len(exact))) - set(numbers))].sum() < 1e-4
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_a_classifier_that_was_read_is_written_as_it_was(write, tmp_path, kind):
+    for loss in LOSSES:
+        path = write(supervised_model(loss, **kind).data)
+        em.load_classifier(path).export(tmp_path / "copy.bin", force=True)
+        assert (tmp_path / "copy.bin").read_bytes() == path.read_bytes()
+
+
+def test_classifiers_that_cannot_be_written(write, tmp_path):
+    classifier = em.load_classifier(write(supervised_model().data))
+    with pytest.raises(OutputError, match="exists"):
+        classifier.export(tmp_path / "m.bin")
+    with pytest.raises(SettingError, match="npy"):
+        classifier.export(tmp_path / "c.npy", "npy")
+    pruned = replace(classifier, bucket_rows=np.array([[1, 0]], np.int32))
+    nan = replace(classifier, output=np.full_like(classifier.output, np.nan))
+    for broken, message in ((pruned, "quantize"), (nan, "NaN")):
+        with pytest.raises(FormatError, match=message):
+            broken.export(tmp_path / "c.bin")
+    assert [path.name for path in tmp_path.iterdir()] == ["m.bin"]
+
+
+def test_settings_of_another_trainer_are_stored_where_they_fit(write, tmp_path):
+    settings = {"window": "many", "epochs": 2**40, "negatives": -1, "min_count": 7, "min_n": 4, "subsample": 3}
+    classifier = replace(em.load_classifier(write(supervised_model().data)), settings=settings, word_counts=None)
+    classifier.export(tmp_path / "c.bin")
+    loaded = em.load_classifier(tmp_path / "c.bin")
+    assert (loaded.settings["min_count"], loaded.settings["epochs"]) == (7, 5)
+    assert loaded.predict(TEXTS).labels.tolist() == classifier.predict(TEXTS).labels.tolist()
 
 
 def test_quantised_rows_are_used_without_decoding_if_they_are_many(write, monkeypatch):

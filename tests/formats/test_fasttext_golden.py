@@ -247,11 +247,20 @@ def test_classifiers_predict_as_fasttext_does(fasttext, train, tmp_path, labelle
         "Раскольников 北海道",
     ]
     check_predictions(em.load_classifier(tmp_path / "s.bin"), trained, lines)
+    check_round_trip(tmp_path / "s.bin")
     for cutoff, qout, qnorm in [(0, False, False), (500, True, True)]:
         trained = fasttext.load_model(str(tmp_path / "s.bin"))
         trained.quantize(cutoff=cutoff, qout=qout, qnorm=qnorm)
         trained.save_model(str(tmp_path / "s.ftz"))
         check_predictions(em.load_classifier(tmp_path / "s.ftz"), trained, lines)
+        check_round_trip(tmp_path / "s.ftz")
+
+
+def check_round_trip(path):
+    """A classifier that is read and written gives the same file."""
+    copy = path.with_suffix(".copy")
+    em.load_classifier(path).export(copy, force=True)
+    assert copy.read_bytes() == path.read_bytes()
 
 
 def test_language_identification_equals_fasttexts(fasttext):
