@@ -1,7 +1,7 @@
 """`embeddings export`: vectors in other formats."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,11 +10,14 @@ from embeddings.cli.output import note, print_json, quantity
 from embeddings.cli.output_paths import check_not_input
 from embeddings.corpora.reading.compressed_files import open_decompressed
 from embeddings.errors import FormatError
-from embeddings.models.loading import has_model, load, load_model
+from embeddings.models.loading import has_classifier, has_model, load, load_classifier, load_model
 from embeddings.vectors import format_dispatch
 from embeddings.vectors.file_validation import decode_words
 from embeddings.vectors.precision import rounding_error
 from embeddings.vectors.vectors import Vectors
+
+if TYPE_CHECKING:
+    from embeddings.models.classifier import Classifier
 
 
 @click.command(
@@ -49,8 +52,9 @@ def command(
 
     The extension of OUT selects the format: .bin word2vec-binary, .txt and .vec word2vec-text, .glove glove, .kv
     gensim, .npy npy (words in a .txt of the same name), .parquet parquet, .arrow and .feather arrow, .safetensors
-    safetensors; packages can add formats. --format fasttext writes a whole model as .bin for fastText and gensim;
-    huggingface, sentence-transformers, spacy and projector (TensorBoard) write folders.
+    safetensors; packages can add formats. --format fasttext writes a whole model as .bin for fastText and gensim, and
+    a classifier as .bin or, if it is quantised, .ftz for fastText; huggingface, sentence-transformers, spacy and
+    projector (TensorBoard) write folders.
     """
     options: dict[str, Any] = {
         name: value for name, value in {"dtype": dtype, "language": language}.items() if value is not None
@@ -60,8 +64,12 @@ def command(
     targets = format_dispatch.output_files(out, **choice, options=options)
     check_not_input(targets, [("the input", Path(vectors))], replaceable=["the input"])
     name = format or format_dispatch.format_for_path(out)
+    is_whole = words is None and table == "vectors"
+    if is_whole and format_dispatch.load_format(name).write_classifier is not None and has_classifier(vectors):
+        export_classifier(load_classifier(vectors, errors=read_options["errors"]), out, name, force, as_json)
+        return
     takes_models = format_dispatch.load_format(name).write_model is not None
-    if words is None and table == "vectors" and takes_models and has_model(vectors):
+    if is_whole and takes_models and has_model(vectors):
         model = load_model(vectors, **read_options)
         exported = model.vectors
         files = format_dispatch.write_model(model, out, **choice, force=force, **options)
@@ -79,6 +87,16 @@ def command(
     note(f"exported {quantity(len(exported), 'vector')} of dimension {exported.dim} to {' and '.join(map(str, files))}")
     if rounding is not None:
         note(f"{dtype} rounding: maximum error {rounding.max_error:.3g}, minimum cosine {rounding.min_cosine:.6f}")
+
+
+def export_classifier(classifier: "Classifier", out: str, format: str, force: bool, as_json: bool) -> None:
+    """Write a classifier, and report it."""
+    classifier.export(out, format, force=force)
+    labels = len(classifier.labels)
+    if as_json:
+        print_json({"files": [out], "format": format, "labels": labels, "words": classifier.features.words})
+    else:
+        note(f"exported a classifier of {quantity(labels, 'label')} to {out}")
 
 
 def select_words(vectors: Vectors, words: str) -> Vectors:

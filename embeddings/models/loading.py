@@ -2,14 +2,17 @@
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from embeddings import registry
 from embeddings.corpora.reading.compressed_files import read_head
-from embeddings.errors import FormatError, SettingError
+from embeddings.errors import FormatError, RegistryError, SettingError
+from embeddings.models.capabilities import capabilities_of
 from embeddings.models.document_vectors import DOCUMENTS, ConcatenatedModels, concatenate
 from embeddings.models.model import Model
-from embeddings.models.model_files import MODEL_JSON, VECTORS
+from embeddings.models.model_files import MODEL_JSON, VECTORS, read_model_json
 from embeddings.vectors import format_dispatch
 from embeddings.vectors.file_format import Format
 from embeddings.vectors.vectors import Vectors
@@ -100,6 +103,17 @@ def load_concatenated(paths: Iterable[str | os.PathLike[str]]) -> ConcatenatedMo
 def has_model(path: str | os.PathLike[str]) -> bool:
     """Whether a path holds a whole model."""
     return is_model_folder(path) or detect_format(path).has_model(Path(path))
+
+
+def has_classifier(path: str | os.PathLike[str]) -> bool:
+    """Whether a path holds a text classifier: a file, or a saved model of a trainer whose models predict labels."""
+    if is_model_folder(path):
+        name = read_model_json(Path(path))["model"]
+        with suppress(RegistryError):  # the trainer is not installed
+            return capabilities_of(registry.load("trainer", name)).predictor is not None
+        return False
+    format = detect_format(path)
+    return format.read_classifier is not None and not format.has_model(Path(path))
 
 
 def is_model_folder(path: str | os.PathLike[str]) -> bool:

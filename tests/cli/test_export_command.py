@@ -7,6 +7,7 @@ import pytest
 from commands import expect, refused
 from gensim.models import KeyedVectors
 from subword_models import fasttext_model
+from supervised_models import supervised_model
 
 import embeddings as em
 from embeddings.cli.export import read_words
@@ -52,6 +53,19 @@ def test_gensim_reads_exports(tmp_path, vectors, name):
         loaded = KeyedVectors.load_word2vec_format(str(tmp_path / name), binary=name == "v.bin")
     assert loaded.index_to_key == WORDS[:3]
     np.testing.assert_allclose(loaded.vectors, vectors.matrix[:3], rtol=1e-5)
+
+
+def test_classifiers_are_written_for_fasttext(tmp_path):
+    (tmp_path / "m.ftz").write_bytes(supervised_model(quantised=True, pruned=11).data)
+    result = expect("export", tmp_path / "m.ftz", tmp_path / "c.ftz", "--format", "fasttext", "--json")
+    assert json.loads(result.stdout) | {"files": None} == {
+        "files": None, "format": "fasttext", "labels": 5, "words": 9,
+    }  # fmt: skip
+    assert (tmp_path / "c.ftz").read_bytes() == (tmp_path / "m.ftz").read_bytes()
+    assert "exists" in refused("export", tmp_path / "m.ftz", tmp_path / "c.ftz", "--format", "fasttext", code=1)
+    (tmp_path / "m.bin").write_bytes(supervised_model().data)
+    expect("export", tmp_path / "m.bin", tmp_path / "words.npy")
+    assert len(em.load(tmp_path / "words.npy")) == 9
 
 
 def test_json(tmp_path, model):
