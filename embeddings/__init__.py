@@ -67,7 +67,7 @@ MODULES = {
         "corpora.phrases": "PhraseList Phrases",
         "corpora.vocabulary": "Vocabulary",
         "errors": "EmbeddingsError",
-        "eval": "compare evaluate",
+        "eval": "compare evaluate evaluate_classifier",
         "eval.early_stopping": "EarlyStopping",
         "indexes": "build_index load_index",
         "models.classifier": "Classifier",

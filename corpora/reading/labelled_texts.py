@@ -44,6 +44,15 @@ class LabelledTexts:
         """Where a text of this batch stands, such as "train.txt, line 7"."""
         return f"{self.source}, {self.unit} {self.first + text + 1}"
 
+    def part(self, first: int, stop: int) -> "LabelledTexts":
+        """The texts with these numbers in this batch."""
+        label_starts = self.label_starts[first : stop + 1]
+        labels = self.labels[label_starts[0] : label_starts[-1]]
+        return LabelledTexts(
+            self.data, self.starts[first : stop + 1], labels, label_starts - label_starts[0], self.source, self.unit,
+            self.first + first,
+        )  # fmt: skip
+
     def labels_of(self, text: int) -> list[str]:
         """The labels of a text of this batch."""
         return self.labels[self.label_starts[text] : self.label_starts[text + 1]]

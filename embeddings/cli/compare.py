@@ -8,7 +8,8 @@ import click
 
 from embeddings.cli import evaluation_options
 from embeddings.cli.command_classes import SectionedCommand
-from embeddings.cli.evaluate import Evaluation, labels, loader
+from embeddings.cli.evaluate import Evaluation, loader
+from embeddings.cli.evaluation_rows import labels
 from embeddings.cli.options import JSON
 from embeddings.cli.output import note, print_rows
 from embeddings.cli.vector_input import check_paths

@@ -8,12 +8,13 @@ from typing import Any, cast
 
 import click
 
-from embeddings.cli import evaluation_options
+from embeddings.cli import evaluation_options, label_evaluation
 from embeddings.cli.command_classes import SectionedCommand
+from embeddings.cli.evaluation_rows import row
 from embeddings.cli.options import FORCE, JSON, option
 from embeddings.cli.output import note, print_rows
 from embeddings.cli.vector_input import check_paths
-from embeddings.eval import Result, Suite
+from embeddings.eval import Suite
 from embeddings.eval.measures.document_classification import Evaluable
 from embeddings.eval.statistics.item_scores import ItemScores
 from embeddings.models.loading import load_concatenated, load_model_or_vectors
@@ -21,17 +22,16 @@ from embeddings.models.model import Model
 from embeddings.support.files import check_file
 from embeddings.vectors.vectors import Vectors
 
-COLUMNS = ("vectors", "set", "section", "words", "measure", "method", "value", "low", "high", "covered", "total")
-
 
 @click.command(
     "evaluate",
     cls=SectionedCommand,
-    sections=evaluation_options.SECTIONS,
+    sections={**evaluation_options.SECTIONS, "Classifiers": label_evaluation.SECTION},
     other="Output and input",
     params=[
         click.Argument(["vectors"], nargs=-1, required=True),
         *evaluation_options.options(),
+        *label_evaluation.options(),
         JSON,
         option("--report", "Also write an HTML page: tables, plots, paired tests, neighbours, maps.", "FILE"),
         option("--show-neighbours-of", "A word to show in the report.", "WORD", multiple=True),
@@ -42,13 +42,23 @@ def command(
     vectors: tuple[str, ...], sections: bool, concat_with: tuple[str, ...], report: str | None,
     show_neighbours_of: tuple[str, ...], force: bool, as_json: bool, allow_pickle: bool, errors: str, **options: Any,
 ) -> None:  # fmt: skip
-    """Score one or more VECTORS on test sets.
+    """Score one or more VECTORS on test sets, or classifiers on labelled texts.
 
     The default sets are wordsim353, simlex999 and google-analogies. `covered` of `total` items have vectors;
     analogies are answered among all words and among the 30,000 most frequent. `low` to `high` is a 95 % confidence
     interval: bootstrap, or Wilson's for proportions. With --json, `protocol` says how unknown words, ties and
     duplicates are treated.
+
+    With --labels, VECTORS are classifiers: precision, recall and F1 of the K most probable labels, calibration error,
+    and the most frequent confusions of labels; --json has the confusion matrix. `covered` texts have a known word.
     """
+    if label_evaluation.check_options(click.get_current_context().params):
+        label_options = {name: options[name] for name in (*label_evaluation.SECTION, *label_evaluation.SHARED)}
+        label_evaluation.evaluate_classifiers(
+            vectors, sections=sections, as_json=as_json, errors=errors, **label_options
+        )
+        return
+    options = {name: value for name, value in options.items() if name not in label_evaluation.SECTION}
     if concat_with and report is not None:
         raise click.UsageError("--report requires word vectors and cannot be combined with --concat-with")
     if report is None and (show_neighbours_of or force):
@@ -106,16 +116,3 @@ class Evaluation:
                     note(message)
                 yield scores
             self.vectors += [vectors] if self.keep_vectors else []
-
-
-def row(result: Result, with_composed: bool) -> dict[str, Any]:
-    """A result as a row of the table."""
-    values = {**asdict(result), **labels(result)}
-    if result.reason is not None:
-        values["value"] = f"none: {result.reason}"
-    return {name: values[name] for name in (*COLUMNS, *["composed"] * with_composed)}
-
-
-def labels(result: Any) -> dict[str, str]:
-    """The section and the vocabulary limit of a result or comparison, as shown in tables."""
-    return {"section": result.section or "all", "words": f"first {result.restrict}" if result.restrict else "all"}

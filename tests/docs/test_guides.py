@@ -96,6 +96,8 @@ def data(tmp_path_factory):
     ]
     for name, part in (("reviews", rows), ("train", rows[:60]), ("test", rows[60:]), ("new", rows[:5])):
         (folder / f"{name}.csv").write_text("\n".join(["id,label,text", *part]) + "\n", encoding="utf-8")
+        lines_with_labels = ("__label__{1} {2}\n".format(*row.split(",")) for row in part)
+        (folder / f"{name}.txt").write_text("".join(lines_with_labels), encoding="utf-8")
     (folder / "classifier.ftz").write_bytes(supervised_model(quantised=True, pruned=11).data)
     chinese = "我喜欢音乐。北京的音乐大学很好。北京大学也很好。他在北京学习音乐和物理。物理大学在南京。"
     (folder / "zh.txt").write_text("\n".join([chinese] * 60) + "\n", encoding="utf-8")

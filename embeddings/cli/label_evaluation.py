@@ -1,0 +1,117 @@
+"""`embeddings evaluate --labels`: scores of classifiers on labelled texts."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from embeddings.cli.evaluation_rows import row
+from embeddings.cli.options import THREADS, is_given, option
+from embeddings.cli.output import note, print_json, print_rows, quantity
+from embeddings.cli.progress_bar import Bar
+from embeddings.models.loading import load_classifier
+from embeddings.settings import flag
+
+if TYPE_CHECKING:
+    from embeddings.eval.measures.label_scores import LabelScores
+
+SECTION = ("labels", "k", "threshold", "label_prefix", "label_separator", "threads")
+SHARED = ("text_column", "label_column")  # with --documents
+ALLOWED = (*SECTION, *SHARED, "vectors", "sections", "as_json", "errors")
+N_CONFUSIONS = 10  # rows of the table
+
+
+def options() -> list[click.Parameter]:
+    """The options that only classifiers have."""
+    return [
+        option(
+            "--labels",
+            "Score classifiers on labelled texts: lines with labels as for fastText, or a table.",
+            "FILE",
+            multiple=True,
+        ),
+        option("-k --top k", "Number of labels to predict per text; -1 for all.", -1, default=1),
+        option("--threshold", "Predict only labels with this probability.", type=click.FloatRange(0, 1), default=0.0),
+        option("--label-prefix", "What begins a label in lines of text.", "TEXT", default="__label__"),
+        option("--label-separator", "What separates several labels in a cell of a table.", "TEXT"),
+        THREADS,
+    ]
+
+
+def check_options(options: dict[str, Any]) -> bool:
+    """Whether classifiers are to be evaluated; refuses options that do not go together."""
+    names = [name for name in options if is_given(name)]
+    if "labels" not in names:
+        others = [name for name in names if name in SECTION]
+        if others:
+            raise click.UsageError(f"{option_name(others[0])} requires --labels")
+        return False
+    others = [name for name in names if name not in ALLOWED]
+    if others:
+        raise click.UsageError(f"--labels cannot be combined with {option_name(others[0])}")
+    return True
+
+
+def option_name(name: str) -> str:
+    """An option as it is typed."""
+    return {"k": "-k"}.get(name, flag(name))
+
+
+def evaluate_classifiers(
+    models: Sequence[str], labels: Sequence[str], *, sections: bool, as_json: bool, errors: str, **settings: Any
+) -> None:
+    """Print the scores of each model on each file."""
+    entries: list[dict[str, Any]] = []
+    with Bar(False, "predicting") as bar:
+        rows = score_rows(models, labels, bar, sections=sections, entries=entries, errors=errors, **settings)
+        if not as_json:
+            print_rows(rows)
+            return
+        try:
+            for _ in rows:
+                pass
+        finally:
+            if entries:
+                print_json(entries)
+
+
+def score_rows(
+    models: Sequence[str], labels: Sequence[str], bar: Bar, *, sections: bool, entries: list[dict[str, Any]],
+    errors: str, **settings: Any,
+) -> Iterator[dict[str, Any]]:  # fmt: skip
+    """Yield the rows of the table; append what --json prints to `entries`."""
+    from embeddings.eval.classifier_evaluation import evaluate_classifier
+
+    def report(done: int, total: int | None) -> None:
+        bar.update(done, total, f"{done / 1e6:,.0f} MB")
+
+    for model in models:
+        classifier = load_classifier(model, errors=errors)
+        for file in labels:
+            scores = evaluate_classifier(
+                classifier, file, name=model, report=report, encoding_errors=errors, **settings
+            )
+            if scores.predictions.unlabelled:
+                note(f"{file}: {quantity(scores.predictions.unlabelled, 'text')} without labels left out")
+            results = scores.results()
+            entries += [*map(asdict, results), confusion_matrix(scores)]
+            yield from (row(result, False) for result in results if sections or not result.is_detail)
+            yield from confusion_rows(scores)
+
+
+def confusion_rows(scores: "LabelScores") -> Iterator[dict[str, Any]]:
+    """The most frequent confusions, as shares of the texts with a label."""
+    from embeddings.eval.measures.label_scores import CONFUSION
+
+    _, actual, _ = scores.label_counts(scores.predictions)
+    texts = dict(zip(scores.predictions.names, actual.tolist(), strict=True))
+    for label, predicted, count in scores.confusions[:N_CONFUSIONS]:
+        section = f"{label} -> {'no label' if predicted is None else predicted}"
+        yield row(scores.share_result(CONFUSION, section, count, texts[label]), False)
+
+
+def confusion_matrix(scores: "LabelScores") -> dict[str, Any]:
+    """The numbers of texts by label and predicted label, without zeros."""
+    counts = [confusion._asdict() for confusion in scores.confusion_matrix]
+    return {"set": scores.set, "vectors": scores.classifier, "measure": "confusion matrix", "counts": counts}

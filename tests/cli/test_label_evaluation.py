@@ -1,0 +1,73 @@
+"""`embeddings evaluate --labels`."""
+
+import json
+
+import pytest
+from commands import expect, refused, run, table
+from supervised_models import supervised_model
+
+LINES = ["__label__a the where", "naïve a a __label__é", "__label__c __label__d 北海道", "the"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.ftz").write_bytes(supervised_model(quantised=True, pruned=11).data)
+    (tmp_path / "t.txt").write_text("\n".join(LINES) + "\n")
+    rows = [("the where", ["a"]), ("naïve a a", ["é"]), ("北海道", ["c", "d"]), ("the", [])]
+    (tmp_path / "t.jsonl").write_text(
+        "".join(json.dumps({"text": text, "label": names}) + "\n" for text, names in rows)
+    )
+    (tmp_path / "t.tsv").write_text("words\ttopics\n" + "".join(f"{text}\t{'|'.join(n)}\n" for text, n in rows))
+    return tmp_path
+
+
+def test_table():
+    result = expect("evaluate", "m.ftz", "m.ftz", "--labels", "t.txt", "-k", 2)
+    rows = table(result.stdout)
+    assert "t.txt: 1 text without labels" in result.stderr
+    measures = ["precision@2", "recall@2", "f1@2", "macro-f1@2", "precision@2", "calibration error"]
+    assert [row["measure"] for row in rows if row["measure"] != "confusion"] == measures * 2
+    assert {row["section"] for row in rows if row["measure"] != "confusion"} == {"all"}
+    assert {row["total"] for row in rows if row["section"] == "all"} == {"3"}
+    rows = table(expect("evaluate", "m.ftz", "--labels", "t.txt", "--sections").stdout)
+    assert {"a", "é", "c", "d"} <= {row["section"] for row in rows}
+
+
+def test_tables_give_the_same_scores():
+    def scores(*args):
+        entries = json.loads(expect("evaluate", "m.ftz", "--labels", *args, "--json").stdout)
+        return [{name: value for name, value in entry.items() if name != "set"} for entry in entries]
+
+    expected = scores("t.txt")
+    assert expected[-1]["measure"] == "confusion matrix"
+    assert scores("t.jsonl") == expected
+    columns = ["--text-column", "words", "--label-column", "topics", "--label-separator", "|"]
+    assert scores("t.tsv", *columns) == expected
+    assert scores("t.txt", "--threads", 1) == expected
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--labels", "t.txt", "--stats"], "--labels cannot be combined with --stats"),
+        (["--labels", "t.txt", "--report", "r.html"], "--labels cannot be combined with --report"),
+        (["-k", 2], "-k requires --labels"),
+        (["--threshold", 0.2, "--stats"], "--threshold requires --labels"),
+        (["--labels", "t.tsv"], "label"),
+        (["--labels", "t.txt", "--label-prefix", "#"], "t.txt has no labels"),
+        (["--labels", "missing.txt"], "missing.txt"),
+        (["--labels", "t.txt", "-k", 0], "k must be at least 1"),
+    ],
+)
+def test_errors(args, message):
+    result = run("evaluate", "m.ftz", *args)
+    assert result.exit_code in (1, 2)
+    assert result.stdout == ""
+    (line,) = result.stderr.splitlines()
+    assert message in line
+
+
+def test_vectors_are_not_classifiers(folder):
+    (folder / "v.txt").write_text("2 2\na 1 2\nb 1 3\n")
+    assert "not a classifier" in refused("evaluate", "v.txt", "--labels", "t.txt", code=2)
