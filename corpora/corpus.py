@@ -15,6 +15,7 @@ from embeddings.corpora.reading.text_rows import ColumnSelection
 from embeddings.corpora.remapping import remap
 from embeddings.corpora.tokenizers import BUILT_IN, CharClassTokenizer, Tokenizer, resolve_tokenizer
 from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.corpora.word_form import WordForm
 from embeddings.errors import CorpusError, SettingError
 from embeddings.settings import check_value
 from embeddings.support.logs import log
@@ -59,7 +60,7 @@ class Corpus:
         vocabulary: train exactly these words with these counts, whatever `min_count` and `max_vocab` are: a
             `Vocabulary`, or the path of an Arrow file, a saved model, or a text file of lines `word count`.
         phrases: phrases that become tokens: `Phrases` to detect them, "auto" to detect them with default settings, a
-            `PhraseList`, or the path of a phrase list. Listed phrases are lower-cased like the text.
+            `PhraseList`, or the path of a phrase list. Listed phrases are converted like the text.
         joiner: the string between the words of a phrase.
         phrase_mode: "replace" replaces the words by the phrase; "alternate" keeps the words in every second occurrence.
 
@@ -96,7 +97,7 @@ class Corpus:
         self.sources = [item for source in sources for item in resolve_source(source)]
         self.paths = [Path(source) for source in sources if isinstance(source, str | os.PathLike)]
         self.vocabulary = load_vocabulary(vocabulary)
-        self.phrase_config = load_phrase_config(phrases, joiner, phrase_mode, self.case)
+        self.phrase_config = load_phrase_config(phrases, joiner, phrase_mode, WordForm(self.text_settings))
         self._previous: Callable[[], EncodedCorpus | None] = lambda: None  # the last result; a cached one if it is used
         self._previous_name: str | None = None
 
@@ -204,13 +205,13 @@ def load_vocabulary(vocabulary: Vocabulary | str | os.PathLike[str] | None) -> V
 
 
 def load_phrase_config(
-    phrases: "PhraseSource | str | os.PathLike[str] | None", joiner: str, mode: str, case: str
+    phrases: "PhraseSource | str | os.PathLike[str] | None", joiner: str, mode: str, form: WordForm
 ) -> "PhraseConfig | None":
     """Return which phrases become tokens, and how; None without phrases."""
     if phrases is not None:
         from embeddings.corpora.phrases.phrase_config import phrase_config
 
-        return phrase_config(phrases, joiner, mode, case)
+        return phrase_config(phrases, joiner, mode, form)
     if (joiner, mode) != ("_", "replace"):
         raise SettingError("joiner and phrase_mode require phrases")
     return None

@@ -131,7 +131,8 @@ class Suite:
     def iter_word_scores(self, source: "Vectors | Model", name: str) -> Iterator[ItemScores]:
         """The scores of vectors of words and phrases."""
         vectors = source if isinstance(source, Vectors) else source.vectors
-        folding = CaseFolding(vectors.words if self.pairs or self.questions or self.categories else ())
+        needs_words = self.pairs or self.questions or self.categories
+        folding = CaseFolding(vectors.words if needs_words else (), vectors.word_form)
         for pairs in self.pairs:
             yield from score_similarity(vectors, pairs, folding, name=name, compose=self.compose)
         for questions in self.questions:

@@ -10,7 +10,7 @@ from embeddings.corpora.phrases.join import Mode, join_phrases
 from embeddings.corpora.phrases.phrase import PhraseSource as PhraseSource
 from embeddings.corpora.phrases.phrase import check_joiner
 from embeddings.corpora.phrases.phrase_list import PhraseList, read_phrases
-from embeddings.corpora.tokenizers import lower_case
+from embeddings.corpora.word_form import WordForm
 from embeddings.errors import SettingError
 from embeddings.settings import check_value
 
@@ -35,16 +35,21 @@ class PhraseConfig:
         join_phrases(encoded, list(self.source.find(encoded)), folder, joiner=self.joiner, mode=self.mode)
 
 
-def phrase_config(phrases: PhraseSource | str | os.PathLike[str], joiner: str, mode: str, case: str) -> PhraseConfig:
-    """Return the configuration for detection settings, a list, a file, or "auto" unless a file has that name."""
+def phrase_config(
+    phrases: PhraseSource | str | os.PathLike[str], joiner: str, mode: str, form: WordForm
+) -> PhraseConfig:
+    """Return the configuration for detection settings, a list, a file, or "auto" unless a file has that name.
+
+    Words of a list are converted to their `form` in the text.
+    """
     check_joiner(joiner)
     check_value("phrase_mode", mode, Mode, {})
     source: object = phrases
     if isinstance(phrases, str | os.PathLike):
         is_auto = str(phrases) == AUTO and not Path(phrases).exists()
         source = Phrases() if is_auto else read_phrases(phrases, joiner=joiner)
-    if isinstance(source, PhraseList) and case == "lower":
-        source = source.map_words(lower_case)
+    if isinstance(source, PhraseList):
+        source = source.map_words(form)
     if not isinstance(source, Phrases | PhraseList):
         raise SettingError(f"phrases must be Phrases, a PhraseList, a file or {AUTO!r}, got {phrases!r}")
     return PhraseConfig(source, joiner, mode)

@@ -6,7 +6,7 @@ import click
 
 from embeddings.cli.options import JSON, SEARCH, VECTOR_INPUT, option
 from embeddings.cli.output import print_rows
-from embeddings.cli.vector_input import report_composed
+from embeddings.cli.vector_input import report_lookups
 from embeddings.models.loading import load
 
 
@@ -27,5 +27,5 @@ def command(
     """Print the words that are to C as B is to A, such as: man king woman."""
     source = load(vectors, **read_options)
     answers = source.analogy(a, b, c, method=method, top=top, restrict=restrict)
-    report_composed(source, (a, b, c))
+    report_lookups(source, (a, b, c))
     print_rows([{"word": word, "score": score} for word, score in answers], as_json)

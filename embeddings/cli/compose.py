@@ -6,6 +6,7 @@ import click
 
 from embeddings.cli.options import JSON, SEARCH, VECTOR_INPUT, option
 from embeddings.cli.output import print_json, print_rows
+from embeddings.cli.vector_input import report_lookups
 from embeddings.models.loading import load_model_or_vectors
 from embeddings.plugins.tensor_indexing.composer import Composer
 
@@ -36,6 +37,7 @@ def command(
     or multiplied. FIRST and SECOND are not among the results.
     """
     composer = Composer.of(load_model_or_vectors(model, **read_options))
+    report_lookups(composer.vectors, (first, second))
     if vector:
         values = composer.compose(first, second, type=type, function=function).tolist()
         print_json(values) if as_json else click.echo("\t".join(f"{value:.9g}" for value in values))

@@ -6,7 +6,7 @@ import click
 
 from embeddings.cli.options import ALLOW_FAISS, JSON, SEARCH, VECTOR_INPUT, option
 from embeddings.cli.output import print_rows
-from embeddings.cli.vector_input import report_composed
+from embeddings.cli.vector_input import report_lookups
 from embeddings.indexes.index_spec import as_index
 from embeddings.models.loading import load
 
@@ -42,7 +42,7 @@ def command(
     source = load(vectors, table="documents" if documents else "vectors", **read_options)
     searched = None if index is None else as_index(index, source, allow_faiss=allow_faiss)
     neighbours = source.most_similar_many(list(words), top=top, restrict=restrict, index=searched)
-    report_composed(source, words)
+    report_lookups(source, words)
     rows = [
         {"word": word, "neighbour": neighbour, "cosine": cosine}
         for word, nearest in zip(words, neighbours, strict=True)

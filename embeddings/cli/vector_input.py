@@ -13,9 +13,13 @@ def check_paths(paths: Iterable[str]) -> None:
         has_model(path)
 
 
-def report_composed(vectors: Vectors, words: Iterable[str]) -> None:
-    """Report which words have a composed vector, because they are not in the vocabulary."""
-    unknown = [word for word in dict.fromkeys(words) if word not in vectors]
+def report_lookups(vectors: Vectors, words: Iterable[str]) -> None:
+    """Report which words were looked up in another spelling, and which have a composed vector."""
+    rows = {word: vectors.find(word) for word in words}
+    forms = {word: vectors.words[row] for word, row in rows.items() if row is not None}
+    if others := [f"{form!r} for {word!r}" for word, form in forms.items() if form != word]:
+        note(f"used the spelling of the model's text: {', '.join(others)}")
+    unknown = [word for word, row in rows.items() if row is None]
     if vectors.compose is not None and unknown:
         named = [f"{word} (known: {word.lower()!r})" if word.lower() in vectors else word for word in unknown]
         note(f"composed vectors for words not in the vocabulary: {', '.join(named)}")

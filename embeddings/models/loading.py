@@ -151,4 +151,4 @@ def table_vectors(model: Model, table: str, path: str | os.PathLike[str]) -> Vec
     if matrix.ndim != 2 or len(matrix) != len(words) or matrix.dtype.kind != "f":
         problem = f"it is {matrix.dtype} {matrix.shape}, not one vector for each of {len(words)} words"
         raise SettingError(f"cannot load the table {table!r} of {path} as vectors: {problem}")
-    return Vectors(words, matrix, counts=model.vectors.counts)
+    return Vectors(words, matrix, counts=model.vectors.counts, word_form=model.vectors.word_form)

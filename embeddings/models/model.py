@@ -14,6 +14,7 @@ import numpy as np
 
 from embeddings import registry
 from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.corpora.word_form import WordForm
 from embeddings.errors import FormatError, SettingError
 from embeddings.models.capabilities import capabilities_of
 from embeddings.models.document_vectors import (
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from embeddings.models.classifier import Classifier
 
 PACKAGES = ("embeddings-toolkit", "numpy", "numba", "pyarrow")
+N_FREQUENT = 10_000  # words that show whether the words of a model were converted
 
 
 class Model(InteropMixin):
@@ -72,7 +74,7 @@ class Model(InteropMixin):
         SettingError: words and vocabulary differ, or a table is called "vectors".
     """
 
-    CACHED_ATTRIBUTES = ("_compose", "_infer", "classifier", "documents")
+    CACHED_ATTRIBUTES = ("_compose", "_text_form", "_infer", "classifier", "documents")
 
     def __init__(
         self,
@@ -102,6 +104,8 @@ class Model(InteropMixin):
             raise SettingError(f"a table must not be called {VECTORS!r}, which is the table of word vectors")
         if vectors.word_list is not vocabulary.word_list and list(vectors.words) != list(vocabulary.words):
             raise SettingError(f"vectors and vocabulary have different words: {len(vectors)} and {len(vocabulary)}")
+        if vectors.word_form is None:
+            vectors.word_form = WordForm.recorded(self.record.get("text"))
         if composer is not None:
             vectors.compose = self.compose
 
@@ -122,12 +126,19 @@ class Model(InteropMixin):
         if second is None and not choice:
             if isinstance(texts, str | bytes):
                 raise SettingError(f"compose takes a list of texts, such as [{texts!r}], got {texts!r}")
-            return self._compose(texts)
+            return self._compose([self._text_form(text) if isinstance(text, str) else text for text in texts])
         compose_phrase: Callable[..., np.ndarray] | None = getattr(self._compose, "compose", None)
         if compose_phrase is None or second is None:
             expected = "a list of texts" + " or two words" * (compose_phrase is not None)
             raise SettingError(f"compose of {self.name} models takes {expected}")
         return compose_phrase(texts, second, **choice)
+
+    @cached_property
+    def _text_form(self) -> Callable[[str], str]:
+        """Converts texts as the training text was; `str` if the model's words were not converted: tokens are not."""
+        form = WordForm.recorded(self.record.get("text"))
+        frequent = self.vectors.word_list.first(N_FREQUENT)
+        return str if form is None or any(form.of_text(word) != word for word in frequent) else form.of_text
 
     @cached_property
     def _compose(self) -> Compose:

@@ -40,6 +40,13 @@ class WordList:
         words: list[str] = self.column.to_pylist()
         return words
 
+    def first(self, number: int) -> list[str]:
+        """Return the first `number` words."""
+        if self.column is None or "words" in vars(self):
+            return self.words[:number]
+        words: list[str] = self.column[:number].to_pylist()
+        return words
+
     @cached_property
     def rows(self) -> dict[str, int]:
         """The row of each word."""

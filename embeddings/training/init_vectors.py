@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from embeddings.corpora.tokenizers import lower_case
+from embeddings.corpora.word_form import WordForm
 from embeddings.errors import SettingError
 from embeddings.models.loading import load
 from embeddings.models.model import Model
@@ -81,8 +81,8 @@ class InitFrom:
     def apply(self, data: "TrainingData", table: np.ndarray) -> np.ndarray:
         """Copy the vectors into the table of words; returns a mask of the initialised rows, bool (rows,)."""
         words = data.vocabulary.words
-        is_lower = data.encoded.meta["settings"].get("case") != "keep"
-        rows, matrix = match_rows(self.source_vectors, words, self.duplicates, lower_case if is_lower else str)
+        form = WordForm(data.encoded.meta["settings"])
+        rows, matrix = match_rows(self.source_vectors, words, self.duplicates, form)
         if not len(rows):
             raise SettingError(f"none of the {len(words)} words of the corpus has a vector to start from")
         is_finite = np.isfinite(matrix).all(axis=1)
@@ -96,15 +96,15 @@ class InitFrom:
 
 
 def match_rows(
-    vectors: Vectors, words: Sequence[str], duplicates: str, normalize: Callable[[str], str]
+    vectors: Vectors, words: Sequence[str], duplicates: str, form: Callable[[str], str]
 ) -> tuple[np.ndarray, np.ndarray]:
     """The rows of words that have a vector, int64 (n,), and these vectors, float32 (n, dim)."""
     if duplicates == "exact":
-        normalize = str
+        form = str
     row_of = {word: row for row, word in enumerate(words)}
     sources: dict[int, list[int]] = {}  # by row, the rows of the vectors that match
     for source, word in enumerate(vectors.words):
-        row = row_of.get(normalize(word))
+        row = row_of.get(form(word))
         if row is not None:
             sources.setdefault(row, []).append(source)
     matrix = np.empty((len(sources), vectors.dim), np.float32)

@@ -56,7 +56,8 @@ def align(
     source, target = as_vectors(vectors), as_vectors(onto)
     if source.dim != target.dim:
         raise SettingError(f"cannot align vectors of {source.dim} components onto vectors of {target.dim}")
-    shared = [word for word in source.words if word in target] if words is None else list(dict.fromkeys(words))
+    shared = [word for word in source.words if target.word_list.find(word) is not None]
+    shared = shared if words is None else list(dict.fromkeys(words))
     if not shared:
         raise SettingError("cannot align: the two spaces share no word")
     a, b = (space.matrix[[space.index(word) for word in shared]].astype(np.float64) for space in (source, target))
@@ -69,4 +70,5 @@ def align(
     rows = np.empty(source.matrix.shape, dtype=np.float32)
     for block in row_blocks(*source.matrix.shape, itemsize=8):
         rows[block] = source.matrix[block] @ rotation
-    return Alignment(Vectors(source.word_list, rows, counts=source.counts), residual, rotation, shared)
+    aligned = Vectors(source.word_list, rows, counts=source.counts, word_form=source.word_form)
+    return Alignment(aligned, residual, rotation, shared)

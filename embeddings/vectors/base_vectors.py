@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from embeddings.support.word_counts import as_counts
 from embeddings.support.word_list import WordList
 
 Compose = Callable[[Sequence[str]], np.ndarray]
+Form = Callable[[str], str]
 MAX_COMPLETIONS = 50_000  # most frequent words that an editor offers after vectors["
 
 
@@ -30,11 +31,13 @@ class BaseVectors(InteropMixin):
         *,
         counts: Sequence[int] | np.ndarray | None = None,
         compose: Compose | None = None,
+        word_form: Form | None = None,
     ) -> None:
         self.word_list = words if isinstance(words, WordList) else WordList(words)
         self.matrix: np.ndarray = np.asarray(matrix, dtype=np.float32)
         self.counts: np.ndarray | None = None if counts is None else as_counts(counts)
         self.compose = compose
+        self.word_form = word_form
         if self.matrix.ndim != 2 or self.matrix.shape[1] < 1:
             raise SettingError(f"matrix must be (words, dim) with dim at least 1, got {self.matrix.shape}")
         if len(self) != len(self.matrix):
@@ -59,7 +62,7 @@ class BaseVectors(InteropMixin):
         return iter(self.words)
 
     def __contains__(self, word: object) -> bool:
-        return self.word_list.find(word) is not None
+        return self.find(word) is not None
 
     def _ipython_key_completions_(self) -> list[str]:
         return self.words[:MAX_COMPLETIONS]
@@ -67,17 +70,37 @@ class BaseVectors(InteropMixin):
     def __repr__(self) -> str:
         return f"<Vectors: {len(self)} words, {self.dim} components>"
 
+    def find(self, word: object) -> int | None:
+        """The row of a word with this spelling, or else with its form in the training text; None if there is none.
+
+        All lookups follow this rule. The form is known for saved models, which record how their text was read: on
+        lower-cased text "King" finds the row of "king". Vectors of other programs are found by their spelling only.
+        """
+        row = self.word_list.find(word)
+        if row is None and self.word_form is not None and isinstance(word, str):
+            form = self.word_form(word)
+            return None if form == word else self.word_list.find(form)
+        return row
+
+    def get(self, word: str, default: Any = None) -> Any:
+        """The vector of a word as `vectors[word]` returns it, or `default` if it has none."""
+        try:
+            return self._vector(word)
+        except UnknownWordError:
+            return default
+
     def index(self, word: str) -> int:
-        """The row of a word.
+        """The row of a word; see `find`.
 
         Raises:
             UnknownWordError: the word has no row; the message suggests similar spellings.
         """
-        row = self.word_list.find(word)
+        row = self.find(word)
         if row is None:
             from embeddings.support.suggestions import close_matches
 
-            close = close_matches(word, self.words, self.word_list.rows)
+            form = word if self.word_form is None or not isinstance(word, str) else self.word_form(word)
+            close = close_matches(form, self.word_list)
             hint = f"; did you mean {', '.join(close)}?" if close else ""
             raise UnknownWordError(f"no vector for {word!r} among {len(self)} words{hint}")
         return row

@@ -92,7 +92,7 @@ def write(
     if counts and vectors.counts is None:
         raise SettingError("cannot write counts: these vectors have none")
     if counts is False:
-        vectors = type(vectors)(vectors.word_list, vectors.matrix)
+        vectors = type(vectors)(vectors.word_list, vectors.matrix, word_form=vectors.word_form)
     with replacing_targets(name, targets, force=force) as temporary:
         load_format(name).write(vectors, temporary[0], **options)
         if counts and not load_format(name).stores_counts:

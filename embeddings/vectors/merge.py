@@ -37,22 +37,23 @@ def merge(first: Vectors | HasVectors, second: Vectors | HasVectors, how: How = 
     a, b = as_vectors(first), as_vectors(second)
     if how != "concat" and a.dim != b.dim:
         raise SettingError(f"how={how!r} requires equal dimensions, got {a.dim} and {b.dim}: use 'concat'")
-    words = [word for word in a.words if word in b]
+    words = [word for word in a.words if b.word_list.find(word) is not None]  # by spelling
     rows_a, rows_b = [a.index(word) for word in words], [b.index(word) for word in words]
+    form = a.word_form if a.word_form == b.word_form else None
     if how == "concat":
         if not words:
             raise SettingError("how='concat' requires shared words, and there are none")
         matrix = np.concatenate([a.matrix[rows_a], b.matrix[rows_b]], axis=1)
     else:
-        new = [row for row, word in enumerate(b.words) if word not in a]
+        new = [row for row, word in enumerate(b.words) if a.word_list.find(word) is None]
         words = a.words + [b.words[row] for row in new]
         matrix = np.concatenate([a.matrix, b.matrix[new]])
         if how == "mean":
             matrix[rows_a] = (matrix[rows_a].astype(np.float64) + b.matrix[rows_b]) / 2
     if a.counts is None or b.counts is None:
-        return Vectors(words, matrix)
+        return Vectors(words, matrix, word_form=form)
     counts = np.zeros(len(words), dtype=np.int64)
     for occurrences in (dict(zip(a.words, a.counts, strict=True)), dict(zip(b.words, b.counts, strict=True))):
         counts += np.array([occurrences.get(word, 0) for word in words], dtype=np.int64)
     order = np.argsort(-counts, kind="stable")
-    return Vectors([words[row] for row in order], matrix[order], counts=counts[order])
+    return Vectors([words[row] for row in order], matrix[order], counts=counts[order], word_form=form)

@@ -29,6 +29,8 @@ class Vectors(SimilarityMixin):
         matrix: (words, dim); a float32 array, memory-mapped ones included, is not copied.
         counts: (words,) occurrences of each word, if known.
         compose: a function that maps n unknown words to vectors (n, dim), with zeros for words without known parts.
+        word_form: a function that maps a word, as typed, to its form in the training text, by which it is found if no
+            word has its spelling; see `find`.
 
     Raises:
         SettingError: a word occurs twice, the shapes do not match, or the sum of the counts does not fit an int64.
@@ -100,10 +102,12 @@ class Vectors(SimilarityMixin):
             rows: slice | list[int] = slice(int(words))
             subset_words = self.words[: int(words)]
         else:
-            subset_words = list(dict.fromkeys([words] if isinstance(words, str) else words))
-            rows = [self.index(word) for word in subset_words]
+            rows = list(dict.fromkeys(self.index(word) for word in ([words] if isinstance(words, str) else words)))
+            subset_words = [self.words[row] for row in rows]
         counts = None if self.counts is None else self.counts[rows]
-        return type(self)(subset_words, self.matrix[rows], counts=counts, compose=self.compose)
+        return type(self)(
+            subset_words, self.matrix[rows], counts=counts, compose=self.compose, word_form=self.word_form
+        )
 
     def normalize(self) -> "Vectors":
         """The same words with vectors of length one; zero vectors stay zero.
@@ -111,7 +115,7 @@ class Vectors(SimilarityMixin):
         Raises:
             SettingError: a vector holds NaN or infinity; the message names the word.
         """
-        return type(self)(self.word_list, self.unit_rows, counts=self.counts)
+        return type(self)(self.word_list, self.unit_rows, counts=self.counts, word_form=self.word_form)
 
     def add_vectors(
         self, words: Sequence[str], matrix: np.ndarray, *, counts: Sequence[int] | None = None, replace: bool = False
@@ -129,7 +133,7 @@ class Vectors(SimilarityMixin):
         addition = type(self)(words, matrix, counts=counts).check_finite()
         if addition.dim != self.dim:
             raise SettingError(f"vectors of {addition.dim} components cannot be added to vectors of {self.dim}")
-        is_new = np.array([word not in self for word in addition.words], dtype=bool)
+        is_new = np.array([self.word_list.find(word) is None for word in addition.words], dtype=bool)  # by spelling
         rows = np.concatenate([self.matrix, addition.matrix[is_new]])
         if replace:
             known_rows = np.flatnonzero(~is_new)
@@ -138,7 +142,7 @@ class Vectors(SimilarityMixin):
         all_counts = None
         if self.counts is not None and addition.counts is not None:
             all_counts = np.concatenate([self.counts, addition.counts[is_new]])
-        return type(self)(all_words, rows, counts=all_counts, compose=self.compose)
+        return type(self)(all_words, rows, counts=all_counts, compose=self.compose, word_form=self.word_form)
 
     def save(
         self,

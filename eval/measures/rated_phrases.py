@@ -36,7 +36,7 @@ def score_rated_phrases(composer: Composer, test: PhraseRatings, *, name: str) -
     Three measures: "spearman" uses the mean rating of each pair; "spearman-ratings" every single rating as an item;
     "spearman-participants" is the mean of each participant's own correlation.
     """
-    folding = CaseFolding(composer.vectors.words)
+    folding = CaseFolding(composer.vectors.words, composer.vectors.word_form)
     scores: list[ItemScores] = []
     functions = [function for type in composer.known_types for function in composer.known_functions(type)]
     for function in dict.fromkeys(functions):

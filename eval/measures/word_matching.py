@@ -1,10 +1,10 @@
 """Which word of the vectors a word of a test set refers to.
 
-Words of a set are matched without regard to case, as in gensim (`CaseFolding`); words of running text as written,
-then in lower case (`look_up`).
+Words of a set are matched without regard to case, as in gensim, and else by their form in the training text, if it is
+known (`CaseFolding`); words of running text as written, or in that form, then in lower case (`look_up`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -21,9 +21,11 @@ class CaseFolding:
 
     Arguments:
         words: in order of frequency.
+        form: the form of a word in the training text, by which it is found if it has none of these spellings.
     """
 
-    def __init__(self, words: Iterable[str]) -> None:
+    def __init__(self, words: Iterable[str], form: Callable[[str], str] | None = None) -> None:
+        self._form = form
         self._first: dict[str, int] = {}
         self._others: dict[int, list[int]] = {}
         self._canonical: list[int] = []
@@ -35,7 +37,11 @@ class CaseFolding:
 
     def find(self, words: Iterable[str]) -> np.ndarray:
         """The row of each word (int64), -1 for one that is missing."""
-        return np.array([self._find(word.upper()) for word in words], dtype=np.int64)
+        return np.array([self._find_forms(word) for word in words], dtype=np.int64)
+
+    def _find_forms(self, word: str) -> int:
+        row = self._find(word.upper())
+        return row if row >= 0 or self._form is None else self._find(self._form(word).upper())
 
     def _find(self, word: str) -> int:
         """The row of a word in upper case; a phrase is also tried without full stops, and with other joiners."""
@@ -58,7 +64,7 @@ def look_up(vectors: Vectors, words: Iterable[str]) -> tuple[np.ndarray, np.ndar
     """The vectors of words, as written or else in lower case, as `look_up_rows` returns them."""
     words = list(words)
     forms = ((word, lower_case(word)) for word in words)
-    rows = [next((vectors.index(form) for form in pair if form in vectors), -1) for pair in forms]
+    rows = [next((row for form in pair if (row := vectors.find(form)) is not None), -1) for pair in forms]
     return look_up_rows(vectors, words, np.array(rows, dtype=np.int64))
 
 

@@ -5,6 +5,8 @@ import re
 import numpy as np
 import pytest
 
+import embeddings as em
+from embeddings.corpora.word_form import WordForm
 from embeddings.errors import EmbeddingsError, SettingError
 from embeddings.vectors.vectors import Vectors
 
@@ -120,3 +122,44 @@ def test_nan_is_named_at_the_first_search():
     vectors = Vectors(["a", "b"], np.array([[1, 0], [np.nan, 0]]))
     with pytest.raises(SettingError, match=r"'b'.*NaN"):
         vectors.most_similar("a")
+
+
+@pytest.fixture
+def lower_cased():
+    form = WordForm({"case": "lower"}, joiner="_")
+    return Vectors(["king", "new_york", "IBM", "ibm"], np.eye(4), word_form=form)
+
+
+def test_words_are_found_by_their_form_in_the_text(lower_cased):
+    for word, row in {"king": 0, "King": 0, "KING": 0, "New York": 1, "IBM": 2, "Ibm": 3}.items():
+        assert word in lower_cased
+        assert lower_cased.index(word) == row
+        assert lower_cased[word].tolist() == lower_cased[[word, "king"]][0].tolist() == np.eye(4)[row].tolist()
+        assert lower_cased.get(word).tolist() == np.eye(4)[row].tolist()
+        assert row not in [lower_cased.index(other) for other, _ in lower_cased.most_similar(word)]
+    assert lower_cased.similarity("King", "king") == 1
+    assert lower_cased.distances("King", ["KING"]).tolist() == [0]
+    assert em.lookup(lower_cased, ["King", "x"]).tolist() == [[1, 0, 0, 0], [0, 0, 0, 0]]
+    assert "kin" not in lower_cased
+    assert lower_cased.get("kin") is None
+    with pytest.raises(LookupError, match=r"'Kin'.*did you mean king"):
+        lower_cased.index("Kin")
+
+
+def test_the_form_stays_with_words(lower_cased):
+    subset = lower_cased.subset(["King", "king", "New York"])
+    assert subset.words == ["king", "new_york"]
+    both = lower_cased.add_vectors(["King"], np.ones((1, 4)))
+    assert both["King"].tolist() == [1, 1, 1, 1]
+    aligned = em.align(lower_cased, onto=lower_cased).vectors
+    for vectors in (subset, both, lower_cased.normalize(), aligned, em.merge(lower_cased, lower_cased)):
+        assert vectors.index("KING") == 0
+
+
+def test_words_of_vectors_without_a_record_are_found_by_their_spelling():
+    vectors = Vectors(["apple"], np.eye(1))
+    assert "Apple" not in vectors
+    with pytest.raises(LookupError, match=r"'Apple'.*did you mean apple"):
+        vectors["Apple"]
+    merged = em.merge(vectors, Vectors(["Apple"], np.eye(1), word_form=WordForm({"case": "lower"})))
+    assert merged.words == ["apple", "Apple"]
