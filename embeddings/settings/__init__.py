@@ -3,6 +3,7 @@
 from embeddings.settings.objective_choice import BATCH_WINDOWS, NegativeSampling, ObjectiveChoice
 from embeddings.settings.schedule import LEARNING_RATE, SCHEDULE, Schedule, ScheduleName
 from embeddings.settings.setting_fields import (
+    SearchRange,
     Settings,
     check_value,
     field_types,
@@ -34,6 +35,7 @@ __all__ = [
     "ObjectiveChoice",
     "Schedule",
     "ScheduleName",
+    "SearchRange",
     "Settings",
     "VocabularyChoice",
     "WeightTying",

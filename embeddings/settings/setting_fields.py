@@ -17,6 +17,24 @@ from embeddings.errors import SettingError
 from embeddings.setting_names import hint
 
 
+@dataclass(frozen=True)
+class SearchRange:
+    """Values of a setting that a search for the best settings tries.
+
+    Arguments:
+        low, high: the smallest and the largest number.
+        log: whether numbers are spread by their logarithm.
+        choices: in place of numbers, the values.
+        requires: a setting that must not be 0 or None for this one to be searched.
+    """
+
+    low: float = 0
+    high: float = 0
+    log: bool = False
+    choices: tuple[Any, ...] = ()
+    requires: str | None = None
+
+
 def option(
     default: Any,
     help: str,  # shadows the builtin: the name that click and dataclass users expect
@@ -25,6 +43,7 @@ def option(
     le: float | None = None,
     gt: float | None = None,
     flags: str | None = None,
+    search: SearchRange | None = None,
 ) -> Any:
     """A trainer's dataclass field.
 
@@ -35,8 +54,10 @@ def option(
         le: largest allowed value.
         gt: exclusive lower bound.
         flags: names of a yes/no option on the command line, such as `--shrink-window/--fixed-window`.
+        search: the values that a search for the best settings tries; None if it leaves the setting as it is.
     """
-    return dataclasses.field(default=default, metadata={"help": help, "ge": ge, "le": le, "gt": gt, "flags": flags})
+    metadata = {"help": help, "ge": ge, "le": le, "gt": gt, "flags": flags, "search": search}
+    return dataclasses.field(default=default, metadata=metadata)
 
 
 def field_types(trainer: type) -> dict[str, Any]:

@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from embeddings.settings.setting_fields import Settings, option
+from embeddings.settings.setting_fields import SearchRange, Settings, option
 
 
 @dataclass(frozen=True, kw_only=True)
 class Dimension(Settings):
     """The dimension of the vectors."""
 
-    dim: int = option(100, "Dimension of the vectors.", ge=1, le=65536)
+    dim: int = option(100, "Dimension of the vectors.", ge=1, le=65536, search=SearchRange(10, 400, log=True))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +45,7 @@ class VocabularyChoice(Settings):
         "probability sqrt(t/f) + t/f. 0 keeps all.",
         ge=0,
         le=1,
+        search=SearchRange(1e-5, 1e-2, log=True),
     )
 
 
@@ -52,7 +53,13 @@ class VocabularyChoice(Settings):
 class ContextWindow(Settings):
     """The context window."""
 
-    window: int = option(5, "Maximum distance between a word and its context words.", ge=1, le=10000)
+    window: int = option(
+        5,
+        "Maximum distance between a word and its context words.",
+        ge=1,
+        le=10000,
+        search=SearchRange(1, 15, log=True),
+    )
     shrink_window: bool = option(
         True,
         "Draw each window's size uniformly from 1 to --window, which gives near words more weight, or always use the "
