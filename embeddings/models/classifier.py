@@ -121,6 +121,28 @@ class Classifier:
         """
         format_dispatch.write_classifier(self, path, format=format, force=force)
 
+    def quantize(
+        self, cutoff: int | None = None, *, dsub: int = 2, qnorm: bool = False, qout: bool = False, seed: int = 1
+    ) -> "Classifier":
+        """A small copy of the classifier, as from `fasttext quantize`; write it with `export`.
+
+        Rows are cut into parts of `dsub` components, and each part is replaced by the nearest of 256 centroids (product
+        quantisation, Joulin et al. 2016). The same seed gives the same copy.
+
+        Arguments:
+            cutoff: keep only so many rows of words and n-grams, those of largest norm; None keeps all.
+            dsub: the number of components of a part; larger parts make the copy smaller and less accurate.
+            qnorm: quantise norms apart from directions, which is more accurate and takes a byte for each row.
+            qout: quantise the rows of labels too, in parts of 2 components.
+            seed: of the samples that k-means starts from.
+
+        Raises:
+            SettingError: an argument is out of range, the classifier is quantised already, or it contains NaN.
+        """
+        from embeddings.models.compression import quantize
+
+        return quantize(self, cutoff, dsub=dsub, qnorm=qnorm, qout=qout, seed=seed)
+
     def rank(
         self, text: bytes, starts: np.ndarray, k: int = 1, threshold: float = 0.0, *, threads: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:

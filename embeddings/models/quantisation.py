@@ -8,6 +8,7 @@ from embeddings.kernels.row_sums import decode_rows
 from embeddings.support.cosine import row_blocks
 
 ITERATIONS = 25  # of k-means, as in fastText
+BINS = 1 << 14  # of the histogram of norms
 
 
 def quantise(matrix: np.ndarray, part_size: int = 2, *, has_norms: bool = False, seed: int = 1) -> QuantisedRows:
@@ -20,22 +21,53 @@ def quantise(matrix: np.ndarray, part_size: int = 2, *, has_norms: bool = False,
         seed: of the samples that k-means starts from.
 
     Raises:
-        SettingError: `part_size` is not in [1, dim], or the matrix contains NaN or infinity.
+        SettingError: `part_size` is not in [1, dim], or the matrix contains NaN, infinity or too large numbers.
     """
-    rows, dim = matrix.shape
+    dim = matrix.shape[1]
     if not 1 <= part_size <= dim:
         raise SettingError(f"the size of a part must be in [1, {dim}], the number of components, got {part_size}")
-    if not all(np.isfinite(matrix[block]).all() for block in row_blocks(rows, dim)):
-        raise SettingError("a matrix that contains NaN or infinity cannot be quantised")
+    lengths = row_norms(matrix)
     values, norms = np.ascontiguousarray(matrix, np.float32), np.ones(CENTROIDS, np.float32)
     norm_codes = np.empty(0, np.uint8)
     if has_norms:
-        lengths = np.linalg.norm(values.astype(np.float64), axis=1)[:, None].astype(np.float32)
-        values = np.divide(values, np.where(lengths > 0, lengths, np.float32(1)), dtype=np.float32)
-        norm_codes, norms = encode_parts(lengths, 1, seed)
-        norm_codes = norm_codes[:, 0]
+        values = np.divide(values, np.where(lengths > 0, lengths, np.float32(1))[:, None], dtype=np.float32)
+        norm_codes, norms = encode_numbers(lengths)
     codes, centroids = encode_parts(values, part_size, seed)
     return QuantisedRows(codes, centroids, part_size, dim, norm_codes, norms)
+
+
+def row_norms(matrix: np.ndarray) -> np.ndarray:
+    """The norm of each row, float32; refuses numbers that are not finite or too large."""
+    norms = np.empty(len(matrix), np.float32)
+    with np.errstate(over="ignore"):
+        for rows in row_blocks(*matrix.shape):
+            norms[rows] = np.linalg.norm(matrix[rows], axis=1)
+    if not np.isfinite(norms).all():
+        raise SettingError("a matrix that contains NaN, infinity or too large numbers cannot be quantised")
+    return norms
+
+
+def encode_numbers(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The codes of numbers, uint8, and their centroids, float32 (256,), ascending: k-means of all numbers.
+
+    A few rows, the most important ones, have norms far above the others. k-means that starts from random rows leaves
+    them few centroids. It starts here from the density of centroids that is optimal if they are many: the cube root of
+    the density of the numbers (Bennett 1948).
+    """
+    ordered = np.sort(numbers).astype(np.float64)
+    if not len(ordered):
+        return np.empty(0, np.uint8), np.zeros(CENTROIDS, np.float32)
+    counts, edges = np.histogram(ordered, BINS)
+    density = np.append(0, np.cumsum(np.cbrt(counts)))
+    centroids = np.interp((np.arange(CENTROIDS) + 0.5) / CENTROIDS * density[-1], density, edges)
+    sums = np.append(0, np.cumsum(ordered))
+    for _ in range(ITERATIONS):
+        borders = np.searchsorted(ordered, (centroids[1:] + centroids[:-1]) / 2)
+        borders = np.concatenate([[0], borders, [len(ordered)]])
+        sizes = np.diff(borders)
+        centroids = np.where(sizes > 0, np.diff(sums[borders]) / np.maximum(sizes, 1), centroids)
+    norms = centroids.astype("<f4")
+    return np.searchsorted((norms[1:] + norms[:-1]) / 2, numbers).astype(np.uint8), norms
 
 
 def encode_parts(values: np.ndarray, part_size: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

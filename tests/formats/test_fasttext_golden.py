@@ -256,6 +256,18 @@ def test_classifiers_predict_as_fasttext_does(fasttext, train, tmp_path, labelle
         check_round_trip(tmp_path / "s.ftz")
 
 
+@pytest.mark.reads("fasttext", "fasttext-numpy2", "supervised models: labels and probabilities, quantised or not")
+def test_fasttext_predicts_as_our_quantised_classifiers_do(fasttext, train, tmp_path, labelled):
+    for loss, settings in [("softmax", "n-grams"), ("hs", "n-grams"), ("ova", "words")]:
+        train("train_supervised", labelled, tmp_path / "s.bin", **SUPERVISED[settings], loss=loss, lr=0.5, thread=10)
+        classifier = em.load_classifier(tmp_path / "s.bin")
+        for choice in ({}, {"cutoff": 700, "qnorm": True, "qout": True}, {"cutoff": 5, "dsub": 3}):
+            quantised = classifier.quantize(**choice)
+            quantised.export(tmp_path / "q.ftz", force=True)
+            lines = labelled.read_text(encoding="utf-8").splitlines()[::17]
+            check_predictions(quantised, fasttext.load_model(str(tmp_path / "q.ftz")), lines)
+
+
 def check_round_trip(path):
     """A classifier that is read and written gives the same file."""
     copy = path.with_suffix(".copy")
