@@ -3,12 +3,15 @@
 import os
 import weakref
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from embeddings.corpora.corpus_cache.entries import entry_name, load_or_write
 from embeddings.corpora.corpus_cache.tempdir import new_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.label_encoding import PREFIXED, check_labels, encode_labelled
+from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.corpora.reading.reader import BLOCK_SIZE, Report, SourceReader
 from embeddings.corpora.reading.sources import file_statuses, resolve_source
 from embeddings.corpora.reading.text_rows import ColumnSelection
@@ -21,6 +24,7 @@ from embeddings.settings import check_value
 from embeddings.support.logs import log
 
 if TYPE_CHECKING:
+    from embeddings.corpora.encoder import Encoder
     from embeddings.corpora.phrases.phrase_config import PhraseConfig, PhraseSource
 
 Case = Literal["lower", "keep"]
@@ -63,6 +67,8 @@ class Corpus:
             `PhraseList`, or the path of a phrase list. Listed phrases are converted like the text.
         joiner: the string between the words of a phrase.
         phrase_mode: "replace" replaces the words by the phrase; "alternate" keeps the words in every second occurrence.
+        labels: how labels of texts are written, for classifiers. Each line of plain text, row of a table and string of
+            an iterable is then a document, and labels are not words of it.
 
     Raises:
         CorpusError: a source is not found or cannot be used.
@@ -85,6 +91,7 @@ class Corpus:
         phrases: "PhraseSource | str | os.PathLike[str] | None" = None,
         joiner: str = "_",
         phrase_mode: str = "replace",
+        labels: LabelFormat | None = None,
     ) -> None:
         if not sources:
             raise CorpusError("a corpus requires a source: a path, '-', 'sample' or an iterable")
@@ -96,6 +103,7 @@ class Corpus:
         self.max_types: int | None = check_value("max_types", max_types, int | None, {"ge": 1})
         self.sources = [item for source in sources for item in resolve_source(source)]
         self.paths = [Path(source) for source in sources if isinstance(source, str | os.PathLike)]
+        self.labels = check_labels(labels, self.text_column, self.tag_column)
         self.vocabulary = load_vocabulary(vocabulary)
         self.phrase_config = load_phrase_config(phrases, joiner, phrase_mode, WordForm(self.text_settings))
         self._previous: Callable[[], EncodedCorpus | None] = lambda: None  # the last result; a cached one if it is used
@@ -109,7 +117,8 @@ class Corpus:
         """The settings of the text as plain values; a tokenizer by its name."""
         name = getattr(self.tokenizer, "name", None) or getattr(self.tokenizer, "__qualname__", "a callable")
         names = ("case", "encoding_errors", "text_column", "tag_column", "rows", "max_types")
-        return {"tokenizer": str(name), **{name: getattr(self, name) for name in names}}
+        labels = {} if self.labels is None else {"labels": asdict(self.labels)}
+        return {"tokenizer": str(name), **{name: getattr(self, name) for name in names}, **labels}
 
     def cache_name(self, settings: dict[str, Any]) -> str | None:
         """Return the name of this corpus in the cache; None for sources or tokenizers that cannot be identified."""
@@ -175,17 +184,25 @@ class Corpus:
         """Write the encoded corpus into a folder."""
         from embeddings.corpora.encoder import Encoder
 
+        names = [source.name for source in self.sources]
+        description = {"settings": self.text_settings, "sources": names}
+        with Encoder(folder, self.tokenizer, self.case, self.max_types) as encoder:
+            encoder.finish(description | self.write_blocks(encoder, report, block_size))
+
+    def write_blocks(self, encoder: "Encoder", report: Report | None, block_size: int) -> dict[str, Any]:
+        """Encode all sources; returns the rest of the description."""
+        if self.labels is not None:
+            reader = self.labels.new_reader(self.sources, self.encoding_errors, report, self.rows, block_size)
+            has_prefix = encode_labelled(encoder, self.labels.read_with(reader, self.sources))
+            return {"decoding_errors": reader.errors, "columns": reader.columns.inferred_columns, PREFIXED: has_prefix}
         columns = ColumnSelection(self.text_column, self.tag_column)
         statuses = file_statuses(self.sources)
         size = None if statuses is None else sum(status.st_size for status in statuses)
         reader = SourceReader(self.encoding_errors, report, block_size, size, columns, self.rows)
-        with Encoder(folder, self.tokenizer, self.case, self.max_types) as encoder:
-            for source in self.sources:
-                for block in reader.read(source):
-                    encoder.add(block, source.name)
-            names = [source.name for source in self.sources]
-            description = {"decoding_errors": reader.errors, "settings": self.text_settings, "sources": names}
-            encoder.finish({**description, "columns": columns.inferred_columns})
+        for source in self.sources:
+            for block in reader.read(source):
+                encoder.add(block, source.name)
+        return {"decoding_errors": reader.errors, "columns": columns.inferred_columns}
 
 
 def check_column(name: str, column: str | None) -> str | None:

@@ -58,6 +58,11 @@ def is_not_space(character: str) -> bool:
     return not character.isspace()
 
 
+def is_not_ascii_space(character: str) -> bool:
+    """Whether fastText does not separate words by it: NUL, tab, line and page feeds, carriage return, and space."""
+    return character not in "\0\t\n\v\f\r "
+
+
 def is_not_mark(character: str) -> bool:
     """Whether it is not a combining mark (Unicode general category M), which stays with the preceding character."""
     return category(character)[0] != "M"
@@ -65,9 +70,10 @@ def is_not_mark(character: str) -> bool:
 
 words = CharClassTokenizer("words", is_word_character)
 whitespace = CharClassTokenizer("whitespace", is_not_space)
+ascii_whitespace = CharClassTokenizer("ascii-whitespace", is_not_ascii_space)
 characters = CharClassTokenizer("characters", is_not_space, is_not_mark)
 codepoints = CharClassTokenizer("codepoints", always, always)
-BUILT_IN = (words, whitespace, characters, codepoints)
+BUILT_IN = (words, whitespace, ascii_whitespace, characters, codepoints)
 
 
 def resolve_tokenizer(tokenizer: str | Tokenizer) -> Tokenizer:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from embeddings.corpora import Corpus as Corpus
     from embeddings.corpora.phrases import PhraseList as PhraseList
     from embeddings.corpora.phrases import Phrases as Phrases
+    from embeddings.corpora.reading.labelled_texts import LabelFormat as LabelFormat
     from embeddings.corpora.vocabulary import Vocabulary as Vocabulary
     from embeddings.errors import EmbeddingsError as EmbeddingsError
     from embeddings.eval import compare as compare
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from embeddings.models.loading import load_model as load_model
     from embeddings.models.model import Model as Model
     from embeddings.plugins.cbow import CBOW as CBOW
+    from embeddings.plugins.classifier.text_classification import TextClassification as TextClassification
     from embeddings.plugins.continuous_window import ContinuousWindow as ContinuousWindow
     from embeddings.plugins.fasttext import FastText as FastText
     from embeddings.plugins.glove.glove import GloVe as GloVe
@@ -65,6 +67,7 @@ MODULES = {
     for module, names in {
         "corpora": "Corpus",
         "corpora.phrases": "PhraseList Phrases",
+        "corpora.reading.labelled_texts": "LabelFormat",
         "corpora.vocabulary": "Vocabulary",
         "errors": "EmbeddingsError",
         "eval": "compare evaluate evaluate_classifier",

@@ -143,6 +143,7 @@ class EarlyStopping(Callback):
             composer=model.composer,
             tags=model.tags,
             phrases=model.phrases,
+            labels=model.labels,
         )
 
     def config(self) -> dict[str, Any]:

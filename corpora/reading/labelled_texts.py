@@ -119,10 +119,19 @@ class LabelFormat:
         Raises:
             CorpusError: a source cannot be read, lacks a column, or contains a label without a name.
         """
+        yield from self.read_with(self.new_reader(sources, encoding_errors, report, rows, size), sources)
+
+    def new_reader(
+        self, sources: Sequence[Source], encoding_errors: str, report: Report | None, rows: int | None, size: int
+    ) -> SourceReader:
+        """A reader of the columns of these sources."""
         statuses = file_statuses(sources)
         total = None if statuses is None else sum(status.st_size for status in statuses)
         columns = LabelColumns(self.text_column, self.label_column)
-        reader = SourceReader(encoding_errors, report, size, total, columns, rows)
+        return SourceReader(encoding_errors, report, size, total, columns, rows)
+
+    def read_with(self, reader: SourceReader, sources: Sequence[Source]) -> Iterator[LabelledTexts]:
+        """`read` with a reader that `new_reader` made."""
         for source in sources:
             yield from self.batches(reader.read(source), source.name)
 

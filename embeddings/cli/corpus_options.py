@@ -3,6 +3,7 @@
 import click
 
 from embeddings.cli.options import ENCODING_ERRORS, option
+from embeddings.corpora.reading.labelled_texts import PREFIX
 
 VOCABULARY = option(
     "--vocabulary",
@@ -11,16 +12,17 @@ VOCABULARY = option(
 )
 
 
-def options(tokenizer: str = "words") -> list[click.Parameter]:
+def options(tokenizer: str = "words", case: str = "lower") -> list[click.Parameter]:
     """How text is read and tokenized."""
     return [
         option(
             "--tokenizer",
-            "How to split text: words (runs of letters, marks and digits), whitespace, characters (with combining "
-            "marks, without spaces), codepoints (spaces included), or an installed tokenizer.",
+            "How to split text: words (runs of letters, marks and digits), whitespace, ascii-whitespace (as fastText), "
+            "characters (with combining marks, without spaces), codepoints (spaces included), or an installed "
+            "tokenizer.",
             default=tokenizer,
         ),
-        option("--case", "Convert text to lower case, or keep its case.", ["lower", "keep"], default="lower"),
+        option("--case", "Convert text to lower case, or keep its case.", ["lower", "keep"], default=case),
         option(
             "--encoding-errors",
             "Where text is not valid UTF-8: fail, insert U+FFFD, or omit the bytes.",
@@ -41,6 +43,27 @@ def options(tokenizer: str = "words") -> list[click.Parameter]:
             "the tokens; the maximum undercount is reported.",
             1,
             metavar="N",
+        ),
+    ]
+
+
+def labelled_options(tokenizer: str, case: str) -> list[click.Parameter]:
+    """How texts with labels are read."""
+    left_out = ("tag_column", "max_types")
+    return [*(one for one in options(tokenizer, case) if one.name not in left_out), *label_options()]
+
+
+def label_options() -> list[click.Parameter]:
+    """How labels are written: keyword arguments of `LabelFormat`."""
+    return [
+        option("--label-prefix", "Prefix of the words of a plain text that are its labels.", "TEXT", default=PREFIX),
+        option(
+            "--label-column", "Label column of a table: strings, integers, or lists of them.  [default: label]", "NAME"
+        ),
+        option(
+            "--label-separator",
+            "What separates several labels in a cell, such as a comma.  [default: a cell is one label]",
+            "TEXT",
         ),
     ]
 

@@ -40,7 +40,7 @@ def command(
     *, model: str, text: str, k: int, threshold: float, out: str | None, encoding_errors: str,
     text_column: str | None, threads: int | None, force: bool, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
-    """Predict labels with MODEL, a supervised model of fastText: a .bin or .ftz file.
+    """Predict labels with MODEL: a folder of a trained classifier, or a supervised model of fastText (.bin or .ftz).
 
     The texts are the lines of a plain text file, the rows of a table, or the argument itself if no file has this name.
     Each output line has the labels of one text, most probable first, each followed by its probability; with --json, an

@@ -15,6 +15,7 @@ from embeddings.cli.progress_bar import ReadingBar, TrainingBar, last_loss
 from embeddings.cli.saving import model_writer, save
 from embeddings.cli.signals import EXIT_INTERRUPT
 from embeddings.corpora import Corpus
+from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.kernels.bus_error import report_bus_errors
 from embeddings.kernels.compile_process import compiling
 from embeddings.kernels.compile_time import compile_time
@@ -37,11 +38,7 @@ RESULTS = ("seconds", "compile_seconds", "words_per_second", "loss_by_epoch", "e
 
 def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
     """The subcommand for one trainer."""
-    text = [
-        *corpus_options.options(trainer.tokenizer),
-        corpus_options.VOCABULARY,
-        *corpus_options.phrase_options(),
-    ]
+    text = text_options(trainer)
     is_single_threaded = trainer.max_threads == 1
     run = [*init_options.options(trainer), *run_options.options(trainer)]
     common = [
@@ -57,7 +54,7 @@ def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
 
     def callback(**values: Any) -> None:
         options = {name: values.pop(name) for name in names if name in values}
-        check_vocabulary_options(options["vocabulary"], options.get("continued"))
+        check_vocabulary_options(options.get("vocabulary"), options.get("continued"))
         train(trainer(**values), **options)
 
     return SectionedCommand(
@@ -74,6 +71,14 @@ def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
     )
 
 
+def text_options(trainer: type[Trainer]) -> list[click.Parameter]:
+    """How a trainer's text is read."""
+    if trainer.reads_labels:
+        return corpus_options.labelled_options(trainer.tokenizer, trainer.case)
+    options = corpus_options.options(trainer.tokenizer, trainer.case)
+    return [*options, corpus_options.VOCABULARY, *corpus_options.phrase_options()]
+
+
 def check_vocabulary_options(vocabulary: str | None, continued: Any) -> None:
     """Refuse options that select words together with --vocabulary, which trains all of its words."""
     if vocabulary is None:
@@ -87,20 +92,20 @@ def check_vocabulary_options(vocabulary: str | None, continued: Any) -> None:
 
 def train(
     settings: Trainer, *, corpus: tuple[str, ...], out: str, force: bool, seed: int, quiet: bool, as_json: bool,
-    vocabulary: str | None, threads: int | None = None, **options: Any,
+    threads: int | None = None, **options: Any,
 ) -> None:  # fmt: skip
     """Train and save; an interrupted run is saved too."""
     report_bus_errors()
     run = {name: options.pop(name, default) for name, default in run_options.DEFAULTS.items()}
     init = {name: options.pop(name, default) for name, default in init_options.DEFAULTS.items()}
-    if options["phrases"] is None and init["continued"] is not None:
+    if options.get("phrases") is None and init["continued"] is not None:
         options["phrases"] = continued_corpus_settings(init["continued"]).get("phrases")
     run["init"] = init_options.run_arguments(**init)
     replace = force or (run["resume"] and run_options.is_saved_by_interrupted_run(out))
     write = model_writer(out, replace)
     if not quiet:
         report_missing_parts(settings, out)
-    text = Corpus(*corpus, vocabulary=vocabulary, **options)
+    text = Corpus(*corpus, **with_label_format(options))
     output_paths.check_training_outputs(out, run["log"], text)
     bar = TrainingBar(quiet)
     how = run_options.run_options_for(out, settings, bar.report, force=force, **run)
@@ -131,6 +136,14 @@ def train(
         print_json(summary(model, out, interrupted))
     if interrupted:
         raise click.exceptions.Exit(EXIT_INTERRUPT)
+
+
+def with_label_format(options: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a `Corpus` with those of labels, if there are any, as a `LabelFormat`."""
+    if "label_prefix" not in options:
+        return options
+    prefix, column, separator = (options.pop(f"label_{name}") for name in ("prefix", "column", "separator"))
+    return {**options, "labels": LabelFormat(prefix, label_column=column, separator=separator)}
 
 
 def report_missing_parts(settings: Trainer, out: str) -> None:

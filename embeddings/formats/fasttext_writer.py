@@ -107,7 +107,12 @@ def write_entries(stream: BinaryIO, entries: Iterable[bytes], counts: Iterable[i
 def write_matrix(stream: BinaryIO, dim: int, tables: list[np.ndarray]) -> None:
     """Stack tables and write them as one unquantised matrix; refuses NaN and infinity."""
     stream.write(b"\0" + SHAPE.pack(sum(map(len, tables)), dim))
-    for block in (table[rows] for table in tables for rows in row_blocks(*table.shape)):
+    write_blocks(stream, (table[rows] for table in tables for rows in row_blocks(*table.shape)))
+
+
+def write_blocks(stream: BinaryIO, blocks: Iterable[np.ndarray]) -> None:
+    """Write blocks of rows; refuses NaN and infinity."""
+    for block in blocks:
         if not np.isfinite(block).all():
             raise FormatError("nothing is written: a table of the model contains NaN or infinity")
         stream.write(np.ascontiguousarray(block, "<f4").data)

@@ -20,6 +20,7 @@ class Features(NamedTuple):
     buckets: the rows of n-grams.
     bucket_slots: int32 (slots, 2), a hash table of the buckets that pruning has left, with linear probing: bucket and
         row, -1 if free; its number of slots is a power of 2. Empty if none is pruned.
+    counts_missing: whether buckets without a row count as rows of zeros.
     """
 
     text: np.ndarray
@@ -32,6 +33,7 @@ class Features(NamedTuple):
     word_ngrams: int
     buckets: int
     bucket_slots: np.ndarray
+    counts_missing: bool = False
 
 
 def new_slots(text: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, int]:

@@ -281,6 +281,7 @@ def find_rows(features: Features, matrix: Rows, start: int, scratch: Scratch) ->
         if row < 0:
             slot = bucket_slot(features.bucket_slots, ~row)
             if features.bucket_slots[slot, 1] < 0:
+                scratch.state[COUNT] += features.counts_missing
                 continue
             row = features.words + features.bucket_slots[slot, 1]
             prefetch_row(matrix, row)

@@ -16,6 +16,7 @@ from embeddings.kernels.text_features import Scratch, new_scratch, sum_features
 from embeddings.models.label_ranking import build_tree, multiply_along_tree, rank_labels, rank_leaves
 from embeddings.models.quantisation import decode, decoded_size
 from embeddings.models.subwords import concatenate_bytes, to_bytes
+from embeddings.models.text_normalization import Normalize
 from embeddings.vectors import format_dispatch
 
 HIERARCHICAL_SOFTMAX, SOFTMAX = "hierarchical softmax", "softmax"
@@ -49,7 +50,9 @@ class Classifier:
         name: the file, for messages.
         word_counts: int64 (words,), how often each word occurred in training; None if unknown.
         bucket_rows: int32 (buckets, 2), the buckets that pruning has left and the row of each; None if none is pruned.
+            With `features.counts_missing`, all others have rows of zeros, which are not stored.
         quantised_output: the matrix that `output` has been decoded from, if it is quantised.
+        normalize: replaces texts and their starts, before `features` are computed; None if it is not needed.
     """
 
     labels: list[str]
@@ -63,6 +66,7 @@ class Classifier:
     word_counts: np.ndarray | None = None
     bucket_rows: np.ndarray | None = None
     quantised_output: QuantisedRows | None = None
+    normalize: Normalize | None = None
     _unused_scratch: list[Scratch] = field(default_factory=list, init=False)
 
     def predict(
@@ -98,7 +102,7 @@ class Classifier:
             SettingError: `texts` is a single string.
             FormatError: the model contains NaN or infinity.
         """
-        text, starts = encode_texts(texts)
+        text, starts = self._normalize(*encode_texts(texts))
         result = np.empty((len(starts) - 1, len(self.labels)), np.float32)
 
         def work(lines: slice) -> None:
@@ -152,6 +156,7 @@ class Classifier:
         arguments and errors are those of `predict`.
         """
         k = check_request(k, threshold, len(self.labels))
+        text, starts = self._normalize(text, starts)
         ids, best = np.empty((len(starts) - 1, k), np.int64), np.empty((len(starts) - 1, k))
 
         def work(lines: slice) -> None:
@@ -163,6 +168,9 @@ class Classifier:
 
         run_slices(len(ids), work, threads)
         return ids, best
+
+    def _normalize(self, text: bytes, starts: np.ndarray) -> tuple[bytes, np.ndarray]:
+        return (text, starts) if self.normalize is None else self.normalize(text, starts)
 
     def _blocks(self, lines: slice) -> Iterable[slice]:
         size = max(1, BLOCK_SCORES // len(self.labels))

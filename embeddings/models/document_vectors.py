@@ -29,7 +29,7 @@ def document_numbers(count: int) -> list[str]:
 
 
 def save_extras(model: "Model", folder: Path) -> None:
-    """Write the optional files: tags of documents, and phrases."""
+    """Write the optional files: tags of documents, phrases and labels."""
     if model.tags is not None:
         from embeddings.corpora.tag_file import TagFile
 
@@ -39,16 +39,20 @@ def save_extras(model: "Model", folder: Path) -> None:
         file.close()
     if model.phrases is not None:
         write_table(model.phrases, folder / model_files.PHRASES)
+    if model.labels is not None:
+        model.labels.save(folder / model_files.LABELS)
 
 
 def load_extras(folder: Path, table: np.ndarray | None) -> dict[str, Any]:
-    """The `tags` and `phrases` of a saved model, None if missing; `table` holds its document vectors."""
+    """The `tags`, `phrases` and `labels` of a saved model, None if missing; `table` holds its document vectors."""
     phrases = None
     if (folder / model_files.PHRASES).exists():
         from embeddings.corpora.phrases.phrase_table import load_phrase_table  # imports numba
 
         phrases = load_phrase_table(folder / model_files.PHRASES)
-    return {"tags": load_model_tags(folder / model_files.TAGS, table), "phrases": phrases}
+    path = folder / model_files.LABELS
+    labels = model_files.read_vocabulary(path) if path.exists() else None
+    return {"tags": load_model_tags(folder / model_files.TAGS, table), "phrases": phrases, "labels": labels}
 
 
 def load_model_tags(path: Path, table: np.ndarray | None) -> Any:

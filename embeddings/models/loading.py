@@ -77,10 +77,12 @@ def load_model_or_vectors(
 
 
 def load_classifier(path: str | os.PathLike[str], *, errors: str = "strict") -> "Classifier":
-    """Load a text classifier: a supervised model of fastText, `.bin` (memory-mapped) or quantised (`.ftz`).
+    """Load a text classifier: a saved model, or a supervised model of fastText, `.bin` or quantised (`.ftz`).
+
+    A saved model and a `.bin` file are memory-mapped.
 
     Arguments:
-        path: the file.
+        path: the folder or file.
         errors: how to handle labels that are not UTF-8; see `load`.
 
     Raises:
@@ -91,7 +93,7 @@ def load_classifier(path: str | os.PathLike[str], *, errors: str = "strict") -> 
         return Model.load(path).classifier
     read_classifier = detect_format(path).read_classifier
     if read_classifier is None:
-        raise SettingError(f"{path} is not a classifier; use a supervised model of fastText")
+        raise SettingError(f"{path} is not a classifier; train one, or use a supervised model of fastText")
     return read_classifier(Path(path), errors=errors)
 
 

@@ -35,6 +35,7 @@ from embeddings.models.model_files import (
     read_model_json,
     read_vocabulary,
 )
+from embeddings.models.parameters import INPUTS
 from embeddings.models.prediction import predict_output_word
 from embeddings.support import tensors
 from embeddings.support.files import atomic_write
@@ -48,7 +49,7 @@ from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus
-    from embeddings.models.classifier import Classifier
+    from embeddings.models.classifier import Classifier, Predictions
 
 PACKAGES = ("embeddings-toolkit", "numpy", "numba", "pyarrow")
 N_FREQUENT = 10_000  # words that show whether the words of a model were converted
@@ -69,6 +70,7 @@ class Model(InteropMixin):
             trainer's attribute `composer`, through which a saved model finds it.
         tags: a pyarrow array of strings, one for each row of the table "documents"; None if documents are numbered.
         phrases: the phrases of the corpus, as `EncodedCorpus.phrases`; None if there are none.
+        labels: the labels that the model predicts, with their numbers of texts; None if it predicts none.
 
     Raises:
         SettingError: words and vocabulary differ, or a table is called "vectors".
@@ -89,8 +91,10 @@ class Model(InteropMixin):
         composer: Callable[["Model"], Compose] | None = None,
         tags: Any = None,
         phrases: Any = None,
+        labels: Vocabulary | None = None,
     ) -> None:
         self.name = name
+        self.labels = labels
         self.tags = tags
         self.phrases = phrases
         self.composer = composer
@@ -218,8 +222,18 @@ class Model(InteropMixin):
         predictor: Callable[[Model], Classifier] | None
         predictor = capabilities_of(registry.load("trainer", self.name)).predictor
         if predictor is None:
-            raise SettingError(f"{self.name} models predict no labels; use a supervised model of fastText")
+            raise SettingError(f"{self.name} models predict no labels; train a classifier")
         return predictor(self)
+
+    def predict(
+        self, texts: Iterable[str], k: int = 1, threshold: float = 0.0, *, threads: int | None = None
+    ) -> "Predictions":
+        """Predict the most probable labels of texts; see `Classifier.predict`."""
+        return self.classifier.predict(texts, k, threshold, threads=threads)
+
+    def predict_proba(self, texts: Iterable[str], *, threads: int | None = None) -> np.ndarray:
+        """The probabilities of all labels, float32 (texts, labels); see `Classifier.predict_proba`."""
+        return self.classifier.predict_proba(texts, threads=threads)
 
     def __getstate__(self) -> dict[str, Any]:
         """The state to pickle, without the composer: unpickling finds it by the trainer's name, as in a saved model."""
@@ -237,7 +251,7 @@ class Model(InteropMixin):
         """Save to a folder, atomically.
 
         It contains model.json, vocabulary.arrow and tensors.safetensors; also documents.arrow if documents have tags,
-        and phrases.arrow if the corpus has phrases.
+        phrases.arrow if the corpus has phrases, and labels.arrow if the model predicts labels.
 
         Arguments:
             force: replace an existing saved model; nothing else is ever replaced.
@@ -260,7 +274,8 @@ class Model(InteropMixin):
         with atomic_write(path, force=force, folder=True) as folder:
             (folder / MODEL_JSON).write_text(text, encoding="utf-8")
             self.vocabulary.save(folder / VOCABULARY)
-            tensors.save({VECTORS: self.vectors.matrix, **self.tables}, folder / TENSORS)
+            vectors = {} if INPUTS in self.tables else {VECTORS: self.vectors.matrix}
+            tensors.save({**vectors, **self.tables}, folder / TENSORS)
             save_extras(self, folder)
 
     def export(
@@ -283,7 +298,8 @@ class Model(InteropMixin):
         fields = read_model_json(folder)
         vocabulary = read_vocabulary(folder / VOCABULARY)
         tables = tensors.load(folder / TENSORS)
-        matrix = tables.pop(VECTORS, None)
+        inputs = tables.get(INPUTS)
+        matrix = tables.pop(VECTORS, None if inputs is None else inputs[: len(vocabulary)])
         if matrix is None or matrix.ndim != 2 or matrix.dtype != np.float32:
             raise FormatError(f"{folder / TENSORS} has no float32 matrix {VECTORS!r}")
         try:

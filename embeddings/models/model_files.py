@@ -14,7 +14,8 @@ FORMAT_VERSION = 2
 MODEL_JSON, VOCABULARY, TENSORS = "model.json", "vocabulary.arrow", "tensors.safetensors"
 TAGS = "documents.arrow"  # of a model of tagged documents
 PHRASES = "phrases.arrow"  # of a model of a corpus with phrases
-FILES = {MODEL_JSON, VOCABULARY, TENSORS, TAGS, PHRASES}
+LABELS = "labels.arrow"  # of a model that predicts labels
+FILES = {MODEL_JSON, VOCABULARY, TENSORS, TAGS, PHRASES, LABELS}
 VECTORS = "vectors"  # the tensor of the word vectors
 FIELDS = {"model": str, "composes": bool, "settings": dict, "packages": dict, "record": dict}
 

@@ -1,7 +1,7 @@
 """Plans: what a trainer learns, declared once; training, checkpoints, resuming and saving follow from it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from embeddings.corpora.vocabulary import Vocabulary
@@ -37,6 +37,8 @@ class Plan:
         tags: a pyarrow array of strings, one for each row of the table "documents".
         composes: whether the model composes vectors, if its trainer has a composer.
         loss_is_estimate: whether the loss estimates one over all words.
+        labels: the labels of texts with the number of texts of each, for a model that predicts labels.
+        record: further JSON values for the record of the model.
     """
 
     tables: Mapping[str, Table]
@@ -52,6 +54,8 @@ class Plan:
     tags: Any = None
     composes: bool = True
     loss_is_estimate: bool = False
+    labels: Vocabulary | None = None
+    record: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not isinstance(self.tables, Mapping) or not all(isinstance(table, Table) for table in self.tables.values()):

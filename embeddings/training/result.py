@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from embeddings import registry
 from embeddings.corpora.phrases.phrase_table import merge_phrase_tables
+from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import EmbeddingsError
 from embeddings.models.model import Model, package_versions
 from embeddings.models.parameters import VECTORS, Arrays, is_finite
@@ -48,13 +49,15 @@ def build_model(data: "TrainingData", plan: "Plan", arrays: Arrays, tally: Tally
         "steps": int(tally.steps.sum()),
         "loss_by_epoch": tally.losses(),
         "loss_is_estimate": tally.loss_is_estimate,
+        **plan.record,
     }
-    return new_model(data, arrays, tally.progress(), record, composes=plan.composes, tags=plan.tags)
+    options = {"composes": plan.composes, "tags": plan.tags, "labels": plan.labels}
+    return new_model(data, arrays, tally.progress(), record, **options)
 
 
 def new_model(
     data: "TrainingData", arrays: Arrays, progress: Progress, record: Mapping[str, Any] | None = None, *,
-    composes: bool = True, tags: Any = None,
+    composes: bool = True, tags: Any = None, labels: Vocabulary | None = None,
 ) -> Model:  # fmt: skip
     """A model with a complete record, for trainers that define `learn`.
 
@@ -64,6 +67,7 @@ def new_model(
         record: further JSON values for the record.
         composes: whether the model composes vectors, if its trainer has a composer.
         tags: a pyarrow array of strings, one for each row of the table "documents".
+        labels: the labels of texts, for a model that predicts labels.
     """
     numbers = data.trainer, progress.words, progress.total, progress.unit, progress.seconds
     log.info("trained %s: %s of %s %s, %.1f s", *numbers)
@@ -78,6 +82,7 @@ def new_model(
         packages=package_versions() | registry.package_of("trainer", data.trainer),
         composer=data.settings.composer if composes else None,
         tags=tags,
+        labels=labels,
         phrases=phrases if continued is None else merge_phrase_tables(continued.phrases, phrases),
     )
 

@@ -35,7 +35,8 @@ class Trainer(Settings, Capabilities):
     A subclass sets `trainer_name` and defines `plan`, or `learn` if it does not learn step by step. It overrides
     `can_init`, `can_freeze` and `can_continue` if they depend on its settings, and
 
-    tokenizer: how text is tokenized by default.
+    tokenizer, case: how text is tokenized by default.
+    reads_labels: whether it learns from texts with labels.
     fixed_settings: settings that continued training must not change.
     max_threads: how many threads it can use; None for any number.
     unsupported: what it can do with no settings, of "init", "freeze" and "continued".
@@ -44,6 +45,8 @@ class Trainer(Settings, Capabilities):
 
     trainer_name: ClassVar[str]
     tokenizer: ClassVar[str] = "words"
+    case: ClassVar[str] = "lower"
+    reads_labels: ClassVar[bool] = False
     max_threads: ClassVar[int | None] = None
     accepts_run_options: ClassVar[bool] = True
     unsupported: ClassVar[frozenset[str]] = frozenset()

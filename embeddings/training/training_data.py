@@ -11,6 +11,7 @@ import numpy as np
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.documents import Documents
 from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import DeclarationError, SettingError
 from embeddings.kernels.block import BLOCK_SIZE, BlockSource, keep_thresholds, new_block
@@ -151,7 +152,10 @@ def prepare(
 
 def as_corpus(corpus: Corpus | str | os.PathLike[str] | Iterable[Any], trainer: "Trainer") -> Corpus:
     """The corpus itself, or one of these texts, tokenized as the trainer declares."""
-    return corpus if isinstance(corpus, Corpus) else Corpus(corpus, tokenizer=trainer.tokenizer)
+    if isinstance(corpus, Corpus):
+        return corpus
+    labels = LabelFormat() if trainer.reads_labels else None
+    return Corpus(corpus, tokenizer=trainer.tokenizer, case=trainer.case, labels=labels)
 
 
 def check_threads_and_seed(threads: int | None, seed: int, trainer: "Trainer | None" = None) -> tuple[int, int]:

@@ -1,0 +1,100 @@
+"""Labels of texts in an encoded corpus: they are the tags of documents, several of them joined."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.reading.labelled_texts import LabelFormat, LabelledTexts
+from embeddings.corpora.reading.reader import TagBlock
+from embeddings.corpora.reading.text_rows import TextBlock
+from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.errors import CorpusError, SettingError
+
+if TYPE_CHECKING:
+    from embeddings.corpora.encoder import Encoder
+
+SEPARATOR = "\x1f"  # of the labels of one text
+PREFIXED = "has_label_prefix"  # in the description of a corpus: whether labels were written with their prefix
+
+
+@dataclass(frozen=True)
+class TextLabels:
+    """The labels of texts.
+
+    Those of text i are `ids[starts[i]:starts[i + 1]]`, rows of `vocabulary`, which counts the texts with each label;
+    `starts` is int64 (texts + 1,), `ids` int64 (labels of all texts,).
+    """
+
+    vocabulary: Vocabulary
+    starts: NDArray[np.int64]
+    ids: NDArray[np.int64]
+
+
+def check_labels(labels: LabelFormat | None, text_column: str | None, tag_column: str | None) -> LabelFormat | None:
+    """The format of labels with this text column."""
+    if labels is None:
+        return None
+    if not isinstance(labels, LabelFormat):
+        raise SettingError(f"labels must be an embeddings.LabelFormat, got {labels!r:.80}")
+    if tag_column is not None:
+        raise SettingError("labels cannot be combined with tag_column: the labels are the tags")
+    return labels if text_column is None else replace(labels, text_column=text_column)
+
+
+def encode_labelled(encoder: "Encoder", batches: Iterable[LabelledTexts]) -> bool:
+    """Encode labelled texts, each a document; returns whether labels were written with their prefix."""
+    has_prefix = False
+    for batch in batches:
+        has_prefix |= batch.unit != "row"
+        encoder.add(
+            TagBlock([SEPARATOR.join(batch.labels_of(text)) or None for text in range(len(batch))]), batch.source
+        )
+        encoder.add(TextBlock(batch.data, batch.starts[1:], items=True, is_complete=True), batch.source)
+    return has_prefix
+
+
+def corpus_labels(encoded: EncodedCorpus, min_count: int = 1) -> TextLabels:
+    """The labels of the documents of a corpus that occur at least `min_count` times.
+
+    Raises:
+        CorpusError: the corpus has no labels, or fewer than two that are frequent enough.
+    """
+    if encoded.tags is None or "labels" not in encoded.meta["settings"]:
+        raise CorpusError("the corpus has no labels; set labels of the Corpus, such as labels=LabelFormat()")
+    dictionary_array = encoded.tags.dictionary_encode()
+    combinations = [tag.split(SEPARATOR) for tag in dictionary_array.dictionary.to_pylist()]
+    names = list(dict.fromkeys(name for combination in combinations for name in combination))
+    numbers = {name: number for number, name in enumerate(names)}
+    sizes = np.array([*map(len, combinations), 0], np.int64)  # the last combination is that of texts without labels
+    members = np.array([numbers[name] for combination in combinations for name in combination], np.int64)
+    rows = dictionary_array.indices.fill_null(len(combinations)).to_numpy(zero_copy_only=False).astype(np.int64)
+    ids = members[ranges(np.append(0, np.cumsum(sizes))[rows], sizes[rows])]
+    texts = np.repeat(np.arange(len(rows)), sizes[rows])
+    vocabulary, rank = ranked_labels(names, np.bincount(ids, minlength=len(names)), min_count)
+    ids = rank[ids]
+    texts, ids = texts[ids >= 0], ids[ids >= 0]
+    return TextLabels(vocabulary, np.searchsorted(texts, np.arange(len(rows) + 1)), ids)
+
+
+def ranked_labels(names: list[str], counts: NDArray[np.int64], min_count: int) -> tuple[Vocabulary, NDArray[np.int64]]:
+    """The labels with at least `min_count` texts, most frequent first, and the row of each label, -1 for others."""
+    order = np.argsort(-counts, kind="stable")
+    order = order[counts[order] >= min_count]
+    if len(order) < 2:
+        problem = "no text has a label" if not len(names) else f"there is only the label {names[0]!r}"
+        if len(names) > 1:
+            problem = f"only {len(order)} of {len(names)} labels occur at least {min_count} times"
+        raise CorpusError(f"{problem}; a classifier requires at least two labels")
+    rank = np.full(len(names), -1, np.int64)
+    rank[order] = np.arange(len(order))
+    return Vocabulary([names[row] for row in order], counts[order]), rank
+
+
+def ranges(starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The numbers from each start on, as many as its size, one range after another."""
+    ends = np.cumsum(sizes)
+    return np.repeat(starts - ends + sizes, sizes) + np.arange(ends[-1] if len(ends) else 0)

@@ -1,0 +1,71 @@
+"""The settings of the classifier."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from embeddings.errors import SettingError
+from embeddings.models.subwords import FASTTEXT_BUCKETS, MAX_NGRAM_LENGTH, check_ngrams
+from embeddings.settings import LEARNING_RATE, Dimension, Schedule, option
+
+MAX_WORD_NGRAMS = 100
+SOFTMAX, HIERARCHICAL_SOFTMAX = "softmax", "hierarchical-softmax"
+ONE_VS_ALL, NEGATIVE_SAMPLING = "one-vs-all", "negative-sampling"
+DEFAULT_NEGATIVES = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassifierSettings(Schedule, Dimension):
+    """What a classifier learns, and how."""
+
+    min_count: int = option(1, "Drop words that occur less often; their n-grams remain.", ge=1)
+    max_vocab: int | None = option(None, "Keep only this many of the most frequent words.", ge=1)
+    min_label_count: int = option(1, "Drop labels that occur less often, and texts without other labels.", ge=1)
+    learning_rate: float = option(0.1, LEARNING_RATE, gt=0, le=100)
+    shuffle: bool = option(
+        True,
+        "Read each thread's share of the texts in a new random order in every epoch, or in the order of the file.",
+        flags="--shuffle/--no-shuffle",
+    )
+    word_ngrams: int = option(1, "Maximum length of word n-grams; 1 for none.", ge=1, le=MAX_WORD_NGRAMS)
+    min_n: int = option(0, "Minimum length of character n-grams, with --max-n.", ge=0, le=MAX_NGRAM_LENGTH)
+    max_n: int = option(0, "Maximum length of character n-grams; 0 for none.", ge=0, le=MAX_NGRAM_LENGTH)
+    buckets: int | None = option(
+        None, "Number of hash buckets for n-grams.  [default: 2,000,000]", ge=1, le=1_000_000_000
+    )
+    objective: Literal["softmax", "hierarchical-softmax", "one-vs-all", "negative-sampling"] = option(
+        "softmax",
+        "How labels are predicted. softmax: one label, compared with all; hierarchical-softmax: the same by a path "
+        "in a tree, for thousands of labels; one-vs-all: each label by itself, for several labels per text; "
+        "negative-sampling: one label, compared with random ones.",
+    )
+    negatives: int = option(
+        DEFAULT_NEGATIVES, "Random labels per text with --objective negative-sampling.", ge=1, le=1000
+    )
+    class_weights: Literal["none", "balanced"] = option(
+        "none",
+        "Weight of texts. none: equal; balanced: in inverse proportion to the number of texts with the same label.",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.max_n or self.min_n:
+            check_ngrams(self.min_n, self.max_n, self.buckets or 1)
+        if self.buckets and not self.has_ngrams:
+            raise SettingError(f"buckets={self.buckets} requires n-grams: raise word_ngrams above 1 or max_n above 0")
+        if self.negatives != DEFAULT_NEGATIVES and self.objective != NEGATIVE_SAMPLING:
+            raise SettingError(f"negatives={self.negatives} requires objective={NEGATIVE_SAMPLING}")
+
+    @property
+    def has_ngrams(self) -> bool:
+        """Whether there are word or character n-grams."""
+        return self.word_ngrams > 1 or self.max_n > 0
+
+    @property
+    def bucket_count(self) -> int:
+        """The number of hash buckets; 0 without n-grams."""
+        return (self.buckets or FASTTEXT_BUCKETS) if self.has_ngrams else 0
+
+    @property
+    def negative_count(self) -> int:
+        """Random labels drawn for each text."""
+        return self.negatives if self.objective == NEGATIVE_SAMPLING else 0

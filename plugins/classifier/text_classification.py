@@ -1,0 +1,136 @@
+"""The classifier of fastText (Joulin et al. 2017): a linear model of labels on the mean of the rows of a text."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from embeddings.corpora.label_encoding import PREFIXED, TextLabels, corpus_labels
+from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.kernels.noise_sampling import alias_table
+from embeddings.kernels.row_operations import padded
+from embeddings.kernels.step_buffers import new_step_buffers
+from embeddings.models.classifier import Classifier
+from embeddings.models.model import Model
+from embeddings.models.parameters import INPUTS, VECTORS, Arrays, fill_random_rows
+from embeddings.models.table import Table
+from embeddings.plugins.classifier.classifier_settings import ClassifierSettings
+from embeddings.plugins.classifier.label_objectives import NOISE_EXPONENT, new_label_objective
+from embeddings.plugins.classifier.learn_texts import TILE, Operands, learn_texts
+from embeddings.plugins.classifier.saved_classifier import (
+    LABEL_PREFIX,
+    NGRAM_BUCKETS,
+    OUTPUT,
+    output_rows,
+    saved_classifier,
+)
+from embeddings.plugins.classifier.text_stream import LabelSource, TextStream
+from embeddings.plugins.classifier.training_features import TextFeatures, check_known_words, read_only, text_features
+from embeddings.support.logs import log
+from embeddings.training.document_inference import recorded_settings
+from embeddings.training.plan import Plan
+from embeddings.training.trainer import Trainer
+from embeddings.training.training_data import TrainingData
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextClassification(Trainer, ClassifierSettings):
+    """Text classifier like fastText's: predicts labels from words and n-grams. Reads texts with labels."""
+
+    trainer_name = "classifier"
+    tokenizer = "ascii-whitespace"
+    case = "keep"
+    reads_labels = True
+    unsupported = frozenset({"continued"})
+
+    @staticmethod
+    def predictor(model: Model) -> Classifier:
+        """The classifier of a trained model."""
+        return saved_classifier(recorded_settings(TextClassification, model), model)
+
+    def plan(self, data: TrainingData) -> Plan:
+        """A model with the table "inputs" (words + n-grams, dim), whose first rows are the vectors.
+
+        Also "output" (labels, dim), and "ngram_buckets" (n-grams,), the hash bucket of each n-gram.
+        """
+        labels = corpus_labels(data.encoded, self.min_label_count)
+        check_known_words(data.encoded)
+        texts = labelled_texts(labels)
+        starts, ids = read_only(np.append(labels.starts[texts], len(labels.ids))), read_only(labels.ids)
+        features = text_features(self, data.encoded, data.vocabulary, texts)
+        objective = new_label_objective(self, labels.vocabulary, starts, ids)
+        noise = new_noise(labels.vocabulary) if self.negative_count else np.empty((0, 2), np.uint32)
+        weights = self.text_weights(labels.vocabulary.counts, starts, ids)
+        tables = {INPUTS: self.input_table(features), **objective.tables()}
+
+        def operands(arrays: Arrays) -> Operands:
+            return new_operands(features, arrays[INPUTS], weights, objective.operand(arrays))
+
+        def export(arrays: Arrays) -> Arrays:
+            return self.saved_arrays(features, {name: table.unpad(arrays[name]) for name, table in tables.items()})
+
+        return Plan(
+            tables=tables,
+            stream=TextStream(LabelSource(np.arange(len(texts)), starts, ids, noise), self.negative_count),
+            kernel=learn_texts,
+            operands=operands,
+            buffers=lambda: new_step_buffers(1, objective.max_targets, padded(self.dim), contexts=TILE, rows=2),
+            word_table=INPUTS,
+            export=export,
+            vocabulary=features.vocabulary,
+            labels=labels.vocabulary,
+            record={LABEL_PREFIX: label_prefix(data)},
+            loss_is_estimate=objective.estimates_loss,
+        )
+
+    def input_table(self, features: TextFeatures) -> Table:
+        """The rows of words, then of n-grams; these start at zero, as if they were unknown."""
+        words = len(features.vocabulary)
+
+        def initialize(table: np.ndarray, dim: int, seed: int) -> None:
+            fill_random_rows(table[:words], dim, seed)
+
+        rows = words + len(features.ngram_buckets)
+        return Table(rows=rows, dim=self.dim, axis="subwords", init=initialize, on_continue="refuse")
+
+    def saved_arrays(self, features: TextFeatures, arrays: Arrays) -> Arrays:
+        """The arrays to save, from the tables without padding."""
+        inputs = arrays.pop(INPUTS)
+        (output,) = arrays.values()
+        ngrams = {NGRAM_BUCKETS: features.ngram_buckets} if self.has_ngrams else {}
+        vectors = inputs[: len(features.vocabulary)]
+        return {VECTORS: vectors, INPUTS: inputs, OUTPUT: output_rows(self.objective, output), **ngrams}
+
+    def text_weights(self, counts: np.ndarray, starts: np.ndarray, ids: np.ndarray) -> np.ndarray:
+        """By what the learning rate of each text is multiplied, float32 (texts,): the mean weight of its labels."""
+        texts = len(starts) - 1
+        if self.class_weights == "none":
+            return read_only(np.ones(texts, np.float32))
+        weights = counts.sum() / (len(counts) * counts)
+        return read_only((np.add.reduceat(weights[ids], starts[:-1]) / np.diff(starts)).astype(np.float32))
+
+
+def labelled_texts(labels: TextLabels) -> np.ndarray:
+    """The numbers of the texts with labels."""
+    texts = np.flatnonzero(np.diff(labels.starts))
+    without = len(labels.starts) - 1 - len(texts)
+    if without:
+        log.warning("%s of %s texts have no label and are skipped", f"{without:,}", f"{len(labels.starts) - 1:,}")
+    return texts
+
+
+def label_prefix(data: TrainingData) -> str:
+    """The prefix of labels in the text; empty if they came from tables."""
+    meta = data.encoded.meta
+    return str(meta["settings"]["labels"]["prefix"]) if meta.get(PREFIXED) else ""
+
+
+def new_noise(labels: Vocabulary) -> np.ndarray:
+    """The alias table of negative samples."""
+    return alias_table(labels.noise_weights(NOISE_EXPONENT))
+
+
+def new_operands(features: TextFeatures, inputs: np.ndarray, weights: np.ndarray, objective: Any) -> Operands:
+    """What one thread works on."""
+    items = features.items, features.starts, features.subword_starts, features.subword_rows
+    return Operands(inputs, *items, weights, np.zeros(3, np.int64), objective)

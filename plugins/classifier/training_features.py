@@ -1,0 +1,152 @@
+"""Prepares the features of labelled texts for training: which rows each text has, and which n-grams have rows."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.errors import SettingError
+from embeddings.kernels.subword_ngrams import hash_words
+from embeddings.kernels.text_features import HIGH_BITS, SIGN_BIT
+from embeddings.models.subwords import LINE_END, bucket_rows, concatenate_bytes, ngram_hashes, to_bytes
+from embeddings.plugins.classifier.classifier_settings import ClassifierSettings
+from embeddings.plugins.classifier.feature_kernels import (
+    NO_ITEM,
+    TextSource,
+    count_items,
+    count_subwords,
+    replace_buckets,
+    write_items,
+)
+from embeddings.support.arrow_arrays import to_string_array
+
+LINE_END_WORD = LINE_END.decode()
+
+
+@dataclass(frozen=True)
+class TextFeatures:
+    """The features of texts; see `feature_kernels` for items.
+
+    vocabulary: the words that have rows, with `</s>`, which ends every text.
+    items: int32; text i is `items[starts[i]:starts[i + 1]]`, `starts` int64 (texts + 1,).
+    subword_starts, subword_rows: int64 (types + 1,) and int32, the rows of each type of the corpus with character
+        n-grams; empty without.
+    ngram_buckets: int32 (n-grams,), the hash bucket of each row behind those of words, most frequent first.
+    """
+
+    vocabulary: Vocabulary
+    items: np.ndarray
+    starts: np.ndarray
+    subword_starts: np.ndarray
+    subword_rows: np.ndarray
+    ngram_buckets: np.ndarray
+
+
+def text_features(
+    settings: ClassifierSettings, encoded: EncodedCorpus, words: Vocabulary, texts: np.ndarray
+) -> TextFeatures:
+    """The features of some texts of a corpus.
+
+    Only n-grams that occur get a row: their buckets are those of fastText, but what is never trained is not stored.
+    Rows of frequent n-grams are next to each other, so that caches hold them.
+
+    Arguments:
+        words: the most frequent words of the corpus, which get rows.
+        texts: int64, the numbers of documents.
+    """
+    types = encoded.vocabulary
+    vocabulary, rows = add_line_end(types, words, encoded.meta["documents"])
+    buckets = settings.bucket_count
+    counts = np.zeros(buckets, np.int32)
+    offsets, subwords = np.zeros(1, np.int64), np.empty(0, np.int32)
+    items = rows
+    if settings.max_n:
+        offsets, hashes = ngram_hashes(types.words, settings.min_n, settings.max_n)
+        subwords = bucket_rows(hashes, buckets)
+        count_subwords(offsets, subwords, types.counts, counts)
+        items = np.where(np.diff(offsets) > 0, ~np.arange(len(types), dtype=np.int32), rows)
+    source = text_source(settings, encoded, vocabulary, items, texts)
+    starts = np.zeros(len(texts) + 1, np.int64)
+    count_items(source, starts[1:])
+    np.cumsum(starts, out=starts)
+    written = np.empty(starts[-1], np.int32)
+    write_items(source, starts, np.zeros(settings.word_ngrams, np.uint64), len(vocabulary), counts, written)
+    ngram_buckets, row_of_bucket = rank_buckets(counts)
+    replace_buckets(written, len(vocabulary), row_of_bucket)
+    if settings.max_n:
+        offsets, subwords = with_own_rows(offsets, len(vocabulary) + row_of_bucket[subwords], rows)
+    arrays = map(read_only, (written, starts, offsets, subwords, ngram_buckets))
+    return TextFeatures(vocabulary, *arrays)
+
+
+def add_line_end(types: Vocabulary, words: Vocabulary, texts: int) -> tuple[Vocabulary, np.ndarray]:
+    """The vocabulary with `</s>`, which occurs once in each text, and the row of each type, `NO_ITEM` for others."""
+    import pyarrow
+
+    old_row = words.word_list.find(LINE_END_WORD)
+    keep = np.delete(np.arange(len(words)), [] if old_row is None else [old_row])
+    counts = words.counts[keep]
+    row = int(np.searchsorted(-counts, -texts))
+    column = to_string_array(words.column).take(pyarrow.array(keep))
+    parts = [column[:row], to_string_array([LINE_END_WORD]), column[row:]]
+    counts = np.insert(counts, row, texts)
+    rows = np.full(len(types), NO_ITEM, np.int32)
+    rows[keep] = np.delete(np.arange(len(counts), dtype=np.int32), row)
+    total = words.total + texts - (0 if old_row is None else int(words.counts[old_row]))
+    return Vocabulary(pyarrow.concat_arrays(parts), counts, total=total), rows
+
+
+def text_source(
+    settings: ClassifierSettings, encoded: EncodedCorpus, vocabulary: Vocabulary, items: np.ndarray, texts: np.ndarray
+) -> TextSource:
+    """These texts of a corpus, with the item of each type."""
+    types, borders = encoded.vocabulary, np.asarray(encoded.sentences)[np.asarray(encoded.documents)]
+    line_end = types.word_list.find(LINE_END_WORD)
+    codes = np.empty(0, np.uint64)
+    if settings.word_ngrams > 1:
+        codes = np.empty(len(types), np.uint64)
+        hash_words(*concatenate_bytes(list(map(to_bytes, types.words))), codes)
+        codes[(codes & SIGN_BIT) > 0] |= HIGH_BITS
+    return TextSource(
+        ids=np.asarray(encoded.ids),
+        begins=borders[texts],
+        ends=borders[texts + 1],
+        items=items,
+        codes=codes,
+        line_end=-1 if line_end is None else line_end,
+        line_end_item=vocabulary.index(LINE_END_WORD),
+        word_ngrams=settings.word_ngrams,
+        buckets=max(settings.bucket_count, 1),
+    )
+
+
+def rank_buckets(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The buckets that are used, roughly the most frequent first, and the position of each bucket among them, int32."""
+    used = np.flatnonzero(counts)
+    keys = (65535 - np.minimum(counts[used], 65535)).astype(np.uint16)  # of 16 bits, which are sorted fast
+    buckets = used[np.argsort(keys, kind="stable")].astype(np.int32)
+    rows = np.full(len(counts), -1, np.int32)
+    rows[buckets] = np.arange(len(buckets), dtype=np.int32)
+    return buckets, rows
+
+
+def with_own_rows(offsets: np.ndarray, rows: np.ndarray, word_rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of each type, `rows[offsets[i]:offsets[i + 1]]`, with its own row first if it has one."""
+    known = word_rows != NO_ITEM
+    all_rows = np.insert(rows, offsets[:-1][known], word_rows[known]).astype(np.int32)
+    return offsets + np.append(0, np.cumsum(known)), all_rows
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """The array, which must not change any more; kernels are compiled once for arrays of this kind."""
+    array.setflags(write=False)
+    return array
+
+
+def check_known_words(encoded: EncodedCorpus) -> None:
+    """Refuse a corpus that does not have the spelling of each word if n-grams of unknown words are needed."""
+    if encoded.meta["fixed_vocabulary"] or encoded.max_undercount:
+        raise SettingError("the classifier requires all words of the text: remove vocabulary and max_types")
+    if encoded.phrases is not None:
+        raise SettingError("the classifier does not support phrases: remove them, and use word_ngrams")
