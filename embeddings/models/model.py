@@ -27,6 +27,7 @@ from embeddings.models.document_vectors import (
 )
 from embeddings.models.model_files import (
     FORMAT_VERSION,
+    INPUTS,
     MODEL_JSON,
     TENSORS,
     VECTORS,
@@ -35,7 +36,6 @@ from embeddings.models.model_files import (
     read_model_json,
     read_vocabulary,
 )
-from embeddings.models.parameters import INPUTS
 from embeddings.models.prediction import predict_output_word
 from embeddings.support import tensors
 from embeddings.support.files import atomic_write

@@ -17,6 +17,7 @@ PHRASES = "phrases.arrow"  # of a model of a corpus with phrases
 LABELS = "labels.arrow"  # of a model that predicts labels
 FILES = {MODEL_JSON, VOCABULARY, TENSORS, TAGS, PHRASES, LABELS}
 VECTORS = "vectors"  # the tensor of the word vectors
+INPUTS = "inputs"  # a tensor whose first rows are the word vectors, which then have no tensor of their own
 FIELDS = {"model": str, "composes": bool, "settings": dict, "packages": dict, "record": dict}
 
 

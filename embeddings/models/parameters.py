@@ -12,7 +12,6 @@ from embeddings.support.system import total_memory
 
 Arrays = dict[str, np.ndarray]
 VECTORS = "vectors"  # the key of the word vectors in `Arrays`
-INPUTS = "inputs"  # the key of a table whose first rows are the word vectors, which are then not saved by themselves
 BLOCK_ROWS = 65536  # processed at a time, so that no second table is ever in memory
 
 

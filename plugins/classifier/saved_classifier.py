@@ -9,7 +9,7 @@ from embeddings.errors import FormatError
 from embeddings.kernels.matrix_rows import DenseRows
 from embeddings.models import classifier
 from embeddings.models.classifier import Classifier, new_features
-from embeddings.models.parameters import INPUTS
+from embeddings.models.model_files import INPUTS
 from embeddings.models.subwords import to_bytes
 from embeddings.models.text_normalization import text_normalizer
 from embeddings.plugins.classifier.classifier_settings import (

@@ -12,7 +12,8 @@ from embeddings.kernels.row_operations import padded
 from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.models.classifier import Classifier
 from embeddings.models.model import Model
-from embeddings.models.parameters import INPUTS, VECTORS, Arrays, fill_random_rows
+from embeddings.models.model_files import INPUTS
+from embeddings.models.parameters import VECTORS, Arrays, fill_random_rows
 from embeddings.models.table import Table
 from embeddings.plugins.classifier.classifier_settings import ClassifierSettings
 from embeddings.plugins.classifier.label_objectives import NOISE_EXPONENT, new_label_objective
