@@ -14,6 +14,7 @@ from embeddings.cli.output import print_lines
 from embeddings.cli.progress_bar import Bar
 from embeddings.cli.signals import EXIT_INTERRUPT, TerminationSignals
 from embeddings.errors import EmbeddingsError, RegistryError, SettingError
+from embeddings.setting_names import THEIR_COMMANDS
 
 os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")  # which takes 5 % of the time of a compilation
 EXIT_FAILURE, EXIT_MISUSE = 1, 2  # exit codes
@@ -33,7 +34,7 @@ COMMANDS = {
         "info": "Describe a file or folder.",
     },
     "Evaluate": {
-        "evaluate": "Score vectors on test sets.",
+        "evaluate": "Score vectors on test sets, or classifiers on labelled texts.",
         "compare": "Test score differences between vectors.",
         "benchmark": "Compare trainers with gensim and fastText.",
         "benchmark-indexes": "Measure recall and speed of indexes.",
@@ -94,7 +95,7 @@ class CommandLine(click.Group):
         """The command named by the first argument; the error for an unknown one suggests a similar name."""
         name, known = args[0], self.list_commands(ctx)
         if name not in known and not name.startswith("-") and not ctx.resilient_parsing:
-            close = difflib.get_close_matches(name, known, n=1)
+            close = [THEIR_COMMANDS[name]] if name in THEIR_COMMANDS else difflib.get_close_matches(name, known, n=1)
             raise click.UsageError(f"No such command {name!r}. {f'Use {close[0]}.' if close else 'See --help.'}")
         return super().resolve_command(ctx, args)
 

@@ -30,7 +30,10 @@ TRAIN = ["train", "skipgram", "text.txt", "-o", "x"]
         (["--epohcs", "4"], "--epohcs", "Use --epochs."),
         (["--sg", "1"], "--sg", "skipgram or cbow"),
         (["-cbow", "1"], "-cbow", "skipgram or cbow"),
-        (["-hs", "1"], "-hs", "negative"),
+        (["-hs", "1"], "-hs", "objective"),
+        (["-loss", "hs"], "-loss", "objective"),
+        (["-wordNgrams", "2"], "-wordNgrams", "trainer classifier"),
+        (["-lrUpdateRate", "100"], "-lrUpdateRate", "Leave it out"),
         (["--wat", "1"], "--wat", "See --help."),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
@@ -51,6 +54,22 @@ def test_unknown_options_are_answered_with_ours(options, name, remedy):
     ],
 )
 def test_other_commands(command, remedy):
+    assert remedy in refused(*command, code=2)
+
+
+@pytest.mark.parametrize(
+    ("command", "remedy"),
+    [
+        (["supervised", "-input", "t.txt"], "Use train classifier."),
+        (["test", "m.bin", "t.txt"], "Use evaluate --labels."),
+        (["test-label", "m.bin", "t.txt"], "Use evaluate --labels --sections."),
+        (["predict-prob", "m.bin", "t.txt"], "Use predict."),
+        (["nn", "m.bin"], "Use neighbours."),
+        (["trian"], "Use train."),
+        (["xyzzy"], "See --help."),
+    ],
+)
+def test_commands_of_other_tools(command, remedy):
     assert remedy in refused(*command, code=2)
 
 

@@ -32,7 +32,7 @@ def test_tables_are_normalized_and_disjoint():
 
 
 @pytest.mark.parametrize(
-    ("name", "fact"), [("vector_size", "dim"), ("workers", "train()"), ("sg", "skipgram or cbow"), ("hs", "negative")]
+    ("name", "fact"), [("vector_size", "dim"), ("workers", "train()"), ("sg", "skipgram or cbow"), ("hs", "objective")]
 )
 def test_python_errors_name_the_setting(name, fact):
     with pytest.raises(SettingError, match=rf"{name}.*{fact}".replace("(", r"\(").replace(")", r"\)")):
