@@ -11,6 +11,7 @@ from embeddings.corpora.corpus_cache.entries import entry_name, load_or_write
 from embeddings.corpora.corpus_cache.tempdir import new_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.label_encoding import PREFIXED, check_labels, encode_labelled
+from embeddings.corpora.reading.encodings import check_encoding
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.corpora.reading.reader import BLOCK_SIZE, Report, SourceReader
 from embeddings.corpora.reading.sources import file_statuses, resolve_source
@@ -54,7 +55,9 @@ class Corpus:
         tokenizer: "words", "whitespace", "characters", "codepoints", the name of another installed tokenizer, or a
             callable from a line to its tokens.
         case: "lower" converts tokens of text to lower case; "keep" leaves them unchanged.
-        encoding_errors: "strict", "replace" or "ignore", for invalid UTF-8.
+        encoding: the encoding of text files and of tables of text (CSV, TSV, JSON lines), such as "cp1252": any that
+            Python decodes. Strings, Parquet and Arrow files are not affected.
+        encoding_errors: "strict", "replace" or "ignore", for bytes that are invalid in the encoding.
         text_column: the column of tables that holds the text; by default, the only column of strings.
         tag_column: the column of tables that holds the tags of documents.
         rows: read only the first rows of tables, lines of plain text, or items of iterables, up to this total.
@@ -82,6 +85,7 @@ class Corpus:
         *sources: str | os.PathLike[str] | Iterable[Any],
         tokenizer: str | Tokenizer = "words",
         case: str = "lower",
+        encoding: str = "utf-8",
         encoding_errors: str = "strict",
         text_column: str | None = None,
         tag_column: str | None = None,
@@ -96,6 +100,7 @@ class Corpus:
         if not sources:
             raise CorpusError("a corpus requires a source: a path, '-', 'sample' or an iterable")
         self.case: str = check_value("case", case, Case, {})
+        self.encoding: str = check_encoding(encoding)
         self.encoding_errors: str = check_value("encoding_errors", encoding_errors, DecodingPolicy, {})
         self.tokenizer = resolve_tokenizer(tokenizer)
         self.text_column, self.tag_column = check_column("text", text_column), check_column("tag", tag_column)
@@ -116,7 +121,7 @@ class Corpus:
     def text_settings(self) -> dict[str, Any]:
         """The settings of the text as plain values; a tokenizer by its name."""
         name = getattr(self.tokenizer, "name", None) or getattr(self.tokenizer, "__qualname__", "a callable")
-        names = ("case", "encoding_errors", "text_column", "tag_column", "rows", "max_types")
+        names = ("case", "encoding", "encoding_errors", "text_column", "tag_column", "rows", "max_types")
         labels = {} if self.labels is None else {"labels": asdict(self.labels)}
         return {"tokenizer": str(name), **{name: getattr(self, name) for name in names}, **labels}
 
@@ -144,7 +149,7 @@ class Corpus:
                 unknown.
 
         Raises:
-            CorpusError: a source cannot be read, is broken or not UTF-8, or there are no tokens.
+            CorpusError: a source cannot be read, is broken or in another encoding, or there are no tokens.
             OutputError: the result cannot be written.
             SettingError: EMBEDDINGS_CACHE_LIMIT is not a size.
         """
@@ -192,17 +197,21 @@ class Corpus:
     def write_blocks(self, encoder: "Encoder", report: Report | None, block_size: int) -> dict[str, Any]:
         """Encode all sources; returns the rest of the description."""
         if self.labels is not None:
-            reader = self.labels.new_reader(self.sources, self.encoding_errors, report, self.rows, block_size)
+            reader = self.labels.new_reader(
+                self.sources, self.encoding_errors, report, self.rows, block_size, self.encoding
+            )
             has_prefix = encode_labelled(encoder, self.labels.read_with(reader, self.sources))
-            return {"decoding_errors": reader.errors, "columns": reader.columns.inferred_columns, PREFIXED: has_prefix}
+            return {**reader.description, PREFIXED: has_prefix}
         columns = ColumnSelection(self.text_column, self.tag_column)
         statuses = file_statuses(self.sources)
         size = None if statuses is None else sum(status.st_size for status in statuses)
-        reader = SourceReader(self.encoding_errors, report, block_size, size, columns, self.rows)
+        reader = SourceReader(
+            self.encoding_errors, report, block_size, size, columns, self.rows, encoding=self.encoding
+        )
         for source in self.sources:
             for block in reader.read(source):
                 encoder.add(block, source.name)
-        return {"decoding_errors": reader.errors, "columns": columns.inferred_columns}
+        return reader.description
 
 
 def check_column(name: str, column: str | None) -> str | None:

@@ -228,7 +228,7 @@ def clean_strings(
     for number, cell in enumerate(array.to_pylist(), start + 1):
         row = Utf8Decoder(decoder.policy, f"{name}, row {number}")
         cells.append(None if cell is None else row.clean(cell, final=True))
-        decoder.errors += row.errors
+        decoder.add_errors_of(row)
     return cells, None
 
 

@@ -47,16 +47,16 @@ FOREIGN = {
     b"SQLite format 3\0": "an SQLite database",
     b"\x93NUMPY": "a numpy array",
     b"FEA1": "a Feather version 1 file, which is no longer supported",
-    b"\xff\xfe": "text in UTF-16",
-    b"\xfe\xff": "text in UTF-16",
 }
 
 
+def detect_binary(head: bytes) -> FileType | None:
+    """Return the type of a table with these first bytes, None for other files."""
+    return next((file_type for magic, file_type in MAGIC.items() if head.startswith(magic)), None)
+
+
 def detect(head: bytes, name: str, *, text_column: str | None) -> FileType:
-    """Return the type of a file with these first bytes and this name."""
-    for magic, file_type in MAGIC.items():
-        if head.startswith(magic):
-            return file_type
+    """Return the type of a text file or a table of text with these first bytes, in UTF-8, and this name."""
     for magic, description in FOREIGN.items():
         if head.startswith(magic):
             raise CorpusError(f"{name} is {description}; expected UTF-8 text")

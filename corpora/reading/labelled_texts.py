@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from embeddings.corpora.reading.encodings import UTF8
 from embeddings.corpora.reading.reader import Block, Report, SourceReader, TagBlock
 from embeddings.corpora.reading.sources import Source, file_statuses
 from embeddings.corpora.reading.text_batches import text_batches
@@ -107,6 +108,7 @@ class LabelFormat:
         self,
         sources: Sequence[Source],
         *,
+        encoding: str = UTF8,
         encoding_errors: str = "strict",
         report: Report | None = None,
         rows: int | None = None,
@@ -119,16 +121,17 @@ class LabelFormat:
         Raises:
             CorpusError: a source cannot be read, lacks a column, or contains a label without a name.
         """
-        yield from self.read_with(self.new_reader(sources, encoding_errors, report, rows, size), sources)
+        yield from self.read_with(self.new_reader(sources, encoding_errors, report, rows, size, encoding), sources)
 
     def new_reader(
-        self, sources: Sequence[Source], encoding_errors: str, report: Report | None, rows: int | None, size: int
-    ) -> SourceReader:
+        self, sources: Sequence[Source], encoding_errors: str, report: Report | None, rows: int | None, size: int,
+        encoding: str = UTF8,
+    ) -> SourceReader:  # fmt: skip
         """A reader of the columns of these sources."""
         statuses = file_statuses(sources)
         total = None if statuses is None else sum(status.st_size for status in statuses)
         columns = LabelColumns(self.text_column, self.label_column)
-        return SourceReader(encoding_errors, report, size, total, columns, rows)
+        return SourceReader(encoding_errors, report, size, total, columns, rows, encoding=encoding)
 
     def read_with(self, reader: SourceReader, sources: Sequence[Source]) -> Iterator[LabelledTexts]:
         """`read` with a reader that `new_reader` made."""

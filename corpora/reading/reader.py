@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from embeddings.corpora.reading.compression import decompress, detect_compression, peek
-from embeddings.corpora.reading.file_types import FileType, detect
+from embeddings.corpora.reading.encodings import UTF8, Transcoder, check_signs
+from embeddings.corpora.reading.file_types import FileType, detect, detect_binary
 from embeddings.corpora.reading.peekable_stream import PeekableStream
 from embeddings.corpora.reading.sources import File, Items, Source, Texts
 from embeddings.corpora.reading.text_rows import (
@@ -22,7 +23,7 @@ from embeddings.corpora.reading.text_rows import (
     rows_from_cells,
     text_blocks,
 )
-from embeddings.corpora.reading.utf8 import Utf8Decoder, encode_utf8, utf8_blocks
+from embeddings.corpora.reading.utf8 import MAX_POSITIONS, Utf8Decoder, encode_utf8, utf8_blocks
 from embeddings.errors import CorpusError
 
 BLOCK_SIZE = 1 << 18  # bytes of text
@@ -59,6 +60,8 @@ class SourceReader:
     rows: int | None = None  # rows, lines or items still to read; None for all
     done: int = 0
     errors: int = 0
+    error_positions: list[str] = field(default_factory=list)  # of the first ones
+    encoding: str = UTF8
 
     def read(self, source: Source) -> Iterator[Block]:
         """Yield the blocks of one source."""
@@ -67,6 +70,13 @@ class SourceReader:
         decoder = Utf8Decoder(self.encoding_errors, source.name)
         yield from self.read_file(source, decoder) if isinstance(source, File) else self.read_items(source, decoder)
         self.errors += decoder.errors
+        self.error_positions = (self.error_positions + decoder.positions)[:MAX_POSITIONS]
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """What was found in the sources, as values that JSON can hold."""
+        errors = {"decoding_errors": self.errors, "decoding_error_positions": self.error_positions}
+        return {**errors, "columns": self.columns.inferred_columns}
 
     def progress(self, done: int) -> None:
         """Report the number of bytes read so far; for files, as stored on disk."""
@@ -78,12 +88,22 @@ class SourceReader:
         with file.open_stream() as stream:
             raw = peek(stream, file.name)
             data = PeekableStream(decompress(raw), file.name)
-            file_type = detect(data.head, file.name, text_column=self.columns.text)
+            file_type = detect_binary(data.head)
+            if file_type is None:
+                data = self.transcode(data, decoder)
+                file_type = detect(data.head, file.name, text_column=self.columns.text)
             if file_type is FileType.TEXT:
                 yield from self.read_lines(raw, data, decoder)
             else:
                 yield from self.read_table(self.table_rows(file_type, file, raw, data, decoder))
             self.done += raw.bytes_read
+
+    def transcode(self, data: PeekableStream, decoder: Utf8Decoder) -> PeekableStream:
+        """Return a stream of text in UTF-8."""
+        check_signs(data.head, self.encoding, data.name)
+        if self.encoding == UTF8:
+            return data
+        return PeekableStream(Transcoder(data.read_some, self.encoding, decoder).read, data.name)
 
     def read_lines(self, raw: PeekableStream, data: PeekableStream, decoder: Utf8Decoder) -> Iterator[TextBlock]:
         """Yield plain text, then its end."""

@@ -24,8 +24,14 @@ def options(tokenizer: str = "words", case: str = "lower") -> list[click.Paramet
         ),
         option("--case", "Convert text to lower case, or keep its case.", ["lower", "keep"], default=case),
         option(
+            "--encoding",
+            "Encoding of text files, CSV, TSV and JSON lines: any that Python decodes, such as cp1252 or utf-16.",
+            "NAME",
+            default="utf-8",
+        ),
+        option(
             "--encoding-errors",
-            "Where text is not valid UTF-8: fail, insert U+FFFD, or omit the bytes.",
+            "Where text is not valid in its encoding: fail, insert U+FFFD, or omit the bytes.",
             ENCODING_ERRORS,
             default="strict",
         ),

@@ -11,7 +11,7 @@ from embeddings.setting_names import hint, our_name
 from embeddings.settings import flag
 
 PYTHON_ARGUMENT = re.compile(r"\b([a-z_]+)=True\b")  # the remedy as the library names it
-SETTING_REMEDY = re.compile(r"\b(set|lower|raise|select one with) ([a-z]+_[a-z_]+)\b(?!=)")
+SETTING_REMEDY = re.compile(r"\b(set|lower|raise|select one with) (encoding|[a-z]+_[a-z_]+)\b(?!=)")
 
 
 def error_line(error: BaseException, arguments: Sequence[str]) -> str:

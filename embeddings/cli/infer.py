@@ -21,7 +21,7 @@ from embeddings.training.compile_ahead import inference_work
 from embeddings.vectors import format_dispatch
 from embeddings.vectors.vectors import Vectors
 
-COLUMNS = ("text_column", "tag_column", "rows")
+INPUT_OPTIONS = ("encoding", "text_column", "tag_column", "rows")
 
 
 @click.command(
@@ -39,7 +39,7 @@ COLUMNS = ("text_column", "tag_column", "rows")
         ),
         seed("Random seed."),
         THREADS,
-        *(option for option in corpus_options.options() if option.name in COLUMNS),
+        *(option for option in corpus_options.options() if option.name in INPUT_OPTIONS),
         *OUTPUT,
     ],
 )

@@ -12,6 +12,7 @@ from embeddings.cli.output import note, print_json, quantity
 from embeddings.cli.output_paths import check_not_input
 from embeddings.cli.prediction_output import Write, check_prediction_file, printing_predictions, writing_predictions
 from embeddings.cli.progress_bar import Bar
+from embeddings.corpora.reading.encodings import check_encoding
 from embeddings.corpora.reading.reader import SourceReader
 from embeddings.corpora.reading.sources import STANDARD_INPUT, File
 from embeddings.corpora.reading.text_batches import Batch, text_batches
@@ -20,7 +21,7 @@ from embeddings.models.classifier import Classifier, encode_texts
 from embeddings.models.loading import load_classifier
 
 BATCH_BYTES = 1 << 22
-INPUT_OPTIONS = ("encoding_errors", "text_column")
+INPUT_OPTIONS = ("encoding", "encoding_errors", "text_column")
 
 
 @click.command(
@@ -37,7 +38,7 @@ INPUT_OPTIONS = ("encoding_errors", "text_column")
     ],
 )
 def command(
-    *, model: str, text: str, k: int, threshold: float, out: str | None, encoding_errors: str,
+    *, model: str, text: str, k: int, threshold: float, out: str | None, encoding: str, encoding_errors: str,
     text_column: str | None, threads: int | None, force: bool, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Predict labels with MODEL: a folder of a trained classifier, or a supervised model of fastText (.bin or .ftz).
@@ -54,7 +55,7 @@ def command(
     classifier = load_classifier(model, errors=encoding_errors)
     start = perf_counter()
     with Bar(quiet, "predicting") as bar:
-        batches = read_batches(text, encoding_errors, text_column, bar)
+        batches = read_batches(text, encoding, encoding_errors, text_column, bar)
         if out is None:
             predict(
                 classifier, batches, k, threshold, threads, printing_predictions(classifier.labels, as_json=as_json)
@@ -78,7 +79,9 @@ def predict(
     return texts
 
 
-def read_batches(text: str, encoding_errors: str, text_column: str | None, bar: Bar) -> Iterator[Batch]:
+def read_batches(
+    text: str, encoding: str, encoding_errors: str, text_column: str | None, bar: Bar
+) -> Iterator[Batch]:
     """The texts of a file or of standard input, or the argument itself."""
     path = None if text == STANDARD_INPUT else Path(text)
     if path is not None and not is_file(path):
@@ -94,7 +97,7 @@ def read_batches(text: str, encoding_errors: str, text_column: str | None, bar: 
 
     total = path.stat().st_size if path is not None else None
     columns = ColumnSelection(text=text_column)
-    reader = SourceReader(encoding_errors, report, BATCH_BYTES, total, columns)
+    reader = SourceReader(encoding_errors, report, BATCH_BYTES, total, columns, encoding=check_encoding(encoding))
     yield from text_batches(reader.read(File(path)))
 
 

@@ -126,7 +126,10 @@ class ReadingBar(Bar):
                 f"--max-types: counts may be too low by up to {encoded.max_undercount:,}; rarer words may be lost"
             )
         if encoded.decoding_errors:
-            self.report(f"text is not valid UTF-8 at {quantity(encoded.decoding_errors, 'position')}")
+            positions = encoded.meta.get("decoding_error_positions", [])
+            others = ", ..." if encoded.decoding_errors > len(positions) else ""
+            where = f": {'; '.join(positions)}{others}" if positions else ""
+            self.report(f"invalid bytes at {quantity(encoded.decoding_errors, 'position')} of the text{where}")
 
 
 class TrainingBar(Bar):

@@ -131,12 +131,14 @@ def detect_format(path: str | os.PathLike[str]) -> Format:
     name = format_dispatch.sniff(Path(path))
     if name is not None:
         return format_dispatch.load_format(name)
+    from embeddings.corpora.reading.encodings import BYTE_ORDER_MARKS
     from embeddings.corpora.reading.file_types import FOREIGN
 
     start = read_head(Path(path), MAX_SIGNATURE)
     if not start:
         raise FormatError(f"{path} is empty")
-    for signature, kind in FOREIGN.items():
+    marks = {mark: f"text in {encoding.upper()}" for mark, encoding in BYTE_ORDER_MARKS.items()}
+    for signature, kind in {**FOREIGN, **marks}.items():
         if start.startswith(signature):
             raise FormatError(f"{path} is {kind}, not a file of vectors")
     format_names = ", ".join(format_dispatch.names())

@@ -1,0 +1,209 @@
+"""Text in other encodings than UTF-8: conversion, signs in the first bytes, positions of errors."""
+
+import bz2
+import codecs
+import encodings.aliases
+import gzip
+import lzma
+import re
+
+import pytest
+from commands import expect
+from hypothesis import given
+from hypothesis import strategies as st
+from naive_corpora import decoded, encode
+
+from embeddings.corpora.reading.encodings import Transcoder, check_encoding
+from embeddings.corpora.reading.labelled_texts import LabelFormat
+from embeddings.corpora.reading.sources import File
+from embeddings.corpora.reading.utf8 import Utf8Decoder
+from embeddings.errors import CorpusError, SettingError
+
+TEXTS = {
+    "cp1252": "Käse für drei Euro\nÜber den Wolken",
+    "iso8859_15": "Le cœur à ses raisons",
+    "koi8-r": "Широка страна моя родная",
+    "windows-1256": "السلام عليكم",
+    "shift_jis": "吾輩は猫である",
+    "euc-jp": "吾輩は猫である",
+    "iso2022_jp": "吾輩は猫である\n名前はまだ無い",
+    "gb18030": "道可道非常道 😀",
+    "big5": "天地不仁",
+    "euc_kr": "안녕하세요",
+    "utf-7": "Käse für drei Euro",
+    "utf-16": "Käse\nfür 猫 😀",
+    "utf-16-le": "Käse\nfür 猫 😀",
+    "utf-16-be": "Käse\nfür 猫 😀",
+    "utf-32": "Käse\nfür 猫 😀",
+    "utf-8-sig": "Käse für drei Euro",
+    "cp500": "Cheese in EBCDIC",
+}
+PACK = {"txt": bytes, "txt.gz": gzip.compress, "txt.bz2": bz2.compress, "txt.xz": lzma.compress}
+
+
+@pytest.mark.parametrize("size", [1, 5, 1 << 18])
+@pytest.mark.parametrize("encoding", TEXTS)
+def test_text_is_read_in_its_encoding(tmp_path, encoding, size):
+    (tmp_path / "utf8.txt").write_text(TEXTS[encoding], "utf-8")
+    (tmp_path / "other.txt").write_bytes(TEXTS[encoding].encode(encoding))
+    with (
+        encode(tmp_path / "utf8.txt", block_size=size) as expected,
+        encode(tmp_path / "other.txt", encoding=encoding, block_size=size) as encoded,
+    ):
+        assert decoded(encoded) == decoded(expected)
+
+
+@pytest.mark.parametrize("extension", PACK)
+def test_compressed_text_in_other_encodings(tmp_path, extension):
+    path = tmp_path / f"t.{extension}"
+    path.write_bytes(PACK[extension](("Käse für drei\n" * 5000).encode("utf-16")))
+    with encode(path, encoding="utf-16") as encoded:
+        assert decoded(encoded) == [["käse", "für", "drei"]] * 5000
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16"])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("t.csv", 'id,text\n1,"Käse\nfür"\n2,Über\n'),
+        ("t.tsv", "id\ttext\n1\tKäse für\n2\tÜber\n"),
+        ("t.jsonl", '{"id": 1, "text": "Käse für"}\n{"id": 2, "text": "Über"}\n'),
+    ],
+)
+def test_tables_in_other_encodings(tmp_path, name, content, encoding):
+    (tmp_path / name).write_bytes(content.encode(encoding))
+    with encode(tmp_path / name, encoding=encoding, text_column="text", tag_column="id") as encoded:
+        assert [word for line in decoded(encoded) for word in line] == ["käse", "für", "über"]
+        assert encoded.tags.to_pylist() == ["1", "2"]
+
+
+@pytest.mark.parametrize("encoding", sorted(set(encodings.aliases.aliases.values())))
+def test_every_encoding_of_python_is_read_or_refused(tmp_path, encoding):
+    try:
+        "a".encode(encoding)
+        codecs.getincrementaldecoder(encoding)
+    except LookupError:
+        with pytest.raises(SettingError, match=encoding):
+            check_encoding(encoding)
+        return
+    name = check_encoding(encoding)
+    (tmp_path / "t").write_bytes("abc abc\n".encode(encoding))
+    with encode(tmp_path / "t", encoding=name) as encoded:
+        assert encoded.vocabulary.words == ["abc"]
+
+
+@pytest.mark.parametrize("encoding", ["zlib", "rot13", "no-such", "", "a\0b", 5, None, "undefined"])
+def test_unknown_encodings(encoding):
+    with pytest.raises(SettingError, match=r"encoding"):
+        encode(["a"], encoding=encoding)
+
+
+@pytest.mark.parametrize("text", ["in short: hi, you", "plain text " * 500, "Широка страна моя родная " * 300, "道可道 非常道\n" * 50])
+@pytest.mark.parametrize(
+    ("actual", "mark", "remedy"),
+    [
+        ("utf-16-le", "\ufeff", "utf-16"),
+        ("utf-16-be", "\ufeff", "utf-16"),
+        ("utf-32-le", "\ufeff", "utf-32"),
+        ("utf-32-be", "\ufeff", "utf-32"),
+        ("utf-16-le", "", "utf-16-le"),
+        ("utf-16-be", "", "utf-16-be"),
+        ("utf-32-le", "", "utf-32-le"),
+        ("utf-32-be", "", "utf-32-be"),
+    ],
+)
+def test_wide_encodings_are_found_and_the_remedy_works(tmp_path, text, actual, mark, remedy):
+    path = tmp_path / "t"
+    path.write_bytes((mark + text).encode(actual))
+    with pytest.raises(CorpusError, match=rf"t is text in UTF-\d\d, .*set encoding to {remedy}$"):
+        encode(path, encoding_errors="ignore")
+    (tmp_path / "utf8").write_text(text, "utf-8")
+    with encode(path, encoding=remedy) as encoded, encode(tmp_path / "utf8") as expected:
+        assert decoded(encoded) == decoded(expected)
+    if mark:
+        with pytest.raises(CorpusError, match=f"not in CP1252; set encoding to {remedy}$"):
+            encode(path, encoding="cp1252")
+    else:
+        with pytest.raises(CorpusError, match=f"no byte order mark.*set encoding to {remedy}$"):
+            encode(path, encoding=remedy[:6])
+
+
+def test_text_with_a_few_nul_bytes_is_not_taken_for_utf_16(tmp_path):
+    (tmp_path / "t").write_bytes(b"some text\0with a NUL here\0and there and then more text" * 2)
+    with encode(tmp_path / "t") as encoded:
+        assert "text" in encoded.vocabulary
+
+
+@given(
+    data=st.lists(st.sampled_from([b"a", b"\n", b"\x83\x41", b"\xff", b"\x83\n", b"\xb1"]), max_size=20),
+    sizes=st.lists(st.integers(1, 7), min_size=1, max_size=30),
+    policy=st.sampled_from(["strict", "replace", "ignore"]),
+)
+def test_blocks_do_not_matter_and_errors_have_positions(data, sizes, policy):
+    """Against Python on the whole text, with the stream in pieces of any sizes."""
+    text, position, number = b"".join(data), 0, 0
+
+    def read(size):
+        nonlocal position, number
+        size = min(size, sizes[number % len(sizes)])
+        position, number = position + size, number + 1
+        return text[position - size : position]
+
+    decoder = Utf8Decoder(policy, "t")
+    transcoder = Transcoder(read, "shift_jis", decoder)
+    try:
+        text.decode("shift_jis")
+        first = None
+    except UnicodeDecodeError as error:
+        line = text[: error.start].decode("shift_jis").count("\n") + 1
+        first = f"byte {error.start} (0x{text[error.start]:02x}), line {line}"
+    if first and policy == "strict":
+        with pytest.raises(CorpusError, match=f"t is not SHIFT_JIS at {re.escape(first)}:"):
+            list(iter(lambda: transcoder.read(4), b""))
+        return
+    parts = list(iter(lambda: transcoder.read(4), b""))
+    assert b"".join(parts).decode() == text.decode("shift_jis", policy)
+    assert (first is None) == (decoder.errors == 0)
+    assert decoder.positions[:1] == ([] if first is None else [f"t, {first}"])
+
+
+def test_mixed_encodings_have_positions(tmp_path):
+    path = tmp_path / "mixed.txt"
+    path.write_bytes("Käse\nÜber\n".encode() + "für\n".encode("cp1252") + b"x\xff\n")
+    with pytest.raises(CorpusError, match=r"mixed.txt is not UTF-8 at byte 13 \(0xfc\), line 3: .*mixes encodings"):
+        encode(path)
+    with encode(path, encoding_errors="replace") as encoded:
+        assert encoded.decoding_errors == 2
+        assert encoded.meta["decoding_error_positions"] == [
+            f"{path}, byte 13 (0xfc), line 3",
+            f"{path}, byte 17 (0xff), line 4",
+        ]
+    path.write_bytes("für\n".encode("cp1252"))
+    with pytest.raises(CorpusError, match=r"byte 1 \(0xfc\), line 1: .*set encoding to its name"):
+        encode(path)
+
+
+def test_only_the_first_positions_are_kept(tmp_path):
+    (tmp_path / "t").write_bytes(b"a\xff\n" * 100)
+    for encoding in ("utf-8", "shift_jis"):
+        with encode(tmp_path / "t", encoding_errors="ignore", encoding=encoding) as encoded:
+            assert encoded.decoding_errors == 100
+            assert [place.split()[-1] for place in encoded.meta["decoding_error_positions"]] == list("12345")
+
+
+def test_commands(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.txt").write_bytes("Käse für drei\n".encode("utf-16"))
+    result = expect("vocabulary", "t.txt", "-o", "v.txt", code=1)
+    assert "t.txt is text in UTF-16, by its byte order mark, not in UTF-8; set --encoding to utf-16" in result.stderr
+    expect("vocabulary", "t.txt", "-o", "v.txt", "--encoding", "utf-16")
+    assert (tmp_path / "v.txt").read_text("utf-8").split() == ["drei", "1", "für", "1", "käse", "1"]
+    texts = list(LabelFormat().read([File(tmp_path / "t.txt")], encoding="utf-16"))
+    assert texts[0].data.decode() == "Käse für drei\n"
+    (tmp_path / "t.txt").write_bytes("Käse für\n".encode("cp1252"))
+    result = expect("vocabulary", "t.txt", "-o", "w.txt", "--encoding-errors", "ignore")
+    assert "invalid bytes at 2 positions of the text: t.txt, byte 1 (0xe4), line 1; t.txt, byte 6" in result.stderr
+    assert (
+        "unknown encoding 'klingon'"
+        in expect("vocabulary", "t.txt", "-o", "w.arrow", "--encoding", "klingon", code=2).stderr
+    )
