@@ -79,9 +79,7 @@ def predict(
     return texts
 
 
-def read_batches(
-    text: str, encoding: str, encoding_errors: str, text_column: str | None, bar: Bar
-) -> Iterator[Batch]:
+def read_batches(text: str, encoding: str, encoding_errors: str, text_column: str | None, bar: Bar) -> Iterator[Batch]:
     """The texts of a file or of standard input, or the argument itself."""
     path = None if text == STANDARD_INPUT else Path(text)
     if path is not None and not is_file(path):

@@ -98,7 +98,9 @@ def test_unknown_encodings(encoding):
         encode(["a"], encoding=encoding)
 
 
-@pytest.mark.parametrize("text", ["in short: hi, you", "plain text " * 500, "Широка страна моя родная " * 300, "道可道 非常道\n" * 50])
+@pytest.mark.parametrize(
+    "text", ["in short: hi, you", "plain text " * 500, "Широка страна моя родная " * 300, "道可道 非常道\n" * 50]
+)
 @pytest.mark.parametrize(
     ("actual", "mark", "remedy"),
     [
