@@ -8,19 +8,14 @@ import numpy as np
 from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.hidden_layer import backprop_to_contexts, combine_contexts
 from embeddings.kernels.jit import entry_point
-from embeddings.kernels.row_operations import padded
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.kernels.window import gather_contexts
-from embeddings.models.model import Model
-from embeddings.models.table import word_vectors
-from embeddings.objectives.choice import new_objective
 from embeddings.objectives.objective import predict
-from embeddings.settings import LEARNING_RATE, ObjectiveChoice, WeightTying, option
-from embeddings.training.document_inference import recorded_settings
+from embeddings.settings import LEARNING_RATE, WeightTying, option
 from embeddings.training.plan import Plan
-from embeddings.training.trainer import WindowTrainer
+from embeddings.training.prediction_trainer import PredictionTrainer
 from embeddings.training.training_data import TrainingData
-from embeddings.training.word_predictor import WordPredictor, mean_examples, new_predictor
+from embeddings.training.word_predictor import mean_examples
 
 
 class Operands(NamedTuple):
@@ -49,11 +44,10 @@ def learn_block(block: Block, operands: Operands, buffers: StepBuffers, rate: fl
 
 
 @dataclass(frozen=True, kw_only=True)
-class CBOW(ObjectiveChoice, WeightTying, WindowTrainer):
+class CBOW(WeightTying, PredictionTrainer):
     """Continuous bag of words: the words of a context window together predict the centre."""
 
     trainer_name = "cbow"
-    fixed_settings = ("dim", "tie")
     learning_rate: float = option(0.075, LEARNING_RATE, gt=0, le=100)
     combine: Literal["mean", "sum"] = option("mean", "Combine the contexts of a window by their mean or their sum.")
     context_gradient: Literal["undivided", "exact"] = option(
@@ -63,34 +57,18 @@ class CBOW(ObjectiveChoice, WeightTying, WindowTrainer):
         "--combine sum.",
     )
 
-    @property
-    def can_freeze(self) -> bool:
-        """Whether given word vectors can be kept constant."""
-        return not self.tie
+    examples = mean_examples
 
     def plan(self, data: TrainingData) -> Plan:
         """A model with the tables "vectors" (vocabulary, dim) and those of the objective."""
-        objective, contexts = new_objective(self, data.vocabulary, self.dim), 2 * self.window
+        objective = self.new_objective(data.vocabulary)
         mean, exact = self.combine == "mean", self.context_gradient == "exact"
-        tables = {"words": word_vectors(len(data.vocabulary), self.dim, self.initializer), **objective.tables()}
-        if self.tie:
-            del tables["output"]
-        return Plan(
-            tables=tables,
-            stream=data.window_stream(objective.noise_weights, objective.noise),
+        return self.window_plan(
+            data,
+            objective,
             kernel=learn_block,
-            operands=lambda tables: Operands(
-                tables["words"], objective.operand({"output": tables["words"], **tables}), mean, exact
-            ),
-            buffers=lambda: new_step_buffers(1, objective.max_targets, padded(self.dim), contexts=contexts, rows=2),
+            operands=lambda tables, objective: Operands(tables["words"], objective, mean, exact),
+            buffers=lambda targets, width: new_step_buffers(1, targets, width, contexts=2 * self.window, rows=2),
             cached_inputs="words",
-            cached_outputs="words" if self.tie else objective.cached_table,
-            loss_is_estimate=objective.estimates_loss,
+            cached_outputs=objective.cached_table,
         )
-
-    @staticmethod
-    def word_predictor(model: Model) -> WordPredictor:
-        """The probabilities of words by a trained model."""
-        settings, vectors = recorded_settings(CBOW, model), model.vectors.matrix
-        mean = settings.combine == "mean"
-        return new_predictor(settings, model, lambda windows: mean_examples(vectors, windows, mean=mean))

@@ -8,28 +8,23 @@ import numpy as np
 from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.hidden_layer import NO_ROW, backprop_to_slots, concatenate_contexts, new_slot_buffers
 from embeddings.kernels.jit import entry_point
-from embeddings.kernels.row_operations import address, padded
+from embeddings.kernels.row_operations import address
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.kernels.window import gather_slots
 from embeddings.kernels.window_batch import MAX_BATCH, ZERO_ROW, learn_batch, new_window_buffers, select_batch
-from embeddings.models.model import Model
-from embeddings.models.parameters import Arrays
-from embeddings.models.table import word_vectors
-from embeddings.objectives.choice import new_objective
 from embeddings.objectives.objective import predict
-from embeddings.settings import LEARNING_RATE, FixedWindow, ObjectiveChoice, option
-from embeddings.training.document_inference import recorded_settings
+from embeddings.settings import LEARNING_RATE, FixedWindow, option
 from embeddings.training.plan import Plan
-from embeddings.training.trainer import WindowTrainer
+from embeddings.training.prediction_trainer import PredictionTrainer
 from embeddings.training.training_data import TrainingData
-from embeddings.training.word_predictor import WordPredictor, concatenated_examples, new_predictor
+from embeddings.training.word_predictor import concatenated_examples
 
 
 class Operands(NamedTuple):
-    """Input vectors (vocabulary, padded dim) and output vectors (vocabulary, slots * padded dim) of words."""
+    """Input vectors of words, (vocabulary, padded dim), the objective, and how many windows learn in one step."""
 
     words: np.ndarray
-    output: np.ndarray
+    objective: Any
     window: int
     batch: int
 
@@ -46,19 +41,11 @@ def learn_block(block: Block, operands: Operands, buffers: StepBuffers, rate: fl
         for k in range(m):
             gather_slots(block, operands.words, buffers, buffers.inputs, buffers.centres[k], window, k * slots, empty)
         if m > 0:
-            learn_batch(block, operands.output, buffers, m, slots, rate)
-
-
-class WindowOperands(NamedTuple):
-    """Input vectors of words, (vocabulary, padded dim), and the objective."""
-
-    words: np.ndarray
-    objective: Any
-    window: int
+            learn_batch(block, operands.objective.output, buffers, m, slots, rate)
 
 
 @entry_point
-def learn_windows(block: Block, operands: WindowOperands, buffers: StepBuffers, rate: float) -> None:
+def learn_windows(block: Block, operands: Operands, buffers: StepBuffers, rate: float) -> None:
     """The same window by window, for any objective."""
     window, width = operands.window, operands.words.shape[1]
     for i in range(block.cursor[FIRST], block.cursor[LAST]):
@@ -70,50 +57,38 @@ def learn_windows(block: Block, operands: WindowOperands, buffers: StepBuffers, 
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContinuousWindow(ObjectiveChoice, FixedWindow, WindowTrainer):
+class ContinuousWindow(FixedWindow, PredictionTrainer):
     """Continuous window: CBOW that models word position, for syntax. Output rows are 2 x window x dim long."""
 
     trainer_name = "continuous-window"
     learning_rate: float = option(0.05, LEARNING_RATE, gt=0, le=100)
+    examples = concatenated_examples
+    is_concatenated = True
+
+    @property
+    def slots(self) -> int:
+        """How many rows are concatenated."""
+        return 2 * self.window
 
     def plan(self, data: TrainingData) -> Plan:
         """A model with the tables "vectors" (vocabulary, dim) and those of the objective.
 
         Rows of the objective's tables have 2 x window x dim numbers; "output" is (vocabulary, 2 x window, dim).
         """
-        slots, batch, width = 2 * self.window, min(self.windows_per_draw, MAX_BATCH), padded(self.dim)
-        objective = new_objective(self, data.vocabulary, self.dim, slots=slots, is_concatenated=True)
-        in_batches = self.objective == "negative-sampling"
+        objective = self.new_objective(data.vocabulary)
+        in_batches, batch = self.objective == "negative-sampling", min(self.windows_per_draw, MAX_BATCH)
 
-        def operands(tables: Arrays) -> Operands | WindowOperands:
+        def buffers(targets: int, width: int) -> StepBuffers:
             if in_batches:
-                return Operands(tables["words"], tables["output"], self.window, batch)
-            return WindowOperands(tables["words"], objective.operand(tables), self.window)
+                return new_window_buffers(batch, self.negatives, width, slots=self.slots)
+            return new_slot_buffers(targets, self.slots, width)
 
-        def buffers() -> StepBuffers:
-            if in_batches:
-                return new_window_buffers(batch, self.negatives, width, slots=slots)
-            return new_slot_buffers(objective.max_targets, slots, width)
-
-        return Plan(
-            tables={"words": word_vectors(len(data.vocabulary), self.dim, self.initializer), **objective.tables()},
-            stream=data.window_stream(objective.noise_weights, objective.noise),
+        return self.window_plan(
+            data,
+            objective,
             kernel=learn_block if in_batches else learn_windows,
-            operands=operands,
+            operands=lambda tables, objective: Operands(tables["words"], objective, self.window, batch),
             buffers=buffers,
             cached_inputs="words",
             cached_outputs=objective.cached_table,
-            loss_is_estimate=objective.estimates_loss,
-        )
-
-    @staticmethod
-    def word_predictor(model: Model) -> WordPredictor:
-        """The probabilities of words by a trained model."""
-        settings, vectors = recorded_settings(ContinuousWindow, model), model.vectors.matrix
-        return new_predictor(
-            settings,
-            model,
-            lambda windows: concatenated_examples(vectors, windows),
-            slots=2 * settings.window,
-            is_concatenated=True,
         )

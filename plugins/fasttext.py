@@ -1,5 +1,6 @@
 """fastText (Bojanowski et al. 2017): words composed of their n-grams; with position weights (Mikolov et al. 2018)."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -9,7 +10,7 @@ from embeddings.errors import SettingError
 from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.hidden_layer import GRADIENT, HIDDEN
 from embeddings.kernels.jit import as_helper, entry_point, inline, noinline
-from embeddings.kernels.row_operations import address, copy_row, hadamard_add, padded
+from embeddings.kernels.row_operations import address, copy_row, hadamard_add
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.kernels.subword_rows import (
     SubwordCache,
@@ -32,15 +33,13 @@ from embeddings.models.subwords import (
     ngram_hashes,
 )
 from embeddings.models.table import Table
-from embeddings.objectives.choice import new_objective
 from embeddings.objectives.objective import predict
 from embeddings.plugins import cbow, skipgram
-from embeddings.settings import LEARNING_RATE, ObjectiveChoice, option
-from embeddings.training.document_inference import recorded_settings
+from embeddings.settings import LEARNING_RATE, option
 from embeddings.training.plan import Kernel, Plan
-from embeddings.training.trainer import WindowTrainer
+from embeddings.training.prediction_trainer import PredictionTrainer
 from embeddings.training.training_data import TrainingData
-from embeddings.training.word_predictor import WordPredictor, mean_examples, new_predictor, pair_examples
+from embeddings.training.word_predictor import Examples, Windows, mean_examples, pair_examples
 
 POSITION_WEIGHTS = 2  # of `StepBuffers.hidden_rows`, after a hidden row and its gradient
 FASTTEXT_BLOCK_SIZE = 512  # words: composed rows are outdated by at most one block
@@ -130,7 +129,7 @@ def weighted_cbow_step(block: Block, operands: Operands, buffers: StepBuffers, r
 
 
 @dataclass(frozen=True, kw_only=True)
-class FastText(ObjectiveChoice, WindowTrainer):
+class FastText(PredictionTrainer):
     """fastText: skip-gram or CBOW on words composed of n-grams. Vectors for any word; good for rich morphology."""
 
     trainer_name = "fasttext"
@@ -173,19 +172,19 @@ class FastText(ObjectiveChoice, WindowTrainer):
         "vectors" are the means of the rows that words are composed of. With position weights there is also "positions"
         (2 x window, dim).
         """
-        size, width = len(data.vocabulary), padded(self.dim)
+        size = len(data.vocabulary)
         offsets, hashes = ngram_hashes(data.vocabulary.words, self.min_n, self.max_n)
         buckets, contexts = self.bucket_count(data, hashes), 2 * self.window
         inputs = contexts if self.architecture == "skipgram" else 1
-        objective = new_objective(self, data.vocabulary, self.dim)
+        objective = self.new_objective(data.vocabulary)
         rows, max_parts = bucket_rows(hashes, buckets), 1 + int(np.diff(offsets).max())
         stream = data.window_stream(objective.noise_weights, objective.noise, size=FASTTEXT_BLOCK_SIZE)
         block_size = len(stream.new_block().words)
 
-        def operands(tables: Arrays) -> Operands:
+        def operands(tables: Arrays, objective: Any) -> Operands:
             subwords = SubwordTables(tables["words"], tables["ngrams"], offsets, rows)
-            cache = new_subword_cache(block_size, size, max_parts, width)
-            return Operands(subwords, cache, objective.operand(tables), tables["positions"])
+            cache = new_subword_cache(block_size, size, max_parts, tables["words"].shape[1])
+            return Operands(subwords, cache, objective, tables["positions"])
 
         init = INITIALIZERS[self.initializer]
         tables = {
@@ -194,26 +193,25 @@ class FastText(ObjectiveChoice, WindowTrainer):
             "positions": Table(rows=contexts, dim=self.dim, axis="other", init=ones, on_continue="copy"),
             **objective.tables(),
         }
-        return Plan(
+        return self.window_plan(
+            data,
+            objective,
             tables=tables,
             stream=stream,
             kernel=self.kernel,
             operands=operands,
-            buffers=lambda: new_step_buffers(inputs, objective.max_targets, width, contexts=contexts, rows=3),
+            buffers=lambda targets, width: new_step_buffers(inputs, targets, width, contexts=contexts, rows=3),
             export=lambda arrays: self.export(
                 data, {name: table.unpad(arrays[name]) for name, table in tables.items()}
             ),
-            loss_is_estimate=objective.estimates_loss,
         )
 
-    @staticmethod
-    def word_predictor(model: Model) -> WordPredictor:
-        """The probabilities of words by a trained model."""
-        settings, vectors = recorded_settings(FastText, model), model.vectors.matrix
-        if settings.architecture == "skipgram":
-            return new_predictor(settings, model, lambda windows: pair_examples(vectors, windows))
-        weights = model.tables["positions"].astype(np.float64) if settings.position_weights else None
-        return new_predictor(settings, model, lambda windows: mean_examples(vectors, windows, weights=weights))
+    def examples(self, model: Model, windows: Windows) -> Iterator[Examples]:
+        """The predictions of the architecture."""
+        if self.architecture == "skipgram":
+            return pair_examples(self, model, windows)
+        weights = model.tables["positions"].astype(np.float64) if self.position_weights else None
+        return mean_examples(self, model, windows, weights)
 
     @property
     def kernel(self) -> Kernel:

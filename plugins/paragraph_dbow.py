@@ -1,34 +1,25 @@
 """Paragraph vectors, distributed bag of words (Le and Mikolov 2014): a document predicts each of its words."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from embeddings.corpora.documents import corpus_documents
 from embeddings.errors import SettingError
 from embeddings.kernels.block import FIRST, LAST, Block, BlockSource
-from embeddings.kernels.infer_documents import Inference, begin_document, next_document_block
+from embeddings.kernels.infer_documents import Inference, infer_documents
 from embeddings.kernels.jit import entry_point, inline
 from embeddings.kernels.noise_sampling import shared_noise_count
 from embeddings.kernels.row_cache import cached_row
-from embeddings.kernels.row_operations import address, padded, prefetch
+from embeddings.kernels.row_operations import address, prefetch
 from embeddings.kernels.step_buffers import StepBuffers, learn, learn_input, new_step_buffers
-from embeddings.models.initializers import INITIALIZERS
-from embeddings.models.model import Model
 from embeddings.models.parameters import VECTORS, Arrays
-from embeddings.models.table import word_vectors
-from embeddings.objectives.choice import new_objective
+from embeddings.models.table import Table
 from embeddings.objectives.objective import Objective, infer_input, predict
 from embeddings.plugins import skipgram
-from embeddings.settings import DocumentChoice, ObjectiveChoice, option
-from embeddings.training.document_inference import (
-    DocumentInferencer,
-    objective_tables,
-    padded_rows,
-    recorded_settings,
-)
-from embeddings.training.document_stream import document_table
+from embeddings.settings import option
+from embeddings.training.document_trainer import DocumentTrainer
 from embeddings.training.plan import Plan
 from embeddings.training.trainer import WindowTrainer
 from embeddings.training.training_data import TrainingData
@@ -152,13 +143,7 @@ def infer(
     inference: Inference, rng: np.ndarray,
 ) -> None:  # fmt: skip
     """Infer the vector of each line of a source into `vectors` (lines, dim), with word and output vectors frozen."""
-    for document in range(vectors.shape[0]):
-        rate = begin_document(operands.documents, document, source, block, inference, rng)
-        while rate >= 0:
-            learn_groups(block, operands, buffers, rate, True)
-            rate = next_document_block(source, block, inference, rng)
-        for component in range(vectors.shape[1]):
-            vectors[document, component] = operands.documents[0, component]
+    infer_documents(learn_groups, vectors, source, block, operands, buffers, inference, rng)
 
 
 @entry_point
@@ -167,17 +152,11 @@ def infer_by_words(
     inference: Inference, rng: np.ndarray,
 ) -> None:  # fmt: skip
     """`infer` word by word, for any objective."""
-    for document in range(vectors.shape[0]):
-        rate = begin_document(operands.documents, document, source, block, inference, rng)
-        while rate >= 0:
-            learn_each_word(block, operands, buffers, rate, True)
-            rate = next_document_block(source, block, inference, rng)
-        for component in range(vectors.shape[1]):
-            vectors[document, component] = operands.documents[0, component]
+    infer_documents(learn_each_word, vectors, source, block, operands, buffers, inference, rng)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ParagraphDBOW(ObjectiveChoice, DocumentChoice, WindowTrainer):
+class ParagraphDBOW(DocumentTrainer):
     """Paragraph vectors, distributed bag of words: a document predicts its words. Best for classification."""
 
     trainer_name = "paragraph-dbow"
@@ -216,65 +195,45 @@ class ParagraphDBOW(ObjectiveChoice, DocumentChoice, WindowTrainer):
 
         With `train_words` there are also those of the objective; without it "vectors" are its output vectors.
         """
-        documents = corpus_documents(data.encoded, self.documents)
-        objective = new_objective(self, data.vocabulary, self.dim)
-        tables = {
-            "documents": document_table(data, documents, self.dim, INITIALIZERS[self.initializer]),
-            **objective.tables(),
-        }
-        if self.train_words:
-            tables["words"] = word_vectors(len(data.vocabulary), self.dim, self.initializer)
-        else:
-            tables["output"] = replace(tables["output"], saved_as=VECTORS)
+        objective = self.new_objective(data.vocabulary)
         kernels = (learn_block, learn_both) if self.in_groups else (learn_words, learn_words_and_windows)
-
-        def operands(tables: Arrays) -> Operands:
-            words = tables["words"] if self.train_words else tables["output"]
-            return Operands(
-                tables["documents"], words, objective.operand(tables), self.group_noise(objective), self.negatives
-            )
-
-        return Plan(
-            tables=tables,
-            stream=data.window_stream(objective.noise_weights, self.noise(objective), documents=documents),
+        return self.document_plan(
+            data,
+            objective,
             kernel=kernels[self.train_words],
-            operands=operands,
-            buffers=lambda: self.new_buffers(objective),
-            word_table="words" if self.train_words else "output",
+            noise=objective.noise if self.train_words else self.document_noise(objective),
+            word_table=self.word_table,
             cached_outputs=objective.cached_table,
-            tags=documents.tags,
-            loss_is_estimate=objective.estimates_loss,
         )
 
-    def group_noise(self, objective: Objective) -> int:
-        """Random words drawn for each word of a group."""
+    @property
+    def infer_kernel(self) -> Callable[..., None]:
+        """The kernel that infers document vectors."""
+        return infer if self.in_groups else infer_by_words
+
+    @property
+    def word_table(self) -> str:
+        """The table of the vectors of words."""
+        return "words" if self.train_words else "output"
+
+    def word_tables(self, objective: Objective) -> dict[str, Table]:
+        """The tables of words and the objective."""
+        tables = super().word_tables(objective)
+        if not self.train_words:
+            del tables["words"]
+            tables["output"] = replace(tables["output"], saved_as=VECTORS)
+        return tables
+
+    def new_operands(self, tables: Arrays, objective: Any) -> Operands:
+        """What the kernels work on."""
+        words, noise = tables[self.word_table], shared_noise_count(self.negatives)
+        return Operands(tables["documents"], words, objective, noise, self.negatives)
+
+    def document_noise(self, objective: Objective) -> int:
+        """Random words drawn for each word, which a group shares."""
         return shared_noise_count(self.negatives) if self.in_groups else objective.noise
 
-    def noise(self, objective: Objective) -> int:
-        """Random words drawn for each word."""
-        return objective.noise if self.train_words else self.group_noise(objective)
-
-    def new_buffers(self, objective: Objective) -> StepBuffers:
+    def new_buffers(self, targets: int, width: int) -> StepBuffers:
         """Step buffers for words or groups of words, and with `train_words` for windows."""
-        group_targets = GROUP_SIZE * (1 + self.group_noise(objective)) if self.in_groups else 1
-        return new_step_buffers(
-            2 * self.window if self.train_words else 1, max(group_targets, objective.max_targets), padded(self.dim)
-        )
-
-    @staticmethod
-    def inferencer(model: Model) -> DocumentInferencer:
-        """The inferencer of a trained model."""
-        settings: ParagraphDBOW = recorded_settings(ParagraphDBOW, model)
-        objective, words = new_objective(settings, model.vocabulary, settings.dim), padded_rows(model.vectors.matrix)
-        rows = objective_tables(model, objective, {} if settings.train_words else {"output": words})
-        noise = settings.group_noise(objective)
-        return DocumentInferencer(
-            model,
-            settings,
-            objective.noise_weights,
-            noise,
-            buffers=lambda: settings.new_buffers(objective),
-            kernel=infer if settings.in_groups else infer_by_words,
-            operands=lambda row: Operands(row, words, objective.operand(rows), noise, settings.negatives),
-            shrink=settings.shrink_window,
-        )
+        group_targets = GROUP_SIZE * (1 + shared_noise_count(self.negatives)) if self.in_groups else 1
+        return new_step_buffers(2 * self.window if self.train_words else 1, max(group_targets, targets), width)

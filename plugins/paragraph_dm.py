@@ -6,8 +6,6 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from embeddings.corpora.documents import corpus_documents
-from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.kernels.block import FIRST, LAST, Block, BlockSource
 from embeddings.kernels.hidden_layer import (
     backprop_to_contexts,
@@ -17,10 +15,10 @@ from embeddings.kernels.hidden_layer import (
     concatenate_contexts,
     new_slot_buffers,
 )
-from embeddings.kernels.infer_documents import Inference, begin_document, next_document_block
+from embeddings.kernels.infer_documents import Inference, infer_documents
 from embeddings.kernels.jit import entry_point, inline
 from embeddings.kernels.noise_sampling import shared_noise_count
-from embeddings.kernels.row_operations import address, padded
+from embeddings.kernels.row_operations import address
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.kernels.window import gather_contexts, gather_slots
 from embeddings.kernels.window_batch import (
@@ -31,23 +29,12 @@ from embeddings.kernels.window_batch import (
     new_window_buffers,
     select_batch,
 )
-from embeddings.models.initializers import INITIALIZERS
-from embeddings.models.model import Model
 from embeddings.models.parameters import Arrays
-from embeddings.models.table import Table, uniform, word_vectors
-from embeddings.objectives.choice import new_objective
+from embeddings.models.table import Table, uniform
 from embeddings.objectives.objective import Objective, infer_input, predict
-from embeddings.settings import BATCH_WINDOWS, LEARNING_RATE, DocumentChoice, ObjectiveChoice, option
-from embeddings.training.document_inference import (
-    DocumentInferencer,
-    objective_tables,
-    padded_rows,
-    padded_table,
-    recorded_settings,
-)
-from embeddings.training.document_stream import document_table
+from embeddings.settings import BATCH_WINDOWS, LEARNING_RATE, option
+from embeddings.training.document_trainer import DocumentTrainer
 from embeddings.training.plan import Kernel, Plan
-from embeddings.training.trainer import WindowTrainer
 from embeddings.training.training_data import TrainingData
 
 COMBINATIONS = ("mean", "sum", "concat")
@@ -149,13 +136,7 @@ def infer(
     inference: Inference, rng: np.ndarray,
 ) -> None:  # fmt: skip
     """Infer the vector of each line of a source into `vectors` (lines, dim), with word and output vectors frozen."""
-    for document in range(vectors.shape[0]):
-        rate = begin_document(operands.documents, document, source, block, inference, rng)
-        while rate >= 0:
-            learn_combined(block, operands, buffers, rate, True)
-            rate = next_document_block(source, block, inference, rng)
-        for component in range(vectors.shape[1]):
-            vectors[document, component] = operands.documents[0, component]
+    infer_documents(learn_combined, vectors, source, block, operands, buffers, inference, rng)
 
 
 @entry_point
@@ -164,13 +145,7 @@ def infer_concatenated(
     inference: Inference, rng: np.ndarray,
 ) -> None:  # fmt: skip
     """The same with concatenation."""
-    for document in range(vectors.shape[0]):
-        rate = begin_document(operands.documents, document, source, block, inference, rng)
-        while rate >= 0:
-            learn_windows(block, operands, buffers, rate, True)
-            rate = next_document_block(source, block, inference, rng)
-        for component in range(vectors.shape[1]):
-            vectors[document, component] = operands.documents[0, component]
+    infer_documents(learn_windows, vectors, source, block, operands, buffers, inference, rng)
 
 
 @entry_point
@@ -179,17 +154,11 @@ def infer_slots(
     inference: Inference, rng: np.ndarray,
 ) -> None:  # fmt: skip
     """`infer_concatenated` window by window, for any objective."""
-    for document in range(vectors.shape[0]):
-        rate = begin_document(operands.documents, document, source, block, inference, rng)
-        while rate >= 0:
-            learn_window(block, operands, buffers, rate, True)
-            rate = next_document_block(source, block, inference, rng)
-        for component in range(vectors.shape[1]):
-            vectors[document, component] = operands.documents[0, component]
+    infer_documents(learn_window, vectors, source, block, operands, buffers, inference, rng)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ParagraphDM(ObjectiveChoice, DocumentChoice, WindowTrainer):
+class ParagraphDM(DocumentTrainer):
     """Paragraph vectors, distributed memory: a document and its context words together predict the centre."""
 
     trainer_name = "paragraph-dm"
@@ -238,7 +207,7 @@ class ParagraphDM(ObjectiveChoice, DocumentChoice, WindowTrainer):
         """Whether batches of concatenated windows learn in one step."""
         return self.is_concatenated and self.objective == "negative-sampling"
 
-    def noise(self, objective: Objective) -> int:
+    def document_noise(self, objective: Objective) -> int:
         """Random words drawn for each window."""
         is_shared = self.in_batches and self.windows_per_draw > 1
         return shared_noise_count(self.negatives) if is_shared else objective.noise
@@ -254,41 +223,10 @@ class ParagraphDM(ObjectiveChoice, DocumentChoice, WindowTrainer):
         Documents with tags have a row per tag. With concat rows of the objective's tables have (1 + 2 x window) x dim
         numbers, and there is "nothing" (1, dim), the vector of empty positions.
         """
-        documents = corpus_documents(data.encoded, self.documents)
-        objective, size = self.new_objective(data.vocabulary), len(data.vocabulary)
-        tables = {
-            "documents": document_table(data, documents, self.dim, INITIALIZERS[self.initializer]),
-            "words": word_vectors(size, self.dim, self.initializer),
-            **objective.tables(),
-        }
-        if self.is_concatenated:
-            tables["nothing"] = Table(rows=1, dim=self.dim, axis="other", init=uniform, seed=2**33, on_continue="copy")
-
-        def operands(tables: Arrays) -> Operands:
-            nothing = tables.get("nothing", tables["words"][:0])
-            operand, combine = objective.operand(tables), COMBINATIONS.index(self.combine)
-            return Operands(tables["documents"], tables["words"], nothing, operand, combine, self.batch)
-
-        return Plan(
-            tables=tables,
-            stream=data.window_stream(
-                objective.noise_weights,
-                self.noise(objective),
-                documents=documents,
-                shrink_window=self.shrinks_window,
-            ),
-            kernel=self.kernels[0],
-            operands=operands,
-            buffers=lambda: self.new_buffers(objective),
-            cached_inputs="words",
-            cached_outputs=objective.cached_table,
-            tags=documents.tags,
-            loss_is_estimate=objective.estimates_loss,
+        objective = self.new_objective(data.vocabulary)
+        return self.document_plan(
+            data, objective, kernel=self.kernels[0], cached_inputs="words", cached_outputs=objective.cached_table
         )
-
-    def new_objective(self, vocabulary: Vocabulary) -> Objective:
-        """The objective for hidden rows of this shape."""
-        return new_objective(self, vocabulary, self.dim, slots=self.slots, is_concatenated=self.is_concatenated)
 
     @property
     def kernels(self) -> tuple[Kernel, Callable[..., None]]:
@@ -297,30 +235,28 @@ class ParagraphDM(ObjectiveChoice, DocumentChoice, WindowTrainer):
             return learn_block, infer
         return (learn_concatenated, infer_concatenated) if self.in_batches else (learn_slots, infer_slots)
 
-    def new_buffers(self, objective: Objective) -> StepBuffers:
+    @property
+    def infer_kernel(self) -> Callable[..., None]:
+        """The kernel that infers document vectors."""
+        return self.kernels[1]
+
+    def word_tables(self, objective: Objective) -> dict[str, Table]:
+        """The tables of words, the objective and empty positions."""
+        tables = super().word_tables(objective)
+        if self.is_concatenated:
+            tables["nothing"] = Table(rows=1, dim=self.dim, axis="other", init=uniform, seed=2**33, on_continue="copy")
+        return tables
+
+    def new_operands(self, tables: Arrays, objective: Any) -> Operands:
+        """What the kernels work on."""
+        documents, words, combine = tables["documents"], tables["words"], COMBINATIONS.index(self.combine)
+        return Operands(documents, words, tables.get("nothing", words[:0]), objective, combine, self.batch)
+
+    def new_buffers(self, targets: int, width: int) -> StepBuffers:
         """Step buffers for one window, or a batch of concatenated ones."""
-        width, noise = padded(self.dim), self.noise(objective)
         if self.in_batches:
+            noise = shared_noise_count(self.negatives) if self.windows_per_draw > 1 else self.negatives
             return new_window_buffers(self.batch, noise, width, slots=self.slots, weight=self.negatives / noise)
         if self.is_concatenated:
-            return new_slot_buffers(objective.max_targets, self.slots, width)
-        return new_step_buffers(1, objective.max_targets, width, contexts=1 + 2 * self.window, rows=2)
-
-    @staticmethod
-    def inferencer(model: Model) -> DocumentInferencer:
-        """The inferencer of a trained model."""
-        settings: ParagraphDM = recorded_settings(ParagraphDM, model)
-        words, objective = padded_rows(model.vectors.matrix), settings.new_objective(model.vocabulary)
-        rows = objective_tables(model, objective)
-        nothing = padded_table(model, "nothing", (1, settings.dim)) if settings.is_concatenated else words[:0]
-        combine = COMBINATIONS.index(settings.combine)
-        return DocumentInferencer(
-            model,
-            settings,
-            objective.noise_weights,
-            settings.noise(objective),
-            buffers=lambda: settings.new_buffers(objective),
-            kernel=settings.kernels[1],
-            operands=lambda row: Operands(row, words, nothing, objective.operand(rows), combine, settings.batch),
-            shrink=settings.shrinks_window,
-        )
+            return new_slot_buffers(targets, self.slots, width)
+        return new_step_buffers(1, targets, width, contexts=1 + 2 * self.window, rows=2)

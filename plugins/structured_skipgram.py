@@ -8,19 +8,15 @@ import numpy as np
 
 from embeddings.kernels.block import FIRST, LAST, Block
 from embeddings.kernels.jit import entry_point
-from embeddings.kernels.row_operations import padded
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.kernels.window import gather_inputs_at
 from embeddings.models.model import Model
-from embeddings.models.table import word_vectors
-from embeddings.objectives.choice import new_objective
 from embeddings.objectives.objective import predict_in_slot
-from embeddings.settings import FixedWindow, ObjectiveChoice
-from embeddings.training.document_inference import recorded_settings
+from embeddings.settings import FixedWindow
 from embeddings.training.plan import Plan
-from embeddings.training.trainer import WindowTrainer
+from embeddings.training.prediction_trainer import PredictionTrainer
 from embeddings.training.training_data import TrainingData
-from embeddings.training.word_predictor import Examples, Windows, WordPredictor, new_predictor, pair_examples
+from embeddings.training.word_predictor import Examples, Windows, pair_examples
 
 
 class Operands(NamedTuple):
@@ -50,40 +46,36 @@ def learn_block(block: Block, operands: Operands, buffers: StepBuffers, rate: fl
 
 
 @dataclass(frozen=True, kw_only=True)
-class SlotTrainer(ObjectiveChoice, WindowTrainer):
+class SlotTrainer(PredictionTrainer):
     """Base of trainers with output rows for each of several slots around a word."""
 
     def reach(self) -> np.ndarray:
         """The first and last offset of each slot, (slots, 2)."""
         raise NotImplementedError
 
+    @property
+    def slots(self) -> int:
+        """How many output rows a word has."""
+        return len(self.reach())
+
     def plan(self, data: TrainingData) -> Plan:
         """A model with the tables "vectors" (vocabulary, dim) and those of the objective, with a row for each slot."""
         reach = self.reach()
         inputs = int((reach[:, 1] - reach[:, 0]).max()) + 1
-        objective = new_objective(self, data.vocabulary, self.dim, slots=len(reach))
-        return Plan(
-            tables={"words": word_vectors(len(data.vocabulary), self.dim, self.initializer), **objective.tables()},
-            stream=data.window_stream(objective.noise_weights, objective.noise),
+        return self.window_plan(
+            data,
+            self.new_objective(data.vocabulary),
             kernel=learn_block,
-            operands=lambda tables: Operands(tables["words"], objective.operand(tables), reach),
-            buffers=lambda: new_step_buffers(inputs, objective.max_targets, padded(self.dim)),
-            loss_is_estimate=objective.estimates_loss,
+            operands=lambda tables, objective: Operands(tables["words"], objective, reach),
+            buffers=lambda targets, width: new_step_buffers(inputs, targets, width),
         )
 
-    @classmethod
-    def word_predictor(cls, model: Model) -> WordPredictor:
-        """The probabilities of words by a trained model."""
-        settings = recorded_settings(cls, model)
-        reach = settings.reach()
-
-        def examples(windows: Windows) -> Iterator[Examples]:
-            offsets = np.delete(np.arange(-settings.window, settings.window + 1), settings.window)
-            for slot, (first, last) in enumerate(reach):
-                contexts = windows.contexts[:, (first <= offsets) & (offsets <= last)]
-                yield from pair_examples(model.vectors.matrix, Windows(windows.centres, contexts), slot)
-
-        return new_predictor(settings, model, examples, slots=len(reach))
+    def examples(self, model: Model, windows: Windows) -> Iterator[Examples]:
+        """Each context predicts the centre by the output rows of its slot."""
+        offsets = np.delete(np.arange(-self.window, self.window + 1), self.window)
+        for slot, (first, last) in enumerate(self.reach()):
+            contexts = windows.contexts[:, (first <= offsets) & (offsets <= last)]
+            yield from pair_examples(self, model, Windows(windows.centres, contexts), slot)
 
 
 @dataclass(frozen=True, kw_only=True)

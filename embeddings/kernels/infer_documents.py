@@ -1,6 +1,7 @@
 """Inference of document vectors, one document at a time; random choices depend only on its words and the seed."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -8,6 +9,7 @@ from embeddings.kernels.block import END, FIRST, LAST, LINE, POSITION, Block, Bl
 from embeddings.kernels.integers import larger, smaller
 from embeddings.kernels.jit import inline
 from embeddings.kernels.random_numbers import random_bits, uniform_uint32
+from embeddings.kernels.step_buffers import StepBuffers
 
 EPOCH, READ, BEGIN, STOP, NEXT_LINE = range(5)  # of `Inference.state`
 FINISHED = -1.0  # in place of a learning rate: nothing is left to learn
@@ -27,6 +29,26 @@ class Inference(NamedTuple):
 def new_state() -> np.ndarray:
     """A thread's `Inference.state`."""
     return np.zeros(5, np.int64)
+
+
+@inline
+def infer_documents(
+    learn: Callable[..., None], vectors: np.ndarray, source: BlockSource, block: Block, operands: Any,
+    buffers: StepBuffers, inference: Inference, rng: np.ndarray,
+) -> None:  # fmt: skip
+    """Infer the vector of each line of a source into `vectors` (lines, dim).
+
+    Arguments:
+        learn: a compiled helper: `learn(block, operands, buffers, rate, True)` updates only row 0 of
+            `operands.documents`, the vector of the document.
+    """
+    for document in range(vectors.shape[0]):
+        rate = begin_document(operands.documents, document, source, block, inference, rng)
+        while rate >= 0:
+            learn(block, operands, buffers, rate, True)
+            rate = next_document_block(source, block, inference, rng)
+        for component in range(vectors.shape[1]):
+            vectors[document, component] = operands.documents[0, component]
 
 
 @inline

@@ -66,10 +66,11 @@ def word_predictor(model: "Model") -> Any:
         RegistryError: the trainer of a saved model is not installed.
         FormatError: a table or setting is missing or broken.
     """
-    predictor = capabilities_of(registry.load("trainer", model.name)).word_predictor
+    new_predictor = capabilities_of(registry.load("trainer", model.name)).word_predictor
+    predictor = None if new_predictor is None else new_predictor(model)
     if predictor is None:
         raise SettingError(
             f"{model.name} models do not predict words of new text from their contexts alone: use skipgram, cbow, "
             "structured-skipgram, directional-skipgram, continuous-window or fasttext"
         )
-    return predictor(model)
+    return predictor

@@ -84,7 +84,11 @@ class Table:
         table = zero_rows(self.rows * self.slots, self.dim) if self.zeros is None else self.zeros()
         if self.init is not None:
             self.init(table, self.dim, seed + self.seed)
-        return table.reshape(self.rows, -1) if self.is_concatenated else table
+        return self.concatenate(table)
+
+    def concatenate(self, table: np.ndarray) -> np.ndarray:
+        """The rows of slots (rows * slots, padded dim) as in training, one after another if they are concatenated."""
+        return table.reshape(self.rows, self.slots * table.shape[1]) if self.is_concatenated else table
 
     def unpad(self, table: np.ndarray) -> np.ndarray:
         """The table as in a saved model; works in place, and so consumes the table."""

@@ -82,12 +82,13 @@ class FrequencyClustersObjective(Objective):
 
     def tables(self) -> dict[str, Table]:
         """The vectors of clusters and the output vectors of words."""
-        return {"clusters": self.table(len(self.starts) - 1), "output": self.output_table()}
+        return {"clusters": self.table(len(self.starts) - 1), **self.output_tables()}
 
     def operand(self, arrays: Arrays) -> FrequencyClusters:
         """What a thread passes to `predict`."""
         sizes = np.diff(self.starts)
-        return FrequencyClusters(arrays["clusters"], arrays["output"], self.starts, np.arange(len(sizes)).repeat(sizes))
+        output = arrays[self.output_name]
+        return FrequencyClusters(arrays["clusters"], output, self.starts, np.arange(len(sizes)).repeat(sizes))
 
     def log_probabilities(self, hidden: np.ndarray, tables: Mapping[str, np.ndarray], slot: int = 0) -> np.ndarray:
         """The sum of the logarithms of both probabilities."""

@@ -49,8 +49,8 @@ class FullSoftmaxObjective(SoftmaxObjective):
 
     def tables(self) -> dict[str, Table]:
         """The output vectors."""
-        return {"output": self.output_table()}
+        return self.output_tables()
 
     def operand(self, arrays: Arrays) -> AllWords:
         """What a thread passes to `predict`."""
-        return AllWords(arrays["output"])
+        return AllWords(arrays[self.output_name])

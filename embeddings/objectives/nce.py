@@ -94,10 +94,8 @@ class NCEObjective(SoftmaxObjective, SampledObjective):
         """
         shape: dict[str, Any] = {"dim": 1, "is_concatenated": False}
         shape["slots"] = 1 if self.is_concatenated else self.slots
-        tables = {
-            "output": self.output_table(),
-            "bias": self.table(len(self.vocabulary), "words", self.initialize_biases, **shape),
-        }
+        tables = self.output_tables()
+        tables["bias"] = self.table(len(self.vocabulary), "words", self.initialize_biases, **shape)
         if self.settings.nce_normalizer == "trained":
             tables["log_normalizer"] = self.table(1, on_continue="copy", **shape)
         return tables
@@ -111,7 +109,7 @@ class NCEObjective(SoftmaxObjective, SampledObjective):
         bias = np.require(arrays["bias"], requirements="W")
         log_normalizer = np.require(arrays.get("log_normalizer", bias[:0]), requirements="W")
         log_noise = np.log(self.settings.negatives * self.noise_weights)
-        return NoiseContrast(arrays["output"], bias, log_normalizer, log_noise, self.settings.negatives)
+        return NoiseContrast(arrays[self.output_name], bias, log_normalizer, log_noise, self.settings.negatives)
 
     def word_scores(self, hidden: np.ndarray, tables: Mapping[str, np.ndarray], slot: int) -> np.ndarray:
         """The sums of products and biases, (n, vocabulary)."""

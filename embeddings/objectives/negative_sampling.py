@@ -60,8 +60,8 @@ class NegativeSamplingObjective(SampledObjective):
 
     def tables(self) -> dict[str, Table]:
         """The output vectors."""
-        return {"output": self.output_table()}
+        return self.output_tables()
 
     def operand(self, arrays: Arrays) -> NegativeSamples:
         """What a thread passes to `predict`."""
-        return NegativeSamples(arrays["output"], self.settings.negatives)
+        return NegativeSamples(arrays[self.output_name], self.settings.negatives)

@@ -18,7 +18,7 @@ from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.models.initializers import Initializer
 from embeddings.models.parameters import Arrays
 from embeddings.models.table import Axis, Table
-from embeddings.settings import ObjectiveChoice
+from embeddings.settings import ObjectiveChoice, WeightTying
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,17 @@ class Objective(ABC):
     slots: int = 1
     is_concatenated: bool = False
 
-    cached_table: ClassVar[str | None] = "output"  # whose first rows are the most frequently used
     estimates_loss: ClassVar[bool] = False  # whether the loss in training is an estimate of that of all words
+
+    @property
+    def output_name(self) -> str:
+        """The table of output vectors of words: with weight tying, that of their input vectors."""
+        return "words" if isinstance(self.settings, WeightTying) and self.settings.tie else "output"
+
+    @property
+    def cached_table(self) -> str | None:
+        """The table whose first rows are the most frequently used, if there is one."""
+        return self.output_name
 
     @property
     def hidden_dim(self) -> int:
@@ -62,11 +71,11 @@ class Objective(ABC):
 
     @abstractmethod
     def tables(self) -> dict[str, Table]:
-        """The tables that the objective learns, by name."""
+        """The tables that the objective adds to those of the model, by name."""
 
     @abstractmethod
     def operand(self, arrays: Arrays) -> Any:
-        """What a thread passes to `predict`: a NamedTuple of these tables and scratch memory."""
+        """What a thread passes to `predict`: a NamedTuple of tables and scratch memory, made from all arrays."""
 
     def log_probabilities(
         self, hidden: np.ndarray, tables: Mapping[str, np.ndarray], slot: int = 0
@@ -98,9 +107,9 @@ class Objective(ABC):
         shape = {"rows": rows, "dim": self.dim, "slots": self.slots, "is_concatenated": self.is_concatenated}
         return Table(**{**shape, "axis": axis, "init": init, **changes})
 
-    def output_table(self) -> Table:
-        """A table of zeros with a row for each word, or one for each slot."""
-        return self.table(len(self.vocabulary), "words")
+    def output_tables(self) -> dict[str, Table]:
+        """The table of output vectors, zeros with a row for each word and slot; none with weight tying."""
+        return {"output": self.table(len(self.vocabulary), "words")} if self.output_name == "output" else {}
 
     def slot_rows(self, table: np.ndarray, slot: int) -> np.ndarray:
         """The rows of a saved table that are multiplied with hidden rows, (rows, length of a hidden row)."""

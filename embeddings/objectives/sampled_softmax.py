@@ -91,7 +91,7 @@ class SampledSoftmaxObjective(SoftmaxObjective, SampledObjective):
 
     def tables(self) -> dict[str, Table]:
         """The output vectors."""
-        return {"output": self.output_table()}
+        return self.output_tables()
 
     def operand(self, arrays: Arrays) -> Proposals:
         """What a thread passes to `predict`."""
@@ -99,4 +99,5 @@ class SampledSoftmaxObjective(SoftmaxObjective, SampledObjective):
         is_missing = settings.negatives * np.log1p(-np.minimum(self.noise_weights, 1 - 1e-12))  # log (1 - q)^k
         log_expected = np.log(-np.expm1(is_missing))
         last_step = np.zeros(len(self.vocabulary) + 1, np.int64)
-        return Proposals(arrays["output"], log_expected, last_step, settings.negatives, settings.target_in_sample)
+        output = arrays[self.output_name]
+        return Proposals(output, log_expected, last_step, settings.negatives, settings.target_in_sample)

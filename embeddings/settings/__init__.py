@@ -1,6 +1,6 @@
 """Trainer settings: what a setting is, and the settings that models share."""
 
-from embeddings.settings.objective_choice import BATCH_WINDOWS, NegativeSampling, ObjectiveChoice
+from embeddings.settings.objective_choice import BATCH_WINDOWS, NegativeSampling, ObjectiveChoice, PairSampling
 from embeddings.settings.schedule import LEARNING_RATE, SCHEDULE, Schedule, ScheduleName
 from embeddings.settings.setting_fields import (
     SearchRange,
@@ -33,6 +33,7 @@ __all__ = [
     "InitialValues",
     "NegativeSampling",
     "ObjectiveChoice",
+    "PairSampling",
     "Schedule",
     "ScheduleName",
     "SearchRange",

@@ -7,10 +7,11 @@ from typing import Any, Literal
 
 from embeddings.errors import SettingError
 from embeddings.settings.setting_fields import Settings, option
-from embeddings.settings.shared_settings import WeightTying
+from embeddings.settings.shared_settings import ContextWindow, WeightTying
 
 MAX_CUTOFFS = 8  # tails of adaptive softmax
 BATCH_WINDOWS = 8  # windows that share negative samples with negative_sharing="batch"
+MAX_PAIR_NOISE = 10_000  # negative samples per centre with negative_sharing="none": they are drawn a block ahead
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +35,25 @@ class NegativeSampling(Settings):
     def windows_per_draw(self) -> int:
         """How many windows share one set of negative samples."""
         return BATCH_WINDOWS if self.negative_sharing == "batch" else 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairSampling(NegativeSampling, ContextWindow):
+    """Negative samples of models that predict pair by pair: pairs can draw their own."""
+
+    negative_sharing: Literal["batch", "window", "none"] = option(  # type: ignore[assignment]  # wider, but frozen
+        "batch",
+        "Which positives share one set of negative samples. batch: those of 8 windows without common words, which "
+        "is fastest; window: those of one window; none: each draws its own, as in word2vec, which is several times "
+        "slower without better vectors.",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        noise = 2 * self.window * self.negatives
+        if self.negative_sharing == "none" and noise > MAX_PAIR_NOISE:
+            limit = f"2 x window x negatives must be at most {MAX_PAIR_NOISE}"
+            raise SettingError(f"with negative_sharing=none {limit}, got {noise}")
 
 
 DRAWING = ("negative-sampling", "nce", "sampled-softmax")  # objectives that draw random words

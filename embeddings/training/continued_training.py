@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from embeddings.training.trainer import Trainer
     from embeddings.training.training_data import TrainingData
 
-OBJECTIVE_SETTINGS = ("objective", "nce_normalizer", "tree", "cutoffs")  # the tables of a model depend on them
+OBJECTIVE_SETTINGS = ("objective", "nce_normalizer", "tree", "cutoffs", "tie")  # the tables of a model depend on them
 TEXT_SETTINGS = ("tokenizer", "case")  # the words of a corpus depend on them
 
 

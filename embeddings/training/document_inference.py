@@ -14,19 +14,17 @@ from embeddings.corpora.documents import DocumentUnit, corpus_documents, splits_
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.reading.sources import Texts
 from embeddings.corpora.remapping import id_mapping
-from embeddings.errors import FormatError, NoWordsError, SettingError
+from embeddings.errors import NoWordsError
 from embeddings.kernels import compile_process
 from embeddings.kernels.block import new_block
 from embeddings.kernels.infer_documents import Inference, new_state
 from embeddings.kernels.random_numbers import thread_keys
-from embeddings.kernels.row_operations import padded
 from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.learning_rates import LINEAR
 from embeddings.models.document_vectors import as_list
 from embeddings.models.model import Model
-from embeddings.models.parameters import Arrays, zero_rows
+from embeddings.models.parameters import zero_rows
 from embeddings.models.text_settings import check_same_text_settings, corpus_settings
-from embeddings.objectives.objective import Objective
 from embeddings.settings import check_value
 from embeddings.training.hogwild import run_threads
 from embeddings.training.training_data import block_source, check_threads_and_seed
@@ -42,7 +40,7 @@ class DocumentInferencer:
     """Infers vectors of documents with a trained model.
 
     Arguments:
-        settings: the trainer of the model, ParagraphDBOW or ParagraphDM.
+        settings: the trainer of the model.
         noise_weights: the distribution of random words, (vocabulary,).
         noise: random words drawn for each window.
         buffers: makes the step buffers of one thread.
@@ -161,49 +159,3 @@ def document_ranges(borders: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
         last = min(max(last, first + 1), count)
         yield first, last
         first = last
-
-
-def recorded_settings(trainer: type, model: Model) -> Any:
-    """The trainer of a model with its recorded settings, which must fit the vectors."""
-    try:
-        settings: Any = trainer(**model.settings)
-    except (TypeError, SettingError) as error:
-        raise FormatError(f"the {model.name} model is broken: {error}") from None
-    if settings.dim != model.vectors.dim:  # kernels rely on the length of rows
-        problem = f"the setting dim is {settings.dim}, but its vectors have {model.vectors.dim} dimensions"
-        raise FormatError(f"the {model.name} model is broken: {problem}")
-    return settings
-
-
-def objective_tables(model: Model, objective: Objective, others: Arrays | None = None) -> Arrays:
-    """The tables of a model's objective as kernels read them, except for `others` that are already at hand."""
-    arrays = dict(others or {})
-    for name, table in objective.tables().items():
-        if name in arrays:
-            continue
-        rows = padded_table(model, name, table.saved_shape)
-        arrays[name] = rows.reshape(table.rows, -1) if table.is_concatenated else rows
-    return arrays
-
-
-def padded_table(model: Model, name: str, shape: tuple[int, ...]) -> np.ndarray:
-    """A table of a model as kernels read it: read-only, (rows, padded dim)."""
-    table = model.tables.get(name)
-    if table is None or table.shape != shape or table.dtype != np.float32:
-        problem = "missing" if table is None else f"{table.dtype} {table.shape}"
-        raise FormatError(
-            f"the {model.name} model is broken: expected table {name!r} as float32 {shape}, got {problem}"
-        )
-    return padded_rows(table)
-
-
-def padded_rows(array: np.ndarray) -> np.ndarray:
-    """Rows padded with zeros, read-only, (rows, padded dim); a view if they have that length already."""
-    flat = array.reshape(-1, array.shape[-1])
-    if flat.shape[1] == padded(flat.shape[1]):
-        rows = np.asarray(flat).view()
-    else:
-        rows = zero_rows(*flat.shape)
-        rows[:, : flat.shape[1]] = flat
-    rows.flags.writeable = False
-    return rows

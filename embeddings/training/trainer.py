@@ -20,6 +20,7 @@ from embeddings.settings import (
     Schedule,
     Settings,
     VocabularyChoice,
+    WeightTying,
 )
 from embeddings.training.plan import Plan
 from embeddings.training.progress import Report
@@ -65,7 +66,8 @@ class Trainer(Settings, Capabilities):
     @property
     def can_freeze(self) -> bool:
         """Whether given word vectors can be kept constant."""
-        return self.can_init and "freeze" not in self.unsupported
+        is_tied = isinstance(self, WeightTying) and self.tie  # output vectors would be frozen too
+        return self.can_init and "freeze" not in self.unsupported and not is_tied
 
     @property
     def can_continue(self) -> bool:

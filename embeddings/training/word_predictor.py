@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from embeddings.errors import FormatError, SettingError
+from embeddings.errors import SettingError
 from embeddings.models.model import Model
-from embeddings.objectives.choice import new_objective
 from embeddings.objectives.objective import Objective
+from embeddings.training.saved_tables import saved_table
 
 NO_WORD = -1  # in `Windows.contexts`, where there is none
 MAX_CONTEXTS = 2**22  # of windows that are handled at a time
@@ -115,13 +116,8 @@ class WordPredictor:
         return loss
 
 
-def new_predictor(
-    settings: Any, model: Model, examples: Callable[[Windows], Iterator[Examples]], **shape: Any
-) -> WordPredictor:
-    """The predictor of a model trained with these settings.
-
-    Arguments:
-        shape: `slots` and `is_concatenated` of the objective.
+def new_predictor(model: Model, settings: Any, objective: Objective) -> WordPredictor:
+    """The predictor of a model that a trainer with these settings made.
 
     Raises:
         SettingError: the objective defines no probabilities.
@@ -132,27 +128,30 @@ def new_predictor(
             f"this {model.name} model has no probabilities of words: negative sampling does not define them; train it "
             "with another objective, such as hierarchical-softmax or nce"
         )
-    objective = new_objective(settings, model.vocabulary, settings.dim, **shape)
-    tables = {}
-    for name, declared in objective.tables().items():
-        table = model.vectors.matrix if name == "output" and getattr(settings, "tie", False) else model.tables.get(name)
-        if table is None or table.shape != declared.saved_shape or table.dtype != np.float32:
-            raise FormatError(f"the {model.name} model is broken: it has no table {name!r} {declared.saved_shape}")
-        tables[name] = table.astype(np.float64)
-    return WordPredictor(objective, tables, settings.window, examples)
+    tables = {name: saved_table(model, name, declared) for name, declared in objective.tables().items()}
+    if objective.output_name != "output":
+        tables["output"] = model.vectors.matrix
+    exact = {name: table.astype(np.float64) for name, table in tables.items()}
+    return WordPredictor(objective, exact, settings.window, partial(settings.examples, model))
 
 
-def pair_examples(vectors: np.ndarray, windows: Windows, slot: int = 0) -> Iterator[Examples]:
+def pair_examples(settings: Any, model: Model, windows: Windows, slot: int = 0) -> Iterator[Examples]:
     """Each context predicts the centre. A context word has one hidden row for all its occurrences."""
+    vectors = model.vectors.matrix
     examples, columns = np.nonzero(windows.contexts != NO_WORD)
     words, rows = np.unique(windows.contexts[examples, columns], return_inverse=True)
     yield Examples(len(words), lambda part: vectors[words[part]], rows, windows.centres[examples], slot)
 
 
 def mean_examples(
-    vectors: np.ndarray, windows: Windows, *, mean: bool = True, weights: np.ndarray | None = None
+    settings: Any, model: Model, windows: Windows, weights: np.ndarray | None = None
 ) -> Iterator[Examples]:
-    """The mean or sum of the contexts predicts the centre; `weights` (2 window, dim) multiply the contexts."""
+    """The mean of the contexts, or the sum with combine="sum", predicts the centre; `weights` multiply the contexts.
+
+    Arguments:
+        weights: (2 window, dim), for each position.
+    """
+    vectors, mean = model.vectors.matrix, getattr(settings, "combine", "mean") == "mean"
     is_context = windows.contexts != NO_WORD
     counts = is_context.sum(axis=1)
     has_context = counts > 0
@@ -168,8 +167,9 @@ def mean_examples(
     yield Examples(len(contexts), hidden, np.arange(len(contexts)), windows.centres[has_context])
 
 
-def concatenated_examples(vectors: np.ndarray, windows: Windows) -> Iterator[Examples]:
+def concatenated_examples(settings: Any, model: Model, windows: Windows) -> Iterator[Examples]:
     """The contexts one after another predict the centre; where there is none, there are zeros."""
+    vectors = model.vectors.matrix
     has_context = (windows.contexts != NO_WORD).any(axis=1)
     contexts = windows.contexts[has_context]
 

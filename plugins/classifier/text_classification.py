@@ -28,8 +28,8 @@ from embeddings.plugins.classifier.saved_classifier import (
 from embeddings.plugins.classifier.text_stream import LabelSource, TextStream
 from embeddings.plugins.classifier.training_features import TextFeatures, check_known_words, read_only, text_features
 from embeddings.support.logs import log
-from embeddings.training.document_inference import recorded_settings
 from embeddings.training.plan import Plan
+from embeddings.training.saved_tables import recorded_settings
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import TrainingData
 

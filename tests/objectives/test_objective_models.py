@@ -97,6 +97,15 @@ def test_inferred_documents_do_not_depend_on_threads(trainer, settings, tmp_path
     np.testing.assert_array_equal(model.infer(TEXTS[:200], threads=3), rows)
 
 
+@pytest.mark.parametrize("name", ["continuous-window", "paragraph-dm"])
+def test_a_tree_of_one_word_has_no_rows(name):
+    settings = {"combine": "concat"} if name == "paragraph-dm" else {}
+    settings = {**SMALL, **settings, "objective": "hierarchical-softmax", "epochs": 1}
+    model = em.train(name, ["word word word", "word word"], **settings)
+    assert model.tables["nodes"].size == 0
+    assert name == "continuous-window" or model.infer(["word word"]).shape == (1, 16)
+
+
 def test_a_missing_table_is_reported():
     model = em.train("paragraph-dm", synonym_corpus(), epochs=1, **SMALL, objective="nce")
     del model.tables["bias"]

@@ -169,7 +169,7 @@ def test_steps_of_concatenated_windows_are_gradient_steps(name, is_paragraph):
         learn = paragraph_dm.learn_slots
         block = block._replace(documents=np.zeros(len(block.words), np.int32))
     else:
-        operands = continuous_window.WindowOperands(words[:-1], trial.operand, 2)
+        operands = continuous_window.Operands(words[:-1], trial.operand, 2, 1)
         learn = continuous_window.learn_windows
 
     def loss():

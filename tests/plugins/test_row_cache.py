@@ -40,7 +40,8 @@ def continuous_window_case():
     output = concatenated_output(10)
     buffers = new_window_buffers(4, 5, words.width, slots=10, dtype=np.float64)
     buffers = with_row_caches(buffers, words.table, output)
-    return continuous_window.learn_block, block, continuous_window.Operands(words.table, output, 5, 4), buffers
+    operands = continuous_window.Operands(words.table, NegativeSamples(output, 5), 5, 4)
+    return continuous_window.learn_block, block, operands, buffers
 
 
 def dm_case():

@@ -327,9 +327,9 @@ def test_settings_that_exclude_each_other():
     for options, noise in ({}, 3), ({"negatives": 1}, 1), ({"negative_sharing": "window"}, 5), ({"combine": "mean"}, 5):
         trainer = em.ParagraphDM(**{"combine": "concat", **options})
         objective = trainer.new_objective(em.Vocabulary(["a"], np.array([1])))
-        assert trainer.noise(objective) == noise
+        assert trainer.document_noise(objective) == noise
         if trainer.combine == "concat":
-            weights = trainer.new_buffers(objective).weights[1 : 1 + noise]
+            weights = trainer.new_buffers(objective.max_targets, 16).weights[1 : 1 + noise]
             assert weights == pytest.approx(trainer.negatives / noise)
 
 
