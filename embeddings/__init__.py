@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from embeddings.errors import EmbeddingsError as EmbeddingsError
     from embeddings.eval import compare as compare
     from embeddings.eval import evaluate as evaluate
+    from embeddings.eval import evaluate_classifier as evaluate_classifier
     from embeddings.eval.early_stopping import EarlyStopping as EarlyStopping
     from embeddings.indexes import build_index as build_index
     from embeddings.indexes import load_index as load_index
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from embeddings.plugins.tensor_indexing.tensor_indexing import TensorIndexing as TensorIndexing
     from embeddings.sklearn import MeanVectorizer as MeanVectorizer
     from embeddings.sklearn import ParagraphVectorizer as ParagraphVectorizer
+    from embeddings.sklearn import TextClassifier as TextClassifier
     from embeddings.training.callbacks import Callback as Callback
     from embeddings.training.callbacks import EpochEnd as EpochEnd
     from embeddings.training.callbacks import RunStart as RunStart
@@ -77,7 +79,7 @@ MODULES = {
         "models.document_vectors": "concatenate",
         "models.loading": "load load_classifier load_model",
         "models.model": "Model",
-        "sklearn": "MeanVectorizer ParagraphVectorizer",
+        "sklearn": "MeanVectorizer ParagraphVectorizer TextClassifier",
         "training.callbacks": "Callback EpochEnd RunStart",
         "training.checkpoints": "Checkpoints",
         "training.init_vectors": "InitFrom",

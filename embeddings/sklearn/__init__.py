@@ -9,5 +9,6 @@ make_pipeline(MeanVectorizer("cbow", {"dim": 50}), LogisticRegression()).fit(tex
 
 from embeddings.sklearn.mean_vectorizer import MeanVectorizer
 from embeddings.sklearn.paragraph_vectorizer import ParagraphVectorizer
+from embeddings.sklearn.text_classifier import TextClassifier
 
-__all__ = ["MeanVectorizer", "ParagraphVectorizer"]
+__all__ = ["MeanVectorizer", "ParagraphVectorizer", "TextClassifier"]

@@ -20,8 +20,8 @@ PREFIX = "settings__"  # of the name of one trainer setting, in parameter search
 
 
 @dataclass(repr=False, eq=False)
-class TextVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Base class of estimators that learn from texts and turn texts into vectors."""
+class TextEstimator(BaseEstimator):  # type: ignore[misc]
+    """Base class of estimators that learn from texts."""
 
     trainer: Any = None
     settings: Any = None
@@ -83,8 +83,17 @@ class TextVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         tags = super().__sklearn_tags__()
         tags.input_tags.string = tags.input_tags.one_d_array = True
         tags.input_tags.two_d_array = False
-        tags.transformer_tags.preserves_dtype = []
         tags.non_deterministic = self.threads != 1
+        return tags
+
+
+@dataclass(repr=False, eq=False)
+class TextVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TextEstimator):  # type: ignore[misc]
+    """Base class of estimators that turn texts into vectors."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
         return tags
 
 

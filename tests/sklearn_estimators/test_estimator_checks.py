@@ -33,15 +33,19 @@ class NumbersAsTexts:
     def fit(self, X, y=None):
         return super().fit(self.to_texts(X, reset=True), y)
 
+    def to_texts(self, X, *, reset):
+        rows = validate_data(self, X, reset=reset)
+        return [" ".join(f"column{column}is{round(4 * cell)}" for column, cell in enumerate(row)) for row in rows]
+
+
+class VectorsOfNumbers(NumbersAsTexts):
+    """The same for transformers."""
+
     def transform(self, X):
         return super().transform(self.to_texts(X, reset=False))
 
     def fit_transform(self, X, y=None):
         return self.fit(X, y).transform(X)
-
-    def to_texts(self, X, *, reset):
-        rows = validate_data(self, X, reset=reset)
-        return [" ".join(f"column{column}is{round(4 * cell)}" for column, cell in enumerate(row)) for row in rows]
 
 
 class Means(TaggedAsNumbers, em.MeanVectorizer):
@@ -52,12 +56,23 @@ class Paragraphs(TaggedAsNumbers, em.ParagraphVectorizer):
     """Document vectors."""
 
 
-class MeansOfNumbers(NumbersAsTexts, em.MeanVectorizer):
+class Classifier(TaggedAsNumbers, em.TextClassifier):
+    """A text classifier."""
+
+
+class MeansOfNumbers(VectorsOfNumbers, em.MeanVectorizer):
     """Means of word vectors for numbers."""
 
 
-class ParagraphsOfNumbers(NumbersAsTexts, em.ParagraphVectorizer):
+class ParagraphsOfNumbers(VectorsOfNumbers, em.ParagraphVectorizer):
     """Document vectors for numbers."""
+
+
+class ClassifierOfNumbers(NumbersAsTexts, em.TextClassifier):
+    """A classifier of numbers."""
+
+    def predict_proba(self, X):
+        return super().predict_proba(self.to_texts(X, reset=False))
 
 
 NEEDS_NUMBERS = "text estimators refuse the matrix of numbers that the check fits"
@@ -90,11 +105,21 @@ TEXT_ONLY = {
         "check_fit_check_is_fitted",
         "check_n_features_in",
         "check_fit2d_predict1d",
+        "check_classifier_data_not_an_array",
+        "check_classifiers_one_label",
+        "check_classifiers_classes",
+        "check_classifiers_train",
+        "check_classifiers_regression_target",
+        "check_classifiers_multilabel_representation_invariance",
+        "check_classifiers_multilabel_output_format_predict",
+        "check_classifiers_multilabel_output_format_predict_proba",
+        "check_classifiers_multilabel_output_format_decision_function",
+        "check_supervised_y_2d",
     )
 }
 
 
-@parametrize_with_checks([Means(), Paragraphs()], expected_failed_checks=lambda _: TEXT_ONLY)
+@parametrize_with_checks([Means(), Paragraphs(), Classifier()], expected_failed_checks=lambda _: TEXT_ONLY)
 def test_estimators(estimator, check):
     check(estimator)
 
@@ -103,6 +128,7 @@ WRAPPED = [
     MeansOfNumbers(settings=SETTINGS),
     MeansOfNumbers("cbow", SETTINGS, weighting="sif", remove_components=1),
     ParagraphsOfNumbers(settings=SETTINGS, infer_epochs=3),
+    ClassifierOfNumbers(settings={"dim": 6, "epochs": 100, "learning_rate": 0.3}),
 ]
 
 
@@ -113,15 +139,15 @@ def test_estimators_on_numbers(estimator, check):
 
 
 def test_tags():
-    for vectorizer in (em.MeanVectorizer(), em.ParagraphVectorizer()):
-        tags = vectorizer.__sklearn_tags__()
+    for estimator in (em.MeanVectorizer(), em.ParagraphVectorizer(), em.TextClassifier()):
+        tags = estimator.__sklearn_tags__()
         assert (tags.input_tags.string, tags.input_tags.one_d_array, tags.input_tags.two_d_array) == (True, True, False)
         assert tags.requires_fit
         assert not tags.non_deterministic
-        assert vectorizer.set_params(threads=2).__sklearn_tags__().non_deterministic
+        assert estimator.set_params(threads=2).__sklearn_tags__().non_deterministic
 
 
 def test_numbers_are_refused():
-    for vectorizer in (em.MeanVectorizer(), em.ParagraphVectorizer()):
+    for estimator in (em.MeanVectorizer(), em.ParagraphVectorizer(), em.TextClassifier()):
         with pytest.raises(ValueError, match=r"one dimension.*\(3, 2\)"):
-            vectorizer.fit(np.ones((3, 2)))
+            estimator.fit(np.ones((3, 2)), [0, 1, 1])
