@@ -13,6 +13,7 @@ from embeddings.corpora.reading.reader import TagBlock
 from embeddings.corpora.reading.text_rows import TextBlock
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, SettingError
+from embeddings.support.arrow_arrays import to_numpy
 
 if TYPE_CHECKING:
     from embeddings.corpora.encoder import Encoder
@@ -65,13 +66,13 @@ def corpus_labels(encoded: EncodedCorpus, min_count: int = 1) -> TextLabels:
     """
     if encoded.tags is None or "labels" not in encoded.meta["settings"]:
         raise CorpusError("the corpus has no labels; set labels of the Corpus, such as labels=LabelFormat()")
-    dictionary_array = encoded.tags.dictionary_encode()
-    combinations = [tag.split(SEPARATOR) for tag in dictionary_array.dictionary.to_pylist()]
+    dictionary_array = encoded.tags.dictionary_encode("encode")  # null is a value, too
+    combinations = [tag.split(SEPARATOR) if tag else [] for tag in dictionary_array.dictionary.to_pylist()]
     names = list(dict.fromkeys(name for combination in combinations for name in combination))
     numbers = {name: number for number, name in enumerate(names)}
-    sizes = np.array([*map(len, combinations), 0], np.int64)  # the last combination is that of texts without labels
+    sizes = np.array(list(map(len, combinations)), np.int64)
     members = np.array([numbers[name] for combination in combinations for name in combination], np.int64)
-    rows = dictionary_array.indices.fill_null(len(combinations)).to_numpy(zero_copy_only=False).astype(np.int64)
+    rows = to_numpy(dictionary_array.indices).astype(np.int64)
     ids = members[ranges(np.append(0, np.cumsum(sizes))[rows], sizes[rows])]
     texts = np.repeat(np.arange(len(rows)), sizes[rows])
     vocabulary, rank = ranked_labels(names, np.bincount(ids, minlength=len(names)), min_count)

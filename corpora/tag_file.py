@@ -7,7 +7,7 @@ from typing import Any
 
 from embeddings.corpora.array_file import output_errors
 from embeddings.errors import FormatError
-from embeddings.support.arrow_arrays import combine_chunks
+from embeddings.support.arrow_arrays import combine_chunks, to_nullable_array
 from embeddings.support.arrow_files import read_table
 
 COLUMN = "tag"
@@ -31,7 +31,7 @@ class TagFile:
         """Append tags."""
         import pyarrow
 
-        batch = pyarrow.record_batch([pyarrow.array(tags, pyarrow.large_string())], self.schema)
+        batch = pyarrow.record_batch([to_nullable_array(tags)], self.schema)
         for tag in tags:
             content = b"\0" if tag is None else b"\1" + tag.encode()
             self.digest.update(len(content).to_bytes(8, "little") + content)

@@ -4,6 +4,7 @@ Much of pyarrow (`array`, `scalar`, `to_numpy`) imports pandas if it is installe
 conversions here. These functions do not.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,16 @@ def to_string_array(words: Any) -> Any:
     offsets = np.zeros(len(utf8_words) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, utf8_words), np.int64, len(utf8_words)), out=offsets[1:])
     return pa.LargeStringArray.from_buffers(len(utf8_words), pa.py_buffer(offsets), pa.py_buffer(b"".join(utf8_words)))
+
+
+def to_nullable_array(words: Sequence[str | None]) -> Any:
+    """Convert strings, or None for null, to an Arrow array of large strings."""
+    import pyarrow as pa
+
+    array = to_string_array([word or "" for word in words])
+    is_valid = np.packbits(np.array([word is not None for word in words], np.bool_), bitorder="little")
+    buffers = [pa.py_buffer(is_valid), *array.buffers()[1:]]
+    return pa.Array.from_buffers(array.type, len(array), buffers)
 
 
 def string_scalar(word: str) -> Any:

@@ -19,7 +19,7 @@ from embeddings.plugins.classifier.feature_kernels import (
     replace_buckets,
     write_items,
 )
-from embeddings.support.arrow_arrays import to_string_array
+from embeddings.support.arrow_arrays import to_arrow, to_string_array
 
 LINE_END_WORD = LINE_END.decode()
 
@@ -88,7 +88,7 @@ def add_line_end(types: Vocabulary, words: Vocabulary, texts: int) -> tuple[Voca
     keep = np.delete(np.arange(len(words)), [] if old_row is None else [old_row])
     counts = words.counts[keep]
     row = int(np.searchsorted(-counts, -texts))
-    column = to_string_array(words.column).take(pyarrow.array(keep))
+    column = to_string_array(words.column).take(to_arrow(keep))
     parts = [column[:row], to_string_array([LINE_END_WORD]), column[row:]]
     counts = np.insert(counts, row, texts)
     rows = np.full(len(types), NO_ITEM, np.int32)
