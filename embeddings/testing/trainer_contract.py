@@ -9,6 +9,7 @@ import numpy as np
 
 from embeddings import registry
 from embeddings.corpora.corpus import Corpus
+from embeddings.corpora.reading.labelled_texts import PREFIX
 from embeddings.models.model import Model
 from embeddings.testing.settings_contract import check_bounds, check_options
 from embeddings.training.callbacks import Callback, EpochEnd
@@ -18,9 +19,11 @@ from embeddings.training.progress import Progress
 from embeddings.training.result import Interrupted
 from embeddings.training.run_options import RunOptions
 from embeddings.training.trainer import Trainer
+from embeddings.training.training_data import as_corpus
 
 SYNONYMS = ("cat", "kitty")
 LINES = 600
+LINE_END = "</s>"  # a word that classifiers add
 # for trainers with such settings, so that they learn from a corpus this small
 SMALL_CORPUS_SETTINGS = {"dim": 16, "min_count": 1, "subsample": 0.0, "window": 2, "epochs": 40}
 
@@ -35,7 +38,8 @@ def check_trainer(trainer: str | type[Trainer] | Trainer, **settings: Any) -> No
     It must be a subclass of `Trainer`, and a frozen, keyword-only dataclass whose fields have defaults, help and
     enforced bounds. Trained on a small corpus, it must
 
-    * return finite float32 vectors of all words in order of frequency, with synonyms as nearest neighbours,
+    * return finite float32 vectors of all words in order of frequency, with synonyms as nearest neighbours, or predict
+      the labels of texts if it reads labels,
     * be bit-reproducible with one thread,
     * report progress, and let exceptions of `report` reach the caller,
     * record the seed, the threads, the words read and the seconds taken,
@@ -57,18 +61,23 @@ def check_trainer(trainer: str | type[Trainer] | Trainer, **settings: Any) -> No
     check_bounds(kind, settings)
     configured_trainer = kind(**settings)
     reports: list[Progress] = []
-    model = configured_trainer.train(synonym_corpus(), threads=1, seed=7, report=reports.append)
+    model = configured_trainer.train(synonym_corpus(configured_trainer), threads=1, seed=7, report=reports.append)
     check_model(configured_trainer, model)
     check_reports(reports)
-    check_synonyms(model)
-    again = configured_trainer.train(synonym_corpus(), threads=1, seed=7)
+    if configured_trainer.reads_labels:
+        check_labels(model)
+    else:
+        check_synonyms(model)
+    again = configured_trainer.train(synonym_corpus(configured_trainer), threads=1, seed=7)
     same = model.vectors.matrix.tobytes() == again.vectors.matrix.tobytes()
     assert same, "vectors must be bit-reproducible with one thread and the same seed"
     check_saved(model)
     check_composing(kind, model)
     threads = min(2, kind.max_threads or 2)
     check_vectors(
-        configured_trainer, configured_trainer.train(synonym_corpus(), threads=threads, seed=7), threads=threads
+        configured_trainer,
+        configured_trainer.train(synonym_corpus(configured_trainer), threads=threads, seed=7),
+        threads=threads,
     )
     check_stopped(configured_trainer)
     if kind.accepts_run_options:
@@ -88,15 +97,21 @@ def class_and_settings(trainer: str | type[Trainer] | Trainer) -> tuple[type[Tra
     return type(trainer), {field.name: getattr(trainer, field.name) for field in dataclasses.fields(trainer)}
 
 
-def synonym_corpus() -> Corpus:
-    """Short sentences about one of ten things each; one of them has two interchangeable names."""
+def synonym_corpus(trainer: Trainer | None = None) -> Corpus:
+    """Short sentences about one of ten things each; one of them has two interchangeable names.
+
+    A trainer that reads labels gets the number of the thing as the label.
+    """
     rng = np.random.default_rng(1)
     lines = []
     for _ in range(LINES):
         thing = int(rng.integers(10))
         name = SYNONYMS[int(rng.integers(2))] if thing == 0 else f"thing{thing}"
-        lines.append([f"before{thing}", name, f"after{thing}", f"word{int(rng.integers(5))}"])
-    return Corpus(lines)
+        words = [f"before{thing}", name, f"after{thing}", f"word{int(rng.integers(5))}"]
+        lines.append([f"{PREFIX}{thing}", *words])
+    if trainer is not None and trainer.reads_labels:
+        return as_corpus(list(map(" ".join, lines)), trainer)
+    return Corpus([words for _, *words in lines])
 
 
 def check_class(trainer: type[Trainer]) -> None:
@@ -123,11 +138,13 @@ def check_model(trainer: Any, model: Any) -> None:
 
 def check_vectors(trainer: Any, model: Model, *, threads: int) -> None:
     """Assert that there is a finite vector for each word, in order of frequency."""
-    vectors, vocabulary = model.vectors, synonym_corpus().encode().vocabulary
-    shape = (len(vocabulary), getattr(trainer, "dim", vectors.dim))
-    assert list(vectors.words) == list(vocabulary.words), "words must be all those of the corpus, in order of frequency"
+    vectors, vocabulary = model.vectors, synonym_corpus(trainer).encode().vocabulary
+    shape = (len(model.vocabulary), getattr(trainer, "dim", vectors.dim))
+    words = [word for word in vectors.words if word != LINE_END or not trainer.reads_labels]
+    assert words == list(vocabulary.words), "words must be all those of the corpus, in order of frequency"
     assert vectors.counts is not None, "vectors must have the counts of their words"
-    assert vectors.counts.tolist() == vocabulary.counts.tolist(), "the counts must be those of the corpus"
+    counts = dict(zip(vectors.words, vectors.counts.tolist(), strict=True))
+    assert [counts[word] for word in words] == vocabulary.counts.tolist(), "the counts must be those of the corpus"
     assert vectors.matrix.shape == shape, f"the vectors must have shape {shape}, got {vectors.matrix.shape}"
     assert vectors.matrix.dtype == np.float32, f"the vectors must be float32, got {vectors.matrix.dtype}"
     assert np.isfinite(vectors.matrix).all(), f"the vectors must be finite with {threads} threads"
@@ -152,6 +169,14 @@ def check_synonyms(model: Model) -> None:
         nearest, cosine = model.vectors.most_similar(word, top=1)[0]
         expected = f"{other!r} ({model.vectors.similarity(word, other):.3f})"
         assert nearest == other, f"the nearest neighbour of {word!r} must be {expected}, got {nearest!r} ({cosine:.3f})"
+
+
+def check_labels(model: Model) -> None:
+    """Assert that the labels of the texts are predicted."""
+    texts = [f"before{thing} after{thing}" for thing in range(10)]
+    expected, labels = list(map(str, range(10))), model.predict(texts).labels[:, 0].tolist()
+    found = [str(label).removeprefix(PREFIX) for label in labels]
+    assert found == expected, f"the labels of {texts} must be {expected}, got {found}"
 
 
 def check_saved(model: Model) -> None:
@@ -188,7 +213,7 @@ def check_stopped(trainer: Any) -> None:
         raise StopTraining
 
     try:
-        trainer.train(synonym_corpus(), threads=1, seed=7, report=report)
+        trainer.train(synonym_corpus(trainer), threads=1, seed=7, report=report)
     except StopTraining:
         return
     raise AssertionError("an exception of report must stop the training and reach the caller")
@@ -209,12 +234,12 @@ def check_resumed(trainer: Any, model: Model) -> None:
         checkpoints = Checkpoints(Path(folder) / "checkpoints")
         options = RunOptions(checkpoints=checkpoints, callbacks=[InterruptSecondEpoch()])
         try:
-            trainer.train(synonym_corpus(), threads=1, seed=7, run_options=options)
+            trainer.train(synonym_corpus(trainer), threads=1, seed=7, run_options=options)
             raise AssertionError("callbacks must be notified of the end of each epoch")
         except Interrupted:
             assert checkpoints.paths(), "an interrupted run must write a checkpoint"
         options = RunOptions(checkpoints=checkpoints, resume=True)
-        again = trainer.train(synonym_corpus(), threads=1, seed=7, run_options=options)
+        again = trainer.train(synonym_corpus(trainer), threads=1, seed=7, run_options=options)
     final_tables = {"vectors": again.vectors.matrix, **again.tables}
     for name, table in {"vectors": model.vectors.matrix, **model.tables}.items():
         assert final_tables[name].tobytes() == table.tobytes(), (
@@ -227,7 +252,7 @@ def check_frozen(trainer: Trainer, model: Model) -> None:
     if not trainer.can_freeze:
         return
     options = RunOptions(init=InitFrom(model.vectors, freeze=True))
-    again = one_epoch(trainer).train(synonym_corpus(), threads=1, seed=7, run_options=options)
+    again = one_epoch(trainer).train(synonym_corpus(trainer), threads=1, seed=7, run_options=options)
     assert again.vectors.matrix.tobytes() == model.vectors.matrix.tobytes(), (
         "frozen vectors must not change: let the kernel skip the rows of buffers.frozen, or add 'freeze' to unsupported"
     )
@@ -238,7 +263,7 @@ def check_continued(trainer: Trainer, model: Model) -> None:
     if not trainer.can_continue:
         return
     options = RunOptions(continued=model)
-    again = one_epoch(trainer).train(synonym_corpus(), threads=1, seed=7, run_options=options)
+    again = one_epoch(trainer).train(synonym_corpus(trainer), threads=1, seed=7, run_options=options)
     assert list(again.vectors.words) == list(model.vectors.words), "continued training must keep all words in order"
     assert np.isfinite(again.vectors.matrix).all(), "the vectors of continued training must be finite"
 
