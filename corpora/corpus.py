@@ -48,18 +48,21 @@ class Corpus:
         sources: read one after another. Each is the path of a file or of a folder (read recursively in the order of
             names, without hidden files), or a pattern such as "texts/*.gz"; "-" for standard input; "sample" for the
             built-in sample, unless a file has that name; or an iterable of strings (documents, whose lines are
-            sentences), of token lists (each a sentence and a document, used as they are), or with `text_column` of
-            mappings (rows of a table). Files may be compressed with gzip, bzip2, zstd or xz, which is detected by
-            content. They are plain text or tables: Parquet or Arrow, detected by content, or .jsonl, .ndjson, .csv and
-            .tsv.
+            sentences), of token lists (each a sentence and a document, used as they are), with `text_column` of
+            mappings (rows of a table), or of objects with words and tags, such as gensim's TaggedDocument; or a table,
+            column or data set of pandas, polars, Arrow, Dask or Hugging Face. Files may be compressed with gzip, bzip2,
+            zstd or xz, which is detected by content. They are plain text or tables: Parquet or Arrow, detected by
+            content, or .jsonl, .ndjson, .csv and .tsv.
         tokenizer: "words", "whitespace", "characters", "codepoints", the name of another installed tokenizer, or a
             callable from a line to its tokens.
         case: "lower" converts tokens of text to lower case; "keep" leaves them unchanged.
         encoding: the encoding of text files and of tables of text (CSV, TSV, JSON lines), such as "cp1252": any that
             Python decodes. Strings, Parquet and Arrow files are not affected.
         encoding_errors: "strict", "replace" or "ignore", for bytes that are invalid in the encoding.
-        text_column: the column of tables that holds the text; by default, the only column of strings.
-        tag_column: the column of tables that holds the tags of documents.
+        text_column: the column of tables that holds the text, or lists of tokens; by default, the only column of
+            strings.
+        tag_column: the column of tables that holds the tags of documents. A document with a list of tags is read once
+            for each.
         rows: read only the first rows of tables, lines of plain text, or items of iterables, up to this total.
         max_types: the maximum number of distinct words in memory. If there are more, rare words are dropped. Then no
             count is too high; none is too low by more than `EncodedCorpus.max_undercount`, at most 2 / max_types of all

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from embeddings.corpora.reading.data_tables import DataTable
 from embeddings.corpora.reading.file_types import FileType
 from embeddings.corpora.reading.peekable_stream import PeekableStream
-from embeddings.corpora.reading.text_rows import ColumnSelection, Rows, Tag, rows_from_cells
+from embeddings.corpora.reading.text_rows import AnyRows, ColumnSelection, Rows, Tag, TokenRows, rows_from_cells
 from embeddings.corpora.reading.utf8 import Utf8Decoder
 from embeddings.errors import CorpusError
 
@@ -42,7 +43,7 @@ def table_rows(
     columns: ColumnSelection,
     decoder: Utf8Decoder,
     progress: Progress = lambda fraction: None,
-) -> Iterator[Rows]:
+) -> Iterator[AnyRows]:
     """Yield the rows of a Parquet or Arrow file, given its path, or of an Arrow stream."""
     import pyarrow.parquet
 
@@ -58,13 +59,28 @@ def table_rows(
         batches, total = open_batches(table, file_type, schema, column_names)
         done = 0
         for number, batch in enumerate(batches, 1):
-            invalid = invalid_columns(batch, column_names)
-            for start, stop in pairwise(part_borders(batch, column_names)):
-                part = batch.slice(start, stop - start)
-                yield convert_batch(part, column_names, invalid, name, done + start, decoder)
+            yield from rows_of_batch(batch, column_names, name, done, decoder)
             done += len(batch)
             if total:
                 progress((done if file_type is FileType.PARQUET else number) / total)
+
+
+def data_table_rows(source: DataTable, columns: ColumnSelection, decoder: Utf8Decoder) -> Iterator[AnyRows]:
+    """Yield the rows of a table of another library."""
+    table, done = source.open(), 0
+    column_names = select_columns(columns, table.schema, source.name)
+    for batch in table.batches([column for column in dict.fromkeys(column_names) if column is not None]):
+        yield from rows_of_batch(batch, column_names, source.name, done, decoder)
+        done += len(batch)
+
+
+def rows_of_batch(
+    batch: Any, column_names: Selection, name: str, start: int, decoder: Utf8Decoder
+) -> Iterator[AnyRows]:
+    """Yield the rows of a batch that begins at row `start` of its table."""
+    invalid = invalid_columns(batch, column_names)
+    for first, stop in pairwise(part_borders(batch, column_names)):
+        yield convert_batch(batch.slice(first, stop - first), column_names, invalid, name, start + first, decoder)
 
 
 def open_batches(table: Any, file_type: FileType, schema: Any, column_names: Selection) -> tuple[Iterable[Any], int]:
@@ -140,12 +156,13 @@ def select_columns(columns: ColumnSelection, schema: Any, name: str) -> Selectio
         return is_integer(kind) or is_string_type(kind)
 
     strings = [field.name for field in schema if is_string_type(field.type)]
-    text, tag = columns.text_column(name, strings, schema.names), columns.tag_column(name, schema.names)
+    candidates = strings or [field.name for field in schema if is_list_type(field.type)]  # of tokens
+    text, tag = columns.text_column(name, candidates, schema.names), columns.tag_column(name, schema.names)
     for column, is_tag in ((text, False), (tag, True)):
         if column is not None and column not in strings:
             kind = schema.field(column).type
-            value_type = kind.value_type if columns.allows_lists and is_list_type(kind) else kind
-            if not (is_tag and is_allowed(value_type)):
+            value_type = kind.value_type if is_list_type(kind) else kind
+            if not (is_allowed(value_type) if is_tag else is_string_type(value_type)):
                 raise CorpusError(f"the column {column!r} of {name} must hold strings, got {kind}")
     return text, tag
 
@@ -176,12 +193,15 @@ def is_string_type(kind: Any) -> bool:
 
 def convert_batch(
     batch: Any, column_names: Selection, invalid: set[str], name: str, start: int, decoder: Utf8Decoder
-) -> Rows:
+) -> AnyRows:
     """Convert a batch that begins at row `start` of the file; `invalid` names columns that are not UTF-8."""
     text, tag = column_names
     tags = None
     if tag is not None:
         tags = tag_values(batch.column(tag), tag not in invalid, name, start, decoder)
+    if is_list_type(batch.schema.field(text).type):
+        lists = tag_values(batch.column(text), text not in invalid, name, start, decoder)
+        return TokenRows([[token.encode() for token in tokens or ()] for tokens in lists], tags)
     cells, array = clean_strings(batch.column(text), text not in invalid, name, start, decoder)
     if array is None:
         return rows_from_cells([cell or b"" for cell in cells], tags)

@@ -61,9 +61,9 @@ class LabelledTexts:
 
 @dataclass
 class LabelColumns(ColumnSelection):
-    """Columns of labelled tables: `text` and `label` unless others are requested; labels may be lists."""
+    """Columns of labelled tables: `text` and `label` unless others are requested."""
 
-    allows_lists: bool = True
+    repeats_rows: bool = False
 
     def text_column(self, file: str, candidates: Sequence[str], names: Sequence[str]) -> str:
         """Return the text column of a file: `text`, or the only column of strings besides the labels."""

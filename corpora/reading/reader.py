@@ -1,7 +1,7 @@
 """Sources as blocks for the encoder: valid UTF-8 text with the ends of files and items, token lists, and tags."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -9,17 +9,20 @@ from typing import Any
 import numpy as np
 
 from embeddings.corpora.reading.compression import decompress, detect_compression, peek
+from embeddings.corpora.reading.data_tables import DataTable
 from embeddings.corpora.reading.encodings import UTF8, Transcoder, check_signs
 from embeddings.corpora.reading.file_types import FileType, detect, detect_binary
 from embeddings.corpora.reading.peekable_stream import PeekableStream
 from embeddings.corpora.reading.sources import File, Items, Source, Texts
 from embeddings.corpora.reading.text_rows import (
+    AnyRows,
     ColumnSelection,
-    Rows,
     Tags,
     TextBlock,
+    TokenRows,
     describe,
     merge_parts,
+    repeat_rows,
     rows_from_cells,
     text_blocks,
 )
@@ -68,7 +71,12 @@ class SourceReader:
         if self.rows == 0:
             return
         decoder = Utf8Decoder(self.encoding_errors, source.name)
-        yield from self.read_file(source, decoder) if isinstance(source, File) else self.read_items(source, decoder)
+        if isinstance(source, File):
+            yield from self.read_file(source, decoder)
+        elif isinstance(source, DataTable):
+            yield from self.read_data_table(source, decoder)
+        else:
+            yield from self.read_items(source, decoder)
         self.errors += decoder.errors
         self.error_positions = (self.error_positions + decoder.positions)[:MAX_POSITIONS]
 
@@ -131,11 +139,12 @@ class SourceReader:
 
     def table_rows(
         self, file_type: FileType, file: File, raw: PeekableStream, data: PeekableStream, decoder: Utf8Decoder
-    ) -> Iterator[Rows]:
+    ) -> Iterator[AnyRows]:
         """Yield the rows of a table, and report progress."""
         from embeddings.corpora.reading import arrow_rows, csv_rows, record_rows
 
         name, columns = file.name, self.columns
+        parts: Iterator[AnyRows]
 
         def report_fraction(fraction: float) -> None:  # for a file that is not read through its stream
             raw.bytes_read = round(fraction * path.stat().st_size)
@@ -160,31 +169,39 @@ class SourceReader:
             yield part
             self.progress(self.done + raw.bytes_read)
 
-    def read_table(self, parts: Iterator[Rows]) -> Iterator[Block]:
+    def read_table(self, parts: Iterable[AnyRows]) -> Iterator[Block]:
         """Yield the rows of a table, each a document."""
         for part in parts:
             rows = part if self.rows is None else part.first(self.rows)
+            self.rows = None if self.rows is None else self.rows - len(rows)
+            if self.columns.repeats_rows:
+                rows = repeat_rows(rows)
             if rows.tags is not None:
                 yield TagBlock(rows.tags)
-            yield from text_blocks(rows, self.size)
-            if self.rows is not None:
-                self.rows -= len(rows)
-                if self.rows == 0:
-                    return
+            if isinstance(rows, TokenRows):
+                yield TokenLists(rows.lists)
+            else:
+                yield from text_blocks(rows, self.size)
+            if self.rows == 0:
+                return
+
+    def read_data_table(self, table: DataTable, decoder: Utf8Decoder) -> Iterator[Block]:
+        """Yield the rows of a table of another library."""
+        from embeddings.corpora.reading.arrow_rows import data_table_rows
+
+        for block in self.read_table(merge_parts(data_table_rows(table, self.columns, decoder), self.size)):
+            self.done += len(block.data) if isinstance(block, TextBlock) else 0
+            yield block
+            self.progress(self.done)
 
     def read_items(self, source: Items, decoder: Utf8Decoder) -> Iterator[Block]:
         """Yield the items of an iterable: mappings as rows of a table, others as documents or sentences."""
         items = iter(source.items)
         first = list(islice(items, 1))
         column = self.columns.text or self.columns.tag
-        if first and isinstance(first[0], Mapping):
-            if column is None:
-                kinds = "strings, lists of strings, or mappings with text_column"
-                raise CorpusError(f"item 1 is {describe(first[0])}; items must be {kinds}")
-            from embeddings.corpora.reading.record_rows import mapping_records, record_rows
-
-            records = mapping_records(chain(first, items))
-            yield from self.read_table(record_rows(records, source.name, self.columns, decoder, self.size))
+        is_tagged = bool(first) and hasattr(first[0], "words") and hasattr(first[0], "tags")
+        if is_tagged or (first and isinstance(first[0], Mapping)):
+            yield from self.read_records(chain(first, items), is_tagged, source.name, decoder)
             return
         if column is not None:
             raise CorpusError(f"{source.name} has no column {column!r}")
@@ -204,6 +221,18 @@ class SourceReader:
                 yield from self.item_blocks(buffer, is_text, decoder)
                 buffer, size = [], 0
         yield from self.item_blocks(buffer, is_text, decoder)
+
+    def read_records(self, items: Iterable[Any], is_tagged: bool, name: str, decoder: Utf8Decoder) -> Iterator[Block]:
+        """Yield mappings, or objects with words and tags, as rows of a table."""
+        from embeddings.corpora.reading import record_rows
+
+        columns = self.columns
+        if is_tagged:
+            columns = replace(columns, text=columns.text or "words", tag=columns.tag or "tags")
+        elif columns.text is None and columns.tag is None:
+            raise CorpusError(f"{name} contains mappings; set text_column, or pass strings or lists of strings")
+        records = (record_rows.tagged_records if is_tagged else record_rows.mapping_records)(items)
+        yield from self.read_table(record_rows.record_rows(records, name, columns, decoder, self.size))
 
     def item_blocks(self, items: list[tuple[int, Any]], is_text: bool, decoder: Utf8Decoder) -> Iterator[Block]:
         """Yield token lists as one block, or strings as blocks of about the same size."""

@@ -1,15 +1,17 @@
 """Rows of records: JSON lines, and Python mappings such as those of `csv.DictReader` or `to_dict("records")`."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
 from embeddings.corpora.reading.text_rows import (
     MAX_ROW,
+    AnyRows,
     ColumnSelection,
-    Rows,
     Tag,
+    Tags,
+    TokenRows,
     describe,
     format_names,
     rows_from_cells,
@@ -17,6 +19,7 @@ from embeddings.corpora.reading.text_rows import (
 from embeddings.corpora.reading.utf8 import Utf8Decoder, encode_utf8
 from embeddings.errors import CorpusError
 
+Cell = bytes | list[bytes]  # a text, or its tokens
 Record = tuple[str, dict[str, Any]]  # its position for messages, and its fields
 
 
@@ -29,37 +32,67 @@ DECODER = json.JSONDecoder(parse_int=JsonNumber, parse_float=JsonNumber, parse_c
 
 def record_rows(
     records: Iterable[Record], file: str, columns: ColumnSelection, decoder: Utf8Decoder, size: int
-) -> Iterator[Rows]:
+) -> Iterator[AnyRows]:
     """Yield records as rows, about `size` bytes of text at a time.
 
     A column is the name of a field, or a dotted path to a nested field. Every record must have it; null is an empty
-    text. If no text column is requested, the only field of strings of the first record is used.
+    text. If no text column is requested, the only field of strings of the first record is used. A text may be a list
+    of tokens.
     """
     text = tag = None
-    cells: list[bytes] = []
+    cells: list[Cell | None] = []
     tags: list[Tag] = []
     length = 0
+    is_tokens: bool | None = None
     for position, record in records:
         if text is None:
             candidates = [name for name, value in record.items() if type(value) is str]
             text = columns.text or columns.text_column(file, candidates, list(record))
             tag = columns.tag or columns.tag_column(file, list(record))
-        value = field_value(record, text, position)
-        if value is not None and (not isinstance(value, str) or isinstance(value, JsonNumber)):
-            raise CorpusError(f"{position}: the text {text!r} must be a string, got a value {describe_field(value)}")
-        cells.append(encode_utf8(value or "", decoder, position))
+        cell = text_cell(field_value(record, text, position), text, position, decoder)
+        if cell is not None:
+            if is_tokens not in (None, isinstance(cell, list)):
+                raise CorpusError(f"{position}: the text {text!r} must be a string, or in all rows a list of tokens")
+            is_tokens = isinstance(cell, list)
+        cells.append(cell)
         if tag is not None:
-            value = field_value(record, tag, position)
-            if columns.allows_lists and isinstance(value, list | tuple):
-                tags.append([item for one in value if (item := tag_value(one, tag, position, decoder)) is not None])
-            else:
-                tags.append(tag_value(value, tag, position, decoder))
-        length += len(cells[-1]) + 1
+            tags.append(tags_value(field_value(record, tag, position), tag, position, decoder))
+        length += len(cell or b"") + 1
         if length >= size:
-            yield rows_from_cells(cells, tags if tag is not None else None)
+            yield rows_from(cells, tags if tag is not None else None, is_tokens=bool(is_tokens))
             cells, tags, length = [], [], 0
     if cells:
-        yield rows_from_cells(cells, tags if tag is not None else None)
+        yield rows_from(cells, tags if tag is not None else None, is_tokens=bool(is_tokens))
+
+
+def rows_from(cells: Sequence[Cell | None], tags: Tags | None, *, is_tokens: bool) -> AnyRows:
+    """Build rows of texts or of tokens; None is an empty one."""
+    if is_tokens:
+        return TokenRows([cell if isinstance(cell, list) else [] for cell in cells], tags)
+    return rows_from_cells([cell if isinstance(cell, bytes) else b"" for cell in cells], tags)
+
+
+def text_cell(value: Any, column: str, position: str, decoder: Utf8Decoder) -> Cell | None:
+    """Return the text of a record, or its tokens; None for null."""
+    if value is None:
+        return None
+    if hasattr(value, "tolist") and not isinstance(value, str):  # an array of strings
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        for token in value:
+            if not isinstance(token, str) or isinstance(token, JsonNumber):
+                raise CorpusError(f"{position}: a token of {column!r} must be a string, got {describe_field(token)}")
+        return [encode_utf8(token, decoder, position) for token in value]
+    if not isinstance(value, str) or isinstance(value, JsonNumber):
+        raise CorpusError(f"{position}: the text {column!r} must be a string, got a value {describe_field(value)}")
+    return encode_utf8(value, decoder, position)
+
+
+def tags_value(value: Any, column: str, position: str, decoder: Utf8Decoder) -> Tag:
+    """Return the tag of a record, or the list of its tags without nulls."""
+    if not isinstance(value, list | tuple):
+        return tag_value(value, column, position, decoder)
+    return [tag for one in value if (tag := tag_value(one, column, position, decoder)) is not None]
 
 
 def field_value(record: dict[str, Any], path: str, position: str) -> Any:
@@ -138,3 +171,11 @@ def parse_object(line: str, position: str) -> dict[str, Any]:
     if type(value) is not dict:
         raise CorpusError(f"{position}: expected a JSON object, got {describe_field(value)}")
     return value
+
+
+def tagged_records(items: Iterable[Any]) -> Iterator[Record]:
+    """Yield objects with the attributes `words` and `tags`, such as gensim's TaggedDocument, as records."""
+    for number, item in enumerate(items, 1):
+        if not (hasattr(item, "words") and hasattr(item, "tags")):
+            raise CorpusError(f"item {number} is {describe(item)}, but the first item has words and tags")
+        yield f"item {number}", {"words": item.words, "tags": item.tags}

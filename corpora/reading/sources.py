@@ -11,6 +11,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import IO, Any
 
+from embeddings.corpora.reading.data_tables import DataTable, as_table
 from embeddings.errors import CorpusError
 
 BUILT_IN = {"sample": Path(__file__).parents[1] / "sample" / "wikipedia-sample.txt.zst"}
@@ -65,7 +66,7 @@ class Texts(list[Any]):
     """Texts or token lists that `Corpus` does not check for file names."""
 
 
-Source = File | Items
+Source = File | Items | DataTable
 
 
 def file_statuses(sources: Sequence[Source]) -> list[os.stat_result] | None:
@@ -92,6 +93,8 @@ def resolve_source(source: Any) -> list[Source]:
         return [File(path) for path in find_files(Path(source))]
     if inspect.isgeneratorfunction(source):
         return [Items(source())]
+    if table := as_table(source):
+        return [table]
     if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray):
         if reason := unusable_reason(source):
             raise CorpusError(f"{type(source).__name__} is not a list of texts: {reason}")
@@ -102,7 +105,7 @@ def resolve_source(source: Any) -> list[Source]:
 def unusable_reason(source: Iterable[Any]) -> str | None:
     """Return why an iterable cannot be a sequence of texts; None if it can."""
     if isinstance(source, Mapping):
-        return "iterating a mapping gives its keys; pass its values, or a list of mappings with text_column"
+        return "iterating a mapping gives its keys; pass one of its values, or a list of mappings with text_column"
     if isinstance(source, set | frozenset):
         return "a set has no order; pass a sorted list"
     if hasattr(source, "columns"):

@@ -1,6 +1,6 @@
 """Rows of tables, each a document, and their conversion to blocks of text."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from embeddings.errors import CorpusError
 
-Tag = str | list[str] | None  # a list only if the column selection allows lists
+Tag = str | list[str] | None  # a list: of several tags of one row
 Tags = Sequence[Tag]
 MAX_ROW = 1 << 24  # characters of a row of CSV or JSON lines, which takes up to ten times as many bytes of memory
 
@@ -39,14 +39,51 @@ class Rows:
         ends = self.ends[:count]
         return Rows(self.data[: ends[-1] if len(ends) else 0], ends, self.tags and self.tags[:count])
 
+    def take(self, numbers: Iterable[int], tags: Tags | None) -> "Rows":
+        """Return the rows with these numbers, with these tags."""
+        ends = [0, *self.ends.tolist()]
+        return rows_from_cells([self.data[ends[row] : ends[row + 1]] for row in numbers], tags)
+
+
+@dataclass(frozen=True)
+class TokenRows:
+    """Rows of a table whose text is a list of tokens, in UTF-8, and their tags."""
+
+    lists: Sequence[Sequence[bytes]]
+    tags: Tags | None
+
+    def __len__(self) -> int:
+        return len(self.lists)
+
+    def first(self, count: int) -> "TokenRows":
+        """Return the first `count` rows."""
+        return TokenRows(self.lists[:count], self.tags and self.tags[:count])
+
+    def take(self, numbers: Iterable[int], tags: Tags | None) -> "TokenRows":
+        """Return the rows with these numbers, with these tags."""
+        return TokenRows([self.lists[row] for row in numbers], tags)
+
+
+AnyRows = Rows | TokenRows
+
+
+def repeat_rows(rows: AnyRows) -> AnyRows:
+    """Return each row once for each of its tags, and once without a tag if it has none."""
+    if rows.tags is None or not any(isinstance(tag, list) for tag in rows.tags):
+        return rows
+    pairs: list[tuple[int, str | None]] = []
+    for row, tag in enumerate(rows.tags):
+        pairs += [(row, one) for one in dict.fromkeys(tag) or [None]] if isinstance(tag, list) else [(row, tag)]
+    return rows.take([row for row, _ in pairs], [tag for _, tag in pairs])
+
 
 @dataclass
 class ColumnSelection:
-    """The requested columns; with `allows_lists` a tag may be a list of strings or integers."""
+    """The requested columns; a row with a list of tags is read once for each tag, or once with the list."""
 
     text: str | None = None
     tag: str | None = None
-    allows_lists: bool = False
+    repeats_rows: bool = True
     inferred_columns: dict[str, str] = field(default_factory=dict)  # by file, if no text column was requested
 
     def text_column(self, file: str, candidates: Sequence[str], names: Sequence[str]) -> str:
@@ -115,11 +152,14 @@ def split_text(data: bytes, size: int) -> Iterator[TextBlock]:
     yield TextBlock(b"", (0,), items=True, is_complete=True)
 
 
-def merge_parts(parts: Iterator[Rows], size: int) -> Iterator[Rows]:
-    """Yield the same rows in fewer parts, of `size` bytes or more each."""
+def merge_parts(parts: Iterable[AnyRows], size: int) -> Iterator[AnyRows]:
+    """Yield the same rows in fewer parts, of `size` bytes or more each; rows of tokens as they are."""
     buffer: list[Rows] = []
     length = 0
     for rows in parts:
+        if isinstance(rows, TokenRows):
+            yield rows
+            continue
         buffer.append(rows)
         length += len(rows.data)
         if length >= size:

@@ -35,7 +35,7 @@ def test_mappings_do_not_depend_on_the_block_size(size):
 @pytest.mark.parametrize(
     ("rows", "columns", "message"),
     [
-        ([{"text": "a"}], {}, "item 1 is of type dict .*text_column"),
+        ([{"text": "a"}], {}, "contains mappings; set text_column"),
         ([{"text": "a"}], {"text_column": "body"}, "item 1: no field 'body'.*: text$"),
         ([{"text": "a"}, {"body": "b"}], {"text_column": "text"}, "item 2: no field 'text'.*: body$"),
         ([{"text": "a"}, "b"], {"text_column": "text"}, r"item 2 is of type str \('b'\).*mapping"),
@@ -79,11 +79,11 @@ def test_iterables_without_ordered_texts_are_refused(source, message):
         em.Corpus(source)
 
 
-def test_a_pandas_frame_is_refused_but_its_parts_are_read():
+def test_parts_of_a_pandas_frame():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"text": ["a b", "c"], "id": ["x", "y"]})
-    with pytest.raises(CorpusError, match=r"DataFrame.*column"):
-        em.Corpus(frame)
+    with pytest.raises(CorpusError, match=r"a pandas DataFrame has several text columns.*text_column: text, id"):
+        encode(frame)
     with encode(frame["text"]) as one, encode(frame.to_dict("records"), text_column="text") as other:
         assert decoded(one) == decoded(other) == [["a", "b"], ["c"]]
     with encode(np.array(["a b", "c"])) as array:

@@ -1,0 +1,213 @@
+"""Tables of other libraries as sources, several tags of a document, and tagged token lists."""
+
+import json
+from collections import namedtuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset
+import pyarrow.parquet
+import pytest
+from naive_corpora import decoded, encode
+
+import embeddings as em
+from embeddings.errors import CorpusError
+
+TEXTS = [f"text number {number} of café" for number in range(5000)]
+TAGS = [str(number) for number in range(5000)]
+EXPECTED = [text.lower().split() for text in TEXTS]
+TaggedDocument = namedtuple("TaggedDocument", "words tags")
+
+
+def pandas_frame(**options):
+    return pytest.importorskip("pandas").DataFrame({"id": range(5000), "text": TEXTS}, **options)
+
+
+def arrow_table():
+    return pa.table({"id": pa.array(range(5000)), "text": pa.array(TEXTS)})
+
+
+def arrow_dataset(folder):
+    for part in range(2):
+        pa.parquet.write_table(arrow_table().slice(2500 * part, 2500), folder / f"{part}.parquet")
+    return pa.dataset.dataset(folder)
+
+
+def dask_frame():
+    return pytest.importorskip("dask.dataframe").from_pandas(pandas_frame(), npartitions=3)
+
+
+def hugging_face(streaming=False):
+    data = pytest.importorskip("datasets").Dataset.from_dict({"id": list(range(5000)), "text": TEXTS})
+    return data.to_iterable_dataset(num_shards=2) if streaming else data
+
+
+SOURCES = {
+    "pandas": lambda folder: pandas_frame(),
+    "pandas, object": lambda folder: pandas_frame().astype({"text": object}),
+    "pandas, Arrow": lambda folder: pandas_frame().astype(
+        {"text": pytest.importorskip("pandas").ArrowDtype(pa.string())}
+    ),
+    "pandas, categories": lambda folder: pandas_frame().astype({"text": "category"}),
+    "Arrow table": lambda folder: arrow_table(),
+    "Arrow chunks": lambda folder: pa.concat_tables([arrow_table().slice(0, 10), arrow_table().slice(10)]),
+    "Arrow batch": lambda folder: arrow_table().to_batches()[0],
+    "Arrow reader": lambda folder: arrow_table().to_reader(max_chunksize=700),
+    "Arrow dataset": arrow_dataset,
+    "polars": lambda folder: pytest.importorskip("polars").from_arrow(arrow_table()),
+    "polars, lazy": lambda folder: pytest.importorskip("polars").from_arrow(arrow_table()).lazy(),
+    "Dask": lambda folder: dask_frame(),
+    "Hugging Face": lambda folder: hugging_face(),
+    "Hugging Face, streamed": lambda folder: hugging_face(streaming=True),
+}
+COLUMNS = {
+    "pandas": lambda: pandas_frame()["text"],
+    "pandas, filtered": lambda: pandas_frame().query("id >= 0")["text"].sort_index(),
+    "Arrow": lambda: arrow_table()["text"],
+    "Arrow array": lambda: pa.array(TEXTS),
+    "polars": lambda: pytest.importorskip("polars").Series("text", TEXTS),
+    "Dask": lambda: dask_frame()["text"],
+    "Hugging Face": lambda: hugging_face()["text"],
+}
+
+
+@pytest.mark.filterwarnings("ignore")  # of other libraries
+@pytest.mark.parametrize("kind", SOURCES)
+def test_tables(kind, tmp_path):
+    source = SOURCES[kind](tmp_path)
+    with encode(source, text_column="text", tag_column="id", block_size=1 << 12) as encoded:
+        assert decoded(encoded) == EXPECTED
+        assert encoded.tags.to_pylist() == TAGS
+        assert encoded.meta["documents"] == 5000
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_columns(kind):
+    with encode(COLUMNS[kind]()) as encoded:
+        assert decoded(encoded) == EXPECTED
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", SOURCES)
+def test_rows_and_unknown_columns(kind, tmp_path):
+    with encode(SOURCES[kind](tmp_path), rows=4500) as encoded:  # the only column of strings
+        assert decoded(encoded) == EXPECTED[:4500]
+    with pytest.raises(CorpusError, match=r"no column 'body'.*id, text"):
+        encode(SOURCES[kind](tmp_path), text_column="body")
+    with pytest.raises(CorpusError, match=r"'id'.* must hold strings"):
+        encode(SOURCES[kind](tmp_path), text_column="id")
+
+
+def test_selected_rows_of_hugging_face_data():
+    data = hugging_face().shuffle(seed=1).select(range(100))
+    with encode(data, text_column="text") as encoded:
+        assert decoded(encoded) == [text.lower().split() for text in data["text"]]
+    with pytest.raises(CorpusError, match="pass one of its values"):
+        encode(pytest.importorskip("datasets").DatasetDict({"train": data}), text_column="text")
+
+
+def test_missing_values_and_lone_surrogates():
+    pandas = pytest.importorskip("pandas")
+    column = pandas.Series(["a", None, "b"], dtype=object)
+    with encode(column) as encoded:
+        assert decoded(encoded) == [["a"], [], ["b"]]
+    column = pandas.Series(["a", None, "b\ud800c"], dtype=object)
+    with pytest.raises(CorpusError, match="row 3 is not UTF-8 at byte 1"):
+        encode(column)
+    with encode(column, encoding_errors="ignore") as encoded:
+        assert decoded(encoded) == [["a"], [], ["bc"]]
+
+
+@pytest.mark.parametrize("values", [["a"] * 2000 + [5], [1, 2], [1.5], [b"a"]])
+def test_columns_of_other_types(values):
+    column = pytest.importorskip("pandas").Series(values, dtype=object)
+    with pytest.raises(
+        CorpusError, match=r"^(a pandas Series cannot be read: |a pandas Series has no column of strings).*"
+    ):
+        encode(column)
+
+
+def test_errors_of_a_lazy_source_are_one_line():
+    def fail(row):
+        raise ValueError("broken\nrow")
+
+    data = hugging_face(streaming=True).map(fail)
+    with pytest.raises(CorpusError, match=r"a datasets IterableDataset cannot be read: .*broken row"):
+        encode(data, text_column="text")
+
+
+def test_a_model_is_trained_on_a_table():
+    model = em.train("skipgram", pandas_frame()["text"], dim=4, epochs=1, threads=1)
+    assert "café" in model.vectors
+
+
+ROWS = [
+    {"text": "one two", "tags": ["a", "b"]},
+    {"text": "three", "tags": []},
+    {"text": "four five", "tags": ["b"]},
+    {"text": "six", "tags": ["a", 7, "a", None]},
+]
+REPEATED = [["one", "two"]] * 2 + [["three"], ["four", "five"]] + [["six"]] * 2
+REPEATED_TAGS = ["a", "b", None, "b", "a", "7"]
+
+
+def write_json(folder):
+    (folder / "t.jsonl").write_text("\n".join(map(json.dumps, ROWS)))
+    return folder / "t.jsonl"
+
+
+def write_parquet(folder):
+    rows = [{**row, "tags": [str(tag) for tag in row["tags"] if tag is not None]} for row in ROWS]
+    pa.parquet.write_table(pa.Table.from_pylist(rows), folder / "t.parquet")
+    return folder / "t.parquet"
+
+
+@pytest.mark.parametrize("make", [lambda folder: ROWS, write_json, write_parquet], ids=["mappings", "JSON", "Parquet"])
+@pytest.mark.parametrize("size", [1, 1 << 18])
+def test_a_document_with_several_tags_is_read_for_each(tmp_path, make, size):
+    with encode(make(tmp_path), text_column="text", tag_column="tags", block_size=size) as encoded:
+        assert decoded(encoded) == REPEATED
+        assert encoded.tags.to_pylist() == REPEATED_TAGS
+
+
+@pytest.mark.parametrize("size", [1, 1 << 18])
+def test_token_lists_with_tags(tmp_path, size):
+    lists = [["New York", "IS"], [], ["big"]]
+    mappings = [{"words": words, "id": number} for number, words in enumerate(lists)]
+    (tmp_path / "t.jsonl").write_text("\n".join(map(json.dumps, mappings)))
+    pa.parquet.write_table(pa.Table.from_pylist(mappings), tmp_path / "t.parquet")
+    for source in (mappings, tmp_path / "t.jsonl", tmp_path / "t.parquet", pa.Table.from_pylist(mappings)):
+        with encode(source, text_column="words", tag_column="id", block_size=size) as encoded:
+            assert decoded(encoded) == lists
+            assert encoded.tags.to_pylist() == ["0", "1", "2"]
+    with encode(TaggedDocument(words, [number, "all"]) for number, words in enumerate(lists)) as encoded:
+        assert decoded(encoded) == [words for words in lists for _ in range(2)]
+        assert encoded.tags.to_pylist() == ["0", "all", "1", "all", "2", "all"]
+    with encode([{"words": np.array(["A", "b"])}], text_column="words") as encoded:
+        assert decoded(encoded) == [["A", "b"]]
+
+
+def test_documents_with_several_tags_train_each_of_them():
+    rows = [{"text": "a b c d", "tags": ["x", "y"]}, {"text": "e f g h", "tags": ["y"]}] * 5
+    model = em.train(
+        "paragraph-dbow", em.Corpus(rows, text_column="text", tag_column="tags"), dim=4, min_count=1, threads=1
+    )
+    assert sorted(model.documents) == ["x", "y"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([{"text": "a"}, {"text": ["a"]}], "item 2: the text 'text' must be a string, or in all rows a list of tokens"),
+        ([{"text": ["a", 5]}], "item 1: a token of 'text' must be a string, got .*5"),
+        ([{"text": {"a": 1}}], "item 1: the text 'text' must be a string"),
+        ([TaggedDocument(["a"], [1]), "text"], "item 2 is of type str"),
+        ([TaggedDocument(["a"], [1.5])], "item 1: the tag 'tags' must be a string or integer"),
+        ([{"text": "a"}], None),
+    ],
+)
+def test_rows_of_other_types(rows, message):
+    columns = {} if message is None or isinstance(rows[0], TaggedDocument) else {"text_column": "text"}
+    with pytest.raises(CorpusError, match=message or "set text_column"):
+        encode(rows, **columns)
