@@ -74,18 +74,28 @@ def prediction_table(schema: "pa.Schema", names: "pa.Array", ids: np.ndarray, pr
 
 def text_lines(labels: Sequence[str], ids: np.ndarray, probabilities: np.ndarray) -> str:
     """One line per text as from fastText's predict-prob: labels, each followed by its probability."""
-    rows = zip(ids.tolist(), probabilities.tolist(), strict=True)
-    return "".join(
-        " ".join([f"{labels[label]} {p:.{DIGITS}g}" for label, p in zip(*row, strict=True) if label >= 0]) + "\n"
-        for row in rows
-    )
+    counts, names, numbers = predicted(labels, ids, probabilities)
+    values: list[Any] = [None] * (2 * len(names))
+    values[::2], values[1::2] = names, numbers
+    lines = [" ".join([f"%s %.{DIGITS}g"] * count) + "\n" for count in range(ids.shape[1] + 1)]
+    return "".join([lines[count] for count in counts]) % tuple(values)
 
 
 def json_lines(labels: Sequence[str], ids: np.ndarray, probabilities: np.ndarray) -> str:
     """One line per text: an object with the lists `labels` and `probabilities`, in ASCII."""
-    lines = []
-    for row_ids, row in zip(ids.tolist(), probabilities.tolist(), strict=True):
-        names = [labels[label] for label in row_ids if label >= 0]
-        rounded = [float(f"{p:.{DIGITS}g}") for p in row[: len(names)]]
-        lines.append(json.dumps({"labels": names, "probabilities": rounded}) + "\n")
-    return "".join(lines)
+    counts, names, numbers = predicted(labels, ids, probabilities)
+    rounded, encoded, lines, start = [float(f"{p:.{DIGITS}g}") for p in numbers], json.JSONEncoder().encode, [], 0
+    for count in counts:
+        row = {"labels": names[start : start + count], "probabilities": rounded[start : start + count]}
+        lines.append(encoded(row))
+        start += count
+    return "\n".join([*lines, ""])
+
+
+def predicted(
+    labels: Sequence[str], ids: np.ndarray, probabilities: np.ndarray
+) -> tuple[list[int], list[str], list[float]]:
+    """The number of labels of each text, and all labels with their probabilities."""
+    is_label = ids >= 0
+    names = [labels[label] for label in ids[is_label].tolist()]
+    return is_label.sum(axis=1).tolist(), names, probabilities[is_label].tolist()

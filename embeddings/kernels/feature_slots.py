@@ -6,13 +6,19 @@ import numpy as np
 
 from embeddings.kernels.jit import entry_point, inline
 from embeddings.kernels.subword_ngrams import FNV_BASIS, fnv1a
+from embeddings.kernels.word_bytes import HALF, ONE, WORD_BYTES, equal_bytes, slot_number, word_key
+
+BITS = 64
+ENTRY_BITS = np.uint64(0xFFFFFFFF)
 
 
 class Features(NamedTuple):
     """How texts become rows.
 
     text, starts: the bytes of all entries, words then labels, and where each begins, int64 (entries + 1,).
-    slots: int32, a hash table of the entries with linear probing; its size is a power of 2, and -1 is free.
+    slots: uint64 (slots, 2), a hash table of the entries with linear probing; the number of slots is a power of 2. Of
+        each entry it has the key (see `word_bytes`), and, in the higher half, fastText's hash, in the lower half, the
+        number of the entry plus 1; 0 is free.
     words: the number of words; entries from there on are labels.
     label_prefix: unknown words that start with these bytes are labels and have no rows.
     min_n, max_n: the lengths of character n-grams; `max_n` 0 for none.
@@ -20,6 +26,8 @@ class Features(NamedTuple):
     buckets: the rows of n-grams.
     bucket_slots: int32 (slots, 2), a hash table of the buckets that pruning has left, with linear probing: bucket and
         row, -1 if free; its number of slots is a power of 2. Empty if none is pruned.
+    bucket_filter: uint64, a bit for each residue of a bucket modulo the number of bits, a power of 2: 0 if no such
+        bucket is left. Most n-grams of a pruned model have no row, and these bits stay in a fast cache.
     counts_missing: whether buckets without a row count as rows of zeros.
     """
 
@@ -33,66 +41,114 @@ class Features(NamedTuple):
     word_ngrams: int
     buckets: int
     bucket_slots: np.ndarray
+    bucket_filter: np.ndarray
     counts_missing: bool = False
 
 
 def new_slots(text: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, int]:
     """The hash table of entries, and the number of the first one that occurs twice, or -1."""
-    slots, duplicate = np.full(1 << (2 * len(starts) - 2).bit_length(), -1, np.int32), np.full(1, -1, np.int64)
+    entries = len(starts) - 1
+    slots, duplicate = np.zeros((1 << (3 * entries // 2).bit_length(), 2), np.uint64), np.full(1, -1, np.int64)
     fill_slots(text, starts, slots, duplicate)
     return slots, int(duplicate[0])
 
 
 @entry_point
 def fill_slots(text: np.ndarray, starts: np.ndarray, slots: np.ndarray, duplicate: np.ndarray) -> None:
-    """Build the hash table of entries; stops at one that occurs twice.
+    """Build the hash table of entries; those that occur again are left out.
 
     Arguments:
-        slots: filled with -1, and larger than the number of entries.
-        duplicate: int64 (1,), set to the number of an entry that occurs twice.
+        slots: zeros, and more of them than entries.
+        duplicate: int64 (1,), -1; set to the number of the first entry that occurs again.
     """
-    mask = np.uint64(slots.shape[0] - 1)
     for entry in range(starts.shape[0] - 1):
         first, last = starts[entry], starts[entry + 1]
-        slot = hash_bytes(text, first, last) & mask
-        while slots[slot] >= 0:
-            if is_entry(text, starts, slots[slot], text, first, last):
-                duplicate[0] = entry
-                return
-            slot = (slot + np.uint64(1)) & mask
-        slots[slot] = entry
+        key = word_key(text, first, last)
+        slot = slot_number(key, slots.shape[0])
+        while slots[slot, 1] != 0 and not is_entry(text, starts, slots, slot, text, first, last, key):
+            slot = (slot + 1) & (slots.shape[0] - 1)
+        if slots[slot, 1] == 0:
+            slots[slot, 0] = key
+            slots[slot, 1] = (hash_bytes(text, first, last) << HALF) | np.uint64(entry + 1)
+        elif duplicate[0] < 0:
+            duplicate[0] = entry
+
+
+def new_bucket_slots(pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The hash table of buckets and their rows, int32 (buckets, 2), and its filter; empty if there are none."""
+    size = len(pairs)
+    slots = np.full((1 << (2 * size).bit_length() if size else 0, 2), -1, np.int32)
+    bits = np.zeros(1 << (8 * size // BITS).bit_length() if size else 0, np.uint64)
+    fill_bucket_slots(pairs, slots, bits)
+    return slots, bits
 
 
 @entry_point
-def fill_bucket_slots(pairs: np.ndarray, slots: np.ndarray) -> None:
-    """Build the hash table of buckets and rows; `slots` is filled with -1 and larger than the number of pairs."""
+def fill_bucket_slots(pairs: np.ndarray, slots: np.ndarray, bits: np.ndarray) -> None:
+    """Build the hash table of buckets and rows, and its filter.
+
+    Arguments:
+        slots: filled with -1, and larger than the number of pairs.
+        bits: zeros.
+    """
     for i in range(pairs.shape[0]):
-        slot = bucket_slot(slots, pairs[i, 0])
-        slots[slot, 0], slots[slot, 1] = pairs[i, 0], pairs[i, 1]
+        bucket: int = np.int64(pairs[i, 0])  # type: ignore[assignment]
+        slot = bucket_slot(slots, bucket)
+        slots[slot, 0], slots[slot, 1] = bucket, pairs[i, 1]
+        bits[filter_word(bits, bucket)] |= filter_bit(bucket)
 
 
 @inline
-def find_entry(features: Features, text: np.ndarray, first: int, last: int, code: np.uint64) -> int:
-    """The entry with these bytes and this hash, or -1."""
-    mask = np.uint64(features.slots.shape[0] - 1)
-    slot = code & mask
-    while features.slots[slot] >= 0:
-        entry: int = np.int64(features.slots[slot])  # type: ignore[assignment]
-        if is_entry(features.text, features.starts, entry, text, first, last):
-            return entry
-        slot = (slot + np.uint64(1)) & mask
-    return -1
+def may_have_row(features: Features, bucket: int) -> bool:
+    """Whether a bucket can have a row, by the filter."""
+    bits = features.bucket_filter
+    return bool((bits[filter_word(bits, bucket)] & filter_bit(bucket)) != 0)
 
 
 @inline
-def is_entry(entries: np.ndarray, starts: np.ndarray, entry: int, text: np.ndarray, first: int, last: int) -> bool:
-    """Whether an entry has these bytes."""
-    start, i = starts[entry], 0
-    if starts[entry + 1] - start != last - first:
+def filter_word(bits: np.ndarray, bucket: int) -> int:
+    """The number of the bits of a bucket in the filter."""
+    word: int = bucket // BITS & (bits.shape[0] - 1)
+    return word
+
+
+@inline
+def filter_bit(bucket: int) -> np.uint64:
+    """The bit of a bucket."""
+    return ONE << np.uint64(bucket % BITS)
+
+
+@inline
+def find_entry(features: Features, text: np.ndarray, first: int, last: int, key: np.uint64) -> np.uint64:
+    """The second number in the slot of the entry with these bytes and this key; 0 if there is none."""
+    slots = features.slots
+    slot = slot_number(key, slots.shape[0])
+    while slots[slot, 1] != 0 and not is_entry(features.text, features.starts, slots, slot, text, first, last, key):
+        slot = (slot + 1) & (slots.shape[0] - 1)
+    found: np.uint64 = slots[slot, 1]
+    return found
+
+
+@inline
+def entry_number(found: np.uint64) -> int:
+    """The entry that `find_entry` has found; -1 if none."""
+    entry: int = np.int64(found & ENTRY_BITS) - 1  # type: ignore[assignment]
+    return entry
+
+
+@inline
+def is_entry(
+    entries: np.ndarray, starts: np.ndarray, slots: np.ndarray, slot: int, text: np.ndarray, first: int, last: int,
+    key: np.uint64,
+) -> bool:  # fmt: skip
+    """Whether the entry in a slot has these bytes."""
+    if slots[slot, 0] != key:
         return False
-    while i < last - first and entries[start + i] == text[first + i]:
-        i += 1
-    return bool(i == last - first)
+    if last - first <= WORD_BYTES:
+        return True
+    entry = entry_number(slots[slot, 1])
+    length = starts[entry + 1] - starts[entry]
+    return length == last - first and equal_bytes(entries, starts[entry], text, first, length)
 
 
 @inline

@@ -128,6 +128,30 @@ def write_hadamard_add(emit: Emitter, factor: Any, output: Any, left: Any, right
         emit.store(emit.fma(scale, product, emit.load(output, at)), output, at)
 
 
+def write_add_table_rows(
+    emit: Emitter, table: Any, total: Any, rows: Any, start: Any, stop: Any, stride: Any, width: Any
+) -> None:
+    """Add rows without padding: columns in blocks of 4 vectors, then of one, then of half a vector, and so on."""
+    builder = emit.builder
+    column, end = int64(0), builder.mul(width, int64(emit.size))
+    halves = [(emit.lanes >> n, 1) for n in range(emit.lanes.bit_length())]
+    for lanes, vectors in [(emit.lanes, 4), *halves]:
+        kind, step = emit.vector_of(lanes), lanes * emit.size
+        blocks = builder.sdiv(builder.sub(end, column), int64(vectors * step))
+        with emit.for_range(blocks) as block:
+            first = builder.add(column, builder.mul(block, int64(vectors * step)))
+            offsets = [builder.add(first, int64(n * step)) for n in range(vectors)]
+            sums = [emit.variable(kind) for _ in offsets]
+            with emit.for_range(builder.sub(stop, start)) as i:
+                row = builder.mul(load_int64(emit, rows, builder.add(start, i)), stride)
+                for offset, value in zip(offsets, sums, strict=True):
+                    part = emit.load(table, builder.add(row, offset), kind)
+                    builder.store(builder.fadd(builder.load(value), part), value)
+            for offset, value in zip(offsets, sums, strict=True):
+                emit.store(builder.fadd(emit.load(total, offset, kind), builder.load(value)), total, offset)
+        column = builder.add(column, builder.mul(blocks, int64(vectors * step)))
+
+
 def write_copy_row(emit: Emitter, like: Any, output: Any, source: Any, width: Any) -> None:
     """Copy a row: y = x, with numbers of `like`'s type."""
     with emit.for_each_vector(width) as at:

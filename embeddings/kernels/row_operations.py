@@ -30,6 +30,7 @@ from embeddings.kernels.matrix_products import (
     SCORE_TILE,
     UPDATE_TILE,
     codegen_of,
+    write_add_table_rows,
     write_copy_row,
     write_hadamard_add,
     write_scatter_add,
@@ -139,6 +140,14 @@ def hadamard_add(typingctx: Any, factor: Any, output: Any, left: Any, right: Any
 def copy_row(typingctx: Any, like: Any, output: Any, source: Any, width: Any) -> Any:
     """Copy a row: y = x, with numbers of the array `like`'s type."""
     return types.void(like, *[types.int64] * 3), codegen_of(write_copy_row)
+
+
+@intrinsic
+def add_table_rows(
+    typingctx: Any, table: Any, total: Any, rows: Any, start: Any, stop: Any, stride: Any, width: Any
+) -> Any:
+    """Add the rows `rows[start:stop]` of a table to `total`: any `width`, and `stride` bytes from row to row."""
+    return types.void(table, total, rows, *[types.int64] * 4), codegen_of(write_add_table_rows)
 
 
 @inline

@@ -1,55 +1,80 @@
 """The rows of texts in a classifier, as in fastText: words, their character n-grams and word n-grams, hashed. Compiled.
 
-White space separates words: space, tab, line feed, vertical tab, form feed, carriage return and NUL. The word `</s>`
-ends every text; what follows it in the text is ignored.
+The word `</s>` ends every text; what follows it in the text is ignored. Words are split, looked up and added in turns
+of many words, so that memory is read ahead.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from embeddings.kernels.feature_slots import Features, bucket_slot, find_entry
+from embeddings.kernels.feature_slots import Features, bucket_slot, entry_number, find_entry, hash_bytes, may_have_row
 from embeddings.kernels.integers import smaller
 from embeddings.kernels.jit import entry_point, inline, noinline
 from embeddings.kernels.matrix_rows import Rows
 from embeddings.kernels.row_operations import CACHE_LINE, address, prefetch_l2
-from embeddings.kernels.row_sums import add_row
+from embeddings.kernels.row_sums import add_rows
 from embeddings.kernels.subword_ngrams import FNV_BASIS, fnv1a, is_continuation_byte
+from embeddings.kernels.word_bytes import (
+    HALF,
+    ONE,
+    WORD_BYTES,
+    equal_bytes,
+    is_space,
+    slot_number,
+    word_end,
+    word_key,
+)
 
 WORD_NGRAM_PRIME = np.uint64(116049371)
 SIGN_BIT, HIGH_BITS = np.uint64(0x80000000), np.uint64(0xFFFFFFFF00000000)
 LESS_THAN, GREATER_THAN = np.uint8(ord("<")), np.uint8(ord(">"))
 LINE_END = np.frombuffer(b"</s>", np.uint8)
 LINE_END_HASH = np.uint64(3617362777)
-PENDING, COUNT, WORDS = 0, 1, 2  # in `Scratch.state`
-KEY_LENGTH, KEY_USES, KEY_WORD, KEY_BYTES = 0, 1, 2, 32  # in `Scratch.keys`
-MAX_USES, MAX_PENDING, CACHE_BYTES = 15, 4096, 1 << 24
+LINE_END_KEY = np.uint64(int.from_bytes(b"</s>", "little"))
+PENDING, COUNT, WORDS, SPLIT = 0, 1, 2, 3  # in `Scratch.state`
+KEY_WORD, KEY_LENGTH, KEY_USES, KEY_CODE = 0, 1, 2, 3  # in `Scratch.keys`
+MAX_CACHED, KEY_BYTES = 32, 64
+MAX_USES, MAX_PENDING, MAX_SPLIT, CACHE_BYTES = np.uint64(15), 4096, 256, 1 << 24
 
 
 class Scratch(NamedTuple):
     """A thread's working memory.
 
-    state: int64 (3,), the number of pending rows; of rows of the current text that are added; and of its words.
+    state: int64 (4,), the number of pending rows; of rows of the current text that are added; of its words; and of
+        words that are split.
     rows: int64, pending rows, so that memory is read ahead; complements of buckets, whose rows are still to be found.
     recent: uint64 (word_ngrams + 1,), the hashes of word n-grams that start 0, 1, ... words before the last word.
-    keys, sums: uint8 (slots, 32) and float32 (slots, dim + 1), a cache of the sums of words' rows, and their number as
-        the last component. A word has one possible slot, by its hash. A key is the length of the word, 0 if the slot is
-        free; a number that grows with its uses, and falls when another word would take its slot; and its bytes.
+    spans, words: int64 (words, 2) and uint64 (words,), where split words begin and end, and their keys.
+    keys, texts, sums: uint64 (slots, 4), uint8 (slots, 32) and float32 (slots, dim + 1), a cache of the sums of words'
+        rows, and their number as the last component. The key of a word selects its only possible slot. `keys` has that
+        key; the length of the word, 0 if the slot is free; a number that grows with its uses, and falls when another
+        word would take its slot; and its hash. `texts` has its bytes.
     """
 
     state: np.ndarray
     rows: np.ndarray
     recent: np.ndarray
+    spans: np.ndarray
+    words: np.ndarray
     keys: np.ndarray
+    texts: np.ndarray
     sums: np.ndarray
 
 
 def new_scratch(features: Features, dim: int) -> Scratch:
     """Working memory for rows of this dimension; without character n-grams, the sums of words are not cached."""
     slots = 1 << max(1, CACHE_BYTES // (4 * dim + KEY_BYTES)).bit_length() - 1 if features.max_n else 1
-    keys, sums = np.zeros((slots, KEY_BYTES), np.uint8), np.zeros((slots, dim + 1), np.float32)
-    recent = np.zeros(features.word_ngrams + 1, np.uint64)
-    return Scratch(np.zeros(3, np.int64), np.zeros(MAX_PENDING, np.int64), recent, keys, sums)
+    return Scratch(
+        state=np.zeros(4, np.int64),
+        rows=np.zeros(MAX_PENDING, np.int64),
+        recent=np.zeros(features.word_ngrams + 1, np.uint64),
+        spans=np.zeros((MAX_SPLIT, 2), np.int64),
+        words=np.zeros(MAX_SPLIT, np.uint64),
+        keys=np.zeros((slots, 4), np.uint64),
+        texts=np.zeros((slots, MAX_CACHED), np.uint8),
+        sums=np.zeros((slots, dim + 1), np.float32),
+    )
 
 
 @entry_point
@@ -79,20 +104,12 @@ def sum_text(
 ) -> int:
     """Add the rows of one text to `total`; returns their number."""
     scratch.state[PENDING], scratch.state[COUNT], scratch.state[WORDS] = 0, 0, 0
-    first = start
-    while first < stop:
-        if is_space(text[first]):
-            first += 1
-            continue
-        last, code = first, FNV_BASIS
-        while last < stop and not is_space(text[last]):
-            code = fnv1a(code, text[last])
-            last += 1
-        if code == LINE_END_HASH and is_line_end(text, first, last):
-            break
-        add_word(features, matrix, text, first, last, code, scratch, total)
-        first = last
-    entry = find_entry(features, LINE_END, 0, LINE_END.shape[0], LINE_END_HASH)
+    at = start
+    while at < stop:
+        at = split_words(features, text, at, stop, scratch)
+        for i in range(scratch.state[SPLIT]):
+            add_word(features, matrix, text, scratch.spans[i, 0], scratch.spans[i, 1], scratch.words[i], scratch, total)
+    entry = entry_number(find_entry(features, LINE_END, 0, LINE_END.shape[0], LINE_END_KEY))
     if entry < features.words:
         if entry >= 0:
             push_row(features, matrix, entry, scratch, total)
@@ -103,23 +120,51 @@ def sum_text(
 
 
 @inline
+def split_words(features: Features, text: np.ndarray, start: int, stop: int, scratch: Scratch) -> int:
+    """Split the next words, and prefetch their slots; returns where the following ones begin."""
+    at, split = start, 0
+    while at < stop and split < scratch.words.shape[0]:
+        if is_space(text[at]):
+            at += 1
+            continue
+        last = word_end(text, at, stop)
+        key = word_key(text, at, last)
+        if key == LINE_END_KEY:
+            at = stop
+            break
+        if features.max_n > 0:
+            prefetch_l2(address(scratch.keys, slot_number(key, scratch.keys.shape[0])), 1)
+        else:
+            prefetch_l2(address(features.slots, slot_number(key, features.slots.shape[0])), 1)
+        scratch.spans[split, 0], scratch.spans[split, 1], scratch.words[split] = at, last, key
+        split += 1
+        at = last + 1
+    scratch.state[SPLIT] = split
+    return at
+
+
+@inline
 def add_word(
     features: Features,
     matrix: Rows,
     text: np.ndarray,
     first: int,
     last: int,
-    code: np.uint64,
+    key: np.uint64,
     scratch: Scratch,
     total: np.ndarray,
 ) -> None:
     """Add the rows of a word and of the word n-grams that end with it, unless it is a label."""
-    if features.max_n == 0 or not add_cached_word(text, first, last, code, scratch, total):
-        entry = find_entry(features, text, first, last, code)
+    if features.max_n > 0 and add_cached_word(text, first, last, key, scratch, total):
+        code = scratch.keys[slot_number(key, scratch.keys.shape[0]), KEY_CODE]
+    else:
+        found = find_entry(features, text, first, last, key)
+        entry = entry_number(found)
         if entry >= features.words or (entry < 0 and has_prefix(text, first, last, features.label_prefix)):
             return
+        code = found >> HALF if entry >= 0 else hash_bytes(text, first, last)
         if features.max_n > 0:
-            add_new_word(features, matrix, text, first, last, code, entry, scratch, total)
+            add_new_word(features, matrix, text, first, last, key, code, entry, scratch, total)
         elif entry >= 0:
             push_row(features, matrix, entry, scratch, total)
     push_word_ngrams(features, matrix, code, scratch, total)
@@ -127,46 +172,48 @@ def add_word(
 
 @inline
 def add_cached_word(
-    text: np.ndarray, first: int, last: int, code: np.uint64, scratch: Scratch, total: np.ndarray
+    text: np.ndarray, first: int, last: int, key: np.uint64, scratch: Scratch, total: np.ndarray
 ) -> bool:
     """Add the rows of a word if their sum is cached; returns whether it is."""
-    slot = cache_slot(scratch, code)
-    key, sums = scratch.keys[slot], scratch.sums[slot]
-    if key[KEY_LENGTH] != last - first:
+    slot, length = slot_number(key, scratch.keys.shape[0]), last - first
+    keys, sums = scratch.keys[slot], scratch.sums[slot]
+    if keys[KEY_WORD] != key or keys[KEY_LENGTH] != np.uint64(length):
         return False
-    for i in range(last - first):
-        if key[KEY_WORD + i] != text[first + i]:
-            return False
+    if length > WORD_BYTES and not equal_bytes(scratch.texts[slot], 0, text, first, length):
+        return False
     for d in range(total.shape[0]):
         total[d] += sums[d]
     scratch.state[COUNT] += np.int64(sums[total.shape[0]])
-    if key[KEY_USES] < MAX_USES:
-        key[KEY_USES] += 1
+    if keys[KEY_USES] < MAX_USES:
+        keys[KEY_USES] += ONE
     return True
 
 
-@inline
+@noinline
 def add_new_word(
     features: Features,
     matrix: Rows,
     text: np.ndarray,
     first: int,
     last: int,
+    key: np.uint64,
     code: np.uint64,
     entry: int,
     scratch: Scratch,
     total: np.ndarray,
 ) -> None:
     """Add the rows of a word, or push them; their sum is cached if the word is short and its slot is available."""
-    slot, length, dim = cache_slot(scratch, code), last - first, total.shape[0]
-    key = scratch.keys[slot]
-    if length > KEY_BYTES - KEY_WORD or key[KEY_USES] > 0:
-        key[KEY_USES] -= key[KEY_USES] > 0
+    slot, length, dim = slot_number(key, scratch.keys.shape[0]), last - first, total.shape[0]
+    keys = scratch.keys[slot]
+    if length > MAX_CACHED or keys[KEY_USES] > 0:
+        if keys[KEY_USES] > 0:
+            keys[KEY_USES] -= ONE
         push_word(features, matrix, text, first, last, entry, scratch, total)
         return
     if scratch.state[PENDING] > MAX_PENDING // 2:
         add_pending(features, matrix, 0, scratch, total)
     start, before = scratch.state[PENDING], scratch.state[COUNT]
+    keys[KEY_LENGTH] = np.uint64(0)  # until the sum is complete
     push_word(features, matrix, text, first, last, entry, scratch, total)
     sums = scratch.sums[slot]
     for d in range(dim):
@@ -175,9 +222,9 @@ def add_new_word(
     sums[dim] = scratch.state[COUNT] - before
     for d in range(dim):
         total[d] += sums[d]
-    key[KEY_LENGTH] = length
+    keys[KEY_WORD], keys[KEY_LENGTH], keys[KEY_CODE] = key, np.uint64(length), code
     for i in range(length):
-        key[KEY_WORD + i] = text[first + i]
+        scratch.texts[slot, i] = text[first + i]
 
 
 @noinline
@@ -232,6 +279,9 @@ def push_bucket(features: Features, matrix: Rows, code: np.uint64, scratch: Scra
     if slots == 0:
         push_row(features, matrix, features.words + bucket, scratch, total)
         return
+    if not may_have_row(features, bucket):
+        scratch.state[COUNT] += features.counts_missing
+        return
     prefetch_l2(address(features.bucket_slots, bucket & (slots - 1)), 1)
     push(features, matrix, ~bucket, scratch, total)
 
@@ -266,8 +316,7 @@ def add_pending(features: Features, matrix: Rows, start: int, scratch: Scratch, 
     stop: int = scratch.state[PENDING]
     if features.bucket_slots.shape[0] > 0:
         stop = find_rows(features, matrix, start, scratch)
-    for i in range(start, stop):
-        add_row(matrix, scratch.rows[i], total)
+    add_rows(matrix, scratch.rows, start, stop, total)
     scratch.state[COUNT] += stop - start
     scratch.state[PENDING] = start
 
@@ -291,28 +340,9 @@ def find_rows(features: Features, matrix: Rows, start: int, scratch: Scratch) ->
 
 
 @inline
-def cache_slot(scratch: Scratch, code: np.uint64) -> int:
-    """The slot of a word in the cache."""
-    slot: int = np.int64(code & np.uint64(scratch.keys.shape[0] - 1))  # type: ignore[assignment]
-    return slot
-
-
-@inline
 def enclosed_byte(text: np.ndarray, first: int, last: int, i: int) -> np.uint8:
     """A byte of a word, or of the characters < and > that enclose it."""
     return LESS_THAN if i < first else GREATER_THAN if i == last else text[i]
-
-
-@inline
-def is_space(byte: np.uint8) -> bool:
-    """Whether a byte separates words."""
-    return bool(byte <= 32 and (byte == 32 or 9 <= byte <= 13 or byte == 0))
-
-
-@inline
-def is_line_end(text: np.ndarray, first: int, last: int) -> bool:
-    """Whether a word is `</s>`."""
-    return last - first == LINE_END.shape[0] and has_prefix(text, first, last, LINE_END)
 
 
 @inline

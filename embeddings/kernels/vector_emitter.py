@@ -37,9 +37,13 @@ class Emitter:
         self.vector = ir.VectorType(self.scalar, self.lanes)
         self.zero = ir.Constant(self.vector, [0.0] * self.lanes)
 
-    def load(self, address: Any, offset: Any) -> Any:
-        """One vector of the row at `address`, from byte `offset` on."""
-        return self.builder.load(self.pointer(address, offset, self.vector), align=self.size)
+    def vector_of(self, lanes: int) -> Any:
+        """The type of a vector of this many lanes."""
+        return ir.VectorType(self.scalar, lanes)
+
+    def load(self, address: Any, offset: Any, kind: Any = None) -> Any:
+        """One vector, of type `kind` if given, of the row at `address`, from byte `offset` on."""
+        return self.builder.load(self.pointer(address, offset, kind or self.vector), align=self.size)
 
     def store(self, value: Any, address: Any, offset: Any) -> None:
         """Store a vector, or a part of one, into a row."""
@@ -62,10 +66,11 @@ class Emitter:
         signature = ir.FunctionType(self.vector, [self.vector] * 3)
         return self.builder.call(cgutils.get_or_insert_function(self.builder.module, signature, name), [a, b, c])
 
-    def variable(self) -> Any:
-        """A vector variable that starts at zero, for accumulation in loops."""
-        pointer = cgutils.alloca_once(self.builder, self.vector)
-        self.builder.store(self.zero, pointer)
+    def variable(self, kind: Any = None) -> Any:
+        """A vector variable, of type `kind` if given, that starts at zero, for accumulation in loops."""
+        zero = ir.Constant(kind or self.vector, [0.0] * (kind or self.vector).count)
+        pointer = cgutils.alloca_once(self.builder, zero.type)
+        self.builder.store(zero, pointer)
         return pointer
 
     @contextmanager

@@ -10,7 +10,7 @@ import numpy as np
 
 from embeddings.errors import FormatError, SettingError
 from embeddings.indexes.parallel import run_slices
-from embeddings.kernels.feature_slots import Features, fill_bucket_slots, new_slots
+from embeddings.kernels.feature_slots import Features, new_bucket_slots, new_slots
 from embeddings.kernels.matrix_rows import QuantisedRows, Rows
 from embeddings.kernels.text_features import Scratch, new_scratch, sum_features
 from embeddings.models.label_ranking import build_tree, multiply_along_tree, rank_labels, rank_leaves
@@ -252,16 +252,20 @@ def new_features(entries: Sequence[bytes], words: int, bucket_rows: np.ndarray, 
         settings: other fields.
     """
     text, starts = concatenate_bytes(list(entries))
-    return index_features(text, starts, new_slots(text, starts)[0], bucket_rows, words=words, **settings)
+    slots, duplicate = new_slots(text, starts)
+    if duplicate >= 0:
+        raise SettingError(f"the words of a classifier must be distinct, got {entries[duplicate]!r} twice")
+    return index_features(text, starts, slots, bucket_rows, words=words, **settings)
 
 
 def index_features(
     text: np.ndarray, starts: np.ndarray, slots: np.ndarray, bucket_rows: np.ndarray, **settings: Any
 ) -> Features:
     """The features of a model whose entries are indexed already; arguments as the fields of `Features`."""
-    bucket_slots = np.full((1 << (2 * len(bucket_rows)).bit_length() if len(bucket_rows) else 0, 2), -1, np.int32)
-    fill_bucket_slots(bucket_rows, bucket_slots)
-    return Features(text=text, starts=starts, slots=slots, bucket_slots=bucket_slots, **settings)
+    bucket_slots, bucket_filter = new_bucket_slots(bucket_rows)
+    return Features(
+        text=text, starts=starts, slots=slots, bucket_slots=bucket_slots, bucket_filter=bucket_filter, **settings
+    )
 
 
 def encode_texts(texts: Iterable[str]) -> tuple[bytes, np.ndarray]:

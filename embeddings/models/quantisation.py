@@ -96,7 +96,7 @@ def encode_parts(values: np.ndarray, part_size: int, seed: int) -> tuple[np.ndar
 def decode(matrix: QuantisedRows) -> DenseRows:
     """A quantised matrix as a dense one, read-only."""
     values = np.zeros((len(matrix.table), matrix.dim), np.float32)
-    decode_rows(matrix, values)
+    decode_rows(matrix, np.arange(len(values)), values)
     values.flags.writeable = False
     return DenseRows(values)
 
