@@ -99,10 +99,11 @@ def fill_bucket_slots(pairs: np.ndarray, slots: np.ndarray, bits: np.ndarray) ->
 
 
 @inline
-def may_have_row(features: Features, bucket: int) -> bool:
-    """Whether a bucket can have a row, by the filter."""
+def may_have_row(features: Features, bucket: int) -> int:
+    """1 if a bucket can have a row, by the filter, else 0."""
     bits = features.bucket_filter
-    return bool((bits[filter_word(bits, bucket)] & filter_bit(bucket)) != 0)
+    bit: int = np.int64((bits[filter_word(bits, bucket)] >> np.uint64(bucket % BITS)) & ONE)  # type: ignore[assignment]
+    return bit
 
 
 @inline

@@ -34,7 +34,7 @@ LINE_END_HASH = np.uint64(3617362777)
 LINE_END_KEY = np.uint64(int.from_bytes(b"</s>", "little"))
 PENDING, COUNT, WORDS, SPLIT = 0, 1, 2, 3  # in `Scratch.state`
 KEY_WORD, KEY_LENGTH, KEY_USES, KEY_CODE = 0, 1, 2, 3  # in `Scratch.keys`
-MAX_CACHED, KEY_BYTES = 32, 64
+MAX_CACHED, KEY_BYTES, UNKNOWN_CODES = 32, 64, 1024
 MAX_USES, MAX_PENDING, MAX_SPLIT, CACHE_BYTES = np.uint64(15), 4096, 256, 1 << 24
 
 
@@ -45,6 +45,7 @@ class Scratch(NamedTuple):
         words that are split.
     rows: int64, pending rows, so that memory is read ahead; complements of buckets, whose rows are still to be found.
     recent: uint64 (word_ngrams + 1,), the hashes of word n-grams that start 0, 1, ... words before the last word.
+    codes: uint64 (slots, 2), the keys and hashes of some unknown words of up to 8 bytes.
     spans, words: int64 (words, 2) and uint64 (words,), where split words begin and end, and their keys.
     keys, texts, sums: uint64 (slots, 4), uint8 (slots, 32) and float32 (slots, dim + 1), a cache of the sums of words'
         rows, and their number as the last component. The key of a word selects its only possible slot. `keys` has that
@@ -55,6 +56,7 @@ class Scratch(NamedTuple):
     state: np.ndarray
     rows: np.ndarray
     recent: np.ndarray
+    codes: np.ndarray
     spans: np.ndarray
     words: np.ndarray
     keys: np.ndarray
@@ -69,6 +71,7 @@ def new_scratch(features: Features, dim: int) -> Scratch:
         state=np.zeros(4, np.int64),
         rows=np.zeros(MAX_PENDING, np.int64),
         recent=np.zeros(features.word_ngrams + 1, np.uint64),
+        codes=np.zeros((UNKNOWN_CODES, 2), np.uint64),
         spans=np.zeros((MAX_SPLIT, 2), np.int64),
         words=np.zeros(MAX_SPLIT, np.uint64),
         keys=np.zeros((slots, 4), np.uint64),
@@ -162,12 +165,25 @@ def add_word(
         entry = entry_number(found)
         if entry >= features.words or (entry < 0 and has_prefix(text, first, last, features.label_prefix)):
             return
-        code = found >> HALF if entry >= 0 else hash_bytes(text, first, last)
+        code = found >> HALF
+        if entry < 0 and features.word_ngrams > 1:
+            code = unknown_code(text, first, last, key, scratch)
         if features.max_n > 0:
             add_new_word(features, matrix, text, first, last, key, code, entry, scratch, total)
         elif entry >= 0:
             push_row(features, matrix, entry, scratch, total)
     push_word_ngrams(features, matrix, code, scratch, total)
+
+
+@inline
+def unknown_code(text: np.ndarray, first: int, last: int, key: np.uint64, scratch: Scratch) -> np.uint64:
+    """The hash of a word that is not in the dictionary, such as a frequent one that pruning has removed."""
+    codes = scratch.codes[slot_number(key, scratch.codes.shape[0])]
+    if last - first > WORD_BYTES:
+        return hash_bytes(text, first, last)
+    if codes[0] != key:
+        codes[0], codes[1] = key, hash_bytes(text, first, last)
+    return np.uint64(codes[1])
 
 
 @inline
@@ -279,11 +295,11 @@ def push_bucket(features: Features, matrix: Rows, code: np.uint64, scratch: Scra
     if slots == 0:
         push_row(features, matrix, features.words + bucket, scratch, total)
         return
-    if not may_have_row(features, bucket):
-        scratch.state[COUNT] += features.counts_missing
-        return
     prefetch_l2(address(features.bucket_slots, bucket & (slots - 1)), 1)
     push(features, matrix, ~bucket, scratch, total)
+    is_missing = 1 - may_have_row(features, bucket)  # without a branch, which could not be predicted
+    scratch.state[PENDING] -= is_missing
+    scratch.state[COUNT] += is_missing * features.counts_missing
 
 
 @inline
