@@ -9,7 +9,8 @@ from embeddings.formats.fasttext_header import LOSSES, SUPERVISED, Header
 from embeddings.formats.fasttext_reader import Contents, read_contents
 from embeddings.kernels.feature_slots import Features
 from embeddings.kernels.matrix_rows import DenseRows, QuantisedRows, Rows
-from embeddings.models.classifier import SMALL_BYTES, Classifier, index_features
+from embeddings.models.classifier import SMALL_BYTES, Classifier
+from embeddings.models.feature_index import index_features
 from embeddings.models.quantisation import decode, decoded_size
 from embeddings.vectors.file_validation import check_error_handler, decode_words
 

@@ -1,7 +1,7 @@
 """A text classifier: the mean of the rows of a text's words and n-grams, and scores of labels (Joulin et al. 2017)."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -10,12 +10,12 @@ import numpy as np
 
 from embeddings.errors import FormatError, SettingError
 from embeddings.indexes.parallel import run_slices
-from embeddings.kernels.feature_slots import Features, new_bucket_slots, new_slots
+from embeddings.kernels.feature_slots import Features
 from embeddings.kernels.matrix_rows import QuantisedRows, Rows
 from embeddings.kernels.text_features import Scratch, new_scratch, sum_features
 from embeddings.models.label_ranking import build_tree, multiply_along_tree, rank_labels, rank_leaves
 from embeddings.models.quantisation import decode, decoded_size
-from embeddings.models.subwords import concatenate_bytes, to_bytes
+from embeddings.models.subwords import to_bytes
 from embeddings.models.text_normalization import Normalize
 from embeddings.vectors import format_dispatch
 
@@ -131,7 +131,8 @@ class Classifier:
         """A small copy of the classifier, as from `fasttext quantize`; write it with `export`.
 
         Rows are cut into parts of `dsub` components, and each part is replaced by the nearest of 256 centroids (product
-        quantisation, Joulin et al. 2016). The same seed gives the same copy.
+        quantisation, Joulin et al. 2016). The same seed gives the same copy. N-grams without a row, because they are
+        cut off or did not occur in training, are left out of the mean of a text.
 
         Arguments:
             cutoff: keep only so many rows of words and n-grams, those of largest norm; None keeps all.
@@ -241,31 +242,6 @@ class Classifier:
 
     def __repr__(self) -> str:
         return f"<Classifier: {len(self.labels)} labels, {self.output.shape[1]} components>"
-
-
-def new_features(entries: Sequence[bytes], words: int, bucket_rows: np.ndarray, **settings: Any) -> Features:
-    """The features of a model.
-
-    Arguments:
-        entries: distinct, the words, then the labels.
-        bucket_rows: int32 (buckets, 2), the buckets that pruning has left and the row of each; empty if none is pruned.
-        settings: other fields.
-    """
-    text, starts = concatenate_bytes(list(entries))
-    slots, duplicate = new_slots(text, starts)
-    if duplicate >= 0:
-        raise SettingError(f"the words of a classifier must be distinct, got {entries[duplicate]!r} twice")
-    return index_features(text, starts, slots, bucket_rows, words=words, **settings)
-
-
-def index_features(
-    text: np.ndarray, starts: np.ndarray, slots: np.ndarray, bucket_rows: np.ndarray, **settings: Any
-) -> Features:
-    """The features of a model whose entries are indexed already; arguments as the fields of `Features`."""
-    bucket_slots, bucket_filter = new_bucket_slots(bucket_rows)
-    return Features(
-        text=text, starts=starts, slots=slots, bucket_slots=bucket_slots, bucket_filter=bucket_filter, **settings
-    )
 
 
 def encode_texts(texts: Iterable[str]) -> tuple[bytes, np.ndarray]:

@@ -8,6 +8,7 @@ import numpy as np
 from embeddings.errors import SettingError
 from embeddings.kernels.feature_slots import new_slots
 from embeddings.kernels.matrix_rows import DenseRows
+from embeddings.models.feature_index import index_features
 from embeddings.models.quantisation import decode, quantise, row_norms
 from embeddings.models.subwords import LINE_END
 
@@ -23,8 +24,6 @@ def prune(classifier: "Classifier", cutoff: int) -> "Classifier":
     Raises:
         SettingError: `cutoff` is below 1, or the rows are quantised.
     """
-    from embeddings.models.classifier import index_features
-
     if cutoff < 1:
         raise SettingError(f"cutoff must be at least 1, got {cutoff}")
     table, features = dense_table(classifier), classifier.features
@@ -56,6 +55,7 @@ def quantize(
     if not 1 <= dsub <= table.shape[1]:
         raise SettingError(f"dsub must be in [1, {table.shape[1]}], the dimension of the model, got {dsub}")
     small = classifier if cutoff is None else prune(classifier, cutoff)
+    small = replace(small, features=small.features._replace(counts_missing=False))  # as in fastText's pruned models
     inputs = quantise(dense_table(small), dsub, has_norms=qnorm, seed=seed)
     if not qout:
         return replace(small, inputs=inputs)

@@ -8,7 +8,8 @@ from embeddings.corpora.reading.labelled_texts import PREFIX
 from embeddings.errors import FormatError
 from embeddings.kernels.matrix_rows import DenseRows
 from embeddings.models import classifier
-from embeddings.models.classifier import Classifier, new_features
+from embeddings.models.classifier import Classifier
+from embeddings.models.feature_index import new_features
 from embeddings.models.model_files import INPUTS
 from embeddings.models.subwords import to_bytes
 from embeddings.models.text_normalization import text_normalizer

@@ -81,6 +81,17 @@ def test_quantised_classifiers_are_written_and_read(load, tmp_path, loss, settin
     assert (tmp_path / "again.ftz").read_bytes() == (tmp_path / "q.ftz").read_bytes()
 
 
+def test_ngrams_that_did_not_occur_in_training_are_left_out(load, tmp_path):
+    pruned = prune(load(supervised_model().data), 25)
+    trained = replace(pruned, features=pruned.features._replace(counts_missing=True))
+    assert np.abs(trained.predict_proba(TEXTS) - pruned.predict_proba(TEXTS)).max() > 0.01
+    quantised = trained.quantize(dsub=5)
+    np.testing.assert_array_equal(quantised.predict_proba(TEXTS), pruned.predict_proba(TEXTS))
+    quantised.export(tmp_path / "q.ftz")
+    loaded = em.load_classifier(tmp_path / "q.ftz")
+    np.testing.assert_array_equal(loaded.predict_proba(TEXTS), pruned.predict_proba(TEXTS))
+
+
 def test_few_rows_are_quantised_exactly(load):
     classifier = load(supervised_model().data)
     assert np.array_equal(classifier.quantize(dsub=5).predict_proba(TEXTS), classifier.predict_proba(TEXTS))
