@@ -1,9 +1,11 @@
 """Options of commands that read a corpus: the settings of `embeddings.corpora.Corpus`."""
 
+from typing import Any
+
 import click
 
 from embeddings.cli.options import ENCODING_ERRORS, option
-from embeddings.corpora.reading.labelled_texts import PREFIX
+from embeddings.corpora.reading.labelled_texts import PREFIX, LabelFormat
 
 VOCABULARY = option(
     "--vocabulary",
@@ -86,3 +88,11 @@ def phrase_options() -> list[click.Parameter]:
             default="replace",
         ),
     ]
+
+
+def corpus_arguments(options: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a `Corpus`: options, with those of labels, if there are any, as a `LabelFormat`."""
+    if "label_prefix" not in options:
+        return options
+    prefix, column, separator = (options.pop(f"label_{name}") for name in ("prefix", "column", "separator"))
+    return {**options, "labels": LabelFormat(prefix, label_column=column, separator=separator)}

@@ -9,21 +9,39 @@ from embeddings.cli.output_paths import is_vector_file
 from embeddings.cli.signals import ignored_signals
 from embeddings.errors import FormatError, OutputError, SettingError
 from embeddings.models.model_files import check_target
+from embeddings.support.files import check_file
 from embeddings.vectors import format_dispatch
 
+CLASSIFIER_FILES = (".bin", ".ftz")  # of fastText
 Save = Callable[[str, Any, bool], Any]  # takes a path, the result, and whether to replace existing output
 
 
-def model_writer(out: str, force: bool) -> Save:
-    """The function that saves a model at `out`: as a folder, or only its vectors in a file."""
+def model_writer(out: str, force: bool, *, is_classifier: bool = False, is_quantised: bool = False) -> Save:
+    """The function that saves a model at `out`: as a folder, or only its vectors in a file.
+
+    A classifier can be saved in a file for fastText, and a quantised one only so.
+    """
     if not out:
         raise SettingError("--out must be a file or folder name, got ''")
+    if is_classifier and Path(out).suffix.lower() in CLASSIFIER_FILES and not Path(out).is_dir():
+        return classifier_writer(out, force, is_quantised=is_quantised)
     if is_vector_file(out):
         format_dispatch.check_export(out, force=force)
         return lambda path, model, force: model.vectors.save(path, force=force)
     check_folder_name(out)
     check_target(out, force=force)
     return lambda path, model, force: model.save(path, force=force)
+
+
+def classifier_writer(out: str, force: bool, *, is_quantised: bool) -> Save:
+    """The function that saves a classifier in a file for fastText."""
+    if is_quantised:
+        check_file(out, force=force)
+        return lambda path, classifier, force: classifier.export(path, force=force)
+    if Path(out).suffix.lower() != ".bin":
+        raise SettingError(f"{out} is for a quantised classifier: save a folder, then use the command quantize")
+    check_file(out, force=force)
+    return lambda path, model, force: model.classifier.export(path, force=force)
 
 
 def check_folder_name(out: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from embeddings.cli import corpus_options, init_options, output_paths, run_options
+from embeddings.cli import autotune, corpus_options, init_options, output_paths, run_options
 from embeddings.cli.command_classes import PluginGroup, SectionedCommand
 from embeddings.cli.config_file import CONFIG_OPTION
 from embeddings.cli.options import OUTPUT, THREADS, from_settings, is_given, option, seed
@@ -15,7 +15,6 @@ from embeddings.cli.progress_bar import ReadingBar, TrainingBar, last_loss
 from embeddings.cli.saving import model_writer, save
 from embeddings.cli.signals import EXIT_INTERRUPT
 from embeddings.corpora import Corpus
-from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.kernels.bus_error import report_bus_errors
 from embeddings.kernels.compile_process import compiling
 from embeddings.kernels.compile_time import compile_time
@@ -49,13 +48,18 @@ def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
         CONFIG_OPTION,
         *OUTPUT,
     ]
-    shared = [*common, *text, *run]
+    search = autotune.options(trainer)
+    shared = [*common, *text, *run, *search]
     names = [str(parameter.name) for parameter in shared]
 
     def callback(**values: Any) -> None:
         options = {name: values.pop(name) for name in names if name in values}
         check_vocabulary_options(options.get("vocabulary"), options.get("continued"))
-        train(trainer(**values), **options)
+        search = {name: options.pop(name, None) for name in autotune.NAMES}
+        if autotune.is_requested(search):
+            autotune.train_best(trainer(**values), search, **options)
+        else:
+            train(trainer(**values), **options)
 
     return SectionedCommand(
         name,
@@ -66,6 +70,7 @@ def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
             "Common options": COMMON,
             "Text options": [str(option.name) for option in text],
             "Run options": [str(option.name) for option in run],
+            "Search for settings": [str(option.name) for option in search],
         },
         other="Model options",
     )
@@ -102,10 +107,10 @@ def train(
         options["phrases"] = continued_corpus_settings(init["continued"]).get("phrases")
     run["init"] = init_options.run_arguments(**init)
     replace = force or (run["resume"] and run_options.is_saved_by_interrupted_run(out))
-    write = model_writer(out, replace)
+    write = model_writer(out, replace, is_classifier=settings.reads_labels)
     if not quiet:
         report_missing_parts(settings, out)
-    text = Corpus(*corpus, **with_label_format(options))
+    text = Corpus(*corpus, **corpus_options.corpus_arguments(options))
     output_paths.check_training_outputs(out, run["log"], text)
     bar = TrainingBar(quiet)
     how = run_options.run_options_for(out, settings, bar.report, force=force, **run)
@@ -136,14 +141,6 @@ def train(
         print_json(summary(model, out, interrupted))
     if interrupted:
         raise click.exceptions.Exit(EXIT_INTERRUPT)
-
-
-def with_label_format(options: dict[str, Any]) -> dict[str, Any]:
-    """The settings of a `Corpus` with those of labels, if there are any, as a `LabelFormat`."""
-    if "label_prefix" not in options:
-        return options
-    prefix, column, separator = (options.pop(f"label_{name}") for name in ("prefix", "column", "separator"))
-    return {**options, "labels": LabelFormat(prefix, label_column=column, separator=separator)}
 
 
 def report_missing_parts(settings: Trainer, out: str) -> None:

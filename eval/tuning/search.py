@@ -10,6 +10,7 @@ from typing import Any
 from embeddings.corpora.corpus import Corpus
 from embeddings.errors import CorpusError, EmbeddingsError, SettingError
 from embeddings.eval.tuning.search_space import Space, first_values, search_space, suggest
+from embeddings.kernels.compile_time import compile_time
 from embeddings.models.model import Model
 from embeddings.settings import check_value
 from embeddings.support.extras import import_extra
@@ -45,7 +46,7 @@ class Trial:
         number: from 1.
         settings: those that the search varies.
         score: None if the trial failed; `reason` then says why.
-        seconds: of training and scoring.
+        seconds: of training and scoring, without compilation.
         details: from the judgement.
     """
 
@@ -170,7 +171,7 @@ class Search:
 
     def run_trial(self, study: Any, states: Any) -> None:
         """Train and score with the next settings."""
-        start, asked = perf_counter(), study.ask()
+        start, asked = perf_counter() - compile_time.seconds, study.ask()
         settings = suggest(asked, self.trainer, self.space)
         number = len(self.tuning.trials) + 1
         try:
@@ -180,11 +181,11 @@ class Search:
                 raise TuningError(f"the score is {judgement.score}")
         except (CorpusError, SettingError, TrainingError, TuningError) as error:
             study.tell(asked, state=states.FAIL)
-            trial = Trial(number, settings, None, perf_counter() - start, str(error))
+            trial = Trial(number, settings, None, seconds_since(start), str(error))
         else:
             study.tell(asked, judgement.score)
             details = judgement.details
-            trial = Trial(number, settings, judgement.score, perf_counter() - start, details=details)
+            trial = Trial(number, settings, judgement.score, seconds_since(start), details=details)
             best = self.tuning.best
             if best is None or best.score is None or judgement.score > best.score:
                 self.tuning.best, self.tuning.result, self.tuning.trainer = trial, judgement.result, trainer
@@ -204,3 +205,8 @@ class Search:
         if self.tuning.trials:
             return f"no trial succeeded; the first one failed: {self.tuning.trials[0].reason}"
         return "the time was over before the first trial was complete: allow more seconds"
+
+
+def seconds_since(start: float) -> float:
+    """Seconds without compilation."""
+    return perf_counter() - compile_time.seconds - start

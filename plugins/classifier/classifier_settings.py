@@ -5,7 +5,7 @@ from typing import Literal
 
 from embeddings.errors import SettingError
 from embeddings.models.subwords import FASTTEXT_BUCKETS, MAX_NGRAM_LENGTH, check_ngrams
-from embeddings.settings import LEARNING_RATE, Dimension, Schedule, option
+from embeddings.settings import LEARNING_RATE, Dimension, Schedule, SearchRange, option
 
 MAX_WORD_NGRAMS = 100
 SOFTMAX, HIERARCHICAL_SOFTMAX = "softmax", "hierarchical-softmax"
@@ -20,15 +20,29 @@ class ClassifierSettings(Schedule, Dimension):
     min_count: int = option(1, "Drop words that occur less often; their n-grams remain.", ge=1)
     max_vocab: int | None = option(None, "Keep only this many of the most frequent words.", ge=1)
     min_label_count: int = option(1, "Drop labels that occur less often, and texts without other labels.", ge=1)
-    learning_rate: float = option(0.1, LEARNING_RATE, gt=0, le=100)
+    learning_rate: float = option(0.1, LEARNING_RATE, gt=0, le=100, search=SearchRange(0.01, 5, log=True))
     shuffle: bool = option(
         True,
         "Read each thread's share of the texts in a new random order in every epoch, or in the order of the file.",
         flags="--shuffle/--no-shuffle",
     )
-    word_ngrams: int = option(1, "Maximum length of word n-grams; 1 for none.", ge=1, le=MAX_WORD_NGRAMS)
-    min_n: int = option(0, "Minimum length of character n-grams, with --max-n.", ge=0, le=MAX_NGRAM_LENGTH)
-    max_n: int = option(0, "Maximum length of character n-grams; 0 for none.", ge=0, le=MAX_NGRAM_LENGTH)
+    word_ngrams: int = option(
+        1, "Maximum length of word n-grams; 1 for none.", ge=1, le=MAX_WORD_NGRAMS, search=SearchRange(1, 5)
+    )
+    min_n: int = option(
+        0,
+        "Minimum length of character n-grams, with --max-n.",
+        ge=0,
+        le=MAX_NGRAM_LENGTH,
+        search=SearchRange(choices=(2, 3), requires="max_n"),
+    )
+    max_n: int = option(
+        0,
+        "Maximum length of character n-grams; 0 for none.",
+        ge=0,
+        le=MAX_NGRAM_LENGTH,
+        search=SearchRange(choices=(0, 3, 5)),
+    )
     buckets: int | None = option(
         None, "Number of hash buckets for n-grams.  [default: 2,000,000]", ge=1, le=1_000_000_000
     )
