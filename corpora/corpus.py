@@ -11,6 +11,7 @@ from embeddings.corpora.corpus_cache.entries import entry_name, load_or_write
 from embeddings.corpora.corpus_cache.tempdir import new_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.label_encoding import PREFIXED, check_labels, encode_labelled
+from embeddings.corpora.reading.duplicates import DuplicateFilter
 from embeddings.corpora.reading.encodings import check_encoding
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.corpora.reading.reader import BLOCK_SIZE, Report, SourceReader
@@ -64,6 +65,8 @@ class Corpus:
         tag_column: the column of tables that holds the tags of documents. A document with a list of tags is read once
             for each.
         rows: read only the first rows of tables, lines of plain text, or items of iterables, up to this total.
+        deduplicate: drop repeated lines of plain text, rows of tables and items of iterables, of all sources together;
+            the first one stays. Texts are compared by 128-bit hashes, of which at most 1 GiB (50 million) are kept.
         max_types: the maximum number of distinct words in memory. If there are more, rare words are dropped. Then no
             count is too high; none is too low by more than `EncodedCorpus.max_undercount`, at most 2 / max_types of all
             tokens; and only words with fewer occurrences can be missing.
@@ -93,6 +96,7 @@ class Corpus:
         text_column: str | None = None,
         tag_column: str | None = None,
         rows: int | None = None,
+        deduplicate: bool = False,
         max_types: int | None = None,
         vocabulary: Vocabulary | str | os.PathLike[str] | None = None,
         phrases: "PhraseSource | str | os.PathLike[str] | None" = None,
@@ -108,6 +112,7 @@ class Corpus:
         self.tokenizer = resolve_tokenizer(tokenizer)
         self.text_column, self.tag_column = check_column("text", text_column), check_column("tag", tag_column)
         self.rows: int | None = check_value("rows", rows, int | None, {"ge": 1})
+        self.deduplicate: bool = check_value("deduplicate", deduplicate, bool, {})
         self.max_types: int | None = check_value("max_types", max_types, int | None, {"ge": 1})
         self.sources = [item for source in sources for item in resolve_source(source)]
         self.paths = [Path(source) for source in sources if isinstance(source, str | os.PathLike)]
@@ -124,7 +129,7 @@ class Corpus:
     def text_settings(self) -> dict[str, Any]:
         """The settings of the text as plain values; a tokenizer by its name."""
         name = getattr(self.tokenizer, "name", None) or getattr(self.tokenizer, "__qualname__", "a callable")
-        names = ("case", "encoding", "encoding_errors", "text_column", "tag_column", "rows", "max_types")
+        names = ("case", "encoding", "encoding_errors", "text_column", "tag_column", "rows", "deduplicate", "max_types")
         labels = {} if self.labels is None else {"labels": asdict(self.labels)}
         return {"tokenizer": str(name), **{name: getattr(self, name) for name in names}, **labels}
 
@@ -199,18 +204,21 @@ class Corpus:
 
     def write_blocks(self, encoder: "Encoder", report: Report | None, block_size: int) -> dict[str, Any]:
         """Encode all sources; returns the rest of the description."""
+        duplicate_filter = DuplicateFilter() if self.deduplicate else None
         if self.labels is not None:
             reader = self.labels.new_reader(
                 self.sources, self.encoding_errors, report, self.rows, block_size, self.encoding
             )
+            reader.duplicate_filter = duplicate_filter
             has_prefix = encode_labelled(encoder, self.labels.read_with(reader, self.sources))
             return {**reader.description, PREFIXED: has_prefix}
         columns = ColumnSelection(self.text_column, self.tag_column)
         statuses = file_statuses(self.sources)
         size = None if statuses is None else sum(status.st_size for status in statuses)
         reader = SourceReader(
-            self.encoding_errors, report, block_size, size, columns, self.rows, encoding=self.encoding
-        )
+            self.encoding_errors, report, block_size, size, columns, self.rows,
+            encoding=self.encoding, duplicate_filter=duplicate_filter,
+        )  # fmt: skip
         for source in self.sources:
             for block in reader.read(source):
                 encoder.add(block, source.name)

@@ -10,6 +10,7 @@ import numpy as np
 
 from embeddings.corpora.reading.compression import decompress, detect_compression, peek
 from embeddings.corpora.reading.data_tables import DataTable
+from embeddings.corpora.reading.duplicates import DuplicateFilter
 from embeddings.corpora.reading.encodings import UTF8, Transcoder, check_signs
 from embeddings.corpora.reading.file_types import FileType, detect, detect_binary
 from embeddings.corpora.reading.peekable_stream import PeekableStream
@@ -65,6 +66,7 @@ class SourceReader:
     errors: int = 0
     error_positions: list[str] = field(default_factory=list)  # of the first ones
     encoding: str = UTF8
+    duplicate_filter: DuplicateFilter | None = None
 
     def read(self, source: Source) -> Iterator[Block]:
         """Yield the blocks of one source."""
@@ -84,7 +86,8 @@ class SourceReader:
     def description(self) -> dict[str, Any]:
         """What was found in the sources, as values that JSON can hold."""
         errors = {"decoding_errors": self.errors, "decoding_error_positions": self.error_positions}
-        return {**errors, "columns": self.columns.inferred_columns}
+        dropped = {} if self.duplicate_filter is None else {"duplicates": self.duplicate_filter.duplicates}
+        return {**errors, **dropped, "columns": self.columns.inferred_columns}
 
     def progress(self, done: int) -> None:
         """Report the number of bytes read so far; for files, as stored on disk."""
@@ -101,7 +104,8 @@ class SourceReader:
                 data = self.transcode(data, decoder)
                 file_type = detect(data.head, file.name, text_column=self.columns.text)
             if file_type is FileType.TEXT:
-                yield from self.read_lines(raw, data, decoder)
+                lines = self.read_lines(raw, data, decoder)
+                yield from lines if self.duplicate_filter is None else self.duplicate_filter.lines(lines)
             else:
                 yield from self.read_table(self.table_rows(file_type, file, raw, data, decoder))
             self.done += raw.bytes_read
@@ -174,16 +178,22 @@ class SourceReader:
         for part in parts:
             rows = part if self.rows is None else part.first(self.rows)
             self.rows = None if self.rows is None else self.rows - len(rows)
-            if self.columns.repeats_rows:
-                rows = repeat_rows(rows)
-            if rows.tags is not None:
-                yield TagBlock(rows.tags)
-            if isinstance(rows, TokenRows):
-                yield TokenLists(rows.lists)
-            else:
-                yield from text_blocks(rows, self.size)
+            yield from self.row_blocks(rows)
             if self.rows == 0:
                 return
+
+    def row_blocks(self, rows: AnyRows) -> Iterator[Block]:
+        """Yield rows as blocks, without repeated ones if these are dropped."""
+        if self.duplicate_filter is not None:
+            rows = self.duplicate_filter.rows(rows)
+        if self.columns.repeats_rows:
+            rows = repeat_rows(rows)
+        if rows.tags is not None:
+            yield TagBlock(rows.tags)
+        if isinstance(rows, TokenRows):
+            yield TokenLists(rows.lists)
+        else:
+            yield from text_blocks(rows, self.size)
 
     def read_data_table(self, table: DataTable, decoder: Utf8Decoder) -> Iterator[Block]:
         """Yield the rows of a table of another library."""
@@ -239,11 +249,11 @@ class SourceReader:
         if is_text:
             texts = [encode_utf8(item, decoder, f"item {number}") for number, item in items]
             self.done += sum(map(len, texts))
-            yield from text_blocks(rows_from_cells(texts), self.size)
+            yield from self.row_blocks(rows_from_cells(texts))
         else:
             lists = [[encode_utf8(token, decoder, f"item {number}") for token in tokens] for number, tokens in items]
             self.done += sum(len(token) for tokens in lists for token in tokens)
-            yield TokenLists(lists)
+            yield from self.row_blocks(TokenRows(lists, None))
         self.progress(self.done)
 
 

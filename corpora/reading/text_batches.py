@@ -1,17 +1,20 @@
 """Texts of a file in batches: each line of plain text, or each row of a table."""
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.reading.reader import Block
 from embeddings.corpora.reading.text_rows import TextBlock
+
+if TYPE_CHECKING:
+    from embeddings.corpora.reading.reader import Block
 
 Batch = tuple[bytes, NDArray[np.int64]]
 
 
-def text_batches(blocks: Iterable[Block]) -> Iterator[Batch]:
+def text_batches(blocks: "Iterable[Block]") -> Iterator[Batch]:
     """Yield complete texts of the blocks of one source: their UTF-8, and where each begins, (texts + 1,).
 
     A line of plain text includes its line feed; after the last line feed, there is a line only if it is not empty.

@@ -45,6 +45,7 @@ def options(tokenizer: str = "words", case: str = "lower") -> list[click.Paramet
         ),
         option("--tag-column", "Column with document tags.", "NAME"),
         option("--rows", "Read only the first N rows or lines.", 1, metavar="N"),
+        option("--deduplicate", "Drop lines, or rows of tables, that occurred before.", bool),
         option(
             "--max-types",
             "Keep at most N distinct words in memory. Rare words may be lost and counts may be too low by up to 2/N of "

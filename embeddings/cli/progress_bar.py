@@ -125,6 +125,8 @@ class ReadingBar(Bar):
             self.report(
                 f"--max-types: counts may be too low by up to {encoded.max_undercount:,}; rarer words may be lost"
             )
+        if duplicates := encoded.meta.get("duplicates"):
+            self.report(f"dropped {quantity(duplicates, 'repeated line')}")
         if encoded.decoding_errors:
             positions = encoded.meta.get("decoding_error_positions", [])
             others = ", ..." if encoded.decoding_errors > len(positions) else ""
