@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.errors import SettingError
 from embeddings.eval.suite import Suite, TestSets, as_list
 from embeddings.models.model import Model
@@ -27,8 +28,9 @@ class EarlyStopping(Callback):
     """Ends a run after `patience` epochs without improvement, and restores the model of the best epoch.
 
     The score of an epoch is the mean of Spearman's correlation on similarity sets and of the accuracy on analogy sets,
-    or what `score` returns for a model. The best tables are held in memory and in checkpoints. The learning rate decays
-    over all epochs of the settings, so a run that ends early never reaches the low rates. The model's record has
+    the micro-averaged F1 of the label that a classifier predicts for each text, which is its accuracy if texts have one
+    label, or what `score` returns for a model. The best tables are held in memory and in checkpoints. The learning rate
+    decays over all epochs of the settings, so a run that ends early never reaches the low rates. The model's record has
     `early_stopping`: the scores of all epochs and the best one.
 
     With `decay_on_plateau`, the run does not end at first: the learning rate is lowered, and training continues from
@@ -38,13 +40,15 @@ class EarlyStopping(Callback):
     Arguments:
         similarity: one or several similarity sets, by name or path.
         analogy: one or several analogy sets, by name or path.
+        labels: labelled texts for a classifier: the path of a file, or an iterable of texts.
+        label_format: how their labels are written; by default as in fastText.
         score: a function of a model, in place of test sets; higher is better.
         patience: epochs without improvement after which the run ends, or goes back to the best epoch.
         decay_on_plateau: how many times at most it goes back to the best epoch.
         decay: factor of the learning rate each time.
 
     Raises:
-        SettingError: test sets and a score are both given, or neither; or a number is out of range.
+        SettingError: of test sets, labels and a score, none or several are given; or a number is out of range.
         FormatError: a set cannot be found or read.
     """
 
@@ -53,13 +57,15 @@ class EarlyStopping(Callback):
         *,
         similarity: TestSets = (),
         analogy: TestSets = (),
+        labels: Any = None,
+        label_format: LabelFormat | None = None,
         score: Callable[[Model], float] | None = None,
         patience: int = 2,
         decay_on_plateau: int = 0,
         decay: float = DECAY,
     ) -> None:
-        if bool(similarity or analogy) == (score is not None):
-            raise SettingError("early stopping requires either similarity or analogy sets, or a score function")
+        if bool(similarity or analogy) + (labels is not None) + (score is not None) != 1:
+            raise SettingError("early stopping requires either similarity or analogy sets, labels, or a score function")
         if score is not None and not callable(score):
             raise SettingError(f"score must be a function of a model, got {score!r:.80}")
         sets = {"similarity": similarity, "analogy": analogy}
@@ -69,6 +75,9 @@ class EarlyStopping(Callback):
         self.decay: float = check_value("decay", decay, float, {"gt": 0, "le": 1})
         if not self.decay_on_plateau and self.decay != DECAY:
             raise SettingError(f"decay={self.decay} requires decay_on_plateau")
+        if labels is not None:
+            self.sets["labels"] = [os.fspath(labels) if isinstance(labels, str | os.PathLike) else "a list of texts"]
+            score = label_score(labels, label_format or LabelFormat())
         self.score = score or partial(mean_score, Suite.read(**self.sets, restrict=None))
         self._reset()
 
@@ -169,6 +178,16 @@ class EarlyStopping(Callback):
         self.decays = list(state["decays"])
         tables = {name.removeprefix(PREFIX): state[name] for name in state if name.startswith(PREFIX)}
         self.best_tables = {name: np.array(table, subok=False) for name, table in tables.items()}
+
+
+def label_score(labels: Any, label_format: LabelFormat) -> Callable[[Model], float]:
+    """The function that scores a classifier on labelled texts."""
+    from embeddings.eval.tuning.label_metrics import LabelJudge
+
+    judge = LabelJudge.read(labels, label_format, "f1")
+    if not any(batch.labels for batch in judge.batches):
+        raise SettingError("no text for early stopping has a label")
+    return lambda model: judge(model.classifier)
 
 
 def mean_score(suite: Suite, model: Model) -> float:

@@ -9,6 +9,7 @@ import click
 
 from embeddings.cli.options import option
 from embeddings.cli.output_paths import checkpoint_folder
+from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.eval.early_stopping import EarlyStopping
 from embeddings.support.files import atomic_write
 from embeddings.training.callbacks import Callback, RunStart
@@ -26,6 +27,7 @@ DEFAULTS = {
     "log": None,
     "stop_similarity": None,
     "stop_analogy": None,
+    "stop_labels": None,
     "stop_patience": None,
     "decay_on_plateau": None,
 }
@@ -35,6 +37,12 @@ def options(trainer: type[Trainer]) -> list[click.Parameter]:
     """The options of `train` that control a run; none for a trainer that does not support them."""
     if not trainer.accepts_run_options:
         return []
+    left_out = ("stop_similarity", "stop_analogy") if trainer.reads_labels else ("stop_labels",)
+    return [option for option in all_options() if option.name not in left_out]
+
+
+def all_options() -> list[click.Option]:
+    """All options that control a run."""
     return [
         option(
             "--checkpoint-every",
@@ -53,10 +61,16 @@ def options(trainer: type[Trainer]) -> list[click.Parameter]:
         option(
             "--stop-analogy", "Like --stop-similarity, with analogies; both together use the mean score.", "NAME|FILE"
         ),
+        option(
+            "--stop-labels",
+            "Score each epoch on these labelled texts by the F1 of the predicted label, stop when the score no longer "
+            "improves, and save the best epoch.",
+            "FILE",
+        ),
         option("--stop-patience", "Stop after this many epochs without improvement.  [default: 2]", 1),
         option(
             "--decay-on-plateau",
-            "Where --stop-similarity or --stop-analogy would stop, halve the learning rate and continue from the best "
+            "Where early stopping would stop, halve the learning rate and continue from the best "
             "epoch, at most N times; use it with --schedule constant.",
             1,
             metavar="N",
@@ -66,7 +80,7 @@ def options(trainer: type[Trainer]) -> list[click.Parameter]:
 
 def run_options_for(
     out: str, trainer: Trainer, report: Callable[[str], None], *, init: dict[str, Any], force: bool,
-    checkpoint_every: str, resume: bool, **callback_options: Any,
+    checkpoint_every: str, resume: bool, labels: LabelFormat | None = None, **callback_options: Any,
 ) -> RunOptions:  # fmt: skip
     """The `RunOptions` that the command line asks for, checked before anything is read."""
     checkpoints = None
@@ -75,7 +89,7 @@ def run_options_for(
     elif resume:
         raise click.UsageError(f"--resume requires checkpoints: leave out --checkpoint-every {NEVER}")
     callbacks = [resume_reporter(report)] if resume else []
-    callbacks += callbacks_for(resume, force, **callback_options)
+    callbacks += callbacks_for(resume, force, labels, **callback_options)
     run_options = RunOptions(**init, checkpoints=checkpoints, resume=resume, callbacks=callbacks)
     run_options.check(trainer)
     return run_options
@@ -88,17 +102,20 @@ def check_resumed_run(run_options: RunOptions, trainer: Trainer, threads: int | 
 
 
 def callbacks_for(
-    resume: bool, force: bool, *, log: str | None, stop_similarity: str | None, stop_analogy: str | None,
-    stop_patience: int | None, decay_on_plateau: int | None,
+    resume: bool, force: bool, labels: LabelFormat | None, *, log: str | None, stop_similarity: str | None,
+    stop_analogy: str | None, stop_labels: str | None, stop_patience: int | None, decay_on_plateau: int | None,
 ) -> list[Callback]:  # fmt: skip
     """The callbacks that the options ask for."""
     callbacks: list[Callback] = []
-    if stop_similarity is not None or stop_analogy is not None:
-        sets: dict[str, Any] = {"similarity": stop_similarity or (), "analogy": stop_analogy or ()}
+    sets: dict[str, Any] = {"similarity": stop_similarity or (), "analogy": stop_analogy or ()}
+    if stop_labels is not None:
+        sets = {"labels": stop_labels, "label_format": labels}
+    if any(sets.values()):
         callbacks.append(EarlyStopping(**sets, patience=stop_patience or 2, decay_on_plateau=decay_on_plateau or 0))
     for name, value in (("--stop-patience", stop_patience), ("--decay-on-plateau", decay_on_plateau)):
         if value is not None and not callbacks:
-            raise click.UsageError(f"{name} requires --stop-similarity or --stop-analogy")
+            options = "--stop-similarity or --stop-analogy" if labels is None else "--stop-labels"
+            raise click.UsageError(f"{name} requires {options}")
     if log is not None:
         callbacks.append(RunLog(log, append=resume, force=force))
     return callbacks

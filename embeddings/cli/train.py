@@ -113,7 +113,7 @@ def train(
     text = Corpus(*corpus, **corpus_options.corpus_arguments(options))
     output_paths.check_training_outputs(out, run["log"], text)
     bar = TrainingBar(quiet)
-    how = run_options.run_options_for(out, settings, bar.report, force=force, **run)
+    how = run_options.run_options_for(out, settings, bar.report, force=force, labels=text.labels, **run)
     run_options.check_resumed_run(how, settings, threads, seed)
     how.check_corpus(text)
     interrupted, compiled = False, compile_time.seconds

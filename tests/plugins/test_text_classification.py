@@ -78,3 +78,65 @@ def test_a_corpus_without_labels_is_refused():
 def test_settings_without_effect_are_refused(settings):
     with pytest.raises(SettingError):
         em.TextClassification(**settings)
+
+
+def test_early_stopping_returns_the_epoch_with_the_best_labels():
+    validation = labelled_lines(60, seed=2)
+    stopping = em.EarlyStopping(labels=validation, patience=3)
+    settings = {**SMALL, "epochs": 30, "learning_rate": 0.05}
+    model = em.train("classifier", labelled_lines(), callbacks=[stopping], **settings)
+    scores = model.record["early_stopping"]["scores"]
+    texts, gold = zip(*[(line.split(" ", 1)[1], line.split(" ", 1)[0]) for line in validation], strict=True)
+    accuracy = np.mean(model.predict(texts).labels[:, 0] == np.array(gold, object))
+    assert len(scores) < 30
+    assert accuracy == pytest.approx(max(scores))
+
+
+def test_balanced_weights_help_rare_labels():
+    rng = np.random.default_rng(1)
+    lines = [f"__label__rare word{n % 3} same" for n in range(10)]
+    lines += [f"__label__common word{n % 3} same" for n in range(190)]
+    lines = [lines[n] for n in rng.permutation(200)]
+    settings = SMALL | {"epochs": 100, "learning_rate": 0.05}
+    models = [em.train("classifier", lines, class_weights=weights, **settings) for weights in ("none", "balanced")]
+    plain, balanced = (model.predict_proba(["word1 same"])[0, 1] for model in models)
+    assert plain < 0.15
+    assert balanced > 0.35
+
+
+def test_rare_labels_can_be_dropped():
+    lines = [*labelled_lines(), "__label__rare film", "__label__rare __label__a great film"]
+    model = em.train("classifier", lines, min_label_count=3, **SMALL)
+    assert sorted(model.labels.words) == ["a", "b", "c"]
+    with pytest.raises(CorpusError, match="only 0 of 4 labels"):
+        em.train("classifier", lines, min_label_count=1000, **SMALL)
+
+
+def test_several_labels_of_a_text_share_its_probability_or_are_all_present():
+    lines = ["__label__a __label__b both", "__label__a one", "__label__b two", "__label__c three"] * 40
+    softmax = em.train("classifier", lines, **SMALL | {"epochs": 40})
+    names = [f"__label__{name}" for name in softmax.labels.words]
+    probabilities = dict(zip(names, softmax.predict_proba(["both"])[0], strict=True))
+    assert 0.35 < probabilities["__label__a"] < 0.65
+    assert 0.35 < probabilities["__label__b"] < 0.65
+    binary = em.train("classifier", lines, objective="one-vs-all", **SMALL | {"epochs": 40})
+    labels, values = binary.predict(["both"], k=-1, threshold=0.5)
+    assert set(filter(None, labels[0])) == {"__label__a", "__label__b"}
+    assert (values[0, :2] > 0.7).all()
+
+
+def test_a_thousand_labels_on_a_line():
+    many = " ".join(f"__label__l{n}" for n in range(1000))
+    for objective in OBJECTIVES:
+        model = em.train("classifier", [f"{many} all of them", "__label__l0 one"], objective=objective, **SMALL)
+        assert len(model.labels) == 1000
+        assert np.isfinite(model.predict_proba(["all of them"])).all()
+
+
+def test_initial_vectors_can_be_frozen(model):
+    words = ["film", "good", "</s>"]
+    given = em.Vectors(words, np.eye(3, 8, dtype=np.float32))
+    init = em.InitFrom(given, freeze=True)
+    trained = em.train("classifier", labelled_lines(), word_ngrams=2, init=init, **SMALL)
+    np.testing.assert_array_equal(trained.vectors[words], given.matrix)
+    assert not np.array_equal(trained.vectors["bad"], model.vectors["bad"])
