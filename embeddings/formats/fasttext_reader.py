@@ -19,7 +19,7 @@ from embeddings.kernels.matrix_rows import DenseRows, Rows
 
 ENTRY = struct.Struct("<qb")  # after a word and a NUL: count and kind
 WORD, LABEL = 0, 1  # kinds
-ENTRY_PATTERN = re.compile(rb"([^\0]*)\0.{9}", re.DOTALL)
+ENTRY_PATTERN = re.compile(rb"([^\0]*+)\0.{9}", re.DOTALL)
 SHAPE = struct.Struct("<2q")
 BLOCK_BYTES = 1 << 20
 MAX_WORD_BYTES = 1 << 20
@@ -229,8 +229,12 @@ def split_block(data: bytes, number: int) -> EntryBlock:
 
 def first_entries(data: bytes, number: int) -> list[bytes]:
     """The complete entries at the start of `data`, at most `number`; found without compiled code."""
-    matches = zip(range(number), ENTRY_PATTERN.finditer(data), strict=False)
-    return [match[1] for _, match in matches]
+    entries: list[bytes] = []
+    end = 0
+    while len(entries) < number and (match := ENTRY_PATTERN.match(data, end)):
+        entries.append(match[1])
+        end = match.end()
+    return entries
 
 
 def read_contents(path: Path) -> Contents:

@@ -4,6 +4,7 @@
 Python objects are pickles and are never read.
 """
 
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from embeddings.formats.build_vectors import build_vectors
 from embeddings.formats.row_buffer import WordBuffer
 from embeddings.support.files import write_npy
 from embeddings.vectors.file_format import Format
-from embeddings.vectors.file_validation import check_error_handler, encode_words
+from embeddings.vectors.file_validation import MAX_WORD_BYTES, check_error_handler, encode_words
 from embeddings.vectors.precision import cast_matrix
 from embeddings.vectors.vectors import Vectors
 
@@ -46,6 +47,8 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
     if words_path == path:
         raise FormatError(f"{path}: the words of a matrix belong in a .txt file next to it; rename the matrix to .npy")
     with open_binary(words_path) as stream:
+        if os.fstat(stream.fileno()).st_size > (len(matrix) + 1) * (MAX_WORD_BYTES + len("\r\n")):
+            raise FormatError(f"{words_path} is too large for the words of the {len(matrix)} rows of {path}")
         lines = stream.read().removesuffix(b"\n").split(b"\n")
     lines = [line.removesuffix(b"\r") for line in lines] if lines != [b""] else []
     if len(lines) != len(matrix):

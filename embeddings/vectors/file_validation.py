@@ -12,7 +12,7 @@ from embeddings.vectors.base_vectors import BaseVectors
 
 ERROR_HANDLERS = ("strict", "replace", "ignore")
 WHITE_SPACE = re.compile(r"[ \t\n\v\f\r]")
-NUMBER = re.compile(rb"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|nan|inf|infinity)", re.IGNORECASE)
+NUMBER = re.compile(rb"[+-]?((\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|nan|inf|infinity)", re.IGNORECASE)
 MAX_DIM = 1 << 20  # a row of 4 MiB; used where the file size implies no limit
 MAX_TEXT_DIM = 1 << 16  # components of a line of text, each of which is an Arrow column while it is read
 MAX_WORD_BYTES = 1 << 15  # formats are recognised by the start of a file, which must contain a whole word

@@ -171,3 +171,10 @@ def test_neither_file_is_overwritten(tmp_path, small):
         Vectors(["x"], np.array([[np.nan]])).save(tmp_path / "v.npy", force=True)
     assert [(tmp_path / name).read_bytes() for name in ("v.npy", "v.txt")] == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["v.npy", "v.txt"]
+
+
+def test_words_that_are_too_large_for_the_rows_are_not_read(tmp_path, small):
+    with (tmp_path / "v.txt").open("ab") as stream:
+        stream.truncate(1 << 40)  # a sparse file, which would not fit into memory
+    with pytest.raises(FormatError, match=r"v\.txt.*3 rows"):
+        load(tmp_path / "v.npy")
