@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from embeddings.models.loading import load_model as load_model
     from embeddings.models.model import Model as Model
     from embeddings.plugins.cbow import CBOW as CBOW
+    from embeddings.plugins.classifier.retraining import quantize as quantize
     from embeddings.plugins.classifier.text_classification import TextClassification as TextClassification
     from embeddings.plugins.continuous_window import ContinuousWindow as ContinuousWindow
     from embeddings.plugins.fasttext import FastText as FastText
@@ -79,6 +80,7 @@ MODULES = {
         "models.document_vectors": "concatenate",
         "models.loading": "load load_classifier load_model",
         "models.model": "Model",
+        "plugins.classifier.retraining": "quantize",
         "sklearn": "MeanVectorizer ParagraphVectorizer TextClassifier",
         "training.callbacks": "Callback EpochEnd RunStart",
         "training.checkpoints": "Checkpoints",

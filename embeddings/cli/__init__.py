@@ -29,6 +29,7 @@ COMMANDS = {
         "analogy": "Solve an analogy: A is to B as C is to what?",
         "compose": "Print the nearest neighbours of a two-word phrase.",
         "predict": "Predict labels of texts with a classifier.",
+        "quantize": "Write a small copy of a classifier.",
         "index": "Build a nearest-neighbour index.",
         "export": "Convert vectors to another format.",
         "info": "Describe a file or folder.",

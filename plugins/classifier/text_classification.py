@@ -15,6 +15,7 @@ from embeddings.models.model import Model
 from embeddings.models.model_files import INPUTS
 from embeddings.models.parameters import VECTORS, Arrays, fill_random_rows
 from embeddings.models.table import Table
+from embeddings.objectives.objective import Objective
 from embeddings.plugins.classifier.classifier_settings import ClassifierSettings
 from embeddings.plugins.classifier.label_objectives import NOISE_EXPONENT, new_label_objective
 from embeddings.plugins.classifier.learn_texts import TILE, Operands, learn_texts
@@ -54,15 +55,15 @@ class TextClassification(Trainer, ClassifierSettings):
 
         Also "output" (labels, dim), and "ngram_buckets" (n-grams,), the hash bucket of each n-gram.
         """
-        labels = corpus_labels(data.encoded, self.min_label_count)
         check_known_words(data.encoded)
+        labels = self.text_labels(data)
         texts = labelled_texts(labels)
         starts, ids = read_only(np.append(labels.starts[texts], len(labels.ids))), read_only(labels.ids)
-        features = text_features(self, data.encoded, data.vocabulary, texts)
+        features = self.text_features(data, texts)
         objective = new_label_objective(self, labels.vocabulary, starts, ids)
         noise = new_noise(labels.vocabulary) if self.negative_count else np.empty((0, 2), np.uint32)
         weights = self.text_weights(labels.vocabulary.counts, starts, ids)
-        tables = {INPUTS: self.input_table(features), **objective.tables()}
+        tables = self.tables(features, objective)
 
         def operands(arrays: Arrays) -> Operands:
             return new_operands(features, arrays[INPUTS], weights, objective.operand(arrays))
@@ -84,15 +85,24 @@ class TextClassification(Trainer, ClassifierSettings):
             loss_is_estimate=objective.estimates_loss,
         )
 
-    def input_table(self, features: TextFeatures) -> Table:
-        """The rows of words, then of n-grams; these start at zero, as if they were unknown."""
+    def text_labels(self, data: TrainingData) -> TextLabels:
+        """The labels of the texts."""
+        return corpus_labels(data.encoded, self.min_label_count)
+
+    def text_features(self, data: TrainingData, texts: np.ndarray) -> TextFeatures:
+        """The features of some texts."""
+        return text_features(self, data.encoded, data.vocabulary, texts)
+
+    def tables(self, features: TextFeatures, objective: Objective) -> dict[str, Table]:
+        """The rows of words, then of n-grams, which start at zero, as if they were unknown; and those of labels."""
         words = len(features.vocabulary)
 
         def initialize(table: np.ndarray, dim: int, seed: int) -> None:
             fill_random_rows(table[:words], dim, seed)
 
         rows = words + len(features.ngram_buckets)
-        return Table(rows=rows, dim=self.dim, axis="subwords", init=initialize, on_continue="refuse")
+        inputs = Table(rows=rows, dim=self.dim, axis="subwords", init=initialize, on_continue="refuse")
+        return {INPUTS: inputs, **objective.tables()}
 
     def saved_arrays(self, features: TextFeatures, arrays: Arrays) -> Arrays:
         """The arrays to save, from the tables without padding."""

@@ -1,0 +1,108 @@
+"""`embeddings quantize`: small copies of classifiers."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from embeddings.cli.options import ENCODING_ERRORS, OUTPUT, THREADS, option, seed
+from embeddings.cli.output import print_json
+from embeddings.cli.output_paths import check_not_input
+from embeddings.cli.progress_bar import Bar, TrainingBar
+from embeddings.models.loading import load_classifier
+from embeddings.settings import flag
+from embeddings.support.files import check_file
+
+if TYPE_CHECKING:
+    from embeddings.models.classifier import Classifier
+
+RETRAINING = ("epochs", "learning_rate")
+
+
+@click.command(
+    "quantize",
+    params=[
+        click.Argument(["model"]),
+        option("-o --out", "Output file, by custom .ftz.", "FILE", required=True),
+        option("--cutoff", "Keep the N rows of words and n-grams of largest norm.  [default: all]", 1, metavar="N"),
+        option("--retrain", "Labelled texts to train the rows on that --cutoff keeps: those of the training.", "FILE"),
+        option("--epochs", "Passes over the texts of --retrain.  [default: 5]", 1),
+        option("--learning-rate", "Learning rate of --retrain.  [default: 0.05]", type=click.FloatRange(0, 100, True)),
+        option("--dsub", "Components that share a code; more make the file smaller, and less accurate.", 1, default=2),
+        option("--qnorm", "Quantise norms apart from directions: a byte for each row, more accurate.", bool),
+        option("--qout", "Quantise the rows of labels too, for thousands of labels.", bool),
+        option("--test", "Labelled texts on which to compare the models before and after.", "FILE"),
+        option("--encoding-errors", "Where a text is not valid UTF-8: fail, insert U+FFFD, or omit the bytes.",
+               ENCODING_ERRORS, default="strict"),
+        seed("Random seed of k-means and --retrain."),
+        THREADS,
+        *OUTPUT,
+    ],
+)  # fmt: skip
+def command(
+    *, model: str, out: str, retrain: str | None, test: str | None, encoding_errors: str, threads: int | None,
+    force: bool, as_json: bool, quiet: bool, **settings: Any,
+) -> None:  # fmt: skip
+    """Write a small copy of MODEL, a classifier, which `embeddings predict` and fastText read.
+
+    Each part of a row of a word or n-gram is replaced by a code of one byte, as by fastText's quantize. With --cutoff
+    100000 --qnorm, a model of a gigabyte takes a few megabytes and loses little accuracy.
+    """
+    inputs = [(name, Path(path)) for name, path in (("MODEL", model), ("--retrain", retrain), ("--test", test)) if path]
+    check_not_input([Path(out)], inputs)
+    check_file(out, force=force)
+    changes = {name: value for name, value in settings.items() if value is not None}
+    if retrain is None and (without := next((name for name in RETRAINING if name in changes), None)):
+        raise click.UsageError(f"{flag(without)} requires --retrain")
+    if retrain is not None and changes.get("cutoff") is None:
+        raise click.UsageError("--retrain requires --cutoff")
+    result: dict[str, Any] = {"file": out}
+    with Bar(quiet, "predicting") as bar:
+        classifier = load_classifier(model, errors=encoding_errors)
+        scores = [precision(classifier, test, encoding_errors, threads, bar)]
+        small = compress(classifier, retrain, encoding_errors, threads, quiet, changes)
+        small.export(out, force=force)
+        sizes = [size_of(Path(model)), size_of(Path(out))]
+        scores.append(precision(small, test, encoding_errors, threads, bar))
+        for names, values in ((("bytes_before", "bytes"), sizes), (("precision_before", "precision"), scores)):
+            result |= {name: value for name, value in zip(names, values, strict=True) if value is not None}
+        before, after = (f"{size / 1e6:,.1f} MB" for size in sizes)
+        bar.report(f"saved {out}: {after} instead of {before}")
+        if test is not None:
+            bar.report(f"precision of the most probable label on {test}: {scores[1]:.4f} instead of {scores[0]:.4f}")
+    if as_json:
+        print_json(result)
+
+
+def compress(
+    classifier: "Classifier", retrain: str | None, encoding_errors: str, threads: int | None, quiet: bool,
+    settings: dict[str, Any],
+) -> "Classifier":  # fmt: skip
+    """The small copy."""
+    if retrain is None:
+        return classifier.quantize(**settings)
+    from embeddings.plugins.classifier.retraining import labelled_corpus, quantize
+
+    texts = labelled_corpus(classifier, retrain, encoding_errors)
+    with TrainingBar(quiet) as bar:
+        return quantize(classifier, retrain=texts, threads=threads, report=bar, **settings)
+
+
+def precision(
+    classifier: "Classifier", test: str | None, encoding_errors: str, threads: int | None, bar: Bar
+) -> float | None:
+    """The share of labelled texts whose most probable label is right; None without texts."""
+    if test is None:
+        return None
+    from embeddings.eval.classifier_evaluation import evaluate_classifier
+
+    def report(done: int, total: int | None) -> None:
+        bar.update(done, total, f"{done / 1e6:,.0f} MB")
+
+    scores = evaluate_classifier(classifier, test, encoding_errors=encoding_errors, threads=threads, report=report)
+    return next(iter(scores.overall(scores.predictions, None))).value
+
+
+def size_of(path: Path) -> int:
+    """The size of a file, or of the files of a folder."""
+    return sum(file.stat().st_size for file in ([path] if path.is_file() else path.iterdir()))

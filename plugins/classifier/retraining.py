@@ -1,0 +1,175 @@
+"""Trains the rows of a classifier further, on labelled texts, and makes it small."""
+
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from embeddings.corpora.corpus import Corpus
+from embeddings.corpora.label_encoding import TextLabels, corpus_labels
+from embeddings.corpora.reading.labelled_texts import PREFIX, LabelFormat
+from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.errors import SettingError
+from embeddings.kernels.matrix_rows import DenseRows
+from embeddings.models.classifier import Classifier
+from embeddings.models.compression import buckets_of_rows, prune
+from embeddings.models.model_files import INPUTS
+from embeddings.models.table import Table
+from embeddings.models.text_normalization import TextNormalizer
+from embeddings.objectives.objective import Objective
+from embeddings.plugins.classifier.classifier_settings import HIERARCHICAL_SOFTMAX
+from embeddings.plugins.classifier.saved_classifier import LOSSES, OUTPUT, output_rows
+from embeddings.plugins.classifier.text_classification import TextClassification
+from embeddings.plugins.classifier.training_features import TextFeatures, read_only
+from embeddings.training.progress import Report
+from embeddings.training.training_data import TrainingData
+
+if TYPE_CHECKING:
+    from embeddings.models.initializers import Initializer
+
+EPOCHS, LEARNING_RATE = 5, 0.05  # as in fastText
+Texts = Corpus | str | os.PathLike[str] | Iterable[Any]
+
+
+def quantize(
+    classifier: Classifier, cutoff: int | None = None, *, retrain: Texts | None = None, epochs: int = EPOCHS,
+    learning_rate: float = LEARNING_RATE, dsub: int = 2, qnorm: bool = False, qout: bool = False, seed: int = 1,
+    threads: int | None = None, report: Report | None = None,
+) -> Classifier:  # fmt: skip
+    """A small copy of a classifier, whose rows can be trained further after the others are cut off.
+
+    Arguments:
+        classifier: the classifier, which is not changed.
+        cutoff, dsub, qnorm, qout, seed: those of `Classifier.quantize`.
+        retrain: labelled texts, by custom those of the training; requires `cutoff`. Unless it is a `Corpus`, its words
+            are split as in the training of the classifier.
+        epochs, learning_rate: of this training.
+        threads: by default all cores; single-threaded runs are bit-reproducible.
+        report: called regularly with a `Progress` of this training.
+
+    Raises:
+        SettingError: an argument is out of range, or the classifier is quantised already.
+        CorpusError: the texts cannot be read, or have no label of the classifier.
+    """
+    if retrain is None:
+        return classifier.quantize(cutoff, dsub=dsub, qnorm=qnorm, qout=qout, seed=seed)
+    if cutoff is None:
+        raise SettingError("retrain requires cutoff: without it there is nothing to make up for")
+    small = retrained(
+        prune(classifier, cutoff), retrain, epochs=epochs, learning_rate=learning_rate, seed=seed, threads=threads,
+        report=report,
+    )  # fmt: skip
+    return small.quantize(dsub=dsub, qnorm=qnorm, qout=qout, seed=seed)
+
+
+def retrained(
+    classifier: Classifier, texts: Texts, *, epochs: int, learning_rate: float, seed: int, threads: int | None,
+    report: Report | None,
+) -> Classifier:  # fmt: skip
+    """A classifier with the same words, n-grams and labels, whose rows are trained further."""
+    features = classifier.features
+    has_ngrams = features.word_ngrams > 1 or features.max_n > 0
+    trainer = retraining(classifier)(
+        dim=classifier.output.shape[1],
+        epochs=epochs,
+        learning_rate=learning_rate,
+        word_ngrams=features.word_ngrams,
+        min_n=features.min_n,
+        max_n=features.max_n,
+        buckets=features.buckets if has_ngrams else None,
+        objective={loss: name for name, loss in LOSSES.items()}[classifier.loss],  # type: ignore[arg-type]
+    )
+    model = trainer.train(labelled_corpus(classifier, texts), threads=threads, seed=seed, report=report)
+    return replace(
+        classifier, inputs=DenseRows(model.tables[INPUTS]), output=model.tables[OUTPUT], quantised_output=None
+    )
+
+
+def labelled_corpus(classifier: Classifier, texts: Texts, encoding_errors: str = "strict") -> Corpus:
+    """Texts whose words are split as in the training of a classifier."""
+    if isinstance(texts, Corpus):
+        return texts
+    words: dict[str, Any] = {"tokenizer": TextClassification.tokenizer, "case": TextClassification.case}
+    if isinstance(classifier.normalize, TextNormalizer):
+        words = {
+            "tokenizer": classifier.normalize.tokenizer,
+            "case": "lower" if classifier.normalize.is_lower else "keep",
+        }
+    return Corpus(texts, **words, encoding_errors=encoding_errors, labels=LabelFormat())
+
+
+def retraining(classifier: Classifier) -> type[TextClassification]:
+    """A trainer that starts from the rows of a classifier, and learns no others."""
+
+    class Retraining(TextClassification):
+        def text_labels(self, data: TrainingData) -> TextLabels:
+            return known_labels(corpus_labels(data.encoded, self.min_label_count), classifier)
+
+        def text_features(self, data: TrainingData, texts: np.ndarray) -> TextFeatures:
+            return known_features(super().text_features(data, texts), classifier)
+
+        def tables(self, features: TextFeatures, objective: Objective) -> dict[str, Table]:
+            inputs, output = super().tables(features, objective).items()
+            matrix = classifier.output
+            if self.objective == HIERARCHICAL_SOFTMAX:
+                matrix = output_rows(HIERARCHICAL_SOFTMAX, matrix[: output[1].rows])[:-1]
+            starts = (inputs, classifier.inputs.table), (output, matrix)
+            return {name: replace(table, init=copy_of(start)) for (name, table), start in starts}
+
+    return Retraining
+
+
+def copy_of(matrix: np.ndarray) -> "Initializer":
+    """An initialiser that copies a matrix."""
+
+    def initialize(table: np.ndarray, dim: int, seed: int) -> None:
+        table[:, :dim] = matrix
+
+    return initialize
+
+
+def known_labels(labels: TextLabels, classifier: Classifier) -> TextLabels:
+    """The labels of texts that a classifier has, in its order."""
+    numbers = {name.removeprefix(PREFIX): number for number, name in enumerate(classifier.labels)}
+    rows = np.array([numbers.get(name, -1) for name in labels.vocabulary.words], np.int64)[labels.ids]
+    known = np.append(0, np.cumsum(rows >= 0))
+    if not known[-1]:
+        raise SettingError("the texts have no label that the classifier has; retrain it on the texts of its training")
+    return TextLabels(Vocabulary(list(numbers), classifier.label_counts), known[labels.starts], rows[rows >= 0])
+
+
+def known_features(features: TextFeatures, classifier: Classifier) -> TextFeatures:
+    """The features of texts that have rows in a classifier, as its rows."""
+    own = classifier.features
+    text, starts = own.text.tobytes(), own.starts.tolist()
+    words = {text[starts[row] : starts[row + 1]]: row for row in range(own.words)}
+    row_of_bucket = np.full(own.buckets, -1, np.int32)
+    if classifier.bucket_rows is None:
+        row_of_bucket[:] = own.words + np.arange(own.buckets)
+    else:
+        buckets = buckets_of_rows(classifier.bucket_rows)
+        row_of_bucket[buckets] = own.words + np.arange(len(buckets))
+    old_words = [words.get(word.encode("utf-8", "surrogatepass"), -1) for word in features.vocabulary.words]
+    rows = np.concatenate([np.array(old_words, np.int32), row_of_bucket[features.ngram_buckets]])
+    subwords, subword_starts = select_rows(features.subword_rows, features.subword_starts, rows)
+    items, item_starts = select_rows(features.items, features.starts, rows, has_types=len(subwords) > 0)
+    if (np.diff(item_starts) == 0).any():
+        raise SettingError("the classifier has no row for </s>, so that some texts would have no row at all")
+    numbers = Vocabulary(map(str, range(own.words)), np.ones(own.words, np.int64))  # only rows are used
+    kept = np.flatnonzero(row_of_bucket >= 0).astype(np.int32)
+    return TextFeatures(numbers, *map(read_only, (items, item_starts, subword_starts, subwords, kept)))
+
+
+def select_rows(
+    items: np.ndarray, starts: np.ndarray, rows: np.ndarray, *, has_types: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """The items as other rows, without those that are now -1, and where those of each text begin.
+
+    Negative items stand for the rows of a type; they are kept if `has_types`.
+    """
+    is_row = items >= 0
+    new = np.where(is_row, rows[np.where(is_row, items, 0)], items).astype(np.int32)
+    keep = np.where(is_row, new >= 0, has_types)
+    return new[keep], np.append(0, np.cumsum(keep))[starts]

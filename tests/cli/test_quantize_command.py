@@ -1,0 +1,75 @@
+"""`embeddings quantize`: options, output and errors."""
+
+import json
+
+import numpy as np
+import pytest
+from commands import expect, refused
+from supervised_models import TEXTS, supervised_model
+
+import embeddings as em
+
+
+@pytest.fixture
+def model(tmp_path):
+    (tmp_path / "m.bin").write_bytes(supervised_model().data)
+    return tmp_path / "m.bin"
+
+
+@pytest.fixture
+def texts(tmp_path):
+    """Labelled texts."""
+    (tmp_path / "t.txt").write_text("__label__a the where\n__label__é naïve 北海道\n" * 9, encoding="utf-8")
+    return tmp_path / "t.txt"
+
+
+def test_sizes_and_precision_are_reported(model, texts, tmp_path):
+    result = expect("quantize", model, "-o", tmp_path / "q.ftz", "--cutoff", 20, "--qnorm", "--test", texts, "--json")
+    small = em.load_classifier(model).quantize(20, qnorm=True)
+    written = em.load_classifier(tmp_path / "q.ftz")
+    np.testing.assert_array_equal(written.predict_proba(TEXTS), small.predict_proba(TEXTS))
+    summary = json.loads(result.stdout)
+    assert summary["file"] == str(tmp_path / "q.ftz")
+    assert summary["bytes"] == (tmp_path / "q.ftz").stat().st_size
+    assert summary["bytes_before"] == model.stat().st_size
+    lines = ["the where", "naïve 北海道"]
+    truth = np.array(["__label__a", "__label__é"])
+    for name, classifier in (("precision_before", em.load_classifier(model)), ("precision", small)):
+        assert summary[name] == (classifier.predict(lines).labels[:, 0] == truth).mean()
+    assert "instead of" in result.stderr
+
+
+def test_training_again(model, texts, tmp_path):
+    options = ["--cutoff", 25, "--retrain", texts, "--epochs", 20, "--learning-rate", 0.5, "--threads", 1]
+    result = expect("quantize", model, "-o", tmp_path / "q.ftz", *options, "--test", texts, "--json")
+    assert json.loads(result.stdout)["precision"] == 1
+
+
+def test_settings_are_passed_on(model, tmp_path):
+    expect("quantize", model, "-o", tmp_path / "q.ftz", "--dsub", 5, "--qout", "--quiet")
+    written = em.load_classifier(tmp_path / "q.ftz")
+    assert written.inputs.part_size == 5
+    assert written.quantised_output is not None
+    assert len(written.inputs.norm_codes) == 0
+
+
+def test_nothing_is_overwritten_unasked(model, texts, tmp_path):
+    before = model.read_bytes()
+    assert "overwrite" in refused("quantize", model, "-o", model, "--force", code=2)
+    assert "overwrite" in refused("quantize", model, "-o", texts, "--force", "--test", texts, code=2)
+    (tmp_path / "q.ftz").write_bytes(b"mine")
+    assert "exists" in refused("quantize", model, "-o", tmp_path / "q.ftz", code=1)
+    assert (tmp_path / "q.ftz").read_bytes() == b"mine"
+    expect("quantize", model, "-o", tmp_path / "q.ftz", "--force")
+    assert model.read_bytes() == before
+
+
+def test_options_that_do_not_go_together(model, texts, tmp_path):
+    out = ["-o", tmp_path / "q.ftz"]
+    assert "--retrain" in refused("quantize", model, *out, "--epochs", 3, code=2)
+    assert "--cutoff" in refused("quantize", model, *out, "--retrain", texts, code=2)
+    assert "dsub" in refused("quantize", model, *out, "--dsub", 6, code=2)
+    em.Vectors(["a"], np.eye(1)).save(tmp_path / "v.npy")
+    assert "not a classifier" in refused("quantize", tmp_path / "v.npy", *out, code=2)
+    expect("quantize", model, *out)
+    assert "already" in refused("quantize", tmp_path / "q.ftz", "-o", tmp_path / "p.ftz", code=2)
