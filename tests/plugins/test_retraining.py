@@ -76,7 +76,8 @@ def test_texts_are_split_as_in_training():
     rows = [{"text": line.split(" ", 1)[1].title() + "!", "label": line[9:10]} for line in labelled_lines()]
     corpus = em.Corpus(rows, text_column="text", tokenizer="words", labels=em.LabelFormat())
     classifier = em.train("classifier", corpus, dim=8, epochs=2, threads=1).classifier
-    better = retrained(prune(classifier, 12), rows, epochs=20, learning_rate=0.5, **RUN)
+    lines = [f"__label__{row['label']} {row['text']}" for row in rows]
+    better = retrained(prune(classifier, 12), lines, epochs=20, learning_rate=0.5, **RUN)
     assert better.predict(["FILM, GOOD"]).labels[0, 0] == "a"
     assert better.predict_proba(["FILM, GOOD"]).max() > classifier.predict_proba(["FILM, GOOD"]).max()
 
