@@ -82,6 +82,10 @@ class Table:
     def allocate(self, seed: int) -> np.ndarray:
         """The table with its initial values, as in training."""
         table = zero_rows(self.rows * self.slots, self.dim) if self.zeros is None else self.zeros()
+        shape = self.rows * self.slots, padded(self.dim)
+        if not isinstance(table, np.ndarray) or table.shape != shape or table.dtype != np.float32:
+            problem = f"{table.dtype} {table.shape}" if isinstance(table, np.ndarray) else f"{table!r:.80}"
+            raise DeclarationError(f"zeros of a table must return float32 {shape}, got {problem}")
         if self.init is not None:
             self.init(table, self.dim, seed + self.seed)
         return self.concatenate(table)

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.errors import DeclarationError
 from embeddings.kernels.block import Block
 from embeddings.kernels.jit import dispatched, wrapper
 from embeddings.kernels.step_buffers import StepBuffers
@@ -38,6 +39,10 @@ class Objective(ABC):
     is_concatenated: bool = False
 
     estimates_loss: ClassVar[bool] = False  # whether the loss in training is an estimate of that of all words
+
+    def __post_init__(self) -> None:
+        if self.slots > 1 and self.output_name != "output":
+            raise DeclarationError(f"weight tying requires one output row for each word, got {self.slots} slots")
 
     @property
     def output_name(self) -> str:

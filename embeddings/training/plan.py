@@ -1,8 +1,10 @@
 """Plans: what a trainer learns, declared once; training, checkpoints, resuming and saving follow from it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import DeclarationError
@@ -11,9 +13,17 @@ from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.models.parameters import VECTORS, Arrays
 from embeddings.models.table import Table
 from embeddings.training.stream import Stream
+from embeddings.training.stream_contract import is_named_tuple
 
 Kernel = Callable[[Any, Any, StepBuffers, float], None]  # block, operands, buffers, learning rate
 NAME_OF_WORDS = "words"
+
+
+class DeclaredArrays(Arrays):
+    """The arrays of the tables that a plan declares, by name."""
+
+    def __missing__(self, name: str) -> np.ndarray:
+        raise DeclarationError(f"the plan uses the table {name!r}, but declares only {', '.join(self)}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,15 +91,30 @@ class Plan:
         if VECTORS not in saved_names:
             raise DeclarationError(f"none of the tables {self.names} is saved as {VECTORS!r}, and there is no export")
 
-    def check_vectors(self, vocabulary: Vocabulary) -> None:
-        """Refuse a table of vectors that does not have one row for each word."""
+    def check_vectors(self, vocabulary: Vocabulary, dim: int | None) -> None:
+        """Refuse a table of vectors that does not have one row of `dim` numbers for each word."""
         for name, table in self.tables.items():
-            is_vectors = self.export is None and self.saved_name(name) == VECTORS
-            if is_vectors and (table.rows, table.slots) != (len(vocabulary), 1):
+            if self.export is not None or self.saved_name(name) != VECTORS:
+                continue
+            vectors = f"the table {name!r}, saved as {VECTORS!r}, must have"
+            if (table.rows, table.slots) != (len(vocabulary), 1):
                 raise DeclarationError(
-                    f"the table {name!r}, saved as {VECTORS!r}, must have one row for each of the {len(vocabulary):,} "
-                    f"words, got {table.rows:,} rows of {table.slots} slots"
+                    f"{vectors} one row for each of the {len(vocabulary):,} words, got {table.rows:,} rows of "
+                    f"{table.slots} slots"
                 )
+            if dim not in (None, table.dim):
+                raise DeclarationError(f"{vectors} {dim} numbers in a row, as the setting dim says, got {table.dim}")
+
+    def check_operands(self, operands: Any, buffers: Any, tables: Arrays) -> None:
+        """Refuse operands by which a compiled kernel cannot update the rows of words, and other buffers."""
+        if not isinstance(buffers, StepBuffers):
+            raise DeclarationError(f"buffers of a plan must return StepBuffers, got {buffers!r:.80}")
+        table = tables.get(self.word_table)
+        if hasattr(self.kernel, "py_func"):
+            if not is_named_tuple(operands):
+                raise DeclarationError(f"operands of a compiled kernel must be a NamedTuple, got {operands!r:.80}")
+            if table is not None and not any(np.may_share_memory(table, array) for array in arrays_in(operands)):
+                raise DeclarationError(f"the operands do not share the memory of the table {self.word_table!r}")
 
     @property
     def names(self) -> str:
@@ -103,14 +128,24 @@ class Plan:
 
     def allocate(self, seed: int) -> Arrays:
         """All tables with their initial values."""
-        return {name: table.allocate(seed) for name, table in self.tables.items()}
+        return DeclaredArrays({name: table.allocate(seed) for name, table in self.tables.items()})
 
     def saved_arrays(self, arrays: Arrays) -> Arrays:
         """The arrays to save, by name; consumes the tables."""
         if self.export is not None:
-            exported = self.export(arrays)
-            if VECTORS not in exported:
-                raise DeclarationError(f"the export of a plan must return {VECTORS!r}, got {', '.join(exported)}")
+            exported = self.export(DeclaredArrays(arrays))
+            if not isinstance(exported, dict) or VECTORS not in exported:
+                names = ", ".join(exported) if isinstance(exported, dict) else repr(exported)
+                raise DeclarationError(f"the export of a plan must return a dict with {VECTORS!r}, got {names:.80}")
             return exported
         saved = {self.saved_name(name): table.unpad(arrays[name]) for name, table in self.tables.items()}
         return {name: array for name, array in saved.items() if name is not None}
+
+
+def arrays_in(operands: Any) -> Iterator[np.ndarray]:
+    """The arrays in nested tuples."""
+    for value in operands:
+        if isinstance(value, tuple):
+            yield from arrays_in(value)
+        elif isinstance(value, np.ndarray):
+            yield value

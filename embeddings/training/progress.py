@@ -103,6 +103,10 @@ class Tally:
         self.epoch_sums: list[list[np.ndarray]] = [[] for _ in range(self.threads)]
         self.sums, self.reported_sums = np.zeros((self.threads, 2)), np.zeros(2)
 
+    def start_clock(self, seconds: float = 0.0) -> None:
+        """Measure the time from now on, after this many seconds of training."""
+        self.started, self.compiled_before = perf_counter() - seconds, compile_time.seconds
+
     @property
     def total(self) -> int:
         """Units to read over all epochs."""
@@ -169,7 +173,7 @@ class Tally:
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue counting from saved counts; the time in between does not count."""
-        self.started, self.compiled_before = perf_counter() - state["seconds"], compile_time.seconds
+        self.start_clock(state["seconds"])
         self.learning_rate_factor = float(state["learning_rate_factor"])
         self.words[:], self.steps[:], self.sums[:] = state["words"], state["steps"], state["sums"]
         self.epoch_sums = [[np.array(sums) for sums in epochs] for epochs in state["epoch_sums"]]

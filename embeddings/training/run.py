@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.errors import CorpusError, DeclarationError, FormatError
+from embeddings.errors import DeclarationError, FormatError
 from embeddings.models.model import Model
 from embeddings.models.parameters import Arrays
 from embeddings.support.mapped_files import check_mapped_files
@@ -27,6 +27,7 @@ from embeddings.training.plan import Plan
 from embeddings.training.progress import Tally
 from embeddings.training.result import AVERAGE, Interrupted, build_model, overflow
 from embeddings.training.state import capture, restore
+from embeddings.training.stream_contract import check_stream
 from embeddings.training.training_data import TrainingData
 from embeddings.training.worker import Worker
 
@@ -43,21 +44,21 @@ class Run:
             raise DeclarationError(f"the plan of the trainer {self.data.trainer} must be a Plan, got {self.plan!r:.80}")
         if self.plan.vocabulary is not None:
             self.data = replace(self.data, vocabulary=self.plan.vocabulary)
-        self.plan.check_vectors(self.data.vocabulary)
-        if self.plan.stream.units < 1:
-            raise CorpusError(f"the corpus has no {self.plan.stream.unit} to learn from")
+        self.plan.check_vectors(self.data.vocabulary, getattr(self.data.settings, "dim", None))
+        check_stream(self.plan.stream, self.data.threads, is_shuffled=self.data.schedule.shuffle)
         data, self.run_options, unit = self.data, self.data.run_options, self.plan.stream.unit
         self.callbacks = self.run_options.callbacks
         self.notes: dict[str, Any] = {}  # what the run started from, for the record
         self.tables = self.plan.allocate(data.seed)
         frozen = self.initialize_tables()
-        Worker(data, self.plan, self.tables, Tally(1, data.schedule, 1), 0).compile()
         self.tally = Tally(
             data.threads, data.schedule, self.plan.stream.units, unit, loss_is_estimate=self.plan.loss_is_estimate
         )
         self.workers = [
             Worker(data, self.plan, self.tables, self.tally, thread, frozen) for thread in range(data.threads)
         ]
+        self.workers[0].compile()
+        self.tally.start_clock()
         self.epochs_reported = 0  # whose end was reported to callbacks
         self.callback_state: list[dict[str, Any]] | None = None  # before the epoch end that is being reported
         self.stopped = self.checkpoint_due = False

@@ -6,6 +6,7 @@ that decides what it does next: completed epochs, the current chunk, the random 
 """
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from threading import Event
@@ -23,6 +24,7 @@ from embeddings.models.parameters import Arrays, copy_into
 from embeddings.training.plan import Plan
 from embeddings.training.progress import Tally
 from embeddings.training.shuffle import Chunk
+from embeddings.training.stream_contract import MAX_READS_WITHOUT_UNITS, check_block, checked_units
 from embeddings.training.training_data import TrainingData
 
 
@@ -40,6 +42,8 @@ class Worker:
     ) -> None:
         self.plan, self.stream, self.tally, self.thread = plan, plan.stream, tally, thread
         self.block, self.operands, buffers = plan.stream.new_block(), plan.operands(tables), plan.buffers()
+        check_block(plan.stream, self.block)
+        plan.check_operands(self.operands, buffers, tables)
         if frozen is not None:
             buffers = step_buffers.with_frozen_rows(buffers, tables[plan.word_table], frozen)
         elif data.threads > 1:
@@ -57,22 +61,26 @@ class Worker:
         self.limit = math.inf  # units after which it halts
         self.epochs = 0  # completed
         self.units_read = 0  # in this epoch
+        self.reads_without_units = 0  # in a row, in this epoch
         self.chunk: Chunk | None = None
         self.chunk_number = 0  # in this epoch
         self.chunks: Iterator[Chunk] = iter(())
         self.order_state: Mapping[str, Any] | None = None  # of `order`, before it ordered the chunks of this epoch
 
     def compile(self) -> None:
-        """Learn from an empty share, so that kernels are compiled before the clock starts."""
+        """Learn from an empty share, so that kernels are compiled before the clock starts; the state stays the same."""
+        state = {name: array.copy() for name, array in self.arrays().items()}
         self.compile_stream()
         compile_process.wait()
         self.compile_kernel()
+        for name, array in self.arrays().items():
+            array[...] = state[name]
 
     def compile_stream(self) -> None:
         """Read an empty share, and synchronise empty caches."""
         chunk = self.stream.empty_chunk
         self.stream.rewind(self.block, chunk)
-        self.stream.fill(self.block, chunk, self.random)
+        checked_units(self.stream, self.stream.fill(self.block, chunk, self.random))
         for cache in self.caches:
             flush(cache)
 
@@ -81,7 +89,9 @@ class Worker:
         try:
             self.plan.kernel(self.block, self.operands, self.buffers, 0.0)
         except NumbaError as error:
-            raise DeclarationError(f"the kernel does not fit the declared tables and block: {error}") from error
+            name = getattr(self.plan.kernel, "__name__", "kernel")
+            problem = f"the kernel {name} does not fit the declared operands, block and buffers"
+            raise DeclarationError(f"{problem}: {typing_problem(error)}") from error
 
     def run_until(self, epochs: int, halt: Event, share: float | None = None) -> None:
         """Learn until `epochs` epochs are complete, `halt` is set, or this share of all units is read."""
@@ -115,6 +125,7 @@ class Worker:
         """Go to a chunk of a new epoch; the order is random if the settings say so."""
         if self.order is not None:
             self.order_state = self.order.bit_generator.state
+        self.reads_without_units = 0
         chunks = self.stream.chunks(self.begin, self.end, self.order)
         self.chunks, self.chunk_number = islice(chunks, chunk_number, None), chunk_number - 1
         self.next_chunk()
@@ -129,7 +140,8 @@ class Worker:
         """Learn from the rest of a chunk; False if `halt` was set or the limit reached before its end."""
         block, counts, tally = self.block, self.buffers.tally, self.tally
         while not halt.is_set() and not self.has_read(self.limit):
-            units = self.stream.fill(block, chunk, self.random)
+            units = checked_units(self.stream, self.stream.fill(block, chunk, self.random))
+            self.count_reads(units)
             if units == 0 and self.stream.is_empty(block):
                 return True
             learning_rate = tally.learning_rate
@@ -144,6 +156,15 @@ class Worker:
             tally.steps[self.thread] = counts[STEPS]
             counts[LOSS] = counts[EXAMPLES] = 0
         return False
+
+    def count_reads(self, units: int) -> None:
+        """Refuse a stream that gives no units and does not end."""
+        self.reads_without_units = 0 if units else self.reads_without_units + 1
+        if self.reads_without_units > MAX_READS_WITHOUT_UNITS:
+            raise DeclarationError(
+                f"{type(self.stream).__name__} gave no units in {MAX_READS_WITHOUT_UNITS:,} reads in a row: at the end "
+                "of a chunk, fill must leave an empty block, and chunks must end"
+            )
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The arrays of the state (not copies)."""
@@ -168,6 +189,18 @@ class Worker:
             copy_into(array, arrays[name])
         if self.chunk is not None and not self.stream.is_valid(self.block, self.chunk):
             raise ValueError("the position of a thread is outside its share")
+
+
+def typing_problem(error: NumbaError) -> str:
+    """What numba says about the code that it cannot compile, and where, in one line."""
+    text = str(error)
+    place = re.findall(r'File "([^"]*)", line (\d+)', text)
+    where = f" ({place[-1][0]}, line {place[-1][1]})" if place else ""
+    if missing := re.search(r"Function\(<function (\w+) .*?>>> \w+\((\w+)", text, re.DOTALL):
+        return f"there is no {missing[1]} for {missing[2]}{where}"
+    reasons = re.findall(r"(?:Cannot determine|Unknown attribute|Invalid use|No implementation)[^\n(]*", text)
+    lines = [line for line in text.splitlines() if line and not line.startswith("Failed in nopython")]
+    return f"{(reasons or lines or [text])[-1].strip()}{where}"
 
 
 def check_count(value: Any) -> int:

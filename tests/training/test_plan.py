@@ -1,14 +1,20 @@
 """Plans that cannot be run are refused when they are declared, or before anything is learned."""
 
 from dataclasses import dataclass, replace
+from itertools import repeat
+from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 import embeddings as em
 from embeddings.errors import CorpusError, DeclarationError, SettingError
+from embeddings.kernels.step_buffers import EXAMPLES
 from embeddings.models.table import Table, word_vectors
 from embeddings.plugins import skipgram
+from embeddings.training import document_inference
 from embeddings.training.run import Run
+from embeddings.training.shuffle import Chunk
 from embeddings.training.stream import TokenStream
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import prepare
@@ -41,24 +47,69 @@ def test_impossible_plans_are_refused(data, changes, message):
         replace(plan, **changes)
 
 
-def test_operands_that_do_not_fit_the_kernel_are_refused(data):
-    plan = replace(data.settings.plan(data), operands=lambda tables: skipgram.Operands(tables["words"], None))
-    with pytest.raises(DeclarationError, match="kernel does not fit the declared tables"):
+@pytest.mark.parametrize(
+    ("operands", "message"),
+    [
+        (
+            lambda tables: skipgram.Operands(tables["words"], None),
+            r"kernel learn_block does not fit .*: there is no run_step for none \(.*objective.py, line \d+\)$",
+        ),
+        (
+            lambda tables: document_inference.Inference(1, 1, 0.1, 0.1, 8, tables["words"]),
+            r"kernel learn_block does not fit .*: Unknown attribute 'words' of type Inference \(.*skipgram.py, line",
+        ),
+        (lambda tables: [tables["words"]], r"operands of a compiled kernel must be a NamedTuple, got \[array"),
+        (lambda tables: skipgram.Operands(tables["rows"], None), "uses the table 'rows', but declares only words, out"),
+        (
+            lambda tables: skipgram.Operands(tables["words"].astype(np.float64), None),
+            "operands do not share the memory of the table 'words'",
+        ),
+    ],
+)
+def test_operands_that_do_not_fit_the_kernel_are_refused(data, operands, message):
+    plan = replace(data.settings.plan(data), operands=operands)
+    with pytest.raises(DeclarationError, match=message) as info:
         Run(data, plan)
+    assert "\n" not in str(info.value)
 
 
-@pytest.mark.parametrize("table", [word_vectors(5, 8), replace(word_vectors(4, 8), slots=2)])
-def test_vectors_have_one_row_for_each_word(data, table):
+def test_other_buffers_are_refused(data):
+    with pytest.raises(DeclarationError, match="buffers of a plan must return StepBuffers, got None"):
+        Run(data, replace(data.settings.plan(data), buffers=lambda: None))
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (word_vectors(5, 8), "one row for each of the 4 words, got 5"),
+        (replace(word_vectors(4, 8), slots=2), "one row for each of the 4 words, got 4 rows of 2 slots"),
+        (word_vectors(4, 16), "8 numbers in a row, as the setting dim says, got 16"),
+    ],
+)
+def test_vectors_have_one_row_for_each_word(data, table, message):
     plan = data.settings.plan(data)
-    with pytest.raises(
-        DeclarationError, match="'words', saved as 'vectors', must have one row for each of the 4 words"
-    ):
+    with pytest.raises(DeclarationError, match=f"'words', saved as 'vectors', must have {message}"):
         Run(data, replace(plan, tables={**plan.tables, "words": table}))
 
 
-def test_an_export_without_vectors_is_refused(data):
-    plan = replace(data.settings.plan(data), export=lambda tables: {"rows": tables["words"]})
-    with pytest.raises(DeclarationError, match="must return 'vectors', got rows"):
+def test_zeros_have_the_declared_shape(data):
+    plan = data.settings.plan(data)
+    table = replace(word_vectors(4, 8), zeros=lambda: np.zeros((4, 8), np.float32))
+    with pytest.raises(DeclarationError, match=r"zeros of a table must return float32 \(4, 16\), got float32 \(4, 8\)"):
+        Run(data, replace(plan, tables={**plan.tables, "words": table}))
+
+
+@pytest.mark.parametrize(
+    ("export", "message"),
+    [
+        (lambda tables: {"rows": tables["words"]}, "must return a dict with 'vectors', got rows"),
+        (lambda tables: None, "must return a dict with 'vectors', got None"),
+        (lambda tables: {"vectors": tables["rows"]}, "uses the table 'rows', but declares only words, output"),
+    ],
+)
+def test_an_export_without_vectors_is_refused(data, export, message):
+    plan = replace(data.settings.plan(data), export=export)
+    with pytest.raises(DeclarationError, match=message):
         Run(data, plan).train()
 
 
@@ -82,47 +133,112 @@ def test_a_plan_must_be_a_plan(data):
         Run(data, None)
 
 
-@dataclass(frozen=True)
-class EmptyStream(TokenStream):
-    """It has no units."""
+def with_stream(data, **methods):
+    """The plan of a skip-gram whose stream has other methods."""
+    plan = data.settings.plan(data)
+    kind = dataclass(frozen=True)(type("Broken", (TokenStream,), methods))
+    return replace(plan, stream=kind(plan.stream.source, plan.stream.make_block))
 
-    units = 0
+
+class NotATuple:
+    """A block that is not a NamedTuple."""
+
+    cursor = np.zeros(7, np.int64)
+
+
+class ListBlock(NamedTuple):
+    """A block that does not consist of arrays."""
+
+    cursor: list
+
+
+def shortened(self, begin, end, order):
+    """The whole share in the first epoch, half of it in later ones."""
+    lengths = self.__dict__.setdefault("lengths", [])
+    lengths.append(end - begin if not lengths else (end - begin) // 2)
+    return iter([Chunk(self.source, begin, begin + lengths[-1])])
+
+
+@pytest.mark.parametrize(
+    ("methods", "message"),
+    [
+        ({"units": 800.0}, "units of Broken must be an int, got 800.0"),
+        ({"units": None}, "units of Broken must be an int, got None"),
+        (
+            {"bounds": lambda self, shares: [0, 700]},
+            r"bounds of Broken must be 2 numbers .* from 0 to 800, got \[0, 700\]",
+        ),
+        ({"bounds": lambda self, shares: [0]}, "bounds of Broken must be 2 numbers in order"),
+        (
+            {"new_block": lambda self: NotATuple()},
+            "new_block of Broken must return a NamedTuple of arrays, got .*NotATuple",
+        ),
+        (
+            {"new_block": lambda self: ListBlock([0])},
+            "new_block of Broken must return a NamedTuple of arrays, got ListB",
+        ),
+        ({"fill": lambda self, block, chunk, random: None}, "fill of Broken must return the number of units, got None"),
+        ({"fill": lambda self, *args: float(TokenStream.fill(self, *args))}, "fill of Broken .* got 0.0"),
+        ({"fill": lambda self, *args: -1}, "fill of Broken .* got -1"),
+    ],
+)
+def test_impossible_streams_are_refused_before_anything_is_learned(data, methods, message):
+    with pytest.raises(DeclarationError, match=message):
+        Run(data, with_stream(data, **methods))
+
+
+@pytest.mark.parametrize(
+    ("methods", "message"),
+    [
+        ({"fill": lambda self, *args: TokenStream.fill(self, *args) or 3}, "803 of the 800 words"),
+        ({"fill": lambda self, *args: max(TokenStream.fill(self, *args) - 3, 0)}, "797 of the 800 words"),
+        ({"chunks": shortened}, "400 of the 800 words"),
+        ({"is_empty": lambda self, block: None}, "Broken gave no units in 1,000 reads in a row"),
+        ({"chunks": lambda self, *args: repeat(self.empty_chunk)}, "Broken gave no units in 1,000 reads in a row"),
+    ],
+)
+def test_streams_that_do_not_give_their_units_are_refused(data, methods, message):
+    with pytest.raises(DeclarationError, match=message):
+        Run(data, with_stream(data, **methods)).train()
 
 
 def test_an_empty_stream_is_refused(data):
-    plan = data.settings.plan(data)
     with pytest.raises(CorpusError, match="no words to learn from"):
-        Run(data, replace(plan, stream=EmptyStream(plan.stream.source, plan.stream.make_block)))
+        Run(data, with_stream(data, units=0))
 
 
-@dataclass(frozen=True)
-class EndlessStream(TokenStream):
-    """It never ends."""
+def test_a_stream_without_random_order_refuses_to_shuffle(data):
+    def ordered(self, begin, end, order):
+        return TokenStream.chunks(self, begin, end, None)
+
+    Run(data, with_stream(data, chunks=ordered)).train()
+    shuffled = replace(data, settings=replace(data.settings, shuffle=True))
+    with pytest.raises(DeclarationError, match="Broken has no random order"):
+        Run(shuffled, with_stream(data, chunks=ordered))
+    Run(shuffled, with_stream(data)).train()
+
+
+def test_tied_tables_have_one_row_for_each_word(data):
+    class TiedSlots(em.SkipGram):
+        slots = 2
+
+    settings = TiedSlots(dim=8, min_count=1, tie=True)
+    with pytest.raises(DeclarationError, match="weight tying requires one output row for each word, got 2 slots"):
+        settings.plan(data)
+
+
+def test_compiling_changes_nothing_of_a_thread(data):
+    """The first thread compiles the kernels; its block, random numbers and tally stay as they are."""
 
     def fill(self, block, chunk, random):
-        return super().fill(block, chunk, random) or 3
+        random[1] += np.uint64(5)
+        block.words[:] = 3
+        return TokenStream.fill(self, block, chunk, random)
 
-
-def test_a_stream_that_gives_more_units_than_it_declares_is_refused(data):
-    plan = data.settings.plan(data)
-    stream = EndlessStream(plan.stream.source, plan.stream.make_block)
-    with pytest.raises(DeclarationError, match="803 of the 800 words"):
-        Run(data, replace(plan, stream=stream)).train()
-
-
-@dataclass(frozen=True)
-class ShrinkingStream(TokenStream):
-    """It says that a word was read for each that was, except the last ones."""
-
-    def fill(self, block, chunk, random):
-        return max(super().fill(block, chunk, random) - 3, 0)
-
-
-def test_a_stream_that_gives_fewer_units_than_it_declares_is_refused(data):
-    plan = data.settings.plan(data)
-    stream = ShrinkingStream(plan.stream.source, plan.stream.make_block)
-    with pytest.raises(DeclarationError, match="797 of the 800 words"):
-        Run(data, replace(plan, stream=stream)).train()
+    worker = Run(data, with_stream(data, fill=fill)).workers[0]
+    assert worker.random[1] == 0
+    assert not worker.block.words.any()
+    assert worker.tally.done == worker.buffers.tally[EXAMPLES] == 0
 
 
 def test_tables_that_cannot_be_continued_are_never_copied():
