@@ -57,13 +57,8 @@ def score_analogy(
     answers = np.full((len(counts), counts.max()), -1)  # rows of the correct answers to each question
     answers[np.arange(counts.max()) < counts[:, None]] = folding.find(chain.from_iterable(test.answers))
     pairs = test.pairs()
-    limits: dict[int, int | None] = {}  # the restrictions that differ, by the number of words each leaves
-    for one in restrict:
-        limits.setdefault(len(vectors) if one is None else min(one, len(vectors)), one)
-    covered = []  # by restriction, the questions whose three words and one answer are among the first words
-    for words in limits:
-        has_words, has_answer = ((part >= 0) & (part < words) for part in (rows, answers))
-        covered.append(np.asarray(has_words.all(axis=1) & has_answer.any(axis=1)))
+    limits = distinct_limits(restrict, len(vectors))
+    covered = [covered_questions(rows, answers, words) for words in limits]
     is_asked = np.logical_or.reduce(covered)
     correct = np.zeros((len(methods), len(limits), len(rows)), dtype=bool)
     correct[:, :, is_asked] = score_questions(
@@ -85,6 +80,20 @@ def score_analogy(
             )
             scores += [whole.section(label, members, is_detail=detail) for label, members, detail in sections(test)]
     return scores
+
+
+def distinct_limits(restrict: Sequence[int | None], words: int) -> dict[int, int | None]:
+    """The restrictions that differ, by how many of the words each leaves."""
+    limits: dict[int, int | None] = {}
+    for one in restrict:
+        limits.setdefault(words if one is None else min(one, words), one)
+    return limits
+
+
+def covered_questions(rows: np.ndarray, answers: np.ndarray, words: int) -> np.ndarray:
+    """Which questions have their three words and an answer among the first `words` words, bool (questions,)."""
+    has_words, has_answer = ((part >= 0) & (part < words) for part in (rows, answers))
+    return np.asarray(has_words.all(axis=1) & has_answer.any(axis=1))
 
 
 def sections(test: Questions) -> Iterator[tuple[str | None, np.ndarray, bool]]:

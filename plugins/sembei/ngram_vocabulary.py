@@ -90,8 +90,7 @@ def frequent_ngrams(
         SettingError: the corpus has a fixed vocabulary.
     """
     if encoded.meta["fixed_vocabulary"]:
-        problem = "so it must not have a fixed vocabulary: leave out vocabulary"
-        raise SettingError(f"n-grams are counted from the corpus, {problem}")
+        raise SettingError("n-grams are counted from the corpus: leave out its fixed vocabulary")
     tokens = encoded.vocabulary.words
     counter = NgramCounter(encoded, cross_lines, min_count, max_ngrams)
     order = np.argsort(np.argsort(np.array(tokens, object)))
