@@ -57,7 +57,7 @@ def test_contract_of_compositional(monkeypatch):
     """Tokens are code points, so each word of the contract's corpus becomes one."""
     lines, ids = testing.synonym_corpus().sources[0].items, {}
     coded = [[chr(0x4E00 + ids.setdefault(word, len(ids))) for word in line] for line in lines]
-    monkeypatch.setattr(testing, "synonym_corpus", lambda: em.Corpus(coded))
+    monkeypatch.setattr(testing, "synonym_corpus", lambda trainer: em.Corpus(coded))
     monkeypatch.setattr(testing, "SYNONYMS", tuple(chr(0x4E00 + ids[word]) for word in testing.SYNONYMS))
     check_trainer(em.Sembei, max_n=1, per_length="all", compositional=True, learning_rate=0.05)
 
