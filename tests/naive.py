@@ -7,6 +7,8 @@ the context `line[start:stop]`.
 
 import numpy as np
 
+from embeddings.kernels.matrix_products import SINGLE_TILE
+
 MASK = 2**64 - 1
 
 
@@ -88,10 +90,11 @@ def logistic_loss(scores, positives, weights):
 
 
 def learn(inputs, gradient_rows, targets, positives, weights, rate, *, tile):
-    """One step, `tile` targets at a time; returns the loss before it.
+    """One step, `tile` targets at a time, fewer for a single input; returns the loss before it.
 
     With more than one tile, inputs are read as they were before the first.
     """
+    tile = min(tile, SINGLE_TILE) if len(inputs) == 1 else tile
     scores, n = score(inputs, targets), len(targets)
     labels = np.array([float(j < positives) for j in range(n)])
     steps = rate * np.asarray(weights) * (labels - sigmoid(scores))

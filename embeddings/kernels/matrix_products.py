@@ -1,7 +1,7 @@
 """Code generators of the intrinsics in `row_operations`: the innermost loops, for rows given by address."""
 
 from collections.abc import Callable
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 from numba import types
@@ -12,6 +12,8 @@ from embeddings.kernels.vector_emitter import HAS_AVX512, INT64, Emitter, int64
 
 SCORE_TILE = 8 if HAS_AVX512 else 4  # targets scored in one pass over two inputs
 UPDATE_TILE = 16 if HAS_AVX512 else 6  # targets updated in one pass over the inputs
+SINGLE_TILE = 8 if HAS_AVX512 else 4  # targets updated in one pass over a single input
+PARTIAL_SUMS = 4  # of a sum whose terms would otherwise wait for each other
 
 
 def codegen_of(write: Callable[..., None]) -> Callable[..., Any]:
@@ -97,6 +99,31 @@ def write_update_block(columns: int, emit: Emitter, *args: Any) -> None:
             emit.store(builder.fadd(emit.load(gradient, at), step), gradient, at)
         for row, accumulator in zip(o, sums, strict=True):
             emit.store(builder.fadd(emit.load(row, at), builder.load(accumulator)), row, at)
+
+
+def write_single_update(
+    emit: Emitter, steps: Any, inputs: Any, gradients: Any, targets: Any, n: Any, *numbers: Any
+) -> None:
+    """`write_update` for a single input, whose steps stay in registers."""
+    switch_on_count(write_single_update_block, SINGLE_TILE, emit, n, steps, inputs, gradients, targets, *numbers)
+
+
+def write_single_update_block(columns: int, emit: Emitter, *args: Any) -> None:
+    """`write_single_update` for a constant number of targets."""
+    steps, inputs, gradients, targets, j, width = args
+    builder = emit.builder
+    at_column = [builder.add(j, int64(c)) for c in range(columns)]
+    o = [load_int64(emit, targets, column) for column in at_column]
+    g = [emit.broadcast(steps, builder.mul(column, int64(emit.size))) for column in at_column]
+    source, gradient = load_int64(emit, inputs, int64(0)), load_int64(emit, gradients, int64(0))
+    with emit.for_each_vector(width) as at:
+        x, before, parts = emit.load(source, at), [emit.load(row, at) for row in o], [emit.zero] * PARTIAL_SUMS
+        for c, (row, factor) in enumerate(zip(before, g, strict=True)):
+            parts[c % PARTIAL_SUMS] = emit.fma(factor, row, parts[c % PARTIAL_SUMS])
+        step = reduce(builder.fadd, parts)
+        for row, factor in zip(o, g, strict=True):
+            emit.store(emit.fma(factor, x, emit.load(row, at)), row, at)
+        emit.store(builder.fadd(emit.load(gradient, at), step), gradient, at)
 
 
 def write_sum_rows(emit: Emitter, factor: Any, output: Any, rows: Any, m: Any, width: Any) -> None:

@@ -28,6 +28,7 @@ from embeddings.kernels.integers import smaller
 from embeddings.kernels.jit import inline, intrinsic
 from embeddings.kernels.matrix_products import (
     SCORE_TILE,
+    SINGLE_TILE,
     UPDATE_TILE,
     codegen_of,
     write_add_table_rows,
@@ -35,6 +36,7 @@ from embeddings.kernels.matrix_products import (
     write_hadamard_add,
     write_scatter_add,
     write_scores,
+    write_single_update,
     write_sum_rows,
     write_update,
 )
@@ -119,6 +121,12 @@ def _update(typingctx: Any, steps: Any, inputs: Any, gradients: Any, targets: An
 
 
 @intrinsic
+def _update_single(typingctx: Any, steps: Any, inputs: Any, gradients: Any, targets: Any, n: Any, j: Any,
+                   width: Any) -> Any:  # fmt: skip
+    return types.void(steps, inputs, gradients, targets, *[types.int64] * 3), codegen_of(write_single_update)
+
+
+@intrinsic
 def sum_rows(typingctx: Any, factor: Any, output: Any, rows: Any, m: Any, width: Any) -> Any:
     """Add up rows: y += f (x_1 + ... + x_m)."""
     return types.void(factor, types.int64, rows, types.int64, types.int64), codegen_of(write_sum_rows)
@@ -167,6 +175,10 @@ def update(
     steps: np.ndarray, inputs: np.ndarray, gradients: np.ndarray, m: int, targets: np.ndarray, n: int, width: int
 ) -> None:
     """O += G' X and X += G O."""
+    if m == 1:
+        for j in range(0, n, SINGLE_TILE):
+            _update_single(steps, inputs, gradients, targets, smaller(SINGLE_TILE, n - j), j, width)
+        return
     stride = row_stride(n)
     for j in range(0, n, UPDATE_TILE):
         _update(steps, inputs, gradients, targets, smaller(UPDATE_TILE, n - j), m, j, stride, width)

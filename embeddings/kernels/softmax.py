@@ -8,6 +8,7 @@ from embeddings.kernels.row_operations import row_stride
 LOG2_E = np.float32(np.log2(np.e))
 LN2_HIGH, LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)  # the sum is ln 2; the first has few digits
 SMALLEST_EXPONENT = np.float32(-87)  # below, exp would be subnormal
+SMALLEST_INT32, LARGEST_INT32 = np.int32(-(2**31)), np.int32(2**31 - 1)
 ONE, HALF = np.float32(1), np.float32(0.5)
 C2, C3, C4, C5, C6, C7 = (
     np.float32(c)
@@ -40,9 +41,7 @@ def softmax_steps(scores: np.ndarray, m: int, n: int, first: int, last: int, tar
     stride, loss = row_stride(n), 0.0
     for i in range(m):
         row, own = scores[i * stride + first : i * stride + last], scores[i * stride + target]
-        peak = row[0]
-        for j in range(row.shape[0]):
-            peak = row[j] if row[j] > peak else peak
+        peak = scores.dtype.type(largest(row))
         total = exponentiate(row, peak)
         loss += np.log(np.float64(total)) + peak - own
         factor = scores.dtype.type(-rate / total)
@@ -52,6 +51,24 @@ def softmax_steps(scores: np.ndarray, m: int, n: int, first: int, last: int, tar
             scores[i * stride + target] = 0
         scores[i * stride + target] += rate
     return loss
+
+
+@inline
+def largest(row: np.ndarray) -> float:
+    """The largest number of a row.
+
+    Of float32, it is found by their bits as integers, whose order is the same once those of negative numbers are
+    inverted: the maximum of floats does not vectorise, as it must not depend on NaN.
+    """
+    if row.itemsize == 4:
+        bits, peak = row.view(np.int32), SMALLEST_INT32
+        for j in range(row.shape[0]):
+            peak = max(peak, np.int32(bits[j] ^ ((bits[j] >> np.int32(31)) & LARGEST_INT32)))
+        return np.float64(np.int32(peak ^ ((peak >> np.int32(31)) & LARGEST_INT32)).view(np.float32))
+    top = row[0]
+    for j in range(row.shape[0]):
+        top = row[j] if row[j] > top else top
+    return np.float64(top)
 
 
 @inline

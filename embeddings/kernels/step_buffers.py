@@ -13,7 +13,7 @@ import numpy as np
 from embeddings.kernels.checked_build import register_rows
 from embeddings.kernels.jit import inline, noinline, wrapper
 from embeddings.kernels.logistic import logistic_loss, scores_to_steps
-from embeddings.kernels.matrix_products import SCORE_TILE, UPDATE_TILE
+from embeddings.kernels.matrix_products import SCORE_TILE, SINGLE_TILE, UPDATE_TILE
 from embeddings.kernels.row_cache import MAX_CACHED_ROWS, RowCache
 from embeddings.kernels.row_operations import PADDING, address, copy_row, score, sum_rows, update
 
@@ -85,7 +85,7 @@ def new_step_buffers(
         scores=np.zeros(inputs * stride + PADDING, dtype),
         contexts=np.zeros(contexts, np.int64),
         hidden_rows=aligned_zeros(rows, width, dtype),
-        input_copies=aligned_zeros(3 * inputs if targets > UPDATE_TILE else 0, width, dtype),
+        input_copies=aligned_zeros(3 * inputs if targets > SINGLE_TILE else 0, width, dtype),
         factor=np.ones(1, dtype),
         tally=np.zeros(4),
         centres=np.zeros(inputs, np.int64),
@@ -141,7 +141,7 @@ def learn(buffers: StepBuffers, m: int, p: int, n: int, width: int, rate: float)
 @inline
 def apply_steps(buffers: StepBuffers, m: int, n: int, width: int) -> None:
     """Update m inputs and n targets by the steps in `scores`. Overwrites `inputs` and `input_gradient_rows`."""
-    if n > UPDATE_TILE:
+    if n > (UPDATE_TILE if m > 1 else SINGLE_TILE):
         copy_inputs(buffers.input_copies, buffers.inputs, m, width)
     mask_frozen(buffers.frozen, buffers.frozen_sink, buffers.input_gradient_rows, m)
     update(buffers.scores, buffers.inputs, buffers.input_gradient_rows, m, buffers.targets, n, width)

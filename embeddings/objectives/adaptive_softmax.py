@@ -11,7 +11,7 @@ from embeddings.errors import SettingError
 from embeddings.kernels.block import Block
 from embeddings.kernels.checked_build import register_rows
 from embeddings.kernels.jit import implements, inline, noinline
-from embeddings.kernels.matrix_products import UPDATE_TILE
+from embeddings.kernels.matrix_products import SINGLE_TILE
 from embeddings.kernels.row_operations import address, padded, score, sum_rows, update
 from embeddings.kernels.softmax import softmax_steps
 from embeddings.kernels.step_buffers import (
@@ -169,7 +169,7 @@ class AdaptiveSoftmaxObjective(Objective):
     def max_targets(self) -> int:
         """The largest number of target rows; more than one tile, so that there are copies of the inputs."""
         sizes = [last - first for first, last in self.bounds]
-        return max(self.head_size, tail_dim(self.hidden_dim, 0), UPDATE_TILE + 1, *sizes)
+        return max(self.head_size, tail_dim(self.hidden_dim, 0), SINGLE_TILE + 1, *sizes)
 
     def tables(self) -> dict[str, Table]:
         """The head, and for each tail its projection and its words."""

@@ -38,7 +38,9 @@ def learn_path(
 ) -> None:  # fmt: skip
     """G = Y - sigmoid(S) at each node of the word's path; the label of a left branch is 1, as in word2vec.
 
-    Nodes with label 1 come first: they are the positives of the step.
+    Nodes with label 1 come first: they are the positives of the step. The inputs learn one after another, as in
+    word2vec: in one step for all, the vectors of rare words come out worse, as nodes far from the root are near zero
+    and first have to learn from one context what they teach the next.
     """
     width, word = operand.nodes.shape[1], block.words[i]
     start = operand.starts[word]
@@ -46,8 +48,10 @@ def learn_path(
     for j in range(n):
         node = operand.paths[start + j]
         buffers.targets[j] = cached_row(operand.nodes, buffers.output_cache, node * slots + slot)
-    compute_steps(buffers, m, operand.lefts[word], n, width, rate, m)
-    apply_objective_steps(buffers, m, n, width, frozen)
+    for k in range(m):
+        buffers.inputs[0], buffers.input_gradient_rows[0] = buffers.inputs[k], buffers.input_gradient_rows[k]
+        compute_steps(buffers, 1, operand.lefts[word], n, width, rate, 1)
+        apply_objective_steps(buffers, 1, n, width, frozen)
 
 
 class Huffman(NamedTuple):

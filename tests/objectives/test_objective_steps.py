@@ -131,7 +131,7 @@ def test_steps_of_skipgram_are_gradient_steps(name, position):
         [words[:, :SMALL_DIM], *trial.live()],
     )
     trial.check_padding()
-    assert buffers.tally[LOSS] == pytest.approx(losses[0], rel=1e-9)
+    assert buffers.tally[LOSS] == pytest.approx(losses[0], rel=1e-6)  # inputs may learn one after another
     assert buffers.tally[EXAMPLES] == len(contexts)
 
 
@@ -209,7 +209,7 @@ def test_inference_updates_only_the_input(name):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", OBJECTIVES)
 def test_block_equals_the_twin(name, dtype):
-    """Many windows without repeated words, in which steps are gradient steps at any rate."""
+    """Many windows without repeated words, in which steps are gradient steps at any rate; in a tree, one per input."""
     rng = np.random.default_rng(4)
     trial, words, rate = Trial(name, 3, dtype), random_rows(len(COUNTS), dtype), 0.05
     twin_words, twin = words.astype(np.float64), Trial(name, 3)
@@ -221,13 +221,15 @@ def test_block_equals_the_twin(name, dtype):
         block, _ = position_and_block(line, 1, 0, 3, noise)
         skipgram.learn_block(block, skipgram.Operands(words, trial.operand), buffers, rate)
 
-        def loss(line=line, noise=noise):
-            return sum(twin.loss(line[1], twin_words[c, :SMALL_DIM], noise) for c in (line[0], line[2]))
+        for contexts in [(line[0],), (line[2],)] if name == "huffman" else [(line[0], line[2])]:
 
-        total += loss()
-        live = [twin_words[:, :SMALL_DIM], *twin.live()]
-        for array, gradient in [(array, naive.numerical_gradient(loss, array)) for array in live]:
-            array -= rate * gradient
+            def loss(word=line[1], contexts=contexts, noise=noise):
+                return sum(twin.loss(word, twin_words[c, :SMALL_DIM], noise) for c in contexts)
+
+            total += loss()
+            live = [twin_words[:, :SMALL_DIM], *twin.live()]
+            for array, gradient in [(array, naive.numerical_gradient(loss, array)) for array in live]:
+                array -= rate * gradient
     tolerance = max(BLOCK_TOLERANCE[dtype], 1e-8)  # of numerical gradients
     for array, expected in zip([words, *trial.tables.values()], [twin_words, *twin.tables.values()], strict=True):
         np.testing.assert_allclose(array, expected, rtol=0, atol=tolerance)
