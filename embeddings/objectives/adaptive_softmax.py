@@ -28,8 +28,9 @@ from embeddings.objectives.softmax_probabilities import log_softmax, log_softmax
 
 SHRINKAGE = 4  # of the dimension from one tail to the next
 FIRST_WORD, LAST_WORD, WIDTH, PROJECTION, TAIL, ROW_BYTES = range(6)  # of `AdaptiveTables.tails`
-MAX_TAILS = 3
-HEAD_SHARE = 0.8  # Grave et al.: 20 % of the words cover 80 % of the text
+MAX_TAILS = 5
+HEAD_FACTOR = 2  # of the square root of the vocabulary size: about half of the work is then in the head
+ROW_COST = 10  # what a row costs besides its products, in multiplications: its sum, its exponential and its address
 CUTOFF_CANDIDATES = 24
 
 
@@ -236,22 +237,29 @@ def tail_dim(dim: int, tail: int) -> int:
 
 
 def best_cutoffs(counts: np.ndarray, dim: int) -> tuple[int, ...]:
-    """The cutoffs of up to `MAX_TAILS` tails that need the fewest multiplications for a word on average.
+    """The cutoffs of up to `MAX_TAILS` tails with the least expected cost of a word.
 
-    The head has the most frequent words of `HEAD_SHARE` of the text, so that these have vectors of full length.
+    The head has `HEAD_FACTOR` sqrt(n) of the n words, so that the most frequent ones have vectors of full length. Cost
+    alone would leave it less than a hundred.
     """
     n = len(counts)
     shares = np.append(0, np.cumsum(counts / counts.sum()))
-    head = int(np.searchsorted(shares, HEAD_SHARE))
+    head = int(np.ceil(HEAD_FACTOR * np.sqrt(n)))
+    if head >= n:
+        return ()
     candidates = sorted({int(size) for size in np.geomspace(head, n, CUTOFF_CANDIDATES)} - {head, n})
-    choices = [(head, *others) for tails in range(MAX_TAILS) for others in combinations(candidates, tails)]
-    return min([(), *choices] if head < n else [()], key=lambda cutoffs: multiplications(cutoffs, shares, dim))
+    choices = ((head, *others) for tails in range(MAX_TAILS) for others in combinations(candidates, tails))
+    return min(choices, key=lambda cutoffs: expected_cost(cutoffs, shares, dim))
 
 
-def multiplications(cutoffs: tuple[int, ...], shares: np.ndarray, dim: int) -> float:
-    """The expected number of multiplications to score a word; `shares` (words + 1,) are cumulative frequencies."""
-    n, total = len(shares) - 1, 0.0
-    for tail, (first, last) in enumerate(pairwise([*cutoffs, n])):
+def expected_cost(cutoffs: tuple[int, ...], shares: np.ndarray, dim: int) -> float:
+    """The expected multiplications to score a word, with `ROW_COST`; `shares` (words + 1,) are cumulative frequencies.
+
+    All products of a step are in proportion to it.
+    """
+    cost = (dim + ROW_COST) * (cutoffs[0] + len(cutoffs))
+    for tail, (first, last) in enumerate(pairwise([*cutoffs, len(shares) - 1])):
         width = tail_dim(dim, tail)
-        total += (shares[last] - shares[first]) * width * (dim + last - first)
-    return total + dim * ((cutoffs or (n,))[0] + len(cutoffs))
+        rows = (dim + ROW_COST) * width + (width + ROW_COST) * (last - first)
+        cost += float(shares[last] - shares[first]) * rows
+    return cost
