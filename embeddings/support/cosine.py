@@ -27,8 +27,8 @@ def normalize_rows(matrix: np.ndarray) -> np.ndarray:
 
 def normalize(rows: np.ndarray) -> np.ndarray:
     """Scale to unit length along the last axis, in float64; zeros stay zero."""
-    wide = np.asarray(rows, dtype=np.float64)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore"):  # of NaN, some kinds of which numpy reports when they are converted
+        wide = np.asarray(rows, dtype=np.float64)
         norms = np.sqrt((wide * wide).sum(axis=-1, keepdims=True))
         wide = wide / np.where(norms == 0, 1, norms)
     return wide

@@ -1,8 +1,10 @@
 """Near ties in float32 are decided in float64, then by row number."""
 
+import warnings
+
 import numpy as np
 
-from embeddings.support.cosine import product_error, row_blocks, select_top
+from embeddings.support.cosine import normalize, product_error, row_blocks, select_top
 
 
 def test_near_ties_are_decided_by_exact_scores():
@@ -30,3 +32,10 @@ def test_blocks_cover_everything_once():
     assert len(parts) > 1
     assert list(row_blocks(0, 5)) == []
     assert all(part.stop - part.start == 1 for part in row_blocks(3, 1 << 40))
+
+
+def test_a_signalling_nan_is_no_warning():
+    rows = np.array([[0x7FA00000, 0x3F800000]], np.uint32).view(np.float32)  # numpy reports its conversion
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isnan(normalize(rows)).all()
