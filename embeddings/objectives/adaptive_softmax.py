@@ -257,7 +257,7 @@ def expected_cost(cutoffs: tuple[int, ...], shares: np.ndarray, dim: int) -> flo
 
     All products of a step are in proportion to it.
     """
-    cost = (dim + ROW_COST) * (cutoffs[0] + len(cutoffs))
+    cost = float((dim + ROW_COST) * (cutoffs[0] + len(cutoffs)))
     for tail, (first, last) in enumerate(pairwise([*cutoffs, len(shares) - 1])):
         width = tail_dim(dim, tail)
         rows = (dim + ROW_COST) * width + (width + ROW_COST) * (last - first)
