@@ -3,6 +3,7 @@
 import os
 import weakref
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,7 +19,8 @@ from embeddings.corpora.reading.reader import BLOCK_SIZE, Report, SourceReader
 from embeddings.corpora.reading.sources import file_statuses, resolve_source
 from embeddings.corpora.reading.text_rows import ColumnSelection
 from embeddings.corpora.remapping import remap
-from embeddings.corpora.tokenizers import BUILT_IN, CharClassTokenizer, Tokenizer, resolve_tokenizer
+from embeddings.corpora.segmenters import Segmenter
+from embeddings.corpora.tokenizers import BUILT_IN, CharClassTokenizer, Tokenizer, resolve_tokenizer, segmented
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_form import WordForm
 from embeddings.errors import CorpusError, SettingError
@@ -28,6 +30,7 @@ from embeddings.support.logs import log
 if TYPE_CHECKING:
     from embeddings.corpora.encoder import Encoder
     from embeddings.corpora.phrases.phrase_config import PhraseConfig, PhraseSource
+    from embeddings.corpora.segmenter_pool import SegmenterPool
 
 Case = Literal["lower", "keep"]
 DecodingPolicy = Literal["strict", "replace", "ignore"]
@@ -54,8 +57,8 @@ class Corpus:
             column or data set of pandas, polars, Arrow, Dask or Hugging Face. Files may be compressed with gzip, bzip2,
             zstd or xz, which is detected by content. They are plain text or tables: Parquet or Arrow, detected by
             content, or .jsonl, .ndjson, .csv and .tsv.
-        tokenizer: "words", "whitespace", "characters", "codepoints", the name of another installed tokenizer, or a
-            callable from a line to its tokens.
+        tokenizer: "words", "whitespace", "characters", "codepoints", the name of another installed tokenizer (a
+            segmenter such as "jieba" or "spacy:de"), or a callable from a line to its tokens.
         case: "lower" converts tokens of text to lower case; "keep" leaves them unchanged.
         encoding: the encoding of text files and of tables of text (CSV, TSV, JSON lines), such as "cp1252": any that
             Python decodes. Strings, Parquet and Arrow files are not affected.
@@ -128,13 +131,18 @@ class Corpus:
     @property
     def text_settings(self) -> dict[str, Any]:
         """The settings of the text as plain values; a tokenizer by its name."""
-        name = getattr(self.tokenizer, "name", None) or getattr(self.tokenizer, "__qualname__", "a callable")
+        full_name = getattr(self.tokenizer, "full_name", None)  # of a segmenter
+        name = (
+            full_name or getattr(self.tokenizer, "name", None) or getattr(self.tokenizer, "__qualname__", "a callable")
+        )
         names = ("case", "encoding", "encoding_errors", "text_column", "tag_column", "rows", "deduplicate", "max_types")
         labels = {} if self.labels is None else {"labels": asdict(self.labels)}
         return {"tokenizer": str(name), **{name: getattr(self, name) for name in names}, **labels}
 
     def cache_name(self, settings: dict[str, Any]) -> str | None:
         """Return the name of this corpus in the cache; None for sources or tokenizers that cannot be identified."""
+        if isinstance(self.tokenizer, Segmenter):
+            return entry_name(self.sources, {**settings, "segmenter": self.tokenizer.identity})
         is_built_in = isinstance(self.tokenizer, CharClassTokenizer) and self.tokenizer in BUILT_IN
         return entry_name(self.sources, settings) if is_built_in else None
 
@@ -199,7 +207,8 @@ class Corpus:
 
         names = [source.name for source in self.sources]
         description = {"settings": self.text_settings, "sources": names}
-        with Encoder(folder, self.tokenizer, self.case, self.max_types) as encoder:
+        is_segmented = isinstance(self.tokenizer, Segmenter) and self.labels is None
+        with Encoder(folder, segmented if is_segmented else self.tokenizer, self.case, self.max_types) as encoder:
             encoder.finish(description | self.write_blocks(encoder, report, block_size))
 
     def write_blocks(self, encoder: "Encoder", report: Report | None, block_size: int) -> dict[str, Any]:
@@ -219,10 +228,20 @@ class Corpus:
             self.encoding_errors, report, block_size, size, columns, self.rows,
             encoding=self.encoding, duplicate_filter=duplicate_filter,
         )  # fmt: skip
-        for source in self.sources:
-            for block in reader.read(source):
-                encoder.add(block, source.name)
+        with self.new_pool() as pool:
+            for source in self.sources:
+                blocks = reader.read(source)
+                for block in blocks if pool is None else pool.blocks(blocks, source.name):
+                    encoder.add(block, source.name)
         return reader.description
+
+    def new_pool(self) -> "AbstractContextManager[SegmenterPool | None]":
+        """Return the processes that segment text; None for a tokenizer that does not need them."""
+        if not isinstance(self.tokenizer, Segmenter):
+            return nullcontext()
+        from embeddings.corpora.segmenter_pool import SegmenterPool
+
+        return SegmenterPool(self.tokenizer)
 
 
 def check_column(name: str, column: str | None) -> str | None:

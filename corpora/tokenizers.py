@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from unicodedata import category
 
+from embeddings.corpora.segmenters import SEPARATOR, Segmenter
 from embeddings.errors import SettingError
 from embeddings.registry import load
 
@@ -73,14 +74,28 @@ whitespace = CharClassTokenizer("whitespace", is_not_space)
 ascii_whitespace = CharClassTokenizer("ascii-whitespace", is_not_ascii_space)
 characters = CharClassTokenizer("characters", is_not_space, is_not_mark)
 codepoints = CharClassTokenizer("codepoints", always, always)
+segmented = CharClassTokenizer("segmented", lambda character: character != SEPARATOR)  # the output of segmenters
 BUILT_IN = (words, whitespace, ascii_whitespace, characters, codepoints)
 
 
 def resolve_tokenizer(tokenizer: str | Tokenizer) -> Tokenizer:
-    """Return an installed tokenizer (entry-point group `embeddings.tokenizers`), or the callable itself."""
-    result: Tokenizer = load("tokenizer", tokenizer) if isinstance(tokenizer, str) else tokenizer
+    """Return an installed tokenizer (entry-point group `embeddings.tokenizers`), or the callable itself.
+
+    A name may have an argument, as in "spacy:de".
+    """
+    if not isinstance(tokenizer, str):
+        if not callable(tokenizer):
+            raise SettingError(f"tokenizer must be a name or a callable, got {tokenizer!r}")
+        return tokenizer
+    name, colon, argument = tokenizer.partition(":")
+    result: Tokenizer = load("tokenizer", name)
     if not callable(result):
-        raise SettingError(f"tokenizer must be a name or a callable, got {tokenizer!r}")
+        raise SettingError(f"the tokenizer {name!r} is not callable: {result!r:.80}")
+    if colon and not isinstance(result, Segmenter):
+        raise SettingError(f"the tokenizer {name} takes no argument, got {argument!r:.80}")
+    if isinstance(result, Segmenter):
+        result = result.with_argument(argument) if colon else result
+        result.check()
     return result
 
 

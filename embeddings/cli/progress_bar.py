@@ -105,6 +105,8 @@ class ReadingBar(Bar):
 
     def summarize(self, encoded: "EncodedCorpus") -> None:
         """Report what the corpus contains."""
+        from embeddings.corpora.script_advice import script_advice
+
         tokens, types = len(encoded.ids), len(encoded.vocabulary)
         lines = quantity(len(encoded.sentences) - 1, "line")
         self.report(f"read {quantity(tokens, 'word')} ({types:,} distinct) in {lines}")
@@ -118,6 +120,8 @@ class ReadingBar(Bar):
             known, missing = phrases["known"], phrases["listed"] - phrases["known"]
             text = f"joined {quantity(known, 'phrase')} at {quantity(phrases['occurrences'], 'position')}"
             self.report(text + f"; {quantity(missing, 'phrase')} with words not in the corpus" * bool(missing))
+        if advice := script_advice(encoded.vocabulary, encoded.meta["settings"]["tokenizer"]):
+            self.report(advice)
         unknown = tokens - encoded.meta["known_tokens"]
         if unknown:
             self.report(f"skipped {quantity(unknown, 'word')} not in the vocabulary")

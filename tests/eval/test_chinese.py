@@ -47,7 +47,7 @@ def occurring(words, text, least):
 def test_raw_text_scores_higher_than_segmented_text(tmp_path):
     if not DATA.is_dir():
         pytest.skip("the texts are not part of the project; EMBEDDINGS_DATA says where they are")
-    jieba = pytest.importorskip("jieba", reason="no segmenter; pip install 'embeddings-toolkit[segmenter]'")
+    jieba = pytest.importorskip("jieba", reason="no segmenter; pip install 'embeddings-toolkit[jieba]'")
     import pyarrow
 
     text = pyarrow.input_stream(DATA / "zhwiki-40MB.txt.zst", compression="zstd").read().decode()[:CHARACTERS]

@@ -1,0 +1,67 @@
+"""Advice for text in scripts without spaces that was split by spaces."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from embeddings.corpora.segmenters import Segmenter, fugashi, jieba, pythainlp
+from embeddings.corpora.vocabulary import Vocabulary
+
+MAX_WORDS = 50_000  # most frequent words that are examined
+MIN_SHARE = 0.1  # of the characters of these, in a script
+SPLIT_BY_SPACES = ("words", "alphanumeric", "whitespace", "ascii-whitespace")  # tokenizers
+
+
+@dataclass(frozen=True)
+class Script:
+    """A script without spaces between words, and which mean lengths words of its languages have, in code points."""
+
+    name: str
+    characters: re.Pattern[str]
+    shortest: float
+    longest: float
+    segmenters: tuple[Segmenter, ...] = ()
+
+
+SCRIPTS = (
+    Script(
+        "Chinese or Japanese", re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"), 1.2, 4,
+        (jieba, fugashi),
+    ),
+    Script("Thai", re.compile("[\u0e00-\u0e7f]"), 2, 12, (pythainlp,)),
+    Script("Lao", re.compile("[\u0e80-\u0eff]"), 2, 12),
+    Script("Khmer", re.compile("[\u1780-\u17ff]"), 2, 12),
+    Script("Burmese", re.compile("[\u1000-\u109f]"), 2, 12),
+)  # fmt: skip
+
+
+def script_advice(vocabulary: Vocabulary, tokenizer: str) -> str | None:
+    """Return what to do if the words of a corpus are too long or too short for their script; None if they are not."""
+    if tokenizer not in SPLIT_BY_SPACES or not len(vocabulary):
+        return None
+    words, counts = list(map(str, vocabulary.column[:MAX_WORDS])), vocabulary.counts[:MAX_WORDS]
+    lengths = np.array(list(map(len, words)))
+    total = (lengths * counts).sum()
+    for script in SCRIPTS:
+        rows: Any = [row for row, word in enumerate(words) if script.characters.match(word)]
+        if not rows or (lengths[rows] * counts[rows]).sum() < MIN_SHARE * total:
+            continue
+        mean = np.average(lengths[rows], weights=counts[rows])
+        if not script.shortest <= mean <= script.longest:
+            return (
+                f"words in {script.name} average {mean:.1f} characters, because there are no spaces between words: use "
+                f"{remedies(script)}--tokenizer characters, or the trainer sembei"
+            )
+    return None
+
+
+def remedies(script: Script) -> str:
+    """Return the segmenters of a script as options: the installed ones, or how to install one."""
+    installed = [segmenter for segmenter in script.segmenters if segmenter.is_installed]
+    if installed:
+        return "".join(f"--tokenizer {segmenter.name}, " for segmenter in installed)
+    return "".join(
+        f"--tokenizer {one.name} (pip install 'embeddings-toolkit[{one.name}]'), " for one in script.segmenters
+    )

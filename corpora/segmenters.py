@@ -1,0 +1,170 @@
+"""Tokenizers of other libraries, for text without spaces and for their own models."""
+
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import cache
+from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from unicodedata import category
+
+from embeddings.errors import CorpusError, EmbeddingsError, SettingError
+from embeddings.support.cache_folder import cache_folder
+from embeddings.support.extras import import_extra
+
+Segment = Callable[[str], Iterable[str]]
+SEPARATOR = "\x01"  # between the tokens of a segmented line; in text it counts as a space
+
+
+@dataclass(frozen=True)
+class Segmenter:
+    """A tokenizer of another library: a function from a line to its tokens, which runs in several processes.
+
+    Corpora that it splits are cached, because the versions of its packages identify it.
+
+    Arguments:
+        name: its entry point in the group `embeddings.tokenizers`.
+        load: returns the function, given the argument.
+        module: the library, which is imported by `load` only.
+        packages: whose versions decide the tokens.
+        argument: what follows the name, as in "spacy:de".
+        argument_name: what the argument is, for messages; "" if there is none.
+        is_required: whether it must be given.
+        keeps_punctuation: whether tokens without letters, marks and numbers stay.
+    """
+
+    name: str
+    load: Callable[[str], Segment]
+    module: str
+    packages: tuple[str, ...]
+    argument: str = ""
+    argument_name: str = ""
+    is_required: bool = False
+    keeps_punctuation: bool = False
+
+    @property
+    def full_name(self) -> str:
+        """The name and the argument, by which it is found again."""
+        return f"{self.name}:{self.argument}" if self.argument else self.name
+
+    def with_argument(self, argument: str) -> "Segmenter":
+        """Return this tokenizer with an argument."""
+        if not self.argument_name:
+            raise SettingError(f"the tokenizer {self.name} takes no argument, got {argument!r:.80}")
+        return replace(self, argument=argument)
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether its library is installed."""
+        return find_spec(self.module) is not None
+
+    def check(self) -> None:
+        """Raise EmbeddingsError if the library is not installed, SettingError if a required argument is missing."""
+        if not self.is_installed:
+            raise EmbeddingsError(
+                f"the tokenizer {self.name} requires {self.module}, which is not installed: "
+                f"pip install 'embeddings-toolkit[{self.name}]'"
+            )
+        if self.is_required and not self.argument:
+            raise SettingError(f"the tokenizer {self.name} requires {self.argument_name}: {self.name}:...")
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """What decides the tokens: the versions of the packages, and the content of a file given as argument."""
+        identity = {}
+        for package in self.packages:
+            try:
+                identity[package] = version(package)
+            except PackageNotFoundError:
+                identity[package] = "none"
+        if self.is_required and Path(self.argument).is_file():
+            identity["file"] = sha256(Path(self.argument).read_bytes()).hexdigest()
+        return identity
+
+    def __call__(self, text: str) -> list[str]:
+        """Return the tokens of a line, in this process.
+
+        Raises:
+            CorpusError: the library failed.
+            SettingError: its argument is not valid.
+        """
+        segment = loaded(self)
+        try:
+            tokens = [token for token in segment(text) if token and not token.isspace()]
+        except Exception as error:  # the library may raise anything
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            raise CorpusError(f"the tokenizer {self.full_name} failed: {reason}") from error
+        return tokens if self.keeps_punctuation else [token for token in tokens if has_letters(token)]
+
+
+@cache
+def loaded(segmenter: Segmenter) -> Segment:
+    """Return the function of a segmenter, loaded once for each process."""
+    return segmenter.load(segmenter.argument)
+
+
+def has_letters(token: str) -> bool:
+    """Whether a token has a letter, mark or number."""
+    return any(category(character)[0] in "LMN" for character in token)
+
+
+def load_jieba(_: str) -> Segment:
+    """Chinese, by jieba's default mode."""
+    jieba: Any = import_extra("jieba", "jieba", "the tokenizer jieba")
+    jieba.setLogLevel("ERROR")
+    with ExitStack() as stack:  # not the system's folder for temporary files, whose files jieba would trust
+        folder = cache_folder("segmenters") or stack.enter_context(TemporaryDirectory())
+        jieba.dt.tmp_dir = str(folder)
+        jieba.initialize()
+    return lambda text: jieba.lcut(text)
+
+
+def load_fugashi(_: str) -> Segment:
+    """Japanese, by MeCab and UniDic."""
+    tagger: Any = import_extra("fugashi", "fugashi", "the tokenizer fugashi").Tagger("-Owakati")
+    return lambda text: [word.surface for word in tagger(text)]
+
+
+def load_pythainlp(engine: str) -> Segment:
+    """Thai, by PyThaiNLP's dictionary or another of its engines."""
+    word_tokenize: Any = import_extra("pythainlp.tokenize", "pythainlp", "the tokenizer pythainlp").word_tokenize
+    return lambda text: word_tokenize(text, engine=engine or "newmm", keep_whitespace=False)
+
+
+def load_hugging_face(path: str) -> Segment:
+    """A `tokenizer.json` of the library tokenizers, without special tokens."""
+    tokenizers: Any = import_extra("tokenizers", "tokenizers", "the tokenizer huggingface")
+    if not Path(path).is_file():
+        raise SettingError(f"the tokenizer huggingface requires a tokenizer.json, but {path!r} is not a file")
+    try:
+        tokenizer = tokenizers.Tokenizer.from_file(path)
+    except Exception as error:  # the library raises plain Exceptions
+        raise SettingError(f"{path} is not a tokenizer.json: {' '.join(str(error).split())}") from error
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return lambda text: tokenizer.encode(text, add_special_tokens=False).tokens
+
+
+def load_spacy(language: str) -> Segment:
+    """The tokenizer of a language of spaCy, "xx" if none is given."""
+    spacy: Any = import_extra("spacy", "spacy", "the tokenizer spacy")
+    try:
+        tokenizer = spacy.blank(language or "xx").tokenizer
+    except ImportError as error:
+        raise SettingError(f"the tokenizer spacy:{language}: {' '.join(str(error).split())}") from error
+    return lambda text: [token.text for token in tokenizer(text)]
+
+
+jieba = Segmenter("jieba", load_jieba, "jieba", ("jieba",))
+fugashi = Segmenter("fugashi", load_fugashi, "fugashi", ("fugashi", "unidic-lite", "unidic"))
+pythainlp = Segmenter("pythainlp", load_pythainlp, "pythainlp", ("pythainlp",), argument_name="an engine")
+huggingface = Segmenter(
+    "huggingface", load_hugging_face, "tokenizers", ("tokenizers",), argument_name="the path of a tokenizer.json",
+    is_required=True, keeps_punctuation=True,
+)  # fmt: skip
+spacy = Segmenter("spacy", load_spacy, "spacy", ("spacy",), argument_name="the code of a language")
+SEGMENTERS = (jieba, fugashi, pythainlp, huggingface, spacy)

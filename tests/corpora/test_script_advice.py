@@ -1,0 +1,56 @@
+"""Advice for text without spaces."""
+
+import pytest
+from commands import expect
+from naive_corpora import encode
+
+from embeddings.corpora import script_advice as module
+from embeddings.corpora.script_advice import script_advice
+
+THAI = "ภาษาไทยเป็นภาษาราชการของประเทศไทย"
+CHINESE = "道可道非常道名可名非常名"
+
+
+def advice(text, **settings):
+    with encode(text, **settings) as encoded:
+        return script_advice(encoded.vocabulary, encoded.meta["settings"]["tokenizer"])
+
+
+@pytest.mark.parametrize(("text", "script"), [(THAI, "Thai"), (CHINESE, "Chinese or Japanese")])
+@pytest.mark.parametrize("tokenizer", ["words", "whitespace"])
+def test_lines_as_words(text, script, tokenizer):
+    message = advice([text] * 5 + ["some English words"], tokenizer=tokenizer)
+    assert f"words in {script} average" in message
+    assert "--tokenizer characters, or the trainer sembei" in message
+    assert advice([text], tokenizer="characters") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "plain English text",
+        "안녕하세요 세계",
+        "ภาษา ไทย เป็น ภาษา",
+        "我 来到 北京 清华大学",
+        f"a long text in English with {CHINESE[:4]} " * 9,
+    ],
+)
+def test_words_of_usual_length(text):
+    assert advice([text], tokenizer="whitespace") is None
+
+
+def test_segmenters_that_are_installed_come_first(monkeypatch):
+    monkeypatch.setattr("embeddings.corpora.segmenters.find_spec", lambda name: name == "fugashi" or None)
+    assert "use --tokenizer fugashi, --tokenizer characters" in advice([CHINESE], tokenizer="whitespace")
+    monkeypatch.setattr("embeddings.corpora.segmenters.find_spec", lambda name: None)
+    assert "--tokenizer pythainlp (pip install 'embeddings-toolkit[pythainlp]')" in advice(
+        [THAI], tokenizer="whitespace"
+    )
+    assert all(segmenter.name for script in module.SCRIPTS for segmenter in script.segmenters)
+
+
+def test_the_command(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.txt").write_text(f"{THAI}\n" * 20, "utf-8")
+    assert "words in Thai average" in expect("vocabulary", "t.txt", "-o", "v.txt").stderr
+    assert "average" not in expect("vocabulary", "t.txt", "-o", "w.txt", "--tokenizer", "characters").stderr

@@ -1,0 +1,265 @@
+"""Tokenizers of other libraries, in processes of their own."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from commands import expect
+from naive_corpora import decoded, encode
+
+import embeddings as em
+from embeddings.corpora import segmenter_pool
+from embeddings.corpora.segmenters import jieba
+from embeddings.corpora.tokenizers import resolve_tokenizer
+from embeddings.errors import CorpusError, EmbeddingsError, SettingError
+
+PLUGIN = """
+import os, time
+from pathlib import Path
+from embeddings.corpora.segmenters import Segmenter
+
+def load(argument):
+    if argument:
+        with open(argument, "a") as stream:
+            stream.write(f"{os.getpid()}\\n")
+    def split(line):
+        if "boom" in line:
+            raise ValueError("two\\nlines")
+        if "leave" in line:
+            os._exit(7)
+        if "wait" in line:
+            time.sleep(600)
+        print("noise")
+        return line.split(" ")
+    return split
+
+fake = Segmenter("fake", load, "json", ("numpy",), argument_name="a file")
+"""
+LINES = [f"Line {number} , with  {'word ' * (number % 7)}" for number in range(3000)]
+EXPECTED = [[word.lower() for word in line.split() if word != ","] for line in LINES]
+
+
+@pytest.fixture
+def fake(tmp_path, monkeypatch):
+    """A package with a segmenter, which the processes find as this one does."""
+    folder = tmp_path / "site"
+    info = folder / "fake_segmenter-1.dist-info"
+    info.mkdir(parents=True)
+    (folder / "fake_segmenter.py").write_text(PLUGIN)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: fake-segmenter\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[embeddings.tokenizers]\nfake = fake_segmenter:fake\n")
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.delitem(sys.modules, "fake_segmenter", raising=False)
+    return folder
+
+
+@pytest.fixture(params=[1, 3], ids=["one process", "three processes"])
+def processes(request, monkeypatch):
+    monkeypatch.setattr(segmenter_pool, "available_threads", lambda: request.param)
+
+
+@pytest.mark.parametrize("size", [700, 1 << 18])
+def test_lines_stay_in_order(tmp_path, fake, processes, size):
+    (tmp_path / "a.txt").write_text("\n".join(LINES[:1000]) + "\n")
+    (tmp_path / "b.txt").write_text("\r\n".join(LINES[1000:]))
+    files = (tmp_path / "a.txt", tmp_path / "b.txt")
+    with encode(*files, tokenizer="fake", block_size=size) as encoded:
+        assert decoded(encoded) == EXPECTED
+        assert encoded.meta["documents"] == 2
+        assert encoded.meta["settings"]["tokenizer"] == "fake"
+    with encode(*files, tokenizer="fake", case="keep", block_size=size, rows=5) as encoded:
+        assert decoded(encoded) == [[word for word in line.split() if word != ","] for line in LINES[:5]]
+
+
+@pytest.mark.parametrize("size", [50, 1 << 18])
+def test_rows_have_lines_and_tags(fake, processes, size):
+    rows = [{"text": f"first {number}\n,\n\nthird", "tags": [f"t{number}", "all"]} for number in range(300)]
+    with encode(rows, tokenizer="fake", text_column="text", tag_column="tags", block_size=size) as encoded:
+        assert decoded(encoded) == [
+            line for number in range(300) for _ in range(2) for line in (["first", str(number)], [], [], ["third"])
+        ]
+        assert encoded.tags.to_pylist() == [tag for number in range(300) for tag in (f"t{number}", "all")]
+    with encode([["As", "Is"], ["x"]], tokenizer="fake") as encoded:
+        assert decoded(encoded) == [["As", "Is"], ["x"]]
+
+
+def test_documents_and_lines_without_words(tmp_path, fake):
+    (tmp_path / "t").write_text("a\n,\nb\n\n \nc\x01d\n")
+    with encode(tmp_path / "t", tokenizer="fake") as encoded:
+        assert decoded(encoded) == [["a"], [], ["b"], [], [], ["c", "d"]]
+        assert encoded.documents.tolist() == [0, 5, 6]
+
+
+@pytest.mark.parametrize("size", [200, 1 << 18])
+def test_an_error_has_file_and_line(tmp_path, fake, processes, size):
+    (tmp_path / "good").write_text("good\n")
+    (tmp_path / "t").write_text("\n".join(["fine words"] * 1234 + ["boom"] + ["fine words"] * 100))
+    message = "line 1235: the tokenizer fake failed: ValueError: two lines$"
+    with pytest.raises(CorpusError, match=message):
+        encode(tmp_path / "good", tmp_path / "t", tokenizer="fake", block_size=size)
+    rows = ["fine\ntext"] * 500 + ["fine\nboom"]
+    with pytest.raises(CorpusError, match="row 501, line 2: the tokenizer fake failed"):
+        encode(rows, tokenizer="fake", block_size=size)
+
+
+def test_a_process_that_ends_is_an_error(tmp_path, fake, monkeypatch):
+    monkeypatch.setattr(segmenter_pool, "available_threads", lambda: 2)
+    (tmp_path / "t").write_text("\n".join(["fine words"] * 1000 + ["leave"]))
+    with pytest.raises(CorpusError, match=r"a process of the tokenizer fake ended with exit code 7"):
+        encode(tmp_path / "t", tokenizer="fake", block_size=200)
+
+
+def test_the_encoded_corpus_is_cached(tmp_path, fake, monkeypatch):
+    monkeypatch.setenv("EMBEDDINGS_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "t").write_text("some text\n")
+    for _ in range(2):
+        assert em.Corpus(tmp_path / "t", tokenizer=f"fake:{tmp_path / 'log'}").encode().vocabulary.words == [
+            "some",
+            "text",
+        ]
+        monkeypatch.setattr(segmenter_pool, "SegmenterPool", None)
+    assert len((tmp_path / "log").read_text().split()) == 1
+
+
+def is_running(process):
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_processes_end_with_the_command(tmp_path, fake, number):
+    log = tmp_path / "log"
+    (tmp_path / "t").write_text("\n".join(["fine words"] * 50_000 + ["wait"] + ["fine words"] * 50_000))
+    script = (
+        "from embeddings.corpora import segmenter_pool; segmenter_pool.available_threads = lambda: 2; "
+        "from embeddings.cli import main; main()"
+    )
+    command = [sys.executable, "-c", script, "vocabulary", tmp_path / "t", "-o", tmp_path / "v.txt"]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(fake), *filter(None, sys.path)])}
+    process = subprocess.Popen(
+        [*map(str, command), "--tokenizer", f"fake:{log}"], stderr=subprocess.PIPE, text=True, env=env
+    )
+    try:
+        while not (log.exists() and log.read_text().count("\n") == 3):
+            assert process.poll() is None, process.stderr.read()
+            time.sleep(0.05)
+        process.send_signal(number)
+        _, messages = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert "Traceback" not in messages
+    assert process.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -9}[number]
+    assert not (tmp_path / "v.txt").exists()
+    children = [int(line) for line in log.read_text().split() if int(line) != process.pid]
+    waiting = 1 if number == signal.SIGKILL else 0  # one that is asleep notices the end of its input later
+    while sum(map(is_running, children)) > waiting:
+        time.sleep(0.05)
+    for child in filter(is_running, children):
+        os.kill(child, signal.SIGKILL)
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "message"),
+    [
+        ("no-such", EmbeddingsError, "no tokenizer is called 'no-such'; installed: .*jieba"),
+        ("words:de", SettingError, "words takes no argument"),
+        ("jieba:x", SettingError, "jieba takes no argument"),
+        ("huggingface", SettingError, "requires the path of a tokenizer.json"),
+    ],
+)
+def test_names_and_arguments_that_are_refused(name, error, message):
+    if name.startswith("huggingface"):
+        pytest.importorskip("tokenizers")
+    with pytest.raises(error, match=message):
+        em.Corpus(["a"], tokenizer=name)
+
+
+def test_a_library_that_is_not_installed(monkeypatch):
+    monkeypatch.setattr("embeddings.corpora.segmenters.find_spec", lambda name: None)
+    with pytest.raises(EmbeddingsError, match=r"requires jieba.*pip install 'embeddings-toolkit\[jieba\]'"):
+        resolve_tokenizer("jieba")
+
+
+@pytest.mark.parametrize("content", [None, "{}", "\0"])
+def test_a_tokenizer_json_that_is_missing_or_broken(tmp_path, content):
+    pytest.importorskip("tokenizers")
+    if content is not None:
+        (tmp_path / "t.json").write_text(content)
+    with pytest.raises(SettingError, match=r"t\.json.*not a "):
+        encode(["a"], tokenizer=f"huggingface:{tmp_path / 't.json'}")
+
+
+def test_a_tokenizer_json(tmp_path, monkeypatch, processes):
+    tokenizers = pytest.importorskip("tokenizers")
+    tokenizer = tokenizers.Tokenizer(
+        tokenizers.models.WordPiece({"[UNK]": 0, "play": 1, "##ing": 2, "!": 3}, unk_token="[UNK]")
+    )
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
+    tokenizer.enable_truncation(2)
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.txt").write_text("playing play!\n" * 500)
+    with encode("t.txt", tokenizer="huggingface:tokenizer.json", block_size=200) as encoded:
+        assert decoded(encoded) == [["play", "##ing", "play", "!"]] * 500
+        assert encoded.meta["settings"]["tokenizer"] == "huggingface:tokenizer.json"
+    expect("vocabulary", "t.txt", "-o", "v.txt", "--tokenizer", "huggingface:tokenizer.json")
+    assert (tmp_path / "v.txt").read_text().split()[:2] == ["play", "1000"]
+    expect(
+        "train",
+        "skipgram",
+        "t.txt",
+        "-o",
+        "model",
+        "--tokenizer",
+        "huggingface:tokenizer.json",
+        "--dim",
+        4,
+        "--epochs",
+        1,
+    )
+    record = json.loads((tmp_path / "model" / "model.json").read_text())["record"]
+    assert record["text"]["tokenizer"] == "huggingface:tokenizer.json"
+    expect("train", "--continue", "model", "t.txt", "-o", "model2")
+
+
+@pytest.mark.filterwarnings("ignore")  # of the libraries
+@pytest.mark.parametrize(
+    ("name", "text", "tokens"),
+    [
+        ("jieba", "我来到北京清华大学\uff0c很好。", ["我", "来到", "北京", "清华大学", "很", "好"]),
+        ("fugashi", "吾輩は猫である。名前は", ["吾輩", "は", "猫", "で", "ある", "名前", "は"]),
+        ("pythainlp", "สวัสดีชาวโลก ครับ", ["สวัสดี", "ชาวโลก", "ครับ"]),
+        ("spacy:de", "Das ist z.B. ein Test, oder?", ["das", "ist", "z.b.", "ein", "test", "oder"]),
+        ("spacy", "Well, yes", ["well", "yes"]),
+    ],
+)
+def test_segmenters_against_their_libraries(name, text, tokens):
+    pytest.importorskip(name.partition(":")[0])
+    with encode([text], tokenizer=name) as encoded:
+        assert decoded(encoded) == [tokens]
+
+
+def test_an_unknown_language_of_spacy():
+    pytest.importorskip("spacy")
+    with pytest.raises(SettingError, match="spacy:klingon"):
+        encode(["a"], tokenizer="spacy:klingon")
+
+
+def test_jieba_keeps_its_dictionary_in_a_private_folder(tmp_path, monkeypatch):
+    pytest.importorskip("jieba")
+    monkeypatch.setenv("EMBEDDINGS_CACHE", str(tmp_path))
+    program = "import embeddings as em; print(em.Corpus(['我来到'], tokenizer='jieba').encode().vocabulary.words)"
+    subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program],
+        check=True,
+        env={**os.environ, "TMPDIR": str(tmp_path / "none")},
+    )
+    assert list((tmp_path / "segmenters").iterdir())
+    assert jieba.identity["jieba"]
