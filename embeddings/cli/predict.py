@@ -1,10 +1,13 @@
 """`embeddings predict`: labels of texts."""
 
+from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from time import perf_counter
 
 import click
+import numpy as np
 
 from embeddings.cli import corpus_options
 from embeddings.cli.options import OUTPUT, THREADS, option
@@ -19,8 +22,10 @@ from embeddings.corpora.reading.text_batches import Batch, text_batches
 from embeddings.corpora.reading.text_rows import ColumnSelection
 from embeddings.models.classifier import Classifier, encode_texts
 from embeddings.models.loading import load_classifier
+from embeddings.support.system import available_threads
 
 BATCH_BYTES = 1 << 22
+BATCH_RESULTS = 1 << 20  # labels of a batch
 INPUT_OPTIONS = ("encoding", "encoding_errors", "text_column")
 
 
@@ -71,12 +76,27 @@ def command(
 def predict(
     classifier: Classifier, batches: Iterator[Batch], k: int, threshold: float, threads: int | None, write: Write
 ) -> int:
-    """Predict batch by batch; returns the number of texts."""
-    texts = 0
-    for data, starts in batches:
-        write(*classifier.rank(data, starts, k, threshold, threads=threads))
-        texts += len(starts) - 1
+    """Predict batch by batch, several at a time, and write in order; returns the number of texts."""
+    texts, threads = 0, threads or available_threads()
+    size = max(1, BATCH_RESULTS // (k if k > 0 else len(classifier.labels)))
+    pending: deque[Future[tuple[np.ndarray, np.ndarray]]] = deque()
+    with ThreadPoolExecutor(threads, thread_name_prefix="predict") as pool:
+        for data, starts in split_batches(batches, size):
+            pending.append(pool.submit(classifier.rank, data, starts, k, threshold, threads=1))
+            while pending and (len(pending) > threads or pending[0].done()):
+                write(*pending.popleft().result())
+            texts += len(starts) - 1
+        for result in pending:
+            write(*result.result())
     return texts
+
+
+def split_batches(batches: Iterator[Batch], size: int) -> Iterator[Batch]:
+    """The same texts in batches of at most `size`."""
+    for data, starts in batches:
+        for first in range(0, len(starts) - 1, size):
+            part = starts[first : first + size + 1]
+            yield data[part[0] : part[-1]], part - part[0]
 
 
 def read_batches(text: str, encoding: str, encoding_errors: str, text_column: str | None, bar: Bar) -> Iterator[Batch]:
