@@ -169,7 +169,8 @@ class PartReader:
     def matrices(self, header: Header) -> tuple[Rows, Rows]:
         """The input and the output matrix; as in fastText, the output can be quantised only if the input is."""
         is_quantised = self.quantisation_flag(header)
-        if header.pruned_size > 0 and not is_quantised:
+        is_pruned = header.pruned_size > 0 or (header.pruned_size == 0 and header.model == SUPERVISED)
+        if is_pruned and not is_quantised:  # fastText refuses it too
             raise FormatError(f"{self.path} is broken: its buckets are pruned, but its input matrix is not quantised")
         inputs: Rows
         if is_quantised:

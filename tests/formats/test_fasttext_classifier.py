@@ -288,6 +288,12 @@ def test_false_headers_are_refused(write, offset, code, value, match):
         fasttext_bin.read_classifier(write(bytes(data)))
 
 
+@pytest.mark.parametrize("pruned", [0, 3])
+def test_pruned_models_that_are_not_quantised_are_refused(write, pruned):
+    with pytest.raises(FormatError, match="not quantised"):
+        em.load_classifier(write(supervised_model(pruned=pruned).data))
+
+
 def test_a_model_without_labels_is_refused(write):
     with pytest.raises(FormatError, match="no labels"):
         em.load_classifier(write(supervised_model(labels=[]).data))

@@ -88,7 +88,7 @@ def format_reader(form: str) -> Reader:
 
 
 def classifier_reader(loss: str, **kind: Any) -> Reader:
-    """A supervised fastText file, with which texts are classified."""
+    """A supervised fastText file, with which texts are classified, and which is written again and quantised."""
 
     def make(folder: Path) -> Path:
         (folder / "m.ftz").write_bytes(supervised_model(loss, **kind).data)
@@ -99,12 +99,21 @@ def classifier_reader(loss: str, **kind: Any) -> Reader:
         uses: list[Callable[[], object]] = [
             lambda: classifier.predict(TEXTS, k=-1, threads=1),
             lambda: classifier.predict_proba(TEXTS, threads=1),
+            lambda: check_copy(classifier, path.with_name("copy")),
+            lambda: check_copy(classifier.quantize(7, qnorm=True), path.with_name("small")),
         ]
         for error in map(error_of, uses):
             if error is not None:
                 check_line(error)
 
     return Reader(make, read)
+
+
+def check_copy(classifier: em.Classifier, path: Path) -> None:
+    """A classifier predicts the same after writing and reading."""
+    classifier.export(path, force=True)
+    copy = em.load_classifier(path)
+    assert copy.predict(TEXTS, threads=1).labels.tolist() == classifier.predict(TEXTS, threads=1).labels.tolist()
 
 
 def model_reader(trainer: str, **settings: Any) -> Reader:
