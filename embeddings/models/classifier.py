@@ -21,6 +21,7 @@ from embeddings.vectors import format_dispatch
 
 HIERARCHICAL_SOFTMAX, SOFTMAX = "hierarchical softmax", "softmax"
 SMALL_BYTES = 1 << 26  # quantised matrices up to this size are decoded
+MAX_PREDICTIONS = 1 << 22  # predicted labels in memory at a time
 BLOCK_SCORES = 1 << 20  # scores of labels in memory at a time and thread, unless there are more labels
 TABLE_SIZE, TABLE_LIMIT = 512, 8  # of fastText's table of the logistic function
 
@@ -256,6 +257,11 @@ def encode_texts(texts: Iterable[str]) -> tuple[bytes, np.ndarray]:
     starts = np.zeros(len(encoded) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=starts[1:])
     return b"".join(encoded), starts
+
+
+def texts_at_a_time(k: int, labels: int) -> int:
+    """For how many texts to predict k labels at a time, so that memory is bounded."""
+    return max(1, MAX_PREDICTIONS // (k if 0 < k < labels else labels))
 
 
 def check_request(k: int, threshold: float, labels: int) -> int:

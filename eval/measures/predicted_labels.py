@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from embeddings.corpora.reading.labelled_texts import PREFIX, LabelledTexts
 from embeddings.errors import CorpusError
+from embeddings.models.classifier import texts_at_a_time
 
 ACTUAL, PREDICTED, BOTH = 1, 2, 3
 NO_LABEL = -1
-BLOCK = 1 << 22  # predictions in memory at a time
 
 
 class Ranker(Protocol):
@@ -99,7 +99,7 @@ def predict_labels(
     """
     collector = Collector([name.removeprefix(prefix) for name in classifier.labels])
     source = "the source"
-    size = max(1, BLOCK // (min(k, len(classifier.labels)) if k > 0 else len(classifier.labels)))
+    size = texts_at_a_time(k, len(classifier.labels))
     for batch in batches:
         source = batch.source
         for first in range(0, len(batch), size):

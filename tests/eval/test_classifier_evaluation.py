@@ -181,7 +181,7 @@ def test_errors(tmp_path):
 def test_blocks_do_not_change_scores(monkeypatch):
     lines, *_ = random_texts(np.random.default_rng(6), 50, 3)
     expected = evaluate_classifier(FixedClassifier(), lines, k=-1)
-    monkeypatch.setattr("embeddings.eval.measures.predicted_labels.BLOCK", 12)
+    monkeypatch.setattr("embeddings.models.classifier.MAX_PREDICTIONS", 12)
     found = evaluate_classifier(FixedClassifier(), lines, k=-1)
     assert found.results() == expected.results()
     assert found.confusion_matrix == expected.confusion_matrix
