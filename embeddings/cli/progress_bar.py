@@ -172,7 +172,10 @@ class TrainingBar(Bar):
         parts += [f"{speed / 1e6:.2f} M {record.get('unit', 'words')}/s"] if speed else []
         name = loss_name(record.get("loss_is_estimate", False))
         parts += [f"{name} {loss:.3f}"] if loss is not None else []
-        saved = f"saved {quantity(len(vectors), 'vector')} of dimension {vectors.dim} to {out}"
+        saved = f"saved {quantity(len(vectors), 'vector')} of dimension {vectors.dim}"
+        if model.labels is not None:
+            saved = f"saved a classifier of {quantity(len(model.labels), 'label')} and {quantity(len(vectors), 'word')}"
+        saved += f" to {out}"
         self.report("; ".join([", ".join(parts), saved] if parts else [saved]))
 
 

@@ -35,6 +35,17 @@ def to_nullable_array(words: Sequence[str | None]) -> Any:
     return pa.Array.from_buffers(array.type, len(array), buffers)
 
 
+def string_bytes(array: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return the bytes of all strings of an Arrow array without nulls, and where each begins, (n + 1,)."""
+    array = to_string_array(array)
+    if not len(array):
+        return np.empty(0, np.uint8), np.zeros(1, np.int64)
+    starts = np.frombuffer(array.buffers()[1], np.int64, len(array) + 1, array.offset * 8)
+    first, last = int(starts[0]), int(starts[-1])
+    text = np.frombuffer(array.buffers()[2], np.uint8, last) if last else np.empty(0, np.uint8)
+    return text[first:], starts - first
+
+
 def string_scalar(word: str) -> Any:
     """Convert a word to an Arrow large-string scalar; raises UnicodeEncodeError for a lone surrogate."""
     return to_string_array([word])[0]

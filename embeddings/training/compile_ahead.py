@@ -14,6 +14,7 @@ from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.kernels.compile_monitor import CompilationNeeded, monitor
 from embeddings.kernels.compile_process import CompileProcess, Work, can_compile_beside
 from embeddings.models.document_vectors import ConcatenatedModels
+from embeddings.support.arrow_arrays import to_string_array
 from embeddings.training.document_inference import DocumentInferencer
 from embeddings.training.progress import Tally
 from embeddings.training.trainer import Trainer
@@ -60,7 +61,7 @@ def compile_inference(models: ConcatenatedModels) -> None:
 
 def compile_training(trainer: Trainer, process: CompileProcess | None) -> None:
     """Compile the kernels of a trainer."""
-    encoded = cast(EncodedCorpus, SmallText())
+    encoded = cast(EncodedCorpus, SmallText(trainer.reads_labels))
     data = TrainingData(with_small_tables(trainer), encoded, encoded.vocabulary, 1, 1, None)
     plan = data.settings.plan(data)
     if process is not None:
@@ -95,11 +96,14 @@ def read_only(values: Any, dtype: type) -> np.ndarray:
 class SmallText:
     """What trainers read of an `EncodedCorpus`, of a text with two documents of one line each."""
 
+    has_labels: bool = False
+
     def __post_init__(self) -> None:
         ids = list(range(len(WORDS))) * 2
         self.ids, self.sentences = read_only(ids, np.int32), read_only([0, len(WORDS), len(ids)], np.int64)
         self.documents = read_only([0, 1, 2], np.int64)
         self.vocabulary = Vocabulary(list(WORDS), np.full(len(WORDS), COUNT))
-        self.tags = self.phrases = None
-        self.fingerprint = ""
-        self.meta = {"has_items": False, "settings": {}}
+        self.tags = to_string_array(["a", "b"]) if self.has_labels else None
+        self.phrases, self.fingerprint, self.max_undercount = None, "", 0
+        settings = {"labels": {"prefix": ""}} if self.has_labels else {}
+        self.meta = {"has_items": False, "settings": settings, "documents": 2, "fixed_vocabulary": False}

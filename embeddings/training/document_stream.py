@@ -35,8 +35,8 @@ def document_table(data: "TrainingData", documents: Documents, dim: int, init: I
     return Table(rows=rows, dim=dim, axis="documents", init=initialize, seed=2**32, zeros=zeros)
 
 
-def memory_mapped_zeros(rows: int, width: int) -> np.ndarray:
-    """Zeros mapped from an unnamed temporary file, float32 (rows, width).
+def memory_mapped_zeros(rows: int, width: int, dtype: type = np.float32, name: str = "documents") -> np.ndarray:
+    """Zeros mapped from an unnamed temporary file, four bytes each, (rows, width); `name` says of what, for messages.
 
     The file is in the cache folder or, if there is none, the system's folder for temporary files.
     """
@@ -45,7 +45,7 @@ def memory_mapped_zeros(rows: int, width: int) -> np.ndarray:
         with tempfile.TemporaryFile(dir=folder) as file:
             if hasattr(os, "posix_fallocate"):  # fail now if the disk is full, not by a crash when pages are written
                 os.posix_fallocate(file.fileno(), 0, size)
-            return np.asarray(np.memmap(file, np.float32, "r+", shape=(rows, width)))
+            return np.asarray(np.memmap(file, dtype, "r+", shape=(rows, width)))
     except OSError as error:
         reason = f"{error.strerror or error}; set EMBEDDINGS_CACHE to another folder"
-        raise OutputError(f"cannot map a table of {rows} documents, {size:,} bytes, in {folder}: {reason}") from error
+        raise OutputError(f"cannot map a table of {rows} {name}, {size:,} bytes, in {folder}: {reason}") from error

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from embeddings import registry
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.phrases.phrase_list import PhraseList
+from embeddings.corpora.reading.labelled_texts import PREFIX
 from embeddings.errors import EmbeddingsError, SettingError
 from embeddings.kernels.compile_monitor import kernel_owner
 from embeddings.kernels.compile_time import compile_time
@@ -23,6 +24,7 @@ from embeddings.training.train import train
 
 PHRASES = ["red car", "green house", "red house", "green car", "red door", "green door"]
 LINES = [f"a {first} and the {second}" for first in PHRASES for second in PHRASES]
+LABELLED_LINES = [f"{PREFIX}{number % 3} {line}" for number, line in enumerate(LINES)]
 CORPORA: list[dict[str, Any]] = [  # settings of the text that trainers may require
     {},
     {"phrases": PhraseList(PHRASES), "phrase_mode": "alternate"},
@@ -50,7 +52,7 @@ def precompile(name: str) -> float:
     """
     trainer = registry.load("trainer", name)
     names = {field.name for field in dataclasses.fields(trainer)}
-    small = {key: value for key, value in SMALL.items() if key in names}
+    small = {key: value for key, value in SMALL.items() if key in names} | dict(trainer.precompile_settings)
     before = compile_time.seconds
     precompile_text()
     for number, choice in enumerate(choices(trainer)):
@@ -92,7 +94,10 @@ def alternatives(trainer: type) -> dict[str, list[Any]]:
 
 def train_small(name: str, settings: dict[str, Any]) -> Model:
     """A model of a tiny text, read as the trainer requires, trained by two threads, which keep copies of rows."""
-    threads = min(2, registry.load("trainer", name).max_threads or 2)
+    trainer = registry.load("trainer", name)
+    threads = min(2, trainer.max_threads or 2)
+    if trainer.reads_labels:
+        return train(name, LABELLED_LINES, threads=threads, **settings)
     for corpus in CORPORA[:-1]:
         try:
             return train(name, Corpus(LINES, **corpus), threads=threads, **settings)
@@ -108,6 +113,8 @@ def use_model(model: Model) -> None:
         vectors.most_similar(vectors.words[0], top=1, index=kind)
     with suppress(EmbeddingsError):
         model.compose(["unseen"])
+    with suppress(EmbeddingsError):
+        model.predict(LINES[:1], threads=1)
     with suppress(EmbeddingsError):
         model.infer(LINES[:1], threads=1)
 

@@ -1,7 +1,7 @@
 """Base classes of trainers."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -38,6 +38,7 @@ class Trainer(Settings, Capabilities):
 
     tokenizer, case: how text is tokenized by default.
     reads_labels: whether it learns from texts with labels.
+    precompile_settings: settings with which it uses all of its kernels, to compile them ahead of time.
     fixed_settings: settings that continued training must not change.
     max_threads: how many threads it can use; None for any number.
     unsupported: what it can do with no settings, of "init", "freeze" and "continued".
@@ -48,6 +49,7 @@ class Trainer(Settings, Capabilities):
     tokenizer: ClassVar[str] = "words"
     case: ClassVar[str] = "lower"
     reads_labels: ClassVar[bool] = False
+    precompile_settings: ClassVar[Mapping[str, Any]] = {}
     max_threads: ClassVar[int | None] = None
     accepts_run_options: ClassVar[bool] = True
     unsupported: ClassVar[frozenset[str]] = frozenset()

@@ -1,17 +1,17 @@
 """The `Classifier` of a trained or loaded model."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from embeddings.corpora.reading.labelled_texts import PREFIX
 from embeddings.errors import FormatError
+from embeddings.kernels.feature_slots import new_slots
 from embeddings.kernels.matrix_rows import DenseRows
 from embeddings.models import classifier
 from embeddings.models.classifier import Classifier
-from embeddings.models.feature_index import new_features
+from embeddings.models.feature_index import index_features
 from embeddings.models.model_files import INPUTS
-from embeddings.models.subwords import to_bytes
 from embeddings.models.text_normalization import text_normalizer
 from embeddings.plugins.classifier.classifier_settings import (
     HIERARCHICAL_SOFTMAX,
@@ -20,6 +20,7 @@ from embeddings.plugins.classifier.classifier_settings import (
     SOFTMAX,
     ClassifierSettings,
 )
+from embeddings.support.arrow_arrays import string_bytes
 
 if TYPE_CHECKING:
     from embeddings.models.model import Model
@@ -62,10 +63,10 @@ def saved_classifier(settings: ClassifierSettings, model: "Model") -> Classifier
     return Classifier(
         labels=[prefix + label for label in labels.words],
         label_counts=labels.counts,
-        features=new_features(
-            [to_bytes(word) for word in [*words.words, *(PREFIX + label for label in labels.words)]],
-            len(words),
+        features=index_features(
+            *index_entries(words.column, [PREFIX + label for label in labels.words]),
             rows,
+            words=len(words),
             label_prefix=np.frombuffer(prefix.encode() or NO_PREFIX, np.uint8),
             min_n=settings.min_n,
             max_n=settings.max_n,
@@ -82,6 +83,14 @@ def saved_classifier(settings: ClassifierSettings, model: "Model") -> Classifier
         bucket_rows=rows if settings.has_ngrams else None,
         normalize=text_normalizer(model),
     )
+
+
+def index_entries(words: Any, labels: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The bytes of all words and labels, where each begins, and their hash table."""
+    parts = [string_bytes(words), string_bytes(labels)]
+    text = np.concatenate([part for part, _ in parts])
+    starts = np.append(parts[0][1], len(parts[0][0]) + parts[1][1][1:])
+    return text, starts, new_slots(text, starts)[0]
 
 
 def check_tables(model: "Model", settings: ClassifierSettings, buckets: np.ndarray) -> None:

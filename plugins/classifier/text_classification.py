@@ -1,7 +1,8 @@
 """The classifier of fastText (Joulin et al. 2017): a linear model of labels on the mean of the rows of a text."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -43,6 +44,7 @@ class TextClassification(Trainer, ClassifierSettings):
     tokenizer = "ascii-whitespace"
     case = "keep"
     reads_labels = True
+    precompile_settings: ClassVar[Mapping[str, Any]] = {"word_ngrams": 2, "min_n": 1, "max_n": 2}
     unsupported = frozenset({"continued"})
 
     @staticmethod

@@ -1,6 +1,6 @@
 """Labelled texts as the units of training, with all random choices of a step made when a block is filled."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -75,12 +75,10 @@ class TextStream(Stream):
     Arguments:
         source: the texts in the order of the corpus.
         negatives: negative samples drawn for each text.
-        mapped: arrays that may be mapped from files.
     """
 
     source: LabelSource
     negatives: int = 0
-    mapped: Sequence[np.ndarray] = ()
     unit: ClassVar[str] = "texts"
 
     @property
@@ -122,8 +120,3 @@ class TextStream(Stream):
         if order is None:
             return iter([Chunk(self.source, begin, end)])
         return iter([Chunk(self.source._replace(order=begin + order.permutation(end - begin)), 0, end - begin)])
-
-    @property
-    def arrays(self) -> Sequence[np.ndarray]:
-        """Arrays that may be mapped from files."""
-        return self.mapped

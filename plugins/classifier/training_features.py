@@ -20,7 +20,9 @@ from embeddings.plugins.classifier.feature_kernels import (
     write_items,
 )
 from embeddings.support.arrow_arrays import to_arrow, to_string_array
+from embeddings.training.document_stream import memory_mapped_zeros
 
+MAX_MEMORY_BYTES = 1 << 28  # of the items of all texts; more are mapped from a file
 LINE_END_WORD = LINE_END.decode()
 
 
@@ -64,13 +66,13 @@ def text_features(
     if settings.max_n:
         offsets, hashes = ngram_hashes(types.words, settings.min_n, settings.max_n)
         subwords = bucket_rows(hashes, buckets)
-        count_subwords(offsets, subwords, types.counts, counts)
+        count_subwords(offsets, subwords, np.array(types.counts), counts)  # Arrow's are read-only
         items = np.where(np.diff(offsets) > 0, ~np.arange(len(types), dtype=np.int32), rows)
     source = text_source(settings, encoded, vocabulary, items, texts)
     starts = np.zeros(len(texts) + 1, np.int64)
     count_items(source, starts[1:])
     np.cumsum(starts, out=starts)
-    written = np.empty(starts[-1], np.int32)
+    written = new_items(int(starts[-1]))
     write_items(source, starts, np.zeros(settings.word_ngrams, np.uint64), len(vocabulary), counts, written)
     ngram_buckets, row_of_bucket = rank_buckets(counts)
     replace_buckets(written, len(vocabulary), row_of_bucket)
@@ -78,6 +80,13 @@ def text_features(
         offsets, subwords = with_own_rows(offsets, len(vocabulary) + row_of_bucket[subwords], rows)
     arrays = map(read_only, (written, starts, offsets, subwords, ngram_buckets))
     return TextFeatures(vocabulary, *arrays)
+
+
+def new_items(count: int) -> np.ndarray:
+    """Memory for the items of all texts, mapped from a file if they are many."""
+    if 4 * count <= MAX_MEMORY_BYTES:
+        return np.empty(count, np.int32)
+    return memory_mapped_zeros(count, 1, np.int32, "items of texts")[:, 0]
 
 
 def add_line_end(types: Vocabulary, words: Vocabulary, texts: int) -> tuple[Vocabulary, np.ndarray]:
