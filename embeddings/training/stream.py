@@ -31,7 +31,10 @@ class Stream(ABC):
 
     @abstractmethod
     def fill(self, block: Any, chunk: Chunk, random: np.ndarray) -> int:
-        """Read the next units of a chunk into a block; returns how many, at the end of the chunk 0.
+        """Read the next units of a chunk into a block; returns how many, an int.
+
+        A block may hold the rest of earlier units, so 0 ends the chunk only if the block is empty. A stream that gives
+        no units 1,000 times in a row is refused.
 
         Arguments:
             random: uint64 (2,), a key and a counter.
@@ -56,7 +59,11 @@ class Stream(ABC):
 
     @abstractmethod
     def chunks(self, begin: int, end: int, order: np.random.Generator | None) -> Iterator[Chunk]:
-        """The chunks of a share in an epoch, in random order if there is an `order`."""
+        """The chunks of a share in an epoch, which together hold its units.
+
+        Arguments:
+            order: draws their order if the setting shuffle is on; a stream that does not use it then is refused.
+        """
 
     @property
     def arrays(self) -> Sequence[np.ndarray]:

@@ -1,8 +1,9 @@
 """Counts how often words occur near each other, in bounded memory.
 
 Two words of a line at distance d within the window add 1 / d to the count of their cell, as in the GloVe program. Words
-outside the vocabulary are removed first, so windows extend over them. Counts are symmetric, so the cell of two words is
-stored once, in the row of the rarer one. The cell of a word with itself gets 1 / d for each direction.
+outside the vocabulary are removed first, so windows extend over them. Symmetric counts are added up once, in the row of
+the rarer word; the cell of a word with itself gets 1 / d for each direction. Other counts are added up for the words
+before the rarer word, then for those after it.
 
 The rows of the most frequent words are added up in a table. The others are counted range by range: one pass over the
 text gathers the neighbours of the range's words, row by row; then the neighbours of each row are added up.
@@ -30,12 +31,14 @@ class Words(NamedTuple):
     """The words of a corpus that are in the vocabulary.
 
     ids: (words,) int32. lines: (lines + 1,) int64, where lines begin in `ids`.
-    window: the maximum distance. weights: (window + 1,) float64, what a neighbour at each distance adds.
+    before, after: the maximum distance of neighbours before and after a word.
+    weights: (window + 1,) float64, what a neighbour at each distance adds.
     """
 
     ids: np.ndarray
     lines: np.ndarray
-    window: int
+    before: int
+    after: int
     weights: np.ndarray
 
 
@@ -62,7 +65,7 @@ def count_frequent(words: Words, begin: int, end: int, line: int, table: np.ndar
         while words.lines[line + 1] <= i:
             line += 1
         row = words.ids[i]
-        left, right = max(words.lines[line], i - words.window), min(words.lines[line + 1], i + words.window + 1)
+        left, right = max(words.lines[line], i - words.before), min(words.lines[line + 1], i + words.after + 1)
         if row < table.shape[0]:
             for k in range(left, right):
                 if words.ids[k] <= row:
@@ -84,7 +87,7 @@ def gather_neighbours(words: Words, begin: int, end: int, line: int, first: int,
         if not first <= row < last:
             continue
         slot = found.ends[row]
-        for k in range(max(words.lines[line], i - words.window), min(words.lines[line + 1], i + words.window + 1)):
+        for k in range(max(words.lines[line], i - words.before), min(words.lines[line + 1], i + words.after + 1)):
             found.ids[slot], found.distances[slot] = words.ids[k], abs(k - i)
             slot += (words.ids[k] <= row) & (k != i)  # without a branch, which would often be mispredicted
         found.ends[row] = slot
@@ -140,7 +143,8 @@ def select_words(encoded: EncodedCorpus, vocabulary: int, window: int, folder: P
         file.close()
     weights = 1 / np.maximum(np.arange(window + 1), 1)
     weights[0] = 0
-    return Words(load_array(ids.path, "<i4", ids.count), load_array(lines.path, "<i8", lines.count), window, weights)
+    arrays = load_array(ids.path, "<i4", ids.count), load_array(lines.path, "<i8", lines.count)
+    return Words(*arrays, window, window, weights)
 
 
 def chunk_bounds(words: Words) -> Iterator[tuple[int, int, int]]:
@@ -148,6 +152,32 @@ def chunk_bounds(words: Words) -> Iterator[tuple[int, int, int]]:
     for begin in range(0, len(words.ids), CHUNK):
         line = int(np.searchsorted(words.lines, begin, side="right")) - 1
         yield begin, min(begin + CHUNK, len(words.ids)), line
+
+
+def count_in_order(words: Words, vocabulary: int, memory: int, *, symmetric: bool) -> Iterator[np.ndarray]:
+    """Yield arrays of cells (n,), valid until the next one; those of two words are two cells, (i, j) and (j, i).
+
+    Each is a term of the loss, with parameters of its own: w_i c_j or w_j c_i. So each is one step, and each has its
+    own random place, as in the original program. Their counts differ unless they are symmetric.
+
+    Arguments:
+        symmetric: both cells hold all occurrences; otherwise cell (i, j) holds those of j after i.
+        memory: as for `count_cells`.
+    """
+    if symmetric:
+        for cells in count_cells(words, vocabulary, memory):
+            yield cells
+            yield exchanged(cells[cells["row"] != cells["column"]])
+    else:
+        yield from map(exchanged, count_cells(words._replace(after=0), vocabulary, memory))
+        for cells in count_cells(words._replace(before=0), vocabulary, memory):
+            yield cells[cells["row"] != cells["column"]]  # the others have been counted
+
+
+def exchanged(cells: np.ndarray) -> np.ndarray:
+    """Cells with row and column exchanged, in place."""
+    cells["row"], cells["column"] = cells["column"], cells["row"].copy()
+    return cells
 
 
 def count_cells(words: Words, vocabulary: int, memory: int) -> Iterator[np.ndarray]:

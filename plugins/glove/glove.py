@@ -112,6 +112,12 @@ class GloVe(Trainer, Schedule, Dimension):
         ge=1,
         le=10000,
     )
+    symmetric: bool = option(
+        True,
+        "Count pairs of words in any order, or only with the word before the context, as the original program with "
+        "-symmetric 0: the vector of a word then fits the words after it, its context vector those before it.",
+        flags="--symmetric/--no-symmetric",
+    )
     x_max: float = option(
         100.0, "Counts from this one on have full weight in the loss. Use about 10 for a small corpus.", gt=0
     )
@@ -128,7 +134,7 @@ class GloVe(Trainer, Schedule, Dimension):
     memory: float = option(
         2.0, "Memory in GB for counting; what does not fit is counted in several passes.", ge=0.1, le=1e6
     )
-    fixed_settings = ("dim", "vectors")
+    fixed_settings = ("dim", "vectors", "symmetric")
 
     @property
     def can_freeze(self) -> bool:
@@ -141,7 +147,14 @@ class GloVe(Trainer, Schedule, Dimension):
         If its vectors are sums, there is also "words" (vocabulary, dim), the word vectors.
         """
         size, dim = len(data.vocabulary), self.dim
-        cells = count_and_shuffle(data.encoded, size, window=self.window, memory=int(self.memory * 1e9), seed=data.seed)
+        cells = count_and_shuffle(
+            data.encoded,
+            size,
+            window=self.window,
+            symmetric=self.symmetric,
+            memory=int(self.memory * 1e9),
+            seed=data.seed,
+        )
         tables = {
             "words": Table(rows=size, dim=dim, axis="words", init=small_uniform, saved_as=self.name_of_words),
             "contexts": Table(rows=size, dim=dim, axis="words", init=small_uniform, seed=1),

@@ -2,7 +2,7 @@
 
 import shutil
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.errors import CorpusError
 from embeddings.kernels.jit import entry_point
 from embeddings.kernels.random_numbers import random_bits, thread_keys, uniform_below
-from embeddings.plugins.glove.cooccurrences import CELL, CHUNK, count_cells, select_words
+from embeddings.plugins.glove.cooccurrences import CELL, CHUNK, count_in_order, select_words
 from embeddings.support.cache_folder import cache_folder
 from embeddings.support.logs import log
 
@@ -33,10 +33,13 @@ class ShuffledCells:
         self.array = np.asarray(np.memmap(path, CELL, "r"))
 
 
-def count_and_shuffle(encoded: EncodedCorpus, vocabulary: int, *, window: int, memory: int, seed: int) -> ShuffledCells:
+def count_and_shuffle(
+    encoded: EncodedCorpus, vocabulary: int, *, window: int, memory: int, seed: int, symmetric: bool = True
+) -> ShuffledCells:
     """Count the co-occurrences of the first `vocabulary` words.
 
     Arguments:
+        symmetric: see `count_in_order`.
         memory: bytes that neighbours or cells may take.
 
     Raises:
@@ -48,22 +51,13 @@ def count_and_shuffle(encoded: EncodedCorpus, vocabulary: int, *, window: int, m
             words = select_words(encoded, vocabulary, window, scratch)
             files = min(1 + 2 * len(words.ids) * window * CELL.itemsize // memory, MAX_FILES)
             paths = [scratch / f"cells-{number}" for number in range(files)]
-            spread(in_both_directions(count_cells(words, vocabulary, memory)), paths, seed)
+            spread(count_in_order(words, vocabulary, memory, symmetric=symmetric), paths, seed)
             path = folder / "cells"
             concatenate_shuffled(paths, path, seed)
         if not path.stat().st_size:
             raise CorpusError("the corpus has no line with two words of the vocabulary, so there is nothing to learn")
         log.info("counted %s cells of co-occurrence counts", path.stat().st_size // CELL.itemsize)
         return ShuffledCells(path)
-
-
-def in_both_directions(parts: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
-    """Yield cells, and those of different words once more with row and column exchanged."""
-    for cells in parts:
-        yield cells
-        others = cells[cells["row"] != cells["column"]]
-        others["row"], others["column"] = others["column"], others["row"].copy()
-        yield others
 
 
 def spread(parts: Iterable[np.ndarray], paths: list[Path], seed: int) -> None:

@@ -22,20 +22,20 @@ def random_lines(words=400, distinct=40, seed=1):
     return [text[begin:end] for begin, end in zip([0, *borders], [*borders, words], strict=True)]
 
 
-def naive_counts(encoded, vocabulary, window):
-    """The count of each cell, (row, column) -> count, in both directions."""
+def naive_counts(encoded, vocabulary, window, *, symmetric=True):
+    """The count of each cell, (row, column) -> count, in both directions or with the left word as the row."""
     counts = Counter()
     for begin, end in zip(encoded.sentences, encoded.sentences[1:], strict=False):
         line = [int(word) for word in encoded.ids[begin:end] if word < vocabulary]
         for i, word in enumerate(line):
             for distance, other in enumerate(line[i + 1 : i + 1 + window], 1):
                 counts[word, other] += 1 / distance
-                counts[other, word] += 1 / distance
-    return counts
+                counts[other, word] += symmetric / distance
+    return {cell: x for cell, x in counts.items() if x}
 
 
-def count(encoded, vocabulary=VOCABULARY, *, window=4, memory=10**8, seed=1):
-    return count_and_shuffle(encoded, vocabulary, window=window, memory=memory, seed=seed)
+def count(encoded, vocabulary=VOCABULARY, *, window=4, memory=10**8, seed=1, **options):
+    return count_and_shuffle(encoded, vocabulary, window=window, memory=memory, seed=seed, **options)
 
 
 def as_dict(cells):
@@ -51,11 +51,12 @@ def encoded():
 @pytest.mark.parametrize("window", [1, 4, 100])
 @pytest.mark.parametrize("limits", [{}, {"CHUNK": 7, "TABLE_ROWS": 3}, {"TABLE_ROWS": 0}], ids=str)
 @pytest.mark.parametrize("memory", [10**8, 60])
-def test_counts_equal_naive_ones(encoded, window, limits, memory, monkeypatch):
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_counts_equal_naive_ones(encoded, window, limits, memory, symmetric, monkeypatch):
     for name, value in limits.items():
         monkeypatch.setattr(cooccurrences, name, value)
-    expected = naive_counts(encoded, VOCABULARY, window)
-    cells = count(encoded, window=window, memory=memory)
+    expected = naive_counts(encoded, VOCABULARY, window, symmetric=symmetric)
+    cells = count(encoded, window=window, memory=memory, symmetric=symmetric)
     assert len(cells.array) == len(expected)  # each cell once
     assert as_dict(cells) == pytest.approx(expected, rel=1e-6)
 

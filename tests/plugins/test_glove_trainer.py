@@ -184,6 +184,24 @@ def test_vectors_are_sums_or_those_of_words():
     assert model.tables["word_biases"].shape == (len(model.vocabulary), 1)
 
 
+def test_asymmetric_counts_fit_what_comes_after_a_word():
+    """In "a b", b comes after a, never before it: the product of a's word and b's context vector fits a count."""
+    lines = ["a b"] * 50 + ["b c"] * 20 + ["c a"] * 5
+    settings = {**SMALL, "epochs": 200, "x_max": 1.0, "weight_exponent": 0.0, "threads": 1}
+    model = em.train("glove", lines, symmetric=False, **settings)
+    words, contexts = (
+        [model.tables[name][model.vectors.index(word)] for word in "abc"] for name in ("words", "contexts")
+    )
+    biases = [
+        [model.tables[name][model.vectors.index(word), 0] for word in "abc"]
+        for name in ("word_biases", "context_biases")
+    ]
+    fitted = [words[i] @ contexts[j] + biases[0][i] + biases[1][j] for i, j in ((0, 1), (1, 2), (2, 0))]
+    np.testing.assert_allclose(fitted, np.log([50, 20, 5]), atol=0.05)
+    with pytest.raises(SettingError, match="symmetric must be False, as in the model"):
+        em.continue_training(model, lines, symmetric=True)
+
+
 def test_the_learning_rate_is_constant_by_default():
     assert em.GloVe().learning_rate_at(90, 100) == 0.05
     assert em.GloVe(schedule="linear").learning_rate_at(50, 100) == 0.025
