@@ -20,12 +20,16 @@ class FileType(Enum):
     PARQUET = "Parquet"
     ARROW_FILE = "an Arrow file"
     ARROW_STREAM = "an Arrow stream"
+    WARC = "a WARC file"
+    WIKIPEDIA = "a MediaWiki dump"
 
 
 MAGIC = {
     b"PAR1": FileType.PARQUET,
     b"ARROW1": FileType.ARROW_FILE,
     b"\xff\xff\xff\xff": FileType.ARROW_STREAM,
+    b"WARC/": FileType.WARC,
+    b"<mediawiki ": FileType.WIKIPEDIA,
 }
 EXTENSIONS = {
     ".jsonl": FileType.JSON_LINES,

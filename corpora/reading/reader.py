@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +30,9 @@ from embeddings.corpora.reading.text_rows import (
 )
 from embeddings.corpora.reading.utf8 import MAX_POSITIONS, Utf8Decoder, encode_utf8, utf8_blocks
 from embeddings.errors import CorpusError
+
+if TYPE_CHECKING:
+    from embeddings.corpora.reading.record_rows import Record
 
 BLOCK_SIZE = 1 << 18  # bytes of text
 
@@ -162,7 +166,11 @@ class SourceReader:
             yield from merge_parts(parts, self.size)
             return
         text = utf8_blocks(data.read_some, self.size, decoder)
-        if file_type is FileType.ARROW_STREAM:
+        if file_type in (FileType.WARC, FileType.WIKIPEDIA):
+            records = archive_records(file_type, data, self.size)
+            columns = replace(columns, text=columns.text or "text")
+            parts = record_rows.record_rows(records, name, columns, decoder, self.size)
+        elif file_type is FileType.ARROW_STREAM:
             parts = arrow_rows.table_rows(data, name, file_type, columns, decoder)
         elif file_type is FileType.JSON_LINES:
             records = record_rows.json_records(text, name)
@@ -255,6 +263,17 @@ class SourceReader:
             self.done += sum(len(token) for tokens in lists for token in tokens)
             yield from self.row_blocks(TokenRows(lists, None))
         self.progress(self.done)
+
+
+def archive_records(file_type: FileType, data: PeekableStream, size: int) -> "Iterator[Record]":
+    """Yield the pages of a WARC file or of a MediaWiki dump."""
+    if file_type is FileType.WARC:
+        from embeddings.corpora.reading.warc_records import warc_records
+
+        return warc_records(data, data.name)
+    from embeddings.corpora.reading.wikipedia_dump import wikipedia_records
+
+    return wikipedia_records(iter(partial(data.read_some, size), b""), data.name)
 
 
 def refuse_path(item: str) -> None:

@@ -12,7 +12,7 @@ from commands import expect
 from naive_corpora import decoded, encode
 
 import embeddings as em
-from embeddings.corpora import segmenter_pool
+from embeddings.corpora.reading import text_pool
 from embeddings.corpora.segmenters import jieba
 from embeddings.corpora.tokenizers import resolve_tokenizer
 from embeddings.errors import CorpusError, EmbeddingsError, SettingError
@@ -59,7 +59,7 @@ def fake(tmp_path, monkeypatch):
 
 @pytest.fixture(params=[1, 3], ids=["one process", "three processes"])
 def processes(request, monkeypatch):
-    monkeypatch.setattr(segmenter_pool, "available_threads", lambda: request.param)
+    monkeypatch.setattr(text_pool, "available_threads", lambda: request.param)
 
 
 @pytest.mark.parametrize("size", [700, 1 << 18])
@@ -107,7 +107,7 @@ def test_an_error_has_file_and_line(tmp_path, fake, processes, size):
 
 
 def test_a_process_that_ends_is_an_error(tmp_path, fake, monkeypatch):
-    monkeypatch.setattr(segmenter_pool, "available_threads", lambda: 2)
+    monkeypatch.setattr(text_pool, "available_threads", lambda: 2)
     (tmp_path / "t").write_text("\n".join(["fine words"] * 1000 + ["leave"]))
     with pytest.raises(CorpusError, match=r"a process of the tokenizer fake ended with exit code 7"):
         encode(tmp_path / "t", tokenizer="fake", block_size=200)
@@ -121,7 +121,7 @@ def test_the_encoded_corpus_is_cached(tmp_path, fake, monkeypatch):
             "some",
             "text",
         ]
-        monkeypatch.setattr(segmenter_pool, "SegmenterPool", None)
+        monkeypatch.setattr("embeddings.corpora.segmenter_pool.SegmenterPool", None)
     assert len((tmp_path / "log").read_text().split()) == 1
 
 
@@ -138,7 +138,7 @@ def test_processes_end_with_the_command(tmp_path, fake, number):
     log = tmp_path / "log"
     (tmp_path / "t").write_text("\n".join(["fine words"] * 50_000 + ["wait"] + ["fine words"] * 50_000))
     script = (
-        "from embeddings.corpora import segmenter_pool; segmenter_pool.available_threads = lambda: 2; "
+        "from embeddings.corpora.reading import text_pool; text_pool.available_threads = lambda: 2; "
         "from embeddings.cli import main; main()"
     )
     command = [sys.executable, "-c", script, "vocabulary", tmp_path / "t", "-o", tmp_path / "v.txt"]

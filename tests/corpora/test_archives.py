@@ -1,0 +1,180 @@
+"""Dumps of MediaWiki and WARC files as corpora."""
+
+import bz2
+import gzip
+
+import pytest
+from commands import expect
+from naive_corpora import decoded, encode
+
+from embeddings.corpora.reading import text_pool
+from embeddings.errors import CorpusError, EmbeddingsError
+
+MARKUP = """{{Infobox|name={{nested}}|text=hidden}}
+'''Käse''' is a [[milk|dairy product]] from [[Europe]].<ref name="a">A hidden source</ref>{{cite}}
+<!-- hidden -->
+== Kinds of cheese ==
+* [[Datei:Hidden.jpg|thumb|hidden [[caption]]]] Old &amp; young
+* see [http://example.org the site] and http://example.org
+{| class="wikitable"
+| hidden || cell
+|}
+__NOTOC__
+x<br>y <math>hidden</math> ''nested '''bold''' text''
+
+[[Kategorie:Hidden]]
+[[de:Käse]]
+"""
+LINES = [
+    "Käse is a dairy product from Europe.",
+    "Kinds of cheese",
+    "Old & young",
+    "see the site and",
+    "x",
+    "y nested bold text",
+    "de:Käse",
+]
+
+
+def page(title, text, ns=0, extra="", number=1):
+    text = text.replace("&", "&amp;").replace("<", "&lt;")
+    return (
+        f"<page><title>{title}</title><ns>{ns}</ns><id>{number}</id>{extra}<revision><id>99</id><contributor>"
+        f"<username>U</username><id>5</id></contributor><model>wikitext</model><text>{text}</text></revision></page>"
+    )
+
+
+def dump(*pages):
+    head = (
+        '<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="0.11"><siteinfo><namespaces>'
+        '<namespace key="0"/><namespace key="6">Datei</namespace><namespace key="14">Kategorie</namespace></namespaces>'
+        "</siteinfo>"
+    )
+    return (head + "".join(pages) + "</mediawiki>").encode()
+
+
+@pytest.fixture(params=[1, 2], ids=["one process", "two processes"])
+def processes(request, monkeypatch):
+    pytest.importorskip("mwparserfromhell")
+    monkeypatch.setattr(text_pool, "available_threads", lambda: request.param)
+    monkeypatch.setattr("embeddings.corpora.reading.wikipedia_dump.JOB_SIZE", 5000)
+
+
+@pytest.mark.parametrize("size", [10, 1 << 18])
+def test_a_dump_of_wikipedia(tmp_path, processes, size):
+    pages = [page(f"Title {number}", MARKUP, number=number) for number in range(100)]
+    pages[1:1] = [page("Talk", "hidden", ns=1), page("Redirect", "hidden", extra='<redirect title="x"/>')]
+    data = dump(*pages)
+    packed = bz2.compress(data[:5000]) + bz2.compress(data[5000:])  # as in multistream dumps
+    (tmp_path / "wiki.xml.bz2").write_bytes(packed)
+    with encode(
+        tmp_path / "wiki.xml.bz2", tokenizer="whitespace", case="keep", tag_column="title", block_size=size
+    ) as encoded:
+        assert [" ".join(line) for line in decoded(encoded)] == LINES * 100
+        assert encoded.tags.to_pylist() == [f"Title {number}" for number in range(100)]
+    with encode(tmp_path / "wiki.xml.bz2", tag_column="id", rows=3) as encoded:
+        assert encoded.tags.to_pylist() == ["0", "1", "2"]
+
+
+def test_an_empty_dump_and_a_truncated_one(tmp_path, processes):
+    (tmp_path / "empty").write_bytes(dump() + b"\n")
+    (tmp_path / "one").write_bytes(dump(page("A", "a b")))
+    with encode(tmp_path / "empty", tmp_path / "one") as encoded:
+        assert decoded(encoded) == [["a", "b"]]
+    (tmp_path / "cut").write_bytes(dump(page("A", "a b"))[:-30])
+    with pytest.raises(CorpusError, match="cut is truncated, or not a MediaWiki dump: "):
+        encode(tmp_path / "cut")
+    with pytest.raises(CorpusError, match="no field 'author'; its fields: title, id, text"):
+        encode(tmp_path / "one", tag_column="author")
+
+
+def test_a_page_that_never_ends_is_refused(tmp_path, monkeypatch, processes):
+    monkeypatch.setattr("embeddings.corpora.reading.wikipedia_dump.MAX_PAGE", 1 << 20)
+    (tmp_path / "t").write_bytes(dump(page("A", "a " * (1 << 20))))
+    with pytest.raises(CorpusError, match="no page ends within 1048576 bytes"):
+        encode(tmp_path / "t", block_size=1 << 12)
+
+
+def test_train_on_a_dump(tmp_path, monkeypatch, processes):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "w.xml.bz2").write_bytes(bz2.compress(dump(*(page(f"T{n}", MARKUP) for n in range(20)))))
+    expect("train", "skipgram", "w.xml.bz2", "-o", "model", "--dim", 4, "--epochs", 1)
+    assert "dairy" in expect("neighbours", "model", "käse").stdout
+
+
+@pytest.mark.parametrize(("module", "content"), [("mwparserfromhell", dump()), ("warcio", b"WARC/1.0\r\n")])
+def test_missing_libraries(tmp_path, monkeypatch, module, content):
+    monkeypatch.setitem(__import__("sys").modules, module, None)
+    (tmp_path / "t").write_bytes(content)
+    with pytest.raises(EmbeddingsError, match=rf"t is a .* requires {module}.*pip install"):
+        encode(tmp_path / "t")
+
+
+HTML = "<html><body><nav><a href='/'>Hidden</a></nav><main><h1>Käse</h1><p>{}</p></main></body></html>"
+PARAGRAPH = "This is a long paragraph of text about cheese, which matters to all of us."
+
+
+def warc(records, pack=bytes):
+    """A WARC file of records (type, url, content type, payload)."""
+    parts = []
+    for kind, url, content_type, payload in records:
+        if kind == "response":
+            status = "404 Not Found" if "missing" in url else "200 OK"
+            payload = f"HTTP/1.1 {status}\r\nContent-Type: {content_type}\r\n\r\n".encode() + payload
+        head = f"WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\nWARC-Date: 2024-01-01T00:00:00Z\r\n"
+        head += f"WARC-Record-ID: <urn:uuid:{len(parts)}>\r\nContent-Type: application/http\r\n"
+        parts.append(pack(f"{head}Content-Length: {len(payload)}\r\n\r\n".encode() + payload + b"\r\n\r\n"))
+    return b"".join(parts)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "compressed"])
+@pytest.mark.parametrize("size", [10, 1 << 18])
+def test_extracted_text(tmp_path, pack, size):
+    pytest.importorskip("warcio")
+    records = [("warcinfo", "", "text/plain", b"hidden"), ("request", "http://x", "text/html", b"hidden")]
+    records += [("conversion", f"http://example.org/{n}", "text/plain", f"Käse {n}\nline".encode()) for n in range(50)]
+    (tmp_path / "t.wet").write_bytes(warc(records, pack))
+    with encode(tmp_path / "t.wet", tag_column="url", block_size=size) as encoded:
+        assert decoded(encoded) == [line for n in range(50) for line in (["käse", str(n)], ["line"])]
+        assert encoded.tags.to_pylist() == [f"http://example.org/{n}" for n in range(50)]
+
+
+def test_html(tmp_path):
+    pytest.importorskip("warcio")
+    pytest.importorskip("resiliparse")
+    html = HTML.format(PARAGRAPH)
+    records = [
+        ("response", "http://a", "text/html; charset=cp1252", html.encode("cp1252")),
+        ("response", "http://b", "text/html; charset=nonsense", html.encode()),
+        ("response", "http://missing", "text/html", html.encode()),
+        ("response", "http://image", "image/png", b"hidden"),
+    ]
+    (tmp_path / "t.warc.gz").write_bytes(warc(records, gzip.compress))
+    with encode(tmp_path / "t.warc.gz", tag_column="url") as encoded:
+        lines = [line for line in decoded(encoded) if line]
+        assert lines == [["käse"], PARAGRAPH.lower().replace(",", "").replace(".", "").split()] * 2
+        assert encoded.tags.to_pylist() == ["http://a", "http://b"]
+
+
+def test_broken_warc_files(tmp_path):
+    pytest.importorskip("warcio")
+    data = warc([("conversion", "http://a", "text/plain", b"text " * 100)] * 3)
+    (tmp_path / "garbage").write_bytes(data + b"GARBAGE " * 100)
+    with pytest.raises(CorpusError, match="garbage is a truncated or broken WARC file"):
+        encode(tmp_path / "garbage")
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(data)[:-20])
+    with pytest.raises(CorpusError, match=r"cut\.gz is truncated or corrupt gzip data"):
+        encode(tmp_path / "cut.gz")
+
+
+def test_long_pages_are_skipped(tmp_path, monkeypatch, caplog):
+    pytest.importorskip("warcio")
+    monkeypatch.setattr("embeddings.corpora.reading.warc_records.MAX_PAGE", 1000)
+    records = [
+        ("conversion", "http://a", "text/plain", b"text " * 1000),
+        ("conversion", "http://b", "text/plain", b"b"),
+    ]
+    (tmp_path / "t").write_bytes(warc(records))
+    with encode(tmp_path / "t") as encoded:
+        assert [line for line in decoded(encoded) if line] == [["b"]]
+    assert "skipped 1 pages" in caplog.text
