@@ -25,6 +25,7 @@ def evaluate_classifier(
     label_separator: str | None = None,
     text_column: str | None = None,
     label_column: str | None = None,
+    encoding: str = "utf-8",
     encoding_errors: str = "strict",
     threads: int | None = None,
     report: Report | None = None,
@@ -44,7 +45,8 @@ def evaluate_classifier(
         label_separator: separates several labels in a cell of a table; see `LabelFormat` for it and the columns.
         text_column: the text column of a table; by default `text`, or the only other column of strings.
         label_column: the label column of a table; by default `label`.
-        encoding_errors: "strict", "replace" or "ignore" for text that is not UTF-8.
+        encoding: the encoding of the texts, such as "cp1252".
+        encoding_errors: "strict", "replace" or "ignore" for bytes that are invalid in it.
         threads: by default all cores.
         report: called with the number of bytes read, as stored on disk, and their total.
         name: what results call the classifier; by default its path.
@@ -61,7 +63,7 @@ def evaluate_classifier(
         ranker: Ranker = load_classifier(classifier, errors=encoding_errors)
     else:
         ranker = classifier
-    batches = form.read(sources, encoding_errors=encoding_errors, report=report)
+    batches = form.read(sources, encoding=encoding, encoding_errors=encoding_errors, report=report)
     predictions = predict_labels(ranker, batches, k, threshold, prefix=label_prefix, threads=threads)
     title = Path(source).name if isinstance(source, str | os.PathLike) else sources[0].name
     return LabelScores(predictions, title, name or "classifier", k, threshold)

@@ -157,7 +157,13 @@ def label_judge(text: Corpus, search: dict[str, Any], seed: int, threads: int | 
     assert text.labels is not None
     metric, k = search["autotune_metric"] or "f1", search["autotune_predictions"] or 1
     judge = LabelJudge.read(
-        search["autotune_validation"], text.labels, metric, k=k, threads=threads, encoding_errors=text.encoding_errors
+        search["autotune_validation"],
+        text.labels,
+        metric,
+        k=k,
+        threads=threads,
+        encoding=text.encoding,
+        encoding_errors=text.encoding_errors,
     )
     size = search["autotune_size"]
 
@@ -215,8 +221,10 @@ def row(trial: "Trial", tuning: "Tuning") -> dict[str, Any]:
 
 
 def winning_command(tuning: "Tuning") -> str:
-    """The command line that trains with the best settings."""
+    """The command line that trains with the best settings, and quantises if the size is limited."""
     context = click.get_current_context()
+    out = context.params["out"]
+    folder = out if context.params.get("autotune_size") is None else str(Path(out).with_suffix(""))
     words = ["embeddings", *context.command_path.split()[1:]]
     assert tuning.best is not None
     for parameter in context.command.params:
@@ -228,7 +236,12 @@ def winning_command(tuning: "Tuning") -> str:
         elif isinstance(parameter, click.Option) and parameter.is_flag:
             words.append(parameter.opts[0] if value else (parameter.secondary_opts or parameter.opts)[0])
         else:
-            words += [parameter.opts[0] if name != "out" else "-o", str(value)]
+            words += ["-o", folder] if name == "out" else [parameter.opts[0], str(value)]
     for name, value in tuning.best.settings.items():
         words += [flag(name), str(value)]
-    return shlex.join(words)
+    if folder == out:
+        return shlex.join(words)
+    quantize = ["embeddings", "quantize", folder, "-o", out, "--cutoff", str(tuning.best.details["cutoff"]), "--qnorm"]
+    quantize += ["--qout"] * (tuning.result.quantised_output is not None)
+    quantize += ["--seed", str(context.params["seed"])] * is_given("seed")
+    return f"{shlex.join(words)} && {shlex.join(quantize)}"

@@ -55,11 +55,11 @@ class LabelJudge:
     @classmethod
     def read(
         cls, source: Any, form: LabelFormat, metric: str, *, k: int = 1, threads: int | None = None,
-        encoding_errors: str = "strict",
+        encoding: str = "utf-8", encoding_errors: str = "strict",
     ) -> "LabelJudge":  # fmt: skip
         """Read the validation texts; arguments are those of `evaluate_classifier`."""
         wanted = LabelMetric.parse(metric, form.prefix)
-        batches = list(form.read(resolve_source(source), encoding_errors=encoding_errors))
+        batches = list(form.read(resolve_source(source), encoding=encoding, encoding_errors=encoding_errors))
         return cls(batches, wanted, form.prefix, k, threads)
 
     def __call__(self, classifier: Ranker) -> float:

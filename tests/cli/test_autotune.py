@@ -86,6 +86,11 @@ def test_size(folder):
     options = ["--word-ngrams", 2, "--autotune-trials", 2, "--autotune-size", "12k"]
     report = json.loads(tune(*options, "-o", "m.ftz", "--json").stdout)
     assert 11_900 < (folder / "m.ftz").stat().st_size <= 12_000
+    first = (folder / "m.ftz").read_bytes()
+    train, quantize = report["command"].split(" && ")
+    expect(*shlex.split(train)[1:])
+    expect(*shlex.split(quantize)[1:], "--force")
+    assert (folder / "m.ftz").read_bytes() == first
     assert all(trial["cutoff"] > 256 for trial in report["trials"])
     assert float(validation_score("m.ftz", ("f1@1", "all"))) == pytest.approx(report["score"], abs=1e-4)
     fasttext = pytest.importorskip("fasttext")
