@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from embeddings.corpora.corpus_cache.eviction import remove, shrink, size_limit
-from embeddings.corpora.corpus_cache.tempdir import PARTIAL, new_folder
+from embeddings.corpora.corpus_cache.tempdir import PARTIAL, corpora_folder, new_folder
 from embeddings.corpora.encoded_corpus import FORMAT, META, EncodedCorpus, MissingCorpusError
 from embeddings.corpora.reading.sources import Source, file_statuses
 from embeddings.errors import FormatError
-from embeddings.support.cache_folder import cache_folder
 from embeddings.support.files import fsync
 from embeddings.support.logs import log
 
@@ -44,7 +43,7 @@ def load_or_write(name: Callable[[], str | None], write: Callable[[Path], None])
     The corpus is temporary if the name is None, or changes during writing because a source has changed.
     """
     initial = name()
-    cache = cache_folder("corpora") if initial else None
+    cache = corpora_folder() if initial else None
     entry = cache / initial if cache and initial else None
     if cache and entry:
         if entry_corpus := find(entry):

@@ -1,14 +1,31 @@
-"""Temporary folders for encoding, in the cache folder if there is one."""
+"""The folder of cached corpora, and temporary folders for encoding in it."""
 
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
-from embeddings.support.cache_folder import create_private
+from embeddings.support.cache_folder import cache_folder, create_private, foreign_access
+from embeddings.support.logs import log
 
 PARTIAL = ".partial"
+
+
+def corpora_folder() -> Path | None:
+    """Return the folder of cached corpora; None if it is not writable, or if others could write to it: a warning."""
+    folder = cache_folder("corpora")
+    access = None if folder is None else foreign_access(folder)
+    if access:
+        warn_once(f"cannot cache encoded corpora, so every run reads its text again: {access}")
+    return None if access else folder
+
+
+@cache
+def warn_once(message: str) -> None:
+    """Log a warning, the same one only once."""
+    log.warning("%s", message)
 
 
 @contextmanager

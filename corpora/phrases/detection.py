@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.corpus_cache.tempdir import temporary_folder
+from embeddings.corpora.corpus_cache.tempdir import corpora_folder, temporary_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.phrases.bigram_counts import BORDER, Pairs, PhraseTokens, count_pairs
 from embeddings.corpora.phrases.connectors import load_connectors
@@ -23,7 +23,6 @@ from embeddings.corpora.phrases.pos_types import OTHER, TAGS, TYPES, allows_inne
 from embeddings.corpora.tokenizers import lower_case
 from embeddings.errors import SettingError
 from embeddings.settings import Settings, option
-from embeddings.support.cache_folder import cache_folder
 
 Mask = NDArray[np.bool_]
 
@@ -116,7 +115,7 @@ class Phrases(Settings):
         """
         phrases = PhraseList([])
         for step in range(1, self.passes + 1):
-            with temporary_folder(cache_folder("corpora")) as scratch:
+            with temporary_folder(corpora_folder()) as scratch:
                 tokens, known_phrases = join_for_detection(encoded, phrases.phrases, scratch)
                 new = DetectionPass(self, encoded, tokens, known_phrases, step).run(scratch)
             before = len(phrases)

@@ -13,7 +13,7 @@ from embeddings.corpora.corpus_cache.entries import find_damage
 from embeddings.corpora.corpus_cache.eviction import Entry
 from embeddings.corpora.encoded_corpus import CorpusVersionError
 from embeddings.errors import SettingError
-from embeddings.support.cache_folder import cache_folder
+from embeddings.support.cache_folder import cache_folder, foreign_access
 
 DAMAGED = "damaged"
 MAX_SOURCES = 3  # shown in the table
@@ -42,6 +42,8 @@ def command(remove: str | None, limit: str | None, check: bool, as_json: bool) -
     if folder is None:
         note("there is no cache: its folder is not writable; set EMBEDDINGS_CACHE to another folder")
         return
+    if access := foreign_access(folder):
+        note(f"this cache is not used: {access}")
     if check:
         check_entries(folder, as_json)
         return

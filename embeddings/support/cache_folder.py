@@ -4,6 +4,7 @@ import os
 import stat
 import tempfile
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 import platformdirs
@@ -64,8 +65,9 @@ def foreign_access(folder: Path) -> str | None:
     if root is None or not hasattr(os, "getuid"):
         return None
     above = [path for path in reversed(folder.parents) if path.is_relative_to(root)]
+    content = (Path(parent, name) for parent, *names in os.walk(folder) for name in chain(*names))
     is_enterable = True
-    for path in (*above, folder, *folder.rglob("*")):
+    for path in (*above, folder, *content):
         try:
             status = path.stat()
         except OSError:  # removed meanwhile

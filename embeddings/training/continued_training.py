@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from embeddings.corpora.corpus_cache.tempdir import new_folder
+from embeddings.corpora.corpus_cache.tempdir import corpora_folder, new_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.remapping import remap
 from embeddings.corpora.vocabulary import Vocabulary
@@ -21,7 +21,6 @@ from embeddings.models.parameters import VECTORS, Arrays
 from embeddings.models.table import Table
 from embeddings.models.text_settings import PHRASES
 from embeddings.support.arrow_arrays import to_arrow, to_string_array
-from embeddings.support.cache_folder import cache_folder
 
 if TYPE_CHECKING:
     from embeddings.corpora.corpus import Corpus
@@ -82,7 +81,7 @@ def extend_corpus(model: Model, encoded: EncodedCorpus, settings: "Trainer") -> 
     values = asdict(settings)
     limits = {"min_count": values.get("min_count", 1), "max_vocab": values.get("max_vocab")}
     vocabulary = extend_vocabulary(model.vocabulary, encoded.vocabulary, **limits)
-    with new_folder(cache_folder("corpora")) as folder:
+    with new_folder(corpora_folder()) as folder:
         remap(encoded, vocabulary, folder)
     return EncodedCorpus(folder, temporary=True)
 

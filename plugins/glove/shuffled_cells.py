@@ -9,13 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from embeddings.corpora.array_file import output_errors
-from embeddings.corpora.corpus_cache.tempdir import new_folder, temporary_folder
+from embeddings.corpora.corpus_cache.tempdir import corpora_folder, new_folder, temporary_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.errors import CorpusError
 from embeddings.kernels.jit import entry_point
 from embeddings.kernels.random_numbers import random_bits, thread_keys, uniform_below
 from embeddings.plugins.glove.cooccurrences import CELL, CHUNK, count_in_order, select_words
-from embeddings.support.cache_folder import cache_folder
 from embeddings.support.logs import log
 
 CONTENTS = "the co-occurrence counts"
@@ -46,7 +45,7 @@ def count_and_shuffle(
         CorpusError: no two of these words are in one line.
         OutputError: the temporary folder cannot be written to.
     """
-    with new_folder(cache_folder("corpora")) as folder:
+    with new_folder(corpora_folder()) as folder:
         with temporary_folder(folder) as scratch:
             words = select_words(encoded, vocabulary, window, scratch)
             files = min(1 + 2 * len(words.ids) * window * CELL.itemsize // memory, MAX_FILES)

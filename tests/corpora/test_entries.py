@@ -12,6 +12,7 @@ import embeddings.corpora.encoder  # noqa: F401 - compiles the kernels before a 
 from embeddings.corpora import Corpus, EncodedCorpus
 from embeddings.corpora.corpus_cache import entries, tempdir
 from embeddings.corpora.encoded_corpus import DOCUMENTS, IDS, META, SENTENCES, VOCABULARY
+from embeddings.corpora.phrases.phrase_list import PhraseList
 from embeddings.errors import CorpusError, FormatError, OutputError
 from embeddings.support import cache_folder
 
@@ -234,3 +235,37 @@ def test_the_number_of_decoding_errors_is_cached(text):
         assert Corpus(text, encoding_errors="replace").encode().decoding_errors == 2
     with pytest.raises(CorpusError, match="not UTF-8 at byte 2"):
         Corpus(text).encode()
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="Windows has no owners and modes")
+def test_a_cache_that_others_can_write_to_is_not_used(text, home, monkeypatch, caplog):
+    """Their entry could contain any text; nothing is read from there or written there."""
+    Corpus(text).encode().close()
+    home.parent.chmod(0o777)
+    before, reads = names(home), count_reads(monkeypatch)
+    with Corpus(text).encode() as first, Corpus(text, phrases=PhraseList(["two three"])).encode() as second:
+        assert decoded(first) == [["one", "two"], [], ["two", "three"]]
+        assert decoded(second) == [["one", "two"], [], ["two_three"]]
+        assert not {first.folder.parent, second.folder.parent} & {home}
+    assert len(reads) == 2
+    assert names(home) == before
+    warning = "cannot cache encoded corpora, so every run reads its text again: other users can write to "
+    assert [record.getMessage()[: len(warning)] for record in caplog.records if record.levelname == "WARNING"] == [
+        warning
+    ]
+    home.parent.chmod(0o700)
+    Corpus(text).encode().close()
+    assert len(reads) == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="Windows has no owners and modes")
+def test_a_cache_of_another_user_is_not_used(text, home, monkeypatch, caplog):
+    Corpus(text).encode().close()
+    monkeypatch.setattr(cache_folder, "ROOT_USER", os.getuid() + 1)
+    other = os.getuid() + 2
+    monkeypatch.setattr(os, "getuid", lambda: other)
+    reads = count_reads(monkeypatch)
+    with Corpus(text).encode() as encoded:
+        assert encoded.folder.parent != home
+    assert len(reads) == 1
+    assert f"{home.parent} belongs to another user; remove it, or set EMBEDDINGS_CACHE to a folder" in caplog.text
