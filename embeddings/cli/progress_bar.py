@@ -153,8 +153,6 @@ class TrainingBar(Bar):
         from embeddings.training.result import AVERAGE  # which imports numba
 
         record, vectors = model.record, model.vectors
-        if record.get("steps") == 0:
-            self.report("warning: no training examples: no line has two words; see --min-count and --subsample")
         if (stopping := record.get("early_stopping")) is not None:
             scores, best = stopping["scores"], f"epoch {stopping['best_epoch']}"
             score = scores[stopping["best_epoch"] - 1]

@@ -129,6 +129,9 @@ def train(
         except Interrupted as interrupt:
             model, interrupted = interrupt.model, True
     add_compile_seconds(model.record, compiled)
+    if interrupted and model.record.get("steps") == 0:  # its vectors are random
+        note("interrupted before the first training step; nothing is saved")
+        raise click.exceptions.Exit(EXIT_INTERRUPT)
     save(write, model, out, replace)
     if interrupted:
         report_interrupt(model.record, how, out)

@@ -35,6 +35,7 @@ class Plan:
         stream: what is read.
         kernel: learns from one block: `kernel(block, operands, buffers, learning_rate)`. A compiled kernel tallies the
             loss of sampled steps, see `embeddings.kernels.step_buffers`; a Python function calls `report_loss`.
+            A run that counts no step is refused, as it has learned nothing.
         operands: makes what the kernel of one thread works on from the arrays of all tables, whose memory it shares: a
             NamedTuple of arrays, or for a Python function any object. What is carried from block to block must be in a
             table, else it would not be in checkpoints.

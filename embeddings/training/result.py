@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from embeddings import registry
 from embeddings.corpora.phrases.phrase_table import merge_phrase_tables
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import EmbeddingsError
+from embeddings.errors import CorpusError, EmbeddingsError
 from embeddings.models.model import Model, package_versions
 from embeddings.models.parameters import VECTORS, Arrays, is_finite
 from embeddings.models.text_settings import PHRASES, TEXT_SETTINGS
@@ -38,6 +38,20 @@ class Interrupted(KeyboardInterrupt):
 def overflow(name: str, tally: Tally) -> TrainingError:
     """The error for numbers that overflowed."""
     return TrainingError(f"the {name} overflowed after {tally.done:,} {tally.unit}; use a lower learning_rate")
+
+
+def nothing_learned(data: "TrainingData", tally: Tally) -> CorpusError:
+    """The error for a run that took no training step: its tables have only initial values."""
+    advice = "use longer texts"
+    if getattr(data.settings, "min_count", 1) > 1:
+        advice += ", or a lower min_count"
+    if getattr(data.settings, "subsample", 0) > 0:
+        advice += ", or subsample=0 to keep frequent words"
+    if data.threads > 1:  # which share the words
+        advice += ", or threads=1"
+    return CorpusError(
+        f"nothing was learned: no word was left with another one near it ({tally.unit} read: {tally.done:,}); {advice}"
+    )
 
 
 def build_model(data: "TrainingData", plan: "Plan", arrays: Arrays, tally: Tally) -> Model:

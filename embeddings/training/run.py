@@ -25,7 +25,7 @@ from embeddings.training.checkpoints import Checkpoints, CheckpointWriter, check
 from embeddings.training.hogwild import run_threads
 from embeddings.training.plan import Plan
 from embeddings.training.progress import Tally
-from embeddings.training.result import AVERAGE, Interrupted, build_model, overflow
+from embeddings.training.result import AVERAGE, Interrupted, build_model, nothing_learned, overflow
 from embeddings.training.state import capture, restore
 from embeddings.training.stream_contract import check_stream
 from embeddings.training.training_data import TrainingData
@@ -90,7 +90,8 @@ class Run:
 
         Raises:
             TrainingError: a vector or the loss overflowed.
-            Interrupted: the user interrupted; its `model` holds what was learned.
+            CorpusError: there was no training step, as no words are near each other.
+            Interrupted: the user interrupted; its `model` holds what was learned, and its record the steps.
             CheckpointError: the checkpoint to resume is damaged or belongs to another run.
             OutputError: there are checkpoints already, or they cannot be written.
             FormatError: another program truncated a file that is being read; a checkpoint is written before.
@@ -108,6 +109,8 @@ class Run:
             for callback in self.callbacks:
                 callback.on_interrupt(self.tally.progress())
             raise Interrupted(self.make_model(self.tables)) from None
+        if not self.tally.steps.any():
+            raise nothing_learned(self.data, self.tally)
         model = self.final_model()
         for callback in self.callbacks:
             model = callback.on_run_end(model) or model

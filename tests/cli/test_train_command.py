@@ -147,3 +147,20 @@ def test_ctrl_c_ends_soon_and_saves_the_result(text, tmp_path):
     assert "interrupted after" in errors
     assert json.loads(output)["interrupted"] is True
     assert em.load(tmp_path / "v").words[0] == "the"
+
+
+def test_a_text_that_teaches_nothing_leaves_no_output(text, tmp_path):
+    text.write_text("one\n\ntwo\n")
+    message = refused("train", "skipgram", text, "-o", "v", *TINY, "--subsample", "0", code=1)
+    assert message == "nothing was learned: no word was left with another one near it (words read: 2); use longer texts"
+    assert [path.name for path in tmp_path.iterdir()] == ["text.txt"]
+
+
+def test_a_run_that_is_interrupted_before_the_first_step_saves_nothing(text, tmp_path, monkeypatch):
+    def interrupt(work, threads, report):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("embeddings.training.run.run_threads", interrupt)
+    result = expect("train", "skipgram", text, "-o", "v", *TINY, "--checkpoint-every", "never", code=130)
+    assert result.stderr.splitlines()[-1] == "interrupted before the first training step; nothing is saved"
+    assert [path.name for path in tmp_path.iterdir()] == ["text.txt"]

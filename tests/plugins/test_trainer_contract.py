@@ -8,7 +8,7 @@ import pytest
 
 import embeddings as em
 from embeddings import registry
-from embeddings.errors import DeclarationError, RegistryError
+from embeddings.errors import CorpusError, DeclarationError, RegistryError
 from embeddings.models.model import Model
 from embeddings.models.table import word_vectors
 from embeddings.settings import option
@@ -27,6 +27,17 @@ SETTINGS = {
 @pytest.mark.parametrize("name", registry.find_all("trainer"))
 def test_installed_trainers_fulfil_the_contract(name):
     check_trainer(registry.load("trainer", name), **SETTINGS.get(name, {}))
+
+
+@pytest.mark.parametrize("name", registry.find_all("trainer"))
+def test_random_vectors_are_no_result(name):
+    """Subsampling drops all words, or each line has only one."""
+    settings = {"dim": 4, "min_count": 1, "subsample": 1e-12, **SETTINGS.get(name, {})}
+    lines = ["a", "b", "a"] if name == "glove" else ["a b c a b"]
+    names = {field.name for field in dataclasses.fields(registry.load("trainer", name))}
+    settings = {name: value for name, value in settings.items() if name in names}
+    with pytest.raises(CorpusError, match=r"nothing (was learned|to learn)"):
+        em.train(name, em.Corpus(lines), threads=1, **settings)
 
 
 def replace_parts(model, *, vectors=None, **parts):

@@ -148,7 +148,9 @@ def test_documents_without_a_known_word_are_zeros(trainer, options):
     "documents", [["a"], ["a a a"], [["a", "b"]], ["x y " * 30_000], ["日本 a", "café \U0001f600 a"]]
 )
 def test_very_short_and_long_documents(trainer, options, documents):
-    model = trainer(dim=3, min_count=1, epochs=2, **options).train(em.Corpus(documents), threads=2)
+    model = trainer(**{"dim": 3, "min_count": 1, "epochs": 2, "subsample": 0, **options}).train(
+        em.Corpus(documents), threads=2
+    )
     assert np.isfinite(model.documents.matrix).all()
     assert model.documents.matrix.any(axis=1).all()
     assert np.isfinite(model.infer(documents)).all()
@@ -277,7 +279,7 @@ def test_a_wrong_dim_is_refused(trainer, options, claimed):
 
 
 def test_models_without_documents():
-    model = em.SkipGram(dim=4, min_count=1).train(em.Corpus(["a b"]))
+    model = em.SkipGram(dim=4, min_count=1, subsample=0).train(em.Corpus(["a b"]), threads=1)
     with pytest.raises(SettingError, match="skipgram"):
         _ = model.documents
     with pytest.raises(SettingError, match="skipgram"):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import embeddings as em
 from embeddings.kernels.block import FIRST, LAST
+from embeddings.kernels.step_buffers import report_loss
 from embeddings.settings import Schedule
 from embeddings.testing.trainer_contract import synonym_corpus
 from embeddings.training.progress import Progress, Tally
@@ -68,6 +69,7 @@ def test_learning_rate_of_kernels_falls_over_epochs_and_threads(threads):
     def learn_block(block, tables, buffers, rate):
         if block.cursor[LAST] > block.cursor[FIRST]:
             rates.append(rate)
+            report_loss(buffers, 0.0, 1)
 
     Run(data, replace(trainer.plan(data), kernel=learn_block)).train()
     decreasing = sorted(rates, reverse=True)

@@ -112,5 +112,5 @@ def test_display_of_encoding_training_and_inference():
 
 
 def test_print_as_report(capsys):
-    em.train("cbow", ["a b"] * 9, min_count=1, dim=2, report=print)
+    em.train("cbow", ["a b"] * 9, min_count=1, subsample=0, dim=2, report=print)
     assert capsys.readouterr().out.splitlines()[-1].startswith("100 %  0:00 left")

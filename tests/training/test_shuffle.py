@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import embeddings as em
 from embeddings.kernels.block import FIRST, LAST, BlockSource, fill_block, keep_thresholds, new_block, rewind
 from embeddings.kernels.noise_sampling import alias_table
+from embeddings.kernels.step_buffers import report_loss
 from embeddings.training import shuffle
 from embeddings.training.run import Run
 from embeddings.training.shuffle import shuffled_chunks
@@ -111,6 +112,7 @@ def test_every_word_is_read_once_per_epoch(threads, monkeypatch):
 
     def learn_block(block, tables, buffers, rate):
         seen.append(block.words[block.cursor[FIRST] : block.cursor[LAST]].copy())
+        report_loss(buffers, 0.0, 1)
 
     model = Run(data, replace(trainer.plan(data), kernel=learn_block)).train()
     counts = np.bincount(np.concatenate(seen), minlength=len(data.vocabulary))

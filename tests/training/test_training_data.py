@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import embeddings as em
-from embeddings.cli.progress_bar import TrainingBar
-from embeddings.errors import SettingError
+from embeddings.errors import CorpusError, SettingError
 from embeddings.kernels.step_buffers import LOSS_INTERVAL, UNTIL_SAMPLE
 from embeddings.support.system import available_threads
 from embeddings.testing.trainer_contract import synonym_corpus
@@ -111,22 +110,22 @@ def test_overflowing_vectors_are_an_error(trainer):
         ([["a"], [], ["b"], []] * 5, {"subsample": 0.0}),
     ],
 )
-def test_lines_of_one_word_teach_nothing_with_a_warning(trainer, threads, lines, settings, capsys):
-    model = trainer(dim=8, min_count=1, **settings).train(em.Corpus(lines), threads=threads)
-    assert model.record["steps"] == 0
-    assert not model.tables["output"].any()
-    TrainingBar(quiet=False).summarize(model, "v")
-    assert "warning: no training examples" in capsys.readouterr().err
+def test_lines_of_one_word_are_refused(trainer, threads, lines, settings):
+    """Else the random initial vectors would be the result."""
+    advice = "use longer texts" + ("" if "subsample" in settings else ", or subsample=0 to keep frequent words")
+    advice += ", or threads=1" if threads > 1 else ""
+    with pytest.raises(CorpusError) as error:
+        trainer(dim=8, min_count=1, **settings).train(em.Corpus(lines), threads=threads)
+    assert str(error.value).startswith("nothing was learned: no word was left with another one near it (words read: ")
+    assert str(error.value).endswith(f"); {advice}")
 
 
 @TRAINERS
-def test_one_pair_of_words_is_enough_to_learn_from(trainer, capsys):
+def test_one_pair_of_words_is_enough_to_learn_from(trainer):
     configured = trainer(dim=8, min_count=1, subsample=0, epochs=3)
     model = configured.train(em.Corpus([["a"], ["b"], ["a", "b"]]), threads=1)
     assert model.record["steps"] == 2 * 3  # each of the two is a centre in each epoch
     assert model.tables["output"].any()
-    TrainingBar(quiet=False).summarize(model, "v")
-    assert "warning" not in capsys.readouterr().err
 
 
 def test_interrupt_names_its_model(monkeypatch):
