@@ -47,8 +47,6 @@ def nothing_learned(data: "TrainingData", tally: Tally) -> CorpusError:
         advice += ", or a lower min_count"
     if getattr(data.settings, "subsample", 0) > 0:
         advice += ", or subsample=0 to keep frequent words"
-    if data.threads > 1:  # which share the words
-        advice += ", or threads=1"
     return CorpusError(
         f"nothing was learned: no word was left with another one near it ({tally.unit} read: {tally.done:,}); {advice}"
     )

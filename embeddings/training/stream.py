@@ -10,6 +10,8 @@ import numpy as np
 from embeddings.kernels.block import FIRST, LAST, fill_block, is_valid_block, rewind
 from embeddings.training.shuffle import Chunk, shuffled_chunks
 
+MIN_SHARE = 50  # words of a share, as no window crosses its borders
+
 
 class Stream(ABC):
     """Units that can be counted, such as words of text, in an order that can be resumed at any block.
@@ -133,9 +135,13 @@ class TokenStream(Stream):
         return self.source.ids, self.source.lines
 
     def bounds(self, shares: int) -> list[int]:
-        """Where the shares of threads begin and end, (shares + 1); each at the nearest line, if one is near."""
-        bounds, lines = super().bounds(shares), self.source.lines
-        max_distance = self.units // (20 * shares)
+        """Where the shares of threads begin and end, (shares + 1); each at the nearest line, if one is near.
+
+        If there are more threads than a short text has shares of `MIN_SHARE` words, the last threads have none.
+        """
+        used = max(1, min(shares, self.units // MIN_SHARE))
+        bounds, lines = super().bounds(used) + [self.units] * (shares - used), self.source.lines
+        max_distance = self.units // (20 * used)
         for k, bound in enumerate(bounds[1:-1], 1):
             right = int(np.searchsorted(lines, bound))
             nearest = min((int(lines[at]) for at in (right - 1, right)), key=lambda line: abs(line - bound))

@@ -31,7 +31,7 @@ def train(
     """Train a model with an installed trainer.
 
     >>> import embeddings as em
-    >>> model = em.train("skipgram", ["the cat sat", "the dog sat"], dim=4, min_count=1, threads=1)
+    >>> model = em.train("skipgram", ["the cat sat", "the dog sat"], dim=4, min_count=1, subsample=0, threads=1)
     >>> model
     <Model skipgram: 4 words, 4 components>
     >>> model.vectors.words

@@ -67,6 +67,6 @@ def test_attributes_of_gensims_vectors_name_ours(attribute, remedy):
     with pytest.raises(AttributeError, match=f"{attribute}.*{remedy}"):
         getattr(vectors, attribute)
     assert not hasattr(vectors, "unknown")
-    model = em.train("skipgram", ["a b"], dim=2, min_count=1, threads=1)
+    model = em.train("skipgram", ["a b"], dim=2, min_count=1, threads=1, subsample=0)
     with pytest.raises(AttributeError, match=r"Model.*'wv'.*\.vectors"):
         _ = model.wv

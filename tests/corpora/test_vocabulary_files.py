@@ -47,7 +47,7 @@ def test_text_of_other_tools_is_read(tmp_path):
 
 
 def test_the_vocabulary_of_a_model_is_read(tmp_path):
-    em.train("cbow", [["a", "b", "a"]], dim=2, min_count=1, epochs=1).save(tmp_path / "m")
+    em.train("cbow", [["a", "b", "a"]], dim=2, min_count=1, epochs=1, subsample=0, threads=1).save(tmp_path / "m")
     assert list(read_vocabulary_file(tmp_path / "m").words) == ["a", "b"]
     with pytest.raises(FormatError, match=r"vocabulary.arrow"):
         read_vocabulary_file(tmp_path)

@@ -205,7 +205,7 @@ def test_models_of_lines_refuse_documents_of_several_lines(tmp_path):
 
     path = tmp_path / "d.csv"
     path.write_text("label,text\n" + "".join(f'a,"one\n{i}"\nb,three {i}\n' for i in range(20)))
-    model = em.ParagraphDBOW(dim=4, min_count=1, documents="lines").train(em.Corpus(["one two", "three"]))
+    model = em.ParagraphDBOW(dim=4, min_count=1, documents="lines", subsample=0).train(em.Corpus(["one two", "three"]))
     with pytest.raises(SettingError, match=r"40 labelled documents.*60"):
         evaluate(model, documents=path)
 

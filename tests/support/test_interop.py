@@ -10,7 +10,7 @@ import pytest
 import embeddings as em
 from embeddings.errors import RegistryError
 
-SMALL = {"dim": 8, "min_count": 1, "epochs": 2, "window": 2}
+SMALL = {"dim": 8, "min_count": 1, "epochs": 2, "window": 2, "subsample": 0}
 HOSTILE = ["<script>alert(1)</script>", '"><img src=x>', "&amp;", "‮abc", "\ud800", "x" * 1000, ""]
 VOID = {"img", "br"}
 

@@ -139,7 +139,9 @@ def umask(request):
 @pytest.mark.skipif(os.name == "nt", reason="there is no umask")
 @pytest.mark.parametrize("umask", [0o022, 0o077, 0o027], indirect=True, ids=oct)
 def test_permissions_follow_the_umask(tmp_path, umask):
-    model = em.train("skipgram", [["the", "king"], ["the", "queen"]], dim=4, min_count=1, epochs=1, threads=1)
+    model = em.train(
+        "skipgram", [["the", "king"], ["the", "queen"]], dim=4, min_count=1, epochs=1, threads=1, subsample=0
+    )
     model.save(tmp_path / "model")
     for extension in ("arrow", "bin", "glove", "kv", "npy", "parquet", "safetensors", "vec"):
         model.vectors.save(tmp_path / f"{extension}.{extension}")

@@ -279,7 +279,7 @@ def test_a_wrong_dim_is_refused(trainer, options, claimed):
 
 
 def test_models_without_documents():
-    model = em.SkipGram(dim=4, min_count=1, subsample=0).train(em.Corpus(["a b"]), threads=1)
+    model = em.SkipGram(dim=4, min_count=1, subsample=0).train(em.Corpus(["a b"]))
     with pytest.raises(SettingError, match="skipgram"):
         _ = model.documents
     with pytest.raises(SettingError, match="skipgram"):

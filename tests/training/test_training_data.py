@@ -113,7 +113,6 @@ def test_overflowing_vectors_are_an_error(trainer):
 def test_lines_of_one_word_are_refused(trainer, threads, lines, settings):
     """Else the random initial vectors would be the result."""
     advice = "use longer texts" + ("" if "subsample" in settings else ", or subsample=0 to keep frequent words")
-    advice += ", or threads=1" if threads > 1 else ""
     with pytest.raises(CorpusError) as error:
         trainer(dim=8, min_count=1, **settings).train(em.Corpus(lines), threads=threads)
     assert str(error.value).startswith("nothing was learned: no word was left with another one near it (words read: ")
