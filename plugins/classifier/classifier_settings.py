@@ -20,7 +20,7 @@ class ClassifierSettings(Schedule, Dimension):
     min_count: int = option(1, "Drop words that occur less often; their n-grams remain.", ge=1)
     max_vocab: int | None = option(None, "Keep only this many of the most frequent words.", ge=1)
     min_label_count: int = option(1, "Drop labels that occur less often, and texts without other labels.", ge=1)
-    learning_rate: float = option(0.1, LEARNING_RATE, gt=0, le=100, search=SearchRange(0.01, 5, log=True))
+    learning_rate: float = option(0.5, LEARNING_RATE, gt=0, le=100, search=SearchRange(0.01, 5, log=True))
     shuffle: bool = option(
         True,
         "Read each thread's share of the texts in a new random order in every epoch, or in the order of the file.",
@@ -57,7 +57,8 @@ class ClassifierSettings(Schedule, Dimension):
     )
     class_weights: Literal["none", "balanced"] = option(
         "none",
-        "Weight of texts. none: equal; balanced: in inverse proportion to the number of texts with the same label.",
+        "How often texts are read. none: once per epoch; balanced: in inverse proportion to the number of texts with "
+        "the same label, so that all labels count the same.",
     )
 
     def __post_init__(self) -> None:
@@ -66,6 +67,8 @@ class ClassifierSettings(Schedule, Dimension):
             check_ngrams(self.min_n, self.max_n, self.buckets or 1)
         if self.buckets and not self.has_ngrams:
             raise SettingError(f"buckets={self.buckets} requires n-grams: raise word_ngrams above 1 or max_n above 0")
+        if self.class_weights == "balanced" and not self.shuffle:
+            raise SettingError("class_weights=balanced chooses texts at random, so it requires shuffle")
         if self.negatives != DEFAULT_NEGATIVES and self.objective != NEGATIVE_SAMPLING:
             raise SettingError(f"negatives={self.negatives} requires objective={NEGATIVE_SAMPLING}")
 

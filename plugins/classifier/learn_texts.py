@@ -21,7 +21,6 @@ class Operands(NamedTuple):
 
     inputs: the rows of words and n-grams, (rows, padded dim).
     items, starts, subword_starts, subword_rows: see `TextFeatures`.
-    weights: float32 (texts,), by which the learning rate of each text is multiplied.
     cursor: int64 (3,), scratch: the next item of a text, the next row in it, and how many rows were read.
     objective: the operand of the objective.
     """
@@ -31,7 +30,6 @@ class Operands(NamedTuple):
     starts: np.ndarray
     subword_starts: np.ndarray
     subword_rows: np.ndarray
-    weights: np.ndarray
     cursor: np.ndarray
     objective: Any
 
@@ -66,7 +64,6 @@ def learn_text(operands: Operands, block: LabelledBlock, buffers: StepBuffers, k
     for d in range(width):
         buffers.hidden_rows[HIDDEN, d] *= scale
     buffers.inputs[0], buffers.input_gradient_rows[0] = hidden, address(buffers.hidden_rows, GRADIENT)
-    rate *= operands.weights[text]
     predict(operands.objective, block, buffers, k, 1, rate)  # type: ignore[arg-type]  # it has the same fields
     if count < TILE:  # the addresses are still there
         backprop_to_contexts(buffers, count, width, 1 / count)

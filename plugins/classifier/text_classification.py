@@ -65,17 +65,18 @@ class TextClassification(Trainer, ClassifierSettings):
         objective = new_label_objective(self, labels.vocabulary, starts, ids)
         noise = new_noise(labels.vocabulary) if self.negative_count else np.empty((0, 2), np.uint32)
         weights = self.text_weights(labels.vocabulary.counts, starts, ids)
+        source = LabelSource(np.arange(len(texts)), starts, ids, noise)
         tables = self.tables(features, objective)
 
         def operands(arrays: Arrays) -> Operands:
-            return new_operands(features, arrays[INPUTS], weights, objective.operand(arrays))
+            return new_operands(features, arrays[INPUTS], objective.operand(arrays))
 
         def export(arrays: Arrays) -> Arrays:
             return self.saved_arrays(features, {name: table.unpad(arrays[name]) for name, table in tables.items()})
 
         return Plan(
             tables=tables,
-            stream=TextStream(LabelSource(np.arange(len(texts)), starts, ids, noise), self.negative_count),
+            stream=TextStream(source, self.negative_count, weights),
             kernel=learn_texts,
             operands=operands,
             buffers=lambda: new_step_buffers(1, objective.max_targets, padded(self.dim), contexts=TILE, rows=2),
@@ -114,13 +115,11 @@ class TextClassification(Trainer, ClassifierSettings):
         vectors = inputs[: len(features.vocabulary)]
         return {VECTORS: vectors, INPUTS: inputs, OUTPUT: output_rows(self.objective, output), **ngrams}
 
-    def text_weights(self, counts: np.ndarray, starts: np.ndarray, ids: np.ndarray) -> np.ndarray:
-        """By what the learning rate of each text is multiplied, float32 (texts,): the mean weight of its labels."""
-        texts = len(starts) - 1
+    def text_weights(self, counts: np.ndarray, starts: np.ndarray, ids: np.ndarray) -> np.ndarray | None:
+        """How often each text is read, float64 (texts,): the mean of 1 / count over its labels; None for once."""
         if self.class_weights == "none":
-            return read_only(np.ones(texts, np.float32))
-        weights = counts.sum() / (len(counts) * counts)
-        return read_only((np.add.reduceat(weights[ids], starts[:-1]) / np.diff(starts)).astype(np.float32))
+            return None
+        return np.asarray(np.add.reduceat((1 / counts)[ids], starts[:-1]) / np.diff(starts))
 
 
 def labelled_texts(labels: TextLabels) -> np.ndarray:
@@ -143,7 +142,7 @@ def new_noise(labels: Vocabulary) -> np.ndarray:
     return alias_table(labels.noise_weights(NOISE_EXPONENT))
 
 
-def new_operands(features: TextFeatures, inputs: np.ndarray, weights: np.ndarray, objective: Any) -> Operands:
+def new_operands(features: TextFeatures, inputs: np.ndarray, objective: Any) -> Operands:
     """What one thread works on."""
     items = features.items, features.starts, features.subword_starts, features.subword_rows
-    return Operands(inputs, *items, weights, np.zeros(3, np.int64), objective)
+    return Operands(inputs, *items, np.zeros(3, np.int64), objective)

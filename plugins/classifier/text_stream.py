@@ -75,10 +75,12 @@ class TextStream(Stream):
     Arguments:
         source: the texts in the order of the corpus.
         negatives: negative samples drawn for each text.
+        weights: float64 (texts,), how often each text is read in an epoch, on average, up to a factor; None for once.
     """
 
     source: LabelSource
     negatives: int = 0
+    weights: np.ndarray | None = None
     unit: ClassVar[str] = "texts"
 
     @property
@@ -116,7 +118,21 @@ class TextStream(Stream):
         return Chunk(self.source, 0, 0)
 
     def chunks(self, begin: int, end: int, order: np.random.Generator | None) -> Iterator[Chunk]:
-        """The share itself, or all of its texts in random order."""
+        """The share itself, or its texts in random order, as often as their weights say."""
         if order is None:
             return iter([Chunk(self.source, begin, end)])
-        return iter([Chunk(self.source._replace(order=begin + order.permutation(end - begin)), 0, end - begin)])
+        texts = np.arange(begin, end)
+        if self.weights is not None:
+            texts = systematic_sample(texts, self.weights[begin:end], order.random())
+        return iter([Chunk(self.source._replace(order=order.permutation(texts)), 0, end - begin)])
+
+
+def systematic_sample(texts: np.ndarray, weights: np.ndarray, offset: float) -> np.ndarray:
+    """As many texts, each in proportion to its weight, rounded up or down at random.
+
+    Arguments:
+        offset: uniform in [0, 1).
+    """
+    ends = np.cumsum(weights) * (len(texts) / weights.sum()) if len(texts) else weights
+    places = np.searchsorted(ends, np.arange(len(texts)) + offset, side="right")
+    return np.asarray(texts[np.minimum(places, len(texts) - 1)])

@@ -13,7 +13,7 @@ from embeddings.kernels.step_buffers import EXAMPLES, LOSS, UNTIL_SAMPLE, aligne
 from embeddings.objectives.huffman import huffman_tree
 from embeddings.plugins.classifier.label_objectives import new_label_objective
 from embeddings.plugins.classifier.learn_texts import TILE, Operands, learn_texts
-from embeddings.plugins.classifier.text_stream import FILLED, LabelSource, TextStream
+from embeddings.plugins.classifier.text_stream import FILLED, LabelSource, TextStream, systematic_sample
 from embeddings.plugins.classifier.training_features import read_only, text_features
 from embeddings.training.shuffle import Chunk
 from embeddings.training.training_data import prepare
@@ -79,8 +79,7 @@ class Texts:
         for table in self.tables.values():
             table[:, :DIM] = rng.normal(size=(len(table), DIM)) / 2
         self.output = next(name for name in self.tables if name != "inputs")
-        weights = np.ones(len(sizes), np.float32)
-        arrays = map(read_only, (items, ends, subword_starts, subword_rows, weights))
+        arrays = map(read_only, (items, ends, subword_starts, subword_rows))
         operand = self.objective.operand(self.tables)
         self.operands = Operands(self.tables["inputs"], *arrays, np.zeros(3, np.int64), operand)
         size = self.objective.max_targets
@@ -137,6 +136,17 @@ def test_texts_of_any_length_learn_in_one_step(size, subwords):
     np.testing.assert_allclose(texts.tables["output"], output + RATE * np.outer(gradient, hidden), atol=1e-12)
     expected = before["inputs"] + RATE * np.outer(counts / len(rows), gradient @ output)
     np.testing.assert_allclose(texts.tables["inputs"], expected, atol=1e-12)
+
+
+def test_texts_are_read_in_proportion_to_their_weights():
+    weights = np.array([1.0, 0.5, 3.25, 0.25, 1.0])
+    random = np.random.default_rng(1)
+    samples = [systematic_sample(np.arange(10, 15), weights, random.random()) for _ in range(4000)]
+    counts = np.array([np.bincount(sample - 10, minlength=5) for sample in samples])
+    expected = weights * 5 / weights.sum()
+    assert (counts.sum(axis=1) == 5).all()
+    assert (np.abs(counts - expected) < 1).all()
+    np.testing.assert_allclose(counts.mean(axis=0), expected, atol=0.04)
 
 
 def test_negative_samples_differ_from_the_label():

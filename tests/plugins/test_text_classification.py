@@ -97,7 +97,7 @@ def test_balanced_weights_help_rare_labels():
     lines = [f"__label__rare word{n % 3} same" for n in range(10)]
     lines += [f"__label__common word{n % 3} same" for n in range(190)]
     lines = [lines[n] for n in rng.permutation(200)]
-    settings = SMALL | {"epochs": 100, "learning_rate": 0.05}
+    settings = SMALL | {"epochs": 50}
     models = [em.train("classifier", lines, class_weights=weights, **settings) for weights in ("none", "balanced")]
     plain, balanced = (model.predict_proba(["word1 same"])[0, 1] for model in models)
     assert plain < 0.15
