@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from embeddings.cli import corpus_options
 from embeddings.cli.evaluation_rows import row
 from embeddings.cli.options import THREADS, is_given, option
 from embeddings.cli.output import note, print_json, print_rows, quantity
@@ -16,7 +17,7 @@ from embeddings.settings import flag
 if TYPE_CHECKING:
     from embeddings.eval.measures.label_scores import LabelScores
 
-SECTION = ("labels", "k", "threshold", "label_prefix", "label_separator", "threads")
+SECTION = ("labels", "k", "threshold", "label_prefix", "label_separator", "encoding", "threads")
 SHARED = ("text_column", "label_column")  # with --documents
 ALLOWED = (*SECTION, *SHARED, "vectors", "sections", "as_json", "errors")
 N_CONFUSIONS = 10  # rows of the table
@@ -35,6 +36,7 @@ def options() -> list[click.Parameter]:
         option("--threshold", "Predict only labels with this probability.", type=click.FloatRange(0, 1), default=0.0),
         option("--label-prefix", "What begins a label in lines of text.", "TEXT", default="__label__"),
         option("--label-separator", "What separates several labels in a cell of a table.", "TEXT"),
+        *(one for one in corpus_options.options() if one.name == "encoding"),
         THREADS,
     ]
 

@@ -1,6 +1,7 @@
 """`embeddings evaluate --labels`."""
 
 import json
+from pathlib import Path
 
 import pytest
 from commands import expect, refused, run, table
@@ -45,6 +46,8 @@ def test_tables_give_the_same_scores():
     columns = ["--text-column", "words", "--label-column", "topics", "--label-separator", "|"]
     assert scores("t.tsv", *columns) == expected
     assert scores("t.txt", "--threads", 1) == expected
+    Path("t16.txt").write_text("\n".join(LINES) + "\n", encoding="utf-16")
+    assert scores("t16.txt", "--encoding", "utf-16") == expected
 
 
 @pytest.mark.parametrize(
