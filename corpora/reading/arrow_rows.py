@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from itertools import islice, pairwise
+from itertools import groupby, islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from embeddings.errors import CorpusError
 
 BATCH_SIZE = 1 << 21  # approximate bytes of rows at a time
 MAX_ROWS = 4096  # rows at a time
+FEW_ROWS = 128  # rows at a time where it is not known how long values are
+MAX_DECODED = 1 << 26  # approximate bytes of rows at a time if all were the longest value of a dictionary
 BUFFER_SIZE = 1 << 20  # bytes of a column that are read at a time
 
 Progress = Callable[[float], None]  # called with the fraction of the file read so far
@@ -56,7 +58,7 @@ def table_rows(
         file = pyarrow.ipc.open_file(table) if file_type is FileType.ARROW_FILE else table
         schema = table.schema_arrow if file_type is FileType.PARQUET else file.schema
         column_names = select_columns(columns, schema, name)
-        batches, total = open_batches(table, file_type, schema, column_names)
+        batches, total = open_batches(table, source, file_type, schema, column_names)
         done = 0
         for number, batch in enumerate(batches, 1):
             yield from rows_of_batch(batch, column_names, name, done, decoder)
@@ -83,22 +85,60 @@ def rows_of_batch(
         yield convert_batch(batch.slice(first, stop - first), column_names, invalid, name, start + first, decoder)
 
 
-def open_batches(table: Any, file_type: FileType, schema: Any, column_names: Selection) -> tuple[Iterable[Any], int]:
+def open_batches(
+    table: Any, source: Path | PeekableStream, file_type: FileType, schema: Any, column_names: Selection
+) -> tuple[Iterable[Any], int]:
     """Return the batches of the selected columns and, for progress, the number of Parquet rows or Arrow batches."""
     import pyarrow
 
     names = [column for column in dict.fromkeys(column_names) if column is not None]
     if file_type is FileType.PARQUET:
-        groups = [table.metadata.row_group(number) for number in range(table.metadata.num_row_groups)]
-        # by the size of all columns: asking an encrypted column chunk for its own size crashes the process
-        size = min((batch_rows(group.total_byte_size, group.num_rows) for group in groups), default=MAX_ROWS)
-        return table.iter_batches(size, columns=names, use_threads=False), table.metadata.num_rows
+        return parquet_batches(table, source, names), table.metadata.num_rows
     if file_type is FileType.ARROW_STREAM:
         return table, 0
     fields = sorted(schema.get_field_index(column) for column in names)
     options = pyarrow.ipc.IpcReadOptions(included_fields=fields, use_threads=False)
     file = pyarrow.ipc.open_file(table, options=options)
     return map(file.get_batch, range(file.num_record_batches)), file.num_record_batches
+
+
+def parquet_batches(table: Any, source: Path | PeekableStream, names: list[str]) -> Iterator[Any]:
+    """Yield the batches of a Parquet file.
+
+    A page of a few bytes can refer many times to a long value of a dictionary, so the longest value of each dictionary
+    limits the rows of a batch.
+    """
+    import pyarrow.parquet
+
+    metadata = table.metadata
+    with pyarrow.parquet.ParquetFile(
+        source, metadata=metadata, read_dictionary=names, buffer_size=BUFFER_SIZE
+    ) as dictionaries:
+
+        def rows_at_a_time(number: int) -> int:
+            # by the size of all columns: asking an encrypted column chunk for its own size crashes the process
+            group = metadata.row_group(number)
+            rows = batch_rows(group.total_byte_size, group.num_rows)
+            if rows <= FEW_ROWS or group.num_rows <= FEW_ROWS:
+                return min(rows, FEW_ROWS)
+            first = next(dictionaries.iter_batches(1, row_groups=[number], columns=names, use_threads=False), None)
+            return rows if first is None else min(rows, *map(decodable_rows, first.columns))
+
+        for rows, groups in groupby(range(metadata.num_row_groups), rows_at_a_time):
+            yield from table.iter_batches(rows, row_groups=list(groups), columns=names, use_threads=False)
+
+
+def decodable_rows(array: Any) -> int:
+    """Return how many rows of the column that an array begins may be decoded at a time."""
+    import pyarrow
+    import pyarrow.compute as pc
+
+    if pyarrow.types.is_integer(array.type):
+        return MAX_ROWS
+    if not pyarrow.types.is_dictionary(array.type) or len(array.dictionary) < 2:  # perhaps more values follow
+        return FEW_ROWS
+    longest = pc.max(pc.binary_length(array.dictionary.cast(pyarrow.large_binary()))).as_py() or 0
+    return int(max(1, MAX_DECODED // max(longest, 1)))
 
 
 def batch_rows(size: int, rows: int) -> int:

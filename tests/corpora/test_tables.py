@@ -6,6 +6,7 @@ import io
 import json
 import tempfile
 import tracemalloc
+from itertools import islice
 from pathlib import Path
 
 import pyarrow as pa
@@ -379,3 +380,23 @@ def test_memory_does_not_grow_with_a_table(tmp_path):
         finally:
             tracemalloc.stop()
         assert max(peaks) - before < 28 << 20, name
+
+
+@pytest.mark.parametrize("others", [[], ["a b", "c"]])
+def test_long_values_that_a_parquet_file_repeats_are_decoded_a_few_at_a_time(tmp_path, monkeypatch, others):
+    """A file of a few hundred bytes stands for gigabytes of text."""
+    values = ["word " * 20_000, *others]
+    column = dictionary_table(values, [0] * 5000)["text"]
+    pq.write_table(pa.table({"text": column}), tmp_path / "t", store_schema=False, compression="zstd")
+    assert (tmp_path / "t").stat().st_size < 1000
+    monkeypatch.setattr(arrow_rows, "MAX_DECODED", 1 << 20)
+    with pq.ParquetFile(tmp_path / "t") as file:
+        batches = arrow_rows.parquet_batches(file, tmp_path / "t", ["text"])
+        assert [len(batch) for batch in islice(batches, 3)] == [10 if others else arrow_rows.FEW_ROWS] * 3
+
+
+def test_rows_of_short_values_are_decoded_many_at_a_time(tmp_path):
+    pq.write_table(pa.table({"text": [f"the word{i % 99}" for i in range(9000)]}), tmp_path / "t", row_group_size=3000)
+    with pq.ParquetFile(tmp_path / "t") as file:
+        batches = list(arrow_rows.parquet_batches(file, tmp_path / "t", ["text"]))
+    assert [len(batch) for batch in batches] == [4096, 4096, 808]

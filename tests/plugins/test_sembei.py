@@ -72,7 +72,8 @@ def test_compositional_refuses_tokens_of_several_code_points(tokenizer):
 
 def test_compositional_accepts_the_letter_whose_lower_case_is_two_code_points():
     corpus = em.Corpus(["\u0130x i\u0307x"] * 9, tokenizer="codepoints")
-    model = em.train("sembei", corpus, compositional=True, dim=4, epochs=1, min_count=1, per_length="all", max_n=3)
+    settings = {"dim": 4, "epochs": 1, "min_count": 1, "subsample": 0, "per_length": "all", "max_n": 3}
+    model = em.train("sembei", corpus, compositional=True, **settings)
     composed = ngram_vectors.NgramComposer(model.vectors.words, model.tables["ngrams"])
     assert model.vectors["i\u0307x"] == pytest.approx(composed(["i\u0307x"])[0])
     assert model.vectors["i\u0307x"].any()
