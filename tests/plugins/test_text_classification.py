@@ -140,3 +140,31 @@ def test_initial_vectors_can_be_frozen(model):
     trained = em.train("classifier", labelled_lines(), word_ngrams=2, init=init, **SMALL)
     np.testing.assert_array_equal(trained.vectors[words], given.matrix)
     assert not np.array_equal(trained.vectors["bad"], model.vectors["bad"])
+
+
+@pytest.mark.slow
+@pytest.mark.golden
+@pytest.mark.parametrize("settings", [{"dim": 10}, {"dim": 50, "objective": "one-vs-all"}])
+def test_accuracy_equals_that_of_fasttext(settings, tmp_path):
+    """On texts of which one word in six shows the label."""
+    fasttext = pytest.importorskip("fasttext")
+    rng = np.random.default_rng(5)
+    common, typical = [f"word{n}" for n in range(300)], [[f"of{label}x{n}" for n in range(60)] for label in range(4)]
+
+    def line(label):
+        words = [rng.choice(typical[label]) if rng.random() < 1 / 6 else rng.choice(common) for _ in range(12)]
+        return f"__label__{label} {' '.join(words)}"
+
+    lines = [line(label) for label in rng.integers(4, size=3000)]
+    train, test = lines[:2000], [text.split(" ", 1) for text in lines[2000:]]
+    (tmp_path / "train.txt").write_text("\n".join(train) + "\n", encoding="utf-8")
+    gold, texts = np.array([label for label, _ in test]), [text for _, text in test]
+    shared = {"epochs": 10, "learning_rate": 0.5, "word_ngrams": 2}
+    model = em.train("classifier", tmp_path / "train.txt", **shared, **settings)
+    options = {"epoch": 10, "lr": 0.5, "wordNgrams": 2, "thread": 10, "verbose": 0, "dim": settings["dim"]}
+    loss = "ova" if "objective" in settings else "softmax"
+    other = fasttext.train_supervised(str(tmp_path / "train.txt"), loss=loss, **options)
+    ours = np.mean(model.predict(texts).labels[:, 0] == gold)
+    theirs = np.mean(np.array([labels[0] for labels in other.predict(texts)[0]]) == gold)
+    assert ours > 0.75
+    assert ours > theirs - 0.04  # three standard errors
