@@ -49,7 +49,7 @@ class Texts:
 
     def __init__(self, objective, sizes=(7,), subwords=None, seed=3):
         rng = np.random.default_rng(seed)
-        self.own = [rng.permutation(LABELS)[: 1 + n % 3] for n in range(len(sizes))]
+        self.own = [rng.permutation(LABELS)[: 3 - n % 3] for n in range(len(sizes))]
         starts = read_only(np.append(0, np.cumsum([len(own) for own in self.own])))
         labels = read_only(np.concatenate(self.own))
         items = rng.integers(ROWS, size=sum(sizes)).astype(np.int32)
