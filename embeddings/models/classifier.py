@@ -12,7 +12,8 @@ from embeddings.errors import FormatError, SettingError
 from embeddings.indexes.parallel import run_slices
 from embeddings.kernels.feature_slots import Features
 from embeddings.kernels.matrix_rows import QuantisedRows, Rows
-from embeddings.kernels.text_features import Scratch, new_scratch, sum_features
+from embeddings.kernels.pending_rows import Scratch
+from embeddings.kernels.text_features import new_scratch, sum_features
 from embeddings.models.label_ranking import build_tree, multiply_along_tree, rank_labels, rank_leaves
 from embeddings.models.quantisation import decode, decoded_size
 from embeddings.models.subwords import to_bytes

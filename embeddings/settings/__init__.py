@@ -19,6 +19,7 @@ from embeddings.settings.shared_settings import (
     FixedWindow,
     InitialValues,
     VocabularyChoice,
+    VocabularySize,
     WeightTying,
 )
 
@@ -39,6 +40,7 @@ __all__ = [
     "SearchRange",
     "Settings",
     "VocabularyChoice",
+    "VocabularySize",
     "WeightTying",
     "check_value",
     "field_types",

@@ -34,11 +34,17 @@ class WeightTying(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class VocabularyChoice(Settings):
-    """Which words get vectors, and how often frequent ones are read."""
+class VocabularySize(Settings):
+    """Which words get vectors."""
 
     min_count: int = option(5, "Drop words that occur less often.", ge=1)
     max_vocab: int | None = option(None, "Keep only this many of the most frequent words.", ge=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class VocabularyChoice(VocabularySize):
+    """Which words get vectors, and how often frequent ones are read."""
+
     subsample: float = option(
         1e-3,
         "Subsampling threshold t for frequent words: an occurrence of a word with relative frequency f is kept with "

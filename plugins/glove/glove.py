@@ -14,7 +14,7 @@ from embeddings.models.parameters import VECTORS, Arrays, fill_random_rows
 from embeddings.models.table import Table
 from embeddings.plugins.glove.cell_stream import FILLED, CellBlock, CellStream
 from embeddings.plugins.glove.shuffled_cells import count_and_shuffle
-from embeddings.settings import SCHEDULE, Dimension, Schedule, ScheduleName, option
+from embeddings.settings import SCHEDULE, Dimension, Schedule, ScheduleName, VocabularySize, option
 from embeddings.training.plan import Plan
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import TrainingData
@@ -100,12 +100,10 @@ def prefetch_side(side: Side, i: int) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GloVe(Trainer, Schedule, Dimension):
+class GloVe(Trainer, VocabularySize, Schedule, Dimension):
     """GloVe: vectors whose products fit the logarithms of co-occurrence counts."""
 
     trainer_name = "glove"
-    min_count: int = option(5, "Drop words that occur less often.", ge=1)
-    max_vocab: int | None = option(None, "Keep only this many of the most frequent words.", ge=1)
     window: int = option(
         15,
         "Maximum distance between two words that co-occur. At distance d, they add 1/d to the count.",
