@@ -1,0 +1,60 @@
+"""The table of a study, worked by hand, and a run that lists refused cells and skips what is done."""
+
+from pathlib import Path
+
+import objective_study
+import pytest
+
+ROWS = [
+    ("cbow", "nce", "embeddings", "1", "900", "3", "CPU seconds", "2.54"),
+    ("cbow", "nce", "embeddings", "1", "900", "3", "pairs", "20.0"),
+    ("cbow", "nce", "embeddings", "1", "900", "3", "perplexity", "70.4"),
+    ("cbow", "nce", "embeddings", "2", "900", "3", "CPU seconds", "2.14"),
+    ("cbow", "nce", "embeddings", "2", "900", "3", "pairs", "21.0"),
+    ("cbow", "nce", "embeddings", "2", "900", "3", "perplexity", "71.4"),
+    ("skipgram", "negative-sampling", "gensim", "1", "1900", "3", "CPU seconds", "1.0"),
+    ("paragraph-dm", "nce", "embeddings", "1", "900", "3", "refused", "because"),
+    ("paragraph-dm", "nce", "embeddings", "2", "900", "3", "refused", "because"),
+]
+TABLE = """| model | objective | tool | words | epochs | CPU seconds | pairs | perplexity |
+| --- | --- | --- | ---: | ---: | ---: | ---: | ---: |
+| `skipgram` | `negative-sampling` | gensim | 1,900 | 3 | 1.0 |  |  |
+| `cbow` | `nce` | embeddings | 900 | 3 | 2.1 | 20.5 ± 0.5 | 71 |
+
+Refused combinations:
+
+- `paragraph-dm` with `nce`: because
+"""
+
+
+def test_table_has_the_means_over_seeds_and_the_fastest(tmp_path):
+    path = tmp_path / "results.tsv"
+    objective_study.append_rows(path, ROWS)
+    assert objective_study.table(path).startswith(TABLE)
+
+
+def test_a_run_lists_refused_cells_and_skips_what_the_file_holds(tmp_path, capsys):
+    text, pairs, path = tmp_path / "text.txt", tmp_path / "pairs.txt", tmp_path / "results.tsv"
+    text.write_text("the cat sat on the mat the dog sat on the log " * 50)
+    pairs.write_text("cat dog 9\nmat log 8\ncat on 1\nsat the 2\n")
+    command = ["run", str(path), "--corpus", str(text), "--words", "550", "--heldout-words", "50", "--epochs", "1"]
+    command += ["--similarity", str(pairs), "--tool", "embeddings", "--objective", "hierarchical-softmax"]
+    command += ["--model", "skipgram", "--model", "paragraph-dbow"]
+    objective_study.main(command)
+    assert len(capsys.readouterr().err.splitlines()) == 2
+    rows = [tuple(row[name] for name in ("model", "measure")) for row in objective_study.read_rows(path)]
+    measures = ["CPU seconds", "pairs", "perplexity"]
+    assert sorted(rows) == [("paragraph-dbow", "refused"), *(("skipgram", name) for name in measures)]
+    assert path.with_suffix(".md").read_text(encoding="utf-8") == objective_study.table(path)
+    first = path.read_text()
+    objective_study.main(command)
+    assert path.read_text() == first
+    with pytest.raises(SystemExit, match="has no words after the first 9999"):
+        objective_study.main([*command, "--words", "9999"])
+
+
+def test_the_table_of_the_documentation_is_that_of_the_runs():
+    folder = Path(__file__).parents[2] / "eval" / "results" / "objectives"
+    for path in folder.glob("*.tsv"):
+        written = path.with_suffix(".md").read_text(encoding="utf-8")
+        assert written.rpartition("- Measured on")[0] == objective_study.table(path).rpartition("- Measured on")[0]
