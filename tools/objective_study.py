@@ -12,6 +12,7 @@ writes the table of `table` next to it, RESULTS.md. Give several of an option by
 import argparse
 import csv
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -96,6 +97,7 @@ def run(path: Path, options: argparse.Namespace) -> None:
     """Train and score the cells that the file does not hold yet, and write the table."""
     done = {tuple(row[column] for column in COLUMNS[:6]) for row in read_rows(path)} if path.exists() else set()
     cells, lock = [cell for cell in iter_cells(options) if cell.key not in done], Lock()
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.processes) as pool:
         texts, heldout = cut_texts(options, {cell.words for cell in cells}, Path(folder))
         sets = [list(options.similarity), list(options.analogy)]
@@ -103,7 +105,7 @@ def run(path: Path, options: argparse.Namespace) -> None:
         def measure(cell: Cell) -> None:
             task = Task(cell, texts[cell.words], heldout, *sets, options.word2vec or "")
             command = [sys.executable, __file__, "cell", json.dumps(asdict(task))]
-            process = subprocess.run(command, capture_output=True, text=True, check=False)
+            process = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
             lines = (process.stdout if process.returncode == 0 else process.stderr).strip().splitlines() or [""]
             with lock:
                 if process.returncode == 0:

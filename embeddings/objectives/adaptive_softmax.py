@@ -184,8 +184,11 @@ class AdaptiveSoftmaxObjective(Objective):
         return tables
 
     def initialize_projection(self, table: np.ndarray, dim: int, seed: int) -> None:
-        """Fill rows with uniform numbers of variance 1 / (length of a hidden row)."""
-        bound = np.sqrt(3 / self.hidden_dim)
+        """Fill rows with uniform numbers of variance 1 / rows, so that projected rows are as long as hidden rows.
+
+        Were they shorter, the words of tails would learn as much more slowly.
+        """
+        bound = np.sqrt(3 / (len(table) // self.slots))
         table[:, :dim] = np.random.default_rng(seed).uniform(-bound, bound, (len(table), dim))
 
     def operand(self, arrays: Arrays) -> AdaptiveTables:
