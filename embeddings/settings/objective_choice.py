@@ -109,7 +109,7 @@ class ObjectiveChoice(NegativeSampling):
     cutoffs: str | None = option(
         None,
         "Ranks at which the tails of --objective adaptive-softmax start, such as 2000,10000.  [default: after "
-        "2 sqrt(vocabulary) words, then with the least expected cost]",
+        "4 sqrt(vocabulary) words, then with the least expected cost]",
     )
 
     def __post_init__(self) -> None:
