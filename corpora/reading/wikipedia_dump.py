@@ -1,27 +1,23 @@
 """Articles of a MediaWiki dump, such as Wikipedia's pages-articles.xml.bz2, as plain text."""
 
 import json
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
+from embeddings.corpora.reading import wiki_markup
 from embeddings.corpora.reading.record_rows import Record
 from embeddings.corpora.reading.text_pool import TextPool
-from embeddings.corpora.reading.text_worker import ConversionError, Convert
+from embeddings.corpora.reading.text_worker import ConversionError
+from embeddings.corpora.reading.wiki_markup import MAX_UNCLOSED, UNCLOSED
 from embeddings.errors import CorpusError
 from embeddings.support.extras import import_extra
+from embeddings.support.logs import log
 
 JOB_SIZE = 1 << 18  # characters of markup that a process gets at a time
 MAX_PAGE = 1 << 26  # bytes of XML
 FILES_AND_CATEGORIES = ("6", "14")  # numbers of their namespaces in every wiki
 PREFIXES = ("file", "image", "media", "category")  # their names that every wiki knows
-DROPPED_TAGS = {
-    "ref", "references", "table", "math", "chem", "gallery", "timeline", "syntaxhighlight", "source", "score", "style",
-    "templatestyles", "imagemap", "graph", "mapframe", "hiero",
-}  # fmt: skip
-MAGIC_WORDS = re.compile(r"__[A-Z]+__")
-
 Page = tuple[dict[str, Any], str]  # title and number, and the markup
 
 
@@ -53,13 +49,21 @@ def wikipedia_records(blocks: Iterable[bytes], name: str) -> Iterator[Record]:
             size += len(markup)
         yield records, texts
 
+    skipped = 0
     with TextPool(
-        "the conversion of markup", f"{__name__}:markup_converter", json.dumps(sorted(dump.prefixes))
+        "the conversion of markup", f"{wiki_markup.__name__}:markup_converter", json.dumps(sorted(dump.prefixes))
     ) as pool:
         for records, texts in pool.map(jobs()):
             assert not isinstance(texts, ConversionError)
+            skipped += texts.count(UNCLOSED)
             for record, text in zip(records, texts, strict=True):
+                if text == UNCLOSED:
+                    continue
                 yield f"{name}, page {record['title']!r}", {**record, "text": text}
+    if skipped:
+        log.warning(
+            "%s: skipped %s pages with more than %s unclosed links, templates or tags", name, skipped, MAX_UNCLOSED
+        )
 
 
 class Dump:
@@ -108,44 +112,3 @@ def article(page: Element) -> Page | None:
     if fields.get("ns", "0").strip() != "0" or "redirect" in fields or fields.get("model", "wikitext") != "wikitext":
         return None
     return {"title": fields.get("title", ""), "id": ids[0] if ids else ""}, fields.get("text", "")
-
-
-def markup_converter(prefixes: str) -> Convert:
-    """Return a function from texts with markup to plain texts; `prefixes`, as JSON, begin links that are left out."""
-    parser: Any = import_extra("mwparserfromhell", "wikipedia", "a MediaWiki dump")
-    dropped = tuple(f"{prefix}:" for prefix in json.loads(prefixes))
-
-    def convert(texts: list[str]) -> list[str]:
-        return [plain_text(parser.parse(text), dropped) for text in texts]
-
-    return convert
-
-
-def plain_text(code: Any, dropped: tuple[str, ...]) -> str:
-    """Return the visible text of parsed markup, a paragraph on each line."""
-    parts: list[str] = []
-    add_text(code, dropped, parts)
-    lines = (" ".join(line.split()) for line in MAGIC_WORDS.sub("", "".join(parts)).split("\n"))
-    return "\n".join(filter(None, lines))
-
-
-def add_text(code: Any, dropped: tuple[str, ...], parts: list[str]) -> None:
-    """Append the visible text of parsed markup; templates, comments and arguments have none."""
-    for node in code.nodes:
-        kind = type(node).__name__
-        if kind in ("Text", "HTMLEntity"):
-            parts.append(node.value if kind == "Text" else node.normalize())
-        elif kind == "Tag" and str(node.tag).strip().lower() == "br":
-            parts.append("\n")
-        elif (visible := visible_part(node, kind, dropped)) is not None:
-            add_text(visible, dropped, parts)
-
-
-def visible_part(node: Any, kind: str, dropped: tuple[str, ...]) -> Any:
-    """Return the part of a link, a heading or a tag that is visible; None for other markup."""
-    if kind == "Wikilink":
-        visible = node.title if node.text is None else node.text
-        return None if str(node.title).strip().lower().startswith(dropped) else visible
-    if kind == "Tag":
-        return None if str(node.tag).strip().lower() in DROPPED_TAGS else node.contents
-    return node.title if kind in ("Heading", "ExternalLink") else None

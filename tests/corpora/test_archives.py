@@ -95,6 +95,23 @@ def test_a_page_that_never_ends_is_refused(tmp_path, monkeypatch, processes):
         encode(tmp_path / "t", block_size=1 << 12)
 
 
+def test_unclosed_markup_is_skipped(tmp_path, caplog, processes):
+    hostile = ["{{a|" * 20_000, "<b>" * 20_000, "[[a" * 20_000, "}}" * 20_000 + "{{a|" * 20_000]
+    pages = [page("Hostile", text) for text in hostile]
+    (tmp_path / "t").write_bytes(dump(*pages, page("A", "fine\n" + "*" * 50_000 + "x"), page("B", "<li>y " * 200)))
+    with encode(tmp_path / "t", tag_column="title") as encoded:
+        assert decoded(encoded)[:2] == [["fine"], ["x"]]
+        assert encoded.tags.to_pylist() == ["A", "B"]
+    assert "skipped 4 pages" in caplog.text
+
+
+def test_tables_are_left_out(tmp_path, processes):
+    text = "a\n:{| x\n| b\n{|\n| c\n|}\n| d\n|} e\n{{t|\n{|\n| f\n|}\n}}g\n" + "{|\n" + "| h || h\n" * 50_000 + "|}\ni"
+    (tmp_path / "t").write_bytes(dump(page("A", text)))
+    with encode(tmp_path / "t") as encoded:
+        assert decoded(encoded) == [["a"], ["e"], ["g"], ["i"]]
+
+
 def test_train_on_a_dump(tmp_path, monkeypatch, processes):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "w.xml.bz2").write_bytes(bz2.compress(dump(*(page(f"T{n}", MARKUP) for n in range(20)))))
