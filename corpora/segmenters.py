@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from unicodedata import category
 
-from embeddings.errors import CorpusError, EmbeddingsError, SettingError
+from embeddings.errors import CorpusError, RegistryError, SettingError
 from embeddings.support.cache_folder import cache_folder
 from embeddings.support.extras import import_extra
 
@@ -63,9 +63,9 @@ class Segmenter:
         return find_spec(self.module) is not None
 
     def check(self) -> None:
-        """Raise EmbeddingsError if the library is not installed, SettingError if a required argument is missing."""
+        """Raise RegistryError if the library is not installed, SettingError if a required argument is missing."""
         if not self.is_installed:
-            raise EmbeddingsError(
+            raise RegistryError(
                 f"the tokenizer {self.name} requires {self.module}, which is not installed: "
                 f"pip install 'embeddings-toolkit[{self.name}]'"
             )

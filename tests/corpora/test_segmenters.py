@@ -15,7 +15,7 @@ import embeddings as em
 from embeddings.corpora.reading import text_pool
 from embeddings.corpora.segmenters import jieba
 from embeddings.corpora.tokenizers import resolve_tokenizer
-from embeddings.errors import CorpusError, EmbeddingsError, SettingError
+from embeddings.errors import CorpusError, EmbeddingsError, RegistryError, SettingError
 
 PLUGIN = """
 import os, time
@@ -125,6 +125,14 @@ def test_the_encoded_corpus_is_cached(tmp_path, fake, monkeypatch):
     assert len((tmp_path / "log").read_text().split()) == 1
 
 
+def test_vectors_are_looked_up_without_the_segmenter(tmp_path, fake, monkeypatch):
+    model = em.train("skipgram", em.Corpus(["Some Text"] * 10, tokenizer="fake"), dim=4, epochs=1, threads=1)
+    model.save(tmp_path / "model")
+    monkeypatch.setattr("embeddings.corpora.segmenters.find_spec", lambda name: None)
+    vectors = em.load(tmp_path / "model")
+    assert vectors["SOME"].tolist() == vectors["some"].tolist()
+
+
 def is_running(process):
     try:
         os.kill(process, 0)
@@ -183,7 +191,7 @@ def test_names_and_arguments_that_are_refused(name, error, message):
 
 def test_a_library_that_is_not_installed(monkeypatch):
     monkeypatch.setattr("embeddings.corpora.segmenters.find_spec", lambda name: None)
-    with pytest.raises(EmbeddingsError, match=r"requires jieba.*pip install 'embeddings-toolkit\[jieba\]'"):
+    with pytest.raises(RegistryError, match=r"requires jieba.*pip install 'embeddings-toolkit\[jieba\]'"):
         resolve_tokenizer("jieba")
 
 
