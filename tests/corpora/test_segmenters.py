@@ -126,7 +126,7 @@ def test_the_encoded_corpus_is_cached(tmp_path, fake, monkeypatch):
 
 
 def test_vectors_are_looked_up_without_the_segmenter(tmp_path, fake, monkeypatch):
-    model = em.train("skipgram", em.Corpus(["Some Text"] * 10, tokenizer="fake"), dim=4, epochs=1, threads=1)
+    model = em.train("skipgram", em.Corpus(["Some Text"] * 10, tokenizer="fake"), dim=4, subsample=0, threads=1)
     model.save(tmp_path / "model")
     monkeypatch.setattr("embeddings.corpora.segmenters.find_spec", lambda name: None)
     vectors = em.load(tmp_path / "model")
