@@ -14,7 +14,7 @@ from embeddings.formats.arrow_ipc import open_arrow
 from embeddings.formats.glove import count_trailing_numbers
 from embeddings.indexes.index_files import RECORD as INDEX
 from embeddings.indexes.index_files import read_record
-from embeddings.models.model_files import MODEL_JSON, TENSORS, VECTORS, VOCABULARY, read_model_json
+from embeddings.models.model_files import INPUTS, MODEL_JSON, TENSORS, VECTORS, VOCABULARY, read_model_json
 from embeddings.support import tensors
 from embeddings.training.checkpoints import find_checkpoints, summarize_checkpoints
 from embeddings.training.run_log_reader import is_log, summarize_log
@@ -63,7 +63,7 @@ def describe_folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, 
         return {"what": "encoded corpus", **{key: value for key, value in meta.items() if key not in TECHNICAL}}
     description, tables = read_model_json(path), tensors.load(path / TENSORS)
     words, total = vocabulary_size(path / VOCABULARY)
-    main = tables.get(VECTORS)
+    main = tables.get(VECTORS, tables.get(INPUTS))
     return {
         "what": "saved model",
         "format": "embeddings model",

@@ -16,13 +16,28 @@ if TYPE_CHECKING:
 
 Inputs = Sequence[tuple[str, Path]]  # files that a command reads, with the options that name them
 CONTINUED_MODEL, CONFIG = "embeddings.continued", "embeddings.config"  # keys of paths in the click context
-INPUT_OPTIONS = ("init", "continue", "vocabulary", "phrases", "stop_similarity", "stop_analogy", "config")
+INPUT_OPTIONS = (
+    "init",
+    "continue",
+    "vocabulary",
+    "phrases",
+    "stop_similarity",
+    "stop_analogy",
+    "stop_labels",
+    "config",
+)
 REPLACEABLE = ("--init", "--continue")  # inputs that the output may replace if it is given the same path
+CLASSIFIER_FILES = (".bin", ".ftz")  # of fastText
 
 
 def is_within(path: str | os.PathLike[str], place: str | os.PathLike[str]) -> bool:
     """Whether a path is `place` or lies inside it."""
     return Path(path).resolve().is_relative_to(Path(place).resolve())
+
+
+def keeps_classifier(out: str) -> bool:
+    """Whether a trained classifier is saved at this path as a whole, not only its vectors."""
+    return not is_vector_file(out) or Path(out).suffix.lower() in CLASSIFIER_FILES
 
 
 def is_vector_file(out: str) -> bool:

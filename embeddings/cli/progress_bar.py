@@ -149,6 +149,7 @@ class TrainingBar(Bar):
 
     def summarize(self, model: "Model", out: str) -> None:
         """Report the result of training."""
+        from embeddings.cli.output_paths import keeps_classifier
         from embeddings.training.progress import loss_name
         from embeddings.training.result import AVERAGE  # which imports numba
 
@@ -171,7 +172,7 @@ class TrainingBar(Bar):
         name = loss_name(record.get("loss_is_estimate", False))
         parts += [f"{name} {loss:.3f}"] if loss is not None else []
         saved = f"saved {quantity(len(vectors), 'vector')} of dimension {vectors.dim}"
-        if model.labels is not None:
+        if model.labels is not None and keeps_classifier(out):
             saved = f"saved a classifier of {quantity(len(model.labels), 'label')} and {quantity(len(vectors), 'word')}"
         saved += f" to {out}"
         self.report("; ".join([", ".join(parts), saved] if parts else [saved]))

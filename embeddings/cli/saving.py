@@ -5,14 +5,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from embeddings.cli.output_paths import is_vector_file
+from embeddings.cli.output_paths import CLASSIFIER_FILES, is_vector_file
 from embeddings.cli.signals import ignored_signals
 from embeddings.errors import FormatError, OutputError, SettingError
 from embeddings.models.model_files import check_target
 from embeddings.support.files import check_file
 from embeddings.vectors import format_dispatch
 
-CLASSIFIER_FILES = (".bin", ".ftz")  # of fastText
 Save = Callable[[str, Any, bool], Any]  # takes a path, the result, and whether to replace existing output
 
 

@@ -155,7 +155,9 @@ def report_missing_parts(settings: Trainer, out: str) -> None:
     """Report which parts of the model a vector file does not contain."""
     if not output_paths.is_vector_file(out):
         return
-    if settings.inferencer is not None:
+    if settings.reads_labels and not output_paths.keeps_classifier(out):
+        note(f"{out} will contain word vectors only; save a folder, or a .bin file for fastText, to predict labels")
+    elif settings.inferencer is not None:
         note(f"{out} will contain word vectors only; save a folder to keep document vectors and infer new ones")
     elif settings.composer is not None:
         note(f"{out} will contain the vocabulary only; save a folder to compose vectors for other words")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.reading.labelled_texts import IS_SPACE
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import SettingError
 from embeddings.kernels.subword_ngrams import hash_words
@@ -19,7 +20,7 @@ from embeddings.plugins.classifier.feature_kernels import (
     replace_buckets,
     write_items,
 )
-from embeddings.support.arrow_arrays import to_arrow, to_string_array
+from embeddings.support.arrow_arrays import string_bytes, to_arrow, to_string_array
 from embeddings.training.document_stream import memory_mapped_zeros
 
 MAX_MEMORY_BYTES = 1 << 28  # of the items of all texts; more are mapped from a file
@@ -154,7 +155,13 @@ def read_only(array: np.ndarray) -> np.ndarray:
 
 
 def check_known_words(encoded: EncodedCorpus) -> None:
-    """Refuse a corpus that does not have the spelling of each word if n-grams of unknown words are needed."""
+    """Refuse a corpus that lacks the spelling of words, or whose words could not be found again in joined text."""
+    text, starts = string_bytes(encoded.vocabulary.column)
+    spaces = np.flatnonzero(IS_SPACE[text])
+    if len(spaces):
+        word = encoded.vocabulary.words[int(np.searchsorted(starts, spaces[0], side="right")) - 1]
+        problem = f"requires words without white space and NUL, got {word!r:.80}"
+        raise SettingError(f"the classifier {problem}: use another tokenizer")
     if encoded.meta["fixed_vocabulary"] or encoded.max_undercount:
         raise SettingError("the classifier requires all words of the text: remove vocabulary and max_types")
     if encoded.phrases is not None:

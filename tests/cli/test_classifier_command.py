@@ -148,3 +148,27 @@ def test_a_damaged_description_is_refused_in_one_line(section, name, value, mode
     content[section][name] = value
     path.write_text(json.dumps(content), encoding="utf-8")
     refused("predict", model, "a fine film", code=1)
+
+
+def test_a_vector_file_holds_only_the_vectors_and_a_bin_file_the_classifier(lines, tmp_path):
+    result = expect("train", "classifier", lines, *SMALL, "-o", tmp_path / "m.vec")
+    assert "will contain word vectors only" in result.stderr
+    assert "saved 6 vectors" in result.stderr
+    assert len(em.load(tmp_path / "m.vec")) == 6
+    result = expect("train", "classifier", lines, *SMALL, "-o", tmp_path / "m.bin")
+    assert "saved a classifier of 3 labels and 6 words" in result.stderr
+    assert predicted(tmp_path / "m.bin", "a dull film") == ["__label__bad"]
+
+
+def test_words_with_spaces_are_refused(lines, tmp_path):
+    options = ("--tokenizer", "codepoints", "-o", tmp_path / "model")
+    result = run("train", "classifier", lines, *SMALL, *options)
+    assert result.exit_code == 2
+    assert "requires words without white space" in result.stderr
+
+
+def test_the_texts_of_early_stopping_are_not_replaced(lines, tmp_path):
+    (tmp_path / "test.bin").write_text(LINES, encoding="utf-8")
+    options = ("--stop-labels", tmp_path / "test.bin", "-o", tmp_path / "test.bin", "--force")
+    assert run("train", "classifier", lines, *SMALL, *options).exit_code == 2
+    assert (tmp_path / "test.bin").read_text(encoding="utf-8") == LINES
