@@ -111,8 +111,9 @@ def parquet_batches(table: Any, source: Path | PeekableStream, names: list[str])
     import pyarrow.parquet
 
     metadata = table.metadata
+    plain = [name for name in names if not is_list_type(table.schema_arrow.field(name).type)]
     with pyarrow.parquet.ParquetFile(
-        source, metadata=metadata, read_dictionary=names, buffer_size=BUFFER_SIZE
+        source, metadata=metadata, read_dictionary=plain, buffer_size=BUFFER_SIZE
     ) as dictionaries:
 
         def rows_at_a_time(number: int) -> int:
