@@ -20,7 +20,7 @@ class ClassifierSettings(Schedule, Dimension):
     min_count: int = option(1, "Drop words that occur less often; their n-grams remain.", ge=1)
     max_vocab: int | None = option(None, "Keep only this many of the most frequent words.", ge=1)
     min_label_count: int = option(1, "Drop labels that occur less often, and texts without other labels.", ge=1)
-    learning_rate: float = option(0.5, LEARNING_RATE, gt=0, le=100, search=SearchRange(0.01, 5, log=True))
+    learning_rate: float = option(0.5, LEARNING_RATE, gt=0, le=100, search=SearchRange(0.02, 2, log=True))
     shuffle: bool = option(
         True,
         "Read each thread's share of the texts in a new random order in every epoch, or in the order of the file.",

@@ -49,7 +49,7 @@ def test_a_search_is_repeated_by_its_seed_and_its_command():
     rows = table(result.stdout)
     assert [row["trial"] for row in rows] == list("12345")
     assert not {"dim", "max_n", "min_n"} & set(rows[0])
-    assert rows[0]["learning_rate"] == "0.1"
+    assert float(rows[0]["learning_rate"]) == em.TextClassification().learning_rate
     (best,) = [row for row in rows if row["best"]]
     assert float(best["score"]) == max(float(row["score"]) for row in rows)
     assert float(validation_score("m", ("f1@1", "all"))) == pytest.approx(float(best["score"]), abs=1e-4)
