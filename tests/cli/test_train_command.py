@@ -12,7 +12,8 @@ from commands import SMALL, TEXT, expect, refused
 
 import embeddings as em
 
-TINY = ["--dim", "4", "--epochs", "1", "--threads", "1", "--min-count", "1"]
+TINY = ["--dim", "4", "--epochs", "1", "--threads", "1", "--min-count", "1", "--subsample", "0"]
+WHOLE = ["--dim", "4", "--epochs", "1", "--threads", "1", "--subsample", "0"]
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     rows = [{"id": i, "text": f"the cat number{i} sat\non the mat", "lang": "en"} for i in range(50)]
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (tmp_path / "more.csv").write_text("body\n" + "the dog\n" * 10)
+    (tmp_path / "more.csv").write_text("body\n" + "the dog the\n" * 10)
     return tmp_path
 
 
@@ -119,10 +120,10 @@ def test_columns_rows_and_tokenizers(table):
 
 def test_a_vocabulary_is_trained_whole(table):
     (table / "v.txt").write_text("the 100\ncat 50\nmat 50\n")
-    result = expect("train", "skipgram", "more.csv", "-o", "m", "--vocabulary", "v.txt", "--dim", "4", "--epochs", "1")
+    result = expect("train", "skipgram", "more.csv", "-o", "m", "--vocabulary", "v.txt", *WHOLE)
     assert "10 words not in the vocabulary" in result.stderr
     assert list(em.load("m").words) == ["the", "cat", "mat"]
-    expect("train", "skipgram", "more.csv", "-o", "k", "--vocabulary", "m", "--dim", "4", "--epochs", "1")
+    expect("train", "skipgram", "more.csv", "-o", "k", "--vocabulary", "m", *WHOLE)
     message = refused("train", "skipgram", "more.csv", "-o", "l", "--vocabulary", "m", "--min-count", "3", code=2)
     assert "--min-count cannot be combined with --vocabulary" in message
 
@@ -151,7 +152,7 @@ def test_ctrl_c_ends_soon_and_saves_the_result(text, tmp_path):
 
 def test_a_text_that_teaches_nothing_leaves_no_output(text, tmp_path):
     text.write_text("one\n\ntwo\n")
-    message = refused("train", "skipgram", text, "-o", "v", *TINY, "--subsample", "0", code=1)
+    message = refused("train", "skipgram", text, "-o", "v", *TINY, code=1)
     assert message == "nothing was learned: no word was left with another one near it (words read: 2); use longer texts"
     assert [path.name for path in tmp_path.iterdir()] == ["text.txt"]
 
