@@ -4,11 +4,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from embeddings.errors import FormatError
 from embeddings.kernels.jit import entry_point, inline
 from embeddings.kernels.subword_ngrams import FNV_BASIS, fnv1a
 from embeddings.kernels.word_bytes import HALF, ONE, WORD_BYTES, equal_bytes, slot_number, word_key
 
 BITS = 64
+MAX_PROBES = 1000  # slots read to place an entry: by chance, ten million entries need 300; a hostile file, any number
+CROWDED = -2
 ENTRY_BITS = np.uint64(0xFFFFFFFF)
 
 
@@ -46,11 +49,22 @@ class Features(NamedTuple):
 
 
 def new_slots(text: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, int]:
-    """The hash table of entries, and the number of the first one that occurs twice, or -1."""
+    """The hash table of entries, and the number of the first one that occurs twice, or -1.
+
+    Raises:
+        FormatError: too many entries have the same hash, which never happens by chance.
+    """
     entries = len(starts) - 1
     slots, duplicate = np.zeros((1 << (3 * entries // 2).bit_length(), 2), np.uint64), np.full(1, -1, np.int64)
     fill_slots(text, starts, slots, duplicate)
+    check_probes(duplicate[0] != CROWDED, "words")
     return slots, int(duplicate[0])
+
+
+def check_probes(is_placed: bool, entries: str) -> None:
+    """Refuse a table whose entries take quadratic time."""
+    if not is_placed:
+        raise FormatError(f"the classifier is broken: over {MAX_PROBES:,} of its {entries} have the same hash")
 
 
 @entry_point
@@ -59,14 +73,18 @@ def fill_slots(text: np.ndarray, starts: np.ndarray, slots: np.ndarray, duplicat
 
     Arguments:
         slots: zeros, and more of them than entries.
-        duplicate: int64 (1,), -1; set to the number of the first entry that occurs again.
+        duplicate: int64 (1,), -1; set to the number of the first entry that occurs again, or to CROWDED.
     """
     for entry in range(starts.shape[0] - 1):
         first, last = starts[entry], starts[entry + 1]
         key = word_key(text, first, last)
-        slot = slot_number(key, slots.shape[0])
+        slot, probes = slot_number(key, slots.shape[0]), 0
         while slots[slot, 1] != 0 and not is_entry(text, starts, slots, slot, text, first, last, key):
             slot = (slot + 1) & (slots.shape[0] - 1)
+            probes += 1
+            if probes > MAX_PROBES:
+                duplicate[0] = CROWDED
+                return
         if slots[slot, 1] == 0:
             slots[slot, 0] = key
             slots[slot, 1] = (hash_bytes(text, first, last) << HALF) | np.uint64(entry + 1)
@@ -75,17 +93,21 @@ def fill_slots(text: np.ndarray, starts: np.ndarray, slots: np.ndarray, duplicat
 
 
 def new_bucket_slots(pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The hash table of buckets and their rows, int32 (buckets, 2), and its filter; empty if there are none."""
+    """The hash table of buckets and their rows, int32 (buckets, 2), and its filter; empty if there are none.
+
+    Raises:
+        FormatError: too many buckets have the same hash, which never happens by chance.
+    """
     size = len(pairs)
     slots = np.full((1 << (2 * size).bit_length() if size else 0, 2), -1, np.int32)
     bits = np.zeros(1 << (8 * size // BITS).bit_length() if size else 0, np.uint64)
-    fill_bucket_slots(pairs, slots, bits)
+    check_probes(fill_bucket_slots(pairs, slots, bits), "buckets")
     return slots, bits
 
 
 @entry_point
-def fill_bucket_slots(pairs: np.ndarray, slots: np.ndarray, bits: np.ndarray) -> None:
-    """Build the hash table of buckets and rows, and its filter.
+def fill_bucket_slots(pairs: np.ndarray, slots: np.ndarray, bits: np.ndarray) -> bool:
+    """Build the hash table of buckets and rows, and its filter; returns False if too many have the same hash.
 
     Arguments:
         slots: filled with -1, and larger than the number of pairs.
@@ -94,8 +116,11 @@ def fill_bucket_slots(pairs: np.ndarray, slots: np.ndarray, bits: np.ndarray) ->
     for i in range(pairs.shape[0]):
         bucket: int = np.int64(pairs[i, 0])  # type: ignore[assignment]
         slot = bucket_slot(slots, bucket)
+        if (slot - bucket) & (slots.shape[0] - 1) > MAX_PROBES:
+            return False
         slots[slot, 0], slots[slot, 1] = bucket, pairs[i, 1]
         bits[filter_word(bits, bucket)] |= filter_bit(bucket)
+    return True
 
 
 @inline

@@ -114,6 +114,9 @@ def equal_bytes(a: np.ndarray, a_start: int, b: np.ndarray, b_start: int, length
 
 @inline
 def slot_number(key: np.uint64, slots: int) -> int:
-    """The first slot of a key in a hash table whose size is a power of 2."""
-    slot: int = np.int64(((key * MULTIPLIER) >> HALF) & np.uint64(slots - 1))  # type: ignore[assignment]
+    """The first slot of a key in a hash table whose size is a power of 2, from the highest bits of a product.
+
+    Lower bits would not depend on all bytes of the key.
+    """
+    slot: int = np.int64((((key * MULTIPLIER) >> HALF) * np.uint64(slots)) >> HALF)  # type: ignore[assignment]
     return slot
