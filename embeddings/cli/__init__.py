@@ -35,7 +35,7 @@ COMMANDS = {
         "info": "Describe a file or folder.",
     },
     "Evaluate": {
-        "evaluate": "Score vectors on test sets, or classifiers on labelled texts.",
+        "evaluate": "Score vectors on test sets, classifiers on texts.",
         "compare": "Test score differences between vectors.",
         "benchmark": "Compare trainers with gensim and fastText.",
         "benchmark-indexes": "Measure recall and speed of indexes.",
