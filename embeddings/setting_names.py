@@ -3,6 +3,8 @@
 import difflib
 from collections.abc import Iterable
 
+LABEL_PREFIX = "__label__"  # of fastText
+
 THEIR_NAMES = {  # spelled in lower case without - and _
     "dim": "size vectorsize dims dimension dimensions",
     "learning_rate": "alpha lr rate startalpha",

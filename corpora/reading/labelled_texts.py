@@ -14,8 +14,9 @@ from embeddings.corpora.reading.sources import Source, file_statuses
 from embeddings.corpora.reading.text_batches import text_batches
 from embeddings.corpora.reading.text_rows import ColumnSelection, Tag, TextBlock, check_column_exists
 from embeddings.errors import CorpusError, SettingError
+from embeddings.setting_names import LABEL_PREFIX
 
-PREFIX = "__label__"
+PREFIX = LABEL_PREFIX
 SPACE = b" \n\r\t\v\f\0"  # what separates words in fastText
 TEXT_COLUMN, LABEL_COLUMN = "text", "label"
 BATCH_BYTES = 1 << 22

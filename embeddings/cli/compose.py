@@ -37,10 +37,11 @@ def command(
     or multiplied. FIRST and SECOND are not among the results.
     """
     composer = Composer.of(load_model_or_vectors(model, **read_options))
-    report_lookups(composer.vectors, (first, second))
     if vector:
         values = composer.compose(first, second, type=type, function=function).tolist()
+        report_lookups(composer.vectors, (first, second))
         print_json(values) if as_json else click.echo("\t".join(f"{value:.9g}" for value in values))
         return
     neighbours = composer.neighbours(first, second, type=type, function=function, top=top, restrict=restrict)
+    report_lookups(composer.vectors, (first, second))
     print_rows([{"neighbour": word, "cosine": cosine} for word, cosine in neighbours], as_json)

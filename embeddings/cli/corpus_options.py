@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from embeddings.cli.options import ENCODING_ERRORS, option
-from embeddings.corpora.reading.labelled_texts import PREFIX, LabelFormat
+from embeddings.setting_names import LABEL_PREFIX
 
 VOCABULARY = option(
     "--vocabulary",
@@ -65,7 +65,9 @@ def labelled_options(tokenizer: str, case: str) -> list[click.Parameter]:
 def label_options() -> list[click.Parameter]:
     """How labels are written: keyword arguments of `LabelFormat`."""
     return [
-        option("--label-prefix", "Prefix of the words of a plain text that are its labels.", "TEXT", default=PREFIX),
+        option(
+            "--label-prefix", "Prefix of the words of a plain text that are its labels.", "TEXT", default=LABEL_PREFIX
+        ),
         option(
             "--label-column", "Label column of a table: strings, integers, or lists of them.  [default: label]", "NAME"
         ),
@@ -95,5 +97,7 @@ def corpus_arguments(options: dict[str, Any]) -> dict[str, Any]:
     """The arguments of a `Corpus`: options, with those of labels, if there are any, as a `LabelFormat`."""
     if "label_prefix" not in options:
         return options
+    from embeddings.corpora.reading.labelled_texts import LabelFormat
+
     prefix, column, separator = (options.pop(f"label_{name}") for name in ("prefix", "column", "separator"))
     return {**options, "labels": LabelFormat(prefix, label_column=column, separator=separator)}

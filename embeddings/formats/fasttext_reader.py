@@ -139,11 +139,11 @@ class PartReader:
 
     def index(self, text: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Where each entry begins, and the hash table of entries; refuses duplicates."""
-        from embeddings.kernels.feature_slots import new_slots
+        from embeddings.models.feature_index import index_entries
 
         starts = np.zeros(len(lengths) + 1, np.int64)
         np.cumsum(lengths, out=starts[1:])
-        slots, duplicate = new_slots(text, starts)
+        slots, duplicate = index_entries(text, starts, str(self.path))
         if duplicate >= 0:
             word = text[starts[duplicate] : starts[duplicate + 1]].tobytes().decode("utf-8", "replace")
             raise FormatError(f"{self.path}: duplicate word {word!r}")

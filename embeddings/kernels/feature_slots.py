@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from embeddings.errors import FormatError
 from embeddings.kernels.jit import entry_point, inline
 from embeddings.kernels.subword_ngrams import FNV_BASIS, fnv1a
 from embeddings.kernels.word_bytes import HALF, ONE, WORD_BYTES, equal_bytes, slot_number, word_key
@@ -49,22 +48,14 @@ class Features(NamedTuple):
 
 
 def new_slots(text: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, int]:
-    """The hash table of entries, and the number of the first one that occurs twice, or -1.
+    """The hash table of entries, and the number of the first one that occurs twice, -1 if none does.
 
-    Raises:
-        FormatError: too many entries have the same hash, which never happens by chance.
+    The number is CROWDED if too many entries have the same hash, which never happens by chance.
     """
     entries = len(starts) - 1
     slots, duplicate = np.zeros((1 << (3 * entries // 2).bit_length(), 2), np.uint64), np.full(1, -1, np.int64)
     fill_slots(text, starts, slots, duplicate)
-    check_probes(duplicate[0] != CROWDED, "words")
     return slots, int(duplicate[0])
-
-
-def check_probes(is_placed: bool, entries: str) -> None:
-    """Refuse a table whose entries take quadratic time."""
-    if not is_placed:
-        raise FormatError(f"the classifier is broken: over {MAX_PROBES:,} of its {entries} have the same hash")
 
 
 @entry_point
@@ -92,17 +83,15 @@ def fill_slots(text: np.ndarray, starts: np.ndarray, slots: np.ndarray, duplicat
             duplicate[0] = entry
 
 
-def new_bucket_slots(pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def new_bucket_slots(pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     """The hash table of buckets and their rows, int32 (buckets, 2), and its filter; empty if there are none.
 
-    Raises:
-        FormatError: too many buckets have the same hash, which never happens by chance.
+    None if too many buckets have the same hash, which never happens by chance.
     """
     size = len(pairs)
     slots = np.full((1 << (2 * size).bit_length() if size else 0, 2), -1, np.int32)
     bits = np.zeros(1 << (8 * size // BITS).bit_length() if size else 0, np.uint64)
-    check_probes(fill_bucket_slots(pairs, slots, bits), "buckets")
-    return slots, bits
+    return (slots, bits) if fill_bucket_slots(pairs, slots, bits) else None
 
 
 @entry_point

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from embeddings.errors import SettingError
-from embeddings.kernels.feature_slots import new_slots
 from embeddings.kernels.matrix_rows import DenseRows
-from embeddings.models.feature_index import index_features
+from embeddings.models.feature_index import index_entries, index_features
 from embeddings.models.quantisation import decode, quantise, row_norms
 from embeddings.models.subwords import LINE_END
 
@@ -39,7 +38,9 @@ def prune(classifier: "Classifier", cutoff: int) -> "Classifier":
     counts = classifier.word_counts
     return replace(
         classifier,
-        features=index_features(text, starts, new_slots(text, starts)[0], pairs, words=len(words), **sizes | without),
+        features=index_features(
+            text, starts, index_entries(text, starts)[0], pairs, words=len(words), **sizes | without
+        ),
         inputs=DenseRows(values),
         word_counts=None if counts is None else counts[words],
         bucket_rows=pairs,

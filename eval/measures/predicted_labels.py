@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from embeddings.corpora.reading.labelled_texts import PREFIX, LabelledTexts
 from embeddings.errors import CorpusError
-from embeddings.models.classifier import texts_at_a_time
 
 ACTUAL, PREDICTED, BOTH = 1, 2, 3
 NO_LABEL = -1
@@ -99,6 +98,8 @@ def predict_labels(
     """
     collector = Collector([name.removeprefix(prefix) for name in classifier.labels])
     source = "the source"
+    from embeddings.models.classifier import texts_at_a_time
+
     size = texts_at_a_time(k, len(classifier.labels))
     for batch in batches:
         source = batch.source

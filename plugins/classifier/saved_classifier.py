@@ -6,11 +6,10 @@ import numpy as np
 
 from embeddings.corpora.reading.labelled_texts import PREFIX
 from embeddings.errors import FormatError
-from embeddings.kernels.feature_slots import new_slots
 from embeddings.kernels.matrix_rows import DenseRows
 from embeddings.models import classifier
 from embeddings.models.classifier import Classifier
-from embeddings.models.feature_index import index_features
+from embeddings.models.feature_index import index_entries, index_features
 from embeddings.models.model_files import INPUTS
 from embeddings.models.text_normalization import text_normalizer
 from embeddings.plugins.classifier.classifier_settings import (
@@ -64,7 +63,7 @@ def saved_classifier(settings: ClassifierSettings, model: "Model") -> Classifier
         labels=[prefix + label for label in labels.words],
         label_counts=labels.counts,
         features=index_features(
-            *index_entries(words.column, [PREFIX + label for label in labels.words]),
+            *entry_table(words.column, [PREFIX + label for label in labels.words]),
             rows,
             words=len(words),
             label_prefix=np.frombuffer(prefix.encode() or NO_PREFIX, np.uint8),
@@ -85,12 +84,12 @@ def saved_classifier(settings: ClassifierSettings, model: "Model") -> Classifier
     )
 
 
-def index_entries(words: Any, labels: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def entry_table(words: Any, labels: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The bytes of all words and labels, where each begins, and their hash table."""
     parts = [string_bytes(words), string_bytes(labels)]
     text = np.concatenate([part for part, _ in parts])
     starts = np.append(parts[0][1], len(parts[0][0]) + parts[1][1][1:])
-    return text, starts, new_slots(text, starts)[0]
+    return text, starts, index_entries(text, starts)[0]
 
 
 def check_tables(model: "Model", settings: ClassifierSettings, buckets: np.ndarray) -> None:

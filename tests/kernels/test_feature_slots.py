@@ -6,6 +6,7 @@ import pytest
 from embeddings.errors import FormatError
 from embeddings.kernels.feature_slots import MAX_PROBES, new_bucket_slots, new_slots
 from embeddings.kernels.word_bytes import MULTIPLIER
+from embeddings.models.feature_index import index_entries, index_features
 
 
 def entries(words):
@@ -35,13 +36,13 @@ def colliding_words(number):
 
 def test_words_that_collide_are_refused():
     assert new_slots(*entries(colliding_words(MAX_PROBES)))[1] == -1
-    with pytest.raises(FormatError, match=r"words.*same hash"):
-        new_slots(*entries(colliding_words(MAX_PROBES + 5)))
+    with pytest.raises(FormatError, match=r"v\.bin.*words.*same hash"):
+        index_entries(*entries(colliding_words(MAX_PROBES + 5)), "v.bin")
 
 
 def test_buckets_that_collide_are_refused():
     size = 4 * MAX_PROBES
     numbers = np.arange(size, dtype=np.int32)
-    new_bucket_slots(np.column_stack([numbers, numbers]))
+    assert new_bucket_slots(np.column_stack([numbers, numbers])) is not None
     with pytest.raises(FormatError, match=r"buckets.*same hash"):
-        new_bucket_slots(np.column_stack([numbers << 14, numbers]))
+        index_features(*entries([]), None, np.column_stack([numbers << 14, numbers]))

@@ -8,6 +8,7 @@ from interrupted_runs import CONFIGURATIONS, corpus, interrupted_after, learn, t
 
 import embeddings as em
 from embeddings.kernels.block import FIRST, LAST
+from embeddings.kernels.step_buffers import report_loss
 from embeddings.training import hogwild
 from embeddings.training import shuffle as shuffling
 from embeddings.training.run import Run
@@ -53,6 +54,7 @@ def test_resumed_threads_read_every_word_once_per_epoch(threads, shuffle, tmp_pa
 
     def learn_block(block, tables, buffers, rate):
         seen.append(block.words[block.cursor[FIRST] : block.cursor[LAST]].copy())
+        report_loss(buffers, 0.0, len(seen[-1]))
 
     def run(resume):
         run_options = RunOptions(checkpoints=checkpoints, resume=resume)
