@@ -4,7 +4,7 @@ import os
 import weakref
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,9 +20,10 @@ from embeddings.corpora.reading.sources import file_statuses, resolve_source
 from embeddings.corpora.reading.text_rows import ColumnSelection
 from embeddings.corpora.remapping import remap
 from embeddings.corpora.segmenters import Segmenter
-from embeddings.corpora.tokenizers import BUILT_IN, CharClassTokenizer, Tokenizer, resolve_tokenizer, segmented
+from embeddings.corpora.tokenizers import Tokenizer, segmented
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_form import WordForm
+from embeddings.corpora.word_rules import WordRules
 from embeddings.errors import CorpusError, SettingError
 from embeddings.settings import check_value
 from embeddings.support.logs import log
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from embeddings.corpora.phrases.phrase_config import PhraseConfig, PhraseSource
     from embeddings.corpora.segmenter_pool import SegmenterPool
 
-Case = Literal["lower", "keep"]
 DecodingPolicy = Literal["strict", "replace", "ignore"]
 
 
@@ -57,9 +57,18 @@ class Corpus:
             column or data set of pandas, polars, Arrow, Dask or Hugging Face. Files may be compressed with gzip, bzip2,
             zstd or xz, which is detected by content. They are plain text or tables: Parquet or Arrow, detected by
             content, or .jsonl, .ndjson, .csv and .tsv.
-        tokenizer: "words", "whitespace", "characters", "codepoints", the name of another installed tokenizer (a
-            segmenter such as "jieba" or "spacy:de"), or a callable from a line to its tokens.
-        case: "lower" converts tokens of text to lower case; "keep" leaves them unchanged.
+        tokenizer: "words", "alphanumeric", "whitespace", "characters", "codepoints", the name of another installed
+            tokenizer (a segmenter such as "jieba" or "spacy:de"), or a callable from a line to its tokens.
+        case: "lower" converts text to lower case, "fold" applies full Unicode case folding; "keep" does neither.
+        normalize: the Unicode normalisation form of words, "nfc" or "nfkc"; "none" keeps their code points. The default
+            is "nfc", or "none" for the tokenizer "ascii-whitespace".
+        fold: what else makes words equal: "accents", "width", "ligatures", "tatweel", "diacritics" (of Arabic and
+            Hebrew), "long-s"; several are separated by commas, or in a list.
+        language: "tr", "az", "lt" or "el", for the rules of case of that language.
+        hyphens: with the tokenizer "words", "join" keeps words with hyphens together; "split", the default, does not.
+        apostrophes: the same for apostrophes within words; the default is "join".
+        emoji: with the tokenizer "words", "keep" makes each emoji a token, the default; "as-words" its name; "drop"
+            skips emoji.
         encoding: the encoding of text files and of tables of text (CSV, TSV, JSON lines), such as "cp1252": any that
             Python decodes. Strings, Parquet and Arrow files are not affected.
         encoding_errors: "strict", "replace" or "ignore", for bytes that are invalid in the encoding.
@@ -94,6 +103,12 @@ class Corpus:
         *sources: str | os.PathLike[str] | Iterable[Any],
         tokenizer: str | Tokenizer = "words",
         case: str = "lower",
+        normalize: str | None = None,
+        fold: str | Iterable[str] | None = None,
+        language: str | None = None,
+        hyphens: str | None = None,
+        apostrophes: str | None = None,
+        emoji: str | None = None,
         encoding: str = "utf-8",
         encoding_errors: str = "strict",
         text_column: str | None = None,
@@ -109,10 +124,11 @@ class Corpus:
     ) -> None:
         if not sources:
             raise CorpusError("a corpus requires a source: a path, '-', 'sample' or an iterable")
-        self.case: str = check_value("case", case, Case, {})
+        self.rules = WordRules(tokenizer, case, normalize, fold, language, hyphens, apostrophes, emoji)
+        self.tokenizer: Tokenizer = self.rules.tokenizer
+        self.case = self.rules.case
         self.encoding: str = check_encoding(encoding)
         self.encoding_errors: str = check_value("encoding_errors", encoding_errors, DecodingPolicy, {})
-        self.tokenizer = resolve_tokenizer(tokenizer)
         self.text_column, self.tag_column = check_column("text", text_column), check_column("tag", tag_column)
         self.rows: int | None = check_value("rows", rows, int | None, {"ge": 1})
         self.deduplicate: bool = check_value("deduplicate", deduplicate, bool, {})
@@ -121,7 +137,7 @@ class Corpus:
         self.paths = [Path(source) for source in sources if isinstance(source, str | os.PathLike)]
         self.labels = check_labels(labels, self.text_column, self.tag_column)
         self.vocabulary = load_vocabulary(vocabulary)
-        self.phrase_config = load_phrase_config(phrases, joiner, phrase_mode, WordForm(self.text_settings))
+        self.phrase_config = load_phrase_config(phrases, joiner, phrase_mode, WordForm(self.rules.settings))
         self._previous: Callable[[], EncodedCorpus | None] = lambda: None  # the last result; a cached one if it is used
         self._previous_name: str | None = None
 
@@ -131,20 +147,15 @@ class Corpus:
     @property
     def text_settings(self) -> dict[str, Any]:
         """The settings of the text as plain values; a tokenizer by its name."""
-        full_name = getattr(self.tokenizer, "full_name", None)  # of a segmenter
-        name = (
-            full_name or getattr(self.tokenizer, "name", None) or getattr(self.tokenizer, "__qualname__", "a callable")
-        )
-        names = ("case", "encoding", "encoding_errors", "text_column", "tag_column", "rows", "deduplicate", "max_types")
+        names = ("encoding", "encoding_errors", "text_column", "tag_column", "rows", "deduplicate", "max_types")
         labels = {} if self.labels is None else {"labels": asdict(self.labels)}
-        return {"tokenizer": str(name), **{name: getattr(self, name) for name in names}, **labels}
+        return {**self.rules.settings, **{name: getattr(self, name) for name in names}, **labels}
 
     def cache_name(self, settings: dict[str, Any]) -> str | None:
         """Return the name of this corpus in the cache; None for sources or tokenizers that cannot be identified."""
         if isinstance(self.tokenizer, Segmenter):
             return entry_name(self.sources, {**settings, "segmenter": self.tokenizer.identity})
-        is_built_in = isinstance(self.tokenizer, CharClassTokenizer) and self.tokenizer in BUILT_IN
-        return entry_name(self.sources, settings) if is_built_in else None
+        return entry_name(self.sources, settings) if self.rules.is_built_in else None
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -208,7 +219,8 @@ class Corpus:
         names = [source.name for source in self.sources]
         description = {"settings": self.text_settings, "sources": names}
         is_segmented = isinstance(self.tokenizer, Segmenter) and self.labels is None
-        with Encoder(folder, segmented if is_segmented else self.tokenizer, self.case, self.max_types) as encoder:
+        rules = replace(self.rules, tokenizer=segmented) if is_segmented else self.rules
+        with Encoder(folder, rules, self.max_types) as encoder:
             encoder.finish(description | self.write_blocks(encoder, report, block_size))
 
     def write_blocks(self, encoder: "Encoder", report: Report | None, block_size: int) -> dict[str, Any]:

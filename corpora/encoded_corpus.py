@@ -20,7 +20,7 @@ from embeddings.errors import FormatError
 from embeddings.support.arrow_files import read_table
 from embeddings.support.shared_lock import acquire_shared
 
-FORMAT = 5
+FORMAT = 6
 META = "meta.json"
 IDS = "ids.npy"
 SENTENCES = "sentences.npy"

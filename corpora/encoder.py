@@ -11,14 +11,16 @@ from numpy.typing import NDArray
 
 from embeddings.corpora import scanner
 from embeddings.corpora.array_file import ArrayFile, MapIds, output_errors
-from embeddings.corpora.characters import character_tables
+from embeddings.corpora.characters import ScannedTokenizer, character_tables
 from embeddings.corpora.encoded_corpus import DOCUMENTS, FORMAT, IDS, META, SENTENCES, TAGS, VOCABULARY, write_meta
 from embeddings.corpora.line_tokenizer import LineTokenizer
 from embeddings.corpora.reading.reader import Block, TagBlock, TokenLists
 from embeddings.corpora.reading.text_rows import TextBlock
+from embeddings.corpora.spellings import merge_spellings
 from embeddings.corpora.tag_file import TagFile
-from embeddings.corpora.tokenizers import CharClassTokenizer, Tokenizer, never
+from embeddings.corpora.tokenizers import CharClassTokenizer, never
 from embeddings.corpora.vocabulary import Vocabulary, rank_by_frequency
+from embeddings.corpora.word_rules import WordRules
 from embeddings.corpora.word_table import WordTable
 from embeddings.errors import CorpusError, NoWordsError
 from embeddings.support.arrow_arrays import to_numpy
@@ -27,17 +29,17 @@ from embeddings.support.arrow_arrays import to_numpy
 class Encoder:
     """Writes an encoded corpus to `folder` block by block; memory grows with the types, up to `max_types`."""
 
-    def __init__(self, folder: Path, tokenizer: Tokenizer, case: str, max_types: int | None = None) -> None:
+    def __init__(self, folder: Path, rules: WordRules, max_types: int | None = None) -> None:
         self.folder = folder
-        self.tokenizer = tokenizer
-        self.case = case
+        self.rules = rules
         self.words = WordTable(max_types)
-        self.lines = LineTokenizer(tokenizer, case)
+        self.lines = LineTokenizer(rules.tokenizer, rules.lower)
         self.ids = ArrayFile(folder / IDS, np.int32)
         self.sentences = ArrayFile(folder / SENTENCES, np.int64)
         self.documents = ArrayFile(folder / DOCUMENTS, np.int64)
         self.tags: TagFile | None = None
         self.has_items = False  # some text came as rows or items, each a document
+        self.has_text = False  # some words did not come in token lists, which are used as they are
         self.out: Any = ()
 
     def add(self, block: Block, name: str) -> None:
@@ -47,8 +49,9 @@ class Encoder:
             self.tags.append(cast(Sequence[str | None], block.tags))  # lists are not requested
             return
         self.has_items |= isinstance(block, TokenLists) or block.items
-        if isinstance(block, TextBlock) and isinstance(self.tokenizer, CharClassTokenizer):
-            self.scan(block, self.tokenizer, name)
+        self.has_text |= isinstance(block, TextBlock)
+        if isinstance(block, TextBlock) and isinstance(self.rules.tokenizer, ScannedTokenizer):
+            self.scan(block, self.rules.tokenizer, name)
             return
         lines = self.lines
         lines.clear(tokens=self.ids.count, lines=self.sentences.count - 1)
@@ -60,19 +63,18 @@ class Encoder:
         self.sentences.append(np.array(lines.ends, np.int64))
         self.add_documents(np.array(lines.starts, np.int64))
 
-    def scan(self, block: TextBlock, tokenizer: CharClassTokenizer, name: str) -> None:
+    def scan(self, block: TextBlock, tokenizer: ScannedTokenizer, name: str) -> None:
         """Encode text with the compiled scanner."""
         state = self.words.state
         size, parts = len(block.data), np.array(block.parts, np.int64)
         if not self.out or len(self.out[0]) < size + len(parts) + 1:
             self.out = tuple(np.empty(size + len(parts) + 1, dtype) for dtype in (np.int32, np.int64, np.int64))
         ids, ends, starts = self.out
-        max_tokens = size if tokenizer.starts_token is not never else size // 2  # else tokens have separators
-        arrays = self.words.reserve(max_tokens + len(parts) + 1, size)
+        arrays = self.words.reserve(max_tokens(tokenizer, block.data) + len(parts) + 1, size)
         state[[scanner.N_IDS, scanner.N_ENDS, scanner.N_STARTS]] = 0
         state[[scanner.N_TOKENS, scanner.N_LINES]] = self.ids.count, self.sentences.count - 1
         mode = (scanner.ITEMS if block.items else scanner.FILES, block.is_complete)
-        tables = tuple(character_tables(tokenizer, self.case, block.data))
+        tables = tuple(character_tables(tokenizer, self.rules.lower, block.data))
         while scanner.scan(bytes_array(block.data), parts, tables, tuple(arrays), self.out, state, mode):
             self.words.prune()
         if state[scanner.TOO_LONG] or state[scanner.PENDING_SIZE] > scanner.MAX_TOKEN:
@@ -107,11 +109,14 @@ class Encoder:
         if not self.documents.count:
             self.documents.append(np.zeros(1))
         self.documents.append(np.array([self.sentences.count - 1]))
-        vocabulary, rank = rank_by_frequency(self.words.words(), self.words.counts())
+        words, counts, spellings = self.words.words(), self.words.counts(), None
+        if self.has_text:
+            words, counts, spellings = merge_spellings(words, counts, self.rules)
+        vocabulary, rank = rank_by_frequency(words, counts)
         if not len(vocabulary):
             raise CorpusError(f"no type of {self.ids.count} tokens is frequent enough to keep; raise max_types")
         vocabulary.total = self.ids.count
-        self.ids.map(rank_mapping(self.words, rank))
+        self.ids.map(rank_mapping(self.words, rank if spellings is None else rank[spellings], len(vocabulary)))
         for file in self.files():
             file.close()
         with output_errors(self.folder / META):
@@ -156,11 +161,19 @@ class Encoder:
                 file.file.close()
 
 
-def rank_mapping(words: WordTable, rank: NDArray[np.int32]) -> MapIds:
-    """Return a function from raw ids to frequency ranks; raw ids of pruned words become the number of words."""
+def max_tokens(tokenizer: ScannedTokenizer, data: bytes) -> int:
+    """Return how many tokens can end in this text; without separators, one of two neighbours is not ASCII."""
+    size = len(data)
+    if isinstance(tokenizer, CharClassTokenizer):
+        return size if tokenizer.starts_token is not never else size // 2
+    return size // 2 if data.isascii() else size * 2 // 3 + 1
+
+
+def rank_mapping(words: WordTable, rank: NDArray[np.int32], unknown: int) -> MapIds:
+    """Return a function from raw ids to frequency ranks; raw ids of pruned words become `unknown`."""
     if not words.max_undercount:
         return lambda raw: rank[raw]
-    known_ids, ranks = words.raw_ids(), np.append(rank, np.int32(len(rank)))
+    known_ids, ranks = words.raw_ids(), np.append(rank, np.int32(unknown))
 
     def to_rank(raw: NDArray[np.int32]) -> NDArray[np.int32]:
         place = np.searchsorted(known_ids, raw)

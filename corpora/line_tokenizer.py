@@ -1,19 +1,19 @@
 """Splits text into tokens, lines and documents with a Python tokenizer; also takes token lists."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from embeddings.corpora.reading.text_rows import TextBlock
 from embeddings.corpora.reading.utf8 import Utf8Decoder, encode_utf8
-from embeddings.corpora.tokenizers import Tokenizer, lower_case
+from embeddings.corpora.tokenizers import Tokenizer
 from embeddings.errors import CorpusError
 
 
 class LineTokenizer:
     """Splits text into lines and documents by the rules of the scanner, and calls a tokenizer for each whole line."""
 
-    def __init__(self, tokenizer: Tokenizer, case: str) -> None:
+    def __init__(self, tokenizer: Tokenizer, lower: Callable[[str], str] | None) -> None:
         self.tokenizer = tokenizer
-        self.case = case
+        self.lower = lower  # None keeps the case
         self.decoder = Utf8Decoder("strict", "a token")
         self.tokens: list[bytes] = []  # UTF-8 tokens of the lines completed since `clear`
         self.ends: list[int] = []  # where these lines end, as token positions in the corpus
@@ -72,7 +72,7 @@ class LineTokenizer:
         for token in self.tokenizer(text):
             if not isinstance(token, str):
                 raise CorpusError(f"the tokenizer must return strings, got {token!r} of type {type(token).__name__}")
-            text_of_token = lower_case(token) if self.case == "lower" else token
+            text_of_token = token if self.lower is None else self.lower(token)
             self.tokens.append(encode_utf8(text_of_token, self.decoder, "a token"))
         self.end_line()
 

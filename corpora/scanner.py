@@ -1,5 +1,9 @@
 """The compiled scanner: splits UTF-8 text into tokens, lower-cases them, and assigns each distinct one a raw id.
 
+A state machine finds the tokens: a table has its move for each state and class of code points (see `word_break`). In a
+state from HELD on, the end of the token, such as the apostrophe of "don't", belongs to it only if a letter follows;
+the scanner keeps where the token ends otherwise.
+
 Words are looked up by a 32-bit hash in an open-addressing table. The bytes of a token are written to the free end of
 the arena of all words while they are scanned. If the word is known, the space is reused; a token that is cut by the
 end of a block waits there for its rest.
@@ -9,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.corpora.characters import FIRST, INSIDE, PAIR, SPACE
+from embeddings.corpora.characters import PAIR
+from embeddings.corpora.word_break import CLASS_BITS, FINISH, HELD, HOLD, NOTHING, SKIP, SPACE, STATE_MASK
 from embeddings.kernels.jit import entry_point, inline
 
 Array = Any
@@ -37,8 +42,11 @@ Int = Any  # a numpy integer in plain Python, a machine integer when compiled
     MAX_TYPES,  # the scanner stops when there are more types, so that the table can be pruned
     RESUME_PART,  # then it resumes in this part
     RESUME_BYTE,  # at this byte
-) = range(20)
-STATE_SIZE = 20
+    MACHINE,  # the state of the machine that finds tokens
+    HELD_SIZE,  # bytes of the unfinished token up to where it ends if nothing continues it
+    HELD_HASH,  # and their hash
+) = range(23)
+STATE_SIZE = 23
 # columns of a word's record: hash | raw id << 32, start in the arena, occurrences
 HASH_AND_RAW, START, COUNT = range(3)
 RAW_SHIFT = 32
@@ -163,10 +171,21 @@ def finish_token(table: Any, out: Any, state: Array, end: Int, hash_code: Int) -
 
 
 @inline
-def save_position(state: Array, end: Int, hash_code: Int, part: Int, place: Int) -> None:
-    """Save the unfinished token, and where to resume."""
-    state[PENDING_SIZE], state[PENDING_HASH] = end - state[ARENA_END], hash_code
-    state[RESUME_PART], state[RESUME_BYTE] = part, place
+def token_end(machine: Int, token: tuple[Int, Int], held: tuple[Int, Int]) -> tuple[Int, Int]:
+    """Return the end and hash of a token that nothing continues."""
+    if machine >= HELD:
+        return held
+    return token
+
+
+@inline
+def save_position(state: Array, token: tuple[Int, Int], held: tuple[Int, Int], machine: Int, place: Any) -> None:
+    """Save the unfinished token, the state of the machine, and the part and byte at which to resume."""
+    state[PENDING_SIZE], state[PENDING_HASH] = token[0] - state[ARENA_END], token[1]
+    state[HELD_SIZE], state[HELD_HASH] = held[0] - state[ARENA_END], held[1]
+    state[MACHINE] = machine
+    part, byte = place
+    state[RESUME_PART], state[RESUME_BYTE] = part, byte
 
 
 @inline
@@ -193,11 +212,11 @@ def start_document(out: Any, state: Array) -> None:
 
 
 @inline
-def skip_code_point(out: Any, state: Array, kind: Int, point: Int, flag: Int) -> None:
+def skip_code_point(out: Any, state: Array, kind: Int, point: Int, character_class: Int) -> None:
     """Handle a code point outside of tokens."""
     if point == 10:
         end_line(out, state, kind)
-    elif not flag & SPACE:
+    elif character_class != SPACE:
         state[LINE_IS_BLANK] = 0
 
 
@@ -226,10 +245,11 @@ def scan(
     or continues in the next one. Updates in place: `table` (slots, records and arena of the words), `out` (ids; line
     ends, in tokens; document starts, in lines) and `state`.
     """
-    flags, lower = characters
+    classes, lower, moves = characters
     arena, max_types = table[2], state[MAX_TYPES]
     kind, is_complete = mode
-    end, hash_code = state[ARENA_END] + state[PENDING_SIZE], state[PENDING_HASH]
+    end, hash_code, machine = state[ARENA_END] + state[PENDING_SIZE], state[PENDING_HASH], state[MACHINE]
+    held_end, held_hash = state[ARENA_END] + state[HELD_SIZE], state[HELD_HASH]
     i = state[RESUME_BYTE]
     for part in range(state[RESUME_PART], parts.shape[0]):
         stop = parts[part]
@@ -237,27 +257,38 @@ def scan(
         while i < stop:
             point, width = code_point(text, i, np.int64(text[i]))
             i += width
-            flag = flags[point]
-            if flag & INSIDE:
+            character_class = np.int64(classes[point])
+            move = np.int64(moves[machine << CLASS_BITS | character_class])
+            if move < HOLD:
+                machine = move
                 end, hash_code = append_code_point(arena, end, hash_code, np.int64(lower[point]))
                 continue
+            if move < FINISH:
+                machine = move & STATE_MASK
+                held_end, held_hash = end, hash_code
+                end, hash_code = append_code_point(arena, end, hash_code, np.int64(lower[point]))
+                continue
+            end, hash_code = token_end(machine, (end, hash_code), (held_end, held_hash))
+            machine = move & STATE_MASK
             end, hash_code = finish_token(table, out, state, end, hash_code)
-            if flag & FIRST:
+            if move < SKIP:
                 end, hash_code = append_code_point(arena, end, hash_code, np.int64(lower[point]))
             else:
-                skip_code_point(out, state, kind, point, flag)
+                skip_code_point(out, state, kind, point, character_class)
             if state[N_TYPES] > max_types:
-                save_position(state, end, hash_code, part, i)
+                save_position(state, (end, hash_code), (held_end, held_hash), machine, (part, i))
                 return True
         if stop > (parts[part - 1] if part else 0):
             state[LINE_IS_OPEN] = text[stop - 1] != 10
         if is_complete or part + 1 < parts.shape[0]:
+            end, hash_code = token_end(machine, (end, hash_code), (held_end, held_hash))
+            machine = np.int64(NOTHING)
             end, hash_code = finish_token(table, out, state, end, hash_code)
             end_part(out, state, kind)
             if state[N_TYPES] > max_types:
-                save_position(state, end, hash_code, part + 1, i)
+                save_position(state, (end, hash_code), (held_end, held_hash), machine, (part + 1, i))
                 return True
-    save_position(state, end, hash_code, 0, 0)
+    save_position(state, (end, hash_code), (held_end, held_hash), machine, (0, 0))
     return False
 
 

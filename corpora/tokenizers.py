@@ -1,13 +1,32 @@
-"""Tokenizers: any callable from a text to its tokens; those defined by character classes run compiled."""
+"""Tokenizers: any callable from a text to its tokens; those defined by characters or word boundaries run compiled."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby, pairwise
+from typing import Literal
 from unicodedata import category
 
+import numpy as np
+from numpy.typing import NDArray
+
+from embeddings.corpora import word_cleaning
 from embeddings.corpora.segmenters import SEPARATOR, Segmenter
+from embeddings.corpora.word_break import (
+    FINISH,
+    HELD,
+    HOLD,
+    N_STATES,
+    NOTHING,
+    SPACE,
+    STATE_MASK,
+    table_limit,
+    word_classes,
+    word_moves,
+)
 from embeddings.errors import SettingError
 from embeddings.registry import load
+from embeddings.settings import check_value
 
 Tokenizer = Callable[[str], Iterable[str]]
 
@@ -46,6 +65,67 @@ class CharClassTokenizer:
         return tokens
 
 
+Emoji = Literal["drop", "keep", "as-words"]
+Joining = Literal["split", "join"]
+
+
+@dataclass(frozen=True)
+class WordTokenizer:
+    """Tokens are words after Unicode Standard Annex #29, and emoji; see `word_break` for the exceptions.
+
+    Within a word, soft hyphens, zero-width characters and variation selectors are removed, and typographic apostrophes
+    become "'". A joiner (U+200C, U+200D) stays where it changes how a word looks.
+
+    Arguments:
+        hyphens: "join" keeps words with hyphens together; "split" separates them.
+        apostrophes: the same for apostrophes within words.
+        emoji: "keep" makes each emoji sequence a token, "as-words" its name, such as "red_heart"; "drop" skips emoji.
+    """
+
+    name: str = "words"
+    hyphens: str = "split"
+    apostrophes: str = "join"
+    emoji: str = "keep"
+
+    def __post_init__(self) -> None:
+        check_value("hyphens", self.hyphens, Joining, {})
+        check_value("apostrophes", self.apostrophes, Joining, {})
+        check_value("emoji", self.emoji, Emoji, {})
+
+    @cached_property
+    def moves(self) -> NDArray[np.uint8]:
+        """The moves of the scanner's state machine."""
+        return word_moves(
+            hyphens=self.hyphens == "join", apostrophes=self.apostrophes == "join", emoji=self.emoji != "drop"
+        )
+
+    def __call__(self, text: str) -> list[str]:
+        """Return the tokens of a text in order, in their original case."""
+        return [self.clean(text[start:end]) for start, end in self.spans(text)]
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Return where tokens start and end."""
+        classes = word_classes(table_limit(text.encode("utf-8", "surrogatepass")))
+        moves = self.moves.reshape(N_STATES, -1).tolist()
+        spans, state, start, held = [], NOTHING, 0, 0
+        for i, kind in enumerate([*classes[[*map(ord, text)]].tolist(), SPACE]):
+            move = moves[state][kind]
+            if move >= FINISH:
+                if state != NOTHING:
+                    spans.append((start, held if state >= HELD else i))
+                start = i
+            elif move >= HOLD:
+                held = i
+            state = move & STATE_MASK
+        return spans
+
+    def clean(self, words: str) -> str:
+        """Remove what is invisible from words, which are separated by line ends."""
+        if words.isascii():
+            return words
+        return word_cleaning.clean(words, names_emoji=self.emoji == "as-words")
+
+
 def is_word_character(character: str) -> bool:
     """Whether it is a letter, combining mark or number (Unicode general categories L, M and N).
 
@@ -69,13 +149,14 @@ def is_not_mark(character: str) -> bool:
     return category(character)[0] != "M"
 
 
-words = CharClassTokenizer("words", is_word_character)
+words = WordTokenizer()
+alphanumeric = CharClassTokenizer("alphanumeric", is_word_character)
 whitespace = CharClassTokenizer("whitespace", is_not_space)
 ascii_whitespace = CharClassTokenizer("ascii-whitespace", is_not_ascii_space)
 characters = CharClassTokenizer("characters", is_not_space, is_not_mark)
 codepoints = CharClassTokenizer("codepoints", always, always)
 segmented = CharClassTokenizer("segmented", lambda character: character != SEPARATOR)  # the output of segmenters
-BUILT_IN = (words, whitespace, ascii_whitespace, characters, codepoints)
+BUILT_IN = (words, alphanumeric, whitespace, ascii_whitespace, characters, codepoints)
 
 
 def resolve_tokenizer(tokenizer: str | Tokenizer) -> Tokenizer:
@@ -88,7 +169,8 @@ def resolve_tokenizer(tokenizer: str | Tokenizer) -> Tokenizer:
             raise SettingError(f"tokenizer must be a name or a callable, got {tokenizer!r}")
         return tokenizer
     name, colon, argument = tokenizer.partition(":")
-    result: Tokenizer = load("tokenizer", name)
+    built_in = {item.name: item for item in BUILT_IN}
+    result = built_in[name] if name in built_in else load("tokenizer", name)
     if not callable(result):
         raise SettingError(f"the tokenizer {name!r} is not callable: {result!r:.80}")
     if colon and not isinstance(result, Segmenter):

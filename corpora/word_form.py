@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Self
 
-from embeddings.corpora.tokenizers import lower_case
+from embeddings.corpora.word_rules import WordRules, recorded_rules
+from embeddings.errors import SettingError
 
 
 @dataclass(frozen=True)
@@ -12,12 +14,17 @@ class WordForm:
     """Converts a word, as typed, to its form in a text that was read with these settings.
 
     Arguments:
-        settings: those of a `Corpus`, of which `case` matters.
+        settings: those of a `Corpus`, of which the ones in `WORD_SETTINGS` matter.
         joiner: the string between the words of a phrase, which may then be typed with spaces; None without phrases.
     """
 
     settings: Mapping[str, Any] = field(default_factory=dict)
     joiner: str | None = None
+
+    @cached_property
+    def rules(self) -> WordRules:
+        """The rules of the settings."""
+        return recorded_rules(self.settings)
 
     def __call__(self, word: str) -> str:
         """Return the form of a word."""
@@ -26,7 +33,7 @@ class WordForm:
 
     def of_text(self, text: str) -> str:
         """Return the form of a text, in which spaces stay."""
-        return lower_case(text) if self.settings.get("case", "lower") == "lower" else text
+        return " ".join(word and self.rules.normalize_typed(word) for word in text.split(" "))
 
     @classmethod
     def recorded(cls, text: Any) -> Self | None:
@@ -35,4 +42,8 @@ class WordForm:
             return None
         phrases = text.get("phrases")
         joiner = phrases.get("joiner") if isinstance(phrases, Mapping) else None
-        return cls(dict(text), joiner if isinstance(joiner, str) else None)
+        form = cls(dict(text), joiner if isinstance(joiner, str) else None)
+        try:
+            return form if form.rules else None
+        except SettingError:
+            return None

@@ -139,7 +139,7 @@ class DetectionPass:
         self.vocabulary = encoded.vocabulary
         self.tags = settings.tags() if settings.types else None
         words = load_connectors(settings.connectors)
-        if encoded.meta["settings"].get("case") == "lower":
+        if encoded.meta["settings"].get("case") != "keep":
             words |= frozenset(map(lower_case, words))  # token lists are not lower-cased
         # ids of the connectors in the corpus, the most frequent first
         self.connectors = sorted(self.vocabulary.ids[word] for word in words if word in self.vocabulary)

@@ -10,6 +10,7 @@ from embeddings.cli import corpus_options
 from embeddings.cli.options import OUTPUT, dataset_option, from_settings, option
 from embeddings.cli.output import note, print_json, print_lines
 from embeddings.cli.signals import EXIT_INTERRUPT
+from embeddings.setting_names import WORD_SETTINGS
 from embeddings.settings import ContextWindow, Dimension, NegativeSampling, Schedule, VocabularyChoice, flag
 
 TEST_SETS = {  # kind: sets that are always used, help
@@ -17,7 +18,7 @@ TEST_SETS = {  # kind: sets that are always used, help
     "analogy": (["google-analogies"], "Additional analogies, as in `evaluate`."),
     "tagging": ([], "Part-of-speech tagging, as in `evaluate`."),
 }
-TOKENIZATION = ("tokenizer", "case")
+TOKENIZATION = WORD_SETTINGS
 
 
 def from_shared(settings: type, *names: str) -> list[click.Option]:

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from embeddings.cli.options import ENCODING_ERRORS, option
-from embeddings.setting_names import LABEL_PREFIX
+from embeddings.setting_names import FOLDINGS, LABEL_PREFIX, LANGUAGES
 
 VOCABULARY = option(
     "--vocabulary",
@@ -19,12 +19,18 @@ def options(tokenizer: str = "words", case: str = "lower") -> list[click.Paramet
     return [
         option(
             "--tokenizer",
-            "How to split text: words (runs of letters, marks and digits), whitespace, ascii-whitespace (as fastText), "
-            "characters (with combining marks, without spaces), codepoints (spaces included), or an installed "
-            "tokenizer.",
+            "How to split text: words (of any language, and emoji), alphanumeric (runs of letters, marks and digits), "
+            "whitespace, ascii-whitespace (as fastText), characters (with combining marks, without spaces), codepoints "
+            "(spaces included), or an installed tokenizer.",
             default=tokenizer,
         ),
-        option("--case", "Convert text to lower case, or keep its case.", ["lower", "keep"], default=case),
+        option(
+            "--case",
+            "Convert text to lower case, fold its case (ß becomes ss), or keep its case.",
+            ["lower", "fold", "keep"],
+            default=case,
+        ),
+        *word_options(),
         option(
             "--encoding",
             "Encoding of text files, CSV, TSV and JSON lines: any that Python decodes, such as cp1252 or utf-16.",
@@ -75,6 +81,30 @@ def label_options() -> list[click.Parameter]:
             "--label-separator",
             "What separates several labels in a cell, such as a comma.  [default: a cell is one label]",
             "TEXT",
+        ),
+    ]
+
+
+def word_options() -> list[click.Parameter]:
+    """Which words are equal, and what is part of a word."""
+    return [
+        option(
+            "--normalize",
+            "Unicode normalisation form of words.  [default: nfc, or none with --tokenizer ascii-whitespace]",
+            ["nfc", "nfkc", "none"],
+        ),
+        option(
+            "--fold",
+            f"Make words equal that differ only in these, separated by commas: {', '.join(FOLDINGS)}.",
+            "LIST",
+        ),
+        option("--language", "Apply the rules of case of this language.", list(LANGUAGES)),
+        option("--hyphens", "Split words at hyphens, or join them.  [default: split]", ["split", "join"]),
+        option("--apostrophes", "Split words at apostrophes, or join them.  [default: join]", ["split", "join"]),
+        option(
+            "--emoji",
+            "Make emoji tokens, or their names, or drop them.  [default: keep]",
+            ["keep", "as-words", "drop"],
         ),
     ]
 

@@ -60,9 +60,13 @@ def use_model_settings(ctx: click.Context, parameter: click.Parameter, path: str
     model = load_model(path)
     if model.name != ctx.info_name:
         raise click.UsageError(f"{path} is a {model.name} model; continue it with: embeddings train {model.name}")
+    from embeddings.corpora.word_rules import recorded_settings
+
     text = model.record.get("text")
     known = {str(option.name) for option in ctx.command.params} - {"continued", "phrases"}
-    settings = {**model.settings, **({**text, **phrase_settings(model)} if isinstance(text, dict) else {})}
+    settings = dict(model.settings)
+    if isinstance(text, dict):
+        settings |= {**text, **recorded_settings(text), **phrase_settings(model)}
     defaults = {name: value for name, value in settings.items() if name in known and value is not None}
     ctx.default_map = {**defaults, **(ctx.default_map or {})}
     return model

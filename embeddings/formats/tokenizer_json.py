@@ -6,14 +6,25 @@ underscores, which join the words of phrases) if words contain no other characte
 
 from pathlib import Path
 from typing import Any
+from unicodedata import is_normalized
 
 from embeddings.corpora.reading.compressed_files import open_binary
-from embeddings.corpora.tokenizers import is_word_character, lower_case
+from embeddings.corpora.tokenizers import WordTokenizer, is_word_character, lower_case
+from embeddings.corpora.word_break import emoji_ranges
 from embeddings.errors import FormatError
 from embeddings.support.extras import import_extra
 
 UNKNOWN = "[UNK]"
-WORD = r"[\p{L}\p{M}\p{N}_]+"
+LETTERS = r"\p{L}\p{M}\p{N}_"
+# characters that join letters, or digits, on both sides of them; see `embeddings.corpora.word_break`
+JOINING = (r"\p{L}\p{M}", "'.:\u00b7\u05f4\u2018\u2019\u2027"), (r"\p{N}", "'.,;\u066c\u2018\u2019")
+EMOJI = "".join(f"{chr(first)}-{chr(last)}" for first, last in emoji_ranges())
+FLAGS = "\U0001f1e6-\U0001f1ff"
+WORD = (
+    f"[{LETTERS}]+(?:"
+    + "|".join(f"(?<=[{side}])[{joining}](?=[{side}])[{LETTERS}]+" for side, joining in JOINING)
+    + f")*|[{FLAGS}]{{2}}|[{EMOJI}](?:\\p{{M}}|[\U000e0020-\U000e007f]|\u200d[{EMOJI}])*"
+)
 
 
 def import_tokenizers() -> Any:
@@ -30,9 +41,8 @@ def write_tokenizer(words: list[str], path: Path) -> str:
         unknown = f"[UNK{number}]"
     ids = {word: i for i, word in enumerate([*words, unknown])}
     tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(ids, unk_token=unknown))
-    if is_lower_case(words):
-        tokenizer.normalizer = tokenizers.normalizers.Lowercase()
-    if has_only_word_characters(words):
+    tokenizer.normalizer = new_normalizer(words)
+    if has_only_word_characters(words) or are_words(words):
         pattern = tokenizers.Regex(WORD)
         tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Split(pattern, "removed", invert=True)
     else:
@@ -40,6 +50,20 @@ def write_tokenizer(words: list[str], path: Path) -> str:
     tokenizer.add_special_tokens([unknown])
     path.write_text(tokenizer.to_str(), encoding="utf-8")
     return unknown
+
+
+def new_normalizer(words: list[str]) -> Any:
+    """What words have in common: composed characters, "'" as apostrophe, nothing invisible, lower case; or None."""
+    tokenizers, text = import_tokenizers(), "\n".join(words)
+    rules = []
+    if is_normalized("NFC", text):
+        rules.append(tokenizers.normalizers.NFC())
+    if not text.isascii() or "'" in text:
+        for old, new in (("\u2019", "'"), ("\ufe0f", ""), ("\u00ad", "")):
+            rules += [] if old in text else [tokenizers.normalizers.Replace(old, new)]
+    if is_lower_case(words):
+        rules.append(tokenizers.normalizers.Lowercase())
+    return tokenizers.normalizers.Sequence(rules) if rules else None
 
 
 def is_lower_case(words: list[str]) -> bool:
@@ -51,6 +75,14 @@ def is_lower_case(words: list[str]) -> bool:
 def has_only_word_characters(words: list[str]) -> bool:
     """Whether all characters are letters, marks, numbers or underscores."""
     return all(map(is_word_character, set("".join(words)) - {"_"}))
+
+
+def are_words(words: list[str]) -> bool:
+    """Whether all words are such as the tokenizer `words` returns, perhaps joined by underscores."""
+    tokenizer = WordTokenizer()
+    special = [word for word in words if not (word.isascii() and word.isalnum())]
+    parts = [part for word in special for part in word.split("_") if part]
+    return all(tokenizer.spans(part) == [(0, len(part))] for part in parts)
 
 
 def read_tokens(path: Path, rows: int, errors: str) -> tuple[list[str], str | None]:

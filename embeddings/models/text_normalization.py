@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embeddings.corpora.tokenizers import Tokenizer, ascii_whitespace, lower_case, resolve_tokenizer
+from embeddings.corpora.tokenizers import ascii_whitespace
+from embeddings.corpora.word_rules import WordRules
 from embeddings.models.text_settings import recorded_text_settings
+from embeddings.setting_names import WORD_SETTINGS
 
 if TYPE_CHECKING:
     from embeddings.models.model import Model
@@ -20,8 +22,7 @@ Normalize = Callable[[bytes, np.ndarray], tuple[bytes, np.ndarray]]
 class TextNormalizer:
     """Replaces each text `text[starts[i]:starts[i + 1]]` by its tokens with a space after each."""
 
-    tokenizer: Tokenizer
-    is_lower: bool
+    rules: WordRules
 
     def __call__(self, text: bytes, starts: np.ndarray) -> tuple[bytes, np.ndarray]:
         """Return the texts and where each begins."""
@@ -31,8 +32,8 @@ class TextNormalizer:
 
     def normalize(self, text: bytes) -> bytes:
         """Return one text."""
-        tokens = " ".join([*self.tokenizer(text.decode("utf-8", "replace")), ""])
-        return (lower_case(tokens) if self.is_lower else tokens).encode("utf-8", "replace")
+        tokens = list(self.rules.tokenizer(text.decode("utf-8", "replace")))
+        return " ".join([*self.rules.normalize_all(tokens), ""]).encode("utf-8", "replace") if tokens else b""
 
 
 def text_normalizer(model: "Model") -> Normalize | None:
@@ -43,6 +44,5 @@ def text_normalizer(model: "Model") -> Normalize | None:
         RegistryError: its tokenizer is not installed.
     """
     settings = recorded_text_settings(model)
-    tokenizer = resolve_tokenizer(settings["tokenizer"])
-    is_lower = settings["case"] == "lower"
-    return None if tokenizer is ascii_whitespace and not is_lower else TextNormalizer(tokenizer, is_lower)
+    rules = WordRules(**{name: settings[name] for name in WORD_SETTINGS})
+    return None if rules.tokenizer is ascii_whitespace and rules.changes_nothing else TextNormalizer(rules)

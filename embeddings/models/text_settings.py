@@ -2,25 +2,28 @@
 
 from typing import TYPE_CHECKING, Any
 
+from embeddings.corpora.word_rules import recorded_settings
 from embeddings.errors import FormatError, SettingError
+from embeddings.setting_names import WORD_SETTINGS
 
 if TYPE_CHECKING:
     from embeddings.corpora.encoded_corpus import EncodedCorpus
     from embeddings.models.model import Model
 
-TEXT_SETTINGS = ("tokenizer", "case", "encoding_errors")  # settings of a corpus that decide how text becomes words
+TEXT_SETTINGS = (*WORD_SETTINGS, "encoding_errors")  # settings of a corpus that decide how text becomes words
+STRINGS = ("tokenizer", "case", "encoding_errors")  # those that every model has
 PHRASES = "phrases"  # also in the record: how words were joined into phrases
 
 
 def recorded_text_settings(model: "Model") -> dict[str, Any]:
-    """The recorded text settings: `TEXT_SETTINGS`, and `PHRASES` if there were any."""
+    """All text settings, also those that earlier versions did not record, and `PHRASES` if there were any."""
     text = model.record.get("text")
-    if not isinstance(text, dict) or not all(isinstance(text.get(name), str) for name in TEXT_SETTINGS):
+    if not isinstance(text, dict) or not all(isinstance(text.get(name), str) for name in STRINGS):
         raise FormatError(f"the {model.name} model is broken: its record has no valid text settings ('text')")
     phrases = text.get(PHRASES)
     if phrases is not None and not (isinstance(phrases, dict) and isinstance(phrases.get("joiner"), str)):
         raise FormatError(f"the {model.name} model is broken: the phrases in its record have no joiner")
-    return text
+    return {**text, **recorded_settings(text)}
 
 
 def corpus_settings(model: "Model") -> dict[str, Any]:
@@ -53,10 +56,10 @@ def phrase_settings(model: "Model") -> dict[str, Any]:
 
 
 def check_same_text_settings(model: "Model", encoded: "EncodedCorpus") -> None:
-    """Refuse a corpus with another tokenizer, case or joiner than the training corpus."""
+    """Refuse a corpus whose words follow other rules, or with another joiner, than the training corpus."""
     text, meta = recorded_text_settings(model), encoded.meta
     joiners = tuple((phrases or {}).get("joiner") for phrases in (text.get(PHRASES), meta.get(PHRASES)))
-    pairs = {name: (text[name], meta["settings"].get(name)) for name in ("tokenizer", "case")}
+    pairs = {name: (text[name], meta["settings"].get(name)) for name in WORD_SETTINGS}
     for name, (expected, value) in (pairs | {"joiner": joiners}).items():
         if expected != value:
             raise SettingError(

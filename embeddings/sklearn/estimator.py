@@ -9,10 +9,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 
 from embeddings import registry
+from embeddings.corpora.word_rules import TOKENIZER_SETTINGS
 from embeddings.errors import SettingError
 from embeddings.models.model import Model
 from embeddings.models.text_settings import PHRASES, corpus_settings
 from embeddings.registry import check_settings
+from embeddings.setting_names import WORD_SETTINGS
 from embeddings.settings import check_value
 from embeddings.training.training_data import check_threads_and_seed
 
@@ -72,9 +74,14 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
             if getattr(self, name) is not None:
                 raise SettingError(f"{name} cannot be combined with {parameter}, which replaces training")
 
-    def _text_settings(self, tokenizer: Any, case: str) -> dict[str, Any]:
+    def _text_settings(self, tokenizer: Any, case: str, **others: Any) -> dict[str, Any]:
         """Settings of a `Corpus`: the estimator's own, or these defaults."""
         return {
+            **{
+                name: value
+                for name, value in others.items()
+                if self.tokenizer is None or name not in TOKENIZER_SETTINGS
+            },
             "tokenizer": tokenizer if self.tokenizer is None else self.tokenizer,
             "case": case if self.case is None else self.case,
         }
@@ -118,7 +125,7 @@ def seed_from(random_state: Any) -> int:
 
 
 def model_text_settings(model: Model) -> dict[str, Any]:
-    """The tokenizer and case that a model was trained with; raises if they are unknown, or if phrases were joined."""
+    """The rules of words that a model was trained with; raises if they are unknown, or if phrases were joined."""
     text = model.record.get("text")
     if isinstance(text, dict) and text.get(PHRASES) is not None:
         raise SettingError(
@@ -126,4 +133,4 @@ def model_text_settings(model: Model) -> dict[str, Any]:
             "vectors, and lists of tokens as texts"
         )
     settings = corpus_settings(model)
-    return {name: settings[name] for name in ("tokenizer", "case")}
+    return {name: settings[name] for name in WORD_SETTINGS}

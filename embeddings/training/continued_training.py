@@ -15,6 +15,7 @@ from embeddings.corpora.corpus_cache.tempdir import corpora_folder, new_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.remapping import remap
 from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.corpora.word_rules import recorded_settings
 from embeddings.errors import CorpusError, FormatError, SettingError
 from embeddings.models.model import Model
 from embeddings.models.parameters import VECTORS, Arrays
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from embeddings.training.training_data import TrainingData
 
 OBJECTIVE_SETTINGS = ("objective", "nce_normalizer", "tree", "cutoffs", "tie")  # the tables of a model depend on them
-TEXT_SETTINGS = ("tokenizer", "case")  # the words of a corpus depend on them
 
 
 def check_model(model: Any) -> None:
@@ -63,10 +63,10 @@ def check_corpus(model: Model, corpus: "Corpus") -> None:
     old = model.record.get("text")
     if not isinstance(old, dict):  # a model of another program
         return
-    for name in TEXT_SETTINGS:
-        new = corpus.settings.get(name)
-        if name in old and old[name] != new:
-            raise SettingError(f"{name} must be {old[name]!r}, as in the text of the model, got {new!r}")
+    text = recorded_settings(old) if "tokenizer" in old else {}
+    for name, new in corpus.rules.settings.items():
+        if text.get(name, new) != new:
+            raise SettingError(f"{name} must be {text[name]!r}, as in the text of the model, got {new!r}")
     old_phrases, new_phrases = old.get(PHRASES), corpus.phrase_config
     if old_phrases is not None and new_phrases is None:
         raise SettingError("the model was trained with phrases: the corpus requires phrases too")

@@ -23,6 +23,7 @@ from embeddings.plugins.classifier.classifier_settings import HIERARCHICAL_SOFTM
 from embeddings.plugins.classifier.saved_classifier import LOSSES, OUTPUT, output_rows
 from embeddings.plugins.classifier.text_classification import TextClassification
 from embeddings.plugins.classifier.training_features import TextFeatures, read_only
+from embeddings.setting_names import WORD_SETTINGS
 from embeddings.training.progress import Report
 from embeddings.training.training_data import TrainingData
 
@@ -93,10 +94,8 @@ def labelled_corpus(classifier: Classifier, texts: Texts, encoding_errors: str =
         return texts
     words: dict[str, Any] = {"tokenizer": TextClassification.tokenizer, "case": TextClassification.case}
     if isinstance(classifier.normalize, TextNormalizer):
-        words = {
-            "tokenizer": classifier.normalize.tokenizer,
-            "case": "lower" if classifier.normalize.is_lower else "keep",
-        }
+        rules = classifier.normalize.rules
+        words = {name: getattr(rules, name) for name in WORD_SETTINGS}
     return Corpus(texts, **words, encoding_errors=encoding_errors, labels=LabelFormat())
 
 

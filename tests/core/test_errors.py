@@ -28,5 +28,5 @@ def test_very_long_column_name(tmp_path):
 def test_very_long_option_value():
     result = CliRunner().invoke(main, ["train", "skipgram", "text.txt", "-o", "out", "--case", "k" * 100_000])
     assert result.exit_code == 2
-    assert "is not one of 'lower', 'keep'" in result.stderr
+    assert "is not one of 'lower', 'fold', 'keep'" in result.stderr
     assert len(result.stderr) < MAX_LENGTH + 100

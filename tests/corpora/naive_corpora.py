@@ -6,16 +6,26 @@ from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
+from naive_words import word_tokens
+
 from embeddings.corpora import Corpus, EncodedCorpus
+from embeddings.corpora.word_rules import WordRules
 
 
 def naive_tokens(line, tokenizer, case):
-    """Tokens by one character after the other."""
+    """Tokens by one character after the other, then normalised."""
+    rules = WordRules(tokenizer, case)
+    return [rules.normalize_one(token) for token in raw_tokens(line, tokenizer)]
+
+
+def raw_tokens(line, tokenizer):
+    if tokenizer == "words":
+        return word_tokens(line)
     tokens, token = [], ""
     for character in line + " ":
         is_word = unicodedata.category(character)[0] in ("L", "M", "N")
-        if is_word if tokenizer == "words" else not character.isspace():
-            token += character.lower() if case == "lower" else character
+        if is_word if tokenizer == "alphanumeric" else not character.isspace():
+            token += character
         elif token:
             tokens.append(token)
             token = ""

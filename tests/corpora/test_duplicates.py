@@ -93,7 +93,7 @@ def test_rows_items_and_several_files(tmp_path, size):
     for name in ("a.txt", "b.txt"):
         (tmp_path / name).write_text("One two\n\nthree\nOne two\n" + name)
     with encode(tmp_path / "a.txt", tmp_path / "b.txt", deduplicate=True, block_size=size) as encoded:
-        assert decoded(encoded) == [["one", "two"], [], ["three"], ["a", "txt"], [], ["b", "txt"]]
+        assert decoded(encoded) == [["one", "two"], [], ["three"], ["a.txt"], [], ["b.txt"]]
         assert encoded.meta["documents"] == 3
 
 

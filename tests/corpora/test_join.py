@@ -173,7 +173,9 @@ def test_trainers_learn_phrases_and_take_their_vocabulary(tmp_path):
     corpus_with_vocabulary = em.Corpus(
         lines, phrases=PhraseList([("new", "york")]), vocabulary=Vocabulary(["new_york", "cat"], [9, 9])
     )
-    assert list(em.SkipGram(dim=4, epochs=1, subsample=0).train(corpus_with_vocabulary, threads=1).vocabulary.words) == [
+    assert list(
+        em.SkipGram(dim=4, epochs=1, subsample=0).train(corpus_with_vocabulary, threads=1).vocabulary.words
+    ) == [
         "new_york",
         "cat",
     ]

@@ -3,21 +3,22 @@ import tempfile
 import unicodedata
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_corpora import check, decoded, encode, naive_file, naive_tokens
 
-from embeddings.corpora import characters, scanner, tokenizers
+from embeddings.corpora import characters, scanner, tokenizers, word_break
 from embeddings.errors import CorpusError
 
 CHARACTERS = (
     "aAbB09  \r\t\0\x1c\u0130\u03a3\u0301\u00df\u0085\u00a0\ufeff\u2028\u3000\u4e2d\u0915\u093f\u2163\u023a"
-    "\U0001f600\U0001d400_-'"
+    "\U0001f600\U0001d400_-'.,:;\u2019\u05d0\"\u30ab\u200d\u200c\u00ad\ufe0f\U0001f1e6\u2764\u00b2\u055b\u0327\u0344"
 )
 LINE = st.text(st.one_of(st.sampled_from(CHARACTERS), st.characters(exclude_categories=["Cs"])), max_size=12)
 TEXT = st.lists(st.one_of(LINE, st.sampled_from(["", " ", "\r"])), max_size=9).map("\n".join)
-RULES = st.sampled_from(["words", "whitespace"])
+RULES = st.sampled_from(["words", "alphanumeric", "whitespace"])
 CASES = st.sampled_from(["lower", "keep"])
 SIZES = st.one_of(st.integers(1, 16), st.just(1 << 18))
 
@@ -53,7 +54,7 @@ def test_a_callable_gives_the_same_corpus_as_the_compiled_rule(text, rule, case,
             assert fast.fingerprint == slow.fingerprint
 
 
-@pytest.mark.parametrize("limit", characters.LIMITS)
+@pytest.mark.parametrize("limit", word_break.LIMITS)
 def test_lower_case_equals_str_lower_for_every_code_point(limit):
     table = characters.lower(limit)
     mask = (1 << characters.PAIR) - 1
@@ -68,21 +69,24 @@ def test_every_code_point_is_scanned_like_the_reference(tmp_path):
     )
     (tmp_path / "all").write_bytes(everything.encode())
     lines = [line for line in everything.split("\n")[:-1]]
-    for rule in ("words", "whitespace"):
+    for rule in ("words", "alphanumeric", "whitespace"):
         with encode(tmp_path / "all", tokenizer=rule) as encoded:
             assert decoded(encoded) == [naive_tokens(line, rule, "lower") for line in lines]
 
 
 def test_white_space_equals_that_of_str_split():
-    flags = characters.flags(tokenizers.whitespace, characters.LIMITS[-1]).tolist()
-    spaces = [hex(point) for point in range(sys.maxunicode + 1) if flags[point] & characters.SPACE]
-    assert spaces == [hex(point) for point in range(sys.maxunicode + 1) if chr(point).isspace()]
+    expected = [hex(point) for point in range(sys.maxunicode + 1) if chr(point).isspace()]
+    limit = word_break.LIMITS[-1]
+    for classes in (characters.char_classes(tokenizers.whitespace, limit), word_break.word_classes(limit)):
+        assert [*map(hex, np.flatnonzero(classes == word_break.SPACE))] == expected
 
 
 def test_combining_marks_do_not_split_words(tmp_path):
     hindi, accent = "हिन्दी", unicodedata.normalize("NFD", "café")
     (tmp_path / "f").write_text(f"{hindi} {accent} don't İSTANBUL ΣΑΣ", encoding="utf-8")
     with encode(tmp_path / "f") as encoded:
+        assert decoded(encoded) == [[hindi, "café", "don't", "istanbul", "σας"]]
+    with encode(tmp_path / "f", tokenizer="alphanumeric", normalize="none") as encoded:
         assert decoded(encoded) == [[hindi, accent, "don", "t", "i̇stanbul", "\u03c3\u03b1\u03c3"]]
 
 

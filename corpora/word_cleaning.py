@@ -1,0 +1,153 @@
+"""What makes words of one spelling equal: invisible characters, case and Unicode normalisation.
+
+All functions take a text of words that are separated by line ends, so that a vocabulary is treated at once; no result
+depends on more than one word.
+"""
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from itertools import groupby
+from typing import Literal
+from unicodedata import category, combining, name, normalize
+
+from embeddings.corpora.word_break import emoji_ranges, ranges
+
+Form = Literal["NFC", "NFD", "NFKC"]
+MAX_MARKS = 30  # after one letter, as in the stream-safe format of UAX #15; ordering more takes quadratic time
+VIRAMA = 9  # combining class
+LAST_CURSIVE_FREE = "\u058f"  # Latin, Greek, Cyrillic and Armenian, in which a joiner between letters changes nothing
+JOINERS = re.compile("[\u200c\u200d]+")
+ARMENIAN_TONES = (0x55B, 0x55C, 0x55E)  # stand within words
+TAGS = range(0xE0020, 0xE0080)  # parts of flag emoji
+GREEK = "\u0370-\u03ff\u1f00-\u1fff"
+GREEK_BASE = re.compile(f"(?<=[{GREEK}\u0300-\u036f])\u03c3(?![^\n])")
+DOTTED = re.compile("[i\u0131]\u0307")
+LITHUANIAN_DOT = re.compile("(?<=[jį])\u0307(?=[\u0300\u0301\u0303])")
+TONOS = re.compile(f"(?<=[{GREEK}\u0308])\u0301")
+LATIN_MARKS = re.compile("(?<=[A-Za-z\u0250-\u02af\u0370-\u03ff])[\u0300-\u036f]+|(?<=[аеиоуыэюяѐѝ])[\u0300\u0301]")
+ARABIC_AND_HEBREW_MARKS = re.compile(
+    "[\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u08d3-\u08e1\u08e3-\u08ff"
+    "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\ufb1e]"
+)
+REPLACEMENTS = {"tatweel": {0x640: ""}, "long-s": {0x17F: "s", 0x1E9B: "\u1e61"}}
+BLANKS = re.compile(r"[^\S\n]+")
+INNER_APOSTROPHE = re.compile(r"[\u2018\u2019\u02bc\uff07](?<=\w.)(?=\w)")
+INNER_HYPHEN = re.compile(r"[\u2010\u2011](?<=\w.)(?=\w)")
+
+
+def character_class(points: Iterable[int]) -> str:
+    """Return a set of a regular expression with these code points, as ranges, which are searched faster."""
+    ranges: list[list[int]] = []
+    for point in sorted(points):
+        if ranges and point <= ranges[-1][1] + 1:
+            ranges[-1][1] = point
+        else:
+            ranges.append([point, point])
+    return "[" + "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in ranges) + "]"
+
+
+@cache
+def invisible() -> re.Pattern[str]:
+    """Format characters and variation selectors; visible number signs are not included."""
+    formats = [point for first, last in ranges("Format") for point in range(first, last + 1) if point not in TAGS]
+    selectors = [*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0), *range(0x180B, 0x180E), 0x180F, 0x34F]
+    return re.compile(character_class([*formats, *selectors, *ARMENIAN_TONES]) + "+")
+
+
+def visible_joiners(match: re.Match[str]) -> str:
+    """Return joiners unless they change nothing: after cursive-free letters, and at the end except after a virama."""
+    before, after = match.string[match.start() - 1 : match.start()], match.string[match.end() : match.end() + 1]
+    if before <= LAST_CURSIVE_FREE or (after in ("", "\n") and combining(before) != VIRAMA):
+        return ""
+    return match[0]
+
+
+@cache
+def emoji_words() -> re.Pattern[str]:
+    """Words that are emoji."""
+    first = "".join(f"{chr(start)}-{chr(end)}" for start, end in [*emoji_ranges(), *ranges("Regional_Indicator")])
+    return re.compile(f"^[{first}][^\n]*", re.MULTILINE)
+
+
+def clean(text: str, *, names_emoji: bool = False) -> str:
+    """Remove what is invisible, and use one apostrophe and one hyphen."""
+    text = JOINERS.sub(visible_joiners, invisible().sub("", text))
+    text = INNER_HYPHEN.sub("-", INNER_APOSTROPHE.sub("'", text))
+    return emoji_words().sub(emoji_name, text) if names_emoji else text
+
+
+def emoji_name(match: re.Match[str]) -> str:
+    """Return the name of an emoji sequence, such as red_heart or flag_fr."""
+    points = [point for point in match[0] if category(point)[0] not in "MC"]
+    if points and all(name(point, "").startswith("REGIONAL INDICATOR") for point in points):
+        return "flag_" + "".join(name(point)[-1] for point in points).lower()
+    names = [re.sub(r"\W+", "_", name(point, "").lower()) for point in points]
+    return "_".join(filter(None, names)) or match[0]
+
+
+def normalized(form: Form, text: str) -> str:
+    """Return text in a normalisation form; words with more than MAX_MARKS marks on one letter stay as they are."""
+    if not may_have_many_marks().search(text):
+        return normalize(form, text)
+    return "\n".join(word if has_many_marks(word) else normalize(form, word) for word in text.split("\n"))
+
+
+@cache
+def may_have_many_marks() -> re.Pattern[str]:
+    """Runs of more than MAX_MARKS marks or characters outside the Basic Multilingual Plane."""
+    marks = character_class([*(point for point in range(0x10000) if combining(chr(point))), *range(0x10000, 0x20000)])
+    return re.compile(f"{marks}{marks}{{{MAX_MARKS}}}")  # searches faster than one repeated set
+
+
+def has_many_marks(word: str) -> bool:
+    """Whether a word has more than MAX_MARKS marks on one letter."""
+    return any(
+        is_mark and len(list(run)) > MAX_MARKS for is_mark, run in groupby(word, lambda char: combining(char) > 0)
+    )
+
+
+def lower_greek(text: str) -> str:
+    """Use the final form of sigma at the end of words."""
+    return GREEK_BASE.sub("ς", text) if "\u03c3" in text else text
+
+
+def without_dots(text: str, language: str | None) -> str:
+    """Remove the dot above i, which has one already; in Lithuanian also under an accent of j and į."""
+    text = DOTTED.sub("i", text) if "\u0307" in text else text
+    return LITHUANIAN_DOT.sub("", text) if language == "lt" else text
+
+
+def without_tonos(text: str) -> str:
+    """Remove the accent of Greek words, which capitals do not have."""
+    return normalized("NFC", TONOS.sub("", normalized("NFD", text)))
+
+
+@cache
+def folding_table(kind: str) -> dict[int, str]:
+    """Return the characters that a folding replaces."""
+    if kind in REPLACEMENTS:
+        return REPLACEMENTS[kind]
+    blocks = {
+        "width": [(0xFF01, 0xFFE6), (0x3000, 0x3000)],
+        "ligatures": [(0xFB00, 0xFB17), (0xFB50, 0xFDC7), (0xFDF0, 0xFDFB), (0xFE70, 0xFEFC)],
+    }
+    points = (point for first, last in blocks[kind] for point in range(first, last + 1))
+    table = {point: normalize("NFKC", chr(point)) for point in points}
+    return {point: text for point, text in table.items() if text != chr(point)}
+
+
+def fold(text: str, kind: str) -> str:
+    """Apply one of `FOLDINGS`."""
+    if kind == "accents":
+        return normalized("NFC", LATIN_MARKS.sub("", normalized("NFD", text)))
+    if kind == "diacritics":
+        return ARABIC_AND_HEBREW_MARKS.sub("", text)
+    return text.translate(folding_table(kind))
+
+
+def join_blanks(text: str) -> str:
+    """Replace white space within words, which compatibility forms of some characters contain, by underscores."""
+    if not BLANKS.search(text):
+        return text
+    return "\n".join(BLANKS.sub("_", word.strip()) for word in text.split("\n"))

@@ -1,0 +1,211 @@
+"""How text becomes words: settings of a corpus, recorded in models, that apply wherever a word is typed later."""
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, cached_property, partial
+from typing import Any, Literal
+from unicodedata import category
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embeddings.corpora import word_cleaning
+from embeddings.corpora.tokenizers import (
+    BUILT_IN,
+    CharClassTokenizer,
+    WordTokenizer,
+    ascii_whitespace,
+    lower_case,
+    resolve_tokenizer,
+)
+from embeddings.errors import RegistryError, SettingError
+from embeddings.setting_names import FOLDINGS, LANGUAGES, WORD_SETTINGS
+from embeddings.settings import check_value
+
+Case = Literal["lower", "fold", "keep"]
+Normalization = Literal["nfc", "nfkc", "none"]
+TOKENIZER_SETTINGS = ("hyphens", "apostrophes", "emoji")  # of the tokenizer `words`
+# settings of text that was read before there were more than these
+EARLIER = {"normalize": "none", "fold": "", "language": None, **dict.fromkeys(TOKENIZER_SETTINGS)}
+PLANE = 0x10000  # code points
+LINE_END = ord("\n")
+CONTEXTUAL = ((0x3C3, 0x3C3), (0x1160, 0x11FF))  # sigma at the end of words; Korean letters that are not initial
+EARLIER_WORDS = "alphanumeric"
+NORMALIZERS: dict[str, Callable[[str], str]] = {
+    "nfc": partial(word_cleaning.normalized, "NFC"),
+    "nfkc": partial(word_cleaning.normalized, "NFKC"),
+    "none": str,
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class WordRules:
+    """The rules by which text becomes words.
+
+    Arguments:
+        tokenizer: splits text into words.
+        case: "lower" converts each code point to lower case, "fold" words by full case folding; "keep" neither.
+        normalize: the normalisation form of words, "nfc" or "nfkc", or "none"; by default "nfc", except for the
+            tokenizer "ascii-whitespace", whose words are those of fastText.
+        fold: some of `FOLDINGS`, separated by commas, or as a sequence.
+        language: "tr", "az", "lt" or "el", for its rules of case.
+        hyphens, apostrophes, emoji: as for `WordTokenizer`; None for its defaults, or for another tokenizer.
+
+    Raises:
+        SettingError: a setting is not one of these, or does not apply to the tokenizer.
+        RegistryError: no tokenizer of that name is installed.
+    """
+
+    tokenizer: Any
+    case: str = "lower"
+    normalize: Any = None
+    fold: Any = None
+    language: str | None = None
+    hyphens: str | None = None
+    apostrophes: str | None = None
+    emoji: str | None = None
+
+    def __post_init__(self) -> None:
+        check_value("case", self.case, Case, {})
+        check_value("language", self.language, Literal[LANGUAGES] | None, {})
+        tokenizer, foldings = resolve_tokenizer(self.tokenizer), check_foldings(self.fold or "")
+        form = self.normalize or ("none" if tokenizer is ascii_whitespace else "nfc")
+        check_value("normalize", form, Normalization, {})
+        changes = {name: getattr(self, name) for name in TOKENIZER_SETTINGS if getattr(self, name) is not None}
+        if isinstance(tokenizer, WordTokenizer):
+            tokenizer = dataclasses.replace(tokenizer, **changes)
+            changes = {name: getattr(tokenizer, name) for name in TOKENIZER_SETTINGS}
+        elif changes:
+            raise SettingError(f"{', '.join(changes)} requires tokenizer words")
+        if self.language in ("tr", "az") and self.case == "keep":
+            raise SettingError(f"language {self.language} has rules of case only: it cannot be combined with case keep")
+        resolved = {"tokenizer": tokenizer, "normalize": form, "fold": ",".join(foldings)}
+        for name, value in {**resolved, **changes}.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings as plain values; a tokenizer by its name."""
+        tokenizer = self.tokenizer
+        names = (getattr(tokenizer, name, None) for name in ("full_name", "name", "__qualname__"))
+        name = next(filter(None, names), "a callable")
+        return {"tokenizer": str(name), **{name: getattr(self, name) for name in WORD_SETTINGS[1:]}}
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether the tokenizer is one of this package, so that its name and settings identify it."""
+        return isinstance(self.tokenizer, WordTokenizer) or (
+            isinstance(self.tokenizer, CharClassTokenizer) and self.tokenizer in BUILT_IN
+        )
+
+    @property
+    def lower(self) -> Callable[[str], str] | None:
+        """What changes the case of text before it is normalised, one code point after the other; None keeps it."""
+        return None if self.case == "keep" else case_function(self.language, self.normalize != "none")
+
+    def normalize_words(self, text: str) -> str:
+        """Treat words, separated by line ends, as those of the text; ASCII is only converted to lower case.
+
+        The number of words may change only if there are line ends in them.
+        """
+        text = text if self.lower is None else self.lower(text)
+        if text.isascii():
+            return text
+        if isinstance(self.tokenizer, WordTokenizer):
+            text = self.tokenizer.clean(text)
+        result = self.change_characters(text)
+        if result != text and isinstance(self.tokenizer, WordTokenizer | CharClassTokenizer):
+            result = word_cleaning.join_blanks(result) if self.tokenizer(" ") == [] else result
+        return result
+
+    def change_characters(self, text: str) -> str:
+        """Normalise, fold and change the case of words."""
+        normalize = NORMALIZERS[self.normalize]
+        text = normalize(text)
+        for kind in filter(None, self.fold.split(",")):
+            text = word_cleaning.fold(text, kind)
+        if self.lower is not None:
+            text = self.lower(text)
+            text = text.casefold() if self.case == "fold" else text
+            if self.normalize != "none":
+                text = normalize(word_cleaning.without_dots(text, self.language))
+                text = word_cleaning.lower_greek(text) if self.case == "lower" else text
+        return word_cleaning.without_tonos(text) if self.language == "el" else normalize(text)
+
+    def normalize_typed(self, word: str) -> str:
+        """Return a word that a user types as the text has it: what is not part of the word there is omitted."""
+        if isinstance(self.tokenizer, WordTokenizer) and not (word.isascii() and word.isalnum()):
+            parts = list(self.tokenizer(word))
+            word = parts[0] if len(parts) == 1 else word
+        return self.normalize_one(word)
+
+    def normalize_one(self, word: str) -> str:
+        """Treat one word; it stays if nothing would be left of it."""
+        return self.normalize_words(word) or word
+
+    def normalize_all(self, words: list[str]) -> list[str]:
+        """Treat many words, each as `normalize_one` does."""
+        new = self.normalize_words("\n".join(words)).split("\n")
+        if len(new) != len(words):  # line ends in words
+            return [*map(self.normalize_one, words)]
+        return [word or before for word, before in zip(new, words, strict=True)]
+
+    @cached_property
+    def may_change(self) -> NDArray[np.bool_]:
+        """For each code point of the Basic Multilingual Plane, whether words with it may change."""
+        points = ["a" if point == LINE_END else chr(point) for point in range(PLANE)]
+        words = [*points, *(f"a{point}a" for point in points)]
+        changed = [new != old for new, old in zip(self.normalize_all(words), words, strict=True)]
+        marks = [category(point)[0] in "MC" for point in points]  # also format characters
+        table: NDArray[np.bool_] = np.reshape(changed, (2, PLANE)).any(axis=0) | np.array(marks)
+        for first, last in CONTEXTUAL:
+            table[first : last + 1] = True
+        return table
+
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether words stay as the tokenizer returns them."""
+        return self.case == "keep" and self.normalize == "none" and not self.fold and self.language is None
+
+
+def check_foldings(fold: str | Iterable[str]) -> list[str]:
+    """Return the names of foldings in their order; raises SettingError if one is unknown."""
+    names = [name.strip() for name in (fold.split(",") if isinstance(fold, str) else fold)]
+    for name in filter(None, names):
+        if name not in FOLDINGS:
+            raise SettingError(f"fold must be among {', '.join(FOLDINGS)}, got {name!r}")
+    return [name for name in FOLDINGS if name in names]
+
+
+@cache
+def case_function(language: str | None, single_i: bool) -> Callable[[str], str]:
+    """Return a function to lower case, code point by code point; single_i: İ becomes i, not i with another dot."""
+    if language in ("tr", "az"):
+        return lambda text: lower_case(text.replace("İ", "i").replace("I", "\u0131"))
+    return (lambda text: lower_case(text.replace("İ", "i"))) if single_i else lower_case
+
+
+def recorded_settings(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the word settings of a record, also of one that was made when there were fewer."""
+    if "normalize" in record:
+        return {name: record.get(name) for name in WORD_SETTINGS}
+    settings = {"tokenizer": record.get("tokenizer"), "case": record.get("case", "lower"), **EARLIER}
+    return settings | ({"tokenizer": EARLIER_WORDS} if settings["tokenizer"] == "words" else {})
+
+
+def recorded_rules(record: Mapping[str, Any]) -> WordRules:
+    """Return the rules of recorded settings; without a tokenizer that is installed, they do not split words.
+
+    Raises:
+        SettingError: a setting is not valid.
+    """
+    settings = recorded_settings(record)
+    try:
+        return WordRules(**settings)
+    except (RegistryError, SettingError):
+        return WordRules(**settings | {"tokenizer": no_split})
+
+
+def no_split(text: str) -> list[str]:
+    """Return the text as one token."""
+    return [text]
