@@ -167,7 +167,7 @@ def test_trainers_learn_phrases_and_take_their_vocabulary(tmp_path):
         f"{a} new york {b}" for a in ("in", "from", "to", "old", "near") for b in ("is", "was", "cat", "on", "by", "a")
     ]
     corpus = em.Corpus(lines, phrases=Phrases(threshold=1.0, min_count=6, types="noun-noun,other"))
-    model = em.SkipGram(dim=4, epochs=1, min_count=1).train(corpus, threads=1)
+    model = em.SkipGram(dim=4, epochs=1, subsample=0, min_count=1).train(corpus, threads=1)
     assert "new_york" in model.vocabulary
     assert model.vocabulary.counts[model.vocabulary.index("new_york")] == 30
     corpus_with_vocabulary = em.Corpus(
