@@ -15,7 +15,7 @@ OBJECTIVES = {
     "log-uniform": {"objective": "sampled-softmax", "proposals": "log-uniform"},
     "huffman": {"objective": "hierarchical-softmax"},
     "clusters": {"objective": "hierarchical-softmax", "tree": "clusters"},
-    "adaptive": {"objective": "adaptive-softmax", "cutoffs": "20,28"},
+    "adaptive": {"objective": "adaptive-softmax", "cutoffs": "24,30"},
     "full": {"objective": "full-softmax"},
 }
 MODELS = {
