@@ -214,15 +214,22 @@ def test_supervised_models_give_words_and_quantised_ones_are_refused(train, tmp_
 
 
 def check_predictions(classifier, expected, lines):
-    """The same labels and probabilities as fastText's, which may be in another order where they are equal."""
+    """The same labels and probabilities as fastText's, which may be in another order where they are equal.
+
+    With "one against all" and "negative sampling" fastText reads probabilities from a table with 32 steps to a unit of
+    the score, so the last bit of a score can decide on a step: few lines may be a step off.
+    """
+    step = 1 / 32 if classifier.loss in ("one against all", "negative sampling") else 0
     labels, probabilities = classifier.predict(lines, k=4)
+    lines_off = 0
     for line, names, row in zip(lines, labels, probabilities, strict=True):
         theirs = expected.f.predict(line + "\n", 4, 0.0, "strict")
-        np.testing.assert_allclose(row[: len(theirs)], [p for p, _ in theirs], atol=1e-5)
         named = {name: p for p, name in theirs}
-        assert all(
-            abs(named.get(name, row[len(theirs) - 1]) - p) < 1e-5 for name, p in zip(names, row, strict=True) if name
-        )
+        by_label = [named.get(name, row[len(theirs) - 1]) for name in names if name]
+        for ours, expected_row in ((row[: len(theirs)], [p for p, _ in theirs]), (row[: len(by_label)], by_label)):
+            np.testing.assert_allclose(ours, expected_row, rtol=1e-7 + step, atol=1e-5)
+            lines_off += not np.allclose(ours, expected_row, rtol=1e-7, atol=1e-5)
+    assert lines_off <= 0.02 * len(lines) + 1
 
 
 SUPERVISED = {  # 10 threads, because fewer do not initialise all rows

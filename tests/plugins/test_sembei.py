@@ -64,14 +64,14 @@ def test_contract_of_compositional(monkeypatch):
 
 @pytest.mark.parametrize("tokenizer", ["words", "characters"])
 def test_compositional_refuses_tokens_of_several_code_points(tokenizer):
-    corpus = em.Corpus(["new york e\u0301"] * 9, tokenizer=tokenizer)
+    corpus = em.Corpus(["new york q\u0301"] * 9, tokenizer=tokenizer)
     small = {name: value for name, value in SMALL.items() if name not in ("threads", "seed")}
     with pytest.raises(SettingError, match=r"compositional.*code point"):
         em.Sembei(**small, compositional=True).train(corpus)
 
 
 def test_compositional_accepts_the_letter_whose_lower_case_is_two_code_points():
-    corpus = em.Corpus(["\u0130x i\u0307x"] * 9, tokenizer="codepoints")
+    corpus = em.Corpus(["\u0130x i\u0307x"] * 9, tokenizer="codepoints", normalize="none")
     settings = {"dim": 4, "epochs": 1, "min_count": 1, "subsample": 0, "per_length": "all", "max_n": 3}
     model = em.train("sembei", corpus, compositional=True, **settings)
     composed = ngram_vectors.NgramComposer(model.vectors.words, model.tables["ngrams"])
