@@ -81,7 +81,7 @@ class Corpus:
             the first one stays. Texts are compared by 128-bit hashes, of which at most 1 GiB (50 million) are kept.
         max_types: the maximum number of distinct words in memory. If there are more, rare words are dropped. Then no
             count is too high; none is too low by more than `EncodedCorpus.max_undercount`, at most 2 / max_types of all
-            tokens; and only words with fewer occurrences can be missing.
+            tokens, for each spelling of the word in the text; and only spellings with fewer occurrences can be missing.
         vocabulary: train exactly these words with these counts, whatever `min_count` and `max_vocab` are: a
             `Vocabulary`, or the path of an Arrow file, a saved model, or a text file of lines `word count`.
         phrases: phrases that become tokens: `Phrases` to detect them, "auto" to detect them with default settings, a

@@ -57,8 +57,8 @@ class EncodedCorpus:
     to the number of types. sentences: (S + 1,) int64, where sentences begin in `ids`; every line is one, including
     empty lines. documents: (D + 1,) int64, where documents begin in `sentences`. fingerprint: equal for equal text
     under equal settings. decoding_errors: invalid UTF-8 sequences that were replaced or ignored. max_undercount:
-    counts are too low by at most this number, and only words with at most this count are missing; 0 unless the corpus
-    had more types than `max_types`.
+    counts are too low by at most this number for each spelling of a word in the text, and only spellings with at most
+    this count are missing; 0 unless the corpus had more types than `max_types`.
 
     temporary: the folder is removed by `close`, by garbage collection, or when the program ends. is_new: this process
     has just written it. All content is checked unless the folder is temporary or new.

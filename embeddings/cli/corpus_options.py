@@ -55,7 +55,7 @@ def options(tokenizer: str = "words", case: str = "lower") -> list[click.Paramet
         option(
             "--max-types",
             "Keep at most N distinct words in memory. Rare words may be lost and counts may be too low by up to 2/N of "
-            "the tokens; the maximum undercount is reported.",
+            "the tokens for each spelling in the text; the maximum is reported.",
             1,
             metavar="N",
         ),

@@ -127,7 +127,7 @@ class ReadingBar(Bar):
             self.report(f"skipped {quantity(unknown, 'word')} not in the vocabulary")
         if encoded.max_undercount:
             self.report(
-                f"--max-types: counts may be too low by up to {encoded.max_undercount:,}; rarer words may be lost"
+                f"--max-types: counts may be too low by up to {encoded.max_undercount:,} per spelling; rarer ones may be lost"
             )
         if duplicates := encoded.meta.get("duplicates"):
             self.report(f"dropped {quantity(duplicates, 'repeated line')}")
