@@ -126,9 +126,8 @@ class ReadingBar(Bar):
         if unknown:
             self.report(f"skipped {quantity(unknown, 'word')} not in the vocabulary")
         if encoded.max_undercount:
-            self.report(
-                f"--max-types: counts may be too low by up to {encoded.max_undercount:,} per spelling; rarer ones may be lost"
-            )
+            most = f"{encoded.max_undercount:,} per spelling"
+            self.report(f"--max-types: counts may be too low by up to {most}; rarer ones may be lost")
         if duplicates := encoded.meta.get("duplicates"):
             self.report(f"dropped {quantity(duplicates, 'repeated line')}")
         if encoded.decoding_errors:

@@ -129,9 +129,8 @@ def train(
         except Interrupted as interrupt:
             model, interrupted = interrupt.model, True
     add_compile_seconds(model.record, compiled)
-    if interrupted and model.record.get("steps") == 0:  # its vectors are random
-        note("interrupted before the first training step; nothing is saved")
-        raise click.exceptions.Exit(EXIT_INTERRUPT)
+    if interrupted:
+        check_steps(model)
     save(write, model, out, replace)
     if interrupted:
         report_interrupt(model.record, how, out)
@@ -140,6 +139,13 @@ def train(
     if as_json:
         print_json(summary(model, out, interrupted))
     if interrupted:
+        raise click.exceptions.Exit(EXIT_INTERRUPT)
+
+
+def check_steps(model: Model) -> None:
+    """End the command if a run was interrupted before its first training step: its vectors are random."""
+    if model.record.get("steps") == 0:
+        note("interrupted before the first training step; nothing is saved")
         raise click.exceptions.Exit(EXIT_INTERRUPT)
 
 
