@@ -210,7 +210,7 @@ class Vocabulary:
             with pyarrow.OSFile(str(path), "rb") as source:
                 table = pyarrow.ipc.open_file(source).read_all()
             table.validate(full=True)
-        except (OSError, pyarrow.ArrowException) as error:
+        except (OSError, pyarrow.ArrowException, UnicodeDecodeError) as error:
             raise FormatError(f"{path} is not a readable vocabulary file: {' '.join(str(error).split())}") from error
         try:
             return from_table(table)

@@ -63,6 +63,14 @@ def test_a_column_that_occurs_twice_is_refused(tmp_path, name):
         read_vocabulary_file(tmp_path / "v.arrow")
 
 
+def test_a_column_name_that_is_not_utf8_is_refused(tmp_path):
+    Vocabulary.from_counts({"a": 2}).save(tmp_path / "v.arrow")
+    data = (tmp_path / "v.arrow").read_bytes()
+    (tmp_path / "v.arrow").write_bytes(data.replace(b"word", b"w\xffrd"))
+    with pytest.raises(FormatError, match=r"v\.arrow is not a readable vocabulary file"):
+        read_vocabulary_file(tmp_path / "v.arrow")
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [
