@@ -1,7 +1,7 @@
 """Reads and writes tokenizer.json, the file of the `tokenizers` library.
 
-Text is lower-cased if all words are in lower case. It is split into runs of letters, marks and numbers (and
-underscores, which join the words of phrases) if words contain no other characters, else at white space.
+Text is lower-cased if all words are in lower case. It is split as the tokenizer `words` splits it (but not at
+underscores, which join the words of phrases) if all words could come from there, else at white space.
 """
 
 from pathlib import Path
