@@ -21,6 +21,7 @@ from embeddings.support.markdown import table_lines
 
 SMALL = ["--dim", "20", "--min-count", "1", "--epochs", "1"]
 TEXT_OPTIONS = {"sembei": ["--dim", "20", "--epochs", "1"]}
+LABELLED = {"classifier"}
 NOT_ON_PLAIN_TEXT = {"tensor-indexing"}  # needs phrases
 HEADER = ["command", "first run: CPU s", "wall s", "second run: CPU s", "wall s", "difference: CPU s", "wall s"]
 
@@ -56,20 +57,23 @@ def first_and_second(arguments: list[str], folder: Path) -> tuple[Cost, Cost]:
     return first, second
 
 
-def write_text(path: Path, lines: int = 400) -> None:
-    """A text of random words, the same each time."""
+def write_texts(folder: Path, lines: int = 400) -> None:
+    """A text of random words, the same each time, and the same with labels."""
     numbers = random.Random(1)
-    path.write_text("".join(" ".join(f"w{numbers.randrange(300)}" for _ in range(20)) + "\n" for _ in range(lines)))
+    text = [" ".join(f"w{numbers.randrange(300)}" for _ in range(20)) + "\n" for _ in range(lines)]
+    (folder / "text.txt").write_text("".join(text))
+    (folder / "labelled.txt").write_text("".join(f"__label__{i % 3} {line}" for i, line in enumerate(text)))
 
 
 def commands(folder: Path) -> dict[str, list[str]]:
     """The commands to measure, by name; trains the models that they need."""
-    text, quiet = str(folder / "text.txt"), ["--quiet", "--force"]
-    write_text(folder / "text.txt")
+    text, labelled, quiet = str(folder / "text.txt"), str(folder / "labelled.txt"), ["--quiet", "--force"]
+    write_texts(folder)
     trainers = [name for name in registry.find_all("trainer") if name not in NOT_ON_PLAIN_TEXT]
-    rows = {
-        name: ["train", name, text, "-o", f"model-{name}", *TEXT_OPTIONS.get(name, SMALL), *quiet] for name in trainers
-    }
+    rows = {}
+    for name in trainers:
+        corpus = labelled if name in LABELLED else text
+        rows[name] = ["train", name, corpus, "-o", f"model-{name}", *TEXT_OPTIONS.get(name, SMALL), *quiet]
     for name in ("skipgram", "paragraph-dm"):
         measure(rows[name], folder / "cache", folder)
     return rows | {
