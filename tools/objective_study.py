@@ -1,4 +1,4 @@
-"""Compares the objectives of each model: training time, quality of the vectors and perplexity, beside other tools.
+"""Compares the objectives of each model: training time, quality of the vectors and perplexity, next to other tools.
 
 python tools/objective_study.py run RESULTS.tsv --corpus FILE [--words N] [--full-words N] [--heldout FILE]
     [--heldout-words N] [--epochs N] [--seed N...] [--similarity SET...] [--analogy SET...] [--model MODEL...]

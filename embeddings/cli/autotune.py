@@ -59,7 +59,7 @@ def options(trainer: type[Trainer]) -> list[click.Parameter]:
         option("--autotune-trials", "Search for the best settings in N trials.", 1, metavar="N"),
         option(
             "--autotune-seconds",
-            "Search for the best settings for so many seconds.  [default: 300]",
+            "Seconds to search for the best settings.  [default: 300]",
             "SECONDS",
             type=click.FloatRange(0, min_open=True),
         ),

@@ -1,4 +1,4 @@
-"""The labels of texts beside those that a classifier predicts, collected batch by batch."""
+"""The actual labels of texts and those that a classifier predicts, collected batch by batch."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

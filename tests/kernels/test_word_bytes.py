@@ -1,4 +1,4 @@
-"""Words found and told apart eight bytes at a time, compared with Python's own bytes."""
+"""Words found and distinguished eight bytes at a time, compared with Python's own bytes."""
 
 import re
 
