@@ -105,7 +105,8 @@ def test_an_interrupt_keeps_the_best():
 
 
 def test_an_interrupt_during_training():
-    timer = threading.Timer(1.0, lambda: signal.raise_signal(signal.SIGINT))
+    main = threading.main_thread().ident
+    timer = threading.Timer(1.0, lambda: signal.pthread_kill(main, signal.SIGINT))
     count = iter(range(100))
 
     def slow_second_trial(model):

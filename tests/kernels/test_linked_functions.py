@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from embeddings.kernels import linked_functions
+from embeddings.kernels import jit, linked_functions
 from embeddings.kernels.jit import entry_point, inline
 
 CLASSES = {
@@ -18,6 +18,12 @@ CLASSES = {
     "Compiler": numba.core.compiler.Compiler,
     "CPUDispatcher": numba.core.registry.CPUDispatcher,
 }
+
+
+@pytest.fixture(autouse=True)
+def _without_cached_machine_code(monkeypatch):
+    # an entry point that is read from the disk does not compile its helpers
+    monkeypatch.setattr(jit, "cache_dir", lambda function: None)
 
 
 @inline
