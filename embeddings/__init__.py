@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from embeddings.corpora.phrases import PhraseList as PhraseList
     from embeddings.corpora.phrases import Phrases as Phrases
     from embeddings.corpora.reading.labelled_texts import LabelFormat as LabelFormat
+    from embeddings.corpora.reading.text_pairs import PairColumns as PairColumns
+    from embeddings.corpora.reading.text_pairs import TextPairs as TextPairs
     from embeddings.corpora.vocabulary import Vocabulary as Vocabulary
     from embeddings.errors import EmbeddingsError as EmbeddingsError
     from embeddings.eval import compare as compare
@@ -71,6 +73,7 @@ MODULES = {
         "corpora": "Corpus",
         "corpora.phrases": "PhraseList Phrases",
         "corpora.reading.labelled_texts": "LabelFormat",
+        "corpora.reading.text_pairs": "PairColumns TextPairs",
         "corpora.vocabulary": "Vocabulary",
         "errors": "EmbeddingsError",
         "eval": "compare evaluate evaluate_classifier",

@@ -1,6 +1,6 @@
 """Rows of Parquet and Arrow files, a few hundred at a time; only the requested columns are read."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby, islice, pairwise
 from pathlib import Path
@@ -86,7 +86,7 @@ def rows_of_batch(
 
 
 def open_batches(
-    table: Any, source: Path | PeekableStream, file_type: FileType, schema: Any, column_names: Selection
+    table: Any, source: Path | PeekableStream, file_type: FileType, schema: Any, column_names: Sequence[str | None]
 ) -> tuple[Iterable[Any], int]:
     """Return the batches of the selected columns and, for progress, the number of Parquet rows or Arrow batches."""
     import pyarrow

@@ -1,0 +1,265 @@
+"""Selected columns of any table as Python values: files, tables of other libraries, mappings, tuples, lines."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Any, TypeVar
+
+from embeddings.corpora.reading.compression import decompress, detect_compression, peek
+from embeddings.corpora.reading.csv_rows import NUMBER, CsvReader
+from embeddings.corpora.reading.data_tables import DataTable
+from embeddings.corpora.reading.encodings import UTF8
+from embeddings.corpora.reading.file_types import FileType, detect, detect_binary
+from embeddings.corpora.reading.peekable_stream import PeekableStream
+from embeddings.corpora.reading.reader import BLOCK_SIZE, SourceReader
+from embeddings.corpora.reading.record_rows import JsonNumber, Record, complete_lines, field_value, json_records
+from embeddings.corpora.reading.sources import File, Source
+from embeddings.corpora.reading.text_rows import check_column_exists, describe
+from embeddings.corpora.reading.utf8 import Utf8Decoder, utf8_blocks
+from embeddings.errors import CorpusError
+
+BATCH_ROWS = 4096
+T = TypeVar("T")
+Columns = list[list[Any]]  # the values of each selected column
+
+
+@dataclass(frozen=True)
+class ColumnTable:
+    """An open table: its column names, those of strings and of numbers, and a function that reads selected columns.
+
+    A table without column names has the numbers of its columns, "1", "2" and so on, as names.
+    """
+
+    name: str
+    columns: Sequence[str]
+    texts: Sequence[str]
+    numbers: Sequence[str]
+    has_names: bool
+    read: Callable[[Sequence[str]], Iterator[Columns]]
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Columns]:
+        """Yield the values of these columns, a few thousand rows at a time; None is null.
+
+        Raises:
+            CorpusError: a column is missing or ambiguous, or the table is broken.
+        """
+        for column in columns:
+            check_column_exists(self.name, column, self.columns)
+        return self.read(columns)
+
+
+@contextmanager
+def open_columns(
+    source: Source, *, header: bool | None = None, encoding: str = UTF8, encoding_errors: str = "strict"
+) -> Iterator[ColumnTable]:
+    """Open a source whose columns are to be read.
+
+    Arguments:
+        header: whether the first row of CSV and TSV holds the column names; None: it does unless one of its cells is a
+            number. Lines of plain text never have a header; their cells are separated by tabs.
+
+    Raises:
+        CorpusError: the source cannot be read, or has no columns.
+    """
+    if isinstance(source, DataTable):
+        yield arrow_table(source)
+    elif isinstance(source, File):
+        with source.open_stream() as stream:
+            yield from open_file(
+                source, peek(stream, source.name), header, SourceReader(encoding_errors, None, encoding=encoding)
+            )
+    else:
+        yield item_table(source.items, source.name)
+
+
+def open_file(file: File, raw: PeekableStream, header: bool | None, reader: SourceReader) -> Iterator[ColumnTable]:
+    """Yield the table of an open file."""
+    from embeddings.corpora.reading.arrow_rows import arrow_errors
+
+    name = file.name
+    decoder = Utf8Decoder(reader.encoding_errors, name)
+    data = PeekableStream(decompress(raw), name)
+    file_type = detect_binary(data.head)
+    if file_type in (FileType.WARC, FileType.WIKIPEDIA):
+        raise CorpusError(f"{name} is {file_type.value}, which has documents but no columns")
+    if file_type is not None:
+        if file_type is not FileType.ARROW_STREAM and (not file.is_regular or detect_compression(raw.head)):
+            raise CorpusError(f"{name} is {file_type.value}, which must be a regular file without compression")
+        with arrow_errors(name, file_type), open_arrow(file, data, file_type) as table:
+            yield table
+        return
+    data = reader.transcode(data, decoder)
+    file_type = detect(data.head, name, text_column=None)
+    blocks = utf8_blocks(data.read_some, BLOCK_SIZE, decoder)
+    if file_type is FileType.JSON_LINES:
+        yield record_table(json_records(blocks, name), name)
+    elif file_type is FileType.TEXT:
+        yield line_table(blocks, name)
+    else:
+        yield csv_table(blocks, name, "," if file_type is FileType.CSV else "\t", header)
+
+
+@contextmanager
+def open_arrow(file: File, data: PeekableStream, file_type: FileType) -> Iterator[ColumnTable]:
+    """Open a Parquet or Arrow file or an Arrow stream."""
+    import pyarrow.parquet
+
+    from embeddings.corpora.reading.arrow_rows import BUFFER_SIZE, open_batches
+
+    source: Any = data if file_type is FileType.ARROW_STREAM else file.path
+    open_table: Callable[[], Any] = {
+        FileType.PARQUET: lambda: pyarrow.parquet.ParquetFile(source, buffer_size=BUFFER_SIZE),
+        FileType.ARROW_FILE: lambda: pyarrow.memory_map(str(source)),
+        FileType.ARROW_STREAM: lambda: pyarrow.ipc.open_stream(pyarrow.PythonFile(source, mode="r")),
+    }[file_type]
+    with open_table() as table:
+        opened = pyarrow.ipc.open_file(table) if file_type is FileType.ARROW_FILE else table
+        schema = table.schema_arrow if file_type is FileType.PARQUET else opened.schema
+
+        def read(columns: Sequence[str]) -> Iterator[Columns]:
+            return batch_columns(open_batches(table, source, file_type, schema, columns)[0], columns)
+
+        yield schema_table(file.name, schema, read)
+
+
+def arrow_table(source: DataTable) -> ColumnTable:
+    """The columns of a table of another library."""
+    table = source.open()
+    return schema_table(source.name, table.schema, lambda columns: batch_columns(table.batches(columns), columns))
+
+
+def schema_table(name: str, schema: Any, read: Callable[[Sequence[str]], Iterator[Columns]]) -> ColumnTable:
+    """The table with this pyarrow schema."""
+    from pyarrow import types
+
+    from embeddings.corpora.reading.arrow_rows import is_string_type
+
+    texts = [field.name for field in schema if is_string_type(field.type)]
+    is_number = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
+    numbers = [field.name for field in schema if any(check(field.type) for check in is_number)]
+    return ColumnTable(name, schema.names, texts, numbers, True, read)
+
+
+def batch_columns(batches: Iterable[Any], columns: Sequence[str]) -> Iterator[Columns]:
+    """Yield the values of columns of pyarrow batches."""
+    for batch in batches:
+        for start in range(0, len(batch), BATCH_ROWS):
+            part = batch.slice(start, BATCH_ROWS)
+            yield [part.column(column).to_pylist() for column in columns]
+
+
+def batches_of(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Yield the items of an iterable, `size` at a time."""
+    iterator = iter(items)
+    return iter(lambda: list(islice(iterator, size)), [])
+
+
+def row_table(
+    name: str, columns: Sequence[str], rows: Iterator[Sequence[Any]], first: Sequence[Any], *, has_names: bool
+) -> ColumnTable:
+    """The table with these rows of cells, of which `first` is the first one."""
+    places = {column: place for place, column in enumerate(columns)}
+    numbers = [column for column, cell in zip(columns, first, strict=False) if is_number(cell)]
+    texts = [column for column in columns if column not in numbers]
+
+    def read(selection: Sequence[str]) -> Iterator[Columns]:
+        indices = [places[column] for column in selection]
+        for part in batches_of(rows, BATCH_ROWS):
+            yield [[row[index] for row in part] for index in indices]
+
+    return ColumnTable(name, columns, texts, numbers, has_names, read)
+
+
+def is_number(cell: Any) -> bool:
+    """Whether a cell is a number or spells one."""
+    if isinstance(cell, str) and not isinstance(cell, JsonNumber):
+        return NUMBER.fullmatch(cell) is not None
+    return cell is not None and (isinstance(cell, JsonNumber) or hasattr(cell, "__float__"))
+
+
+def csv_table(blocks: Iterable[bytes], name: str, delimiter: str, header: bool | None) -> ColumnTable:
+    """The columns of CSV or TSV."""
+    reader = CsvReader(blocks, name, delimiter)
+    first = next(iter(reader.read()), [])
+    has_names = not any(map(is_number, first)) if header is None else header
+    rows = chain.from_iterable(iter(reader.read, []))
+    if not has_names:
+        return row_table(name, position_names(first), chain([first], rows), first, has_names=False)
+    second = list(islice(rows, 1))
+    return row_table(name, first, chain(second, rows), second[0] if second else [], has_names=True)
+
+
+def line_table(blocks: Iterable[bytes], name: str) -> ColumnTable:
+    """The cells between the tabs of lines; blank lines are skipped."""
+
+    def lines() -> Iterator[list[str]]:
+        n_cells = number = 0
+        for part in complete_lines(blocks, name):
+            for line in part:
+                number += 1
+                if not line.strip():
+                    continue
+                cells = line.rstrip("\r").split("\t")
+                n_cells = n_cells or len(cells)
+                if len(cells) != n_cells or n_cells == 1:
+                    expected = n_cells if n_cells > 1 else "at least 2"
+                    raise CorpusError(
+                        f"{name}, line {number}: expected {expected} cells separated by tabs, got {len(cells)}"
+                    )
+                yield cells
+
+    rows = lines()
+    first = list(islice(rows, 1))
+    cells = first[0] if first else []
+    return row_table(name, position_names(cells), chain(first, rows), cells, has_names=False)
+
+
+def position_names(cells: Sequence[Any]) -> list[str]:
+    """The names of columns that have none."""
+    return [str(place) for place, _ in enumerate(cells, 1)]
+
+
+def record_table(records: Iterator[Record], name: str) -> ColumnTable:
+    """The fields of records, also nested ones by their dotted path; every record must have the selected ones."""
+    first = list(islice(records, 1))
+    fields = first[0][1] if first else {}
+    numbers = [field for field, value in fields.items() if is_number(value) and type(value) is not str]
+    texts = [field for field, value in fields.items() if type(value) is str]
+    records = chain(first, records)
+
+    def read(columns: Sequence[str]) -> Iterator[Columns]:
+        for part in batches_of(records, BATCH_ROWS):
+            yield [[field_value(record, column, position) for position, record in part] for column in columns]
+
+    return RecordTable(name, list(fields), texts, numbers, True, read)
+
+
+class RecordTable(ColumnTable):
+    """A table of records, whose columns may be nested; they are checked record by record."""
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Columns]:
+        """Yield the values of these fields."""
+        return self.read(columns)
+
+
+def item_table(items: Iterable[Any], name: str) -> ColumnTable:
+    """The columns of an iterable of mappings, or of tuples of equal length."""
+    from embeddings.corpora.reading.record_rows import mapping_records
+
+    iterator = iter(items)
+    first = list(islice(iterator, 1))
+    if first and isinstance(first[0], Mapping):
+        return record_table(mapping_records(chain(first, iterator)), name)
+    if first and (isinstance(first[0], str) or not isinstance(first[0], Sequence)):
+        raise CorpusError(f"{name} must contain tuples or mappings, but its first item is {describe(first[0])}")
+    length = len(first[0]) if first else 0
+
+    def rows() -> Iterator[Sequence[Any]]:
+        for number, item in enumerate(chain(first, iterator), 1):
+            if isinstance(item, str) or not isinstance(item, Sequence) or len(item) != length:
+                raise CorpusError(f"item {number} is {describe(item)}; expected a tuple of {length} values")
+            yield item
+
+    cells = first[0] if first else []
+    return row_table(name, position_names(cells), rows(), cells, has_names=False)

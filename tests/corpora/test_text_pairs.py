@@ -1,0 +1,223 @@
+"""Pairs of texts from tables, lines, Python values and documents."""
+
+import gzip
+import itertools
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import embeddings as em
+from embeddings.corpora.reading.document_pairs import MIN_BYTES
+from embeddings.corpora.reading.sentence_borders import split_sentences
+from embeddings.corpora.reading.text_pairs import mix_pairs
+from embeddings.errors import CorpusError, SettingError
+
+ROWS = [("a cat, sat", 'the "cat" sits', 4.5), ("chien é", "犬", 0.5), ("x", "y", 2.0)]
+
+
+def read(pairs):
+    """All pairs, as (left, right, negative, rating)."""
+    rows = []
+    for batch in pairs:
+        negatives = batch.negatives or [None] * len(batch)
+        ratings = [None] * len(batch) if batch.ratings is None else batch.ratings.tolist()
+        rows += zip(batch.left, batch.right, negatives, ratings, strict=True)
+    return rows
+
+
+def frame(names=("sentence1", "sentence2", "score")):
+    return pd.DataFrame([dict(zip(names, row, strict=True)) for row in ROWS])
+
+
+def write(path, kind):
+    data = frame()
+    if kind == "csv":
+        data.to_csv(path, index=False)
+    elif kind == "csv without header":
+        data.to_csv(path, index=False, header=False)
+    elif kind == "tsv":
+        data.to_csv(path, index=False, sep="\t")
+    elif kind == "lines":
+        path.write_text("\n\n".join("\t".join(map(str, row)) for row in ROWS) + "\n", "utf-8")
+    elif kind == "jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in data.to_dict("records")), "utf-8")
+    elif kind == "parquet":
+        pa.parquet.write_table(pa.table(data), path)
+    elif kind == "arrow":
+        with pa.ipc.new_file(path, pa.table(data).schema) as out:
+            out.write_table(pa.table(data))
+    elif kind == "csv.gz":
+        path.write_bytes(gzip.compress(data.to_csv(index=False).encode()))
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("csv", "p.csv"), ("csv without header", "p.csv"), ("tsv", "p.tsv"), ("lines", "p.txt"), ("jsonl", "p.jsonl"),
+        ("parquet", "p.parquet"), ("arrow", "p.arrow"), ("csv.gz", "p.csv.gz"),
+    ],
+)  # fmt: skip
+def test_files_of_every_type_have_the_same_pairs(tmp_path, kind, name):
+    write(tmp_path / name, kind)
+    assert read(em.TextPairs(tmp_path / name)) == [(left, right, None, rating) for left, right, rating in ROWS]
+
+
+@pytest.mark.parametrize("make", [frame, lambda: pa.table(frame()), lambda: frame().to_dict("records"), lambda: ROWS])
+def test_python_values_have_the_same_pairs(make):
+    pairs = em.TextPairs(make())
+    assert read(pairs) == [(left, right, None, rating) for left, right, rating in ROWS]
+    assert (pairs.n_pairs, pairs.n_empty) == (3, 0)
+
+
+def test_columns_can_be_selected_by_name_or_number(tmp_path):
+    data = frame(("b", "a", "value")).assign(id=[7, 8, 9], note="n")
+    with pytest.raises(CorpusError, match="left_column"):
+        read(em.TextPairs(data))
+    columns = em.PairColumns(left="a", right="b", rating="value")
+    assert read(em.TextPairs(data, columns=columns)) == [(b, a, None, rating) for a, b, rating in ROWS]
+    (tmp_path / "p.txt").write_text("one\ta\tb\ntwo\tc\td\n")
+    columns = em.PairColumns(left="3", right="1")
+    assert read(em.TextPairs(tmp_path / "p.txt", columns=columns)) == [
+        ("b", "one", None, None),
+        ("d", "two", None, None),
+    ]
+    with pytest.raises(CorpusError, match="no column '4'"):
+        read(em.TextPairs(tmp_path / "p.txt", columns=em.PairColumns(left="4", right="1")))
+
+
+def test_three_columns_of_text_are_triplets_and_numbers_of_rows_are_not_ratings():
+    assert read(em.TextPairs([("a", "b", "c"), ("d", "e", "f")])) == [("a", "b", "c", None), ("d", "e", "f", None)]
+    numbered = pd.DataFrame({"question": ["a", "b"], "answer": ["c", "d"], "id": [1, 2]})
+    assert read(em.TextPairs(numbered)) == [("a", "c", None, None), ("b", "d", None, None)]
+
+
+def test_a_header_can_be_declared(tmp_path):
+    (tmp_path / "p.csv").write_text("left,right\na,b\nc,d\n")
+    assert len(read(em.TextPairs(tmp_path / "p.csv"))) == 2
+    assert len(read(em.TextPairs(tmp_path / "p.csv", columns=em.PairColumns(header=False)))) == 3
+
+
+def test_pairs_with_an_empty_side_are_dropped_and_counted(caplog):
+    pairs = em.TextPairs([("a", "b"), (" ", "c"), ("d", None), ("e", "f")])
+    assert read(pairs) == [("a", "b", None, None), ("e", "f", None, None)]
+    assert (pairs.n_pairs, pairs.n_empty) == (2, 2)
+    assert "row 2" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("rows", "facts"),
+    [
+        ([], ["no pairs"]),
+        ([("", "b"), ("a", "")], ["all 2", "empty side"]),
+        ([("a", "b")] * 3, ["all 3 pairs", "same"]),
+        ([("a", "b", 1), ("c", "d", 1.0)], ["ratings", "vary"]),
+        ([("a", "b", 1), ("c", "d", "high")], ["row 2", "number", "high"]),
+        ([("a", "b", 1), ("c", "d", float("nan"))], ["row 2", "number"]),
+        ([("a", "b", 1), ("c", "d", None)], ["row 2", "number"]),
+        ([("a", 5), ("c", "d")], ["1 columns of text", "left_column"]),
+        ([("a", "b"), ("c", "d", "e")], ["item 2", "tuple of 2"]),
+        (["a\tb", "c\td"], ["tuples or mappings"]),
+        ([("a", "b", 1), ("c", ["d"], 2)], ["row 2", "string"]),
+    ],
+)
+def test_unusable_pairs_are_refused(rows, facts):
+    with pytest.raises(CorpusError) as error:
+        read(em.TextPairs(rows))
+    assert all(fact in str(error.value) for fact in facts), str(error.value)
+
+
+def test_lines_need_the_same_number_of_tabs(tmp_path):
+    (tmp_path / "p.txt").write_text("a\tb\n\nc\n")
+    with pytest.raises(CorpusError, match=r"p\.txt, line 3: expected 2"):
+        read(em.TextPairs(tmp_path / "p.txt"))
+    (tmp_path / "q.txt").write_text("only words\n")
+    with pytest.raises(CorpusError, match="at least 2"):
+        read(em.TextPairs(tmp_path / "q.txt"))
+
+
+def sentence(name, n):
+    return f"{name} sentence {n} " + "x" * MIN_BYTES + "."
+
+
+DOCUMENTS = {name: [[sentence(name + paragraph, n) for n in range(3)] for paragraph in "pq"] for name in ("One", "Two")}
+
+
+@pytest.fixture(params=["lines", "items", "table"])
+def documents(request, tmp_path):
+    """The same two documents in plain text, as strings, and as a table with a column of titles."""
+    texts = {name: "\n".join(["Heading.", *map(" ".join, body)]) for name, body in DOCUMENTS.items()}
+    if request.param == "table":
+        return em.TextPairs, [pd.DataFrame({"title": texts.keys(), "body": texts.values()})], {
+            "text_column": "body", "title_column": "title",
+        }  # fmt: skip
+    blocks = [f"{name}\n{text}" for name, text in texts.items()]
+    if request.param == "items":
+        return em.TextPairs, [blocks], {}
+    (tmp_path / "d.txt").write_text("\n\n\n".join(blocks))
+    return em.TextPairs, [tmp_path / "d.txt"], {}
+
+
+def test_pairs_are_made_from_documents(documents):
+    make, sources, options = documents
+    bodies = {name: [" ".join(paragraph) for paragraph in body] for name, body in DOCUMENTS.items()}
+    titles = [(name, text) for name, texts in bodies.items() for text in texts]
+    paragraphs = [tuple(texts) for texts in bodies.values()]
+    sentences = [pair for body in DOCUMENTS.values() for p in body for pair in itertools.pairwise(p)]
+    expected = {
+        "title-body": titles,
+        "neighbouring-paragraphs": paragraphs,
+        "neighbouring-sentences": sentences,
+        "neighbours": paragraphs + sentences,
+        ("title-body", "neighbours"): titles + paragraphs + sentences,
+    }
+    for kinds, pairs in expected.items():
+        found = [row[:2] for row in read(make(*sources, kinds=kinds, **options))]
+        assert sorted(found) == sorted(pairs), kinds
+
+
+def test_a_corpus_without_blank_lines_has_no_titles(tmp_path):
+    (tmp_path / "d.txt").write_text("\n".join(sentence("A", n) for n in range(200)))
+    with pytest.raises(CorpusError, match="blank line"):
+        read(em.TextPairs(tmp_path / "d.txt", kinds="title-body"))
+
+
+def test_kinds_are_checked():
+    for kinds in ("titles", [], ["columns", "neighbours"]):
+        with pytest.raises(SettingError, match="kind"):
+            em.TextPairs(ROWS, kinds=kinds)
+    with pytest.raises(SettingError, match="together"):
+        em.PairColumns(left="a")
+
+
+def test_mixed_pairs_have_the_same_form():
+    plain = em.TextPairs([("a", "b"), ("c", "d")])
+    assert read(mix_pairs([plain, plain])) == 2 * read(plain)
+    with pytest.raises(CorpusError, match="some pairs have ratings"):
+        read(mix_pairs([plain, em.TextPairs(ROWS)]))
+    with pytest.raises(CorpusError, match="negative"):
+        read(mix_pairs([plain, em.TextPairs([("a", "b", "c"), ("d", "e", "f")])]))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("One. Two! Three? Four", ["One.", "Two!", "Three?", "Four"]),
+        ("Mr. A. Smith left. He did.", ["Mr. A. Smith left.", "He did."]),
+        ("It cost 3.50 dollars. Yes.", ["It cost 3.50 dollars.", "Yes."]),
+        ("He said (twice). \"Never.\" Then", ["He said (twice).", '"Never."', "Then"]),
+        ("see etc. and more... or so", ["see etc. and more... or so"]),
+        ("\u4ed6\u6765\u4e86\u3002\u5979\u8d70\u4e86\u3002", ["\u4ed6\u6765\u4e86\u3002", "\u5979\u8d70\u4e86\u3002"]),
+        ("", []),
+    ],
+)  # fmt: skip
+def test_sentence_borders(text, sentences):
+    assert split_sentences(text) == sentences
+
+
+def test_ratings_are_numbers():
+    (batch,) = em.TextPairs(pa.table({"l": ["a", "b"], "r": ["c", "d"], "label": [True, False]}))
+    np.testing.assert_array_equal(batch.ratings, [1.0, 0.0])
