@@ -77,7 +77,7 @@ def text_lines(labels: Sequence[str], ids: np.ndarray, probabilities: np.ndarray
     counts, names, numbers = predicted(labels, ids, probabilities)
     values: list[Any] = [None] * (2 * len(names))
     values[::2], values[1::2] = names, numbers
-    lines = [" ".join([f"%s %.{DIGITS}g"] * count) + "\n" for count in range(ids.shape[1] + 1)]
+    lines = {count: " ".join([f"%s %.{DIGITS}g"] * count) + "\n" for count in set(counts)}
     return "".join([lines[count] for count in counts]) % tuple(values)
 
 

@@ -14,7 +14,7 @@ from embeddings.kernels.feature_slots import Features
 from embeddings.kernels.matrix_rows import QuantisedRows, Rows
 from embeddings.kernels.pending_rows import Scratch
 from embeddings.kernels.text_features import new_scratch, sum_features
-from embeddings.models.label_ranking import build_tree, multiply_along_tree, rank_labels, rank_leaves
+from embeddings.models.label_ranking import build_tree, multiply_along_tree, rank_in_tree, rank_labels
 from embeddings.models.quantisation import decode, decoded_size
 from embeddings.models.subwords import to_bytes
 from embeddings.models.text_normalization import Normalize
@@ -195,8 +195,7 @@ class Classifier:
 
     def _rank(self, hidden: np.ndarray, threshold: float, ids: np.ndarray, best: np.ndarray) -> None:
         if self.loss == HIERARCHICAL_SOFTMAX:
-            nodes, products = np.empty(len(self.labels) + 1, np.int64), np.empty(len(self.labels) + 1)
-            rank_leaves(hidden, self.output, self._children, threshold, nodes, products, ids, best)
+            rank_in_tree(hidden, self.output, self._children, threshold, ids, best)
             return
         scores = self._scores(hidden)
         probabilities = softmax(scores) if self.loss == SOFTMAX else tabulated_sigmoid(scores)

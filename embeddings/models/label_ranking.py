@@ -27,6 +27,19 @@ def rank_labels(probabilities: np.ndarray, threshold: float, ids: np.ndarray, be
         finish_ranking(ids[i], best[i])
 
 
+def rank_in_tree(
+    hidden: np.ndarray, output: np.ndarray, children: np.ndarray, threshold: float, ids: np.ndarray, best: np.ndarray
+) -> None:
+    """As `rank_labels`, for the tree of hierarchical softmax; see `rank_leaves` for the arguments."""
+    labels = len(children) + 1
+    if 2 * ids.shape[1] > labels:
+        rank_all_leaves(hidden, output, children, threshold, np.empty(2 * labels - 1), ids, best)
+    else:
+        rank_leaves(
+            hidden, output, children, threshold, np.empty(labels + 1, np.int64), np.empty(labels + 1), ids, best
+        )
+
+
 @entry_point
 def rank_leaves(
     hidden: np.ndarray, output: np.ndarray, children: np.ndarray, threshold: float, nodes: np.ndarray,
@@ -34,8 +47,7 @@ def rank_leaves(
 ) -> None:  # fmt: skip
     """As `rank_labels`, for a tree whose inner node i has the row `output[i]`; visits only nodes that can matter.
 
-    The most probable node comes next, so that for a few labels few nodes are visited. For all labels, most nodes are,
-    and the last one comes next.
+    The most probable node comes next, so that for a few labels few nodes are visited.
 
     Arguments:
         hidden: float32 (texts, dim).
@@ -43,34 +55,54 @@ def rank_leaves(
         nodes, products: scratch, int64 and float64 (labels + 1,).
     """
     labels = children.shape[0] + 1
-    is_heap = 2 * ids.shape[1] <= labels
     for i in range(ids.shape[0]):
         clear(ids[i], best[i])
         nodes[0], products[0], waiting = 2 * labels - 2, 1.0, 1
         while waiting > 0:
+            node, product = nodes[0], products[0]
             waiting -= 1
-            node, product = nodes[0 if is_heap else waiting], products[0 if is_heap else waiting]
-            if is_heap:
-                sink(nodes, products, waiting)
-            if product < threshold + OFFSET or product < best[i, 0]:
-                if is_heap:  # and so are all others
-                    break
-                continue
+            sink(nodes, products, waiting)
+            if product < threshold + OFFSET or product < best[i, 0]:  # and so are all others
+                break
             if node < labels:
                 insert(ids[i], best[i], node, product)
                 continue
             share = node_probability(hidden[i], output[node - labels])
             for side in range(2):
                 part = product * ((share if side == 1 else 1.0 - share) + OFFSET)
-                rise(nodes, products, waiting, children[node - labels, side], part, is_heap)
+                rise(nodes, products, waiting, children[node - labels, side], part)
                 waiting += 1
         finish_ranking(ids[i], best[i])
 
 
+@entry_point
+def rank_all_leaves(
+    hidden: np.ndarray, output: np.ndarray, children: np.ndarray, threshold: float, products: np.ndarray,
+    ids: np.ndarray, best: np.ndarray,
+) -> None:  # fmt: skip
+    """As `rank_leaves`, in one pass down the tree: faster if most of the labels are asked for.
+
+    Arguments:
+        products: scratch, float64 (2 * labels - 1,).
+    """
+    labels = children.shape[0] + 1
+    for i in range(ids.shape[0]):
+        clear(ids[i], best[i])
+        products[2 * labels - 2] = 1.0
+        for inner in range(labels - 2, -1, -1):
+            share = node_probability(hidden[i], output[inner])
+            products[children[inner, 0]] = products[labels + inner] * (1.0 - share + OFFSET)
+            products[children[inner, 1]] = products[labels + inner] * (share + OFFSET)
+        for label in range(labels):
+            if products[label] >= threshold + OFFSET:
+                insert(ids[i], best[i], label, products[label])
+        finish_ranking(ids[i], best[i])
+
+
 @inline
-def rise(nodes: np.ndarray, products: np.ndarray, slot: int, node: int, product: float, is_heap: bool) -> None:
-    """Put a node into a free slot; in a heap, whose first product is the largest, it rises to its place."""
-    while is_heap and slot > 0 and products[(slot - 1) // 2] < product:
+def rise(nodes: np.ndarray, products: np.ndarray, slot: int, node: int, product: float) -> None:
+    """Put a node into the free slot at the end of a heap, whose first product is the largest: it rises to its place."""
+    while slot > 0 and products[(slot - 1) // 2] < product:
         parent = (slot - 1) // 2
         nodes[slot], products[slot] = nodes[parent], products[parent]
         slot = parent

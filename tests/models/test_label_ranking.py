@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from embeddings.models.label_ranking import build_tree, multiply_along_tree, rank_leaves
+from embeddings.models.label_ranking import build_tree, multiply_along_tree, rank_in_tree
 
 LABELS, DIM, TEXTS = 203, 7, 20
 
@@ -26,8 +26,7 @@ def tree():
 def test_the_most_probable_leaves_are_found(tree, k, threshold):
     hidden, output, children, expected = tree
     ids, best = np.empty((TEXTS, k), np.int64), np.empty((TEXTS, k))
-    scratch = np.empty(LABELS + 1, np.int64), np.empty(LABELS + 1)
-    rank_leaves(hidden, output, children, threshold, *scratch, ids, best)
+    rank_in_tree(hidden, output, children, threshold, ids, best)
     order = np.argsort(-expected, axis=1)[:, :k]
     top = np.take_along_axis(expected, order, axis=1)
     sure = top > threshold + 1e-3 if threshold else top > 1e-4
