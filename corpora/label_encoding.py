@@ -1,6 +1,6 @@
 """Labels of texts in an encoded corpus: they are the tags of documents, several of them joined."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -58,11 +58,11 @@ def encode_labelled(encoder: "Encoder", batches: Iterable[LabelledTexts]) -> boo
     return has_prefix
 
 
-def corpus_labels(encoded: EncodedCorpus, min_count: int = 1) -> TextLabels:
-    """The labels of the documents of a corpus that occur at least `min_count` times.
+def corpus_labels(encoded: EncodedCorpus, min_count: int = 1, known: Collection[str] = ()) -> TextLabels:
+    """The labels of the documents of a corpus that are `known` or occur at least `min_count` times.
 
     Raises:
-        CorpusError: the corpus has no labels, or fewer than two that are frequent enough.
+        CorpusError: the corpus has no labels, or of these fewer than two, or none if some are `known`.
     """
     if encoded.tags is None or "labels" not in encoded.meta["settings"]:
         raise CorpusError("the corpus has no labels; set labels of the Corpus, such as labels=LabelFormat()")
@@ -75,17 +75,20 @@ def corpus_labels(encoded: EncodedCorpus, min_count: int = 1) -> TextLabels:
     rows = to_numpy(dictionary_array.indices).astype(np.int64)
     ids = members[ranges(np.append(0, np.cumsum(sizes))[rows], sizes[rows])]
     texts = np.repeat(np.arange(len(rows)), sizes[rows])
-    vocabulary, rank = ranked_labels(names, np.bincount(ids, minlength=len(names)), min_count)
+    vocabulary, rank = ranked_labels(names, np.bincount(ids, minlength=len(names)), min_count, known)
     ids = rank[ids]
     texts, ids = texts[ids >= 0], ids[ids >= 0]
     return TextLabels(vocabulary, np.searchsorted(texts, np.arange(len(rows) + 1)), ids)
 
 
-def ranked_labels(names: list[str], counts: NDArray[np.int64], min_count: int) -> tuple[Vocabulary, NDArray[np.int64]]:
+def ranked_labels(
+    names: list[str], counts: NDArray[np.int64], min_count: int, known: Collection[str] = ()
+) -> tuple[Vocabulary, NDArray[np.int64]]:
     """The labels with at least `min_count` texts, most frequent first, and the row of each label, -1 for others."""
     order = np.argsort(-counts, kind="stable")
-    order = order[counts[order] >= min_count]
-    if len(order) < 2:
+    known = frozenset(known)
+    order = order[[counts[row] >= min_count or names[row] in known for row in order.tolist()]]
+    if len(order) < (1 if known else 2):
         problem = "no text has a label" if not len(names) else f"there is only the label {names[0]!r}"
         if len(names) > 1:
             problem = f"only {len(order)} of {len(names)} labels occur at least {min_count} times"

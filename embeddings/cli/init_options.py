@@ -8,7 +8,7 @@ from embeddings.cli.options import ALLOW_PICKLE, option
 from embeddings.cli.output_paths import CONTINUED_MODEL
 from embeddings.models.loading import load, load_model
 from embeddings.models.model import Model
-from embeddings.models.text_settings import phrase_settings
+from embeddings.models.text_settings import LABEL_PREFIX, label_prefix, phrase_settings
 from embeddings.training.init_vectors import InitFrom
 from embeddings.training.trainer import Trainer
 
@@ -67,6 +67,7 @@ def use_model_settings(ctx: click.Context, parameter: click.Parameter, path: str
     settings = dict(model.settings)
     if isinstance(text, dict):
         settings |= {**text, **recorded_settings(text), **phrase_settings(model)}
+    settings |= {LABEL_PREFIX: prefix} if (prefix := label_prefix(model)) else {}
     defaults = {name: value for name, value in settings.items() if name in known and value is not None}
     ctx.default_map = {**defaults, **(ctx.default_map or {})}
     return model

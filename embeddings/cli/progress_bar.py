@@ -149,6 +149,7 @@ class TrainingBar(Bar):
     def summarize(self, model: "Model", out: str) -> None:
         """Report the result of training."""
         from embeddings.cli.output_paths import keeps_classifier
+        from embeddings.models.model_files import INPUTS
         from embeddings.training.progress import loss_name
         from embeddings.training.result import AVERAGE  # which imports numba
 
@@ -172,7 +173,10 @@ class TrainingBar(Bar):
         parts += [f"{name} {loss:.3f}"] if loss is not None else []
         saved = f"saved {quantity(len(vectors), 'vector')} of dimension {vectors.dim}"
         if model.labels is not None and keeps_classifier(out):
-            saved = f"saved a classifier of {quantity(len(model.labels), 'label')} and {quantity(len(vectors), 'word')}"
+            parts_of_model = [quantity(len(model.labels), "label"), quantity(len(vectors), "word")]
+            ngrams = len(model.tables.get(INPUTS, vectors)) - len(vectors)
+            parts_of_model += [quantity(ngrams, "n-gram")] if ngrams else []
+            saved = f"saved a classifier of {', '.join(parts_of_model[:-1])} and {parts_of_model[-1]}"
         saved += f" to {out}"
         self.report("; ".join([", ".join(parts), saved] if parts else [saved]))
 

@@ -184,6 +184,7 @@ def summary(model: Model, out: str, interrupted: bool) -> dict[str, Any]:
         "out": out,
         "model": model.name,
         "words": len(model.vectors),
+        **({} if model.labels is None else {"labels": len(model.labels)}),
         "dim": model.vectors.dim,
         "interrupted": interrupted,
         **{name: model.record.get(name) for name in RESULTS},

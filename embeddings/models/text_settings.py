@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from embeddings.corpora.reading.labelled_texts import PREFIX, LabelFormat
 from embeddings.corpora.word_rules import recorded_settings
 from embeddings.errors import FormatError, SettingError
 from embeddings.setting_names import WORD_SETTINGS
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
 TEXT_SETTINGS = (*WORD_SETTINGS, "encoding_errors")  # settings of a corpus that decide how text becomes words
 STRINGS = ("tokenizer", "case", "encoding_errors")  # those that every model has
+LABEL_PREFIX = "label_prefix"  # in the record: the prefix of labels in the text, empty if they came from a table
 PHRASES = "phrases"  # also in the record: how words were joined into phrases
 
 
@@ -46,7 +48,13 @@ def continued_corpus_settings(model: "Model") -> dict[str, Any]:
     """Settings of a `Corpus` for continued training, which keep the phrase mode; empty without a record."""
     if not isinstance(model.record.get("text"), dict):  # a model of another program
         return {}
-    return corpus_settings(model) | phrase_settings(model)
+    labels = {} if model.labels is None else {"labels": LabelFormat(label_prefix(model) or PREFIX)}
+    return corpus_settings(model) | phrase_settings(model) | labels
+
+
+def label_prefix(model: "Model") -> str:
+    """The prefix of labels in the text of a model; empty if they came from tables."""
+    return str(model.record.get(LABEL_PREFIX) or "")
 
 
 def phrase_settings(model: "Model") -> dict[str, Any]:

@@ -42,9 +42,10 @@ def check(model: Model, trainer: "Trainer") -> None:
     """Refuse a model that a trainer with these settings cannot continue."""
     if model.name != trainer.trainer_name:
         raise SettingError(f"cannot continue training a {model.name} model with trainer {trainer.trainer_name}")
-    if not trainer.can_continue:
-        raise SettingError(f"{model.name} models cannot be trained further with these settings")
     settings = asdict(trainer)
+    if not trainer.can_continue:
+        what = f"objective={settings['objective']}" if "objective" in settings else "these settings"
+        raise SettingError(f"{model.name} models cannot be trained further with {what}")
     for name in (*trainer.fixed_settings, *[name for name in OBJECTIVE_SETTINGS if name in settings]):
         old = model.settings.get(name, settings[name])
         if old != settings[name]:

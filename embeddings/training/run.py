@@ -31,6 +31,8 @@ from embeddings.training.stream_contract import check_stream
 from embeddings.training.training_data import TrainingData
 from embeddings.training.worker import Worker
 
+NOTES = "notes"  # in the record of a model: what its run started from
+
 
 @dataclass(eq=False)
 class Run:
@@ -48,7 +50,7 @@ class Run:
         check_stream(self.plan.stream, self.data.threads, is_shuffled=self.data.schedule.shuffle)
         data, self.run_options, unit = self.data, self.data.run_options, self.plan.stream.unit
         self.callbacks = self.run_options.callbacks
-        self.notes: dict[str, Any] = {}  # what the run started from, for the record
+        self.notes: list[str] = []  # what the run started from, for the record
         self.tables = self.plan.allocate(data.seed)
         frozen = self.initialize_tables()
         self.tally = Tally(
@@ -74,7 +76,7 @@ class Run:
         words = len(data.vocabulary)
         if continued is not None:
             old = continued_training.apply(continued, data, self.plan, self.tables)
-            self.notes = {"notes": [f"{old:,} words continue from the model, {words - old:,} are new"]}
+            self.notes = [f"{old:,} words continue from the model, {words - old:,} are new"]
         if init is None:
             return None
         if self.plan.word_table not in self.tables:
@@ -82,7 +84,7 @@ class Run:
                 f"the word_table of the plan, {self.plan.word_table!r}, is not a table: {self.plan.names}"
             )
         mask = init.apply(data, self.tables[self.plan.word_table])
-        self.notes = {"notes": [f"{int(mask.sum()):,} of {words:,} words start from the given vectors"]}
+        self.notes = [f"{int(mask.sum()):,} of {words:,} words start from the given vectors"]
         return mask if init.freeze else None
 
     def train(self) -> Model:
@@ -223,7 +225,8 @@ class Run:
     def make_model(self, tables: Arrays) -> Model:
         """The model of these tables, which it consumes."""
         model = build_model(self.data, self.plan, self.plan.saved_arrays(tables), self.tally)
-        model.record |= self.notes
+        if self.notes:
+            model.record[NOTES] = [*self.notes, *model.record.get(NOTES, [])]
         return model
 
 

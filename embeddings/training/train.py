@@ -90,6 +90,7 @@ def continue_training(
     from embeddings.corpora.corpus import Corpus
 
     check_model(model)
-    text = corpus if isinstance(corpus, Corpus) else Corpus(corpus, **continued_corpus_settings(model))
     settings = {**model.settings, **changes}
-    return train(model.name, text, threads=threads, seed=seed, report=report, continued=model, **settings)
+    if not isinstance(corpus, Corpus):
+        corpus = Corpus(corpus, **continued_corpus_settings(model))
+    return train(model.name, corpus, threads=threads, seed=seed, report=report, continued=model, **settings)

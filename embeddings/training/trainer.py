@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from embeddings.corpora.corpus import Corpus
+from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.errors import DeclarationError, SettingError
 from embeddings.kernels import compile_process
 from embeddings.models.capabilities import Capabilities
@@ -22,6 +23,7 @@ from embeddings.settings import (
     VocabularyChoice,
     WeightTying,
 )
+from embeddings.training.continued_training import extend_corpus
 from embeddings.training.plan import Plan
 from embeddings.training.progress import Report
 from embeddings.training.run import Run
@@ -34,7 +36,8 @@ class Trainer(Settings, Capabilities):
     """Base of trainers: its fields are settings, and its plan declares what it learns.
 
     A subclass sets `trainer_name` and defines `plan`, or `learn` if it does not learn step by step. It overrides
-    `can_init`, `can_freeze` and `can_continue` if they depend on its settings, and
+    `can_init`, `can_freeze` and `can_continue` if they depend on its settings, `extend_corpus` if it extends the
+    vocabulary itself, and sets
 
     tokenizer, case: how text is tokenized by default.
     reads_labels: whether it learns from texts with labels.
@@ -76,6 +79,10 @@ class Trainer(Settings, Capabilities):
         """Whether a model can be trained further, on new text."""
         is_bound_to_text = isinstance(self, ObjectiveChoice) and self.depends_on_counts
         return "continued" not in self.unsupported and not is_bound_to_text
+
+    def extend_corpus(self, model: Model, encoded: EncodedCorpus) -> EncodedCorpus:
+        """The new text for continued training: by default with the extended vocabulary of the model."""
+        return extend_corpus(model, encoded, self)
 
     def train(
         self,

@@ -20,7 +20,6 @@ from embeddings.kernels.noise_sampling import alias_table
 from embeddings.settings import ObjectiveChoice, Schedule, check_value
 from embeddings.support.logs import log
 from embeddings.support.system import available_threads
-from embeddings.training.continued_training import extend_corpus
 from embeddings.training.progress import Report
 from embeddings.training.run_options import RunOptions
 from embeddings.training.stream import TokenStream
@@ -140,7 +139,7 @@ def prepare(
     run_options.check_corpus(text)
     encoded = text.encode()
     if run_options.continued is not None:
-        encoded = extend_corpus(run_options.continued, encoded, settings)
+        encoded = settings.extend_corpus(run_options.continued, encoded)
     values = asdict(settings)
     vocabulary = encoded.select(min_count=values.get("min_count", 1), max_vocab=values.get("max_vocab"))
     if isinstance(settings, ObjectiveChoice) and not settings.target_in_sample:

@@ -20,6 +20,7 @@ from embeddings.models.table import Table
 from embeddings.models.text_normalization import TextNormalizer
 from embeddings.objectives.objective import Objective
 from embeddings.plugins.classifier.classifier_settings import HIERARCHICAL_SOFTMAX
+from embeddings.plugins.classifier.continued_classifier import PreviousClassifier
 from embeddings.plugins.classifier.saved_classifier import LOSSES, OUTPUT, output_rows
 from embeddings.plugins.classifier.text_classification import TextClassification
 from embeddings.plugins.classifier.training_features import TextFeatures, read_only
@@ -103,14 +104,16 @@ def retraining(classifier: Classifier) -> type[TextClassification]:
     """A trainer that starts from the rows of a classifier, and learns no others."""
 
     class Retraining(TextClassification):
-        def text_labels(self, data: TrainingData) -> TextLabels:
+        def text_labels(self, data: TrainingData, old: PreviousClassifier | None) -> TextLabels:
             return known_labels(corpus_labels(data.encoded, self.min_label_count), classifier)
 
-        def text_features(self, data: TrainingData, texts: np.ndarray) -> TextFeatures:
-            return known_features(super().text_features(data, texts), classifier)
+        def text_features(self, data: TrainingData, texts: np.ndarray, old: PreviousClassifier | None) -> TextFeatures:
+            return known_features(super().text_features(data, texts, old), classifier)
 
-        def tables(self, features: TextFeatures, objective: Objective) -> dict[str, Table]:
-            inputs, output = super().tables(features, objective).items()
+        def tables(
+            self, features: TextFeatures, objective: Objective, old: PreviousClassifier | None
+        ) -> dict[str, Table]:
+            inputs, output = super().tables(features, objective, old).items()
             matrix = classifier.output
             if self.objective == HIERARCHICAL_SOFTMAX:
                 matrix = output_rows(HIERARCHICAL_SOFTMAX, matrix[: output[1].rows])[:-1]

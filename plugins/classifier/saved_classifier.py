@@ -12,6 +12,7 @@ from embeddings.models.classifier import Classifier
 from embeddings.models.feature_index import index_entries, index_features
 from embeddings.models.model_files import INPUTS
 from embeddings.models.text_normalization import text_normalizer
+from embeddings.models.text_settings import LABEL_PREFIX
 from embeddings.plugins.classifier.classifier_settings import (
     HIERARCHICAL_SOFTMAX,
     NEGATIVE_SAMPLING,
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from embeddings.models.model import Model
 
 OUTPUT, NGRAM_BUCKETS = "output", "ngram_buckets"  # tables of a model
-LABEL_PREFIX = "label_prefix"  # in the record: the prefix of labels in the text, empty if they came from a table
 NO_PREFIX = b"\n"  # that no word has
 LOSSES = {
     SOFTMAX: classifier.SOFTMAX,

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.label_encoding import PREFIXED, TextLabels, corpus_labels
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.kernels.noise_sampling import alias_table
@@ -16,12 +17,13 @@ from embeddings.models.model import Model
 from embeddings.models.model_files import INPUTS
 from embeddings.models.parameters import VECTORS, Arrays, fill_random_rows
 from embeddings.models.table import Table
+from embeddings.models.text_settings import LABEL_PREFIX
 from embeddings.objectives.objective import Objective
-from embeddings.plugins.classifier.classifier_settings import ClassifierSettings
+from embeddings.plugins.classifier.classifier_settings import HIERARCHICAL_SOFTMAX, ClassifierSettings
+from embeddings.plugins.classifier.continued_classifier import PreviousClassifier
 from embeddings.plugins.classifier.label_objectives import NOISE_EXPONENT, new_label_objective
 from embeddings.plugins.classifier.learn_texts import TILE, Operands, learn_texts
 from embeddings.plugins.classifier.saved_classifier import (
-    LABEL_PREFIX,
     NGRAM_BUCKETS,
     OUTPUT,
     output_rows,
@@ -45,7 +47,16 @@ class TextClassification(Trainer, ClassifierSettings):
     case = "keep"
     reads_labels = True
     precompile_settings: ClassVar[Mapping[str, Any]] = {"word_ngrams": 2, "min_n": 1, "max_n": 2}
-    unsupported = frozenset({"continued"})
+    fixed_settings = ("dim", "word_ngrams", "min_n", "max_n", "buckets")
+
+    @property
+    def can_continue(self) -> bool:
+        """Whether a model can be trained further; a tree of labels depends on their counts."""
+        return self.objective != HIERARCHICAL_SOFTMAX
+
+    def extend_corpus(self, model: Model, encoded: EncodedCorpus) -> EncodedCorpus:
+        """The new text as it is: rare words are part of n-grams."""
+        return encoded
 
     @staticmethod
     def predictor(model: Model) -> Classifier:
@@ -58,15 +69,17 @@ class TextClassification(Trainer, ClassifierSettings):
         Also "output" (labels, dim), and "ngram_buckets" (n-grams,), the hash bucket of each n-gram.
         """
         check_known_words(data.encoded)
-        labels = self.text_labels(data)
+        continued = data.run_options.continued
+        old = None if continued is None else PreviousClassifier.of(continued, self)
+        labels = self.text_labels(data, old)
         texts = labelled_texts(labels)
         starts, ids = read_only(np.append(labels.starts[texts], len(labels.ids))), read_only(labels.ids)
-        features = self.text_features(data, texts)
+        features = self.text_features(data, texts, old)
         objective = new_label_objective(self, labels.vocabulary, starts, ids)
         noise = new_noise(labels.vocabulary) if self.negative_count else np.empty((0, 2), np.uint32)
-        weights = self.text_weights(labels.vocabulary.counts, starts, ids)
+        weights = self.text_weights(starts, ids)
         source = LabelSource(np.arange(len(texts)), starts, ids, noise)
-        tables = self.tables(features, objective)
+        tables = self.tables(features, objective, old)
 
         def operands(arrays: Arrays) -> Operands:
             return new_operands(features, arrays[INPUTS], objective.operand(arrays))
@@ -84,19 +97,23 @@ class TextClassification(Trainer, ClassifierSettings):
             export=export,
             vocabulary=features.vocabulary,
             labels=labels.vocabulary,
-            record={LABEL_PREFIX: label_prefix(data)},
+            record={LABEL_PREFIX: label_prefix(data)} if old is None else old.record(labels.vocabulary),
             loss_is_estimate=objective.estimates_loss,
         )
 
-    def text_labels(self, data: TrainingData) -> TextLabels:
+    def text_labels(self, data: TrainingData, old: PreviousClassifier | None) -> TextLabels:
         """The labels of the texts."""
+        if old is not None:
+            return old.extend_labels(corpus_labels(data.encoded, self.min_label_count, old.labels.words))
         return corpus_labels(data.encoded, self.min_label_count)
 
-    def text_features(self, data: TrainingData, texts: np.ndarray) -> TextFeatures:
+    def text_features(self, data: TrainingData, texts: np.ndarray, old: PreviousClassifier | None) -> TextFeatures:
         """The features of some texts."""
-        return text_features(self, data.encoded, data.vocabulary, texts)
+        if old is not None:
+            return old.extend_features(self, data.encoded, texts)
+        return text_features(self, data.encoded, data.vocabulary, texts, line_ends=data.encoded.meta["documents"])
 
-    def tables(self, features: TextFeatures, objective: Objective) -> dict[str, Table]:
+    def tables(self, features: TextFeatures, objective: Objective, old: PreviousClassifier | None) -> dict[str, Table]:
         """The rows of words, then of n-grams, which start at zero, as if they were unknown; and those of labels."""
         words = len(features.vocabulary)
 
@@ -104,8 +121,9 @@ class TextClassification(Trainer, ClassifierSettings):
             fill_random_rows(table[:words], dim, seed)
 
         rows = words + len(features.ngram_buckets)
-        inputs = Table(rows=rows, dim=self.dim, axis="subwords", init=initialize, on_continue="refuse")
-        return {INPUTS: inputs, **objective.tables()}
+        inputs = Table(rows=rows, dim=self.dim, axis="subwords", init=initialize, on_continue="restart")
+        tables = {INPUTS: inputs, **objective.tables()}
+        return tables if old is None else old.copy_rows(tables, features, objective.vocabulary)
 
     def saved_arrays(self, features: TextFeatures, arrays: Arrays) -> Arrays:
         """The arrays to save, from the tables without padding."""
@@ -115,11 +133,11 @@ class TextClassification(Trainer, ClassifierSettings):
         vectors = inputs[: len(features.vocabulary)]
         return {VECTORS: vectors, INPUTS: inputs, OUTPUT: output_rows(self.objective, output), **ngrams}
 
-    def text_weights(self, counts: np.ndarray, starts: np.ndarray, ids: np.ndarray) -> np.ndarray | None:
+    def text_weights(self, starts: np.ndarray, ids: np.ndarray) -> np.ndarray | None:
         """How often each text is read, float64 (texts,): the mean of 1 / count over its labels; None for once."""
         if self.class_weights == "none":
             return None
-        return np.asarray(np.add.reduceat((1 / counts)[ids], starts[:-1]) / np.diff(starts))
+        return np.asarray(np.add.reduceat(1 / np.bincount(ids)[ids], starts[:-1]) / np.diff(starts))
 
 
 def labelled_texts(labels: TextLabels) -> np.ndarray:

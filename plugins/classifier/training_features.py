@@ -20,11 +20,12 @@ from embeddings.plugins.classifier.feature_kernels import (
     replace_buckets,
     write_items,
 )
-from embeddings.support.arrow_arrays import string_bytes, to_arrow, to_string_array
+from embeddings.support.arrow_arrays import find_words, string_bytes, to_arrow, to_string_array
 from embeddings.training.document_stream import memory_mapped_zeros
 
 MAX_MEMORY_BYTES = 1 << 28  # of the items of all texts; more are mapped from a file
 LINE_END_WORD = LINE_END.decode()
+NO_BUCKETS = np.empty(0, np.int32)
 
 
 @dataclass(frozen=True)
@@ -47,19 +48,23 @@ class TextFeatures:
 
 
 def text_features(
-    settings: ClassifierSettings, encoded: EncodedCorpus, words: Vocabulary, texts: np.ndarray
-) -> TextFeatures:
+    settings: ClassifierSettings, encoded: EncodedCorpus, words: Vocabulary, texts: np.ndarray, *, line_ends: int,
+    known_buckets: np.ndarray = NO_BUCKETS,
+) -> TextFeatures:  # fmt: skip
     """The features of some texts of a corpus.
 
     Only n-grams that occur get a row: their buckets are those of fastText, but what is never trained is not stored.
     Rows of frequent n-grams are next to each other, so that caches hold them.
 
     Arguments:
-        words: the most frequent words of the corpus, which get rows.
+        words: the words that get rows.
         texts: int64, the numbers of documents.
+        line_ends: the count of `</s>`, which ends every text.
+        known_buckets: int32, hash buckets that get a row though they may not occur.
     """
     types = encoded.vocabulary
-    vocabulary, rows = add_line_end(types, words, encoded.meta["documents"])
+    vocabulary = add_line_end(words, line_ends)
+    rows = rows_of_types(types, vocabulary)
     buckets = settings.bucket_count
     counts = np.zeros(buckets, np.int32)
     offsets, subwords = np.zeros(1, np.int64), np.empty(0, np.int32)
@@ -75,6 +80,7 @@ def text_features(
     np.cumsum(starts, out=starts)
     written = new_items(int(starts[-1]))
     write_items(source, starts, np.zeros(settings.word_ngrams, np.uint64), len(vocabulary), counts, written)
+    counts[known_buckets] = np.maximum(counts[known_buckets], 1)
     ngram_buckets, row_of_bucket = rank_buckets(counts)
     replace_buckets(written, len(vocabulary), row_of_bucket)
     if settings.max_n:
@@ -90,8 +96,8 @@ def new_items(count: int) -> np.ndarray:
     return memory_mapped_zeros(count, 1, np.int32, "items of texts")[:, 0]
 
 
-def add_line_end(types: Vocabulary, words: Vocabulary, texts: int) -> tuple[Vocabulary, np.ndarray]:
-    """The vocabulary with `</s>`, which occurs once in each text, and the row of each type, `NO_ITEM` for others."""
+def add_line_end(words: Vocabulary, texts: int) -> Vocabulary:
+    """The words with `</s>`, which occurs once in each text."""
     import pyarrow
 
     old_row = words.word_list.find(LINE_END_WORD)
@@ -100,11 +106,14 @@ def add_line_end(types: Vocabulary, words: Vocabulary, texts: int) -> tuple[Voca
     row = int(np.searchsorted(-counts, -texts))
     column = to_string_array(words.column).take(to_arrow(keep))
     parts = [column[:row], to_string_array([LINE_END_WORD]), column[row:]]
-    counts = np.insert(counts, row, texts)
-    rows = np.full(len(types), NO_ITEM, np.int32)
-    rows[keep] = np.delete(np.arange(len(counts), dtype=np.int32), row)
     total = words.total + texts - (0 if old_row is None else int(words.counts[old_row]))
-    return Vocabulary(pyarrow.concat_arrays(parts), counts, total=total), rows
+    return Vocabulary(pyarrow.concat_arrays(parts), np.insert(counts, row, texts), total=total)
+
+
+def rows_of_types(types: Vocabulary, vocabulary: Vocabulary) -> np.ndarray:
+    """The row of each type in the vocabulary, int32; `NO_ITEM` for `</s>` and types that have none."""
+    rows = find_words(types.column, vocabulary.column, NO_ITEM)
+    return np.where(rows == vocabulary.index(LINE_END_WORD), np.int32(NO_ITEM), rows)
 
 
 def text_source(
