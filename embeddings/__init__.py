@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from embeddings.indexes import load_index as load_index
     from embeddings.models.classifier import Classifier as Classifier
     from embeddings.models.document_vectors import concatenate as concatenate
+    from embeddings.models.embed import embed as embed
     from embeddings.models.loading import load as load
     from embeddings.models.loading import load_classifier as load_classifier
     from embeddings.models.loading import load_model as load_model
@@ -81,6 +82,7 @@ MODULES = {
         "indexes": "build_index load_index",
         "models.classifier": "Classifier",
         "models.document_vectors": "concatenate",
+        "models.embed": "embed",
         "models.loading": "load load_classifier load_model",
         "models.model": "Model",
         "plugins.classifier.retraining": "quantize",

@@ -156,9 +156,20 @@ def write_hadamard_add(emit: Emitter, factor: Any, output: Any, left: Any, right
 
 
 def write_add_table_rows(
-    emit: Emitter, table: Any, total: Any, rows: Any, start: Any, stop: Any, stride: Any, width: Any
+    emit: Emitter,
+    table: Any,
+    total: Any,
+    rows: Any,
+    start: Any,
+    stop: Any,
+    stride: Any,
+    width: Any,
+    weights: Any = None,
 ) -> None:
-    """Add rows without padding: columns in blocks of 4 vectors, then of one, then of half a vector, and so on."""
+    """Add rows without padding: columns in blocks of 4 vectors, then of one, then of half a vector, and so on.
+
+    `weights`, if given, has the factor of each row of the table.
+    """
     builder = emit.builder
     column, end = int64(0), builder.mul(width, int64(emit.size))
     halves = [(emit.lanes >> n, 1) for n in range(emit.lanes.bit_length())]
@@ -170,10 +181,16 @@ def write_add_table_rows(
             offsets = [builder.add(first, int64(n * step)) for n in range(vectors)]
             sums = [emit.variable(kind) for _ in offsets]
             with emit.for_range(builder.sub(stop, start)) as i:
-                row = builder.mul(load_int64(emit, rows, builder.add(start, i)), stride)
+                number = load_int64(emit, rows, builder.add(start, i))
+                row = builder.mul(number, stride)
+                weight = None
+                if weights is not None:
+                    weight = emit.broadcast(weights, builder.mul(number, int64(emit.size)), lanes)
                 for offset, value in zip(offsets, sums, strict=True):
                     part = emit.load(table, builder.add(row, offset), kind)
-                    builder.store(builder.fadd(builder.load(value), part), value)
+                    if weight is not None:
+                        part = builder.fmul(weight, part, flags=("contract",))
+                    builder.store(builder.fadd(builder.load(value), part, flags=("contract",)), value)
             for offset, value in zip(offsets, sums, strict=True):
                 emit.store(builder.fadd(emit.load(total, offset, kind), builder.load(value)), total, offset)
         column = builder.add(column, builder.mul(blocks, int64(vectors * step)))

@@ -158,6 +158,14 @@ def add_table_rows(
     return types.void(table, total, rows, *[types.int64] * 4), codegen_of(write_add_table_rows)
 
 
+@intrinsic
+def add_weighted_table_rows(
+    typingctx: Any, table: Any, total: Any, rows: Any, start: Any, stop: Any, stride: Any, width: Any, weights: Any
+) -> Any:
+    """`add_table_rows`, where each row counts by its item of `weights`, of the table's type."""
+    return types.void(table, total, rows, *[types.int64] * 4, weights), codegen_of(write_add_table_rows)
+
+
 @inline
 def score(scores: np.ndarray, inputs: np.ndarray, m: int, targets: np.ndarray, n: int, width: int) -> None:
     """S = X O' for m inputs and n targets."""

@@ -49,11 +49,13 @@ class Emitter:
         """Store a vector, or a part of one, into a row."""
         self.builder.store(value, self.pointer(address, offset, value.type), align=self.size)
 
-    def broadcast(self, address: Any, offset: Any) -> Any:
-        """A vector with the scalar at `address` + `offset` in every lane."""
+    def broadcast(self, address: Any, offset: Any, lanes: int | None = None) -> Any:
+        """A vector with the scalar at `address` + `offset` in every lane, of the usual number of lanes or another."""
+        lanes = lanes or self.lanes
         scalar = self.builder.load(self.pointer(address, offset, self.scalar), align=self.size)
-        first = self.builder.insert_element(self.zero, scalar, ir.Constant(ir.IntType(32), 0))
-        return self.shuffle(first, first, [0] * self.lanes)
+        empty = ir.Constant(self.vector_of(lanes), [0.0] * lanes)
+        first = self.builder.insert_element(empty, scalar, ir.Constant(ir.IntType(32), 0))
+        return self.shuffle(first, first, [0] * lanes)
 
     def shuffle(self, a: Any, b: Any, picks: Sequence[int]) -> Any:
         """The picked lanes of the concatenation of a and b."""

@@ -17,13 +17,12 @@ from embeddings.models.model import Model
 from embeddings.settings import check_value
 from embeddings.sklearn.estimator import TextVectorizer, model_text_settings
 from embeddings.sklearn.text_input import as_texts, as_training_texts
-from embeddings.sklearn.word_weights import common_components, remove_components, word_weights
 from embeddings.vectors.pooling import BagsOfWords
 from embeddings.vectors.vectors import Vectors
+from embeddings.vectors.word_weights import DEFAULT_CONSTANT, common_components, remove_components, word_weights
 
 Weighting = Literal["mean", "subsample", "sif"]
 Frequencies = Literal["vectors", "texts"]
-DEFAULT_CONSTANT = 1e-3
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
@@ -162,8 +161,8 @@ class MeanVectorizer(TextVectorizer):
         """The weighted means of the word vectors of texts, float64 (texts, dim)."""
         matrix, is_known = look_up(self.vectors_, bags.words)
         weights = is_known
-        if self.frequencies_ is not None:
-            weights = is_known * word_weights(bags.words, self.frequencies_, self._is_sif, self._constant)
+        if self.frequencies_ is not None and self.weighting != "mean":
+            weights = is_known * word_weights(bags.words, self.frequencies_, self.weighting, self._constant)
         divisors = bags.sum_weights(is_known if self._is_sif else weights)
         return np.asarray(bags.sum_vectors(matrix, weights) / np.where(divisors > 0, divisors, 1)[:, None])
 

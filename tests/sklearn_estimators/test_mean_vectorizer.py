@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 
 import embeddings as em
 from embeddings.errors import CorpusError, EmbeddingsError, RegistryError, SettingError
-from embeddings.sklearn.word_weights import common_components, remove_components
+from embeddings.vectors.word_weights import common_components, remove_components
 
 SMALL = {"dim": 8, "min_count": 1, "epochs": 3, "window": 2, "subsample": 0}
 WORDS = [f"w{i}" for i in range(40)]

@@ -1,0 +1,156 @@
+"""`embeddings.embed`: vectors of texts from word vectors."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from embeddings.corpora.reading.sources import Items, Source, Texts, resolve_source
+from embeddings.corpora.reading.text_stream import TextBatch, read_texts
+from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.errors import CorpusError, SettingError
+from embeddings.models.loading import load_model_or_vectors
+from embeddings.models.model import Model
+from embeddings.models.text_embedder import DataType, Frequencies, TextEmbedder
+from embeddings.models.text_settings import corpus_settings
+from embeddings.vectors.pooling import Pool
+from embeddings.vectors.vectors import Vectors
+
+DEFAULT_TEXT = {"tokenizer": "words", "case": "keep"}  # where it is not known how the training text was read
+
+
+def embed(
+    vectors: "Vectors | Model | str | os.PathLike[str]",
+    texts: Any,
+    *,
+    pool: Pool = "mean",
+    constant: float | None = None,
+    frequencies: Frequencies | None = None,
+    remove_components: int = 0,
+    fit_on: Any = None,
+    normalize: bool = False,
+    dim: int | None = None,
+    dtype: DataType = "float32",
+    text_column: str | None = None,
+    tokenizer: Any = None,
+    case: str | None = None,
+    threads: int | None = None,
+) -> np.ndarray:
+    """Vectors of texts, (texts, dim), pooled from the vectors of their words.
+
+    Texts are split into words as the training text of a saved model was; texts for other vectors by the tokenizer
+    "words", and words are looked up as they are, then in lower case. Words without a vector are ignored, unless the
+    vectors compose one, such as those of fastText. A text without known words, or null, becomes zeros.
+
+    >>> import numpy as np, embeddings as em
+    >>> vectors = em.Vectors(["red", "car"], np.array([[1, 0], [0, 1]]), counts=[3, 1])
+    >>> em.embed(vectors, ["Red car", "a red, red car", "bus"]).tolist()
+    [[0.5, 0.5], [0.6666666865348816, 0.3333333432674408], [0.0, 0.0]]
+
+    Arguments:
+        vectors: Vectors, a Model, or the path of either.
+        texts: a list of texts or of lists of tokens, which are used as they are; a column, table or data set of pandas,
+            polars, Arrow or Hugging Face; or the `pathlib.Path` of a file, whose lines or rows are texts.
+        pool: "mean"; "sif" weights a word with the share p of the corpus by a / (a + p) and divides by the number of
+            words (Arora, Liang and Ma 2017); "subsample" weights by the probability that word2vec's subsampling keeps
+            the word, "idf" by ln((1 + n) / (1 + f)) + 1 for a word in f of n texts, and both divide by the sum of the
+            weights; "sum"; "max" or "min" by component; "power-mean" concatenates mean, maximum and minimum (Rücklé et
+            al. 2018), and so has 3 dim components.
+        constant: the a of "sif", or the threshold of "subsample"; 0.001 by default.
+        frequencies: the source of word frequencies for "sif" and "subsample": "vectors", which must have counts, or
+            "texts". By default the vectors if they have counts.
+        remove_components: how many of the first singular vectors of texts to remove from every vector; the paper on
+            SIF removes one.
+        fit_on: texts from which frequencies of texts and components are learned; by default `texts`. In either case
+            from the first 32,768 texts, or fewer if these are longer than 32 MiB.
+        normalize: scale vectors to length 1.
+        dim: use only the first components of the word vectors, for those that were trained to be truncated.
+        dtype: "float32", "float16" or "int8", which multiplies each vector by 127 / its largest absolute component.
+        text_column: the column of tables that holds the texts; by default the only column of strings.
+        tokenizer, case: as for a `Corpus`, instead of those of the training text.
+        threads: by default all cores; vectors do not depend on it.
+
+    Raises:
+        SettingError: an argument is out of range or cannot be combined with another, or a vector holds NaN.
+        CorpusError: the texts cannot be read.
+        FormatError: the path holds no vectors.
+    """
+    embedder = text_embedder(
+        vectors, tokenizer=tokenizer, case=case, pool=pool, constant=constant, frequencies=frequencies,
+        remove_components=remove_components, normalize=normalize, dim=dim, dtype=dtype,
+    )  # fmt: skip
+    if fit_on is not None:
+        embedder.fit_first(text_batches_of(fit_on, text_column))
+    parts = [rows for _, rows in embedder.embed(text_batches_of(texts, text_column), threads)]
+    return np.concatenate([np.zeros((0, embedder.output_dim), dtype), *parts])
+
+
+def text_embedder(
+    vectors: "Vectors | Model | str | os.PathLike[str]",
+    *,
+    tokenizer: Any = None,
+    case: str | None = None,
+    **options: Any,
+) -> TextEmbedder:
+    """The embedder of vectors; options are those of `TextEmbedder`."""
+    source = load_source(vectors)
+    settings = text_settings(source)
+    if tokenizer is not None:
+        settings = {"tokenizer": tokenizer, "case": settings["case"]}
+    if case is not None:
+        settings = {**settings, "case": case}
+    word_vectors = source.vectors if isinstance(source, Model) else source
+    return TextEmbedder(word_vectors, settings, vocabulary=word_frequencies(source), **options)
+
+
+def load_source(vectors: Any) -> "Vectors | Model":
+    """Vectors or a model, loaded if it is a path."""
+    if isinstance(vectors, str | os.PathLike):
+        return load_model_or_vectors(Path(vectors))
+    if not isinstance(vectors, Vectors | Model):
+        raise SettingError(f"vectors must be Vectors, a Model, or the path of either, got {vectors!r:.80}")
+    return vectors
+
+
+def text_settings(source: "Vectors | Model") -> dict[str, Any]:
+    """Settings of a `Corpus` that split texts into the words of the vectors."""
+    if isinstance(source, Model) and "text" in source.record:
+        return corpus_settings(source)
+    recorded = getattr(source, "word_form", None) if isinstance(source, Vectors) else None
+    if recorded is not None and isinstance(getattr(recorded, "settings", None), dict):
+        from embeddings.corpora.word_rules import recorded_settings
+
+        return recorded_settings(recorded.settings)
+    return dict(DEFAULT_TEXT)
+
+
+def word_frequencies(source: "Vectors | Model") -> Vocabulary | None:
+    """The word frequencies of vectors, if they have any."""
+    if isinstance(source, Model):
+        return source.vocabulary if source.vocabulary.tokens else None
+    if source.counts is None:
+        return None
+    return Vocabulary.from_counts(source.words, source.counts.tolist())
+
+
+def text_batches_of(texts: Any, text_column: str | None) -> Iterator[TextBatch]:
+    """The batches of texts in memory, or of a file."""
+    return read_texts(text_sources(texts), text_column=text_column)
+
+
+def text_sources(texts: Any) -> list[Source]:
+    """Texts as sources of a corpus."""
+    if isinstance(texts, str):
+        raise SettingError(f"texts must be a list of texts, such as [{texts!r:.40}], or the pathlib.Path of a file")
+    if isinstance(texts, list | tuple):
+        return [Items(Texts(texts))]
+    if isinstance(texts, np.ndarray) and texts.ndim == 1:
+        return [Items(Texts(texts.tolist()))]
+    try:
+        return resolve_source(texts)
+    except CorpusError as error:
+        if isinstance(texts, os.PathLike):
+            raise
+        raise SettingError(f"texts must be a list of texts or a table: {error}") from None

@@ -1,0 +1,200 @@
+"""Vectors of texts from word vectors: pooling, weights of words, removal of components."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, Literal
+
+import numpy as np
+
+from embeddings.corpora.reading.text_stream import TextBatch
+from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.errors import SettingError
+from embeddings.models.text_encoder import EncodedTexts, TextEncoder
+from embeddings.models.text_statistics import TextFrequencies, count_words, first_texts
+from embeddings.settings import check_value
+from embeddings.support.cosine import normalize_rows
+from embeddings.support.ordered_map import map_in_order
+from embeddings.vectors.pooling import Pool, pool_rows
+from embeddings.vectors.vectors import Vectors
+from embeddings.vectors.word_finder import WordFinder
+from embeddings.vectors.word_weights import (
+    DEFAULT_CONSTANT,
+    WEIGHTINGS,
+    common_components,
+    inverse_document_frequencies,
+    remove_components,
+    word_weights,
+)
+
+Frequencies = Literal["vectors", "texts"]
+DataType = Literal["float32", "float16", "int8"]
+
+
+@dataclass
+class TextCounts:
+    """What was embedded: texts, those without known words, words, and unknown words."""
+
+    texts: int = 0
+    texts_without_words: int = 0
+    words: int = 0
+    unknown_words: int = 0
+
+    def add(self, encoded: EncodedTexts) -> None:
+        """Count a batch."""
+        known = encoded.rows.counts
+        self.texts += len(known)
+        self.texts_without_words += int((known == 0).sum())
+        self.words += int(encoded.n_words.sum())
+        self.unknown_words += int(encoded.n_words.sum() - known.sum())
+
+
+@dataclass
+class TextEmbedder:
+    """Turns texts into vectors: pools the vectors of their words. `embeddings.embed` documents the arguments.
+
+    settings: those of a `Corpus` by which texts become words.
+    """
+
+    vectors: Vectors
+    settings: Mapping[str, Any]
+    pool: Pool = "mean"
+    constant: float | None = None
+    frequencies: Frequencies | None = None
+    remove_components: int = 0
+    normalize: bool = False
+    dim: int | None = None
+    dtype: DataType = "float32"
+    vocabulary: Vocabulary | None = None  # the word frequencies of the vectors
+    counts: TextCounts = field(default_factory=TextCounts)
+
+    def __post_init__(self) -> None:
+        check_value("pool", self.pool, Pool, {})
+        check_value("constant", self.constant, float | None, {"ge": 1e-9})
+        check_value("frequencies", self.frequencies, Frequencies | None, {})
+        check_value("remove_components", self.remove_components, int, {"ge": 0})
+        check_value("normalize", self.normalize, bool, {})
+        check_value("dim", self.dim, int | None, {"ge": 1, "le": self.vectors.dim})
+        check_value("dtype", self.dtype, DataType, {})
+        for name in ("constant", "frequencies"):
+            if self.pool not in WEIGHTINGS and getattr(self, name) is not None:
+                raise SettingError(f"{name} requires pool {' or '.join(WEIGHTINGS)}, got {self.pool}")
+        if self.frequencies == "vectors" and self.vocabulary is None:
+            raise SettingError("frequencies 'vectors' requires vectors with counts: use 'texts'")
+        if self.frequencies == "texts":
+            self.vocabulary = None
+        self.finder = WordFinder(self.vectors)
+        self.text_frequencies: TextFrequencies | None = None
+        self.weights: np.ndarray | None = None  # of the words of the vectors
+        self.components: np.ndarray | None = None  # float64 (components, output_dim)
+        self._unused_encoders: list[TextEncoder] = []
+        if self.pool in WEIGHTINGS and self.vocabulary is not None:
+            self.weights = self.weigh(self.vectors.words)
+
+    @property
+    def output_dim(self) -> int:
+        """Components of the vector of a text."""
+        return (self.dim or self.vectors.dim) * (3 if self.pool == "power-mean" else 1)
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether words have different weights."""
+        return self.pool in (*WEIGHTINGS, "idf")
+
+    @property
+    def requires_fit(self) -> bool:
+        """Whether `fit` must be called before texts are embedded."""
+        lacks_weights = self.is_weighted and self.weights is None
+        return lacks_weights or (self.remove_components > 0 and self.components is None)
+
+    def weigh(self, words: Sequence[str]) -> np.ndarray:
+        """The weights of words, (words,)."""
+        if self.pool == "idf":
+            assert self.text_frequencies is not None
+            return inverse_document_frequencies(
+                words, self.text_frequencies.texts_of_words, self.text_frequencies.texts
+            )
+        vocabulary = self.vocabulary or (self.text_frequencies and self.text_frequencies.words)
+        assert vocabulary is not None
+        constant = DEFAULT_CONSTANT if self.constant is None else self.constant
+        return word_weights(words, vocabulary, self.pool, constant)  # type: ignore[arg-type]
+
+    def fit(self, batches: Iterable[TextBatch]) -> None:
+        """Learn word frequencies, if the vectors have none, and the components to remove."""
+        encoder = TextEncoder(self.finder, self.settings)
+        texts = [encoder.encode(batch) for batch in batches]
+        if self.is_weighted and (self.vocabulary is None or self.pool == "idf"):
+            self.text_frequencies = count_words(texts, self.vectors)
+            self.weights = self.weigh(self.vectors.words)
+        if self.remove_components:
+            rows = [self._pool(one) for one in texts]
+            rows = rows or [np.zeros((0, self.output_dim), np.float32)]
+            self.components = common_components(np.concatenate(rows), self.remove_components)
+
+    def fit_first(self, batches: Iterable[TextBatch]) -> None:
+        """`fit` on the first texts; see `first_texts`."""
+        self.fit(first_texts(iter(batches))[0])
+
+    def embed(self, batches: Iterable[TextBatch], threads: int | None = None) -> Iterator[tuple[TextBatch, np.ndarray]]:
+        """Yield each batch with its vectors, (texts, output_dim), and count words.
+
+        Without a call of `fit`, what is required of it is learned from the first texts; see `first_texts`.
+        """
+        batches = iter(batches)
+        if self.requires_fit:
+            sample, read = first_texts(batches)
+            self.fit(sample)
+            batches = chain(read, batches)
+        threads = threads if self._take_encoder().is_scanned else 1  # others are not compiled, or use processes
+        for batch, encoded, rows in map_in_order(self._embed, batches, threads, "embed"):
+            self.counts.add(encoded)
+            yield batch, rows
+
+    def _embed(self, batch: TextBatch) -> tuple[TextBatch, EncodedTexts, np.ndarray]:
+        encoder = self._take_encoder()
+        encoded = encoder.encode(batch)
+        rows = self._pool(encoded)
+        self._unused_encoders.append(encoder)
+        if self.components is not None:
+            rows = remove_components(self.components.astype(np.float32), rows)
+        if not np.isfinite(rows).all():
+            self.vectors.check_finite()
+            raise SettingError("the vector of a text is too large for float32: scale the word vectors down")
+        if self.normalize:
+            rows = normalize_rows(rows)
+        return batch, encoded, cast_rows(rows, self.dtype)
+
+    def _pool(self, texts: EncodedTexts) -> np.ndarray:
+        weights = None
+        if self.weights is not None:
+            composed = texts.composed_weights
+            if composed is None:
+                composed = self.weigh(texts.composed_words[: len(texts.composed)])
+            weights = [self.weights, composed]
+        tables = [self.vectors.matrix, texts.composed]
+        with np.errstate(over="ignore", invalid="ignore"):
+            return pool_rows(tables, texts.rows, self.pool, weights, self.dim)
+
+    def _take_encoder(self) -> TextEncoder:
+        try:
+            return self._unused_encoders.pop()
+        except IndexError:  # other threads use all of them
+            return TextEncoder(self.finder, self.settings, self.weigh if self.is_weighted else None)
+
+
+def cast_rows(rows: np.ndarray, dtype: DataType) -> np.ndarray:
+    """Rows in this type.
+
+    "int8" multiplies each row by 127 / its largest absolute component and rounds, which keeps directions, not norms.
+
+    Raises:
+        SettingError: a component does not fit float16.
+    """
+    if dtype == "int8":
+        largest = np.abs(rows).max(axis=1, keepdims=True, initial=0)
+        return np.asarray(np.rint(rows * (127 / np.where(largest > 0, largest, 1))), np.int8)
+    with np.errstate(over="ignore"):
+        cast: np.ndarray = rows.astype(dtype, copy=False)
+    if dtype == "float16" and not np.isfinite(cast).all():
+        raise SettingError("a component does not fit float16: normalize the vectors")
+    return cast

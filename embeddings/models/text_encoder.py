@@ -1,0 +1,150 @@
+"""Texts as rows of word vectors, split into words as the training text was."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embeddings.corpora.characters import ScannedTokenizer
+from embeddings.corpora.corpus import Corpus
+from embeddings.corpora.item_scanner import ItemScanner
+from embeddings.corpora.reading.sources import Texts
+from embeddings.corpora.reading.text_stream import TextBatch
+from embeddings.corpora.segmenters import Segmenter
+from embeddings.corpora.word_rules import WordRules
+from embeddings.errors import NoWordsError
+from embeddings.setting_names import WORD_SETTINGS
+from embeddings.vectors.pooling import RowTexts
+from embeddings.vectors.word_finder import WordFinder
+
+MAX_TYPES = 1 << 20  # distinct tokens in memory, after which they are forgotten
+Weigh = Callable[[Sequence[str]], np.ndarray]
+
+
+@dataclass(frozen=True)
+class EncodedTexts:
+    """Texts as rows of vectors, numbered from 0 in the vocabulary's table and from there on in `composed`.
+
+    n_words: (texts,), with unknown words. composed_words: the words of the rows of `composed`, and perhaps more.
+    composed_weights: (composed,), or None if words are not weighted.
+    """
+
+    rows: RowTexts
+    n_words: NDArray[np.int64]
+    composed: np.ndarray
+    composed_words: list[str]
+    composed_weights: np.ndarray | None
+
+
+class RowsByToken:
+    """The row of each token that a scanner has numbered; looked up when the token first occurs."""
+
+    def __init__(self, finder: WordFinder, rules: WordRules | None, weigh: Weigh | None) -> None:
+        self.finder = finder
+        self.rules = rules
+        self.weigh = weigh
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all tokens, so that memory stays bounded."""
+        self.scanner = ItemScanner(self.rules)
+        self.rows = np.zeros(0, np.int64)
+        self.composed = np.zeros((0, self.finder.vectors.dim), np.float32)
+        self.composed_words: list[str] = []
+        self.composed_weights: np.ndarray | None = None if self.weigh is None else np.zeros(0)
+
+    def encode(self, raw: NDArray[np.int32], starts: NDArray[np.int64]) -> EncodedTexts:
+        """The rows of scanned texts."""
+        from embeddings.kernels.text_pooling import select_rows
+
+        self.look_up_new()
+        ids, new_starts = np.empty(len(raw), np.int64), np.empty(len(starts), np.int64)
+        select_rows(raw, starts, self.rows, ids, new_starts)
+        rows = RowTexts(ids[: new_starts[-1]], new_starts)
+        return EncodedTexts(rows, np.diff(starts), self.composed, self.composed_words, self.composed_weights)
+
+    def look_up_new(self) -> None:
+        """Find the rows of tokens that have occurred for the first time, and compose those that have none."""
+        known = len(self.rows)
+        if len(self.scanner.table) == known:
+            return
+        words: list[str] = self.scanner.table.words()[known:].to_pylist()
+        if self.rules is None:  # lists of tokens
+            rows = self.finder.find_forms(words)
+        else:
+            words = normalize(words, self.rules)
+            rows = self.finder.find(words) if self.rules.case != "keep" else self.finder.find_forms(words)
+        if self.finder.vectors.compose is not None:
+            self.compose([(place, words[place]) for place in np.flatnonzero(rows < 0).tolist()], rows)
+        self.rows = np.concatenate([self.rows, rows])
+
+    def compose(self, missing: Sequence[tuple[int, str]], rows: NDArray[np.int64]) -> None:
+        """Compose vectors of words at these places of `rows`, and set their rows."""
+        words = [word for _, word in missing]
+        vectors = self.finder.compose(words)
+        is_composed = np.asarray(vectors.any(axis=1))
+        places = np.fromiter((place for place, _ in missing), np.int64, len(missing))[is_composed]
+        rows[places] = len(self.finder.vectors) + len(self.composed) + np.arange(len(places))
+        self.composed = np.concatenate([self.composed, vectors[is_composed]])
+        new = [word for word, has_row in zip(words, is_composed.tolist(), strict=True) if has_row]
+        self.composed_words += new
+        if self.weigh is not None and self.composed_weights is not None:
+            self.composed_weights = np.concatenate([self.composed_weights, self.weigh(new)])
+
+
+def normalize(words: list[str], rules: WordRules) -> list[str]:
+    """Words as the rules have them; the scanner has treated those of ASCII characters."""
+    places = [place for place, word in enumerate(words) if not word.isascii()]
+    for place, word in zip(places, rules.normalize_all([words[place] for place in places]), strict=True):
+        words[place] = word
+    return words
+
+
+class TextEncoder:
+    """Encodes batches of texts; each thread uses its own.
+
+    Arguments:
+        finder: of the words of the vectors.
+        settings: those of a `Corpus` by which texts become words.
+        weigh: gives the weights of composed words; None if words are not weighted.
+    """
+
+    def __init__(self, finder: WordFinder, settings: Mapping[str, Any], weigh: Weigh | None = None) -> None:
+        self.settings = settings
+        values: dict[str, Any] = {name: settings.get(name) for name in WORD_SETTINGS}
+        self.rules = WordRules(**values)
+        self.scanned = RowsByToken(finder, self.rules, weigh)
+        self.listed = RowsByToken(finder, None, weigh)
+        is_scanned = isinstance(self.rules.tokenizer, ScannedTokenizer) and not isinstance(
+            self.rules.tokenizer, Segmenter
+        )
+        self.is_scanned = is_scanned and settings.get("phrases") is None
+
+    def encode(self, batch: TextBatch) -> EncodedTexts:
+        """Encode a batch of texts.
+
+        Raises:
+            CorpusError: the tokenizer fails.
+        """
+        tokens = self.listed if batch.lists is not None or not self.is_scanned else self.scanned
+        if len(tokens.scanner.table) > MAX_TYPES:
+            tokens.clear()
+        if batch.lists is not None:
+            return tokens.encode(*tokens.scanner.add_lists([list(one) for one in batch.lists]))
+        if self.is_scanned:
+            return tokens.encode(*tokens.scanner.scan(batch.data, batch.starts))
+        return tokens.encode(*tokens.scanner.add_lists(self.split(batch)))
+
+    def split(self, batch: TextBatch) -> list[list[bytes]]:
+        """The tokens of texts as a `Corpus` has them: of segmenters, Python functions and phrases."""
+        texts = Texts(batch.data[start:stop].decode() for start, stop in pairwise(batch.starts.tolist()))
+        try:
+            with Corpus(texts, **self.settings).encode() as encoded:
+                words = [word.encode() for word in encoded.vocabulary.words]
+                ids, starts = encoded.ids.tolist(), encoded.sentences[encoded.documents].tolist()
+        except NoWordsError:
+            return [[] for _ in texts]
+        return [[words[i] for i in ids[start:stop]] for start, stop in pairwise(starts)]

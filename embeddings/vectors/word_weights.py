@@ -1,0 +1,72 @@
+"""Weights of words in the vector of a text, and the directions that all texts share."""
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+import numpy as np
+
+from embeddings.corpora.tokenizers import lower_case
+from embeddings.corpora.vocabulary import Vocabulary
+
+Weighting = Literal["sif", "subsample"]
+WEIGHTINGS: tuple[str, ...] = get_args(Weighting)
+DEFAULT_CONSTANT = 1e-3
+
+
+def word_weights(words: Sequence[str], frequencies: Vocabulary, weighting: Weighting, constant: float) -> np.ndarray:
+    """The weight of each word in a mean, float64 (words,), in (0, 1]; frequent words weigh less.
+
+    "sif": a / (a + p) for a word with the share p of the corpus (Arora, Liang and Ma 2017, algorithm 1). "subsample":
+    the probability of being kept by subsampling with this threshold, as `Vocabulary.keep_probabilities`. A word is
+    looked up as it is, then in lower case; an unknown word has share 0 and weight 1.
+    """
+    if weighting == "sif":
+        weights = constant / (constant + frequencies.counts / max(frequencies.total, 1))
+    else:
+        weights = frequencies.keep_probabilities(constant).astype(np.float64)
+    return look_up_weights(words, frequencies, weights, 1.0)
+
+
+def inverse_document_frequencies(words: Sequence[str], frequencies: Vocabulary, texts: int) -> np.ndarray:
+    """ln((1 + n) / (1 + f)) + 1 for a word in f of n texts, float64 (words,), as in scikit-learn.
+
+    frequencies: the number of texts with each word.
+    """
+    weights = np.log((1 + texts) / (1 + frequencies.counts)) + 1
+    return look_up_weights(words, frequencies, weights, float(np.log(1 + texts)) + 1)
+
+
+def look_up_weights(words: Sequence[str], vocabulary: Vocabulary, weights: np.ndarray, unknown: float) -> np.ndarray:
+    """The weight of each word by those of a vocabulary, as it is or else in lower case; `unknown` for others."""
+    if words is vocabulary.words:
+        return weights
+    ids = vocabulary.ids
+    rows = [ids.get(word, ids.get(lower_case(word), len(weights))) for word in words]
+    return np.asarray(np.append(weights, unknown)[rows])
+
+
+def common_components(rows: np.ndarray, count: int) -> np.ndarray:
+    """The first `count` right singular vectors of uncentred rows (texts, dim), or as many as the rows span.
+
+    Returns (components, dim) float64.
+    """
+    from scipy.linalg import eigh, svd
+
+    texts, dim = rows.shape
+    count = min(count, texts, dim)
+    if not count:
+        return np.zeros((0, dim))
+    rows = rows.astype(np.float64, copy=False)
+    if texts <= dim:
+        _, values, directions = svd(rows, full_matrices=False)
+        squares, directions = values[:count] ** 2, directions[:count]
+    else:
+        ascending, columns = eigh(rows.T @ rows, subset_by_index=[dim - count, dim - 1])
+        squares, directions = ascending[::-1], columns.T[::-1]
+    is_spanned = squares > squares.max() * max(rows.shape) * np.finfo(rows.dtype).eps
+    return np.asarray(directions[is_spanned])
+
+
+def remove_components(components: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Rows (texts, dim) minus their projections onto orthonormal components (count, dim)."""
+    return np.asarray(rows - (rows @ components.T) @ components)

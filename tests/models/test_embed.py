@@ -1,0 +1,201 @@
+"""Vectors of texts: naive versions of every way to pool, all kinds of texts, weights, components and types."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import embeddings as em
+from embeddings.errors import CorpusError, SettingError
+
+WORDS = [f"w{number}" for number in range(30)]
+COUNTS = np.arange(300, 0, -10)
+
+
+@pytest.fixture(scope="module")
+def vectors():
+    rng = np.random.default_rng(2)
+    return em.Vectors(WORDS, rng.standard_normal((30, 21)), counts=COUNTS)
+
+
+def make_texts(count=200, seed=1):
+    """Words of different frequency, some of them unknown; every tenth text has only such words or none."""
+    rng = np.random.default_rng(seed)
+    for number in range(count):
+        chosen = rng.choice(WORDS, size=rng.integers(1, 12)).tolist()
+        yield ["", "nobody knows"][number % 20 // 10] if number % 10 == 9 else " ".join([*chosen, "unseen"])
+
+
+def naive(vectors, texts, pool, constant=1e-3):
+    """Vectors one text at a time, in float64."""
+    share = dict(zip(vectors.words, vectors.counts / vectors.counts.sum(), strict=True))
+    known = [[word for word in text.split() if word in vectors] for text in texts]
+    texts_with = {word: sum(word in one for one in known) for word in vectors.words}
+    weights = {
+        "sif": lambda word: constant / (constant + share[word]),
+        "subsample": lambda word: min(1, (constant / share[word]) ** 0.5 + constant / share[word]),
+        "idf": lambda word: np.log((1 + len(texts)) / (1 + texts_with[word])) + 1,
+    }
+    weight = weights.get(pool, lambda word: 1)
+    for one in known:
+        rows = np.array([weight(word) * vectors[word].astype(float) for word in one]).reshape(-1, vectors.dim)
+        if not one:
+            yield np.zeros(vectors.dim * (3 if pool == "power-mean" else 1))
+        elif pool == "power-mean":
+            yield np.concatenate([rows.mean(axis=0), rows.max(axis=0), rows.min(axis=0)])
+        elif pool in ("max", "min", "sum"):
+            yield getattr(rows, pool)(axis=0)
+        else:
+            yield rows.sum(axis=0) / (len(one) if pool in ("mean", "sif") else sum(map(weight, one)))
+
+
+@pytest.mark.parametrize("pool", ["mean", "sif", "subsample", "idf", "sum", "max", "min", "power-mean"])
+def test_naive_pooling(vectors, pool):
+    texts = list(make_texts())
+    expected = np.array(list(naive(vectors, texts, pool)))
+    for threads in (1, 3):
+        rows = em.embed(vectors, texts, pool=pool, threads=threads)
+        assert rows.dtype == np.float32
+        np.testing.assert_allclose(rows, expected, atol=2e-6)
+
+
+def test_constants_change_weights(vectors):
+    texts = list(make_texts())
+    for pool in ("sif", "subsample"):
+        expected = np.array(list(naive(vectors, texts, pool, 0.1)))
+        np.testing.assert_allclose(em.embed(vectors, texts, pool=pool, constant=0.1), expected, atol=2e-6)
+
+
+def test_components_are_those_of_the_texts_or_of_others(vectors):
+    texts, others = list(make_texts()), list(make_texts(seed=3))
+    for fit_on in (None, others):
+        rows = em.embed(vectors, texts, pool="sif", remove_components=2, fit_on=fit_on)
+        means = np.array(list(naive(vectors, texts, "sif")))
+        fitted = np.array(list(naive(vectors, fit_on or texts, "sif")))
+        directions = np.linalg.svd(fitted, full_matrices=False)[2][:2]
+        np.testing.assert_allclose(rows, means - means @ directions.T @ directions, atol=2e-6)
+
+
+def test_all_kinds_of_texts_give_the_same_vectors(vectors, tmp_path):
+    texts = list(make_texts(30))
+    expected = em.embed(vectors, texts)
+    frame = pd.DataFrame({"number": range(30), "body": texts})
+    (tmp_path / "t.txt").write_text("\n".join(texts) + "\n")
+    frame.to_parquet(tmp_path / "t.parquet")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_json(tmp_path / "t.jsonl", lines=True, orient="records")
+    for source in (iter(texts), tuple(texts), np.array(texts), frame["body"], pa.array(texts), tmp_path / "t.txt"):
+        np.testing.assert_array_equal(em.embed(vectors, source), expected)
+    for source in (frame, pa.table(frame), *(tmp_path / f"t.{ending}" for ending in ("parquet", "csv", "jsonl"))):
+        np.testing.assert_array_equal(em.embed(vectors, source, text_column="body"), expected)
+    np.testing.assert_array_equal(em.embed(vectors, [text.split() for text in texts]), expected)
+
+
+def test_norms_types_and_truncation(vectors):
+    texts = list(make_texts(50))
+    rows = em.embed(vectors, texts)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    unit = em.embed(vectors, texts, normalize=True)
+    np.testing.assert_allclose(unit, rows / np.where(lengths > 0, lengths, 1), atol=1e-6)
+    half = em.embed(vectors, texts, dtype="float16")
+    assert half.dtype == np.float16
+    np.testing.assert_array_equal(half, rows.astype(np.float16))
+    bytes_ = em.embed(vectors, texts, dtype="int8")
+    assert bytes_.dtype == np.int8
+    largest = np.abs(rows).max(axis=1, keepdims=True)
+    np.testing.assert_array_equal(bytes_, np.rint(rows * (127 / np.where(largest > 0, largest, 1))))
+    np.testing.assert_array_equal(
+        em.embed(vectors, texts, dim=5, pool="max"), em.embed(vectors, texts, pool="max")[:, :5]
+    )
+    np.testing.assert_allclose(em.embed(vectors, texts, dim=5), rows[:, :5], atol=1e-6)
+
+
+def test_texts_are_read_as_the_training_text_was(tmp_path):
+    corpus = em.Corpus(["The End. the end!"] * 9, tokenizer="whitespace", case="keep")
+    model = em.CBOW(dim=8, min_count=1, subsample=0).train(corpus, threads=1)
+    model.save(tmp_path / "m")
+    expected = model.vectors[["the", "End."]].mean(axis=0)
+    for source in (model, tmp_path / "m", str(tmp_path / "m"), em.load(tmp_path / "m")):
+        np.testing.assert_allclose(em.embed(source, ["the End. end"])[0], expected, atol=1e-7)
+    lower = em.embed(model, ["THE"], case="lower")[0]
+    np.testing.assert_allclose(lower, model.vectors["the"], atol=1e-7)
+
+
+def test_other_spellings_and_languages():
+    vectors = em.Vectors(["café", "i", "дом", "東京"], np.eye(4))
+    rows = em.embed(vectors, ["Cafe\u0301!", "I", "дом".upper(), "東京"])
+    assert rows[0].tolist() == [1, 0, 0, 0]
+    assert rows[1].tolist() == [0, 1, 0, 0]
+    assert rows[2].tolist() == [0, 0, 1, 0]
+
+
+def test_phrases_are_joined_as_in_training():
+    model = em.CBOW(dim=8, min_count=1, subsample=0).train(
+        em.Corpus(["new york and new york"] * 5, phrases=em.PhraseList(["new york"])), threads=1
+    )
+    rows = em.embed(model, ["", "New York", "and", ""])
+    np.testing.assert_array_equal(rows[1], model.vectors["new_york"])
+    np.testing.assert_array_equal(rows[2], model.vectors["and"])
+    assert not rows[[0, 3]].any()
+
+
+def test_tokenizers_of_python_functions(vectors):
+    rows = em.embed(vectors, ["w1,w2", ""], tokenizer=lambda text: text.split(","))
+    np.testing.assert_allclose(rows[0], vectors[["w1", "w2"]].mean(axis=0), atol=1e-6)
+
+
+def test_subword_models_compose_unknown_words():
+    model = em.FastText(dim=8, min_count=1, subsample=0, buckets=500).train(
+        em.Corpus(["red car green house"] * 9), threads=1
+    )
+    for pool in ("mean", "max", "sif", "idf"):
+        for words in (["red", "redcar"], ["redcar"], ["carred", "greenhouse", "car"]):
+            rows = [model.vectors[word].astype(float) for word in words]
+            text = [" ".join(words), "red"]
+            result = em.embed(model, text, pool=pool)
+            if pool == "mean":
+                np.testing.assert_allclose(result[0], np.mean(rows, axis=0), atol=1e-6)
+            elif pool == "max":
+                np.testing.assert_allclose(result[0], np.max(rows, axis=0), atol=1e-6)
+            elif pool == "sif":
+                share = model.vocabulary.counts / model.vocabulary.total
+                weights = [
+                    1e-3 / (1e-3 + share[model.vocabulary.index(word)]) if word in model.vocabulary else 1
+                    for word in words
+                ]
+                expected = np.dot(weights, rows) / len(rows)
+                np.testing.assert_allclose(result[0], expected, atol=1e-6)
+            else:
+                counts = [sum(word in one.split() for one in text) for word in words]
+                weights = [np.log(3 / (1 + count)) + 1 for count in counts]
+                np.testing.assert_allclose(result[0], np.dot(weights, rows) / sum(weights), atol=1e-6)
+
+
+INVALID = [
+    ({"pool": "median"}, "pool.*median"),
+    ({"constant": 1e-3}, "constant requires.*sif"),
+    ({"pool": "sif", "constant": 0}, "constant"),
+    ({"remove_components": -1}, "remove_components.*-1"),
+    ({"dim": 22}, "dim.*22"),
+    ({"dtype": "int4"}, "dtype.*int4"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), INVALID)
+def test_invalid_options(vectors, options, message):
+    with pytest.raises(SettingError, match=message):
+        em.embed(vectors, ["w1"], **options)
+
+
+def test_invalid_input(vectors):
+    with pytest.raises(SettingError, match="list of texts"):
+        em.embed(vectors, "w1")
+    with pytest.raises(SettingError, match="frequencies 'vectors'"):
+        em.embed(em.Vectors(["a"], [[1]]), ["a"], pool="sif", frequencies="vectors")
+    with pytest.raises(CorpusError, match="no file"):
+        em.embed(vectors, Path("nowhere"))
+    with pytest.raises(SettingError, match="'b' holds NaN"):
+        em.embed(em.Vectors(["a", "b"], [[1], [np.nan]]), ["a b"])
+    assert em.embed(vectors, []).shape == (0, 21)
