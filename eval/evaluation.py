@@ -30,6 +30,10 @@ def evaluate(
         tagging: names ("ud-ewt"), a folder of a UD treebank, or two files "TRAIN,TEST".
         documents: tables of labelled documents: "TRAIN,TEST", or one file for 5-fold cross-validation.
         perplexity: held-out texts, whose words the model predicts; one or several.
+        pairs: tables of rated pairs of texts, whose vectors are pooled from those of words as by `embeddings.embed`.
+        retrieval: the three files of a set, (QUERIES, CORPUS, QRELS), in the layout of BEIR; or several sets.
+        clustering: tables of labelled texts, which k-means clusters.
+        probe: tables of labelled texts, as for `documents`, whose labels logistic regression predicts.
         stats: also compute statistics of norms, isotropy and hubs.
         compose: compose vectors of out-of-vocabulary words in similarity sets; results report how many pairs.
         restrict: answer analogies from this many most frequent words, None for all; one or several.
@@ -38,6 +42,10 @@ def evaluate(
         text_column: column of the documents; `label_column` of their labels.
         use_trained_vectors: use the document vectors learned in training, by document number, and infer none.
         name_column: like `use_trained_vectors`, by the names in this column.
+        left_column, right_column, rating_column: of pairs; see `embeddings.PairColumns`.
+        index: the index that retrieval uses, such as "lsh:bits=512"; by default search is exact.
+        pool, constant, frequencies, remove_components, fit_on, dim: how vectors of texts are pooled for pairs,
+            retrieval, clustering and probe; see `embeddings.embed`. `fit_on` is the path of a file.
 
     Raises:
         SettingError: nothing is requested, a setting is out of range, or the vectors lack what a set requires.

@@ -1,17 +1,21 @@
 """The test sets and settings of an evaluation; all sets are read and checked before any vectors are."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
+from embeddings.corpora.reading.text_pairs import PairColumns
 from embeddings.errors import SettingError
 from embeddings.eval.datasets.analogy_questions import Questions, read_questions
 from embeddings.eval.datasets.labelled_documents import DocumentSet, read_documents
+from embeddings.eval.datasets.labelled_texts import LabelledTextSet, read_texts_to_classify, read_texts_to_cluster
 from embeddings.eval.datasets.phrase_ratings import PhraseRatings, read_phrase_ratings
+from embeddings.eval.datasets.rated_texts import RatedTexts, read_rated_texts
+from embeddings.eval.datasets.retrieval_sets import RetrievalSet, read_retrieval_set
 from embeddings.eval.datasets.tagged_text import TaggingSet, read_tagging_set
 from embeddings.eval.datasets.word_categories import WordCategories, read_word_categories
 from embeddings.eval.datasets.word_pairs import WordPairs, read_word_pairs
@@ -22,12 +26,18 @@ from embeddings.eval.measures.document_classification import Evaluable, score_do
 from embeddings.eval.measures.held_out_phrases import HELD_OUT, HeldOut, score_held_out
 from embeddings.eval.measures.perplexity import HeldOutText, score_perplexity
 from embeddings.eval.measures.rated_phrases import score_rated_phrases
+from embeddings.eval.measures.retrieval import score_retrieval
 from embeddings.eval.measures.similarity import score_similarity
 from embeddings.eval.measures.tagging import WINDOW, check_window, score_tagging
+from embeddings.eval.measures.text_clustering import score_clustering
+from embeddings.eval.measures.text_probe import score_probe
+from embeddings.eval.measures.text_similarity import score_rated_texts
+from embeddings.eval.measures.text_vectors import POOLING, TextVectors
 from embeddings.eval.measures.vector_statistics import score_statistics
 from embeddings.eval.measures.word_matching import CaseFolding
 from embeddings.eval.statistics.item_scores import ItemScores
 from embeddings.eval.statistics.paired_tests import Comparison
+from embeddings.indexes.index_spec import check_spec
 from embeddings.models.document_vectors import ConcatenatedModels
 from embeddings.plugins.tensor_indexing.composer import Composer
 from embeddings.vectors.vectors import Vectors
@@ -35,7 +45,11 @@ from embeddings.vectors.vectors import Vectors
 if TYPE_CHECKING:
     from embeddings.models.model import Model
 
-KINDS = ("similarity", "analogy", "phrases", "categories", "tagging", "documents", "perplexity")
+KINDS = (
+    "similarity", "analogy", "phrases", "categories", "tagging", "documents", "perplexity", "pairs", "retrieval",
+    "clustering", "probe",
+)  # fmt: skip
+TEXT_KINDS = ("pairs", "retrieval", "clustering", "probe")  # of which vectors of texts are evaluated
 TestSets = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
@@ -43,18 +57,24 @@ TestSets = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 class Suite:
     """Test sets and how they are used; `Suite.read` makes one."""
 
-    pairs: Sequence[WordPairs]
+    word_pairs: Sequence[WordPairs]
     questions: Sequence[Questions]
     phrases: Sequence[PhraseRatings | HeldOut]
     categories: Sequence[WordCategories]
     tagging: Sequence[TaggingSet]
     documents: Sequence[DocumentSet]
     perplexity: Sequence[HeldOutText]
+    pairs: Sequence[RatedTexts]
+    retrieval: Sequence[RetrievalSet]
+    clustering: Sequence[LabelledTextSet]
+    probe: Sequence[LabelledTextSet]
     stats: bool
     compose: bool
     limits: Sequence[int | None]
     methods: Sequence[str]
     window: int
+    index: str | None
+    pooling: Mapping[str, Any]
 
     @classmethod
     def read(
@@ -67,6 +87,10 @@ class Suite:
         tagging: TestSets = (),
         documents: TestSets = (),
         perplexity: TestSets = (),
+        pairs: TestSets = (),
+        retrieval: Sequence[Any] = (),
+        clustering: TestSets = (),
+        probe: TestSets = (),
         stats: bool = False,
         compose: bool = False,
         restrict: int | Sequence[int | None] | None = (None, 30000),
@@ -76,6 +100,11 @@ class Suite:
         label_column: str = "label",
         use_trained_vectors: bool = False,
         name_column: str | None = None,
+        left_column: str | None = None,
+        right_column: str | None = None,
+        rating_column: str | None = None,
+        index: str | None = None,
+        **pooling: Any,
     ) -> "Suite":
         """Read test sets by name or path; see `evaluate` for the arguments.
 
@@ -84,8 +113,21 @@ class Suite:
             FormatError: a set cannot be found or read.
             CorpusError: documents cannot be read.
         """
-        tests_by_kind = similarity, analogy, phrases, categories, tagging, documents, perplexity
+        tests_by_kind = (
+            similarity,
+            analogy,
+            phrases,
+            categories,
+            tagging,
+            documents,
+            perplexity,
+            pairs,
+            (),
+            clustering,
+            probe,
+        )
         sets = {kind: as_list(tests) for kind, tests in zip(KINDS, tests_by_kind, strict=True)}
+        sets["retrieval"] = as_triples(retrieval)
         limits, methods = check_limits(restrict), check_methods(method)
         if not any(sets.values()) and not stats:
             raise SettingError(f"nothing to evaluate: give at least one of {', '.join(KINDS)}, stats")
@@ -93,6 +135,8 @@ class Suite:
             raise SettingError("compose requires similarity")
         if (use_trained_vectors or name_column is not None) and not sets["documents"]:
             raise SettingError("use_trained_vectors and name_column require documents")
+        check_text_settings(sets, pooling, index, (left_column, right_column, rating_column))
+        columns = PairColumns(left_column, right_column, rating=rating_column)
         read = partial(read_documents, use_trained_vectors=use_trained_vectors)
         return cls(
             limits=limits,
@@ -100,13 +144,19 @@ class Suite:
             window=check_window(window),
             stats=stats,
             compose=compose,
-            pairs=[read_word_pairs(test) for test in sets["similarity"]],
+            index=index,
+            pooling=pooling,
+            word_pairs=[read_word_pairs(test) for test in sets["similarity"]],
             questions=[read_questions(test) for test in sets["analogy"]],
             phrases=[HeldOut() if str(test) == HELD_OUT else read_phrase_ratings(test) for test in sets["phrases"]],
             categories=[read_word_categories(test) for test in sets["categories"]],
             tagging=[read_tagging_set(test) for test in sets["tagging"]],
             perplexity=[HeldOutText(str(test)) for test in sets["perplexity"]],
             documents=[read(test, text_column, label_column, name_column) for test in sets["documents"]],
+            pairs=[read_rated_texts(test, columns) for test in sets["pairs"]],
+            retrieval=[read_retrieval_set(test) for test in sets["retrieval"]],
+            clustering=[read_texts_to_cluster(test, text_column, label_column) for test in sets["clustering"]],
+            probe=[read_texts_to_classify(test, text_column, label_column) for test in sets["probe"]],
         )
 
     def score(self, source: Evaluable, name: str) -> list[ItemScores]:
@@ -122,18 +172,19 @@ class Suite:
         if not isinstance(source, ConcatenatedModels):
             yield from self.iter_word_scores(source, name)
         elif any(
-            (self.pairs, self.questions, self.categories, self.phrases, self.tagging, self.perplexity, self.stats)
+            (self.word_pairs, self.questions, self.categories, self.phrases, self.tagging, self.perplexity, self.stats)
         ):
             raise SettingError("concatenated models have document vectors only: evaluate them by documents")
         for documents in self.documents:
             yield from score_documents(source, documents, name=name)
+        yield from self.iter_text_scores(source, name)
 
     def iter_word_scores(self, source: "Vectors | Model", name: str) -> Iterator[ItemScores]:
         """The scores of vectors of words and phrases."""
         vectors = source if isinstance(source, Vectors) else source.vectors
-        needs_words = self.pairs or self.questions or self.categories
+        needs_words = self.word_pairs or self.questions or self.categories
         folding = CaseFolding(vectors.words if needs_words else (), vectors.word_form)
-        for pairs in self.pairs:
+        for pairs in self.word_pairs:
             yield from score_similarity(vectors, pairs, folding, name=name, compose=self.compose)
         for questions in self.questions:
             yield from score_analogy(vectors, questions, folding, name=name, restrict=self.limits, methods=self.methods)
@@ -153,6 +204,20 @@ class Suite:
         if self.stats:
             yield from score_statistics(vectors, name=name)
 
+    def iter_text_scores(self, source: Evaluable, name: str) -> Iterator[ItemScores]:
+        """The scores of vectors of texts."""
+        if not (self.pairs or self.retrieval or self.clustering or self.probe):
+            return
+        vectors = TextVectors(source, self.pooling)
+        for pairs in self.pairs:
+            yield from score_rated_texts(vectors, pairs, name=name)
+        for retrieval_set in self.retrieval:
+            yield from score_retrieval(vectors, retrieval_set, name=name, index=self.index)
+        for texts in self.clustering:
+            yield from score_clustering(vectors, texts, name=name)
+        for texts in self.probe:
+            yield from score_probe(vectors, texts, name=name)
+
 
 def compare_scores(scores: Sequence[Sequence[ItemScores]]) -> list[Comparison]:
     """Paired tests of each pair of vectors, given the result of `Suite.score` for each, where both have a value."""
@@ -166,6 +231,29 @@ def compare_scores(scores: Sequence[Sequence[ItemScores]]) -> list[Comparison]:
 def as_list(tests: TestSets) -> list[str | os.PathLike[str]]:
     """One or several test sets as a list."""
     return [tests] if isinstance(tests, str | os.PathLike) else list(tests)
+
+
+def as_triples(tests: Sequence[Any]) -> list[Any]:
+    """One or several retrieval sets, each of three paths, as a list."""
+    is_one = len(tests) > 0 and isinstance(tests[0], str | os.PathLike)
+    return [tests] if is_one else list(tests)
+
+
+def check_text_settings(
+    sets: Mapping[str, Sequence[Any]], pooling: Mapping[str, Any], index: str | None, columns: Sequence[str | None]
+) -> None:
+    """Refuse settings of vectors of texts without a test set that uses them, and unknown settings."""
+    unknown = [name for name in pooling if name not in POOLING]
+    if unknown:
+        raise SettingError(f"unknown setting {unknown[0]!r} of an evaluation")
+    if pooling and not any(sets[kind] for kind in TEXT_KINDS):
+        raise SettingError(f"{next(iter(pooling))} requires {', '.join(TEXT_KINDS[:-1])} or {TEXT_KINDS[-1]}")
+    if index is not None:
+        if not sets["retrieval"]:
+            raise SettingError("index requires retrieval")
+        check_spec(index)
+    if any(columns) and not sets["pairs"]:
+        raise SettingError("left_column, right_column and rating_column require pairs")
 
 
 def check_limits(restrict: object) -> list[int | None]:

@@ -5,7 +5,10 @@ from typing import Any
 import click
 
 from embeddings.cli.options import VECTOR_INPUT, dataset_option, option
+from embeddings.eval.measures.text_vectors import POOLING
+from embeddings.eval.suite import KINDS
 from embeddings.settings import flag
+from embeddings.vectors.pooling import POOLS
 
 DEFAULTS: dict[str, Any] = {"similarity": ("wordsim353", "simlex999"), "analogy": ("google-analogies",)}
 REPORT_DEFAULTS: dict[str, Any] = DEFAULTS | {"categories": ("google-categories",), "stats": True}
@@ -16,12 +19,22 @@ SETTINGS = {
     "analogy": ("method", "restrict"),
     "tagging": ("window",),
     "documents": ("text_column", "label_column", "use_trained_vectors", "name_column"),
+    "pairs": ("left_column", "right_column", "rating_column", *POOLING),
+    "retrieval": ("index", *POOLING),
+    "clustering": ("text_column", "label_column", *POOLING),
+    "probe": ("text_column", "label_column", *POOLING),
 }
-REQUIRES = {name: test_set for test_set, names in SETTINGS.items() for name in names}
+REQUIRES = {  # of every setting, the test sets of which one must be requested
+    name: tuple(test_set for test_set, others in SETTINGS.items() if name in others)
+    for names in SETTINGS.values()
+    for name in names
+}
 SECTIONS = {
-    "Test sets": ("similarity", "analogy", "phrases", "categories", "tagging", "documents", "perplexity", "stats"),
-    "Settings of tests": tuple(name for name in REQUIRES if name not in SETTINGS["documents"]),
-    "Documents": (*SETTINGS["documents"], "concat_with"),
+    "Test sets": (*KINDS, "stats"),
+    "Settings of tests": ("compose", "method", "restrict", "window"),
+    "Documents and texts": (*SETTINGS["documents"], "concat_with"),
+    "Pairs and retrieval": ("left_column", "right_column", "rating_column", "index"),
+    "Vectors of texts, for pairs, retrieval, clustering and probe": POOLING,
 }
 
 
@@ -52,6 +65,16 @@ def options() -> list[click.Parameter]:
             "TEXT",
             multiple=True,
         ),
+        dataset_option("--pairs", "Similarity of texts: pairs with ratings.", "FILE"),
+        option(
+            "--retrieval",
+            "Retrieval in the layout of BEIR: queries, documents, relevance.",
+            nargs=3,
+            multiple=True,
+            metavar="QUERIES CORPUS QRELS",
+        ),
+        dataset_option("--clustering", "Clustering of texts: a labelled table.", "FILE"),
+        dataset_option("--probe", "Classification of texts: labelled tables.", "FILE|TRAIN,TEST"),
         option("--stats", "Statistics: norms, isotropy, hubs among nearest neighbours.", bool),
         option("--compose", "Also score similarity with vectors composed for unknown words (fastText models).", bool),
         option("--method", "Analogy method.  [default: 3cosadd]", METHODS, multiple=True),
@@ -63,13 +86,30 @@ def options() -> list[click.Parameter]:
             metavar="N|all",
         ),
         option("--window", "Context words on either side of the tagged word.  [default: 2]", type=int),
-        option("--text-column", "Column of the document text.  [default: text]", "NAME"),
-        option("--label-column", "Column of the document label.  [default: label]", "NAME"),
+        option("--text-column", "Column of the text.  [default: text]", "NAME"),
+        option("--label-column", "Column of the label.  [default: label]", "NAME"),
         option("--use-trained-vectors", "Use document vectors from training, by number: TRAIN first, then TEST.", bool),
         option("--name-column", "Use document vectors from training, by the tags in this column.", "NAME"),
+        option("--left-column", "Column of the first text of a pair.  [default: of two text columns]", "NAME"),
+        option("--right-column", "Column of the second text of a pair.", "NAME"),
+        option("--rating-column", "Column of the ratings of pairs.  [default: score, rating, label]", "NAME"),
+        option("--index", "Retrieve through an index, such as lsh:bits=512.  [default: exact search]", "KIND:SETTINGS"),
+        *pooling_options(),
         option("--concat-with", "Concatenate document vectors with those of this model.", "MODEL", multiple=True),
         option("--sections", "Also print scores by section: analogy type, tag, category, label.", bool),
         *VECTOR_INPUT,
+    ]
+
+
+def pooling_options() -> list[click.Parameter]:
+    """The options that pool vectors of texts."""
+    return [
+        option("--pool", "How the vectors of words become one of a text.  [default: mean]", list(POOLS)),
+        option("--constant", "The a of sif, or the threshold of subsample.  [default: 0.001]", type=float),
+        option("--frequencies", "Word frequencies of sif and subsample.", ["vectors", "texts"]),
+        option("--remove-components", "Remove the first N singular vectors of texts.", 0, metavar="N"),
+        option("--fit-on", "Texts from which components are learned.  [default: those of the set]", "FILE"),
+        option("--dim", "Use only the first N components of word vectors.", 1, metavar="N"),
     ]
 
 
@@ -78,9 +118,9 @@ def suite_settings(options: dict[str, Any], defaults: dict[str, Any]) -> dict[st
     settings = {name: value for name, value in options.items() if not (value is None or value is False or value == ())}
     if not any(name in settings for name in options if name not in REQUIRES):
         settings |= defaults
-    for name, test_set in REQUIRES.items():
-        if name in settings and test_set not in settings:
-            raise click.UsageError(f"{flag(name)} requires {flag(test_set)}")
+    for name, test_sets in REQUIRES.items():
+        if name in settings and not any(test_set in settings for test_set in test_sets):
+            raise click.UsageError(f"{flag(name)} requires {' or '.join(map(flag, test_sets))}")
     if "restrict" in settings:
         settings["restrict"] = [None if limit == ALL else limit for limit in settings["restrict"]]
     return settings

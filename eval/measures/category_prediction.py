@@ -71,13 +71,15 @@ def cross_predict(
 class F1Scores(ItemScores):
     """The mean F1 of some categories: twice the hits, over actual plus predicted members.
 
-    `actual`, `predicted` and `hits` are (items, categories) bool; hits are by default where both are true.
+    `actual`, `predicted` and `hits` are (items, categories) bool; hits are by default where both are true. `test` names
+    the paired test.
     """
 
     covered: np.ndarray
     actual: np.ndarray
     predicted: np.ndarray
     hits: np.ndarray | None = None
+    test: str = WORDS
 
     def values(self, weights: np.ndarray) -> np.ndarray:
         """The value in each resample (resamples,), from how often each item is drawn, (resamples, items)."""
@@ -112,4 +114,4 @@ class F1Scores(ItemScores):
             return None
         items = int(self.actual.any(axis=1).sum())
         interval, p = bootstrap_test(self.resampled() - other.resampled(), items)
-        return self.pair(other).comparison((self.value, other.value), interval, items=items, p=p, test=WORDS)
+        return self.pair(other).comparison((self.value, other.value), interval, items=items, p=p, test=self.test)

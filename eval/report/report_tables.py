@@ -16,6 +16,8 @@ MEASURES = {  # by the heading of their table
     "Accuracy": ("accuracy",),
     "F1": ("micro-f1", "macro-f1", "f1"),
     "Purity": ("purity",),
+    "V-measure": ("v-measure",),
+    "Retrieval": ("ndcg@10", "recall@10", "recall@100", "mrr@10"),
     "Cosine": ("cosine",),
     "Squared error": ("squared-error",),
     "Reciprocal rank": ("reciprocal-rank", "reciprocal-rank-by-distance"),
@@ -25,7 +27,14 @@ MEASURES = {  # by the heading of their table
 }
 STEPS = (1, 2, 2.5, 5, 10)
 TICKS = 5
-HEADLINES = ("spearman", "accuracy", "macro-f1", "purity")  # measures of the summary; higher is better
+HEADLINES = (
+    "spearman",
+    "accuracy",
+    "macro-f1",
+    "purity",
+    "v-measure",
+    "ndcg@10",
+)  # measures of the summary; higher is better
 
 
 @dataclass(frozen=True)

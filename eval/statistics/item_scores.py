@@ -7,9 +7,11 @@ from typing import Self
 import numpy as np
 
 from embeddings.eval.statistics.confidence_intervals import (
+    MIN_ITEMS,
     NO_INTERVAL,
     Interval,
     correlation_interval,
+    mean_bootstrap,
     ratio_interval,
     wilson,
 )
@@ -144,6 +146,28 @@ class CorrelationScores(ItemScores):
             return None
         scores = self.scores[both], other.scores[both]
         return self.pair(other).compare_correlations(*scores, self.ratings[both], ranked=self.is_ranked)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanScores(ItemScores):
+    """A value of each query, `values` (queries,), whose mean counts; those that are not `covered` (queries,) are 0."""
+
+    values: np.ndarray
+    covered: np.ndarray
+
+    def result(self) -> Result:
+        """The mean with its bootstrap interval."""
+        covered, total = int(self.covered.sum()), len(self.covered)
+        if self.reason:
+            return self.to_result(None, NO_INTERVAL, covered, total)
+        interval = mean_bootstrap(self.values) if total >= MIN_ITEMS else NO_INTERVAL
+        return self.to_result(float(self.values.mean()), interval, covered, total)
+
+    def compare(self, other: ItemScores) -> Comparison | None:
+        """A paired test on all queries; None where either has no value."""
+        if not isinstance(other, MeanScores) or self.reason or other.reason:
+            return None
+        return self.pair(other).compare_means(self.values, other.values)
 
 
 @dataclass(frozen=True, kw_only=True)

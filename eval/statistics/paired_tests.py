@@ -1,8 +1,8 @@
 """Paired tests: whether two sets of vectors differ on the items of a test set that both cover.
 
 Shares of independent items (documents, words) are compared by McNemar's exact test, with the interval of the difference
-by Agresti and Min (2005). Items in sentences, questions made of word pairs, and correlations are compared by a paired
-bootstrap over sentences or pairs: 1,000 resamples, the same for both, whose percentiles of the difference are the
+by Agresti and Min (2005). Items in sentences, questions made of word pairs, correlations, means over queries, F1 and
+V-measure are compared by a paired bootstrap over sentences, pairs, queries, words or texts: 1,000 resamples, the same for both, whose percentiles of the difference are the
 interval. Its p is twice the share of resamples on the rarer side of zero, counting the observed value (so p is at least
 2/1001). With fewer than ten sentences or pairs there is no interval and no p. No p is corrected for multiple
 comparisons.
@@ -19,6 +19,7 @@ from embeddings.eval.statistics.confidence_intervals import (
     NO_INTERVAL,
     Interval,
     Z,
+    bootstrap_weights,
     correlations,
     percentiles,
     ratios,
@@ -29,6 +30,8 @@ MCNEMAR = "McNemar, exact"
 SENTENCES = "paired bootstrap over sentences"
 PAIRS = "paired bootstrap over pairs"
 WORDS = "paired bootstrap over words"
+TEXTS = "paired bootstrap over texts"
+QUERIES = "paired bootstrap over queries"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +89,13 @@ class Pair:
         interval, p = bootstrap_test(ratios(hits - others, sizes), clusters)
         values = hits.sum() / items, others.sum() / items
         return self.comparison(values, interval, items=items, p=p, test=SENTENCES)
+
+    def compare_means(self, values: np.ndarray, others: np.ndarray) -> Comparison:
+        """Compare the means of a value of each query, both (queries,)."""
+        items, difference = len(values), values - others
+        resampled = np.concatenate([block @ difference / items for block in bootstrap_weights(items)])
+        interval, p = bootstrap_test(resampled, items)
+        return self.comparison((values.mean(), others.mean()), interval, items=items, p=p, test=QUERIES)
 
     def compare_correlations(
         self, scores: np.ndarray, others: np.ndarray, ratings: np.ndarray, *, ranked: bool

@@ -9,12 +9,14 @@ class Key:
 
     Arguments:
         set: name of the test set.
-        measure: "spearman" or "pearson" (-1 to 1), "accuracy", "f1", "micro-f1", "macro-f1" or "purity" (0 to 1), a
-            measure of held-out phrases, "held-out loss" or "perplexity", or the name of a statistic.
+        measure: "spearman" or "pearson" (-1 to 1), "accuracy", "f1", "micro-f1", "macro-f1", "purity",
+            "v-measure", "ndcg@10", "recall@10", "recall@100" or "mrr@10" (0 to 1), a measure of held-out phrases,
+            "held-out loss" or "perplexity", or the name of a statistic.
         section: a section of an analogy set or its kind such as "semantic", a tag, "words with a vector" or "words
             without a vector", a category, or a label; None for the whole set.
         restrict: analogies are answered from this many most frequent words; None for all.
-        method: of analogies "3cosadd", "3cosmul" or "pairdirection"; of tagging the window.
+        method: of analogies "3cosadd", "3cosmul" or "pairdirection"; of tagging the window; of a
+            probe "logistic regression" or "most frequent label".
         is_detail: whether the section is one of many (a section of an analogy set, a tag, a category, a label).
     """
 

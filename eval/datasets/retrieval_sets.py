@@ -1,0 +1,120 @@
+"""Queries, documents and relevance judgements, in the layout of BEIR (Thakur et al. 2021) or with those of TREC."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from embeddings.corpora.reading.record_rows import JsonNumber
+from embeddings.corpora.reading.sources import resolve_source
+from embeddings.corpora.reading.table_columns import open_columns
+from embeddings.errors import FormatError, SettingError
+from embeddings.eval.datasets.dataset_files import read_lines, set_name
+
+ID, TEXT, TITLE = "_id", "text", "title"
+StrPath = str | os.PathLike[str]
+
+
+@dataclass(frozen=True)
+class RetrievalSet:
+    """Queries and documents, by position; those of one query are `relevant[query]`, document to grade (1 or more)."""
+
+    name: str
+    queries: list[str]
+    documents: list[str]
+    relevant: list[dict[int, int]]
+
+
+def read_retrieval_set(paths: Sequence[StrPath]) -> RetrievalSet:
+    """The queries that have a relevant document, all documents, and the relevance judgements.
+
+    Arguments:
+        paths: of three files. Queries: JSON lines (or a table) with `_id` and `text`. Documents: the same, also with
+            `title`, which is put before the text. Judgements: lines of query, document and grade separated by tabs,
+            with or without a header; or those of TREC, with a second column that is not used.
+
+    Raises:
+        CorpusError: queries or documents cannot be read.
+        FormatError: judgements cannot be read, or name a query or document that does not exist.
+        SettingError: there are not three paths.
+    """
+    if isinstance(paths, str | os.PathLike) or len(paths) != 3:
+        raise SettingError(f"retrieval requires three files, QUERIES, CORPUS and QRELS, got {paths!r:.200}")
+    query_file, document_file, judgement_file = paths
+    queries, documents = read_texts(query_file), read_texts(document_file)
+    if not documents:
+        raise FormatError(f"{document_file} contains no documents")
+    query_rows = {name: row for row, name in enumerate(queries)}
+    document_rows = {name: row for row, name in enumerate(documents)}
+    relevant: list[dict[int, int]] = [{} for _ in queries]
+    for position, query, document, grade in read_judgements(Path(judgement_file)):
+        for name, rows, what, file in (
+            (query, query_rows, "query", query_file),
+            (document, document_rows, "document", document_file),
+        ):
+            if name not in rows:
+                raise FormatError(f"{position}: the {what} {name!r:.80} is not in {file}")
+        grades = relevant[query_rows[query]]
+        if grades.setdefault(document_rows[document], grade) != grade:
+            raise FormatError(f"{position}: query {query!r:.80} and document {document!r:.80} have two grades")
+    positive = [{row: grade for row, grade in grades.items() if grade > 0} for grades in relevant]
+    asked = [row for row, grades in enumerate(positive) if grades]
+    if not asked:
+        raise FormatError(f"{judgement_file} has no relevant document for any query")
+    texts = list(queries.values())
+    name = Path(document_file).parent.name if Path(document_file).name.startswith("corpus.") else ""
+    return RetrievalSet(
+        name or set_name(judgement_file), [texts[row] for row in asked], list(documents.values()),
+        [positive[row] for row in asked],
+    )  # fmt: skip
+
+
+def read_texts(path: StrPath) -> dict[str, str]:
+    """The texts of a file by id, with their titles."""
+    texts: dict[str, str] = {}
+    for source in resolve_source(path):
+        with open_columns(source) as table:
+            has_title = TITLE in table.columns
+            number = 0
+            for ids, bodies, *titles in table.batches([ID, TEXT, TITLE] if has_title else [ID, TEXT]):
+                for place, (name, body) in enumerate(zip(ids, bodies, strict=True)):
+                    number += 1
+                    parts = [titles[0][place], body] if has_title else [body]
+                    for part in parts:
+                        if part is not None and (not isinstance(part, str) or isinstance(part, JsonNumber)):
+                            raise FormatError(f"{source.name}, row {number}: a text must be a string, got {part!r:.40}")
+                    if name is None or str(name) in texts:
+                        problem = "has no _id" if name is None else f"has the _id {str(name)!r:.80} of an earlier row"
+                        raise FormatError(f"{source.name}, row {number} {problem}")
+                    texts[str(name)] = " ".join(part for part in parts if part)
+    return texts
+
+
+def read_judgements(path: Path) -> list[tuple[str, str, str, int]]:
+    """The position, query, document and grade of each judgement."""
+    if not path.is_file():
+        raise FormatError(f"no file called {str(path)!r}")
+    judgements: list[tuple[str, str, str, int]] = []
+    for count, (number, line) in enumerate(read_lines(path)):
+        fields = line.split("\t") if "\t" in line else line.split()
+        position = f"{path}, line {number}"
+        if len(fields) not in (3, 4):
+            raise FormatError(f"{position}: expected query, document and grade, got {line.strip()!r:.80}")
+        grade = to_integer(fields[-1])
+        if grade is None and count == 0:
+            continue  # the header
+        if grade is None:
+            raise FormatError(f"{position}: the grade {fields[-1].strip()!r:.40} is not a whole number")
+        judgements.append((position, fields[0].strip(), fields[-2].strip(), grade))
+    if not judgements:
+        raise FormatError(f"{path} contains no relevance judgements")
+    return judgements
+
+
+def to_integer(text: str) -> int | None:
+    """The whole number that a text spells, also as 1.0; None for others."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return int(number) if number.is_integer() else None
