@@ -2,10 +2,10 @@
 
 Shares of independent items (documents, words) are compared by McNemar's exact test, with the interval of the difference
 by Agresti and Min (2005). Items in sentences, questions made of word pairs, correlations, means over queries, F1 and
-V-measure are compared by a paired bootstrap over sentences, pairs, queries, words or texts: 1,000 resamples, the same for both, whose percentiles of the difference are the
-interval. Its p is twice the share of resamples on the rarer side of zero, counting the observed value (so p is at least
-2/1001). With fewer than ten sentences or pairs there is no interval and no p. No p is corrected for multiple
-comparisons.
+V-measure are compared by a paired bootstrap over sentences, pairs, queries, words or texts: 1,000 resamples, the same
+for both, whose percentiles of the difference are the interval. Its p is twice the share of resamples on the rarer side
+of zero, counting the observed value (so p is at least 2/1001). With fewer than ten of these there is no interval and no
+p. No p is corrected for multiple comparisons.
 """
 
 from dataclasses import asdict, dataclass
