@@ -67,13 +67,17 @@ class PairChecks:
         Raises:
             CorpusError: there are no pairs, all are the same, or all have the same rating.
         """
-        if self.n_empty:
+        if self.n_empty and self.n_pairs:
             log.warning(
                 "%s: dropped %s of %s pairs with an empty side; the first one is %s",
                 self.name, self.n_empty, self.n_empty + self.n_pairs, self.first_empty,
             )  # fmt: skip
         if not self.n_pairs:
-            reason = f"all {self.n_empty} have an empty side" if self.n_empty else "it is empty"
+            reason = (
+                f"all {self.n_empty} have an empty side, the first one in {self.first_empty}"
+                if self.n_empty
+                else "it is empty"
+            )
             raise CorpusError(f"{self.name} contains no pairs of texts: {reason}")
         if self.n_pairs > 1 and not self.varies:
             raise CorpusError(f"all {self.n_pairs} pairs of {self.name} are the same: {self.first!r:.80}")

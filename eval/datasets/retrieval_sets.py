@@ -25,7 +25,7 @@ class RetrievalSet:
     relevant: list[dict[int, int]]
 
 
-def read_retrieval_set(paths: Sequence[StrPath]) -> RetrievalSet:
+def read_retrieval_set(paths: StrPath | Sequence[StrPath]) -> RetrievalSet:
     """The queries that have a relevant document, all documents, and the relevance judgements.
 
     Arguments:

@@ -10,7 +10,7 @@ from embeddings.eval.datasets.labelled_texts import LabelledTextSet, Split
 from embeddings.eval.measures.category_prediction import F1Scores
 from embeddings.eval.measures.text_vectors import TextVectors
 from embeddings.eval.measures.window_classifier import NOT_CONVERGED
-from embeddings.eval.statistics.confidence_intervals import wilson
+from embeddings.eval.statistics.confidence_intervals import NO_INTERVAL, Interval, wilson
 from embeddings.eval.statistics.item_scores import BinaryScores, ItemScores, Measurement
 from embeddings.eval.statistics.paired_tests import TEXTS
 from embeddings.eval.statistics.results import Key
@@ -63,8 +63,8 @@ def majority_scores(name: str, test: str, actual: np.ndarray, majority: np.ndarr
     from sklearn.metrics import f1_score
 
     hits, total = int((actual == majority).sum()), len(actual)
-    values = {
-        "macro-f1": (float(f1_score(actual, majority, average="macro", zero_division=0)), (None, None)),
+    values: dict[str, tuple[float, Interval]] = {
+        "macro-f1": (float(f1_score(actual, majority, average="macro", zero_division=0)), NO_INTERVAL),
         "accuracy": (hits / total, wilson(hits, total)),
     }
     return [

@@ -103,4 +103,6 @@ class SetEmbedder:
         words, unknown = counts.words, counts.unknown_words
         parts = [rows for _, rows in self.embedder.embed(text_batches_of(list(texts), None))]
         matrix = np.concatenate([np.zeros((0, self.embedder.output_dim), np.float32), *parts])
-        return EmbeddedTexts(matrix, matrix.any(axis=1), counts.words - words, counts.unknown_words - unknown)
+        return EmbeddedTexts(
+            matrix, np.asarray(matrix.any(axis=1)), counts.words - words, counts.unknown_words - unknown
+        )
