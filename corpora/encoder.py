@@ -14,7 +14,7 @@ from embeddings.corpora.array_file import ArrayFile, MapIds, output_errors
 from embeddings.corpora.characters import ScannedTokenizer, character_tables
 from embeddings.corpora.encoded_corpus import DOCUMENTS, FORMAT, IDS, META, SENTENCES, TAGS, VOCABULARY, write_meta
 from embeddings.corpora.line_tokenizer import LineTokenizer
-from embeddings.corpora.reading.reader import Block, TagBlock, TokenLists
+from embeddings.corpora.reading.reader import Block, ColumnBlock, TagBlock, TokenLists
 from embeddings.corpora.reading.text_rows import TextBlock
 from embeddings.corpora.spellings import merge_spellings
 from embeddings.corpora.tag_file import TagFile
@@ -47,6 +47,8 @@ class Encoder:
         if isinstance(block, TagBlock):
             self.tags = self.tags or TagFile(self.folder / TAGS)
             self.tags.append(cast(Sequence[str | None], block.tags))  # lists are not requested
+            return
+        if isinstance(block, ColumnBlock):
             return
         self.has_items |= isinstance(block, TokenLists) or block.items
         self.has_text |= isinstance(block, TextBlock)

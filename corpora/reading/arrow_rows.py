@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import groupby, islice, pairwise
 from pathlib import Path
 from typing import Any
@@ -58,10 +59,11 @@ def table_rows(
         file = pyarrow.ipc.open_file(table) if file_type is FileType.ARROW_FILE else table
         schema = table.schema_arrow if file_type is FileType.PARQUET else file.schema
         column_names = select_columns(columns, schema, name)
-        batches, total = open_batches(table, source, file_type, schema, column_names)
+        kept = columns.kept_columns(name, schema.names)
+        batches, total = open_batches(table, source, file_type, schema, (*column_names, *kept))
         done = 0
         for number, batch in enumerate(batches, 1):
-            yield from rows_of_batch(batch, column_names, name, done, decoder)
+            yield from rows_of_batch(batch, column_names, kept, name, done, decoder)
             done += len(batch)
             if total:
                 progress((done if file_type is FileType.PARQUET else number) / total)
@@ -71,18 +73,26 @@ def data_table_rows(source: DataTable, columns: ColumnSelection, decoder: Utf8De
     """Yield the rows of a table of another library."""
     table, done = source.open(), 0
     column_names = select_columns(columns, table.schema, source.name)
-    for batch in table.batches([column for column in dict.fromkeys(column_names) if column is not None]):
-        yield from rows_of_batch(batch, column_names, source.name, done, decoder)
+    kept = columns.kept_columns(source.name, table.schema.names)
+    for batch in table.batches([column for column in dict.fromkeys((*column_names, *kept)) if column is not None]):
+        yield from rows_of_batch(batch, column_names, kept, source.name, done, decoder)
         done += len(batch)
 
 
 def rows_of_batch(
-    batch: Any, column_names: Selection, name: str, start: int, decoder: Utf8Decoder
+    batch: Any, column_names: Selection, kept: list[str], name: str, start: int, decoder: Utf8Decoder
 ) -> Iterator[AnyRows]:
-    """Yield the rows of a batch that begins at row `start` of its table."""
+    """Yield the rows of a batch that begins at row `start` of its table, with these columns kept."""
+    import pyarrow
+
     invalid = invalid_columns(batch, column_names)
+    columns = pyarrow.table(batch.select(kept)) if kept else None
+    if columns is not None:
+        columns.validate(full=True)
     for first, stop in pairwise(part_borders(batch, column_names)):
-        yield convert_batch(batch.slice(first, stop - first), column_names, invalid, name, start + first, decoder)
+        part = batch.slice(first, stop - first)
+        rows = convert_batch(part, column_names, invalid, name, start + first, decoder)
+        yield rows if columns is None else replace(rows, columns=columns.slice(first, stop - first))
 
 
 def open_batches(
@@ -134,7 +144,7 @@ def decodable_rows(array: Any) -> int:
     import pyarrow
     import pyarrow.compute as pc
 
-    if pyarrow.types.is_integer(array.type):
+    if pyarrow.types.is_primitive(array.type):
         return MAX_ROWS
     if not pyarrow.types.is_dictionary(array.type) or len(array.dictionary) < 2:  # perhaps more values follow
         return FEW_ROWS

@@ -3,10 +3,11 @@
 import csv
 import re
 from codecs import getincrementaldecoder
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from io import IncrementalNewlineDecoder, StringIO
 from itertools import chain
 from threading import Lock
+from typing import Any
 
 from embeddings.corpora.reading.text_rows import MAX_ROW, ColumnSelection, Rows, rows_from_cells
 from embeddings.errors import CorpusError
@@ -30,6 +31,8 @@ def csv_rows(blocks: Iterable[bytes], name: str, columns: ColumnSelection, delim
     names = header[0]
     text, tag = columns.text_column(name, names, names), columns.tag_column(name, names)
     text_index, tag_index = names.index(text), names.index(tag or text)
+    kept_names = columns.kept_columns(name, names)
+    kept_indices = [*map(names.index, kept_names)]
     sample: list[str] = []  # of the cells that are not empty
     while rows := reader.read():
         texts = [row[text_index] for row in rows]
@@ -37,8 +40,19 @@ def csv_rows(blocks: Iterable[bytes], name: str, columns: ColumnSelection, delim
             sample = [*sample, *filter(None, texts)][:N_CHECKED]
             if len(sample) == N_CHECKED:
                 check_is_text(sample, name)
-        yield rows_from_cells([cell.encode() for cell in texts], [row[tag_index] for row in rows] if tag else None)
+        kept = string_table(kept_names, [[row[index] for row in rows] for index in kept_indices])
+        tags = [row[tag_index] for row in rows] if tag else None
+        yield rows_from_cells([cell.encode() for cell in texts], tags, kept)
     check_is_text(sample, name)
+
+
+def string_table(names: Sequence[str], columns: Sequence[Sequence[str]]) -> Any:
+    """Return a pyarrow table of columns of strings; None without columns."""
+    if not names:
+        return None
+    import pyarrow
+
+    return pyarrow.table([pyarrow.array(column, pyarrow.string()) for column in columns], list(names))
 
 
 class CsvReader:

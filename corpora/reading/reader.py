@@ -53,7 +53,14 @@ class TagBlock:
     tags: Tags
 
 
-Block = TextBlock | TokenLists | TagBlock
+@dataclass(frozen=True)
+class ColumnBlock:
+    """The kept columns, a pyarrow table, of the rows in the next blocks."""
+
+    columns: Any
+
+
+Block = TextBlock | TokenLists | TagBlock | ColumnBlock
 
 
 @dataclass
@@ -198,6 +205,8 @@ class SourceReader:
             rows = repeat_rows(rows)
         if rows.tags is not None:
             yield TagBlock(rows.tags)
+        if rows.columns is not None:
+            yield ColumnBlock(rows.columns)
         if isinstance(rows, TokenRows):
             yield TokenLists(rows.lists)
         else:

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
+from embeddings.corpora.reading.record_columns import JsonNumber as JsonNumber
+from embeddings.corpora.reading.record_columns import KeptFields
 from embeddings.corpora.reading.text_rows import (
     MAX_ROW,
     AnyRows,
@@ -23,10 +25,6 @@ Cell = bytes | list[bytes]  # a text, or its tokens
 Record = tuple[str, dict[str, Any]]  # its position for messages, and its fields
 
 
-class JsonNumber(str):
-    """A JSON number as written, of any length; it does not count as text."""
-
-
 DECODER = json.JSONDecoder(parse_int=JsonNumber, parse_float=JsonNumber, parse_constant=JsonNumber)
 
 
@@ -42,6 +40,7 @@ def record_rows(
     text = tag = None
     cells: list[Cell | None] = []
     tags: list[Tag] = []
+    kept = KeptFields(columns, file)
     length = 0
     is_tokens: bool | None = None
     for position, record in records:
@@ -57,19 +56,20 @@ def record_rows(
         cells.append(cell)
         if tag is not None:
             tags.append(tags_value(field_value(record, tag, position), tag, position, decoder))
+        kept.add(record)
         length += len(cell or b"") + 1
         if length >= size:
-            yield rows_from(cells, tags if tag is not None else None, is_tokens=bool(is_tokens))
+            yield rows_from(cells, tags if tag is not None else None, kept.table(), is_tokens=bool(is_tokens))
             cells, tags, length = [], [], 0
     if cells:
-        yield rows_from(cells, tags if tag is not None else None, is_tokens=bool(is_tokens))
+        yield rows_from(cells, tags if tag is not None else None, kept.table(), is_tokens=bool(is_tokens))
 
 
-def rows_from(cells: Sequence[Cell | None], tags: Tags | None, *, is_tokens: bool) -> AnyRows:
+def rows_from(cells: Sequence[Cell | None], tags: Tags | None, columns: Any, *, is_tokens: bool) -> AnyRows:
     """Build rows of texts or of tokens; None is an empty one."""
     if is_tokens:
-        return TokenRows([cell if isinstance(cell, list) else [] for cell in cells], tags)
-    return rows_from_cells([cell if isinstance(cell, bytes) else b"" for cell in cells], tags)
+        return TokenRows([cell if isinstance(cell, list) else [] for cell in cells], tags, columns)
+    return rows_from_cells([cell if isinstance(cell, bytes) else b"" for cell in cells], tags, columns)
 
 
 def text_cell(value: Any, column: str, position: str, decoder: Utf8Decoder) -> Cell | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +26,15 @@ class TextBlock:
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of a table: their concatenated texts, where each ends (rows,), and their tags."""
+    """Rows of a table: their concatenated texts, where each ends (rows,), their tags, and the columns to keep.
+
+    columns: a pyarrow table (rows,); None if no columns are kept.
+    """
 
     data: bytes
     ends: NDArray[np.int64]
     tags: Tags | None
+    columns: Any = None
 
     def __len__(self) -> int:
         return len(self.ends)
@@ -37,31 +42,38 @@ class Rows:
     def first(self, count: int) -> "Rows":
         """Return the first `count` rows."""
         ends = self.ends[:count]
-        return Rows(self.data[: ends[-1] if len(ends) else 0], ends, self.tags and self.tags[:count])
+        columns = None if self.columns is None else self.columns.slice(0, count)
+        return Rows(self.data[: ends[-1] if len(ends) else 0], ends, self.tags and self.tags[:count], columns)
 
     def take(self, numbers: Iterable[int], tags: Tags | None) -> "Rows":
         """Return the rows with these numbers, with these tags."""
         ends = [0, *self.ends.tolist()]
-        return rows_from_cells([self.data[ends[row] : ends[row + 1]] for row in numbers], tags)
+        numbers = list(numbers)
+        columns = None if self.columns is None else self.columns.take(numbers)
+        return rows_from_cells([self.data[ends[row] : ends[row + 1]] for row in numbers], tags, columns)
 
 
 @dataclass(frozen=True)
 class TokenRows:
-    """Rows of a table whose text is a list of tokens, in UTF-8, and their tags."""
+    """Rows of a table whose text is a list of tokens, in UTF-8, their tags, and the columns to keep as in `Rows`."""
 
     lists: Sequence[Sequence[bytes]]
     tags: Tags | None
+    columns: Any = None
 
     def __len__(self) -> int:
         return len(self.lists)
 
     def first(self, count: int) -> "TokenRows":
         """Return the first `count` rows."""
-        return TokenRows(self.lists[:count], self.tags and self.tags[:count])
+        columns = None if self.columns is None else self.columns.slice(0, count)
+        return TokenRows(self.lists[:count], self.tags and self.tags[:count], columns)
 
     def take(self, numbers: Iterable[int], tags: Tags | None) -> "TokenRows":
         """Return the rows with these numbers, with these tags."""
-        return TokenRows([self.lists[row] for row in numbers], tags)
+        numbers = list(numbers)
+        columns = None if self.columns is None else self.columns.take(numbers)
+        return TokenRows([self.lists[row] for row in numbers], tags, columns)
 
 
 AnyRows = Rows | TokenRows
@@ -79,11 +91,15 @@ def repeat_rows(rows: AnyRows) -> AnyRows:
 
 @dataclass
 class ColumnSelection:
-    """The requested columns; a row with a list of tags is read once for each tag, or once with the list."""
+    """The requested columns; a row with a list of tags is read once for each tag, or once with the list.
+
+    kept: further columns to read, as `Rows.columns`; None for all. By default none.
+    """
 
     text: str | None = None
     tag: str | None = None
     repeats_rows: bool = True
+    kept: Sequence[str] | None = ()
     inferred_columns: dict[str, str] = field(default_factory=dict)  # by file, if no text column was requested
 
     def text_column(self, file: str, candidates: Sequence[str], names: Sequence[str]) -> str:
@@ -97,6 +113,18 @@ class ColumnSelection:
         if not candidates:
             raise CorpusError(f"{file} has no column of strings; its columns: {format_names(names)}")
         raise CorpusError(f"{file} has several text columns; select one with text_column: {format_names(candidates)}")
+
+    @property
+    def keeps_columns(self) -> bool:
+        """Whether columns are kept."""
+        return self.kept is None or len(self.kept) > 0
+
+    def kept_columns(self, file: str, names: Sequence[str]) -> list[str]:
+        """Return the names of the columns to keep; raises CorpusError if the file does not have one exactly once."""
+        kept = list(names if self.kept is None else self.kept)
+        for column in kept:
+            check_column_exists(file, column, names)
+        return kept
 
     def tag_column(self, file: str, names: Sequence[str]) -> str | None:
         """Return the tag column if one is requested; raises CorpusError if the file does not have it."""
@@ -176,10 +204,15 @@ def concatenate_rows(parts: list[Rows]) -> Rows:
     starts = np.cumsum([0, *(len(rows.data) for rows in parts[:-1])])
     ends = np.concatenate([rows.ends + start for rows, start in zip(parts, starts, strict=True)])
     tags = None if parts[0].tags is None else [tag for rows in parts for tag in rows.tags or ()]
-    return Rows(b"".join(rows.data for rows in parts), ends, tags)
+    columns = None
+    if parts[0].columns is not None:
+        import pyarrow
+
+        columns = pyarrow.concat_tables([rows.columns for rows in parts])
+    return Rows(b"".join(rows.data for rows in parts), ends, tags, columns)
 
 
-def rows_from_cells(cells: Sequence[bytes], tags: Tags | None = None) -> Rows:
+def rows_from_cells(cells: Sequence[bytes], tags: Tags | None = None, columns: Any = None) -> Rows:
     """Build rows from their texts."""
     ends = np.cumsum(np.fromiter(map(len, cells), np.int64, len(cells)))
-    return Rows(b"".join(cells), ends, tags)
+    return Rows(b"".join(cells), ends, tags, columns)

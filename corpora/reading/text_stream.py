@@ -1,28 +1,34 @@
 """The texts of sources in batches: lines of plain text, rows of tables, items of iterables."""
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.reading.encodings import UTF8
-from embeddings.corpora.reading.reader import Block, Report, SourceReader, TokenLists
+from embeddings.corpora.reading.reader import Block, ColumnBlock, Report, SourceReader, TokenLists
 from embeddings.corpora.reading.sources import Source, file_statuses
 from embeddings.corpora.reading.text_batches import text_batches
-from embeddings.corpora.reading.text_rows import ColumnSelection
+from embeddings.corpora.reading.text_rows import ColumnSelection, TextBlock
 
 BATCH_BYTES = 1 << 19  # of text
 
 
 @dataclass(frozen=True)
 class TextBatch:
-    """Complete texts as UTF-8 with where each starts, (texts + 1,); or as `lists` of tokens, then without text."""
+    """Complete texts as UTF-8 with where each starts, (texts + 1,); or as `lists` of tokens, then without text.
+
+    columns: the kept columns of their table, a pyarrow table (texts,); None without any.
+    """
 
     data: bytes
     starts: NDArray[np.int64]
     lists: Sequence[Sequence[bytes]] | None = None
+    columns: Any = None
 
     def __len__(self) -> int:
         return len(self.starts) - 1 if self.lists is None else len(self.lists)
@@ -45,12 +51,13 @@ def read_texts(
     sources: Iterable[Source],
     *,
     text_column: str | None = None,
+    kept: Sequence[str] | None = (),
     encoding: str = UTF8,
     encoding_errors: str = "strict",
     rows: int | None = None,
     report: Report | None = None,
 ) -> Iterator[TextBatch]:
-    """Yield the texts of sources. Nulls are empty texts.
+    """Yield the texts of sources. Nulls are empty texts. `kept` names columns of tables to keep; None for all.
 
     Raises:
         CorpusError: a source cannot be read, or has no such column.
@@ -58,7 +65,7 @@ def read_texts(
     sources = list(sources)
     statuses = file_statuses(sources)
     total = None if statuses is None else sum(status.st_size for status in statuses)
-    columns = ColumnSelection(text=text_column)
+    columns = ColumnSelection(text=text_column, kept=kept)
     reader = SourceReader(encoding_errors, report, BATCH_BYTES, total, columns, rows, encoding=encoding)
     for source in sources:
         yield from batches_of_blocks(reader.read(source))
@@ -66,9 +73,41 @@ def read_texts(
 
 def batches_of_blocks(blocks: Iterator[Block]) -> Iterator[TextBatch]:
     """The texts of the blocks of one source, which are either text or lists of tokens."""
+    columns = ColumnQueue()
+    blocks = columns.collect(blocks)
     for first in blocks:
         if isinstance(first, TokenLists):
-            yield TextBatch(b"", np.zeros(1, np.int64), first.lists)
+            yield TextBatch(b"", np.zeros(1, np.int64), first.lists, columns.take(len(first.lists)))
         else:
             for data, starts in text_batches(chain([first], blocks)):
-                yield TextBatch(data, starts)
+                yield TextBatch(data, starts, None, columns.take(len(starts) - 1))
+
+
+class ColumnQueue:
+    """The kept columns of rows whose texts follow, in parts of other sizes."""
+
+    def __init__(self) -> None:
+        self.tables: deque[Any] = deque()
+
+    def collect(self, blocks: Iterable[Block]) -> Iterator[Block]:
+        """Yield the blocks of texts."""
+        for block in blocks:
+            if isinstance(block, ColumnBlock):
+                self.tables.append(block.columns)
+            elif isinstance(block, TextBlock | TokenLists):
+                yield block
+
+    def take(self, count: int) -> Any:
+        """The columns of the next texts, a pyarrow table; None if no columns are kept."""
+        if not self.tables:
+            return None
+        import pyarrow
+
+        parts = []
+        while count:
+            table = self.tables.popleft()
+            parts.append(table.slice(0, count))
+            count -= len(parts[-1])
+            if len(parts[-1]) < len(table):
+                self.tables.appendleft(table.slice(len(parts[-1])))
+        return pyarrow.concat_tables(parts) if len(parts) != 1 else parts[0]

@@ -24,10 +24,14 @@ class WordFinder:
     def find_forms(self, words: Sequence[str]) -> NDArray[np.int64]:
         """`find`, and for words without a row, their forms."""
         rows = self.find(words)
-        for place in np.flatnonzero(rows < 0).tolist():
-            word = words[place]
-            found = next((row for form in (word, lower_case(word)) if (row := self.vectors.find(form)) is not None), -1)
-            rows[place] = found
+        others = np.flatnonzero(rows < 0)
+        missing = [words[place] for place in others.tolist()]
+        if self.vectors.word_form is None:
+            rows[others] = self.find([lower_case(word) for word in missing])
+            return rows
+        find = self.vectors.find
+        for place, word in zip(others.tolist(), missing, strict=True):
+            rows[place] = next((row for form in (word, lower_case(word)) if (row := find(form)) is not None), -1)
         return rows
 
     @cached_property
