@@ -7,12 +7,14 @@ command of the README train on the whole sample and run all tests.
 """
 
 import gzip
+import json
 import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 from textwrap import dedent
 from typing import NamedTuple
@@ -98,10 +100,22 @@ def data(tmp_path_factory):
         (folder / f"{name}.csv").write_text("\n".join(["id,label,text", *part]) + "\n", encoding="utf-8")
         lines_with_labels = ("__label__{1} {2}\n".format(*row.split(",")) for row in part)
         (folder / f"{name}.txt").write_text("".join(lines_with_labels), encoding="utf-8")
+    write_text_sets(folder, [line for line in chosen if len(line) > 40][:40])
     (folder / "classifier.ftz").write_bytes(supervised_model(quantised=True, pruned=11).data)
     chinese = "我喜欢音乐。北京的音乐大学很好。北京大学也很好。他在北京学习音乐和物理。物理大学在南京。"
     (folder / "zh.txt").write_text("\n".join([chinese] * 60) + "\n", encoding="utf-8")
     return folder
+
+
+def write_text_sets(folder, texts):
+    """Rated pairs of texts, and queries, documents and judgements."""
+    rated = [f"{a}\t{b}\t{number % 6}\n" for number, (a, b) in enumerate(pairwise(texts))]
+    (folder / "rated.txt").write_text("".join(rated), encoding="utf-8")
+    rows = [json.dumps({"_id": str(number), "text": text}) + "\n" for number, text in enumerate(texts)]
+    (folder / "corpus.jsonl").write_text("".join(rows), encoding="utf-8")
+    (folder / "queries.jsonl").write_text("".join(rows[:10]), encoding="utf-8")
+    judgements = "".join(f"{number}\t{number + 1}\t1\n" for number in range(10))
+    (folder / "qrels.tsv").write_text(f"query-id\tcorpus-id\tscore\n{judgements}", encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
