@@ -1,0 +1,148 @@
+"""The settings of the trainer of text vectors."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal
+
+from embeddings.errors import SettingError
+from embeddings.plugins.text_pairs.contrastive import CONTRASTIVE
+from embeddings.plugins.text_pairs.cosent import COSENT
+from embeddings.plugins.text_pairs.cosine_regression import COSINE_REGRESSION
+from embeddings.plugins.text_pairs.in_batch_negatives import IN_BATCH, MIN_TEMPERATURE
+from embeddings.plugins.text_pairs.pair_objective import PairObjective
+from embeddings.plugins.text_pairs.triplet_margin import TRIPLET_MARGIN
+from embeddings.settings import Dimension, InitialValues, Schedule, SearchRange, VocabularySize, option
+
+OBJECTIVES: dict[str, PairObjective] = {
+    "in-batch-negatives": IN_BATCH,
+    "triplet-margin": TRIPLET_MARGIN,
+    "cosine-regression": COSINE_REGRESSION,
+    "cosent": COSENT,
+    "contrastive": CONTRASTIVE,
+}
+MAX_DIMS = 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairSettings(VocabularySize, Schedule, InitialValues, Dimension):
+    """What a trainer of text vectors learns from pairs, and how."""
+
+    dim: int = option(256, "Dimension of the vectors.", ge=1, le=65536, search=SearchRange(64, 512, log=True))
+    min_count: int = option(1, "Drop words that occur less often.", ge=1)
+    objective: Literal["in-batch-negatives", "triplet-margin", "cosine-regression", "cosent", "contrastive"] = option(
+        "in-batch-negatives",
+        "What is learned from pairs. in-batch-negatives: to find the right text among those of the other pairs of a "
+        "batch; triplet-margin: that the right text is nearer than a negative one; cosine-regression: that cosines are "
+        "ratings; cosent: that cosines have the order of ratings; contrastive: that pairs with label 1 are near, those "
+        "with label 0 are not.",
+    )
+    batch_size: int | None = option(
+        None,
+        "Pairs in a batch.  [default: 1024 with in-batch-negatives, 256 with triplet-margin, 64 with contrastive, 32 "
+        "with ratings]",
+        ge=2,
+        le=16384,
+        search=SearchRange(256, 2048, log=True),
+    )
+    temperature: float | None = option(
+        None,
+        "Divisor of cosines: a lower one gives more weight to the hardest negatives. For in-batch-negatives and "
+        "cosent.  [default: 0.05; 0.2 with cosent]",
+        ge=MIN_TEMPERATURE,
+        le=100,
+        search=SearchRange(0.03, 0.1, log=True),
+    )
+    margin: float | None = option(
+        None,
+        "Difference of cosines that is enough. For triplet-margin and contrastive.  [default: 0.3; 0.5 with "
+        "contrastive]",
+        gt=0,
+        le=2,
+    )
+    dims: str | None = option(
+        None,
+        "Numbers of leading components that are trained as vectors of their own, such as 256,128,64, so that vectors "
+        "can be truncated (Matryoshka).  [default: only --dim]",
+    )
+    optimizer: Literal["adam", "adagrad"] = option(
+        "adam", "Steps of the rows of a batch. adam: Adam, by the steps of each row; adagrad: AdaGrad, with less memory."
+    )
+    token_weights: Literal["none", "ones", "sif"] = option(
+        "none",
+        "Learned weights of words. none: only the lengths of vectors weigh; ones: weights that start from 1; sif: that "
+        "start from a / (a + p) for a word of relative frequency p, a = 0.001. Vectors are saved times their weights.",
+    )
+    linear_map: bool = option(
+        False,
+        "Learn a linear map of text vectors, which starts from the identity. Vectors are saved mapped.",
+        flags="--linear-map/--no-linear-map",
+    )
+    word_dropout: float = option(
+        0.0, "Share of words that are dropped from texts at random, against overfitting.", ge=0, le=0.9
+    )
+    epochs: int = option(3, "Passes over the pairs.", ge=1, le=1_000_000, search=SearchRange(1, 20, log=True))
+    learning_rate: float = option(
+        0.005,
+        "Learning rate at the start, after the warm-up. About 0.001 is better for ratings.",
+        gt=0,
+        le=100,
+        search=SearchRange(0.0005, 0.02, log=True),
+    )
+    warm_up: float | None = option(
+        0.05, "Share of training, 0 to 0.9, in which the learning rate first rises linearly.", ge=0, le=0.9
+    )
+    shuffle: bool = option(
+        True,
+        "Read each thread's share of the pairs in a new random order in every epoch. Consecutive pairs are often of "
+        "one document, and make bad negatives.",
+        flags="--shuffle/--no-shuffle",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("temperature", "margin"):
+            if getattr(self, name) is not None and getattr(self.pair_objective, name) is None:
+                users = [user for user, one in OBJECTIVES.items() if getattr(one, name) is not None]
+                value = f"{name}={getattr(self, name)} has no effect with objective={self.objective}"
+                raise SettingError(f"{value}: it requires {' or '.join(users)}")
+        self.check_dims()
+
+    def check_dims(self) -> None:
+        """Refuse dims that are not decreasing integers from dim on."""
+        parts = [] if self.dims is None else self.dims.split(",")
+        dims = [int(part) if part.strip().isdecimal() and len(part) < 10 else 0 for part in parts]
+        is_decreasing = all(a > b for a, b in pairwise(dims)) and dims[-1:] != [0]
+        if parts and (not is_decreasing or dims[0] != self.dim or len(dims) > MAX_DIMS):
+            raise SettingError(
+                f"dims must be up to {MAX_DIMS} decreasing integers from dim={self.dim} on, got {self.dims!r}"
+            )
+
+    @property
+    def pair_objective(self) -> PairObjective:
+        """The objective."""
+        return OBJECTIVES[self.objective]
+
+    @property
+    def temperature_value(self) -> float:
+        """The temperature, or its default."""
+        return float(self.value_of("temperature"))
+
+    @property
+    def margin_value(self) -> float:
+        """The margin, or its default."""
+        return float(self.value_of("margin"))
+
+    @property
+    def batch_pairs(self) -> int:
+        """The batch size, or its default."""
+        return int(self.value_of("batch_size"))
+
+    def value_of(self, name: str) -> Any:
+        """A setting, or the default of the objective."""
+        value = getattr(self, name)
+        return getattr(self.pair_objective, name) if value is None else value
+
+    @property
+    def dim_list(self) -> list[int]:
+        """The numbers of components that are trained, from `dim` on."""
+        return [self.dim] if self.dims is None else [int(part) for part in self.dims.split(",")]

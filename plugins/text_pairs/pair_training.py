@@ -1,0 +1,191 @@
+"""Static text vectors from pairs of texts: a text is the mean of its word vectors."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from embeddings.corpora.pair_encoding import EncodedPairs, corpus_pairs
+from embeddings.corpora.vocabulary import Vocabulary
+from embeddings.errors import CorpusError
+from embeddings.kernels.row_operations import PADDING, padded
+from embeddings.kernels.sparse_steps import AdaGradRows, AdamRows
+from embeddings.kernels.step_buffers import aligned_zeros
+from embeddings.models.parameters import VECTORS, Arrays
+from embeddings.models.table import Table, word_vectors
+from embeddings.plugins.text_pairs.learn_pairs import Operands, learn_pairs
+from embeddings.plugins.text_pairs.pair_objective import BatchShape
+from embeddings.plugins.text_pairs.pair_settings import PairSettings
+from embeddings.plugins.text_pairs.pair_stream import PairStream
+from embeddings.plugins.text_pairs.text_batch import PairTexts, TextBatch
+from embeddings.training.plan import Plan
+from embeddings.training.trainer import Trainer
+from embeddings.training.training_data import TrainingData
+
+WORDS, WEIGHTS, MAP = "words", "token_weights", "linear_map"
+SIF_A = 1e-3
+NO_ROWS = np.zeros((0, PADDING), np.float32)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DualEncoder(Trainer, PairSettings):
+    """Text vectors from pairs of texts: means of word vectors that are near for the texts of a pair."""
+
+    trainer_name = "text-pairs"
+    reads_pairs = True
+
+    def plan(self, data: TrainingData) -> Plan:
+        """A model whose vectors are those of words, of which means are vectors of texts.
+
+        With weights or a linear map, the vectors are products with them, and there are the tables "words",
+        "token_weights" (vocabulary, 1) and "linear_map" (dim, dim).
+        """
+        pairs = corpus_pairs(data.encoded, len(data.vocabulary))
+        ratings = self.scaled_ratings(pairs)
+        tables = self.tables(data.vocabulary)
+        shape = BatchShape(min(self.batch_pairs, len(pairs.order)), pairs.sides, padded(self.dim))
+        capacity = max_batch_words(pairs, shape)
+        texts = PairTexts(pairs.ids, pairs.starts, pairs.sides, len(data.vocabulary), int(self.word_dropout * 2**32))
+
+        def operands(arrays: Arrays) -> Operands:
+            return Operands(
+                texts,
+                new_text_batch(shape, capacity, len(data.vocabulary), has_map=self.linear_map),
+                *(self.optimizer_rows(arrays, name) for name in (WORDS, WEIGHTS, MAP)),
+                np.array(self.dim_list),
+                self.pair_objective.operand(self, shape, ratings),
+            )
+
+        return Plan(
+            tables=tables,
+            stream=PairStream(pairs.order, shape.pairs, (pairs.ids, pairs.starts)),
+            kernel=learn_pairs,
+            operands=operands,
+            export=(lambda arrays: exported(tables, arrays)) if self.has_products else None,
+            record={"pairs": len(pairs.order), "dropped_pairs": (len(pairs.starts) - 1) // pairs.sides - len(pairs.order)},
+        )
+
+    @property
+    def has_products(self) -> bool:
+        """Whether the vectors of a model are products of the rows that are learned."""
+        return self.linear_map or self.token_weights != "none"
+
+    def tables(self, vocabulary: Vocabulary) -> dict[str, Table]:
+        """What is learned, and the state of the optimizer."""
+        size, dim = len(vocabulary), self.dim
+        words = word_vectors(size, dim, self.initializer)
+        tables = {WORDS: words}
+        if self.has_products:
+            tables[WORDS] = Table(rows=size, dim=dim, axis="words", init=words.init)
+        if self.token_weights != "none":
+            tables[WEIGHTS] = Table(rows=size, dim=1, axis="words", init=self.initial_weights(vocabulary))
+        if self.linear_map:
+            tables[MAP] = Table(rows=dim, dim=dim, axis="other", init=identity, on_continue="copy")
+        state = {}
+        for name, table in tables.items():
+            changes: dict[str, Any] = {"rows": table.rows, "axis": table.axis, "saved_as": None}
+            slots = 2 if self.optimizer == "adam" else 1
+            state[f"{name}_moments"] = Table(**changes, dim=table.dim, slots=slots, is_concatenated=True)
+            if self.optimizer == "adam":
+                state[f"{name}_powers"] = Table(**changes, dim=2, init=fill_with_ones)
+        return tables | state
+
+    def initial_weights(self, vocabulary: Vocabulary) -> Any:
+        """Sets the initial weights of words."""
+        if self.token_weights == "ones":
+            return fill_with_ones
+        shares = vocabulary.counts / vocabulary.counts.sum()
+
+        def fill(table: np.ndarray, dim: int, seed: int) -> None:
+            table[:, 0] = SIF_A / (SIF_A + shares)
+
+        return fill
+
+    def optimizer_rows(self, arrays: Arrays, name: str) -> AdamRows | AdaGradRows:
+        """A table with the state of its optimizer; empty if it is not learned."""
+        if name not in arrays:
+            return AdamRows(NO_ROWS, NO_ROWS, NO_ROWS) if self.optimizer == "adam" else AdaGradRows(NO_ROWS, NO_ROWS)
+        values, moments = arrays[name], arrays[f"{name}_moments"]
+        if self.optimizer == "adam":
+            return AdamRows(values, moments, arrays[f"{name}_powers"])
+        return AdaGradRows(values, moments)
+
+    def scaled_ratings(self, pairs: EncodedPairs) -> np.ndarray:
+        """The ratings of all pairs from 0 to 1, as the objective needs them; empty if it does not.
+
+        Raises:
+            CorpusError: the pairs do not have what the objective needs, or have what it does not use.
+        """
+        needs, name = self.pair_objective.needs, self.objective
+        if needs == "negatives" and pairs.sides < 3:
+            raise CorpusError(f"objective={name} requires pairs with a negative text; select its column")
+        if pairs.sides == 3 and not self.pair_objective.allows_negatives:
+            raise CorpusError(f"objective={name} does not use negative texts; leave out their column")
+        if needs not in ("ratings", "labels"):
+            return np.empty(0, np.float32)
+        if not len(pairs.ratings):
+            raise CorpusError(f"objective={name} requires a rating of each pair; select its column")
+        low, high = float(pairs.ratings[pairs.order].min()), float(pairs.ratings[pairs.order].max())
+        if low == high:
+            raise CorpusError(f"all ratings are {low:g}, so there is nothing to learn from them")
+        if needs == "labels" and not np.isin(pairs.ratings, (0, 1)).all():
+            raise CorpusError(f"objective={name} requires labels 0 or 1, got ratings from {low:g} to {high:g}")
+        return np.asarray((pairs.ratings - np.float32(low)) / np.float32(high - low))
+
+
+def max_batch_words(pairs: EncodedPairs, shape: BatchShape) -> int:
+    """The largest number of words that a batch can have."""
+    lengths = np.diff(pairs.starts)
+    texts = min(shape.pairs * shape.sides, len(lengths))
+    return int(np.partition(lengths, len(lengths) - texts)[len(lengths) - texts :].sum())
+
+
+def new_text_batch(
+    shape: BatchShape, capacity: int, words: int, *, has_map: bool, dtype: type = np.float32
+) -> TextBatch:
+    """Memory for a batch of this shape with up to `capacity` words."""
+    texts, width = shape.pairs * shape.sides, shape.width
+
+    def matrix() -> np.ndarray:
+        return aligned_zeros(texts, width, dtype)
+
+    sums, sum_gradients = matrix(), matrix()
+    map_size = width if has_map else 0
+    return TextBatch(
+        rows=np.zeros(capacity, np.int32),
+        starts=np.zeros(texts + 1, np.int64),
+        hashes=np.zeros(texts, np.uint64),
+        sums=sums,
+        sum_gradients=sum_gradients,
+        outputs=matrix() if has_map else sums,
+        output_gradients=matrix() if has_map else sum_gradients,
+        units=matrix(),
+        unit_gradients=matrix(),
+        norms=np.zeros(texts, dtype),
+        addresses=np.zeros(capacity, np.int64),
+        counts=np.zeros(words, np.int32),
+        touched=np.zeros(capacity, np.int32),
+        begins=np.zeros(capacity + 1, np.int64),
+        gradient=aligned_zeros(1, width, dtype),
+        weight_gradient=np.zeros(PADDING, dtype),
+        map_transposed=aligned_zeros(map_size, width, dtype),
+        map_gradient=aligned_zeros(map_size, width, dtype),
+        factor=np.ones(1, dtype),
+    )
+
+
+def identity(table: np.ndarray, dim: int, seed: int) -> None:
+    """Fill a square table with the identity matrix."""
+    table[np.arange(dim), np.arange(dim)] = 1
+
+
+def fill_with_ones(table: np.ndarray, dim: int, seed: int) -> None:
+    """Fill rows with ones."""
+    table[:, :dim] = 1
+
+
+def exported(tables: dict[str, Table], arrays: Arrays) -> Arrays:
+    """The tables of a model, and as its vectors the rows of words times their weights and the map; consumes arrays."""
+    saved = {name: tables[name].unpad(arrays[name]) for name in (WORDS, WEIGHTS, MAP) if name in tables}
+    vectors = saved[WORDS] * saved[WEIGHTS] if WEIGHTS in saved else saved[WORDS]
+    return {VECTORS: vectors @ saved[MAP] if MAP in saved else vectors, **saved}

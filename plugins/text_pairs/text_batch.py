@@ -1,0 +1,240 @@
+"""The texts of a batch: their words, their means, and the steps of the rows of words. Compiled.
+
+The texts of a batch of n pairs are numbered by side: the left texts are 0 to n, the right ones n to 2n, then the
+negative ones if there are any.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from embeddings.kernels.dense_products import add_product, transpose
+from embeddings.kernels.integers import smaller
+from embeddings.kernels.jit import inline, noinline
+from embeddings.kernels.random_numbers import random_bits, uniform_uint32
+from embeddings.kernels.row_operations import address, prefetch_l2, sum_rows
+from embeddings.kernels.sparse_steps import prefetch_row, step_row
+from embeddings.plugins.text_pairs.pair_stream import PairBlock
+
+PREFETCH_DISTANCE = 3  # rows
+
+
+class PairTexts(NamedTuple):
+    """The texts of all pairs, as words.
+
+    Side s of pair p is text p * sides + s, whose words are `ids[starts[text]:starts[text + 1]]`. Ids that are not below
+    `words` are unknown. dropout: the share of words to drop, times 2^32.
+    """
+
+    ids: np.ndarray
+    starts: np.ndarray
+    sides: int
+    words: int
+    dropout: int
+
+
+class TextBatch(NamedTuple):
+    """The texts of one batch, as scratch memory of a thread.
+
+    rows: int32 (words of a batch,), the words of all texts. starts: int64 (texts + 1,), where each text begins in it.
+    hashes: uint64 (texts,), of the words of each text, before any are dropped.
+    sums, sum_gradients: (texts, width), the sum of the rows of each text, and its gradient.
+    outputs, output_gradients: (texts, width), the same after the linear map; the same memory if there is none.
+    units, unit_gradients: (texts, width), the outputs divided by their norms, and their gradients.
+    norms: (texts,), these norms.
+    addresses: int64 (words of a batch,), of rows to sum up.
+    counts: int32 (vocabulary,), zeros between batches. touched: int32 (words of a batch,), the different words.
+    begins: int64 (words of a batch + 1,), where the texts of each of them begin in `addresses`.
+    gradient: (1, width), of a row; weight_gradient: (16,), of a weight. factor: (1,), an argument of row operations.
+    map_transposed, map_gradient: (padded dim, width) of the linear map; empty if there is none.
+    """
+
+    rows: np.ndarray
+    starts: np.ndarray
+    hashes: np.ndarray
+    sums: np.ndarray
+    sum_gradients: np.ndarray
+    outputs: np.ndarray
+    output_gradients: np.ndarray
+    units: np.ndarray
+    unit_gradients: np.ndarray
+    norms: np.ndarray
+    addresses: np.ndarray
+    counts: np.ndarray
+    touched: np.ndarray
+    begins: np.ndarray
+    gradient: np.ndarray
+    weight_gradient: np.ndarray
+    map_transposed: np.ndarray
+    map_gradient: np.ndarray
+    factor: np.ndarray
+
+
+@inline
+def gather_words(batch: TextBatch, source: PairTexts, block: PairBlock, size: int) -> None:
+    """Collect the known words of the texts of a block, less those that are dropped; no text loses all of them."""
+    at = 0
+    for side in range(source.sides):
+        for k in range(size):
+            text = block.pairs[k] * source.sides + side
+            first, code = at, np.uint64(0)
+            for position in range(source.starts[text], source.starts[text + 1]):
+                word = source.ids[position]
+                if word < source.words:
+                    code = random_bits(code, np.uint64(word) + np.uint64(1))
+                    bits = random_bits(block.keys[k], np.uint64(position))
+                    if source.dropout == 0 or uniform_uint32(bits) >= source.dropout:
+                        batch.rows[at] = word
+                        at += 1
+            if at == first:
+                at = gather_all_words(batch, source, text, at)
+            batch.starts[side * size + k] = first
+            batch.hashes[side * size + k] = code
+    batch.starts[source.sides * size] = at
+
+
+@noinline
+def gather_all_words(batch: TextBatch, source: PairTexts, text: int, at: int) -> int:
+    """Collect all known words of a text; returns where they end."""
+    for position in range(source.starts[text], source.starts[text + 1]):
+        if source.ids[position] < source.words:
+            batch.rows[at] = source.ids[position]
+            at += 1
+    return at
+
+
+@inline
+def sum_words(batch: TextBatch, words: np.ndarray, weights: np.ndarray, texts: int) -> None:
+    """The sum of the rows of each text, each times the weight of its word if there are weights."""
+    width, size = words.shape[1], words.shape[1] * words.itemsize
+    batch.sums[:texts] = 0
+    batch.factor[0] = 1
+    for text in range(texts):
+        begin, end = batch.starts[text], batch.starts[text + 1]
+        if text + 1 < texts:
+            for k in range(end, batch.starts[text + 2]):
+                prefetch_l2(address(words, batch.rows[k]), size)
+        if weights.shape[0] == 0:
+            for k in range(begin, end):
+                batch.addresses[k - begin] = address(words, batch.rows[k])
+            sum_rows(batch.factor, address(batch.sums, text), batch.addresses, end - begin, width)
+        else:
+            for k in range(begin, end):
+                batch.factor[0] = weights[batch.rows[k], 0]
+                batch.addresses[0] = address(words, batch.rows[k])
+                sum_rows(batch.factor, address(batch.sums, text), batch.addresses, 1, width)
+
+
+@inline
+def normalize_outputs(batch: TextBatch, texts: int, dim: int) -> None:
+    """Divide the first `dim` components of each output by their norm; a text of zeros remains."""
+    width = batch.units.shape[1]
+    for text in range(texts):
+        output, unit = batch.outputs[text], batch.units[text]
+        total = unit.dtype.type(0)
+        for d in range(dim):
+            total += output[d] * output[d]
+        norm = np.sqrt(total)
+        batch.norms[text] = norm
+        scale = unit.dtype.type(1) / norm if norm > 0 else unit.dtype.type(0)
+        for d in range(dim):
+            unit[d] = scale * output[d]
+        for d in range(dim, width):
+            unit[d] = 0
+
+
+@inline
+def backprop_norms(batch: TextBatch, texts: int, dim: int, weight: float) -> None:
+    """Add the gradients of outputs, from those of units, times a weight."""
+    for text in range(texts):
+        if batch.norms[text] > 0:
+            unit, gradient, output = batch.units[text], batch.unit_gradients[text], batch.output_gradients[text]
+            product = unit.dtype.type(0)
+            for d in range(dim):
+                product += unit[d] * gradient[d]
+            scale = unit.dtype.type(weight) / batch.norms[text]
+            for d in range(dim):
+                output[d] += scale * (gradient[d] - product * unit[d])
+
+
+@inline
+def group_texts_by_word(batch: TextBatch, texts: int) -> int:
+    """Sort the addresses of the gradients of texts by word, into `addresses`; returns the number of words."""
+    n, total = 0, 0
+    for k in range(batch.starts[texts]):
+        row = batch.rows[k]
+        if batch.counts[row] == 0:
+            batch.touched[n] = row
+            n += 1
+        batch.counts[row] += 1
+    for i in range(n):
+        row = batch.touched[i]
+        count = batch.counts[row]
+        batch.begins[i] = batch.counts[row] = total
+        total += count
+    batch.begins[n] = total
+    for text in range(texts):
+        for k in range(batch.starts[text], batch.starts[text + 1]):
+            row = batch.rows[k]
+            batch.addresses[batch.counts[row]] = address(batch.sum_gradients, text)
+            batch.counts[row] += 1
+    for i in range(n):
+        batch.counts[batch.touched[i]] = 0
+    return n
+
+
+@inline
+def step_words(batch: TextBatch, words: Any, weights: Any, frozen: np.ndarray, texts: int, rate: float) -> None:
+    """One step of the row of each word of the batch, and of its weight if there are weights."""
+    n, width = group_texts_by_word(batch, texts), words.values.shape[1]
+    has_weights = weights.values.shape[0] > 0
+    gradient = batch.gradient[0]
+    for i in range(n):
+        if i + PREFETCH_DISTANCE < n:
+            prefetch_row(words, batch.touched[i + PREFETCH_DISTANCE])
+        row, begin, end = batch.touched[i], batch.begins[i], batch.begins[i + 1]
+        gradient[:] = 0
+        batch.factor[0] = 1
+        sum_rows(batch.factor, address(batch.gradient, 0), batch.addresses[begin:end], end - begin, width)
+        if has_weights:
+            step_weight(batch, words.values, weights, row, rate)
+        if frozen.shape[0] == 0 or not frozen[row]:
+            step_row(words, row, gradient, rate)
+
+
+@inline
+def step_weight(batch: TextBatch, values: np.ndarray, weights: Any, row: int, rate: float) -> None:
+    """One step of the weight of a word; the gradient of its sum becomes that of its row."""
+    gradient, weight = batch.gradient[0], weights.values[row, 0]
+    product = gradient.dtype.type(0)
+    for d in range(gradient.shape[0]):
+        product += gradient[d] * values[row, d]
+        gradient[d] *= weight
+    step = batch.weight_gradient
+    step[0] = product
+    step_row(weights, row, step, rate)
+
+
+@inline
+def map_sums(batch: TextBatch, matrix: np.ndarray, texts: int) -> None:
+    """Apply the linear map, if there is one: outputs = sums M."""
+    if matrix.shape[0] > 0:
+        batch.outputs[:texts] = 0
+        width = batch.sums.shape[1]
+        add_product(batch.outputs, batch.sums, matrix, texts, width, matrix.shape[0], width, 1)
+
+
+@inline
+def step_map(batch: TextBatch, matrix: Any, texts: int, rate: float) -> None:
+    """Backpropagate the gradients of outputs to sums through the map, if there is one, and learn it."""
+    values = matrix.values
+    rows = values.shape[0]
+    if rows > 0:
+        width = values.shape[1]
+        transpose(batch.map_transposed, values, rows, width)
+        batch.sum_gradients[:texts] = 0
+        add_product(batch.sum_gradients, batch.output_gradients, batch.map_transposed, texts, width, width, width, 1)
+        batch.map_gradient[:] = 0
+        add_product(batch.map_gradient, batch.sums, batch.output_gradients, rows, width, texts, 1, width)
+        for i in range(rows):
+            step_row(matrix, i, batch.map_gradient[i], rate)
