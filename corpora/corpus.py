@@ -12,6 +12,7 @@ from embeddings.corpora.corpus_cache.entries import entry_name, load_or_write
 from embeddings.corpora.corpus_cache.tempdir import new_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.label_encoding import PREFIXED, check_labels, encode_labelled
+from embeddings.corpora.pair_encoding import PairFormat, check_pairs, write_pairs
 from embeddings.corpora.reading.duplicates import DuplicateFilter
 from embeddings.corpora.reading.encodings import check_encoding
 from embeddings.corpora.reading.labelled_texts import LabelFormat
@@ -90,6 +91,7 @@ class Corpus:
         phrase_mode: "replace" replaces the words by the phrase; "alternate" keeps the words in every second occurrence.
         labels: how labels of texts are written, for classifiers. Each line of plain text, row of a table and string of
             an iterable is then a document, and labels are not words of it.
+        pairs: where pairs of texts are, for trainers that learn from them; see `TextPairs`.
 
     Raises:
         CorpusError: a source is not found or cannot be used.
@@ -121,6 +123,7 @@ class Corpus:
         joiner: str = "_",
         phrase_mode: str = "replace",
         labels: LabelFormat | None = None,
+        pairs: PairFormat | None = None,
     ) -> None:
         if not sources:
             raise CorpusError("a corpus requires a source: a path, '-', 'sample' or an iterable")
@@ -136,6 +139,7 @@ class Corpus:
         self.sources = [item for source in sources for item in resolve_source(source)]
         self.paths = [Path(source) for source in sources if isinstance(source, str | os.PathLike)]
         self.labels = check_labels(labels, self.text_column, self.tag_column)
+        self.pairs = check_pairs(pairs, self)
         self.vocabulary = load_vocabulary(vocabulary)
         self.phrase_config = load_phrase_config(phrases, joiner, phrase_mode, WordForm(self.rules.settings))
         self._previous: Callable[[], EncodedCorpus | None] = lambda: None  # the last result; a cached one if it is used
@@ -148,8 +152,9 @@ class Corpus:
     def text_settings(self) -> dict[str, Any]:
         """The settings of the text as plain values; a tokenizer by its name."""
         names = ("encoding", "encoding_errors", "text_column", "tag_column", "rows", "deduplicate", "max_types")
-        labels = {} if self.labels is None else {"labels": asdict(self.labels)}
-        return {**self.rules.settings, **{name: getattr(self, name) for name in names}, **labels}
+        formats = {"labels": self.labels, "pairs": self.pairs}
+        given = {name: asdict(one) for name, one in formats.items() if one is not None}
+        return {**self.rules.settings, **{name: getattr(self, name) for name in names}, **given}
 
     def cache_name(self, settings: dict[str, Any]) -> str | None:
         """Return the name of this corpus in the cache; None for sources or tokenizers that cannot be identified."""
@@ -225,6 +230,8 @@ class Corpus:
 
     def write_blocks(self, encoder: "Encoder", report: Report | None, block_size: int) -> dict[str, Any]:
         """Encode all sources; returns the rest of the description."""
+        if self.pairs is not None:
+            return write_pairs(encoder, self.pairs, self)
         duplicate_filter = DuplicateFilter() if self.deduplicate else None
         if self.labels is not None:
             reader = self.labels.new_reader(

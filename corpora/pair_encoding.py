@@ -1,8 +1,8 @@
 """Pairs of texts in an encoded corpus: each pair is a document, each of its two or three texts a sentence."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,16 +10,85 @@ from numpy.typing import NDArray
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.reading.pair_batch import PairBatch
 from embeddings.corpora.reading.reader import TagBlock
+from embeddings.corpora.reading.text_pairs import COLUMNS, PairColumns, TextPairs, check_kinds
 from embeddings.corpora.reading.text_rows import TextBlock
-from embeddings.errors import CorpusError
+from embeddings.errors import CorpusError, SettingError
 from embeddings.kernels.jit import entry_point
 from embeddings.support.logs import log
 
 if TYPE_CHECKING:
+    from embeddings.corpora.corpus import Corpus
     from embeddings.corpora.encoder import Encoder
 
 PAIR_SIDES = "pair_sides"  # in the description of a corpus: how many texts a pair has
 LINE_BREAKS = {ord(mark): " " for mark in "\n\r"}
+
+
+@dataclass(frozen=True)
+class PairFormat:
+    """Where the pairs of a corpus are.
+
+    Arguments:
+        kinds: what a pair is, several separated by commas: "columns", rows of a table; "title-body", "neighbours",
+            "neighbouring-paragraphs" or "neighbouring-sentences", made from documents; see `TextPairs`.
+        left, right, negative, rating, header: see `PairColumns`.
+        title_column: the column of titles of documents in tables.
+
+    Raises:
+        SettingError: an argument is out of range.
+    """
+
+    kinds: str = COLUMNS
+    left: str | None = None
+    right: str | None = None
+    negative: str | None = None
+    rating: str | None = None
+    header: bool | None = None
+    title_column: str | None = None
+
+    def __post_init__(self) -> None:
+        check_kinds(self.kinds.split(","))
+        self.columns()
+
+    def columns(self) -> PairColumns:
+        """The columns of tables."""
+        return PairColumns(self.left, self.right, self.negative, self.rating, self.header)
+
+    def read(self, corpus: "Corpus") -> TextPairs:
+        """The pairs of the sources of a corpus."""
+        return TextPairs(
+            *cast(Any, corpus.sources),
+            kinds=self.kinds.split(","),
+            columns=self.columns(),
+            text_column=corpus.text_column,
+            title_column=self.title_column,
+            encoding=corpus.encoding,
+            encoding_errors=corpus.encoding_errors,
+        )
+
+
+def format_of(pairs: TextPairs) -> PairFormat:
+    """The format of pairs that are given as such."""
+    return PairFormat(",".join(pairs.kinds), **asdict(pairs.columns), title_column=pairs.title_column)
+
+
+def check_pairs(pairs: PairFormat | None, corpus: "Corpus") -> PairFormat | None:
+    """The format of pairs, which excludes other settings of a corpus."""
+    if pairs is None:
+        return None
+    if not isinstance(pairs, PairFormat):
+        raise SettingError(f"pairs must be an embeddings.PairFormat, got {pairs!r:.80}")
+    for name in ("labels", "tag_column", "rows", "deduplicate"):
+        if getattr(corpus, name):
+            raise SettingError(f"pairs cannot be combined with {name}")
+    return pairs
+
+
+def write_pairs(encoder: "Encoder", pairs: PairFormat, corpus: "Corpus") -> dict[str, Any]:
+    """Encode the pairs of a corpus; returns the rest of its description."""
+    source = pairs.read(corpus)
+    sides = encode_pairs(encoder, source, source.name)
+    return {"decoding_errors": 0, "columns": {}, PAIR_SIDES: sides}
 
 
 @dataclass(frozen=True)
@@ -38,6 +107,11 @@ class EncodedPairs:
     sides: int
     order: NDArray[np.int64]
     ratings: NDArray[np.float32]
+
+    @property
+    def count(self) -> int:
+        """The number of all pairs."""
+        return (len(self.starts) - 1) // self.sides
 
 
 def encode_pairs(encoder: "Encoder", batches: Iterable[PairBatch], name: str) -> int:
@@ -70,7 +144,7 @@ def corpus_pairs(encoded: EncodedCorpus, words: int) -> EncodedPairs:
         raise CorpusError("the corpus has no pairs of texts; set pairs of the Corpus, such as pairs=PairFormat()")
     counts = np.zeros(len(starts) - 1, np.int32)
     count_known_words(np.asarray(encoded.ids), starts, words, counts)
-    is_known = (counts.reshape(-1, sides) > 0).all(axis=1)
+    is_known: NDArray[np.bool_] = np.all(counts.reshape(-1, sides) > 0, axis=1)
     order = np.flatnonzero(is_known)
     if not len(order):
         raise CorpusError(f"none of {len(is_known):,} pairs has words of the vocabulary in all of its texts")

@@ -15,6 +15,7 @@ from embeddings.support.lazy_imports import lazy_getattr
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus as Corpus
+    from embeddings.corpora.pair_encoding import PairFormat as PairFormat
     from embeddings.corpora.phrases import PhraseList as PhraseList
     from embeddings.corpora.phrases import Phrases as Phrases
     from embeddings.corpora.reading.labelled_texts import LabelFormat as LabelFormat
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from embeddings.plugins.structured_skipgram import DirectionalSkipGram as DirectionalSkipGram
     from embeddings.plugins.structured_skipgram import StructuredSkipGram as StructuredSkipGram
     from embeddings.plugins.tensor_indexing.tensor_indexing import TensorIndexing as TensorIndexing
+    from embeddings.plugins.text_pairs.pair_training import DualEncoder as DualEncoder
     from embeddings.sklearn import MeanVectorizer as MeanVectorizer
     from embeddings.sklearn import ParagraphVectorizer as ParagraphVectorizer
     from embeddings.sklearn import TextClassifier as TextClassifier
@@ -73,6 +75,7 @@ MODULES = {
     for module, names in {
         "corpora": "Corpus",
         "corpora.phrases": "PhraseList Phrases",
+        "corpora.pair_encoding": "PairFormat",
         "corpora.reading.labelled_texts": "LabelFormat",
         "corpora.reading.text_pairs": "PairColumns TextPairs",
         "corpora.vocabulary": "Vocabulary",

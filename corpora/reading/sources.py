@@ -84,7 +84,12 @@ def read_error(name: str, error: OSError) -> CorpusError:
 
 
 def resolve_source(source: Any) -> list[Source]:
-    """Resolve a source: a folder to its files, a pattern to its matches, a generator function to its generator."""
+    """Resolve a source: a folder to its files, a pattern to its matches, a generator function to its generator.
+
+    One that is resolved is returned as it is.
+    """
+    if isinstance(source, File | Items | DataTable):
+        return [source]
     if isinstance(source, str) and source == STANDARD_INPUT:  # check the type first: arrays compare by element
         return [File(None)]
     if isinstance(source, str) and not source:

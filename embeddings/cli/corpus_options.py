@@ -68,6 +68,36 @@ def labelled_options(tokenizer: str, case: str) -> list[click.Parameter]:
     return [*(one for one in options(tokenizer, case) if one.name not in left_out), *label_options()]
 
 
+def pair_options(tokenizer: str, case: str) -> list[click.Parameter]:
+    """How pairs of texts are read: keyword arguments of `PairFormat`."""
+    left_out = ("tag_column", "rows", "deduplicate")
+    columns = {
+        "left": "first text of a pair.  [default: the first of two columns of strings]",
+        "right": "second text of a pair.  [default: the second of two columns of strings]",
+        "negative": "text that is less similar to the first one.  [default: the third of three columns of strings]",
+        "rating": "rating or binary label of a pair.  [default: a column of numbers called score, rating, label, ...]",
+    }
+    return [
+        *(one for one in options(tokenizer, case) if one.name not in left_out),
+        option(
+            "--pairs",
+            "What a pair is. columns: a row of a table, or a line of texts separated by tabs. Made from documents: "
+            "title-body (the title and each paragraph), neighbouring-paragraphs, neighbouring-sentences, neighbours "
+            "(both); several are separated by commas.",
+            "KINDS",
+            default="columns",
+        ),
+        *(option(f"--{name}-column", f"Column of the {text}", "NAME") for name, text in columns.items()),
+        option("--title-column", "Column of titles.  [default: the first line of a document is its title]", "NAME"),
+        option(
+            "--header/--no-header",
+            "The first row of CSV and TSV holds the names of columns, or a pair.  [default: unless it has a number]",
+            bool,
+            default=None,
+        ),
+    ]
+
+
 def label_options() -> list[click.Parameter]:
     """How labels are written: keyword arguments of `LabelFormat`."""
     return [
@@ -124,7 +154,13 @@ def phrase_options() -> list[click.Parameter]:
 
 
 def corpus_arguments(options: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a `Corpus`: options, with those of labels, if there are any, as a `LabelFormat`."""
+    """The arguments of a `Corpus`: options, with those of labels or of pairs as a `LabelFormat` or a `PairFormat`."""
+    if "pairs" in options:
+        from embeddings.corpora.pair_encoding import PairFormat
+
+        columns = {name: options.pop(f"{name}_column") for name in ("left", "right", "negative", "rating")}
+        others = {name: options.pop(name) for name in ("header", "title_column")}
+        return {**options, "pairs": PairFormat(options["pairs"], **columns, **others)}
     if "label_prefix" not in options:
         return options
     from embeddings.corpora.reading.labelled_texts import LabelFormat

@@ -80,6 +80,9 @@ def text_options(trainer: type[Trainer]) -> list[click.Parameter]:
     """How a trainer's text is read."""
     if trainer.reads_labels:
         return corpus_options.labelled_options(trainer.tokenizer, trainer.case)
+    if trainer.reads_pairs:
+        pairs = corpus_options.pair_options(trainer.tokenizer, trainer.case)
+        return [*pairs, corpus_options.VOCABULARY, *corpus_options.phrase_options()]
     options = corpus_options.options(trainer.tokenizer, trainer.case)
     return [*options, corpus_options.VOCABULARY, *corpus_options.phrase_options()]
 

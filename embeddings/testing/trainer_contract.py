@@ -92,9 +92,12 @@ def class_and_settings(trainer: str | type[Trainer] | Trainer) -> tuple[type[Tra
 def synonym_corpus(trainer: Trainer | None = None) -> Corpus:
     """Short sentences about one of ten things each; one of them has two interchangeable names.
 
-    A trainer that reads labels gets the number of the thing as the label.
+    A trainer that reads labels gets the number of the thing as the label. One that reads pairs gets pairs about one
+    thing, each text with any of its names.
     """
     rng = np.random.default_rng(1)
+    if trainer is not None and trainer.reads_pairs:
+        return as_corpus([synonym_pair(rng) for _ in range(LINES)], trainer)
     lines = []
     for _ in range(LINES):
         thing = int(rng.integers(10))
@@ -104,6 +107,14 @@ def synonym_corpus(trainer: Trainer | None = None) -> Corpus:
     if trainer is not None and trainer.reads_labels:
         return as_corpus(list(map(" ".join, lines)), trainer)
     return Corpus([words for _, *words in lines])
+
+
+def synonym_pair(rng: np.random.Generator) -> tuple[str, str]:
+    """Two texts about one of ten things."""
+    thing = int(rng.integers(10))
+    names = [SYNONYMS[int(rng.integers(2))] if thing == 0 else f"thing{thing}" for _ in range(2)]
+    left, right = (f"{name} word{int(rng.integers(5))}" for name in names)
+    return left, right
 
 
 def check_class(trainer: type[Trainer]) -> None:

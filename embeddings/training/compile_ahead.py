@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.pair_encoding import PAIR_SIDES
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.kernels.compile_monitor import CompilationNeeded, monitor
 from embeddings.kernels.compile_process import CompileProcess, Work, can_compile_beside
@@ -61,7 +62,7 @@ def compile_inference(models: ConcatenatedModels) -> None:
 
 def compile_training(trainer: Trainer, process: CompileProcess | None) -> None:
     """Compile the kernels of a trainer."""
-    encoded = cast(EncodedCorpus, SmallText(trainer.reads_labels))
+    encoded = cast(EncodedCorpus, SmallText(trainer.reads_labels, trainer.reads_pairs))
     data = TrainingData(with_small_tables(trainer), encoded, encoded.vocabulary, 1, 1, None)
     plan = data.settings.plan(data)
     if process is not None:
@@ -97,6 +98,7 @@ class SmallText:
     """What trainers read of an `EncodedCorpus`, of a text with two documents of one line each."""
 
     has_labels: bool = False
+    has_pairs: bool = False
 
     def __post_init__(self) -> None:
         ids = list(range(len(WORDS))) * 2
@@ -104,6 +106,10 @@ class SmallText:
         self.documents = read_only([0, 1, 2], np.int64)
         self.vocabulary = Vocabulary(list(WORDS), np.full(len(WORDS), COUNT))
         self.tags = to_string_array(["a", "b"]) if self.has_labels else None
+        if self.has_pairs:
+            self.documents, self.tags = read_only([0, 2], np.int64), None
         self.phrases, self.fingerprint, self.max_undercount = None, "", 0
         settings = {"labels": {"prefix": ""}} if self.has_labels else {}
         self.meta = {"has_items": False, "settings": settings, "documents": 2, "fixed_vocabulary": False}
+        if self.has_pairs:
+            self.meta[PAIR_SIDES] = 2

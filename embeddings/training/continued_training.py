@@ -46,7 +46,8 @@ def check(model: Model, trainer: "Trainer") -> None:
     if not trainer.can_continue:
         what = f"objective={settings['objective']}" if "objective" in settings else "these settings"
         raise SettingError(f"{model.name} models cannot be trained further with {what}")
-    for name in (*trainer.fixed_settings, *[name for name in OBJECTIVE_SETTINGS if name in settings]):
+    of_objective = set(OBJECTIVE_SETTINGS) & set(settings) - set(trainer.free_settings)
+    for name in (*trainer.fixed_settings, *sorted(of_objective)):
         old = model.settings.get(name, settings[name])
         if old != settings[name]:
             raise SettingError(f"{name} must be {old}, as in the model, got {settings[name]}")

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib import import_module
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,7 +14,7 @@ from embeddings import registry
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.phrases.phrase_list import PhraseList
 from embeddings.corpora.reading.labelled_texts import PREFIX
-from embeddings.errors import EmbeddingsError, SettingError
+from embeddings.errors import CorpusError, EmbeddingsError, SettingError
 from embeddings.kernels.compile_monitor import kernel_owner
 from embeddings.kernels.compile_time import compile_time
 from embeddings.kernels.jit import ENTRY_POINTS, cached_versions
@@ -98,12 +98,25 @@ def train_small(name: str, settings: dict[str, Any]) -> Model:
     threads = min(2, trainer.max_threads or 2)
     if trainer.reads_labels:
         return train(name, LABELLED_LINES, threads=threads, **settings)
+    if trainer.reads_pairs:
+        return train_small_pairs(name, settings, threads)
     for corpus in CORPORA[:-1]:
         try:
             return train(name, Corpus(LINES, **corpus), threads=threads, **settings)
         except EmbeddingsError:
             continue
     return train(name, Corpus(LINES, **CORPORA[-1]), threads=threads, **settings)
+
+
+def train_small_pairs(name: str, settings: dict[str, Any], threads: int) -> Model:
+    """A model of pairs of texts with binary labels, or with negative texts if its objective requires them."""
+    pairs = list(pairwise(LINES))
+    try:
+        labelled = [(left, right, number % 2) for number, (left, right) in enumerate(pairs)]
+        return train(name, labelled, threads=threads, **settings)
+    except CorpusError:
+        triplets = [(left, right, negative) for (left, right), negative in zip(pairs, reversed(LINES), strict=False)]
+        return train(name, triplets, threads=threads, **settings)
 
 
 def use_model(model: Model) -> None:

@@ -13,7 +13,7 @@ from embeddings.training.continued_training import check_model
 from embeddings.training.progress import Report
 from embeddings.training.run_options import RunOptions
 from embeddings.training.trainer import Trainer
-from embeddings.training.training_data import as_corpus
+from embeddings.training.training_data import as_corpus, new_pair_corpus
 
 if TYPE_CHECKING:
     from embeddings.corpora.corpus import Corpus
@@ -92,5 +92,7 @@ def continue_training(
     check_model(model)
     settings = {**model.settings, **changes}
     if not isinstance(corpus, Corpus):
-        corpus = Corpus(corpus, **continued_corpus_settings(model))
+        text_settings = continued_corpus_settings(model)
+        reads_pairs = getattr(registry.load("trainer", model.name), "reads_pairs", False)
+        corpus = new_pair_corpus(corpus, **text_settings) if reads_pairs else Corpus(corpus, **text_settings)
     return train(model.name, corpus, threads=threads, seed=seed, report=report, continued=model, **settings)

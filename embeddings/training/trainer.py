@@ -40,9 +40,10 @@ class Trainer(Settings, Capabilities):
     vocabulary itself, and sets
 
     tokenizer, case: how text is tokenized by default.
-    reads_labels: whether it learns from texts with labels.
+    reads_labels, reads_pairs: whether it learns from texts with labels, or from pairs of texts.
     precompile_settings: settings with which it uses all of its kernels, to compile them ahead of time.
     fixed_settings: settings that continued training must not change.
+    free_settings: those that it may change, though tables of other models depend on settings of the same name.
     max_threads: how many threads it can use; None for any number.
     unsupported: what it can do with no settings, of "init", "freeze" and "continued".
     accepts_run_options: whether it supports checkpoints, callbacks and initial vectors; `learn` must implement them.
@@ -52,11 +53,13 @@ class Trainer(Settings, Capabilities):
     tokenizer: ClassVar[str] = "words"
     case: ClassVar[str] = "lower"
     reads_labels: ClassVar[bool] = False
+    reads_pairs: ClassVar[bool] = False
     precompile_settings: ClassVar[Mapping[str, Any]] = {}
     max_threads: ClassVar[int | None] = None
     accepts_run_options: ClassVar[bool] = True
     unsupported: ClassVar[frozenset[str]] = frozenset()
     fixed_settings: ClassVar[tuple[str, ...]] = ("dim",)
+    free_settings: ClassVar[tuple[str, ...]] = ()
 
     @property
     def run_trainer(self) -> "Trainer":

@@ -4,14 +4,16 @@ import hashlib
 import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.documents import Documents
 from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.pair_encoding import PairFormat, format_of
 from embeddings.corpora.reading.labelled_texts import LabelFormat
+from embeddings.corpora.reading.text_pairs import TextPairs
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import DeclarationError, SettingError
 from embeddings.kernels.block import BLOCK_SIZE, BlockSource, keep_thresholds, new_block
@@ -117,7 +119,8 @@ def prepare(
     """Check all arguments, encode the corpus and select its vocabulary.
 
     Arguments:
-        corpus: a `Corpus`, or what one is made of: a path, a built-in name, an iterable of texts or token lists.
+        corpus: a `Corpus`, or what one is made of: a path, a built-in name, an iterable of texts or token lists. A
+            trainer that learns from pairs takes `TextPairs` or what these are made of.
         threads: number of threads; all available cores if not given.
         report: called regularly with a `Progress`.
 
@@ -153,8 +156,18 @@ def as_corpus(corpus: Corpus | str | os.PathLike[str] | Iterable[Any], trainer: 
     """The corpus itself, or one of these texts, tokenized as the trainer declares."""
     if isinstance(corpus, Corpus):
         return corpus
-    labels = LabelFormat() if trainer.reads_labels else None
-    return Corpus(corpus, tokenizer=trainer.tokenizer, case=trainer.case, labels=labels)
+    settings: dict[str, Any] = {"tokenizer": trainer.tokenizer, "case": trainer.case}
+    if trainer.reads_labels:
+        settings["labels"] = LabelFormat()
+    return new_pair_corpus(corpus, **settings) if trainer.reads_pairs else Corpus(corpus, **settings)
+
+
+def new_pair_corpus(pairs: TextPairs | str | os.PathLike[str] | Iterable[Any], **settings: Any) -> Corpus:
+    """A corpus of pairs of texts, with these settings of a `Corpus`."""
+    if not isinstance(pairs, TextPairs):
+        return Corpus(pairs, pairs=PairFormat(), **settings)
+    text = {name: getattr(pairs, name) for name in ("encoding", "encoding_errors", "text_column")}
+    return Corpus(*cast(Any, pairs.sources), pairs=format_of(pairs), **(settings | text))
 
 
 def check_threads_and_seed(threads: int | None, seed: int, trainer: "Trainer | None" = None) -> tuple[int, int]:

@@ -38,9 +38,8 @@ def learn_contrastive(operand: Contrastive, batch: TextBatch, block: PairBlock, 
     compute_cosines(batch, cosines, size, size)
     for k in range(size):
         distance = 1 - np.float64(cosines[k])
-        error = distance
-        if operand.labels[block.pairs[k]] == 0:
-            error = min(distance - operand.margin, 0.0)
+        is_near = operand.labels[block.pairs[k]] == 1
+        error = distance if is_near else min(distance - operand.margin, 0.0)
         loss += 0.5 * error * error
         slopes[k] = -error / size
     backprop_cosines(batch, slopes, size, size)

@@ -44,7 +44,8 @@ def new_in_batch_negatives(
 ) -> InBatchNegatives:
     """The operand for batches of this shape."""
     lanes = VECTOR_BYTES // np.dtype(dtype).itemsize
-    candidates = (-(-shape.pairs * (shape.sides - 1) // lanes) + 1) * lanes  # one more, so that rows differ in cache set
+    vectors = -(-shape.pairs * (shape.sides - 1) // lanes)
+    candidates = (vectors + 1) * lanes  # one vector more, so that the rows of a column are in different cache sets
     texts = shape.pairs * shape.sides
     return InBatchNegatives(
         1 / settings.temperature_value,
@@ -58,9 +59,7 @@ def new_in_batch_negatives(
 
 @implements(InBatchNegatives)
 @inline
-def learn_in_batch(
-    operand: InBatchNegatives, batch: TextBatch, block: PairBlock, size: int, sides: int
-) -> float:
+def learn_in_batch(operand: InBatchNegatives, batch: TextBatch, block: PairBlock, size: int, sides: int) -> float:
     """The gradients of the mean of both cross-entropies."""
     n, width, stride = size * (sides - 1), batch.units.shape[1], operand.scores.shape[1]
     candidates, gradients = batch.units[size:], batch.unit_gradients[size:]
@@ -117,10 +116,10 @@ def mask_equal_texts(operand: InBatchNegatives, batch: TextBatch, size: int, sid
         while slots[place] > 0 and batch.hashes[slots[place] - 1] != batch.hashes[text]:
             place = (place + np.uint64(1)) & last
         operand.previous[text] = slots[place]
-        other = np.int64(slots[place]) - 1
-        while other >= 0:
-            mask_pair(operand.scores, other, text, size)
-            other = np.int64(operand.previous[other]) - 1
+        other = operand.previous[text]
+        while other > 0:
+            mask_pair(operand.scores, other - 1, text, size)
+            other = operand.previous[other - 1]
         slots[place] = text + 1
 
 
@@ -141,6 +140,4 @@ def mask_pair(scores: np.ndarray, first: int, second: int, size: int) -> None:
             scores[j, i] = MASKED
 
 
-IN_BATCH = PairObjective(
-    new_in_batch_negatives, allows_negatives=True, temperature=0.05, batch_size=1024
-)
+IN_BATCH = PairObjective(new_in_batch_negatives, allows_negatives=True, temperature=0.05, batch_size=1024)

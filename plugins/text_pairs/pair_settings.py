@@ -65,7 +65,8 @@ class PairSettings(VocabularySize, Schedule, InitialValues, Dimension):
         "can be truncated (Matryoshka).  [default: only --dim]",
     )
     optimizer: Literal["adam", "adagrad"] = option(
-        "adam", "Steps of the rows of a batch. adam: Adam, by the steps of each row; adagrad: AdaGrad, with less memory."
+        "adam",
+        "Steps of the rows of a batch. adam: Adam, by the steps of each row; adagrad: AdaGrad, with less memory.",
     )
     token_weights: Literal["none", "ones", "sif"] = option(
         "none",

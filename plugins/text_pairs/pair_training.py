@@ -33,6 +33,8 @@ class DualEncoder(Trainer, PairSettings):
 
     trainer_name = "text-pairs"
     reads_pairs = True
+    free_settings = ("objective",)
+    fixed_settings = ("dim", "token_weights", "linear_map")
 
     def plan(self, data: TrainingData) -> Plan:
         """A model whose vectors are those of words, of which means are vectors of texts.
@@ -51,7 +53,9 @@ class DualEncoder(Trainer, PairSettings):
             return Operands(
                 texts,
                 new_text_batch(shape, capacity, len(data.vocabulary), has_map=self.linear_map),
-                *(self.optimizer_rows(arrays, name) for name in (WORDS, WEIGHTS, MAP)),
+                self.optimizer_rows(arrays, WORDS),
+                self.optimizer_rows(arrays, WEIGHTS),
+                self.optimizer_rows(arrays, MAP),
                 np.array(self.dim_list),
                 self.pair_objective.operand(self, shape, ratings),
             )
@@ -62,7 +66,10 @@ class DualEncoder(Trainer, PairSettings):
             kernel=learn_pairs,
             operands=operands,
             export=(lambda arrays: exported(tables, arrays)) if self.has_products else None,
-            record={"pairs": len(pairs.order), "dropped_pairs": (len(pairs.starts) - 1) // pairs.sides - len(pairs.order)},
+            record={
+                "pairs": len(pairs.order),
+                "dropped_pairs": pairs.count - len(pairs.order),
+            },
         )
 
     @property

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from embeddings.kernels.dense_products import add_product, transpose
-from embeddings.kernels.integers import smaller
 from embeddings.kernels.jit import inline, noinline
 from embeddings.kernels.random_numbers import random_bits, uniform_uint32
 from embeddings.kernels.row_operations import address, prefetch_l2, sum_rows

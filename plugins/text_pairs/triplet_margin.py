@@ -51,6 +51,4 @@ def learn_triplets(operand: TripletMargin, batch: TextBatch, block: PairBlock, s
     return loss
 
 
-TRIPLET_MARGIN = PairObjective(
-    new_triplet_margin, needs="negatives", allows_negatives=True, margin=0.3, batch_size=256
-)
+TRIPLET_MARGIN = PairObjective(new_triplet_margin, needs="negatives", allows_negatives=True, margin=0.3, batch_size=256)

@@ -1,0 +1,84 @@
+"""Naive twins of the trainer of text vectors: losses by definition, in plain numpy and float64."""
+
+import numpy as np
+
+
+def text_vectors(texts, words, weights=None, matrix=None):
+    """The sum of the rows of each text, (texts, dim), with weights and a linear map if given."""
+    weights = np.ones(len(words)) if weights is None else weights
+    sums = np.array([sum(weights[word] * words[word] for word in text) for text in texts])
+    return sums if matrix is None else sums @ matrix
+
+
+def unit(vectors):
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def in_batch_loss(units, texts, size, temperature):
+    """The sum of the losses of pairs; candidates equal to the left or the right text of the pair are left out."""
+    left, right = texts[:size], texts[size : 2 * size]
+    total = 0.0
+    for i in range(size):
+        own = units[i] @ units[size + i] / temperature
+        forward = backward = np.exp(own)
+        for j in range(len(texts) - size):
+            is_equal_left = j < size and left[j] == left[i]
+            if j != i and not is_equal_left and texts[size + j] not in (left[i], right[i]):
+                forward += np.exp(units[i] @ units[size + j] / temperature)
+        for j in range(size):
+            is_equal_right = right[j] == right[i]
+            if j != i and not is_equal_right and left[j] not in (left[i], right[i]):
+                backward += np.exp(units[j] @ units[size + i] / temperature)
+        total += 0.5 * (np.log(forward) + np.log(backward)) - own
+    return total
+
+
+def cosines(units, size, first):
+    return np.array([units[i] @ units[first + i] for i in range(size)])
+
+
+def regression_loss(units, ratings):
+    return ((cosines(units, len(ratings), len(ratings)) - ratings) ** 2).sum()
+
+
+def cosent_loss(units, ratings, temperature):
+    size = len(ratings)
+    c = cosines(units, size, size)
+    terms = [np.exp((c[j] - c[i]) / temperature) for i in range(size) for j in range(size) if ratings[i] > ratings[j]]
+    return size * np.log(1 + sum(terms))
+
+
+def triplet_loss(units, size, margin):
+    return np.maximum(0, margin - cosines(units, size, size) + cosines(units, size, 2 * size)).sum()
+
+
+def contrastive_loss(units, labels, margin):
+    distances = 1 - cosines(units, len(labels), len(labels))
+    return 0.5 * np.where(labels == 1, distances**2, np.maximum(0, margin - distances) ** 2).sum()
+
+
+def numerical_gradient(function, array, step=1e-6):
+    """Central differences of a function of no arguments that reads the array."""
+    gradient = np.zeros_like(array)
+    for place in np.ndindex(array.shape):
+        value = array[place]
+        array[place] = value + step
+        above = function()
+        array[place] = value - step
+        gradient[place] = (above - function()) / (2 * step)
+        array[place] = value
+    return gradient
+
+
+class DenseAdam:
+    """Adam as published, for all rows of a table at once."""
+
+    def __init__(self, shape):
+        self.mean, self.square, self.steps = np.zeros(shape), np.zeros(shape), 0
+
+    def step(self, values, gradient, rate):
+        self.steps += 1
+        self.mean = 0.9 * self.mean + 0.1 * gradient
+        self.square = 0.999 * self.square + 0.001 * gradient**2
+        mean, square = self.mean / (1 - 0.9**self.steps), self.square / (1 - 0.999**self.steps)
+        return values - rate * mean / (np.sqrt(square) + 1e-8)

@@ -1,0 +1,208 @@
+"""Gradients of text vectors from pairs, in float64: through the objective, norms, the map, weights and sums."""
+
+from types import SimpleNamespace
+from typing import NamedTuple
+
+import naive_pairs
+import numpy as np
+import pytest
+
+from embeddings.kernels.jit import entry_point, implements, inline
+from embeddings.kernels.sparse_steps import AdaGradRows, AdamRows, step_row
+from embeddings.kernels.step_buffers import LOSS, aligned_zeros, new_step_buffers
+from embeddings.plugins.text_pairs.contrastive import new_contrastive
+from embeddings.plugins.text_pairs.cosent import new_cosent
+from embeddings.plugins.text_pairs.cosine_regression import new_cosine_regression
+from embeddings.plugins.text_pairs.in_batch_negatives import new_in_batch_negatives
+from embeddings.plugins.text_pairs.learn_pairs import Operands, learn_pairs
+from embeddings.plugins.text_pairs.pair_objective import BatchShape, learn_units
+from embeddings.plugins.text_pairs.pair_stream import PairBlock
+from embeddings.plugins.text_pairs.pair_training import new_text_batch
+from embeddings.plugins.text_pairs.text_batch import PairTexts
+from embeddings.plugins.text_pairs.triplet_margin import new_triplet_margin
+
+WORDS, DIM, WIDTH, PAIRS = 12, 5, 16, 9
+SETTINGS = SimpleNamespace(temperature_value=0.3, margin_value=0.6)
+
+
+class GradientRows(NamedTuple):
+    """A table, and the gradients of its rows in the place of moments."""
+
+    values: np.ndarray
+    moments: np.ndarray
+
+
+@implements(GradientRows)
+@inline
+def add_gradient(rows, i, gradient, rate):
+    for d in range(gradient.shape[0]):
+        rows.moments[i, d] += gradient[d]
+
+
+@entry_point
+def units_loss(operand, batch, block, size, sides):
+    return learn_units(operand, batch, block, size, sides)
+
+
+@entry_point
+def step_rows(rows, numbers, gradients, rate):
+    for k in range(numbers.shape[0]):
+        step_row(rows, numbers[k], gradients[k], rate)
+
+
+def new_block(numbers):
+    return PairBlock(np.array([0, 0, len(numbers)]), np.array(numbers), np.arange(len(numbers), dtype=np.uint64))
+
+
+def random_texts(rng, sides, pairs=PAIRS):
+    """Texts with repeated words, and some equal ones; the id of an unknown word is not below the number of words."""
+    texts = [tuple(rng.integers(0, WORDS + 1, rng.integers(2, 6)).tolist()) for _ in range(pairs * sides)]
+    texts[sides] = texts[0]  # left texts of the first two pairs
+    texts[3 * sides + 1] = texts[2 * sides + 1]  # right texts of the third and the fourth
+    texts[5 * sides + 1] = texts[4 * sides + 2 * sides]  # right of the sixth and left of the seventh
+    return [text if min(text) < WORDS else (0, *text) for text in texts]
+
+
+def pair_texts(texts, sides, dropout=0):
+    ids = np.array([word for text in texts for word in text], np.int32)
+    return PairTexts(ids, np.cumsum([0, *map(len, texts)]), sides, WORDS, dropout)
+
+
+def by_side(texts, sides, numbers):
+    """Known words of the texts of a batch, in the order of the kernel."""
+    return [tuple(w for w in texts[p * sides + side] if w < WORDS) for side in range(sides) for p in numbers]
+
+
+def run_kernel(texts, sides, numbers, operand, tables, dims, dropout=0):
+    """Gradients of all tables by name, and the loss."""
+    shape = BatchShape(len(numbers), sides, WIDTH)
+    batch = new_text_batch(shape, sum(map(len, texts)) * 2, WORDS, has_map=len(tables["map"]) > 0, dtype=np.float64)
+    rows = {name: GradientRows(table, np.zeros_like(table)) for name, table in tables.items()}
+    buffers = new_step_buffers(1, 1, 16, dtype=np.float64)
+    source = pair_texts(texts, sides, dropout)
+    operands = Operands(source, batch, rows["words"], rows["weights"], rows["map"], np.array(dims), operand)
+    learn_pairs(new_block(numbers), operands, buffers, 1.0)
+    return {name: row.moments for name, row in rows.items()}, buffers.tally[LOSS]
+
+
+def padded(values):
+    table = aligned_zeros(len(values), WIDTH, np.float64)
+    table[:, : values.shape[1]] = values
+    return table
+
+
+@pytest.mark.parametrize("sides", [2, 3])
+def test_gradients_of_in_batch_negatives_with_weights_a_map_and_several_dims(sides):
+    rng = np.random.default_rng(sides)
+    words, weights = rng.normal(size=(WORDS, DIM)), rng.uniform(0.5, 2, (WORDS, 1))
+    matrix, texts, dims = np.eye(DIM) + 0.3 * rng.normal(size=(DIM, DIM)), random_texts(rng, sides), [5, 3]
+    numbers = rng.permutation(PAIRS)
+    operand = new_in_batch_negatives(SETTINGS, BatchShape(PAIRS, sides, WIDTH), None, np.float64)
+    tables = {"words": padded(words), "weights": padded(weights), "map": padded(matrix)}
+    gradients, loss = run_kernel(texts, sides, numbers, operand, tables, dims)
+    batch_texts = by_side(texts, sides, numbers)
+
+    def mean_loss():
+        vectors = naive_pairs.text_vectors(batch_texts, words, weights[:, 0], matrix)
+        losses = [
+            naive_pairs.in_batch_loss(naive_pairs.unit(vectors[:, :dim]), batch_texts, PAIRS, 0.3) for dim in dims
+        ]
+        return np.mean(losses) / PAIRS
+
+    assert loss / PAIRS == pytest.approx(mean_loss(), rel=1e-9)
+    for name, table in (("words", words), ("weights", weights), ("map", matrix)):
+        expected = naive_pairs.numerical_gradient(mean_loss, table)
+        np.testing.assert_allclose(gradients[name][:, : table.shape[1]], expected, atol=1e-8, err_msg=name)
+
+
+def cosine_losses():
+    rng = np.random.default_rng(3)
+    ratings, labels = rng.integers(0, 4, PAIRS) / 3, rng.integers(0, 2, PAIRS).astype(float)
+    shapes = [BatchShape(PAIRS, sides, WIDTH) for sides in (2, 3)]
+    return {
+        "cosine-regression": (
+            new_cosine_regression(SETTINGS, shapes[0], ratings),
+            lambda units, numbers: naive_pairs.regression_loss(units, ratings[numbers]),
+        ),
+        "cosent": (
+            new_cosent(SETTINGS, shapes[0], ratings),
+            lambda units, numbers: naive_pairs.cosent_loss(units, ratings[numbers], 0.3),
+        ),
+        "contrastive": (
+            new_contrastive(SETTINGS, shapes[0], labels),
+            lambda units, numbers: naive_pairs.contrastive_loss(units, labels[numbers], 0.6),
+        ),
+        "triplet-margin": (
+            new_triplet_margin(SETTINGS, shapes[1], None, np.float64),
+            lambda units, numbers: naive_pairs.triplet_loss(units, PAIRS, 0.6),
+        ),
+    }
+
+
+@pytest.mark.parametrize("name", ["cosine-regression", "cosent", "contrastive", "triplet-margin"])
+def test_gradients_of_objectives_on_cosines(name):
+    operand, naive_loss = cosine_losses()[name]
+    sides = 3 if name == "triplet-margin" else 2
+    rng = np.random.default_rng(7)
+    numbers, units = rng.permutation(PAIRS), naive_pairs.unit(rng.normal(size=(PAIRS * sides, DIM)))
+    batch = new_text_batch(BatchShape(PAIRS, sides, WIDTH), 1, WORDS, has_map=False, dtype=np.float64)
+    batch.units[:, :DIM] = units
+    loss = units_loss(operand, batch, new_block(numbers), PAIRS, sides)
+    assert loss == pytest.approx(naive_loss(units, numbers), rel=1e-12)
+    expected = naive_pairs.numerical_gradient(lambda: naive_loss(units, numbers) / PAIRS, units)
+    np.testing.assert_allclose(batch.unit_gradients[:, :DIM], expected, atol=1e-8)
+
+
+def test_dropped_words_have_no_gradient_and_no_text_loses_all_of_them():
+    rng = np.random.default_rng(5)
+    texts = [tuple(row) for row in np.arange(WORDS).reshape(6, 2).tolist()]
+    operand = new_in_batch_negatives(SETTINGS, BatchShape(3, 2, WIDTH), None, np.float64)
+    tables = {"words": padded(rng.normal(size=(WORDS, DIM))), "weights": np.zeros((0, 16)), "map": np.zeros((0, 16))}
+    counts = []
+    for _ in range(20):
+        gradients, _ = run_kernel(texts, 2, rng.permutation(3), operand, tables, [DIM], int(0.5 * 2**32))
+        has_gradient = gradients["words"].any(axis=1).reshape(6, 2)
+        assert has_gradient.any(axis=1).all()
+        counts.append(has_gradient.sum())
+    assert 6 < np.mean(counts) < 12
+
+
+def test_equal_texts_alone_have_no_loss():
+    texts = [(1, 2), (3,)] * 4
+    operand = new_in_batch_negatives(SETTINGS, BatchShape(4, 2, WIDTH), None, np.float64)
+    words = padded(np.random.default_rng(1).normal(size=(WORDS, DIM)))
+    tables = {"words": words, "weights": np.zeros((0, 16)), "map": np.zeros((0, 16))}
+    gradients, loss = run_kernel(texts, 2, np.arange(4), operand, tables, [DIM])
+    assert loss == pytest.approx(0, abs=1e-12)
+    np.testing.assert_allclose(gradients["words"], 0, atol=1e-12)
+
+
+def test_adam_steps_only_rows_with_a_gradient_and_counts_their_own_steps():
+    rng = np.random.default_rng(2)
+    start = rng.normal(size=(6, WIDTH))
+    rows = AdamRows(start.copy(), np.zeros((6, 2 * WIDTH)), np.ones((6, 16)))
+    twins = {row: (naive_pairs.DenseAdam(WIDTH), start[row].copy()) for row in range(6)}
+    for step in range(30):
+        numbers = rng.permutation(5)[: 1 + step % 5]  # never the last one
+        gradients = rng.normal(size=(len(numbers), WIDTH))
+        step_rows(rows, numbers, gradients, 0.01)
+        for row, gradient in zip(numbers, gradients, strict=True):
+            twin, values = twins[row]
+            twins[row] = twin, twin.step(values, gradient, 0.01)
+    np.testing.assert_allclose(rows.values, [values for _, values in twins.values()], rtol=1e-12)
+    assert (rows.values[5] == start[5]).all()
+    assert not rows.moments[5].any()
+
+
+def test_adagrad_steps():
+    rng = np.random.default_rng(4)
+    start, gradients = rng.normal(size=(3, WIDTH)), rng.normal(size=(4, WIDTH))
+    rows = AdaGradRows(start.copy(), np.zeros((3, WIDTH)))
+    for gradient in gradients:
+        step_rows(rows, np.array([1]), gradient[None], 0.1)
+    expected, squares = start[1].copy(), np.zeros(WIDTH)
+    for gradient in gradients:
+        squares += gradient**2
+        expected -= 0.1 * gradient / (np.sqrt(squares) + 1e-10)
+    np.testing.assert_allclose(rows.values[1], expected, rtol=1e-12)
+    assert (rows.values[[0, 2]] == start[[0, 2]]).all()

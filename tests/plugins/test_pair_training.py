@@ -1,0 +1,143 @@
+"""Text vectors from pairs: what is read, refused, saved and trained further."""
+
+import naive_pairs
+import numpy as np
+import pytest
+
+import embeddings as em
+from embeddings.errors import CorpusError, SettingError
+
+THINGS = ["red apple", "green pear", "yellow banana", "blue plum", "ripe cherry", "sour lemon"]
+
+
+def thing_pairs(count=60, seed=1):
+    """Pairs of texts about one of six things."""
+    rng = np.random.default_rng(seed)
+    numbers = rng.integers(0, len(THINGS), count)
+    return [(f"{THINGS[n]} a{rng.integers(3)}", f"the {THINGS[n].split()[0]} b{rng.integers(3)}") for n in numbers]
+
+
+def rated_pairs(count=40, seed=2):
+    rng = np.random.default_rng(seed)
+    picks = rng.integers(0, len(THINGS), (count, 2))
+    return [(THINGS[a], f"some {THINGS[b]}", 5.0 if a == b else float(rng.integers(0, 2))) for a, b in picks]
+
+
+def train(pairs, **settings):
+    return em.DualEncoder(**{"dim": 8, "epochs": 3, "batch_size": 16, **settings}).train(pairs, threads=1, seed=3)
+
+
+def cosine(model, left, right):
+    a, b = (np.sum([model.vectors[word] for word in text.split()], axis=0) for text in (left, right))
+    return a @ b / np.linalg.norm(a) / np.linalg.norm(b)
+
+
+def test_pairs_become_near_and_others_do_not():
+    model = train(thing_pairs(), epochs=40, learning_rate=0.02)
+    assert cosine(model, "red apple", "the red") > 0.8
+    assert cosine(model, "red apple", "the green") < 0.5
+    assert model.record["pairs"] == 60
+
+
+def test_pairs_without_known_words_are_dropped_and_counted():
+    pairs = [*thing_pairs(), ("unheard", "red apple"), ("red apple", "unseen words")]
+    model = train(pairs, min_count=2)
+    assert (model.record["pairs"], model.record["dropped_pairs"]) == (60, 2)
+    assert model.record["words"] == 3 * 60
+    with pytest.raises(CorpusError, match="none of 2 pairs has words"):
+        train([("a b", "c"), ("a", "d")], min_count=2)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "settings", "message"),
+    [
+        (thing_pairs(), {"objective": "cosent"}, "requires a rating"),
+        (thing_pairs(), {"objective": "triplet-margin"}, "requires pairs with a negative text"),
+        (rated_pairs(), {"objective": "contrastive"}, "labels 0 or 1, got ratings from 0 to 5"),
+        ([("a b", "c d", "e f"), ("b", "c", "d")], {"objective": "cosent"}, "does not use negative texts"),
+        (em.Corpus(["a b", "c d"]), {}, "has no pairs of texts"),
+    ],
+)
+def test_pairs_that_do_not_fit_the_objective_are_refused(pairs, settings, message):
+    with pytest.raises(CorpusError, match=message):
+        train(pairs, **settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"temperature": 0.1, "objective": "cosine-regression"}, "temperature=0.1 has no effect"),
+        ({"margin": 0.1}, "margin=0.1 has no effect"),
+        ({"dims": "8,8"}, "dims must be"),
+        ({"dims": "4,2"}, "from dim=8 on"),
+        ({"dims": "8,x"}, "dims must be"),
+        ({"dims": ""}, "dims must be"),
+        ({"temperature": 0.001}, "temperature must be"),
+    ],
+)
+def test_settings_are_honoured_or_refused(settings, message):
+    with pytest.raises(SettingError, match=message):
+        em.DualEncoder(dim=8, **settings)
+
+
+def test_a_corpus_of_pairs_excludes_other_ways_to_read_rows():
+    with pytest.raises(SettingError, match="cannot be combined with deduplicate"):
+        em.Corpus([("a", "b")], pairs=em.PairFormat(), deduplicate=True)
+    with pytest.raises(SettingError, match="PairFormat, got True"):
+        em.Corpus([("a", "b")], pairs=True)
+
+
+def test_leading_components_are_vectors_of_their_own():
+    pairs = thing_pairs()
+    texts = [*(left for left, _ in pairs), *(right for _, right in pairs)]
+
+    def truncated_loss(dims):
+        model = train(pairs, dim=16, dims=dims, epochs=30, learning_rate=0.02)
+        vectors = [np.sum([model.vectors[word][:3] for word in text.split()], axis=0) for text in texts]
+        return naive_pairs.in_batch_loss(naive_pairs.unit(np.array(vectors)), texts, len(pairs), 0.05)
+
+    assert truncated_loss("16,3") < 0.9 * truncated_loss(None)
+
+
+def test_weights_and_map_are_part_of_the_vectors():
+    model = train(thing_pairs(), token_weights="sif", linear_map=True, epochs=5)
+    tables = model.tables
+    expected = (tables["words"] * tables["token_weights"]) @ tables["linear_map"]
+    np.testing.assert_array_equal(model.vectors.matrix, expected)
+    assert len(np.unique(tables["token_weights"])) > 5
+    assert not (tables["linear_map"] == np.eye(8)).all()
+
+
+def test_frozen_words_stay_while_weights_are_learned():
+    vectors = train(thing_pairs()).vectors
+    options = em.RunOptions(init=em.InitFrom(vectors, freeze=True))
+    trainer = em.DualEncoder(dim=8, epochs=2, batch_size=16, token_weights="ones")
+    model = trainer.train(thing_pairs(), threads=1, run_options=options)
+    np.testing.assert_array_equal(model.tables["words"], vectors.matrix)
+    assert not (model.tables["token_weights"] == 1).all()
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "adagrad"])
+def test_a_model_is_trained_further_by_another_objective(optimizer):
+    model = train(thing_pairs(), optimizer=optimizer)
+    rated = em.continue_training(
+        model, rated_pairs(), objective="cosine-regression", batch_size=8, epochs=30, learning_rate=0.01, threads=1
+    )
+    assert set(model.vectors.words) < set(rated.vectors.words)
+    errors = [
+        np.mean([(cosine(one, a, b.removeprefix("some ")) - r / 5) ** 2 for a, b, r in rated_pairs()])
+        for one in (model, rated)
+    ]
+    assert errors[1] < errors[0] / 2
+
+
+def test_ratings_are_scaled_from_the_lowest_to_the_highest():
+    shifted = [(a, b, 2 * rating - 7) for a, b, rating in rated_pairs()]
+    one, other = (train(pairs, objective="cosine-regression") for pairs in (rated_pairs(), shifted))
+    np.testing.assert_allclose(one.vectors.matrix, other.vectors.matrix, atol=1e-6)
+
+
+def test_line_breaks_in_texts_do_not_separate_sides():
+    pairs = thing_pairs()
+    broken = [(left.replace(" ", "\r\n"), right.replace(" ", "\n")) for left, right in pairs]
+    assert train(pairs).vectors.matrix.tobytes() == train(broken).vectors.matrix.tobytes()
