@@ -1,8 +1,6 @@
 """`embeddings predict`: labels of texts."""
 
-from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from time import perf_counter
 
@@ -22,7 +20,7 @@ from embeddings.corpora.reading.text_batches import Batch, text_batches
 from embeddings.corpora.reading.text_rows import ColumnSelection
 from embeddings.models.classifier import Classifier, encode_texts
 from embeddings.models.loading import load_classifier
-from embeddings.support.system import available_threads
+from embeddings.support.ordered_map import map_in_order
 
 BATCH_BYTES = 1 << 22
 BATCH_RESULTS = 1 << 20  # labels of a batch
@@ -77,17 +75,14 @@ def predict(
     classifier: Classifier, batches: Iterator[Batch], k: int, threshold: float, threads: int | None, write: Write
 ) -> int:
     """Predict batch by batch, several at a time, and write in order; returns the number of texts."""
-    texts, threads = 0, threads or available_threads()
-    size = max(1, BATCH_RESULTS // (k if k > 0 else len(classifier.labels)))
-    pending: deque[Future[tuple[np.ndarray, np.ndarray]]] = deque()
-    with ThreadPoolExecutor(threads, thread_name_prefix="predict") as pool:
-        for data, starts in split_batches(batches, size):
-            pending.append(pool.submit(classifier.rank, data, starts, k, threshold, threads=1))
-            while pending and (len(pending) > threads or pending[0].done()):
-                write(*pending.popleft().result())
-            texts += len(starts) - 1
-        for result in pending:
-            write(*result.result())
+    texts, size = 0, max(1, BATCH_RESULTS // (k if k > 0 else len(classifier.labels)))
+
+    def rank(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
+        return classifier.rank(*batch, k, threshold, threads=1)
+
+    for ids, probabilities in map_in_order(rank, split_batches(batches, size), threads, "predict"):
+        write(ids, probabilities)
+        texts += len(ids)
     return texts
 
 

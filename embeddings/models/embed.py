@@ -11,6 +11,7 @@ from embeddings.corpora.reading.sources import Items, Source, Texts, resolve_sou
 from embeddings.corpora.reading.text_stream import TextBatch, read_texts
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, SettingError
+from embeddings.models.document_vectors import DOCUMENTS
 from embeddings.models.loading import load_model_or_vectors
 from embeddings.models.model import Model
 from embeddings.models.text_embedder import DataType, Frequencies, TextEmbedder
@@ -115,7 +116,16 @@ def load_source(vectors: Any) -> "Vectors | Model":
 
 
 def text_settings(source: "Vectors | Model") -> dict[str, Any]:
-    """Settings of a `Corpus` that split texts into the words of the vectors."""
+    """Settings of a `Corpus` that split texts into the words of the vectors.
+
+    Raises:
+        SettingError: the model has vectors of documents, which are inferred.
+    """
+    if isinstance(source, Model) and DOCUMENTS in source.tables:
+        raise SettingError(
+            f"{source.name} models infer vectors of texts: use Model.infer or `embeddings infer`; to pool their word "
+            "vectors instead, pass the model's vectors"
+        )
     if isinstance(source, Model) and "text" in source.record:
         return corpus_settings(source)
     recorded = getattr(source, "word_form", None) if isinstance(source, Vectors) else None

@@ -1,0 +1,137 @@
+"""`embeddings embed`: inputs, outputs, kept columns and errors."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+from commands import expect, refused
+
+import embeddings as em
+
+TEXTS = ["red car", "", "a RED house", "naïve 北海道", "car car"]
+
+
+@pytest.fixture(scope="module")
+def vectors():
+    words = ["red", "car", "house", "naïve"]
+    return em.Vectors(words, np.random.default_rng(1).standard_normal((4, 5)), counts=[9, 5, 3, 1])
+
+
+@pytest.fixture
+def file(vectors, tmp_path):
+    vectors.save(tmp_path / "v.parquet")
+    return tmp_path / "v.parquet"
+
+
+def read(path):
+    """The columns except vectors, and the vectors."""
+    if path.suffix == ".npy":
+        return {}, np.load(path)
+    if path.suffix == ".csv":
+        table = pd.read_csv(path, dtype={"id": str}, keep_default_na=False)
+        names = [name for name in table if name.startswith("vector_")]
+        return table.drop(columns=names).to_dict("list"), table[names].to_numpy()
+    if path.suffix == ".jsonl":
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        table = {name: [row[name] for row in rows] for name in rows[0]}
+    else:
+        reader = pq.read_table if path.suffix == ".parquet" else pyarrow.feather.read_table
+        table = reader(path).to_pydict()
+    return {name: values for name, values in table.items() if name != "vector"}, np.array(table["vector"])
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "csv", "jsonl", "npy"])
+def test_lines_to_every_format(file, vectors, tmp_path, ending):
+    """An array has no texts; the rows are those of the Python function."""
+    out = tmp_path / f"out.{ending}"
+    for dtype in ("float32", "float16", "int8"):
+        stdin = "\n".join(TEXTS).encode()
+        result = expect("embed", file, "-o", out, "--pool", "sif", "--dtype", dtype, "--force", stdin=stdin)
+        assert "2 of 9 words" in result.stderr
+        assert "1 text without" in result.stderr
+        columns, rows = read(out)
+        assert columns == ({} if ending == "npy" else {"text": TEXTS})
+        expected = em.embed(vectors, TEXTS, pool="sif", dtype=dtype)
+        np.testing.assert_allclose(rows.astype(np.float64), expected.astype(np.float64), rtol=1e-6)
+        if ending in ("parquet", "npy"):
+            assert (
+                np.load(out) if ending == "npy" else pq.read_table(out)["vector"].chunk(0).flatten().to_numpy()
+            ).dtype == dtype
+
+
+def test_columns_and_types_of_ids_are_kept(file, vectors, tmp_path):
+    ids = [10**15, 2, 3, 4, 5]
+    table = pa.table({
+        "id": ids, "body": [*TEXTS[:3], None, TEXTS[4]], "day": pa.array([0, 1, 2, 3, None], pa.date32()),
+        "parts": [["a"], [], None, ["b", "c"], []],
+    })  # fmt: skip
+    pq.write_table(table, tmp_path / "t.parquet")
+    pyarrow.feather.write_feather(table, tmp_path / "t.arrow", "uncompressed")
+    (tmp_path / "t.jsonl").write_text(
+        "".join(json.dumps(row, default=str) + "\n" for row in table.to_pylist()), encoding="utf-8"
+    )
+    expected = em.embed(vectors, [text or "" for text in table["body"].to_pylist()])
+    for source in ("t.parquet", "t.arrow", "t.jsonl"):
+        out = tmp_path / "out.parquet"
+        expect("embed", file, tmp_path / source, "--text-column", "body", "-o", out, "--force")
+        result = pq.read_table(out)
+        np.testing.assert_array_equal(np.array(result["vector"].to_pylist()), expected)
+        assert result["id"].to_pylist() == ids
+        assert result.schema.field("id").type == pa.int64()
+        assert result["parts"].to_pylist() == table["parts"].to_pylist()
+        if source != "t.jsonl":
+            assert result.drop_columns("vector").cast(table.schema).equals(table)
+    expect("embed", file, tmp_path / "t.parquet", "--text-column", "body", "--columns", "id", "-o", out, "--force")
+    assert pq.read_table(out).column_names == ["id", "vector"]
+    expect("embed", file, tmp_path / "t.parquet", "--text-column", "body", "-o", tmp_path / "out.jsonl")
+    columns, _ = read(tmp_path / "out.jsonl")
+    assert columns["id"] == ids
+    assert columns["day"][1] == "1970-01-02"
+    out = tmp_path / "out.csv"
+    assert "--columns" in refused("embed", file, tmp_path / "t.parquet", "--text-column", "body", "-o", out, code=1)
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_cells_of_csv_stay_as_they_are(file, tmp_path):
+    (tmp_path / "t.csv").write_text("id,body\n007,red car\n1e5,\n")
+    expect("embed", file, tmp_path / "t.csv", "--text-column", "body", "-o", tmp_path / "out.csv")
+    columns, rows = read(tmp_path / "out.csv")
+    assert columns == {"id": ["007", "1e5"], "body": ["red car", ""]}
+    assert rows.shape == (2, 5)
+
+
+def test_many_batches_and_threads(file, vectors, tmp_path, monkeypatch):
+    monkeypatch.setattr("embeddings.corpora.reading.text_stream.BATCH_BYTES", 100)
+    texts = [f"red {'car ' * (number % 7)}x" for number in range(500)]
+    pq.write_table(pa.table({"id": range(500), "body": texts}), tmp_path / "t.parquet", row_group_size=37)
+    for threads in (1, 3):
+        out = tmp_path / f"{threads}.parquet"
+        options = ("--text-column", "body", "--threads", threads, "--rows", 450, "--remove-components", 1)
+        expect("embed", file, tmp_path / "t.parquet", "-o", out, *options)
+        columns, rows = read(out)
+        assert columns == {"id": [*range(450)], "body": texts[:450]}
+        np.testing.assert_allclose(rows, em.embed(vectors, texts[:450], remove_components=1), atol=1e-6)
+
+
+def test_statistics_and_an_empty_input(file, tmp_path):
+    result = expect("embed", file, "-o", tmp_path / "out.parquet", "--json", "--quiet", stdin=b"")
+    printed = json.loads(result.stdout)
+    assert (printed["texts"], printed["words"], printed["dim"]) == (0, 0, 5)
+    assert pq.read_table(tmp_path / "out.parquet").num_rows == 0
+
+
+def test_refusals(file, tmp_path):
+    (tmp_path / "t.csv").write_text("vector,body\n1,red car\n")
+    source, named = ("embed", file, tmp_path / "t.csv", "-o"), ("--text-column", "body")
+    assert "--vector-column" in refused(*source, tmp_path / "o.parquet", *named, code=1)
+    assert ".parquet" in refused(*source, tmp_path / "o.txt", code=1)
+    assert "'x'" in refused(*source, tmp_path / "o.npy", *named, "--columns", "x", code=1)
+    assert "overwrite" in refused(*source, tmp_path / "t.csv", "--force", code=2)
+    assert "exists" in refused("embed", file, "-o", tmp_path / "t.csv", code=1)
+    model = em.ParagraphDBOW(dim=4, min_count=1, subsample=0).train(em.Corpus(["red car green house"] * 9), threads=1)
+    model.save(tmp_path / "m")
+    assert "infer" in refused("embed", tmp_path / "m", tmp_path / "t.csv", "-o", tmp_path / "o.npy", code=2)
