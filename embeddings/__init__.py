@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 from embeddings.support.lazy_imports import lazy_getattr
 
 if TYPE_CHECKING:
+    from embeddings.analysis import concordance as concordance
+    from embeddings.analysis import explain as explain
     from embeddings.corpora import Corpus as Corpus
     from embeddings.corpora.pair_encoding import PairFormat as PairFormat
     from embeddings.corpora.phrases import PhraseList as PhraseList
@@ -73,6 +75,7 @@ if TYPE_CHECKING:
 MODULES = {
     name: f"embeddings.{module}"
     for module, names in {
+        "analysis": "concordance explain",
         "corpora": "Corpus",
         "corpora.phrases": "PhraseList Phrases",
         "corpora.pair_encoding": "PairFormat",

@@ -38,11 +38,13 @@ COMMANDS = {
     "Evaluate": {
         "evaluate": "Score vectors on test sets, classifiers on texts.",
         "compare": "Test score differences between vectors.",
+        "explain": "Print the contexts that two words share.",
         "benchmark": "Compare trainers with gensim and fastText.",
         "benchmark-indexes": "Measure recall and speed of indexes.",
     },
     "Prepare text": {
         "vocabulary": "Count the words of a corpus.",
+        "concordance": "Print lines of a corpus around a word.",
         "phrases": "Find phrases in a corpus.",
         "cache": "List or remove cached corpora.",
     },

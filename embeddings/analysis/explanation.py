@@ -1,0 +1,198 @@
+"""Why two words have similar vectors: the contexts that they share in a corpus."""
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embeddings.analysis.keyword_in_context import ConcordanceLine, concordance_lines
+from embeddings.analysis.occurrences import Occurrences
+from embeddings.errors import SettingError
+from embeddings.models.model import Model
+from embeddings.settings import check_value
+
+if TYPE_CHECKING:
+    from embeddings.corpora.corpus import Corpus
+    from embeddings.vectors.vectors import Vectors
+
+DEFAULT_WINDOW = 5  # of models that record none
+SMOOTHING = 0.75  # exponent of the counts of contexts, as for negative samples
+DEFAULT_TOP, DEFAULT_LINES, DEFAULT_WIDTH = 10, 1, 40
+
+
+@dataclass(frozen=True)
+class SharedContext:
+    """A word that occurs near both words.
+
+    share: its part of the similarity of the two words' contexts; those of all contexts add up to 1.
+    count, other_count: how often it occurs within the window of each word.
+    pmi, other_pmi: the pointwise mutual information with each word, in nats.
+    lines: occurrences of the first word near it, then of the other.
+    """
+
+    context: str
+    share: float
+    count: int
+    other_count: int
+    pmi: float
+    other_pmi: float
+    lines: tuple[ConcordanceLine, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The evidence for the similarity of two words.
+
+    cosine: of their vectors; None without vectors. context_cosine: of their contexts in the corpus.
+    count, other_count: their occurrences. joint_count: how often the other occurs within the window of the word.
+    pmi: their pointwise mutual information in nats; None if they never occur together.
+    contexts: those that they share, by `share`. n_contexts: how many contexts they share.
+    same_corpus: whether the vectors were trained on this very corpus; None if that is not recorded.
+    """
+
+    word: str
+    other: str
+    cosine: float | None
+    context_cosine: float
+    count: int
+    other_count: int
+    joint_count: int
+    pmi: float | None
+    contexts: list[SharedContext]
+    n_contexts: int
+    window: int
+    same_corpus: bool | None
+
+
+def explain(
+    vectors: "Model | Vectors | None",
+    corpus: "Corpus",
+    word: str,
+    other: str,
+    *,
+    window: int | None = None,
+    top: int = DEFAULT_TOP,
+    lines: int = DEFAULT_LINES,
+    width: int = DEFAULT_WIDTH,
+) -> Explanation:
+    """The evidence in a corpus for the similarity of two words.
+
+    Each word is described by its positive pointwise mutual information with each context, where the counts of contexts
+    are raised to 0.75, which the vectors of word2vec approximate (Levy, Goldberg and Dagan 2015, "Improving
+    Distributional Similarity with Lessons Learned from Word Embeddings", sections 2 and 3). Rare contexts, of which
+    vectors learn little, are discounted (Pantel and Lin 2002, "Discovering Word Senses from Text", section 3). The
+    cosine of these descriptions is a sum over contexts: the share of a context is its part of this sum.
+
+    >>> import embeddings as em
+    >>> texts = ["the cat drinks milk", "the dog drinks water", "the cat sleeps", "the dog sleeps"]
+    >>> evidence = em.explain(None, em.Corpus(texts), "cat", "dog", window=2)
+    >>> [context.context for context in evidence.contexts]
+    ['sleeps', 'drinks', 'the']
+
+    Arguments:
+        vectors: whose cosine to report; None for none.
+        corpus: the text, best the one that the vectors were trained on.
+        word, other: as typed: they are converted like the text of the corpus.
+        window: how many words on each side are contexts; by default as in the training of the model, or 5.
+        top: the number of contexts to return at most.
+        lines: the number of lines from the corpus for each context and word.
+        width: the number of characters on each side of a line's word.
+
+    Raises:
+        UnknownWordError: a word has no vector, or does not occur in the corpus.
+        SettingError: the words are the same, or an argument is out of range.
+        CorpusError: as `Corpus.encode`.
+    """
+    for name, value in {"top": top, "width": width}.items():
+        check_value(name, value, int, {"ge": 1})
+    check_value("lines", lines, int, {"ge": 0})
+    cosine = None if vectors is None else similarity(vectors, word, other)
+    window = check_value("window", recorded_window(vectors) if window is None else window, int, {"ge": 1})
+    encoded = corpus.encode()
+    pair = Occurrences.of(encoded, word), Occurrences.of(encoded, other)
+    if pair[0].words == pair[1].words:
+        raise SettingError(f"{word!r} and {other!r} are the same word in this corpus: name two words")
+    counts = np.stack([occurrences.count_contexts(window) for occurrences in pair])
+    pmi = context_pmi(counts, encoded.vocabulary.counts)
+    weights = discounted(pmi, counts, encoded.vocabulary.counts)
+    products = weights[0] * weights[1]
+    norms, total = np.linalg.norm(weights, axis=1).prod(), products.sum()
+    order = np.argsort(-products, kind="stable")[: min(top, np.count_nonzero(products))]
+    contexts = [
+        SharedContext(
+            context=encoded.vocabulary.words[row], share=float(products[row] / total),
+            count=int(counts[0, row]), other_count=int(counts[1, row]),
+            pmi=float(pmi[0, row]), other_pmi=float(pmi[1, row]),
+            lines=tuple(context_lines(pair, row, window, lines, width)),
+        )
+        for row in order.tolist()
+    ]  # fmt: skip
+    joint = pair[0].near(pair[1], window)
+    return Explanation(
+        word=" ".join(pair[0].words), other=" ".join(pair[1].words),
+        cosine=cosine, context_cosine=float(total / norms) if norms else 0.0,
+        count=len(pair[0]), other_count=len(pair[1]), joint_count=len(joint),
+        pmi=pair_pmi(counts[0], pair, len(joint)),
+        contexts=contexts, n_contexts=int(np.count_nonzero(products)),
+        window=window, same_corpus=is_same_corpus(vectors, encoded.fingerprint),
+    )  # fmt: skip
+
+
+def context_pmi(counts: NDArray[np.int64], context_counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The pointwise mutual information (words, types) of words and contexts, in nats, from their joint counts.
+
+    log p(context | word) / p(context), where p(context) is proportional to count^0.75; minus infinity for no count.
+    """
+    expected = context_counts.astype(np.float64) ** SMOOTHING
+    expected /= expected.sum()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        observed = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+        return np.asarray(np.log(observed / expected))
+
+
+def discounted(
+    pmi: NDArray[np.float64], counts: NDArray[np.int64], context_counts: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Positive pointwise mutual information, less where it rests on few occurrences.
+
+    The factors are c / (c + 1) for the joint count c, and m / (m + 1) for the lower count m of word and context.
+    """
+    lower = np.minimum(counts.sum(axis=1, keepdims=True), context_counts)
+    return np.asarray(np.maximum(pmi, 0) * (counts / (counts + 1)) * (lower / (lower + 1)))
+
+
+def pair_pmi(contexts: NDArray[np.int64], pair: tuple[Occurrences, Occurrences], joint: int) -> float | None:
+    """The pointwise mutual information of two words in nats, from their plain counts; None if it is infinite."""
+    tokens = len(pair[0].encoded.ids)
+    return math.log(joint * tokens / (int(contexts.sum()) * len(pair[1]))) if joint else None
+
+
+def context_lines(
+    pair: tuple[Occurrences, Occurrences], row: int, window: int, lines: int, width: int
+) -> list[ConcordanceLine]:
+    """Lines of each of two words near a context."""
+    if not lines:
+        return []
+    context = Occurrences.of(pair[0].encoded, pair[0].encoded.vocabulary.words[row])
+    near = (occurrences.near(context, window) for occurrences in pair)
+    return [line for occurrences in near for line in concordance_lines(occurrences, lines, width)]
+
+
+def similarity(vectors: "Model | Vectors", word: str, other: str) -> float:
+    """The cosine of two words."""
+    space = vectors.vectors if isinstance(vectors, Model) else vectors
+    return float(space.similarity(word, other))
+
+
+def recorded_window(vectors: "Model | Vectors | None") -> int:
+    """The window in the settings of a model."""
+    window = vectors.settings.get("window") if isinstance(vectors, Model) else None
+    return window if isinstance(window, int) and window > 0 else DEFAULT_WINDOW
+
+
+def is_same_corpus(vectors: "Model | Vectors | None", fingerprint: str) -> bool | None:
+    """Whether a model was trained on the corpus with this fingerprint; None if it is not recorded."""
+    recorded = vectors.record.get("corpus") if isinstance(vectors, Model) else None
+    return None if not isinstance(recorded, str) else recorded == fingerprint

@@ -1,0 +1,128 @@
+"""Concordances: lines of a corpus around the occurrences of a word (keyword in context)."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from embeddings.analysis.occurrences import Occurrences
+from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.settings import check_value
+
+if TYPE_CHECKING:
+    from embeddings.corpora.corpus import Corpus
+
+DEFAULT_LINES, DEFAULT_WIDTH, DEFAULT_WINDOW = 20, 40, 5
+
+
+@dataclass(frozen=True)
+class ConcordanceLine:
+    """One occurrence.
+
+    left, keyword, right: the text around it, within its line of the corpus, as the tokenizer reads it.
+    document: the tag of its document, or the number, from 0, as in models.
+    line: the number of its line in the corpus, from 1.
+    """
+
+    document: str
+    line: int
+    left: str
+    keyword: str
+    right: str
+
+
+@dataclass(frozen=True)
+class Concordance:
+    """Lines of a concordance, and how many occurrences there are in `total`."""
+
+    lines: list[ConcordanceLine]
+    total: int
+
+
+def concordance(
+    corpus: "Corpus",
+    word: str,
+    other: str | None = None,
+    *,
+    window: int = DEFAULT_WINDOW,
+    lines: int = DEFAULT_LINES,
+    width: int = DEFAULT_WIDTH,
+) -> Concordance:
+    """Lines of a corpus around the occurrences of a word.
+
+    >>> import embeddings as em
+    >>> found = em.concordance(em.Corpus(["The cat sat.", "A dog sat by the cat."]), "cat", width=10)
+    >>> [(line.left, line.keyword, line.right) for line in found.lines]
+    [('the', 'cat', 'sat'), ('sat by the', 'cat', '')]
+
+    Arguments:
+        word: a word, or several consecutive words, as typed: they are converted like the text of the corpus.
+        other: only occurrences with this word near them.
+        window: how many words away `other` may be at most.
+        lines: how many lines to return at most. If there are more, they are evenly spaced over the corpus.
+        width: the number of characters on each side.
+
+    Raises:
+        UnknownWordError: a word does not occur in the corpus.
+        SettingError: an argument is out of range.
+        CorpusError: as `Corpus.encode`.
+    """
+    for name, value in {"window": window, "lines": lines, "width": width}.items():
+        check_value(name, value, int, {"ge": 1})
+    encoded = corpus.encode()
+    occurrences = Occurrences.of(encoded, word)
+    if other is not None:
+        occurrences = occurrences.near(Occurrences.of(encoded, other), window)
+    return Concordance(concordance_lines(occurrences, lines, width), len(occurrences))
+
+
+def concordance_lines(occurrences: Occurrences, lines: int, width: int) -> list[ConcordanceLine]:
+    """At most `lines` occurrences, evenly spaced."""
+    encoded, total = occurrences.encoded, len(occurrences)
+    rows = np.arange(total) if total <= lines else (np.arange(lines) * total + total // 2) // lines
+    chosen = Occurrences(encoded, occurrences.words, occurrences.positions[rows])
+    sentences, (starts, ends) = chosen.sentences, chosen.bounds(width)  # a word has one character at least
+    size = len(chosen.words)
+    return [
+        ConcordanceLine(
+            document_name(encoded, sentence),
+            sentence + 1,
+            last_words(texts(encoded, start, position), width),
+            " ".join(chosen.words),
+            first_words(texts(encoded, position + size, end), width),
+        )
+        for position, sentence, start, end in zip(
+            chosen.positions.tolist(), sentences.tolist(), starts.tolist(), ends.tolist(), strict=True
+        )
+    ]
+
+
+def texts(encoded: EncodedCorpus, begin: int, end: int) -> list[str]:
+    """The words between two positions; an ellipsis for those that are not in the vocabulary."""
+    words = encoded.vocabulary.words
+    return [words[number] if number < len(words) else "…" for number in encoded.ids[begin:end].tolist()]
+
+
+def first_words(words: list[str], width: int) -> str:
+    """As many of the first words as fit the width; the first is cut if it does not."""
+    text = " ".join(words)
+    if len(text) <= width:
+        return text
+    end = text.rfind(" ", 0, width + 1)
+    return text[: width if end < 0 else end]
+
+
+def last_words(words: list[str], width: int) -> str:
+    """As many of the last words as fit the width; the last is cut if it does not."""
+    text = " ".join(words)
+    if len(text) <= width:
+        return text
+    begin = text.find(" ", len(text) - width - 1)
+    return text[len(text) - width if begin < 0 else begin + 1 :]
+
+
+def document_name(encoded: EncodedCorpus, sentence: int) -> str:
+    """The tag of the document that a sentence is in, or its number, from 0."""
+    document = int(np.searchsorted(encoded.documents, sentence, side="right")) - 1
+    tag = None if encoded.tags is None else encoded.tags[document].as_py()
+    return str(document) if tag is None else str(tag)

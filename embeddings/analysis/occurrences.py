@@ -1,0 +1,125 @@
+"""Where words occur in an encoded corpus, and which words are near them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.vocabulary import UnknownWordError
+from embeddings.corpora.word_form import WordForm
+from embeddings.support.suggestions import close_matches
+
+CHUNK = 1 << 24  # tokens that are searched at a time: 64 MB
+MAX_NEIGHBOURS = 1 << 22  # of occurrences that are gathered at a time
+
+
+@dataclass(frozen=True)
+class Occurrences:
+    """The occurrences of a word, or of several consecutive words, in an encoded corpus.
+
+    words: the words as the corpus has them. positions: (occurrences,) int64, of the first word in `EncodedCorpus.ids`,
+    in rising order.
+    """
+
+    encoded: EncodedCorpus
+    words: tuple[str, ...]
+    positions: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    @classmethod
+    def of(cls, encoded: EncodedCorpus, text: str) -> "Occurrences":
+        """Find a word, or consecutive words of one sentence, as typed.
+
+        Raises:
+            UnknownWordError: a word does not occur in the corpus; the message suggests similar spellings.
+        """
+        words = words_of(encoded, text)
+        ids = [encoded.vocabulary.ids[word] for word in words]
+        positions = positions_of(encoded.ids, ids)
+        if len(ids) > 1:
+            positions = positions[sentence_of(encoded, positions) == sentence_of(encoded, positions + len(ids) - 1)]
+        return cls(encoded, words, positions)
+
+    @property
+    def sentences(self) -> NDArray[np.int64]:
+        """The number of the sentence of each occurrence, from 0."""
+        return sentence_of(self.encoded, self.positions)
+
+    def near(self, other: "Occurrences", window: int) -> "Occurrences":
+        """The occurrences that have the first word of another's within `window` words, in the same sentence.
+
+        The occurrence itself does not count, so that a word can be near the same word.
+        """
+        starts, ends = self.bounds(window)
+        found = np.searchsorted(other.positions, ends) - np.searchsorted(other.positions, starts)
+        inside = np.searchsorted(other.positions, self.positions + len(self.words))
+        found -= inside - np.searchsorted(other.positions, self.positions)
+        return Occurrences(self.encoded, self.words, self.positions[found > 0])
+
+    def bounds(self, window: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The first position of the window around each occurrence and the one after its last, within sentences."""
+        sentences, borders = self.sentences, self.encoded.sentences
+        starts = np.maximum(self.positions - window, borders[sentences])
+        ends = np.minimum(self.positions + len(self.words) + window, borders[sentences + 1])
+        return starts, ends
+
+    def count_contexts(self, window: int) -> NDArray[np.int64]:
+        """How often each word of the corpus is within `window` words of an occurrence, int64 (types,)."""
+        counts = np.zeros(len(self.encoded.vocabulary), np.int64)
+        for neighbours in self.neighbours(window):
+            counts += np.bincount(neighbours[neighbours < len(counts)], minlength=len(counts))
+        return counts
+
+    def neighbours(self, window: int) -> Iterator[NDArray[np.int32]]:
+        """The ids of the words around the occurrences, in several parts."""
+        starts, ends = self.bounds(window)
+        size = len(self.words)
+        offsets = np.concatenate([np.arange(-window, 0), np.arange(size, size + window)])
+        step = max(1, MAX_NEIGHBOURS // (2 * window))
+        for begin in range(0, len(self), step):
+            part = slice(begin, begin + step)
+            positions = self.positions[part, None] + offsets
+            is_inside = (positions >= starts[part, None]) & (positions < ends[part, None])
+            yield self.encoded.ids[positions[is_inside]]
+
+
+def words_of(encoded: EncodedCorpus, text: str) -> tuple[str, ...]:
+    """The words of a text, as typed, in the form that they have in a corpus: one word or phrase, or several words.
+
+    Raises:
+        UnknownWordError: a word does not occur in the corpus.
+    """
+    vocabulary = encoded.vocabulary
+    form = WordForm.recorded({**encoded.meta["settings"], "phrases": encoded.meta.get("phrases")}) or WordForm()
+    for word in (text, form(text)):
+        if word in vocabulary:
+            return (word,)
+    words = tuple(form.rules.normalize_all(list(form.rules.tokenizer(text)))) if form.rules.is_built_in else (text,)
+    for word in words or (text,):
+        if word not in vocabulary:
+            close = close_matches(word, vocabulary.word_list)
+            hint = f"; did you mean {', '.join(close)}?" if close else ""
+            raise UnknownWordError(f"{word!r} does not occur in the corpus{hint}")
+    return words
+
+
+def positions_of(ids: NDArray[np.int32], sequence: list[int]) -> NDArray[np.int64]:
+    """The positions (occurrences,) at which a sequence of ids begins."""
+    parts = []
+    for begin in range(0, len(ids), CHUNK):
+        is_first = ids[begin : begin + CHUNK] == sequence[0]
+        parts.append(np.flatnonzero(is_first) + begin)
+    positions = np.concatenate(parts).astype(np.int64)
+    positions = positions[positions + len(sequence) <= len(ids)]
+    for offset, number in enumerate(sequence):
+        positions = positions[ids[positions + offset] == number]
+    return positions
+
+
+def sentence_of(encoded: EncodedCorpus, positions: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The number of the sentence (positions,) that each position is in; empty sentences have none."""
+    return np.asarray(np.searchsorted(encoded.sentences, positions, side="right") - 1)

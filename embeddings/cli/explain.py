@@ -1,0 +1,88 @@
+"""`embeddings explain`: why two words have similar vectors."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from embeddings.analysis.explanation import DEFAULT_LINES, DEFAULT_TOP, Explanation, explain
+from embeddings.cli import corpus_options
+from embeddings.cli.concordance import WIDTH, concordance_rows
+from embeddings.cli.options import JSON, QUIET, VECTOR_INPUT, is_given, option
+from embeddings.cli.output import note, print_json, print_pairs, print_rows
+from embeddings.cli.progress_bar import ReadingBar
+from embeddings.corpora import Corpus
+from embeddings.models.loading import load_model_or_vectors
+from embeddings.models.model import Model
+from embeddings.models.text_settings import corpus_settings
+from embeddings.settings import flag
+from embeddings.vectors.vectors import Vectors
+
+
+@click.command(
+    "explain",
+    params=[
+        click.Argument(["vectors"]),
+        click.Argument(["corpus"]),
+        click.Argument(["word"]),
+        click.Argument(["other"]),
+        option("--top", "Number of shared contexts.", 1, default=DEFAULT_TOP),
+        option(
+            "--window",
+            "Number of words on each side that are contexts.  [default: as in training, or 5]",
+            1,
+            metavar="N",
+        ),
+        option("--lines", "Number of lines to print for each context and word.", 0, default=DEFAULT_LINES, metavar="N"),
+        WIDTH,
+        *(one for one in corpus_options.options() if one.name != "encoding_errors"),
+        *corpus_options.phrase_options(),
+        JSON,
+        QUIET,
+        *VECTOR_INPUT,
+    ],
+)
+def command(
+    *, vectors: str, corpus: str, word: str, other: str, top: int, window: int | None, lines: int, width: int,
+    as_json: bool, quiet: bool, allow_pickle: bool, errors: str, **settings: Any,
+) -> None:  # fmt: skip
+    """Print the contexts that WORD and OTHER share in CORPUS, with their parts in the similarity, and lines with them.
+
+    The similarity is that of positive pointwise mutual information with all contexts. CORPUS should be the text that
+    VECTORS were trained on; it is read as in training, is encoded once and then read from the cache.
+    """
+    source = load_model_or_vectors(vectors, allow_pickle=allow_pickle, errors=errors)
+    text = Corpus(corpus, **{**settings, "encoding_errors": errors, **recorded_settings(source, settings)})
+    with ReadingBar(quiet) as bar:
+        text.encode(report=bar)
+    evidence = explain(source, text, word, other, window=window, top=top, lines=lines, width=width)
+    if evidence.same_corpus is False:
+        note("these vectors were trained on another text or with other settings: its contexts may differ")
+    if as_json:
+        print_json(asdict(evidence))
+    else:
+        print_evidence(evidence)
+
+
+def recorded_settings(source: Model | Vectors, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """How the text of a model was read; empty for other vectors."""
+    if not isinstance(source, Model) or not isinstance(source.record.get("text"), dict):
+        return {}
+    recorded = corpus_settings(source)
+    for name in settings.keys() & {*recorded, "phrases", "joiner", "phrase_mode"}:
+        if is_given(name):
+            raise click.UsageError(f"{flag(name)} cannot be set: the text is read as in the training of the model")
+    return recorded
+
+
+def print_evidence(evidence: Explanation) -> None:
+    """Print the figures of two words, their shared contexts, and lines from the corpus."""
+    names = ("word", "other", "cosine", "context_cosine", "count", "other_count", "joint_count", "pmi", "n_contexts")
+    print_pairs({name: getattr(evidence, name) for name in names})
+    contexts = [asdict(context) for context in evidence.contexts]
+    lines = [line for context in evidence.contexts for line in context.lines]
+    for rows in ([{name: row[name] for name in row if name != "lines"} for row in contexts], concordance_rows(lines)):
+        if rows:
+            click.echo()
+            print_rows(rows)

@@ -1,0 +1,51 @@
+"""`embeddings concordance` and `embeddings explain`."""
+
+import json
+from pathlib import Path
+
+import pytest
+from commands import SMALL, TEXT, expect, refused, table
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "corpus.txt").write_text(TEXT)
+    return tmp_path
+
+
+def test_lines_around_a_word(folder):
+    rows = table(expect("concordance", "corpus.txt", "King", "--lines", 2, "--quiet").stdout)
+    assert [row["line"] for row in rows] == ["49", "149"]
+    assert {(row["document"], row["left"], row["keyword"], row["right"]) for row in rows} == {
+        ("0", "the", "king", "rules the land")
+    }
+    result = json.loads(expect("concordance", "corpus.txt", "the land", "queen", "--window", 2, "--json").stdout)
+    assert result["total"] == 50
+    assert result["lines"][0]["keyword"] == "the land"
+    assert expect("concordance", "corpus.txt", "king", "dog").stdout == ""
+    assert "0 of 0" in expect("concordance", "corpus.txt", "king", "dog").stderr
+    message = refused("concordance", "corpus.txt", "kin", "--quiet", code=1)
+    assert all(fact in message for fact in ("'kin'", "king", "corpus"))
+
+
+def test_contexts_of_two_words(folder):
+    expect("train", "skipgram", "corpus.txt", "-o", "model", "--subsample", 0, *SMALL)
+    result = expect("explain", "model", "corpus.txt", "king", "queen", "--quiet")
+    figures, contexts, lines = result.stdout.split("\n\n")
+    pairs = dict(line.split("\t") for line in figures.splitlines())
+    assert (pairs["count"], pairs["joint_count"]) == ("50", "0")
+    assert -1 <= float(pairs["cosine"]) <= 1
+    assert table(contexts)[0]["context"] in {"rules", "land"}
+    assert {row["keyword"] for row in table(lines)} == {"king", "queen"}
+    assert "another text" not in result.stderr
+    evidence = json.loads(expect("explain", "model", "corpus.txt", "king", "queen", "--json").stdout)
+    assert sum(context["share"] for context in evidence["contexts"]) == pytest.approx(1)
+    never = json.loads(expect("explain", "model", "corpus.txt", "king", "dog", "--json").stdout)
+    assert (never["joint_count"], never["pmi"]) == (0, None)
+    (folder / "other.txt").write_text(TEXT * 2)
+    assert "another text" in expect("explain", "model", "other.txt", "king", "queen").stderr
+    assert "--case" in refused("explain", "model", "corpus.txt", "king", "queen", "--case", "keep", code=2)
+    expect("export", "model", "v.txt")
+    evidence = json.loads(expect("explain", "v.txt", "corpus.txt", "king", "cat", "--case", "keep", "--json").stdout)
+    assert evidence["same_corpus"] is None
