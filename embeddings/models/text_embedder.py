@@ -69,16 +69,9 @@ class TextEmbedder:
     counts: TextCounts = field(default_factory=TextCounts)
 
     def __post_init__(self) -> None:
-        check_value("pool", self.pool, Pool, {})
-        check_value("constant", self.constant, float | None, {"ge": 1e-9})
-        check_value("frequencies", self.frequencies, Frequencies | None, {})
-        check_value("remove_components", self.remove_components, int, {"ge": 0})
-        check_value("normalize", self.normalize, bool, {})
+        check_options(self.pool, self.constant, self.frequencies, self.remove_components, self.normalize)
         check_value("dim", self.dim, int | None, {"ge": 1, "le": self.vectors.dim})
         check_value("dtype", self.dtype, DataType, {})
-        for name in ("constant", "frequencies"):
-            if self.pool not in WEIGHTINGS and getattr(self, name) is not None:
-                raise SettingError(f"{name} requires pool {' or '.join(WEIGHTINGS)}, got {self.pool}")
         if self.frequencies == "vectors" and self.vocabulary is None:
             raise SettingError("frequencies 'vectors' requires vectors with counts: use 'texts'")
         if self.frequencies == "texts":
@@ -102,6 +95,16 @@ class TextEmbedder:
         return self.pool in (*WEIGHTINGS, "idf")
 
     @property
+    def word_frequencies(self) -> Vocabulary | None:
+        """The frequencies of words that decide their weights, of texts with the word for "idf"; None if none do."""
+        if not self.is_weighted or (self.vocabulary is not None and self.pool != "idf"):
+            return self.vocabulary if self.is_weighted else None
+        frequencies = self.text_frequencies
+        if frequencies is None:
+            return None
+        return frequencies.texts_of_words if self.pool == "idf" else frequencies.words
+
+    @property
     def requires_fit(self) -> bool:
         """Whether `fit` must be called before texts are embedded."""
         lacks_weights = self.is_weighted and self.weights is None
@@ -114,10 +117,13 @@ class TextEmbedder:
             return inverse_document_frequencies(
                 words, self.text_frequencies.texts_of_words, self.text_frequencies.texts
             )
-        vocabulary = self.vocabulary or (self.text_frequencies and self.text_frequencies.words)
-        assert vocabulary is not None
-        constant = DEFAULT_CONSTANT if self.constant is None else self.constant
-        return word_weights(words, vocabulary, self.pool, constant)  # type: ignore[arg-type]
+        constant, weighting = DEFAULT_CONSTANT if self.constant is None else self.constant, self.pool
+        assert weighting in WEIGHTINGS
+        if self.vocabulary is not None:
+            return word_weights(words, self.vocabulary, weighting, constant)  # type: ignore[arg-type]
+        assert self.text_frequencies is not None
+        frequencies = self.text_frequencies.words
+        return word_weights(words, frequencies, weighting, constant, frequencies.total)  # type: ignore[arg-type]
 
     def fit(self, batches: Iterable[TextBatch]) -> None:
         """Learn word frequencies, if the vectors have none, and the components to remove."""
@@ -150,6 +156,10 @@ class TextEmbedder:
             self.counts.add(encoded)
             yield batch, rows
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The state to pickle, without working memory."""
+        return vars(self) | {"_unused_encoders": []}
+
     def _embed(self, batch: TextBatch) -> tuple[TextBatch, EncodedTexts, np.ndarray]:
         encoder = self._take_encoder()
         encoded = encoder.encode(batch)
@@ -180,6 +190,22 @@ class TextEmbedder:
             return self._unused_encoders.pop()
         except IndexError:  # other threads use all of them
             return TextEncoder(self.finder, self.settings, self.weigh if self.is_weighted else None)
+
+
+def check_options(pool: Any, constant: Any, frequencies: Any, remove_components: Any, normalize: Any) -> None:
+    """Refuse options that are out of range or have no effect.
+
+    Raises:
+        SettingError: one is.
+    """
+    check_value("pool", pool, Pool, {})
+    check_value("constant", constant, float | None, {"ge": 1e-9})
+    check_value("frequencies", frequencies, Frequencies | None, {})
+    check_value("remove_components", remove_components, int, {"ge": 0})
+    check_value("normalize", normalize, bool, {})
+    for name, value in (("constant", constant), ("frequencies", frequencies)):
+        if pool not in WEIGHTINGS and value is not None:
+            raise SettingError(f"{name} requires pool {' or '.join(WEIGHTINGS)}, got {pool}")
 
 
 def cast_rows(rows: np.ndarray, dtype: DataType) -> np.ndarray:

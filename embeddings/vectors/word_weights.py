@@ -13,17 +13,21 @@ WEIGHTINGS: tuple[str, ...] = get_args(Weighting)
 DEFAULT_CONSTANT = 1e-3
 
 
-def word_weights(words: Sequence[str], frequencies: Vocabulary, weighting: Weighting, constant: float) -> np.ndarray:
+def word_weights(
+    words: Sequence[str], frequencies: Vocabulary, weighting: Weighting, constant: float, tokens: int | None = None
+) -> np.ndarray:
     """The weight of each word in a mean, float64 (words,), in (0, 1]; frequent words weigh less.
 
     "sif": a / (a + p) for a word with the share p of the corpus (Arora, Liang and Ma 2017, algorithm 1). "subsample":
-    the probability of being kept by subsampling with this threshold, as `Vocabulary.keep_probabilities`. A word is
-    looked up as it is, then in lower case; an unknown word has share 0 and weight 1.
+    the probability of being kept by subsampling with this threshold, as `Vocabulary.keep_probabilities`, from the share
+    of the `tokens`, by default those of the vocabulary. A word is looked up as it is, then in lower case; an unknown
+    word has share 0 and weight 1.
     """
     if weighting == "sif":
         weights = constant / (constant + frequencies.counts / max(frequencies.total, 1))
     else:
-        weights = frequencies.keep_probabilities(constant).astype(np.float64)
+        ratio = constant * (tokens or frequencies.tokens) / np.maximum(frequencies.counts, 1)
+        weights = np.minimum(1, np.sqrt(ratio) + ratio)
     return look_up_weights(words, frequencies, weights, 1.0)
 
 

@@ -241,8 +241,10 @@ INVALID_PARAMETERS = [
     ({"weighting": "tfidf"}, SettingError, "weighting.*mean, subsample, sif.*'tfidf'"),
     ({"weighting": "sif", "constant": 0}, SettingError, "constant.*1e-09"),
     ({"weighting": "sif", "constant": float("nan")}, SettingError, "constant.*nan"),
-    ({"constant": 0.1}, SettingError, "constant.*weighting"),
-    ({"frequencies": "texts"}, SettingError, "frequencies.*weighting"),
+    ({"pool": "median"}, SettingError, "pool.*'median'"),
+    ({"pool": "max", "weighting": "sif"}, SettingError, "pool max.*weighting sif"),
+    ({"constant": 0.1}, SettingError, "constant.*sif"),
+    ({"frequencies": "texts"}, SettingError, "frequencies.*sif"),
     ({"weighting": "sif", "frequencies": "x"}, SettingError, "frequencies.*vectors, texts.*'x'"),
     ({"remove_components": -1}, SettingError, "remove_components.*-1"),
     ({"remove_components": True}, SettingError, "remove_components.*True"),
@@ -296,13 +298,22 @@ def test_trained_vectors_of_a_model_and_of_paths(tmp_path):
     np.testing.assert_allclose(lower.transform(queries[:1])[0], model.vectors["the"], atol=1e-7)
 
 
-def test_models_of_phrases_are_refused(tmp_path):
+def test_phrases_are_joined(tmp_path):
     (tmp_path / "p.tsv").write_text("new york\n")
     model = em.CBOW(**SMALL).train(em.Corpus(["new york and new york"] * 5, phrases=tmp_path / "p.tsv"))
-    with pytest.raises(SettingError, match="phrases"):
-        em.MeanVectorizer(vectors=model).fit(["new york"])
+    vectorizer = em.MeanVectorizer(vectors=model).fit(["new york"])
+    np.testing.assert_array_equal(vectorizer.transform(["New York"])[0], model.vectors["new_york"])
     vectorizer = em.MeanVectorizer(vectors=model.vectors).fit([["new_york"]])
     np.testing.assert_array_equal(vectorizer.transform([["new_york"]])[0], model.vectors["new_york"])
+
+
+@pytest.mark.parametrize("pool", ["sif", "idf", "sum", "max", "power-mean"])
+def test_pools_are_those_of_embed(vectors, pool):
+    texts, queries = list(make_texts()), list(make_texts(seed=5))
+    vectorizer = em.MeanVectorizer(vectors=vectors, pool=pool, remove_components=1, normalize=True).fit(texts)
+    expected = em.embed(vectors, queries, pool=pool, remove_components=1, normalize=True, fit_on=texts)
+    np.testing.assert_array_equal(vectorizer.transform(queries), expected)
+    assert len(vectorizer.get_feature_names_out()) == expected.shape[1]
 
 
 def test_clones_share_vectors(vectors):
