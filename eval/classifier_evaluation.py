@@ -8,6 +8,7 @@ from typing import Any
 from embeddings.corpora.reading.labelled_texts import PREFIX, LabelFormat
 from embeddings.corpora.reading.reader import Report
 from embeddings.corpora.reading.sources import resolve_source
+from embeddings.eval.measures.label_metrics import LabelMetric
 from embeddings.eval.measures.label_scores import LabelScores
 from embeddings.eval.measures.predicted_labels import Ranker, predict_labels
 from embeddings.models.loading import load_classifier
@@ -16,21 +17,11 @@ Classifier = Ranker | str | os.PathLike[str]
 
 
 def evaluate_classifier(
-    classifier: Classifier,
-    source: str | os.PathLike[str] | Iterable[Any],
-    *,
-    k: int = 1,
-    threshold: float = 0.0,
-    label_prefix: str = PREFIX,
-    label_separator: str | None = None,
-    text_column: str | None = None,
-    label_column: str | None = None,
-    encoding: str = "utf-8",
-    encoding_errors: str = "strict",
-    threads: int | None = None,
-    report: Report | None = None,
-    name: str | None = None,
-) -> LabelScores:
+    classifier: Classifier, source: str | os.PathLike[str] | Iterable[Any], *, k: int = 1, threshold: float = 0.0,
+    label_prefix: str = PREFIX, label_separator: str | None = None, text_column: str | None = None,
+    label_column: str | None = None, metrics: Iterable[str] = (), encoding: str = "utf-8",
+    encoding_errors: str = "strict", threads: int | None = None, report: Report | None = None, name: str | None = None,
+) -> LabelScores:  # fmt: skip
     """Compare the labels of texts with those that a classifier predicts; `results()` has all scores.
 
     The texts are read in batches; memory grows with their number by a few bytes each. Texts without labels are left
@@ -45,6 +36,7 @@ def evaluate_classifier(
         label_separator: separates several labels in a cell of a table; see `LabelFormat` for it and the columns.
         text_column: the text column of a table; by default `text`, or the only other column of strings.
         label_column: the label column of a table; by default `label`.
+        metrics: further metrics to report, such as "recall-at-precision:90:sport"; see `LabelMetric.parse`.
         encoding: the encoding of the texts, such as "cp1252".
         encoding_errors: "strict", "replace" or "ignore" for bytes that are invalid in it.
         threads: by default all cores.
@@ -57,7 +49,7 @@ def evaluate_classifier(
         FormatError: the classifier cannot be read.
     """
     form = LabelFormat(label_prefix, text_column, label_column, label_separator)
-    sources = resolve_source(source)
+    sources, wanted = resolve_source(source), [LabelMetric.parse(metric, label_prefix) for metric in metrics]
     if isinstance(classifier, str | os.PathLike):
         name = name or Path(classifier).name
         ranker: Ranker = load_classifier(classifier, errors=encoding_errors)
@@ -66,4 +58,4 @@ def evaluate_classifier(
     batches = form.read(sources, encoding=encoding, encoding_errors=encoding_errors, report=report)
     predictions = predict_labels(ranker, batches, k, threshold, prefix=label_prefix, threads=threads)
     title = Path(source).name if isinstance(source, str | os.PathLike) else sources[0].name
-    return LabelScores(predictions, title, name or "classifier", k, threshold)
+    return LabelScores(predictions, title, name or "classifier", k, threshold, wanted)

@@ -182,7 +182,7 @@ class EarlyStopping(Callback):
 
 def label_score(labels: Any, label_format: LabelFormat) -> Callable[[Model], float]:
     """The function that scores a classifier on labelled texts."""
-    from embeddings.eval.tuning.label_metrics import LabelJudge
+    from embeddings.eval.tuning.label_judge import LabelJudge
 
     judge = LabelJudge.read(labels, label_format, "f1")
     if not any(batch.labels for batch in judge.batches):

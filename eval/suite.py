@@ -78,34 +78,15 @@ class Suite:
 
     @classmethod
     def read(
-        cls,
-        *,
-        similarity: TestSets = (),
-        analogy: TestSets = (),
-        phrases: TestSets = (),
-        categories: TestSets = (),
-        tagging: TestSets = (),
-        documents: TestSets = (),
-        perplexity: TestSets = (),
-        pairs: TestSets = (),
-        retrieval: Sequence[Any] = (),
-        clustering: TestSets = (),
-        probe: TestSets = (),
-        stats: bool = False,
-        compose: bool = False,
-        restrict: int | Sequence[int | None] | None = (None, 30000),
-        method: str | Sequence[str] = "3cosadd",
-        window: int = WINDOW,
-        text_column: str = "text",
-        label_column: str = "label",
-        use_trained_vectors: bool = False,
-        name_column: str | None = None,
-        left_column: str | None = None,
-        right_column: str | None = None,
-        rating_column: str | None = None,
-        index: str | None = None,
-        **pooling: Any,
-    ) -> "Suite":
+        cls, *, similarity: TestSets = (), analogy: TestSets = (), phrases: TestSets = (), categories: TestSets = (),
+        tagging: TestSets = (), documents: TestSets = (), perplexity: TestSets = (), pairs: TestSets = (),
+        retrieval: Sequence[Any] = (), clustering: TestSets = (), probe: TestSets = (), stats: bool = False,
+        compose: bool = False, restrict: int | Sequence[int | None] | None = (None, 30000),
+        method: str | Sequence[str] = "3cosadd", window: int = WINDOW, text_column: str = "text",
+        label_column: str = "label", use_trained_vectors: bool = False, name_column: str | None = None,
+        left_column: str | None = None, right_column: str | None = None, rating_column: str | None = None,
+        index: str | None = None, **pooling: Any,
+    ) -> "Suite":  # fmt: skip
         """Read test sets by name or path; see `evaluate` for the arguments.
 
         Raises:

@@ -133,7 +133,7 @@ def schema_table(name: str, schema: Any, read: Callable[[Sequence[str]], Iterato
     """The table with this pyarrow schema."""
     from pyarrow import types
 
-    from embeddings.corpora.reading.arrow_rows import is_string_type
+    from embeddings.corpora.reading.arrow_columns import is_string_type
 
     texts = [field.name for field in schema if is_string_type(field.type)]
     is_number = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)

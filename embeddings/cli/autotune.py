@@ -75,7 +75,8 @@ def options(trainer: type[Trainer]) -> list[click.Parameter]:
         option("--autotune-validation", "Search for settings with the best score on these labelled texts.", "FILE"),
         option(
             "--autotune-metric",
-            "Score: f1, precision or recall, over all labels or of one, as in f1:LABEL; or macro-f1.  [default: f1]",
+            "Score: f1, precision or recall, over all labels or of one, as in f1:LABEL; macro-f1; or "
+            "precision-at-recall:PERCENT or recall-at-precision:PERCENT, also with :LABEL.  [default: f1]",
             "METRIC",
         ),
         option("--autotune-predictions", "Labels to predict for each validation text.  [default: 1]", 1, metavar="K"),
@@ -151,7 +152,7 @@ def check_size_and_output(size: int | None, out: str) -> None:
 def label_judge(text: Corpus, search: dict[str, Any], seed: int, threads: int | None) -> "Callable[[Model], Judgement]":
     """What scores a classifier, after quantising it if its size is limited."""
     from embeddings.eval.tuning import Judgement
-    from embeddings.eval.tuning.label_metrics import LabelJudge
+    from embeddings.eval.tuning.label_judge import LabelJudge
     from embeddings.eval.tuning.model_size import quantize_to_size
 
     assert text.labels is not None

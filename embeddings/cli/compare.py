@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from embeddings.cli import evaluation_options
+from embeddings.cli import evaluation_options, label_evaluation
 from embeddings.cli.command_classes import SectionedCommand
 from embeddings.cli.evaluate import Evaluation, loader
 from embeddings.cli.evaluation_rows import labels
@@ -25,9 +25,14 @@ COLUMNS = (
 @click.command(
     "compare",
     cls=SectionedCommand,
-    sections=evaluation_options.SECTIONS,
+    sections={**evaluation_options.SECTIONS, "Classifiers": label_evaluation.SECTION},
     other="Output and input",
-    params=[click.Argument(["vectors"], nargs=-1, required=True), *evaluation_options.options(), JSON],
+    params=[
+        click.Argument(["vectors"], nargs=-1, required=True),
+        *evaluation_options.options(),
+        *label_evaluation.options(),
+        JSON,
+    ],
 )
 def command(
     vectors: tuple[str, ...], sections: bool, concat_with: tuple[str, ...], as_json: bool, allow_pickle: bool,
@@ -37,9 +42,19 @@ def command(
 
     Each pair is scored on the items for which both have vectors. `low` to `high` is a 95 % confidence interval
     of the difference, `p` the p-value of the paired test.
+
+    With --labels, VECTORS are classifiers, which are scored on the same labelled texts.
     """
     if len(vectors) < 2:
         raise click.UsageError("compare requires at least two VECTORS")
+    if label_evaluation.check_options(click.get_current_context().params):
+        if sections:
+            raise click.UsageError("--sections cannot be combined with --labels")
+        label_options = {name: options[name] for name in label_evaluation.names_in(options)}
+        tests = label_evaluation.compare_classifiers(vectors, errors=errors, **label_options)
+        print_rows(list(map(dataclasses.asdict, tests)) if as_json else table_rows(tests, True), as_json)
+        return
+    options = {name: value for name, value in options.items() if name not in label_evaluation.SECTION}
     suite = suites.Suite.read(**evaluation_options.suite_settings(options, evaluation_options.DEFAULTS))
     check_paths((*vectors, *concat_with))
     evaluation = Evaluation(suite, vectors, loader(concat_with, allow_pickle=allow_pickle, errors=errors))

@@ -4,8 +4,9 @@ from typing import Any
 
 import click
 
+from embeddings.cli import label_options
 from embeddings.cli.options import ENCODING_ERRORS, option
-from embeddings.setting_names import FOLDINGS, LABEL_PREFIX, LANGUAGES
+from embeddings.setting_names import FOLDINGS, LANGUAGES
 
 VOCABULARY = option(
     "--vocabulary",
@@ -31,6 +32,13 @@ def options(tokenizer: str = "words", case: str = "lower") -> list[click.Paramet
             default=case,
         ),
         *word_options(),
+        *file_options(),
+    ]
+
+
+def file_options() -> list[click.Parameter]:
+    """Which texts of a file are read, and from which bytes."""
+    return [
         option(
             "--encoding",
             "Encoding of text files, CSV, TSV and JSON lines: any that Python decodes, such as cp1252 or utf-16.",
@@ -65,7 +73,7 @@ def options(tokenizer: str = "words", case: str = "lower") -> list[click.Paramet
 def labelled_options(tokenizer: str, case: str) -> list[click.Parameter]:
     """How texts with labels are read."""
     left_out = ("tag_column", "max_types")
-    return [*(one for one in options(tokenizer, case) if one.name not in left_out), *label_options()]
+    return [*(one for one in options(tokenizer, case) if one.name not in left_out), *label_options.format_options()]
 
 
 def pair_options(tokenizer: str, case: str) -> list[click.Parameter]:
@@ -94,23 +102,6 @@ def pair_options(tokenizer: str, case: str) -> list[click.Parameter]:
             "The first row of CSV and TSV holds the names of columns, or a pair.  [default: unless it has a number]",
             bool,
             default=None,
-        ),
-    ]
-
-
-def label_options() -> list[click.Parameter]:
-    """How labels are written: keyword arguments of `LabelFormat`."""
-    return [
-        option(
-            "--label-prefix", "Prefix of the words of a plain text that are its labels.", "TEXT", default=LABEL_PREFIX
-        ),
-        option(
-            "--label-column", "Label column of a table: strings, integers, or lists of them.  [default: label]", "NAME"
-        ),
-        option(
-            "--label-separator",
-            "What separates several labels in a cell, such as a comma.  [default: a cell is one label]",
-            "TEXT",
         ),
     ]
 

@@ -32,6 +32,7 @@ from embeddings.vectors.vectors import Vectors
         click.Argument(["vectors"], nargs=-1, required=True),
         *evaluation_options.options(),
         *label_evaluation.options(),
+        label_evaluation.METRIC,
         JSON,
         option("--report", "Also write an HTML page: tables, plots, paired tests, neighbours, maps.", "FILE"),
         option("--show-neighbours-of", "A word to show in the report.", "WORD", multiple=True),
@@ -50,10 +51,11 @@ def command(
     duplicates are treated.
 
     With --labels, VECTORS are classifiers: precision, recall and F1 of the K most probable labels, calibration error,
-    and the most frequent confusions of labels; --json has the confusion matrix. `covered` texts have a known word.
+    and the most frequent confusions of labels; --json has the confusion matrix. `covered` texts have a known word. The
+    method `the most frequent labels` is the score of predicting these for every text.
     """
     if label_evaluation.check_options(click.get_current_context().params):
-        label_options = {name: options[name] for name in (*label_evaluation.SECTION, *label_evaluation.SHARED)}
+        label_options = {name: options[name] for name in label_evaluation.names_in(options)}
         label_evaluation.evaluate_classifiers(
             vectors, sections=sections, as_json=as_json, errors=errors, **label_options
         )

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from embeddings.cli import corpus_options
+from embeddings.cli import corpus_options, label_options
 from embeddings.cli.evaluation_rows import row
 from embeddings.cli.options import THREADS, is_given, option
 from embeddings.cli.output import note, print_json, print_rows, quantity
@@ -15,16 +16,17 @@ from embeddings.models.loading import load_classifier
 from embeddings.settings import flag
 
 if TYPE_CHECKING:
+    from embeddings.eval import Comparison
     from embeddings.eval.measures.label_scores import LabelScores
 
-SECTION = ("labels", "k", "threshold", "label_prefix", "label_separator", "encoding", "threads")
+SECTION = ("labels", "k", "threshold", "metrics", "label_prefix", "label_separator", "encoding", "threads")
 SHARED = ("text_column", "label_column")  # with --documents
 ALLOWED = (*SECTION, *SHARED, "vectors", "sections", "as_json", "errors")
 N_CONFUSIONS = 10  # rows of the table
 
 
 def options() -> list[click.Parameter]:
-    """The options that only classifiers have."""
+    """The options of classifiers that `evaluate` and `compare` share."""
     return [
         option(
             "--labels",
@@ -32,13 +34,20 @@ def options() -> list[click.Parameter]:
             "FILE",
             multiple=True,
         ),
-        option("-k --top k", "Number of labels to predict per text; -1 for all.", -1, default=1),
-        option("--threshold", "Predict only labels with this probability.", type=click.FloatRange(0, 1), default=0.0),
-        option("--label-prefix", "What begins a label in lines of text.", "TEXT", default="__label__"),
-        option("--label-separator", "What separates several labels in a cell of a table.", "TEXT"),
-        *(one for one in corpus_options.options() if one.name == "encoding"),
+        *label_options.prediction_options(),
+        *(one for one in label_options.format_options() if one.name not in SHARED),
+        *(one for one in corpus_options.file_options() if one.name == "encoding"),
         THREADS,
     ]
+
+
+METRIC = option(
+    "--metric metrics",
+    "Also report precision-at-recall:PERCENT or recall-at-precision:PERCENT, of one label with :LABEL behind it, or a "
+    "score of one label, as in f1:LABEL.",
+    "METRIC",
+    multiple=True,
+)
 
 
 def check_options(options: dict[str, Any]) -> bool:
@@ -55,15 +64,21 @@ def check_options(options: dict[str, Any]) -> bool:
     return True
 
 
+def names_in(options: dict[str, Any]) -> list[str]:
+    """The options that are arguments of `evaluate_classifiers`."""
+    return [name for name in (*SECTION, *SHARED) if name in options]
+
+
 def option_name(name: str) -> str:
     """An option as it is typed."""
-    return {"k": "-k"}.get(name, flag(name))
+    return {"k": "-k", "metrics": "--metric"}.get(name, flag(name))
 
 
 def evaluate_classifiers(
     models: Sequence[str], labels: Sequence[str], *, sections: bool, as_json: bool, errors: str, **settings: Any
 ) -> None:
     """Print the scores of each model on each file."""
+    check_metrics(settings["metrics"], settings["label_prefix"])
     entries: list[dict[str, Any]] = []
     with Bar(False, "predicting") as bar:
         rows = score_rows(models, labels, bar, sections=sections, entries=entries, errors=errors, **settings)
@@ -78,11 +93,30 @@ def evaluate_classifiers(
                 print_json(entries)
 
 
-def score_rows(
-    models: Sequence[str], labels: Sequence[str], bar: Bar, *, sections: bool, entries: list[dict[str, Any]],
-    errors: str, **settings: Any,
-) -> Iterator[dict[str, Any]]:  # fmt: skip
-    """Yield the rows of the table; append what --json prints to `entries`."""
+def check_metrics(metrics: Sequence[str], prefix: str) -> None:
+    """Refuse unknown metrics before anything is read."""
+    from embeddings.eval.measures.label_metrics import LabelMetric
+
+    for metric in metrics:
+        LabelMetric.parse(metric, prefix)
+
+
+def compare_classifiers(
+    models: Sequence[str], labels: Sequence[str], *, errors: str, **settings: Any
+) -> list["Comparison"]:
+    """Paired tests of each pair of models on each file, of which each model is scored once."""
+    from embeddings.eval.measures.label_comparison import compare_labels
+
+    with Bar(False, "predicting") as bar:
+        scores = [list(label_scores([model], labels, bar, errors=errors, **settings)) for model in models]
+    pairs = [zip(*pair, strict=True) for pair in combinations(scores, 2)]
+    return [comparison for pair in pairs for files in pair for comparison in compare_labels(*files)]
+
+
+def label_scores(
+    models: Sequence[str], labels: Sequence[str], bar: Bar, *, errors: str, **settings: Any
+) -> Iterator["LabelScores"]:
+    """Score each model on each file."""
     from embeddings.eval.classifier_evaluation import evaluate_classifier
 
     def report(done: int, total: int | None) -> None:
@@ -91,15 +125,21 @@ def score_rows(
     for model in models:
         classifier = load_classifier(model, errors=errors)
         for file in labels:
-            scores = evaluate_classifier(
-                classifier, file, name=model, report=report, encoding_errors=errors, **settings
-            )
-            if scores.predictions.unlabelled:
-                note(f"{file}: {quantity(scores.predictions.unlabelled, 'text')} without labels left out")
-            results = scores.results()
-            entries += [*map(asdict, results), confusion_matrix(scores)]
-            yield from (row(result, False) for result in results if sections or not result.is_detail)
-            yield from confusion_rows(scores)
+            yield evaluate_classifier(classifier, file, name=model, report=report, encoding_errors=errors, **settings)
+
+
+def score_rows(
+    models: Sequence[str], labels: Sequence[str], bar: Bar, *, sections: bool, entries: list[dict[str, Any]],
+    errors: str, **settings: Any,
+) -> Iterator[dict[str, Any]]:  # fmt: skip
+    """Yield the rows of the table; append what --json prints to `entries`."""
+    for scores in label_scores(models, labels, bar, errors=errors, **settings):
+        if scores.predictions.unlabelled:
+            note(f"{scores.set}: {quantity(scores.predictions.unlabelled, 'text')} without labels left out")
+        results = scores.results()
+        entries += [*map(asdict, results), confusion_matrix(scores)]
+        yield from (row(result, False) for result in results if sections or not result.is_detail)
+        yield from confusion_rows(scores)
 
 
 def confusion_rows(scores: "LabelScores") -> Iterator[dict[str, Any]]:

@@ -7,7 +7,7 @@ from time import perf_counter
 import click
 import numpy as np
 
-from embeddings.cli import corpus_options
+from embeddings.cli import corpus_options, label_options
 from embeddings.cli.options import OUTPUT, THREADS, option
 from embeddings.cli.output import note, print_json, quantity
 from embeddings.cli.output_paths import check_not_input
@@ -32,10 +32,9 @@ INPUT_OPTIONS = ("encoding", "encoding_errors", "text_column")
     params=[
         click.Argument(["model"]),
         click.Argument(["text"], default=STANDARD_INPUT, metavar="[TEXT|FILE|-]"),
-        option("-k --top k", "Maximum number of labels per text; -1 for all.", -1, default=1),
-        option("--threshold", "Minimum probability of a label.", type=click.FloatRange(0, 1), default=0.0),
+        *label_options.prediction_options(),
         option("-o --out", "Output file: .txt, .jsonl or .parquet.  [default: standard output]", "FILE"),
-        *(option for option in corpus_options.options() if option.name in INPUT_OPTIONS),
+        *(option for option in corpus_options.file_options() if option.name in INPUT_OPTIONS),
         THREADS,
         *OUTPUT,
     ],

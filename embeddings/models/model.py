@@ -2,21 +2,16 @@
 
 import json
 import os
-import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from functools import cached_property
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from embeddings import registry
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_form import WordForm
 from embeddings.errors import FormatError, SettingError
-from embeddings.models.capabilities import capabilities_of
 from embeddings.models.document_vectors import (
     DOCUMENTS,
     Infer,
@@ -25,6 +20,7 @@ from embeddings.models.document_vectors import (
     load_extras,
     save_extras,
 )
+from embeddings.models.installed_parts import installed_classifier, installed_composer
 from embeddings.models.model_files import (
     FORMAT_VERSION,
     INPUTS,
@@ -34,8 +30,10 @@ from embeddings.models.model_files import (
     VOCABULARY,
     check_target,
     read_model_json,
+    read_tensors,
     read_vocabulary,
 )
+from embeddings.models.package_versions import package_versions
 from embeddings.models.prediction import predict_output_word
 from embeddings.support import tensors
 from embeddings.support.files import atomic_write
@@ -51,7 +49,6 @@ if TYPE_CHECKING:
     from embeddings.corpora import Corpus
     from embeddings.models.classifier import Classifier, Predictions
 
-PACKAGES = ("embeddings-toolkit", "numpy", "numba", "pyarrow")
 N_FREQUENT = 10_000  # words that show whether the words of a model were converted
 
 
@@ -219,11 +216,7 @@ class Model(InteropMixin):
             SettingError: models of this trainer have no labels.
             RegistryError: the trainer of a saved model is not installed.
         """
-        predictor: Callable[[Model], Classifier] | None
-        predictor = capabilities_of(registry.load("trainer", self.name)).predictor
-        if predictor is None:
-            raise SettingError(f"{self.name} models predict no labels; train a classifier")
-        return predictor(self)
+        return installed_classifier(self)
 
     def predict(
         self, texts: Iterable[str], k: int = 1, threshold: float = 0.0, *, threads: int | None = None
@@ -297,32 +290,7 @@ class Model(InteropMixin):
         folder = Path(path)
         fields = read_model_json(folder)
         vocabulary = read_vocabulary(folder / VOCABULARY)
-        tables = tensors.load(folder / TENSORS)
-        inputs = tables.get(INPUTS)
-        matrix = tables.pop(VECTORS, None if inputs is None else inputs[: len(vocabulary)])
-        if matrix is None or matrix.ndim != 2 or matrix.dtype != np.float32:
-            raise FormatError(f"{folder / TENSORS} has no float32 matrix {VECTORS!r}")
-        try:
-            vectors = Vectors(vocabulary.word_list, matrix, counts=vocabulary.counts)
-        except SettingError as error:
-            raise FormatError(f"{folder}: {VOCABULARY} and {TENSORS} do not fit together: {error}") from None
+        vectors, tables = read_tensors(folder, vocabulary)
         name, composer = fields.pop("model"), installed_composer if fields.pop("composes") else None
         extras = load_extras(folder, tables.get(DOCUMENTS))
         return cls(name, vectors=vectors, vocabulary=vocabulary, tables=tables, composer=composer, **extras, **fields)
-
-
-def installed_composer(model: Model) -> Compose:
-    """The compose function of a model, made by its installed trainer."""
-    composer: Callable[[Model], Compose] | None = capabilities_of(registry.load("trainer", model.name)).composer
-    if composer is None:
-        raise FormatError(f"model.json is broken: it says that {model.name} models compose vectors, but they do not")
-    return composer(model)
-
-
-def package_versions() -> dict[str, str]:
-    """The versions of Python and of the packages that affect training results."""
-    versions = {"python": platform.python_version()}
-    for package in PACKAGES:
-        with suppress(PackageNotFoundError):
-            versions[package] = version(package)
-    return versions

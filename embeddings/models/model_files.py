@@ -4,11 +4,15 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import EmbeddingsError, FormatError, OutputError
+from embeddings.errors import EmbeddingsError, FormatError, OutputError, SettingError
 from embeddings.models.earlier_versions import translate_model_json
+from embeddings.support import tensors
 from embeddings.support.files import check_output
 from embeddings.support.versioned_json import check_fields, read_versioned
+from embeddings.vectors.vectors import Vectors
 
 FORMAT_VERSION = 2
 MODEL_JSON, VOCABULARY, TENSORS = "model.json", "vocabulary.arrow", "tensors.safetensors"
@@ -58,3 +62,16 @@ def read_vocabulary(path: Path) -> Vocabulary:
         raise
     except (EmbeddingsError, OSError, ValueError, LookupError, TypeError) as error:
         raise FormatError(f"{path} is broken: {error}") from error
+
+
+def read_tensors(folder: Path, vocabulary: Vocabulary) -> tuple[Vectors, dict[str, np.ndarray]]:
+    """The vectors and the other tables of a folder, memory-mapped."""
+    tables = tensors.load(folder / TENSORS)
+    inputs = tables.get(INPUTS)
+    matrix = tables.pop(VECTORS, None if inputs is None else inputs[: len(vocabulary)])
+    if matrix is None or matrix.ndim != 2 or matrix.dtype != np.float32:
+        raise FormatError(f"{folder / TENSORS} has no float32 matrix {VECTORS!r}")
+    try:
+        return Vectors(vocabulary.word_list, matrix, counts=vocabulary.counts), tables
+    except SettingError as error:
+        raise FormatError(f"{folder}: {VOCABULARY} and {TENSORS} do not fit together: {error}") from None

@@ -8,7 +8,8 @@ from embeddings import registry
 from embeddings.corpora.phrases.phrase_table import merge_phrase_tables
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError, EmbeddingsError
-from embeddings.models.model import Model, package_versions
+from embeddings.models.model import Model
+from embeddings.models.package_versions import package_versions
 from embeddings.models.parameters import VECTORS, Arrays, is_finite
 from embeddings.models.text_settings import PHRASES, TEXT_SETTINGS
 from embeddings.support.logs import log

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from embeddings.errors import SettingError
-from embeddings.models.model import Model, package_versions
+from embeddings.models.model import Model
+from embeddings.models.package_versions import package_versions
 from embeddings.settings import check_value
 from embeddings.support.jsonable import to_jsonable
 from embeddings.training import continued_training

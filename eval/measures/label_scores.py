@@ -1,16 +1,16 @@
 """Precision, recall and F1 of predicted labels, confusions of labels, and the calibration of probabilities."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from embeddings.eval.measures.label_metrics import LabelMetric, PrecisionRecallCurve
 from embeddings.eval.measures.predicted_labels import BOTH, NO_LABEL, PredictedLabels
 from embeddings.eval.statistics.confidence_intervals import (
-    MAX_CACHED,
     MIN_ITEMS,
     NO_INTERVAL,
     Interval,
@@ -20,6 +20,7 @@ from embeddings.eval.statistics.confidence_intervals import (
     ratio_interval,
     wilson,
 )
+from embeddings.eval.statistics.item_groups import group_of, group_sums
 from embeddings.eval.statistics.results import Result
 
 BINS = 15  # of the calibration error, of equal width
@@ -57,6 +58,7 @@ class LabelScores:
         classifier: the name of the classifier.
         k: the maximum number of labels predicted for a text; -1 for all.
         threshold: the minimum probability of a predicted label.
+        metrics: further metrics to report.
     """
 
     predictions: PredictedLabels
@@ -64,23 +66,46 @@ class LabelScores:
     classifier: str
     k: int = 1
     threshold: float = 0.0
+    metrics: Sequence[LabelMetric] = ()
 
     def results(self) -> list[Result]:
-        """All results: of each label (section), of what the classifier knows, if that differs, and of all texts."""
+        """All results: of each label (section), of what the classifier knows, if that differs, and of all texts.
+
+        Raises:
+            SettingError: a metric is of a label that neither the classifier nor the texts have.
+        """
         everything, known = self.predictions, self.predictions.known_part()
         results = list(self.by_label())
         if len(known.text) != len(everything.text) and len(known):
             results += self.overall(known, KNOWN)
-        return [*results, *self.overall(everything, None), self.majority(), self.calibration()]
+        requested = [self.requested(metric) for metric in self.metrics]
+        return [
+            *results, *self.overall(everything, None), *self.overall(self.majority(), None, MAJORITY), *requested,
+            self.calibration(),
+        ]  # fmt: skip
 
-    def overall(self, labels: PredictedLabels, section: str | None) -> Iterator[Result]:
+    def overall(self, labels: PredictedLabels, section: str | None, method: str | None = None) -> Iterator[Result]:
         """Micro-averaged precision, recall and F1, and macro-averaged F1."""
         hits, actual, predicted = counts_by(labels.text, labels, len(labels))
-        yield self.result("precision", section, *ratio(hits, predicted))
-        yield self.result("recall", section, *ratio(hits, actual))
         is_single = (actual == 1).all() and (predicted == 1).all()
-        yield self.result("f1", section, *(ratio(hits, actual) if is_single else ratio(2 * hits, actual + predicted)))
-        yield self.result("macro-f1", section, macro_f1(*self.label_counts(labels)), macro_f1_interval(labels))
+        values = {
+            "precision": ratio(hits, predicted),
+            "recall": ratio(hits, actual),
+            "f1": ratio(hits, actual) if is_single else ratio(2 * hits, actual + predicted),
+            "macro-f1": (macro_f1(*self.label_counts(labels)), percentiles_or_none(macro_f1_resamples(labels))),
+        }
+        yield from (self.result(measure, section, *value, method=method) for measure, value in values.items())
+
+    def requested(self, metric: LabelMetric) -> Result:
+        """The result of a metric."""
+        metric.check_label(self.predictions)
+        if metric.level is not None:
+            curve = PrecisionRecallCurve.of(self.predictions, metric.label)
+            return self.result(str(metric), metric.label, curve.value(metric), curve.interval(metric))
+        results = self.overall(self.predictions, None) if metric.label is None else self.by_label()
+        name = metric.name + self.at_k
+        found = (one for one in results if (one.measure, one.section) == (name, metric.label))
+        return replace(next(found, self.result(metric.name, metric.label, None)), is_detail=False)
 
     def by_label(self) -> Iterator[Result]:
         """Precision, recall and F1 of each label that occurs or is predicted."""
@@ -95,14 +120,15 @@ class LabelScores:
         """A share of texts with Wilson's interval."""
         return self.result(measure, section, *share(hits, texts), texts=texts)
 
-    def majority(self) -> Result:
-        """The precision of predicting the most frequent labels of the texts for each of them."""
-        _, actual, _ = self.label_counts(self.predictions)
-        k = min(self.k if self.k > 0 else len(actual), len(actual))
+    def majority(self) -> PredictedLabels:
+        """The same texts if the most frequent labels were predicted for each of them.
+
+        These are k labels, or as many as the classifier predicts on average if k is -1.
+        """
+        _, actual, predicted = self.label_counts(self.predictions)
+        k = self.k if self.k > 0 else max(1, round(predicted.sum() / len(self.predictions)))
         best = np.argsort(-actual, kind="stable")[:k]
-        is_hit = np.isin(self.predictions.label, best) & self.predictions.is_actual
-        hits = np.bincount(self.predictions.text[is_hit], minlength=len(self.predictions))
-        return self.result("precision", None, *ratio(hits, np.full(len(hits), k)), method=MAJORITY)
+        return self.predictions.with_predictions(np.sort(best))
 
     def calibration(self) -> Result:
         """The expected calibration error of the most probable label (Guo et al. 2017)."""
@@ -127,7 +153,7 @@ class LabelScores:
         *, texts: int | None = None, method: str | None = None,
     ) -> Result:  # fmt: skip
         """A result; coverage is of texts, of a label those that have it."""
-        at_k = (f"@{self.k}" if self.k > 0 else "@all") * (measure not in (CALIBRATION, CONFUSION))
+        at_k = self.at_k * (measure not in (CALIBRATION, CONFUSION))
         threshold = f"at most {self.k} labels" if self.k > 0 else "all labels"
         threshold += f" with a probability of at least {self.threshold}" * (self.threshold > 0)
         covered = int((self.predictions.best != NO_LABEL).sum())
@@ -137,6 +163,11 @@ class LabelScores:
             total=len(self.predictions) if texts is None else texts, protocol=PROTOCOL.format(threshold=threshold),
             reason=None if value is not None else "nothing is predicted" if measure != "recall" else "does not occur",
         )  # fmt: skip
+
+    @property
+    def at_k(self) -> str:
+        """What the names of measures end with."""
+        return f"@{self.k}" if self.k > 0 else "@all"
 
     @staticmethod
     def label_counts(labels: PredictedLabels) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -196,10 +227,18 @@ def macro_f1(hits: np.ndarray, actual: np.ndarray, predicted: np.ndarray) -> flo
     return float(np.nanmean(divide_or_nan(2.0 * hits, (actual + predicted).astype(np.float64))))
 
 
-def macro_f1_interval(labels: PredictedLabels) -> Interval:
-    """Its bootstrap interval; a resample's mean is over the labels that occur or are predicted in it."""
+def percentiles_or_none(resampled: np.ndarray) -> Interval:
+    """The interval of resampled values; none if there are none."""
+    return percentiles(resampled) if len(resampled) else NO_INTERVAL
+
+
+def macro_f1_resamples(labels: PredictedLabels) -> np.ndarray:
+    """Its values in resamples of texts (resamples,), over the labels that occur or are predicted in each.
+
+    There are none for too few texts.
+    """
     if len(labels) < MIN_ITEMS:
-        return NO_INTERVAL
+        return np.empty(0)
     from scipy.sparse import csr_array
 
     group = group_of(len(labels))[labels.text]
@@ -215,20 +254,4 @@ def macro_f1_interval(labels: PredictedLabels) -> Interval:
         )
         scores = divide_or_nan(hits, members)
         total, count = total + np.nansum(scores, axis=0), count + np.isfinite(scores).sum(axis=0)
-    return percentiles(divide_or_nan(total, count))
-
-
-def group_of(items: int) -> NDArray[np.int64]:
-    """The group of each item: itself, or of very many items one of `MAX_CACHED` random ones.
-
-    Sums of random groups of independent items vary between resamples as the items do.
-    """
-    if items <= MAX_CACHED:
-        return np.arange(items)
-    return np.random.default_rng(1).permutation(items) % MAX_CACHED
-
-
-def group_sums(columns: np.ndarray) -> np.ndarray:
-    """The sums of the rows of each group, (groups, columns)."""
-    group = group_of(len(columns))
-    return np.stack([np.bincount(group, column) for column in columns.T], axis=1)
+    return divide_or_nan(total, count)

@@ -1,7 +1,7 @@
 """The actual labels of texts and those that a classifier predicts, collected batch by batch."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -40,6 +40,7 @@ class PredictedLabels:
         text: int64 (pairs,), the numbers of the texts of all pairs of a text and a label of it, in ascending order.
         label: int32 (pairs,), the labels of these pairs.
         kind: uint8 (pairs,), whether the label is ACTUAL, PREDICTED or BOTH.
+        score: float32 (pairs,), the probability of a predicted label; 0 for others.
         first: int32 (texts,), the first predicted label of each text; `NO_LABEL` for none.
         best: int32 (texts,), the most probable label, whatever the threshold is; `NO_LABEL` if the classifier knows no
             word of the text.
@@ -52,6 +53,7 @@ class PredictedLabels:
     text: NDArray[np.int64]
     label: NDArray[np.int32]
     kind: NDArray[np.uint8]
+    score: NDArray[np.float32]
     first: NDArray[np.int32]
     best: NDArray[np.int32]
     confidence: NDArray[np.float32]
@@ -78,8 +80,16 @@ class PredictedLabels:
         number = np.cumsum(keep) - 1
         return PredictedLabels(
             self.names[: self.known], self.known, self.unlabelled, number[self.text[pairs]], self.label[pairs],
-            self.kind[pairs], self.first[keep], self.best[keep], self.confidence[keep],
+            self.kind[pairs], self.score[pairs], self.first[keep], self.best[keep], self.confidence[keep],
         )  # fmt: skip
+
+    def with_predictions(self, predicted: NDArray[np.int64]) -> "PredictedLabels":
+        """The same texts, if these labels, in ascending order, were predicted for each of them."""
+        actual = self.text[self.is_actual] << 32 | self.label[self.is_actual]
+        texts = np.arange(len(self), dtype=np.int64)
+        guesses: NDArray[np.int64] = (texts[:, None] << 32 | predicted).ravel()
+        text, label, kind, _ = merged_pairs(actual, guesses)
+        return replace(self, text=text, label=label, kind=kind, score=np.zeros(len(text), np.float32))
 
 
 def predict_labels(
@@ -107,7 +117,7 @@ def predict_labels(
             part = batch.part(first, first + size)
             ids, probabilities = classifier.rank(part.data, part.starts, k, threshold, threads=threads)
             best = (ids, probabilities) if not threshold else classifier.rank(part.data, part.starts, threads=threads)
-            collector.add(part, ids, best[0][:, 0], best[1][:, 0])
+            collector.add(part, ids, probabilities, best[0][:, 0], best[1][:, 0])
     result = collector.finish()
     if not len(result):
         raise CorpusError(
@@ -129,8 +139,10 @@ class Collector:
         self.known = len(self.names)
         self.number = {name: number for number, name in enumerate(self.names)}
 
-    def add(self, batch: LabelledTexts, ids: np.ndarray, best: np.ndarray, confidence: np.ndarray) -> None:
-        """Add a batch: the predicted labels (texts, k), the most probable ones (texts,), and their probabilities."""
+    def add(
+        self, batch: LabelledTexts, ids: np.ndarray, probabilities: np.ndarray, best: np.ndarray, confidence: np.ndarray
+    ) -> None:
+        """Add a batch: the predicted labels (texts, k) and their probabilities, and the most probable ones (texts,)."""
         sizes = np.diff(batch.label_starts)
         keep = sizes > 0
         self.unlabelled += int((~keep).sum())
@@ -139,21 +151,13 @@ class Collector:
         predicted = ids[keep]
         row, column = np.nonzero(predicted != NO_LABEL)
         pairs = np.unique(rows[np.repeat(np.arange(len(sizes)), sizes)] << 32 | actual)
-        guesses = np.unique(row << 32 | predicted[row, column])
-        both = np.union1d(pairs, guesses)
-        kind = ACTUAL * np.isin(both, pairs, assume_unique=True) + PREDICTED * np.isin(
-            both, guesses, assume_unique=True
-        )
-        self.parts.append(
-            (
-                (both >> 32) + self.texts,
-                (both & 0xFFFFFFFF).astype(np.int32),
-                kind.astype(np.uint8),
-                predicted[:, 0].astype(np.int32),
-                best[keep].astype(np.int32),
-                confidence[keep].astype(np.float32),
-            )
-        )
+        guesses = row << 32 | predicted[row, column]
+        order = np.argsort(guesses)
+        text, label, kind, is_guess = merged_pairs(pairs, guesses[order])
+        score = np.zeros(len(text), np.float32)
+        score[is_guess] = probabilities[keep][row, column][order]
+        texts = predicted[:, 0].astype(np.int32), best[keep].astype(np.int32), confidence[keep].astype(np.float32)
+        self.parts.append((text + self.texts, label, kind, score, *texts))
         self.texts += int(keep.sum())
 
     def number_of(self, name: str) -> int:
@@ -166,7 +170,21 @@ class Collector:
 
     def finish(self) -> PredictedLabels:
         """All that was added."""
-        dtypes = (np.int64, np.int32, np.uint8, np.int32, np.int32, np.float32)
+        dtypes = (np.int64, np.int32, np.uint8, np.float32, np.int32, np.int32, np.float32)
         parts = [*self.parts, tuple(np.zeros(0, dtype) for dtype in dtypes)]
         columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
         return PredictedLabels(self.names, self.known, self.unlabelled, *columns)
+
+
+def merged_pairs(
+    actual: NDArray[np.int64], predicted: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8], NDArray[np.bool_]]:
+    """The texts, labels and kinds of pairs, each once, and which are predicted.
+
+    Arguments:
+        actual, predicted: `text << 32 | label`, ascending.
+    """
+    both = np.union1d(actual, predicted)
+    is_actual, is_predicted = (np.isin(both, pairs, assume_unique=True) for pairs in (actual, predicted))
+    kind = (ACTUAL * is_actual + PREDICTED * is_predicted).astype(np.uint8)
+    return both >> 32, (both & 0xFFFFFFFF).astype(np.int32), kind, is_predicted

@@ -27,12 +27,33 @@ def test_table():
     result = expect("evaluate", "m.ftz", "m.ftz", "--labels", "t.txt", "-k", 2)
     rows = table(result.stdout)
     assert "t.txt: 1 text without labels" in result.stderr
-    measures = ["precision@2", "recall@2", "f1@2", "macro-f1@2", "precision@2", "calibration error"]
+    measures = [*["precision@2", "recall@2", "f1@2", "macro-f1@2"] * 2, "calibration error"]
     assert [row["measure"] for row in rows if row["measure"] != "confusion"] == measures * 2
     assert {row["section"] for row in rows if row["measure"] != "confusion"} == {"all"}
     assert {row["total"] for row in rows if row["section"] == "all"} == {"3"}
     rows = table(expect("evaluate", "m.ftz", "--labels", "t.txt", "--sections").stdout)
     assert {"a", "é", "c", "d"} <= {row["section"] for row in rows}
+
+
+def test_metrics():
+    result = expect("evaluate", "m.ftz", "--labels", "t.txt", "--metric", "precisionAtRecall:30:__label__a", "-k", -1)
+    (row,) = [row for row in table(result.stdout) if row["measure"] == "precision-at-recall:30@all"]
+    assert row["section"] == "a"
+    assert "'zz'" in run("evaluate", "m.ftz", "--labels", "t.txt", "--metric", "f1:zz").stderr
+    assert "f2" in refused("evaluate", "missing", "--labels", "t.txt", "--metric", "f2", code=2)
+    assert "--metric requires --labels" in refused("evaluate", "m.ftz", "--metric", "f1:a", code=2)
+
+
+def test_compare():
+    Path("n.ftz").write_bytes(supervised_model(quantised=True, pruned=11, seed=2).data)
+    rows = table(expect("compare", "m.ftz", "n.ftz", "--labels", "t.txt", "--labels", "t.jsonl").stdout)
+    assert [row["set"] for row in rows] == ["t.txt"] * 4 + ["t.jsonl"] * 4
+    assert [row["measure"] for row in rows] == ["precision@1", "recall@1", "f1@1", "macro-f1@1"] * 2
+    assert {(row["first"], row["second"], row["items"]) for row in rows} == {("m.ftz", "n.ftz", "3")}
+    entries = json.loads(expect("compare", *["m.ftz", "n.ftz", "m.ftz"], "--labels", "t.txt", "--json").stdout)
+    assert len(entries) == 12
+    assert "--sections" in refused("compare", "m.ftz", "n.ftz", "--labels", "t.txt", "--sections", code=2)
+    assert "-k requires --labels" in refused("compare", "m.ftz", "n.ftz", "-k", 2, code=2)
 
 
 def test_tables_give_the_same_scores():

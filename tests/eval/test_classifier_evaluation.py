@@ -7,6 +7,7 @@ from sklearn import metrics
 from embeddings.errors import CorpusError, SettingError
 from embeddings.eval import evaluate_classifier
 from embeddings.eval.measures import label_scores
+from embeddings.eval.statistics import item_groups
 from embeddings.eval.statistics.confidence_intervals import wilson
 
 LABELS = ["a", "b", "c", "d"]
@@ -110,9 +111,12 @@ def test_confusions_of_several_labels():
 
 def test_majority():
     lines = [f"__label__{name} a 1" for name in "bbbac"]
-    for k, expected in ((1, 3 / 5), (2, 4 / 10), (-1, 5 / 20)):
-        (found,) = [r for r in evaluate_classifier(FixedClassifier(), lines, k=k).results() if r.method]
-        assert found.value == pytest.approx(expected)
+    for k, most_frequent in ((1, ["b"]), (2, ["a", "b"]), (-1, ["b"])):  # of -1 as many as are predicted
+        results = [r for r in evaluate_classifier(FixedClassifier(), lines, k=k).results() if r.method]
+        true, guessed = indicator([[name] for name in "bbbac"]), indicator([most_frequent] * 5)
+        expected = metrics.precision_recall_fscore_support(true, guessed, average="micro")[:3]
+        macro = metrics.f1_score(true, guessed, average=None, zero_division=0)[(true | guessed).any(axis=0)].mean()
+        assert [r.value for r in results] == pytest.approx([*expected, macro])
 
 
 def test_intervals():
@@ -137,7 +141,7 @@ def test_intervals():
 def test_very_many_texts_are_resampled_in_groups(monkeypatch):
     lines, *_ = random_texts(np.random.default_rng(5), 600, 3)
     single = {r.measure: r for r in evaluate_classifier(FixedClassifier(), lines, k=2).results() if r.section is None}
-    monkeypatch.setattr(label_scores, "MAX_CACHED", 200)
+    monkeypatch.setattr(item_groups, "MAX_CACHED", 200)
     grouped = {r.measure: r for r in evaluate_classifier(FixedClassifier(), lines, k=2).results() if r.section is None}
     for measure, result in single.items():
         assert grouped[measure].value == result.value
@@ -157,7 +161,7 @@ def test_unknown_labels_and_words():
     assert (known["precision@1"], known["recall@1"]) == (1, 1)  # as fastText's test
     assert values(scores, "z")["recall@1"] == 0
     assert values(scores, "z")["precision@1"] is None
-    (result,) = [r for r in scores.results() if r.measure == "recall@1" and r.section is None]
+    (result,) = [r for r in scores.results() if (r.measure, r.section, r.method) == ("recall@1", None, None)]
     assert (result.covered, result.total) == (3, 4)
 
 
