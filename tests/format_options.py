@@ -9,6 +9,7 @@ FORMAT_OPTIONS: dict[str, dict[str, str]] = {
     "glove": {},
     "huggingface": {},
     "npy": {},
+    "numpy-folder": {},
     "parquet": {},
     "parquet int8": {"dtype": "int8"},
     "projector": {},
@@ -19,7 +20,8 @@ FORMAT_OPTIONS: dict[str, dict[str, str]] = {
     "word2vec-binary": {},
     "word2vec-text": {},
 }
-LIBRARIES = {"huggingface": ("tokenizers",), "sentence-transformers": ("tokenizers",), "spacy": ("spacy",)}
+TOKENIZERS = dict.fromkeys(("huggingface", "numpy-folder", "sentence-transformers"), ("tokenizers",))
+LIBRARIES = {**TOKENIZERS, "spacy": ("spacy",)}
 
 
 def is_installed(name: str) -> bool:

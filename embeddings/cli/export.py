@@ -35,8 +35,13 @@ if TYPE_CHECKING:
         option("--words", "Export only the first N words, or those listed in a file.", "N|FILE"),
         option(
             "--dtype",
-            "Number type for safetensors, parquet, arrow; float16 also for npy and huggingface.  [default: float32]",
+            "Number type for safetensors, parquet, arrow; float16 also for npy and folders.  [default: float32]",
             ["float32", "float16", "int8"],
+        ),
+        option(
+            "--normalize",
+            "Scale vectors of texts to length 1 in folders of huggingface, sentence-transformers and numpy-folder.",
+            bool,
         ),
         option("--language", "Language of a spacy export, such as en.  [default: xx]", "CODE"),
         FORCE,
@@ -46,18 +51,20 @@ if TYPE_CHECKING:
 )
 def command(
     vectors: str, out: str, format: str | None, counts: bool | None, table: str, words: str | None, dtype: str | None,
-    language: str | None, force: bool, as_json: bool, **read_options: Any,
+    normalize: bool, language: str | None, force: bool, as_json: bool, **read_options: Any,
 ) -> None:  # fmt: skip
     """Write VECTORS to the file or folder OUT.
 
     The extension of OUT selects the format: .bin word2vec-binary, .txt and .vec word2vec-text, .glove glove, .kv
     gensim, .npy npy (words in a .txt of the same name), .parquet parquet, .arrow and .feather arrow, .safetensors
     safetensors; packages can add formats. --format fasttext writes a whole model as .bin for fastText and gensim, and
-    a classifier as .bin or, if it is quantised, .ftz for fastText; huggingface, sentence-transformers, spacy and
-    projector (TensorBoard) write folders.
+    a classifier as .bin or, if it is quantised, .ftz for fastText; huggingface, sentence-transformers, numpy-folder,
+    spacy and projector (TensorBoard) write folders.
     """
     options: dict[str, Any] = {
-        name: value for name, value in {"dtype": dtype, "language": language}.items() if value is not None
+        name: value
+        for name, value in {"dtype": dtype, "language": language, "normalize": normalize or None}.items()
+        if value is not None
     }
     choice: dict[str, Any] = {"format": format, "counts": counts}
     format_dispatch.check_export(out, **choice, force=force, options=options)

@@ -27,19 +27,25 @@ def sniff_folder(path: Path) -> float:
     return 0.8 if (path / MODEL).is_file() and (path / TOKENIZER).is_file() else 0
 
 
-def write(vectors: Vectors, path: Path, *, dtype: str = "float32") -> None:
-    """Write all vectors, and the counts if known; `dtype` is float32 or float16."""
+def write(vectors: Vectors, path: Path, *, dtype: str = "float32", normalize: bool = False) -> None:
+    """Write all vectors, and the counts if known.
+
+    Arguments:
+        dtype: float32 or float16.
+        normalize: model2vec scales vectors of texts to length 1.
+    """
     unknown = write_table(vectors, path, table=MODEL2VEC_TABLE, dtype=dtype)
     config = {
         "model_type": "model2vec",
         "architectures": ["StaticModel"],
         "hidden_dim": vectors.dim,
         "seq_length": MAX_TOKENS,
-        "normalize": False,
+        "normalize": normalize,
         "embedding_dtype": dtype,
     }
     write_json(path / CONFIG, config)
-    tokenizer = {"tokenizer_class": "PreTrainedTokenizerFast", "unk_token": unknown, "model_max_length": MAX_TOKENS}
+    tokenizer = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": MAX_TOKENS}
+    tokenizer |= {} if unknown is None else {"unk_token": unknown}
     write_json(path / TOKENIZER_CONFIG, tokenizer)
 
 

@@ -21,6 +21,7 @@ from embeddings.vectors.file_format import Format
 from embeddings.vectors.vectors import Vectors
 
 MODULES, CONFIG, SUBFOLDER = "modules.json", "config_sentence_transformers.json", "0_StaticEmbedding"
+NORMALIZE, NORMALIZE_TYPE = "1_Normalize", "sentence_transformers.models.Normalize"
 MODULE_TYPE = "sentence_transformers.models.StaticEmbedding"
 SAFE_NAME = re.compile(r"[\w.-]*")
 IGNORED_MODULE = "Normalize"  # scales the vector of a text, not those of words
@@ -31,11 +32,20 @@ def sniff_folder(path: Path) -> float:
     return 1 if (path / MODULES).is_file() else 0
 
 
-def write(vectors: Vectors, path: Path, *, dtype: str = "float32") -> None:
-    """Write all vectors, and the counts if known; `dtype` is float32 or float16."""
+def write(vectors: Vectors, path: Path, *, dtype: str = "float32", normalize: bool = False) -> None:
+    """Write all vectors, and the counts if known.
+
+    Arguments:
+        dtype: float32 or float16.
+        normalize: append the module that scales vectors of texts to length 1.
+    """
     (path / SUBFOLDER).mkdir()
     write_table(vectors, path / SUBFOLDER, table=SENTENCE_TRANSFORMERS_TABLE, dtype=dtype)
-    write_json(path / MODULES, [{"idx": 0, "name": "0", "path": SUBFOLDER, "type": MODULE_TYPE}])
+    modules = [{"idx": 0, "name": "0", "path": SUBFOLDER, "type": MODULE_TYPE}]
+    if normalize:
+        (path / NORMALIZE).mkdir()
+        modules.append({"idx": 1, "name": "1", "path": NORMALIZE, "type": NORMALIZE_TYPE})
+    write_json(path / MODULES, modules)
     write_json(path / CONFIG, {"prompts": {}, "default_prompt_name": None, "similarity_fn_name": "cosine"})
 
 

@@ -7,6 +7,7 @@ known, are stored in another tensor, which those tools ignore.
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from embeddings.corpora.reading.compressed_files import open_binary
 from embeddings.errors import FormatError
 from embeddings.formats.build_vectors import build_vectors
 from embeddings.formats.safetensors_file import COUNTS, list_names, read_counts
-from embeddings.formats.tokenizer_json import read_tokens, write_tokenizer
+from embeddings.formats.tokenizer_json import copy_tokenizer, read_tokens, write_tokenizer
 from embeddings.support import tensors
 from embeddings.vectors.file_validation import check_error_handler, encode_words
 from embeddings.vectors.precision import cast_matrix
@@ -27,15 +28,53 @@ SENTENCE_TRANSFORMERS_TABLE, MODEL2VEC_TABLE = "embedding.weight", "embeddings"
 QUANTISED = ("mapping", "weights")  # other tables of model2vec, for shared or weighted rows
 
 
-def write_table(vectors: Vectors, folder: Path, *, table: str, dtype: str) -> str:
+@dataclass(frozen=True)
+class TokenTable:
+    """The rows of the tokens of a tokenizer (tokens, dim), and their counts, if known.
+
+    `unknown` is the token for unknown words, if there is one, and `unknown_id` its row.
+    """
+
+    matrix: np.ndarray
+    counts: np.ndarray | None
+    unknown: str | None
+    unknown_id: int | None
+
+
+def write_table(vectors: Vectors, folder: Path, *, table: str, dtype: str) -> str | None:
     """Write both files, the vectors as the tensor `table`; returns the token for unknown words."""
+    tokens = write_tokens(vectors, folder / TOKENIZER, dtype)
+    arrays = {table: tokens.matrix} | ({} if tokens.counts is None else {COUNTS: tokens.counts})
+    tensors.save(arrays, folder / MODEL)
+    return tokens.unknown
+
+
+def write_tokens(vectors: Vectors, path: Path, dtype: str) -> TokenTable:
+    """Write the tokenizer of these vectors; returns their rows in the order of its tokens.
+
+    Words that are tokens of a tokenizer.json have this tokenizer, in which tokens without a vector are zeros. Others
+    have a new tokenizer, whose last token represents unknown words.
+    """
     matrix = cast_matrix(vectors, dtype)
     words = [word.decode() for word in encode_words(vectors, format="tokenizer.json")]
-    arrays = {table: np.concatenate([matrix, np.zeros_like(matrix, shape=(1, vectors.dim))])}
-    if vectors.counts is not None:
-        arrays[COUNTS] = vectors.counts
-    tensors.save(arrays, folder / MODEL)
-    return write_tokenizer(words, folder / TOKENIZER)
+    padded = np.concatenate([matrix, np.zeros_like(matrix, shape=(1, vectors.dim))])
+    source = tokenizer_source(vectors)
+    if source is None:
+        return TokenTable(padded, vectors.counts, write_tokenizer(words, path), len(words))
+    rows_of_words = {word: row for row, word in enumerate(words)}
+    tokens, unknown = copy_tokenizer(source, path)
+    rows = np.array([rows_of_words.get(token, -1) for token in tokens], np.int64)
+    has_unknown_row = bool(tokens) and tokens[-1] == unknown and not padded[rows[-1]].any()  # which reading drops
+    counts = None if vectors.counts is None else np.append(vectors.counts, 0)[rows[: len(rows) - has_unknown_row]]
+    unknown_id = tokens.index(unknown) if unknown in tokens else None
+    return TokenTable(padded[rows], counts, unknown, unknown_id)
+
+
+def tokenizer_source(vectors: Vectors) -> Path | None:
+    """The tokenizer.json that split the training text into the words of these vectors; None if there was none."""
+    settings = getattr(vectors.word_form, "settings", {})
+    name, colon, path = str(settings.get("tokenizer")).partition(":")
+    return Path(path) if name == "huggingface" and colon else None
 
 
 def read_vectors(folder: Path, errors: str) -> Vectors:

@@ -52,6 +52,29 @@ def write_tokenizer(words: list[str], path: Path) -> str:
     return unknown
 
 
+def copy_tokenizer(source: Path, path: Path) -> tuple[list[str], str | None]:
+    """Write another tokenizer.json without truncation and padding; returns its tokens, and that for unknown words.
+
+    Raises:
+        FormatError: it cannot be read, or has gaps in its ids.
+    """
+    tokenizers = import_tokenizers()
+    if not source.is_file():
+        raise FormatError(f"the words are tokens of {source}, which does not exist: move the file back to this path")
+    try:
+        tokenizer = tokenizers.Tokenizer.from_file(str(source))
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        ids = tokenizer.get_vocab(with_added_tokens=True)
+    except Exception as error:  # the library raises nothing more specific
+        raise FormatError(f"{source} is not a tokenizer: {' '.join(str(error).split()):.200}") from None
+    tokens = sorted(ids, key=ids.__getitem__)
+    if sorted(ids.values()) != list(range(len(ids))):
+        raise FormatError(f"{source}: the {len(ids)} tokens must have the ids 0 to {len(ids) - 1}")
+    path.write_text(tokenizer.to_str(), encoding="utf-8")
+    return tokens, getattr(tokenizer.model, "unk_token", None)
+
+
 def new_normalizer(words: list[str]) -> Any:
     """What words have in common: composed characters, "'" as apostrophe, nothing invisible, lower case; or None."""
     tokenizers, text = import_tokenizers(), "\n".join(words)

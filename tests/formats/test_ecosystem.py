@@ -70,6 +70,17 @@ def test_sentence_transformers_averages_the_words(tmp_path, vectors, run_json, d
     np.testing.assert_allclose(rows, expected, atol=tolerance)
 
 
+@pytest.mark.reads("sentence-transformers", "sentence-transformers", "`encode`: vectors at length 1 with --normalize")
+@requires("sentence_transformers")
+def test_sentence_transformers_normalizes_texts(tmp_path, vectors, run_json):
+    vectors.save(tmp_path / "v", "sentence-transformers", normalize=True)
+    rows = np.array(run_json(ENCODE, tmp_path / "v"))
+    expected = mean(vectors, "the", "king", "the", "queen")
+    np.testing.assert_allclose(rows[1], expected / np.linalg.norm(expected), atol=1e-6)
+    assert not rows[4].any()
+    assert load(tmp_path / "v").words == vectors.words
+
+
 SAVE_STATIC = """
 import json, sys
 import numpy as np
@@ -148,6 +159,77 @@ def test_model2vec_loads_the_folder(tmp_path, vectors, run_json):
     vectors.save(tmp_path / "v", "huggingface")
     rows = run_json(STATIC, tmp_path / "v")
     np.testing.assert_allclose(rows, [vectors["king"], mean(vectors, "the", "king")], atol=1e-6)
+
+
+@pytest.mark.reads("huggingface", "model2vec", "`StaticModel.from_pretrained`: vectors at length 1 with --normalize")
+@requires("model2vec")
+def test_model2vec_normalizes_texts(tmp_path, vectors, run_json):
+    vectors.save(tmp_path / "v", "huggingface", normalize=True)
+    rows = run_json(STATIC, tmp_path / "v")
+    expected = [vectors["king"], mean(vectors, "the", "king")]
+    np.testing.assert_allclose(rows, [row / np.linalg.norm(row) for row in expected], atol=1e-6)
+
+
+README = """
+import json, os, re, sys
+os.chdir(sys.argv[1])
+code = re.search("```python\\n(.*?)```", open("README.md", encoding="utf-8").read(), re.S)[1]
+names = {}
+exec(code, names)
+assert not [name for name in sys.modules if name.startswith("embeddings")]
+print(json.dumps(names["encode"](["King", "the king nobody", "nobody"]).tolist()))
+"""
+
+
+@pytest.mark.reads("numpy-folder", "numpy", "the code in README.md: vectors of texts")
+@requires("tokenizers")
+@pytest.mark.parametrize("normalize", [False, True])
+def test_the_code_of_a_numpy_folder_runs(tmp_path, vectors, run_json, normalize):
+    vectors.save(tmp_path / "v", "numpy-folder", normalize=normalize)
+    rows = run_json(README, tmp_path / "v")
+    expected = [vectors["king"], mean(vectors, "the", "king"), np.zeros(6)]
+    expected = [row / max(np.linalg.norm(row), 1e-9) for row in expected] if normalize else expected
+    np.testing.assert_allclose(rows, expected, atol=1e-6)
+
+
+PIECES = """
+import json, sys
+from sentence_transformers import SentenceTransformer
+from tokenizers import Tokenizer
+model = SentenceTransformer(sys.argv[1], device="cpu")
+print(json.dumps([model.encode(sys.argv[2:]).tolist(), len(Tokenizer.from_file(sys.argv[3]).get_vocab())]))
+"""
+
+
+@pytest.mark.reads("sentence-transformers", "sentence-transformers", "`encode`: sub-words of another tokenizer.json")
+@requires("sentence_transformers")
+def test_the_tokenizer_of_a_model_is_exported(tmp_path, run_json):
+    import embeddings as em
+
+    path = write_pieces(tmp_path / "pieces.json")
+    corpus = em.Corpus(["low lower newest widest"] * 20, tokenizer=f"huggingface:{path}", case="keep")
+    model = em.train("skipgram", corpus, dim=5, epochs=1, min_count=1, threads=1, subsample=0)
+    model.vectors.save(tmp_path / "v", "sentence-transformers", normalize=True)
+    texts = ["lowest", "newer", "low low"]
+    rows, tokens = run_json(PIECES, tmp_path / "v", *texts, path)
+    expected = em.embed(model, texts, normalize=True)
+    np.testing.assert_allclose(rows[:3], expected, atol=1e-6)
+    again = load(tmp_path / "v")
+    assert tokens == len(again) > len(model.vectors)
+    assert all(np.array_equal(again[piece], model.vectors[piece]) for piece in model.vectors.words)
+
+
+def write_pieces(path):
+    """A tokenizer.json of word pieces, with a token that does not occur, padding and truncation."""
+    tokenizers = pytest.importorskip("tokenizers")
+    pieces = ["[UNK]", "[PAD]", "low", "##er", "##est", "new", "wid", "never"]
+    model = tokenizers.models.WordPiece({piece: n for n, piece in enumerate(pieces)}, unk_token="[UNK]")
+    tokenizer = tokenizers.Tokenizer(model)
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    tokenizer.enable_padding(length=9, pad_id=1)
+    tokenizer.enable_truncation(2)
+    tokenizer.save(str(path))
+    return path
 
 
 WRITE_STATIC = """
