@@ -1,0 +1,58 @@
+"""Text vectors of exported models that learned from pairs, in the libraries that load them."""
+
+import json
+
+import numpy as np
+import pytest
+from optional_libraries import needs
+
+import embeddings as em
+
+PAIRS = [(f"w{n} w{n + 1} the", f"w{n + 1} w{n + 2} a") for n in range(40)]
+TEXTS = ["w1 W2, the", "w5 nobody", "w7 w8 w9 a"]
+SETTINGS = {"dim": 8, "epochs": 2, "batch_size": 8, "threads": 1}
+CODE = {
+    "sentence-transformers": """
+        from sentence_transformers import SentenceTransformer
+        encode = SentenceTransformer(path, device="cpu").encode
+    """,
+    "huggingface": """
+        from model2vec import StaticModel
+        encode = StaticModel.from_pretrained(path).encode
+    """,
+    "numpy-folder": """
+        import os, re
+        os.chdir(path)
+        code = re.search("```python\\\n(.*?)```", open("README.md", encoding="utf-8").read(), re.S)[1]
+        names = {}
+        exec(code, names)
+        encode = names["encode"]
+    """,
+}
+LIBRARIES = {"sentence-transformers": "sentence_transformers", "huggingface": "model2vec", "numpy-folder": "tokenizers"}
+
+
+@pytest.fixture(
+    scope="module", params=[{}, {"token_weights": "sif", "linear_map": True}], ids=["rows", "weights-and-map"]
+)
+def model(request):
+    return em.train("text-pairs", em.TextPairs(PAIRS), **SETTINGS, **request.param)
+
+
+def test_the_vectors_of_words_have_weights_and_map(model):
+    if "words" in model.tables:
+        rows = model.tables["words"] * model.tables["token_weights"] @ model.tables["linear_map"]
+        np.testing.assert_allclose(model.vectors.matrix, rows, atol=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", [pytest.param(form, marks=needs(library)) for form, library in LIBRARIES.items()])
+def test_libraries_give_the_same_vectors(model, form, tmp_path, python):
+    model.vectors.save(tmp_path / "v", form, normalize=True)
+    lines = [line.strip() for line in CODE[form].strip().splitlines()]
+    code = "\n".join(
+        ["import json, sys", "path, *texts = sys.argv[1:]", *lines, "print(json.dumps(encode(texts).tolist()))"]
+    )
+    offline = {"HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""}
+    rows = json.loads(python("-c", code, tmp_path / "v", *TEXTS, **offline).stdout.splitlines()[-1])
+    np.testing.assert_allclose(rows, em.embed(model, TEXTS, normalize=True), atol=1e-6)
