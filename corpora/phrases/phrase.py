@@ -1,10 +1,12 @@
 """Phrases: their words, count, score, type and pass."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from embeddings.errors import SettingError
+from embeddings.support.word_counts import MAX_SUM
 
 if TYPE_CHECKING:
     from embeddings.corpora.encoded_corpus import EncodedCorpus
@@ -42,11 +44,15 @@ class PhraseSource(Protocol):
 
 
 def check_phrase(phrase: Phrase) -> None:
-    """Raise SettingError unless a phrase has 2 to 32 valid words and a valid pass."""
+    """Raise SettingError unless a phrase has 2 to 32 valid words, and valid numbers."""
     if not 2 <= len(phrase.words) <= MAX_WORDS or not all(isinstance(word, str) and word for word in phrase.words):
         raise SettingError(f"a phrase must have 2 to {MAX_WORDS} words, none of them empty, got {phrase.words!r:.80}")
     if not all(map(is_unicode, phrase.words)):
         raise SettingError(f"the words of a phrase must be valid Unicode, got {phrase.words!r:.80}")
+    if phrase.count is not None and not 0 <= phrase.count <= MAX_SUM:
+        raise SettingError(f"the count of a phrase must be from 0 to {MAX_SUM}, got {phrase.count!r:.80}")
+    if phrase.score is not None and not math.isfinite(phrase.score):
+        raise SettingError(f"the score of a phrase must be finite, got {phrase.score}")
     if not 1 <= phrase.step <= MAX_PASSES:
         raise SettingError(f"the pass of a phrase must be from 1 to {MAX_PASSES}, got {phrase.step}")
 

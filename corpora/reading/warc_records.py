@@ -1,9 +1,8 @@
 """Pages of WARC files, such as those of Common Crawl: extracted text, or HTML of which the main text is extracted."""
 
-import codecs
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from itertools import chain
 from typing import Any
 
 from embeddings.corpora.reading.peekable_stream import PeekableStream
@@ -13,6 +12,7 @@ from embeddings.support.extras import import_extra
 from embeddings.support.logs import log
 
 MAX_PAGE = 1 << 24  # bytes; longer pages are skipped
+MAX_HEADERS = 1 << 20  # bytes of the headers of a record
 HTML = ("text/html", "application/xhtml+xml")
 
 
@@ -23,14 +23,14 @@ def warc_records(stream: PeekableStream, name: str) -> Iterator[Record]:
     records are skipped, and pages of more than 16 MiB, which is logged.
 
     Raises:
-        CorpusError: the file is truncated or broken.
+        CorpusError: the file is truncated or broken, or a record has headers of more than 1 MiB.
         EmbeddingsError: warcio is not installed, or resiliparse for HTML.
     """
     warcio: Any = import_extra("warcio", "warc", f"{name} is a WARC file, which")
     extract: Callable[[bytes, str], str] | None = None
     skipped = 0
     try:
-        for record in warcio.ArchiveIterator(stream):
+        for record in complete_records(warcio.ArchiveIterator(stream), name):
             kind, content_type = page_type(record)
             if kind is None:
                 continue
@@ -50,6 +50,42 @@ def warc_records(stream: PeekableStream, name: str) -> Iterator[Record]:
         raise CorpusError(f"{name} is a truncated or broken WARC file: {' '.join(str(error).split())}") from error
     if skipped:
         log.warning("%s: skipped %s pages longer than %s bytes", name, skipped, MAX_PAGE)
+
+
+def complete_records(archive: Any, name: str) -> Iterator[Any]:
+    """Yield the records of an archive; warcio itself accepts records that are cut short or have a wrong length."""
+    archive.INC_RECORD = ""  # the message about a wrong length, which warcio prints
+    lines = archive.reader.readline = LimitedLines(archive.reader.readline, name)
+    previous: Any = None
+    for record in chain(archive, [None]):
+        if archive.err_count or getattr(getattr(previous, "raw_stream", None), "limit", 0) > 0:
+            fault = f"a record before byte {archive.offset} is cut short or has a wrong Content-Length"
+            raise CorpusError(f"{name} is a truncated or broken WARC file: {fault}")
+        if record is not None:
+            lines.size = 0
+            yield record
+        previous = record
+
+
+class LimitedLines:
+    """Reads lines, as a method `readline`, of at most `MAX_HEADERS` bytes in all until `size` is set to 0 again.
+
+    Otherwise warcio would collect headers of any size, in time that is quadratic in the length of a line.
+    """
+
+    def __init__(self, readline: Callable[[int], bytes], name: str) -> None:
+        self.readline = readline
+        self.name = name
+        self.size = 0
+
+    def __call__(self, length: int | None = None) -> bytes:
+        """Return the next line, or `length` bytes of it."""
+        rest = MAX_HEADERS - self.size
+        line = self.readline(rest if length is None else min(length, rest))
+        self.size += len(line)
+        if self.size >= MAX_HEADERS:
+            raise CorpusError(f"{self.name} is a broken WARC file: a record has headers of {MAX_HEADERS} bytes or more")
+        return line
 
 
 def page_type(record: Any) -> tuple[str | None, str]:
@@ -72,9 +108,8 @@ def html_extractor(name: str) -> Callable[[bytes, str], str]:
 
     def extract(data: bytes, content_type: str) -> str:
         charset = content_type.partition("charset=")[2].partition(";")[0].strip("\"' ")
-        encoding = encodings.detect_encoding(data)
-        with suppress(LookupError):  # the name may be wrong
-            encoding = codecs.lookup(charset).name
+        # only the encodings of HTML: Python has others that fail or, such as punycode, take quadratic time
+        encoding = encodings.map_encoding_to_html5(charset, False) or encodings.detect_encoding(data)
         tree = parse.HTMLTree.parse(encodings.bytes_to_str(data, encoding))
         return str(extraction.extract_plain_text(tree, main_content=True, alt_texts=False, links=False))
 

@@ -13,7 +13,7 @@ DROPPED_TAGS = {
 }  # fmt: skip
 MAGIC_WORDS = re.compile(r"__[A-Z]+__")
 SINGLE_TAGS = {"br", "wbr", "hr", "meta", "link", "img", "li", "dt", "dd", "th", "td", "tr"}  # never closed
-MARKS = re.compile(r"\[\[|\]\]|\{\{|\}\}|</?([a-zA-Z]+)[^<>]*>")
+MARKS = re.compile(r"\[\[|\]\]|\{\{|\}\}|</?([a-zA-Z]+)[^<>]*>|<[a-zA-Z]|\[(?=//|[a-zA-Z]+:)|\]")
 MAX_UNCLOSED, MAX_LIST_MARKS = 100, 20
 UNCLOSED = "\0"  # in place of a text that is not parsed
 
@@ -48,14 +48,15 @@ def without_tables(markup: str) -> str:
 
 def is_unclosed(markup: str) -> bool:
     """Whether many links, templates or tags are never closed, since the time to parse grows with their number."""
-    counts = {"[[": 0, "{{": 0, "<": 0}
+    counts = {"[[": 0, "{{": 0, "<": 0, "[": 0}
+    closed_by = {"]]": "[[", "}}": "{{", "]": "["}
     for match in MARKS.finditer(markup):
         mark = match[0]
-        if mark in ("]]", "}}") or mark.startswith("</"):
-            kind = {"]": "[[", "}": "{{", "<": "<"}[mark[0]]
+        if mark in closed_by or mark.startswith("</"):
+            kind = closed_by.get(mark, "<")
             counts[kind] = max(0, counts[kind] - 1)
-        elif not mark.startswith("<") or (mark[-2] != "/" and match[1].lower() not in SINGLE_TAGS):
-            counts[mark[:2] if mark[0] != "<" else "<"] += 1
+        elif match[1] is None or (mark[-2] != "/" and match[1].lower() not in SINGLE_TAGS):
+            counts[mark if mark in counts else "<"] += 1
     return sum(counts.values()) > MAX_UNCLOSED
 
 

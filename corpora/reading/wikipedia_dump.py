@@ -15,7 +15,8 @@ from embeddings.support.extras import import_extra
 from embeddings.support.logs import log
 
 JOB_SIZE = 1 << 18  # characters of markup that a process gets at a time
-MAX_PAGE = 1 << 26  # bytes of XML
+MAX_PAGE = 1 << 26  # bytes of XML, and of its elements in memory
+ELEMENT_SIZE = 1 << 8  # bytes in memory
 FILES_AND_CATEGORIES = ("6", "14")  # numbers of their namespaces in every wiki
 PREFIXES = ("file", "image", "media", "category")  # their names that every wiki knows
 Page = tuple[dict[str, Any], str]  # title and number, and the markup
@@ -78,17 +79,21 @@ class Dump:
         """Yield the articles, without redirects."""
         parser: Any = XMLPullParser(("start", "end"))
         root: Element | None = None
-        size = 0
+        size = depth = 0
         try:
             for block in self.blocks:
                 parser.feed(block)
                 size += len(block)
                 for event, element in parser.read_events():
                     root = element if root is None else root
+                    if event == "start":
+                        size, depth = size + ELEMENT_SIZE, depth + 1
+                        continue
+                    depth -= 1
                     tag = local_name(element)
-                    if event == "end" and tag == "namespace" and element.get("key") in FILES_AND_CATEGORIES:
+                    if tag == "namespace" and element.get("key") in FILES_AND_CATEGORIES:
                         self.prefixes.add((element.text or "").lower())
-                    if event == "end" and tag == "page":
+                    if tag == "page" and depth == 1:  # pages in a page would be read again with each page around them
                         if page := article(element):
                             yield page
                         root.clear()

@@ -1,7 +1,6 @@
 """Settings of a command from a TOML file."""
 
 import tomllib
-from pathlib import Path
 from typing import Any
 
 import click
@@ -20,11 +19,11 @@ def read_config(ctx: click.Context, parameter: click.Parameter, path: str | None
         return
     ctx.meta[CONFIG] = path
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = read_start(path)
         longest = max(map(len, text.split("\n")))
         if len(text) > MAX_LENGTH or longest > MAX_LINE_LENGTH:  # memory grows with the square of a key's parts
-            sizes = f"{MAX_LENGTH} characters, {MAX_LINE_LENGTH} in a line; got {len(text)}, {longest} in a line"
-            raise click.UsageError(f"{path} must have at most {sizes}")
+            sizes = f"{MAX_LENGTH} characters, {MAX_LINE_LENGTH} in a line"
+            raise click.UsageError(f"{path} has more than {sizes}: it is not a file of settings")
         content = tomllib.loads(text)
     except OSError as error:
         raise click.UsageError(f"cannot read {path}: {error.strerror or error}") from error
@@ -46,6 +45,13 @@ def read_config(ctx: click.Context, parameter: click.Parameter, path: str | None
     ctx.default_map = {**(ctx.default_map or {}), **settings}
 
 
+def read_start(path: str) -> str:
+    """The text of a file, or so much of a longer one, which may be a device, that its length can be refused."""
+    with open(path, "rb") as stream:
+        data = stream.read(4 * MAX_LENGTH + 1)  # bytes
+    return data.decode("utf-8", "strict" if len(data) <= 4 * MAX_LENGTH else "replace")
+
+
 def check_type(what: str, value: Any, option: click.Parameter) -> Any:
     """The value, if it has the type of its option; nothing is rounded or converted."""
     is_flag = isinstance(option, click.Option) and option.is_flag
@@ -60,6 +66,10 @@ def check_type(what: str, value: Any, option: click.Parameter) -> Any:
         types, expected = str, "a string"
     if not isinstance(value, types) or (isinstance(value, bool) and not is_flag):
         raise click.UsageError(f"{what} must be {expected}, got {value!r:.80}")
+    if isinstance(value, int) and value.bit_length() > 63:  # as TOML demands; a float may be unable to represent it
+        raise click.UsageError(f"{what} must be {expected} of 64 bits, got {value!r:.20}...")
+    if isinstance(value, str) and "\0" in value:  # which no path and no other setting can contain
+        raise click.UsageError(f"{what} must not contain the character NUL, got {value!r:.80}")
     return value
 
 

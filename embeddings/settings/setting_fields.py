@@ -105,7 +105,10 @@ def check_value(name: str, value: Any, kind: Any, bounds: Mapping[str, Any]) -> 
     if kind not in (int, float):
         return value
     check_bounds(name, value, bounds)
-    return kind(value)
+    try:
+        return kind(value)
+    except OverflowError:
+        raise SettingError(f"{name} is too large, got {shown_number(value)}") from None
 
 
 def check_bounds(name: str, value: Any, bounds: Mapping[str, Any]) -> None:
@@ -123,7 +126,13 @@ def check_bounds(name: str, value: Any, bounds: Mapping[str, Any]) -> None:
         allowed = f"at least {ge}"
     else:
         allowed = "a finite number" if gt is None else f"greater than {gt}"
-    raise SettingError(f"{name} must be {allowed}, got {value}")
+    raise SettingError(f"{name} must be {allowed}, got {shown_number(value)}")
+
+
+def shown_number(value: Any) -> str:
+    """A number for a message; Python refuses to write an integer of thousands of digits."""
+    is_long = isinstance(value, int) and value.bit_length() > 1000
+    return f"an integer of {value.bit_length()} bits" if is_long else str(value)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,5 +1,6 @@
 """Settings from a TOML file: each of its own type, each set once, all of them known."""
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -14,6 +15,11 @@ from embeddings.cli.train import trainer_command
 def defaults(text: str, path: Any) -> dict[str, Any]:
     """The defaults that a file with this text sets for the skip-gram command."""
     path.write_text(text)
+    return read_settings(path)
+
+
+def read_settings(path: Any) -> dict[str, Any]:
+    """The defaults that a file sets for the skip-gram command."""
     ctx = click.Context(trainer_command("skipgram", em.SkipGram))
     read_config(ctx, ctx.command.params[0], str(path))
     return dict(ctx.default_map or {})
@@ -45,6 +51,9 @@ def defaults(text: str, path: Any) -> dict[str, Any]:
         ("rate = 0.1", ["'rate'", "use learning_rate"]),
         ("vector_size = 9", ["'vector_size'", "use dim"]),
         ("dimm = 9", ["'dimm'", "use dim"]),
+        ('phrases = "a\\u0000b"', ["phrases", "NUL"]),
+        ("dim = 9223372036854775808", ["dim", "64 bits", "922337203"]),
+        ("warm_up = 1" + "0" * 400, ["warm_up", "64 bits"]),
     ],
 )
 def test_wrong_types_and_names_are_refused(tmp_path, text, facts):
@@ -64,12 +73,18 @@ def test_unknown_names_are_refused_with_those_there_are(tmp_path, name):
 
 
 @pytest.mark.parametrize(
-    ("part", "times", "facts"), [("a.", 3000, ["6005"]), ("# a comment\n", 6000, ["72005", "65536"])]
+    ("part", "times", "facts"), [("a.", 3000, ["4096", "in a line"]), ("# a comment\n", 6000, ["65536"])]
 )
 def test_a_file_too_long_for_settings_is_not_parsed(tmp_path, part, times, facts):
     with pytest.raises(click.UsageError) as caught:
         defaults(part * times + "a = 1", tmp_path / "run.toml")
     assert all(fact in caught.value.message for fact in facts)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no device without an end")
+def test_a_file_without_an_end_is_not_read_to_its_end(tmp_path):
+    with pytest.raises(click.UsageError, match="65536"):
+        read_settings("/dev/zero")
 
 
 def test_settings_are_taken_with_either_spelling(tmp_path):

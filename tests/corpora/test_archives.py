@@ -95,14 +95,28 @@ def test_a_page_that_never_ends_is_refused(tmp_path, monkeypatch, processes):
         encode(tmp_path / "t", block_size=1 << 12)
 
 
+def test_a_page_of_empty_elements_is_refused_before_they_fill_the_memory(tmp_path, monkeypatch, processes):
+    monkeypatch.setattr("embeddings.corpora.reading.wikipedia_dump.MAX_PAGE", 1 << 20)
+    (tmp_path / "t").write_bytes(dump("<page>" + "<a/>" * 5000 + "</page>"))
+    with pytest.raises(CorpusError, match="no page ends within 1048576 bytes"):
+        encode(tmp_path / "t", block_size=1 << 12)
+
+
+def test_pages_in_pages_are_read_once(tmp_path, processes):
+    (tmp_path / "t").write_bytes(dump(page("A", "a b", extra="<page>" * 2000 + page("B", "c d") + "</page>" * 2000)))
+    with encode(tmp_path / "t", tag_column="title") as encoded:
+        assert len(decoded(encoded)) == 1
+
+
 def test_unclosed_markup_is_skipped(tmp_path, caplog, processes):
     hostile = ["{{a|" * 20_000, "<b>" * 20_000, "[[a" * 20_000, "}}" * 20_000 + "{{a|" * 20_000]
+    hostile += ["<a " * 20_000, "[http://a " * 20_000, "[//a " * 20_000]
     pages = [page("Hostile", text) for text in hostile]
     (tmp_path / "t").write_bytes(dump(*pages, page("A", "fine\n" + "*" * 50_000 + "x"), page("B", "<li>y " * 200)))
     with encode(tmp_path / "t", tag_column="title") as encoded:
         assert decoded(encoded)[:2] == [["fine"], ["x"]]
         assert encoded.tags.to_pylist() == ["A", "B"]
-    assert "skipped 4 pages" in caplog.text
+    assert "skipped 7 pages" in caplog.text
 
 
 def test_tables_are_left_out(tmp_path, processes):
@@ -163,14 +177,20 @@ def test_html(tmp_path):
     records = [
         ("response", "http://a", "text/html; charset=cp1252", html.encode("cp1252")),
         ("response", "http://b", "text/html; charset=nonsense", html.encode()),
+        *(
+            ("response", f"http://{name}", f"text/html; charset={name}", html.encode())
+            for name in ("zlib", "undefined", "punycode", "a\0b")
+        ),
         ("response", "http://missing", "text/html", html.encode()),
         ("response", "http://image", "image/png", b"hidden"),
     ]
     (tmp_path / "t.warc.gz").write_bytes(warc(records, gzip.compress))
     with encode(tmp_path / "t.warc.gz", tag_column="url") as encoded:
         lines = [line for line in decoded(encoded) if line]
-        assert lines == [["käse"], PARAGRAPH.lower().replace(",", "").replace(".", "").split()] * 2
-        assert encoded.tags.to_pylist() == ["http://a", "http://b"]
+        assert lines == [["käse"], PARAGRAPH.lower().replace(",", "").replace(".", "").split()] * 6
+        assert encoded.tags.to_pylist() == [
+            f"http://{name}" for name in ("a", "b", "zlib", "undefined", "punycode", "a\0b")
+        ]
 
 
 def test_broken_warc_files(tmp_path):
@@ -179,6 +199,19 @@ def test_broken_warc_files(tmp_path):
     (tmp_path / "garbage").write_bytes(data + b"GARBAGE " * 100)
     with pytest.raises(CorpusError, match="garbage is a truncated or broken WARC file"):
         encode(tmp_path / "garbage")
+    (tmp_path / "short").write_bytes(data[:-50])
+    with pytest.raises(CorpusError, match=f"short is a truncated or broken WARC file: .* byte {len(data) - 50} "):
+        encode(tmp_path / "short")
+    for number in (b"-5", b"x", b"490", b"9" * 30):
+        (tmp_path / "length").write_bytes(data.replace(b"Length: 500", b"Length: " + number, 1))
+        with pytest.raises(CorpusError, match=r"length is a truncated or broken WARC file: .* Content-Length"):
+            encode(tmp_path / "length")
+    for header in (b"a: b\r\n" * 200_000, b"a: " + b"b" * (1 << 20) + b"\r\n"):
+        (tmp_path / "headers.gz").write_bytes(
+            gzip.compress(data.replace(b"Content-Length", header + b"Content-Length", 1))
+        )
+        with pytest.raises(CorpusError, match=r"headers\.gz is a broken WARC file: .* headers of 1048576 bytes"):
+            encode(tmp_path / "headers.gz")
     (tmp_path / "cut.gz").write_bytes(gzip.compress(data)[:-20])
     with pytest.raises(CorpusError, match=r"cut\.gz is truncated or corrupt gzip data"):
         encode(tmp_path / "cut.gz")
