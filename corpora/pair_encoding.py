@@ -13,6 +13,7 @@ from embeddings.corpora.reading.reader import TagBlock
 from embeddings.corpora.reading.text_pairs import COLUMNS, PairColumns, TextPairs, check_kinds
 from embeddings.corpora.reading.text_rows import TextBlock
 from embeddings.errors import CorpusError, SettingError
+from embeddings.kernels.integers import smaller
 from embeddings.kernels.jit import entry_point
 from embeddings.support.logs import log
 
@@ -133,8 +134,12 @@ def joined_texts(texts: Sequence[Sequence[str]]) -> tuple[bytes, NDArray[np.int6
     return b"".join(items), np.cumsum(list(map(len, items)), dtype=np.int64)
 
 
-def corpus_pairs(encoded: EncodedCorpus, words: int) -> EncodedPairs:
-    """The pairs of a corpus, of which those with a text without any of the first `words` words are left out.
+def corpus_pairs(encoded: EncodedCorpus, words: int, limit: int | None = None) -> EncodedPairs:
+    """The pairs of a corpus, of which those with a text without any known word are left out.
+
+    Arguments:
+        words: how many words of the vocabulary are known, the most frequent ones.
+        limit: how many words of a text count, unless all do.
 
     Raises:
         CorpusError: the corpus has no pairs, or none with words of the vocabulary.
@@ -143,7 +148,7 @@ def corpus_pairs(encoded: EncodedCorpus, words: int) -> EncodedPairs:
     if sides is None:
         raise CorpusError("the corpus has no pairs of texts; set pairs of the Corpus, such as pairs=PairFormat()")
     counts = np.zeros(len(starts) - 1, np.int32)
-    count_known_words(np.asarray(encoded.ids), starts, words, counts)
+    count_known_words(np.asarray(encoded.ids), starts, words, len(encoded.ids) if limit is None else limit, counts)
     is_known: NDArray[np.bool_] = np.all(counts.reshape(-1, sides) > 0, axis=1)
     order = np.flatnonzero(is_known)
     if not len(order):
@@ -162,8 +167,8 @@ def corpus_ratings(encoded: EncodedCorpus) -> NDArray[np.float32]:
 
 
 @entry_point
-def count_known_words(ids: np.ndarray, starts: np.ndarray, words: int, counts: np.ndarray) -> None:
-    """Count the words of each text, (texts,), that are among the first ones."""
+def count_known_words(ids: np.ndarray, starts: np.ndarray, words: int, limit: int, counts: np.ndarray) -> None:
+    """Count those of the first `limit` words of each text, (texts,), that are known."""
     for text in range(counts.shape[0]):
-        for k in range(starts[text], starts[text + 1]):
+        for k in range(starts[text], smaller(starts[text + 1], starts[text] + limit)):
             counts[text] += ids[k] < words

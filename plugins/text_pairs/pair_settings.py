@@ -78,6 +78,9 @@ class PairSettings(VocabularySize, Schedule, InitialValues, Dimension):
         "Learn a linear map of text vectors, which starts from the identity. Vectors are saved mapped.",
         flags="--linear-map/--no-linear-map",
     )
+    max_words: int | None = option(
+        None, "Read only the first words of each text, up to this number.  [default: all]", ge=1, le=1_000_000_000
+    )
     word_dropout: float = option(
         0.0, "Share of words that are dropped from texts at random, against overfitting.", ge=0, le=0.9
     )

@@ -24,6 +24,7 @@ from embeddings.training.training_data import TrainingData
 
 WORDS, WEIGHTS, MAP = "words", "token_weights", "linear_map"
 SIF_A = 1e-3
+NO_LIMIT = np.iinfo(np.int64).max // 2
 NO_ROWS = np.zeros((0, PADDING), np.float32)
 
 
@@ -42,12 +43,13 @@ class DualEncoder(Trainer, PairSettings):
         With weights or a linear map, the vectors are products with them, and there are the tables "words",
         "token_weights" (vocabulary, 1) and "linear_map" (dim, dim).
         """
-        pairs = corpus_pairs(data.encoded, len(data.vocabulary))
+        pairs, limit = corpus_pairs(data.encoded, len(data.vocabulary), self.max_words), self.max_words or NO_LIMIT
         ratings = self.scaled_ratings(pairs)
         tables = self.tables(data.vocabulary)
         shape = BatchShape(min(self.batch_pairs, len(pairs.order)), pairs.sides, padded(self.dim))
-        capacity = max_batch_words(pairs, shape)
-        texts = PairTexts(pairs.ids, pairs.starts, pairs.sides, len(data.vocabulary), int(self.word_dropout * 2**32))
+        capacity = max_batch_words(np.minimum(np.diff(pairs.starts), limit), shape)
+        dropout = int(self.word_dropout * 2**32)
+        texts = PairTexts(pairs.ids, pairs.starts, pairs.sides, len(data.vocabulary), limit, dropout)
 
         def operands(arrays: Arrays) -> Operands:
             return Operands(
@@ -140,9 +142,8 @@ class DualEncoder(Trainer, PairSettings):
         return np.asarray((pairs.ratings - np.float32(low)) / np.float32(high - low))
 
 
-def max_batch_words(pairs: EncodedPairs, shape: BatchShape) -> int:
-    """The largest number of words that a batch can have."""
-    lengths = np.diff(pairs.starts)
+def max_batch_words(lengths: np.ndarray, shape: BatchShape) -> int:
+    """The largest number of words that a batch of texts of these lengths can have."""
     texts = min(shape.pairs * shape.sides, len(lengths))
     return int(np.partition(lengths, len(lengths) - texts)[len(lengths) - texts :].sum())
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from embeddings.kernels.dense_products import add_product, transpose
+from embeddings.kernels.integers import smaller
 from embeddings.kernels.jit import inline, noinline
 from embeddings.kernels.random_numbers import random_bits, uniform_uint32
 from embeddings.kernels.row_operations import address, prefetch_l2, sum_rows
@@ -21,14 +22,15 @@ PREFETCH_DISTANCE = 3  # rows
 class PairTexts(NamedTuple):
     """The texts of all pairs, as words.
 
-    Side s of pair p is text p * sides + s, whose words are `ids[starts[text]:starts[text + 1]]`. Ids that are not below
-    `words` are unknown. dropout: the share of words to drop, times 2^32.
+    Side s of pair p is text p * sides + s, whose words are `ids[starts[text]:starts[text + 1]]`, of which only the
+    first `limit` are read. Ids that are not below `words` are unknown. dropout: the share of words to drop, times 2^32.
     """
 
     ids: np.ndarray
     starts: np.ndarray
     sides: int
     words: int
+    limit: int
     dropout: int
 
 
@@ -77,7 +79,7 @@ def gather_words(batch: TextBatch, source: PairTexts, block: PairBlock, size: in
         for k in range(size):
             text = block.pairs[k] * source.sides + side
             first, code = at, np.uint64(0)
-            for position in range(source.starts[text], source.starts[text + 1]):
+            for position in range(source.starts[text], text_end(source, text)):
                 word = source.ids[position]
                 if word < source.words:
                     code = random_bits(code, np.uint64(word) + np.uint64(1))
@@ -92,10 +94,16 @@ def gather_words(batch: TextBatch, source: PairTexts, block: PairBlock, size: in
     batch.starts[source.sides * size] = at
 
 
+@inline
+def text_end(source: PairTexts, text: int) -> int:
+    """Where the words of a text that are read end."""
+    return smaller(source.starts[text + 1], source.starts[text] + source.limit)  # type: ignore[no-any-return]
+
+
 @noinline
 def gather_all_words(batch: TextBatch, source: PairTexts, text: int, at: int) -> int:
     """Collect all known words of a text; returns where they end."""
-    for position in range(source.starts[text], source.starts[text + 1]):
+    for position in range(source.starts[text], text_end(source, text)):
         if source.ids[position] < source.words:
             batch.rows[at] = source.ids[position]
             at += 1

@@ -65,7 +65,7 @@ def random_texts(rng, sides, pairs=PAIRS):
 
 def pair_texts(texts, sides, dropout=0):
     ids = np.array([word for text in texts for word in text], np.int32)
-    return PairTexts(ids, np.cumsum([0, *map(len, texts)]), sides, WORDS, dropout)
+    return PairTexts(ids, np.cumsum([0, *map(len, texts)]), sides, WORDS, 1 << 40, dropout)
 
 
 def by_side(texts, sides, numbers):

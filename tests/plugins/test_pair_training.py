@@ -137,6 +137,17 @@ def test_ratings_are_scaled_from_the_lowest_to_the_highest():
     np.testing.assert_allclose(one.vectors.matrix, other.vectors.matrix, atol=1e-6)
 
 
+def test_only_the_first_words_of_texts_are_read():
+    pairs = thing_pairs()
+    longer = [(f"{left} tail end", f"{right} tail") for left, right in pairs]
+    short, cut, full = train(pairs), train(longer, max_words=3), train(longer)
+    shared = [cut.vectors.index(word) for word in short.vectors.words]
+    start = train(longer, learning_rate=1e-9).vectors["tail"]
+    np.testing.assert_allclose(cut.vectors["tail"], start, atol=1e-6)
+    assert np.abs(full.vectors["tail"] - start).max() > 1e-3
+    assert len(shared) == len(short.vectors)
+
+
 def test_line_breaks_in_texts_do_not_separate_sides():
     pairs = thing_pairs()
     broken = [(left.replace(" ", "\r\n"), right.replace(" ", "\n")) for left, right in pairs]
