@@ -1,0 +1,90 @@
+"""The tables of a study of text vectors, the retrieval sets of held-out articles, and a run on a small text."""
+
+import json
+import random
+from pathlib import Path
+
+import text_pair_study as study
+
+ROWS = [
+    ("skip-gram", 1, "", "", "CPU seconds", 9.4),
+    ("skip-gram", 1, "sts", "mean", "spearman", 50.0),
+    ("skip-gram", 1, "title", "mean", "recall@10", 40.0),
+    ("skip-gram", 1, "sts", "SIF", "spearman", 60.0),
+    ("skip-gram", 2, "", "", "CPU seconds", 8.6),
+    ("skip-gram", 2, "sts", "mean", "spearman", 52.0),
+    ("all pairs", 1, "sts", "mean", "spearman", 65.25),
+]
+TABLE = """Spearman's correlation with ratings:
+
+| learned from | sts, mean | sts, SIF | CPU seconds |
+| --- | ---: | ---: | ---: |
+| skip-gram | 51.0 ± 1.0 | 60.0 | 9 |
+| all pairs | 65.2 |  |  |
+
+Recall of held-out articles at 10:
+
+| learned from | title, mean | CPU seconds |
+| --- | ---: | ---: |
+| skip-gram | 40.0 | 9 |
+| all pairs |  |  |
+"""
+PARAGRAPH = "Anarchism is a political philosophy. It holds the state to be undesirable; anarchism opposes authority."
+
+
+def test_tables_are_means_over_seeds(tmp_path):
+    study.append_rows(tmp_path / "results.tsv", ROWS)
+    assert study.table(tmp_path / "results.tsv").startswith(TABLE)
+
+
+def test_queries_of_an_article():
+    article = ["Anarchism", "Heading.", PARAGRAPH, "Another paragraph that is not used for this, as it is the second."]
+    rest = "It holds the state to be undesirable;  opposes authority."
+    assert study.make_query("title", article) == ("Anarchism", PARAGRAPH)
+    assert study.make_query("title-words", article) == ("Anarchism", f" is a political philosophy. {rest}")
+    assert study.make_query("sentence", article) == ("Anarchism is a political philosophy.", rest)
+    assert study.make_query("title", ["Title", "Heading."]) is None
+    assert study.make_query("sentence", ["Title", "Only one sentence, which is long enough to be a paragraph."]) is None
+
+
+def test_a_run_holds_articles_out_and_skips_what_the_file_holds(tmp_path, capsys):
+    rng = random.Random(1)
+    words = [f"word{n}" for n in range(40)]
+
+    def sentence():
+        return " ".join(rng.sample(words, 9)).capitalize() + "."
+
+    articles = [[f"Title{n}", *(" ".join(sentence() for _ in range(3)) for _ in range(3))] for n in range(40)]
+    (tmp_path / "text.txt").write_text("\n\n".join("\n".join(article) for article in articles))
+    rated = "".join(f"{sentence()}\t{sentence()}\t{n % 5}\n" for n in range(30))
+    (tmp_path / "rated.txt").write_text(rated)
+    path = tmp_path / "results.tsv"
+    command = ["run", str(path), "--corpus", str(tmp_path / "text.txt"), "--ratings-train", str(tmp_path / "rated.txt")]
+    command += ["--ratings", str(tmp_path / "rated.txt"), "--held-out", "10", "--dim", "8", "--threads", "1"]
+    command += ["--epochs", "1", "--pair-epochs", "1", "--training", "skip-gram, then all pairs, then rated pairs"]
+    study.main(command)
+    assert "seed 1" in capsys.readouterr().err
+    rows = study.read_rows(path)
+    assert {row["set"] for row in rows} == {"", "rated", *study.TASKS}
+    assert {row["pool"] for row in rows} == {"", *study.POOLS}
+    assert path.with_suffix(".md").read_text(encoding="utf-8") == study.table(path)
+    first = path.read_text()
+    study.main(command)
+    assert path.read_text() == first
+
+
+def test_held_out_articles_are_not_learned_from(tmp_path):
+    (tmp_path / "text.txt").write_text("\n\n".join(f"T{n}\n{PARAGRAPH} Number{n}." for n in range(12)))
+    options = type("Options", (), {"corpus": tmp_path / "text.txt", "held_out": 3})()
+    one = study.Study(options, tmp_path)
+    text = one.text.read_text()
+    queries = [json.loads(line)["text"] for line in Path(one.retrieval["title"][0]).read_text().splitlines()]
+    assert queries == ["T0", "T4", "T8"]
+    assert [f"T{n}\n" in text for n in range(12)] == [n % 4 != 0 for n in range(12)]
+
+
+def test_the_tables_of_the_documentation_are_those_of_the_runs():
+    folder = Path(__file__).parents[2] / "eval" / "results" / "text-pairs"
+    for path in folder.glob("*.tsv"):
+        written = path.with_suffix(".md").read_text(encoding="utf-8")
+        assert written.rpartition("- Measured on")[0] == study.table(path).rpartition("- Measured on")[0]

@@ -1,0 +1,296 @@
+"""Compares text vectors by what they learned from and how they are pooled: rated pairs of sentences, and retrieval.
+
+python tools/text_pair_study.py run RESULTS.tsv --corpus FILE --ratings-train FILE --ratings FILE...
+    [--held-out N] [--seed N...] [--training NAME...] [--dim N] [--epochs N] [--pair-epochs N] [--temperature X]
+    [--token-weights none|ones|sif] [--word-dropout X] [--threads N]
+python tools/text_pair_study.py table RESULTS.tsv
+
+`--corpus` has a title, then a paragraph a line, and a blank line after each article; every n-th article is held out,
+N in total: nothing learns from them, and retrieval asks for them. `--ratings` are tables of two texts and a rating to
+evaluate on, `--ratings-train` one to learn from. `run` adds rows to the file, skips what it holds, and writes the
+tables of `table` next to it, RESULTS.md. Give several of an option by repeating it.
+"""
+
+import argparse
+import csv
+import json
+import re
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from statistics import fmean
+from time import process_time
+from typing import Any
+
+import embeddings as em
+from embeddings.corpora.pair_encoding import PairFormat
+from embeddings.corpora.reading.compressed_files import open_decompressed
+from embeddings.corpora.reading.document_pairs import is_long
+from embeddings.corpora.reading.sentence_borders import split_sentences
+from embeddings.eval.machine import processor
+from embeddings.vectors.word_weights import word_weights
+
+SKIPGRAM, NONE = "skip-gram", "random rows"
+SENTENCES, ALL_PAIRS = "neighbouring sentences", "neighbouring sentences and paragraphs, titles"
+RATINGS = "rated pairs"
+PAIR_KINDS = {SENTENCES: "neighbouring-sentences", ALL_PAIRS: "title-body,neighbours"}
+TRAININGS = {  # what each learns from, one after the other
+    "skip-gram": (SKIPGRAM,),
+    "skip-gram, then neighbouring sentences": (SKIPGRAM, SENTENCES),
+    "skip-gram, then all pairs": (SKIPGRAM, ALL_PAIRS),
+    "all pairs": (NONE, ALL_PAIRS),
+    "skip-gram, then rated pairs": (SKIPGRAM, RATINGS),
+    "skip-gram, then all pairs, then rated pairs": (SKIPGRAM, ALL_PAIRS, RATINGS),
+}
+POOLS: dict[str, dict[str, Any]] = {
+    "mean": {},
+    "SIF": {"pool": "sif"},
+    "SIF - 1": {"pool": "sif", "remove_components": 1},
+}
+TASKS = {
+    "title": "the title → the first paragraph",
+    "title-words": "the title → the first paragraph without words of the title",
+    "sentence": "the first sentence → the rest of the paragraph without words of the title",
+}
+COLUMNS = ("training", "seed", "set", "pool", "measure", "value")
+SECONDS = "CPU seconds"
+RATING_SETTINGS = {"objective": "cosent", "learning_rate": 0.001, "epochs": 10}
+WORD = re.compile(r"\w+")
+NOTES = """
+- "All pairs" are neighbouring sentences, neighbouring paragraphs, and titles with paragraphs of the same text. Rated
+  pairs are learned with the objective `cosent`, all others with `in-batch-negatives`.
+- `SIF - 1` is SIF less the first component, which is learned from the texts of the set, of retrieval from the
+  documents. Values are in percent, means over the seeds; ± half the range of the seeds.
+- CPU seconds are those of all steps of training, without reading the text; the fastest seed.
+"""
+
+
+@dataclass(frozen=True)
+class Study:
+    """What is trained and evaluated, and a folder for files."""
+
+    options: argparse.Namespace
+    folder: Path
+
+    @cached_property
+    def text(self) -> Path:
+        """The corpus without the articles that are held out; writes these as retrieval sets."""
+        articles = list(read_articles(self.options.corpus))
+        step = len(articles) // self.options.held_out if self.options.held_out else 0
+        held_out = articles[::step][: self.options.held_out] if step else []
+        numbers = set(range(0, len(articles), step)[: self.options.held_out]) if step else set()
+        path = self.folder / "text.txt"
+        kept = (article for number, article in enumerate(articles) if number not in numbers)
+        path.write_text("\n".join("\n".join(article) + "\n" for article in kept), encoding="utf-8")
+        for task in TASKS if held_out else ():
+            write_task(self.folder / task, [pair for one in held_out if (pair := make_query(task, one))])
+        return path
+
+    @cached_property
+    def retrieval(self) -> dict[str, list[Path]]:
+        """The files of each retrieval set; none without held-out articles."""
+        assert self.text.exists()
+        files = ("queries.jsonl", "corpus.jsonl", "qrels.tsv")
+        return {task: [self.folder / task / file for file in files] for task in TASKS if (self.folder / task).exists()}
+
+    def train(self, step: str, model: em.Model | None, seed: int) -> tuple[em.Model, float]:
+        """The model after a step of training that started from another one, and the CPU seconds of this step."""
+        options = self.options
+        run: dict[str, Any] = {"threads": options.threads, "seed": seed}
+        if step == SKIPGRAM:
+            trainer = {"dim": options.dim, "epochs": options.epochs, "learning_rate": 0.05}
+            return timed(lambda: em.train("skipgram", em.Corpus(self.text), **trainer, **run), em.Corpus(self.text))
+        if step == RATINGS:
+            corpus = self.pair_corpus(options.ratings_train, PairFormat(), model)
+            settings = RATING_SETTINGS
+        else:
+            corpus = self.pair_corpus(self.text, PairFormat(PAIR_KINDS[step]), model)
+            settings = {"epochs": options.pair_epochs, "temperature": options.temperature}
+            settings |= {"token_weights": options.token_weights, "word_dropout": options.word_dropout}
+        if model is not None and model.name == "text-pairs":
+            return timed(lambda: em.continue_training(model, corpus, **settings, **run), corpus)
+        start = {} if model is None else {"init": em.InitFrom(sif_rows(model))}
+        settings = {"dim": options.dim, **settings}
+        return timed(lambda: em.train("text-pairs", corpus, **settings, **start, **run), corpus)
+
+    def pair_corpus(self, source: Path, pairs: PairFormat, model: em.Model | None) -> em.Corpus:
+        """Pairs with the words of a model."""
+        is_new = model is None or model.name != "text-pairs"
+        words = {"vocabulary": model.vocabulary} if model is not None and is_new else {}
+        return em.Corpus(source, pairs=pairs, **words)
+
+    def scores(self, model: em.Model) -> Iterator[tuple[str, str, str, float]]:
+        """The set, the way of pooling, the measure and the value of all scores of a model."""
+        sets = {"pairs": self.options.ratings, "retrieval": list(self.retrieval.values())}
+        for pool, settings in POOLS.items():
+            for result in em.evaluate(model, name="", **sets, **settings):
+                if result.measure in ("spearman", "recall@10", "mrr@10") and result.value is not None:
+                    yield result.set, pool, result.measure, 100 * result.value
+
+
+def timed(train: Any, corpus: em.Corpus) -> tuple[em.Model, float]:
+    """The result of a training, and its CPU seconds after the text is encoded."""
+    corpus.encode()
+    start = process_time()
+    return train(), process_time() - start
+
+
+def sif_rows(model: em.Model) -> em.Vectors:
+    """The vectors of a model times their SIF weights, which the mean then has; other trained rows as they are."""
+    vectors = model.vectors
+    weights = word_weights(vectors.words, model.vocabulary, "sif", 1e-3)
+    return em.Vectors(vectors.words, vectors.matrix * weights[:, None].astype("f4"), counts=vectors.counts)
+
+
+def read_articles(path: Path) -> Iterator[list[str]]:
+    """The lines of each article: its title, then its paragraphs."""
+    lines: list[str] = []
+    with open_decompressed(path) as file:
+        for raw in file:
+            line = raw.decode("utf-8", "replace").strip()
+            if line:
+                lines.append(line)
+            elif lines:
+                yield lines
+                lines = []
+    if lines:
+        yield lines
+
+
+def make_query(task: str, article: Sequence[str]) -> tuple[str, str] | None:
+    """The query and the text to be found of an article; None if it has no such texts."""
+    title = article[0]
+    paragraph = next(filter(is_long, article[1:]), None)
+    if paragraph is None:
+        return None
+    first, rest = (title, paragraph) if task != "sentence" else split_first(paragraph)
+    if task != "title":
+        rest = without_words(rest, title)
+    return (first, rest) if first and is_long(rest) else None
+
+
+def split_first(paragraph: str) -> tuple[str, str]:
+    """The first sentence of a paragraph, and the rest."""
+    first, *others = split_sentences(paragraph)
+    return first, " ".join(others)
+
+
+def without_words(text: str, title: str) -> str:
+    """A text without the words of a title, whatever their case."""
+    words = set(WORD.findall(title.lower()))
+    return WORD.sub(lambda match: "" if match[0].lower() in words else match[0], text)
+
+
+def write_task(folder: Path, pairs: Sequence[tuple[str, str]]) -> None:
+    """Write queries, documents and judgements of a retrieval set."""
+    folder.mkdir()
+    for name, side in (("queries.jsonl", 0), ("corpus.jsonl", 1)):
+        rows = (json.dumps({"_id": str(number), "text": pair[side]}) + "\n" for number, pair in enumerate(pairs))
+        (folder / name).write_text("".join(rows), encoding="utf-8")
+    judgements = "".join(f"{number}\t{number}\t1\n" for number in range(len(pairs)))
+    (folder / "qrels.tsv").write_text(judgements, encoding="utf-8")
+
+
+def run(path: Path, options: argparse.Namespace) -> None:
+    """Train and score what the file does not hold yet, and write the tables."""
+    done = {(row["training"], row["seed"]) for row in read_rows(path)} if path.exists() else set()
+    with tempfile.TemporaryDirectory() as folder:
+        study = Study(options, Path(folder))
+        for seed in options.seed or [1]:
+            models: dict[tuple[str, ...], tuple[em.Model | None, float]] = {(): (None, 0.0), (NONE,): (None, 0.0)}
+            for name in options.training or TRAININGS:
+                if (name, str(seed)) in done:
+                    continue
+                steps = TRAININGS[name]
+                for end in range(1, len(steps) + 1):
+                    if steps[:end] not in models:
+                        start, before = models[steps[: end - 1]]
+                        model, seconds = study.train(steps[end - 1], start, seed)
+                        models[steps[:end]] = model, before + seconds
+                trained, seconds = models[steps]
+                assert trained is not None
+                rows = [[name, seed, "", "", SECONDS, f"{seconds:.1f}"]]
+                rows += [[name, seed, *one[:3], f"{one[3]:.3f}"] for one in study.scores(trained)]
+                append_rows(path, rows)
+                sys.stderr.write(f"{name}, seed {seed}: {seconds:.0f} CPU seconds\n")
+    if path.exists():
+        path.with_suffix(".md").write_text(table(path), encoding="utf-8")
+
+
+def append_rows(path: Path, rows: Iterable[Sequence[Any]]) -> None:
+    """Add rows to a table; a new one begins with the names of the columns."""
+    is_new = not path.exists()
+    with path.open("a", encoding="utf-8", newline="") as file:
+        csv.writer(file, delimiter="\t", lineterminator="\n").writerows([COLUMNS, *rows] if is_new else rows)
+
+
+def read_rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a table."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+def table(path: Path) -> str:
+    """The results as Markdown: rated pairs by training and pooling, then retrieval."""
+    values: dict[tuple[str, str, str, str], list[float]] = defaultdict(list)
+    for row in read_rows(path):
+        values[row["training"], row["set"], row["pool"], row["measure"]].append(float(row["value"]))
+    sections = [("Spearman's correlation with ratings", "spearman"), ("Recall of held-out articles at 10", "recall@10")]
+    parts = [section for title, measure in sections if (section := measure_table(title, measure, values))]
+    legend = "".join(f"- `{task}`: {text}.\n" for task, text in TASKS.items() if any(key[1] == task for key in values))
+    return "\n".join(parts) + NOTES + legend + f"- Measured on {processor()}.\n"
+
+
+def measure_table(title: str, measure: str, values: dict[tuple[str, str, str, str], list[float]]) -> str:
+    """A table with a row for each training and a column for each set and way of pooling; "" without values."""
+    found = list(dict.fromkeys((key[1], key[2]) for key in values if key[3] == measure))
+    if not found:
+        return ""
+    columns = [column for name in dict.fromkeys(name for name, _ in found) for column in found if column[0] == name]
+    trainings = [name for name in TRAININGS if any(key[0] == name for key in values)]
+    heads = ["learned from", *(f"{name}, {pool}" for name, pool in columns), SECONDS]
+    lines = [f"{title}:", "", f"| {' | '.join(heads)} |", f"| --- |{' ---: |' * (len(heads) - 1)}"]
+    for name in trainings:
+        cells = [format_values(values.get((name, *column, measure), [])) for column in columns]
+        seconds = values.get((name, "", "", SECONDS), [])
+        lines.append(f"| {' | '.join([name, *cells, f'{min(seconds):.0f}' if seconds else ''])} |")
+    return "\n".join(lines) + "\n"
+
+
+def format_values(values: Sequence[float]) -> str:
+    """The values of the seeds in one cell; empty if there are none."""
+    spread = f" ± {(max(values) - min(values)) / 2:.1f}" if len(values) > 1 else ""
+    return f"{fmean(values):.1f}{spread}" if values else ""
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run the study, or write its tables to standard output."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", choices=["run", "table"])
+    parser.add_argument("results", type=Path)
+    parser.add_argument("--corpus", type=Path)
+    parser.add_argument("--ratings-train", type=Path)
+    parser.add_argument("--ratings", action="append", type=Path, default=[])
+    parser.add_argument("--training", action="append", choices=list(TRAININGS))
+    for name, size in {"held-out": 500, "dim": 256, "epochs": 5, "pair-epochs": 3}.items():
+        parser.add_argument(f"--{name}", type=int, default=size)
+    for name, number in {"temperature": 0.05, "word-dropout": 0.0}.items():
+        parser.add_argument(f"--{name}", type=float, default=number)
+    parser.add_argument("--token-weights", choices=["none", "ones", "sif"], default="none")
+    parser.add_argument("--seed", action="append", type=int)
+    parser.add_argument("--threads", type=int)
+    options = parser.parse_args(arguments)
+    if options.command == "table":
+        sys.stdout.write(table(options.results))
+    elif None in (options.corpus, options.ratings_train) or not options.ratings:
+        parser.error("run requires --corpus, --ratings-train and --ratings")
+    else:
+        run(options.results, options)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
