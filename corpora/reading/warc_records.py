@@ -1,5 +1,6 @@
 """Pages of WARC files, such as those of Common Crawl: extracted text, or HTML of which the main text is extracted."""
 
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from itertools import chain
@@ -13,6 +14,8 @@ from embeddings.support.logs import log
 
 MAX_PAGE = 1 << 24  # bytes; longer pages are skipped
 MAX_HEADERS = 1 << 20  # bytes of the headers of a record
+MAX_DEPTH = 500  # of the elements whose number around an element decides how long resiliparse takes for it
+NESTED = re.compile(rb"<(/?)(?:div|article)\b", re.IGNORECASE)
 HTML = ("text/html", "application/xhtml+xml")
 
 
@@ -20,7 +23,7 @@ def warc_records(stream: PeekableStream, name: str) -> Iterator[Record]:
     """Yield the pages of a decompressed WARC file as records with url, date and text.
 
     Records of the type "conversion" (WET files) hold text, and "response" HTML, whose main text is extracted. Other
-    records are skipped, and pages of more than 16 MiB, which is logged.
+    records are skipped, and pages of more than 16 MiB or deeply nested elements, which is logged.
 
     Raises:
         CorpusError: the file is truncated or broken, or a record has headers of more than 1 MiB.
@@ -28,7 +31,7 @@ def warc_records(stream: PeekableStream, name: str) -> Iterator[Record]:
     """
     warcio: Any = import_extra("warcio", "warc", f"{name} is a WARC file, which")
     extract: Callable[[bytes, str], str] | None = None
-    skipped = 0
+    too_long = too_deep = 0
     try:
         for record in complete_records(warcio.ArchiveIterator(stream), name):
             kind, content_type = page_type(record)
@@ -36,7 +39,10 @@ def warc_records(stream: PeekableStream, name: str) -> Iterator[Record]:
                 continue
             data = record.content_stream().read(MAX_PAGE + 1)
             if len(data) > MAX_PAGE:
-                skipped += 1
+                too_long += 1
+                continue
+            if kind == "html" and is_deep(data):
+                too_deep += 1
                 continue
             if kind == "html":
                 extract = extract or html_extractor(name)
@@ -46,10 +52,12 @@ def warc_records(stream: PeekableStream, name: str) -> Iterator[Record]:
             yield f"{name}, {url}", {"url": url, "date": date, "text": text.strip("\n") + "\n"}
     except EmbeddingsError:
         raise
-    except (warcio.exceptions.ArchiveLoadFailed, ValueError, OSError, EOFError, zlib.error) as error:
+    except (warcio.exceptions.ArchiveLoadFailed, ValueError, OSError, EOFError, zlib.error, AttributeError) as error:
         raise CorpusError(f"{name} is a truncated or broken WARC file: {' '.join(str(error).split())}") from error
-    if skipped:
-        log.warning("%s: skipped %s pages longer than %s bytes", name, skipped, MAX_PAGE)
+    if too_long:
+        log.warning("%s: skipped %s pages longer than %s bytes", name, too_long, MAX_PAGE)
+    if too_deep:
+        log.warning("%s: skipped %s pages with more than %s elements in one another", name, too_deep, MAX_DEPTH)
 
 
 def complete_records(archive: Any, name: str) -> Iterator[Any]:
@@ -97,6 +105,16 @@ def page_type(record: Any) -> tuple[str | None, str]:
     content_type = (record.http_headers.get_header("Content-Type") or "").lower()
     is_complete = str(record.http_headers.get_statuscode()) == "200"
     return ("html" if is_complete and content_type.startswith(HTML) else None), content_type
+
+
+def is_deep(html: bytes) -> bool:
+    """Whether a page nests elements so deeply that its extraction takes out of proportion to its length."""
+    depth = 0
+    for match in NESTED.finditer(html):
+        depth = max(0, depth - 1) if match[1] else depth + 1
+        if depth > MAX_DEPTH:
+            return True
+    return False
 
 
 def html_extractor(name: str) -> Callable[[bytes, str], str]:

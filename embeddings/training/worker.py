@@ -54,7 +54,7 @@ class Worker:
         key = thread_keys(data.seed, data.threads)[thread]
         self.random = np.array([key, 0], np.uint64)
         self.order = np.random.default_rng(key) if data.schedule.shuffle else None
-        first_sample = float(key % step_buffers.LOSS_INTERVAL)  # a random step
+        first_sample = float(int(key) % step_buffers.LOSS_INTERVAL)  # a random step; numpy 1 would divide floats
         self.buffers.tally[step_buffers.UNTIL_SAMPLE] = first_sample
         self.begin, self.end = self.stream.bounds(data.threads)[thread : thread + 2]
         self.units = (self.end - self.begin) * data.schedule.epochs  # to read over all epochs

@@ -228,3 +228,15 @@ def test_long_pages_are_skipped(tmp_path, monkeypatch, caplog):
     with encode(tmp_path / "t") as encoded:
         assert [line for line in decoded(encoded) if line] == [["b"]]
     assert "skipped 1 pages" in caplog.text
+
+
+def test_deep_pages_are_skipped(tmp_path, caplog):
+    pytest.importorskip("warcio")
+    pytest.importorskip("resiliparse")
+    deep = b"<DIV>" * 30_000 + b"king" + b"</div>" * 30_000
+    flat = b"<html><body><main>" + b"<div>king</div>" * 1000 + b"<div>" * 400 + b"queen"
+    records = [("response", "http://a", "text/html", deep), ("response", "http://b", "text/html", flat)]
+    (tmp_path / "t").write_bytes(warc(records))
+    with encode(tmp_path / "t", tag_column="url") as encoded:
+        assert encoded.tags.to_pylist() == ["http://b"]
+    assert "skipped 1 pages with more than 500 elements" in caplog.text
