@@ -52,6 +52,23 @@ def triplet_loss(units, size, margin):
     return np.maximum(0, margin - cosines(units, size, size) + cosines(units, size, 2 * size)).sum()
 
 
+def divergence_loss(units, ratings, hidden, output):
+    """Of ratings in classes from 0 on; the last column of both matrices of the network is the bias."""
+    size, dim = len(ratings), units.shape[1]
+    total = 0.0
+    for a, b, rating in zip(units[:size], units[size:], ratings, strict=True):
+        features = np.concatenate([np.sqrt(dim) * abs(a - b), dim * a * b, [1]])
+        activations = np.append(1 / (1 + np.exp(-hidden @ features)), 1)
+        scores = output @ activations
+        q = np.exp(scores) / np.exp(scores).sum()
+        p = np.zeros(len(output))
+        p[int(rating)] += 1 - rating % 1
+        if rating % 1:
+            p[int(rating) + 1] += rating % 1
+        total += sum(x * np.log(x / y) for x, y in zip(p, q, strict=True) if x)
+    return total
+
+
 def contrastive_loss(units, labels, margin):
     distances = 1 - cosines(units, len(labels), len(labels))
     return 0.5 * np.where(labels == 1, distances**2, np.maximum(0, margin - distances) ** 2).sum()

@@ -32,7 +32,9 @@ def new_contrastive(settings: Any, shape: BatchShape, ratings: np.ndarray) -> Co
 
 @implements(Contrastive)
 @inline
-def learn_contrastive(operand: Contrastive, batch: TextBatch, block: PairBlock, size: int, sides: int) -> float:
+def learn_contrastive(
+    operand: Contrastive, batch: TextBatch, block: PairBlock, size: int, sides: int, rate: float
+) -> float:
     """Loss d^2 / 2 of pairs with label 1, max(0, margin - d)^2 / 2 of others."""
     cosines, slopes, loss = operand.pairs.cosines, operand.pairs.slopes, 0.0
     compute_cosines(batch, cosines, size, size)

@@ -37,7 +37,7 @@ def new_cosent(settings: Any, shape: BatchShape, ratings: np.ndarray) -> CoSENT:
 
 @implements(CoSENT)
 @inline
-def learn_cosent(operand: CoSENT, batch: TextBatch, block: PairBlock, size: int, sides: int) -> float:
+def learn_cosent(operand: CoSENT, batch: TextBatch, block: PairBlock, size: int, sides: int, rate: float) -> float:
     """The gradients of the loss of a batch, which counts once for each of its pairs."""
     cosines, slopes = operand.pairs.cosines, operand.pairs.slopes
     compute_cosines(batch, cosines, size, size)

@@ -32,7 +32,7 @@ def new_cosine_regression(settings: Any, shape: BatchShape, ratings: np.ndarray)
 @implements(CosineRegression)
 @inline
 def learn_cosine_regression(
-    operand: CosineRegression, batch: TextBatch, block: PairBlock, size: int, sides: int
+    operand: CosineRegression, batch: TextBatch, block: PairBlock, size: int, sides: int, rate: float
 ) -> float:
     """Loss (c - r)^2."""
     cosines, slopes, loss = operand.pairs.cosines, operand.pairs.slopes, 0.0

@@ -59,7 +59,9 @@ def new_in_batch_negatives(
 
 @implements(InBatchNegatives)
 @inline
-def learn_in_batch(operand: InBatchNegatives, batch: TextBatch, block: PairBlock, size: int, sides: int) -> float:
+def learn_in_batch(
+    operand: InBatchNegatives, batch: TextBatch, block: PairBlock, size: int, sides: int, rate: float
+) -> float:
     """The gradients of the mean of both cross-entropies."""
     n, width, stride = size * (sides - 1), batch.units.shape[1], operand.scores.shape[1]
     candidates, gradients = batch.units[size:], batch.unit_gradients[size:]

@@ -54,7 +54,7 @@ def learn_pairs(block: PairBlock, operands: Operands, buffers: StepBuffers, rate
     for n in range(operands.dims.shape[0]):
         normalize_outputs(batch, texts, operands.dims[n])
         batch.unit_gradients[:texts] = 0
-        loss += share * learn_units(operands.objective, batch, block, size, sides)
+        loss += share * learn_units(operands.objective, batch, block, size, sides, rate)
         backprop_norms(batch, texts, operands.dims[n], share)
     step_map(batch, operands.map, texts, rate)
     step_words(batch, operands.words, operands.weights, buffers.frozen, texts, rate)

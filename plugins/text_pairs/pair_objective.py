@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from embeddings.kernels.jit import dispatched, inline
+from embeddings.models.table import Table
 from embeddings.plugins.text_pairs.pair_stream import PairBlock
 from embeddings.plugins.text_pairs.text_batch import TextBatch
 
@@ -25,15 +26,19 @@ class PairObjective:
 
     Arguments:
         operand: makes its operand, a NamedTuple whose type selects the implementation of `learn_units`, from the
-            settings, the shape of a batch and the ratings of all pairs, float32, empty if there are none.
-        needs: what a pair must have besides two texts: "ratings", "labels" (ratings 0 or 1), "negatives" or nothing.
+            settings, the shape of a batch, the ratings of all pairs, float32, empty if there are none, and the
+            `AdamRows` or `AdaGradRows` of each of its tables.
+        needs: what a pair must have besides two texts: "ratings", "classes" (ratings, of which the integers are
+            classes), "labels" (ratings 0 or 1), "negatives" or nothing.
+        tables: makes its own tables from the settings, the width of a vector and the ratings.
         allows_negatives: whether it uses negative texts, if pairs have any.
         temperature, margin: the defaults of these settings; None if it does not use them.
         batch_size: the default.
     """
 
-    operand: Callable[[Any, BatchShape, np.ndarray], Any]
+    operand: Callable[..., Any]
     needs: str = ""
+    tables: Callable[[Any, int, np.ndarray], dict[str, Table]] = lambda settings, width, ratings: {}
     allows_negatives: bool = False
     temperature: float | None = None
     margin: float | None = None
@@ -41,10 +46,10 @@ class PairObjective:
 
 
 @dispatched
-def learn_units(operand: Any, batch: TextBatch, block: PairBlock, size: int, sides: int) -> float:
-    """Write the gradients of the units of a batch of pairs; returns the sum of the losses of the pairs.
+def learn_units(operand: Any, batch: TextBatch, block: PairBlock, size: int, sides: int, rate: float) -> float:
+    """Add the gradients of the units of a batch of pairs; returns the sum of the losses of the pairs.
 
-    Gradients are those of the mean over the pairs.
+    Gradients are those of the mean over the pairs. The tables of the objective take a step with this learning rate.
     """
     raise NotImplementedError
 

@@ -10,6 +10,7 @@ from embeddings.plugins.text_pairs.cosent import COSENT
 from embeddings.plugins.text_pairs.cosine_regression import COSINE_REGRESSION
 from embeddings.plugins.text_pairs.in_batch_negatives import IN_BATCH, MIN_TEMPERATURE
 from embeddings.plugins.text_pairs.pair_objective import PairObjective
+from embeddings.plugins.text_pairs.rating_distribution import RATING_DISTRIBUTION
 from embeddings.plugins.text_pairs.triplet_margin import TRIPLET_MARGIN
 from embeddings.settings import Dimension, InitialValues, Schedule, SearchRange, VocabularySize, option
 
@@ -18,6 +19,7 @@ OBJECTIVES: dict[str, PairObjective] = {
     "triplet-margin": TRIPLET_MARGIN,
     "cosine-regression": COSINE_REGRESSION,
     "cosent": COSENT,
+    "rating-distribution": RATING_DISTRIBUTION,
     "contrastive": CONTRASTIVE,
 }
 MAX_DIMS = 16
@@ -29,11 +31,14 @@ class PairSettings(VocabularySize, Schedule, InitialValues, Dimension):
 
     dim: int = option(256, "Dimension of the vectors.", ge=1, le=65536, search=SearchRange(64, 512, log=True))
     min_count: int = option(1, "Drop words that occur less often.", ge=1)
-    objective: Literal["in-batch-negatives", "triplet-margin", "cosine-regression", "cosent", "contrastive"] = option(
+    objective: Literal[
+        "in-batch-negatives", "triplet-margin", "cosine-regression", "cosent", "rating-distribution", "contrastive"
+    ] = option(
         "in-batch-negatives",
         "What is learned from pairs. in-batch-negatives: to find the right text among those of the other pairs of a "
         "batch; triplet-margin: that the right text is nearer than a negative one; cosine-regression: that cosines are "
-        "ratings; cosent: that cosines have the order of ratings; contrastive: that pairs with label 1 are near, those "
+        "ratings; cosent: that cosines have the order of ratings; rating-distribution: a network that predicts ratings "
+        "from both vectors; contrastive: that pairs with label 1 are near, those "
         "with label 0 are not.",
     )
     batch_size: int | None = option(
@@ -59,6 +64,7 @@ class PairSettings(VocabularySize, Schedule, InitialValues, Dimension):
         gt=0,
         le=2,
     )
+    hidden_size: int = option(50, "Hidden units of the network of rating-distribution.", ge=1, le=4096)
     dims: str | None = option(
         None,
         "Numbers of leading components that are trained as vectors of their own, such as 256,128,64, so that vectors "
@@ -109,6 +115,8 @@ class PairSettings(VocabularySize, Schedule, InitialValues, Dimension):
                 users = [user for user, one in OBJECTIVES.items() if getattr(one, name) is not None]
                 value = f"{name}={getattr(self, name)} has no effect with objective={self.objective}"
                 raise SettingError(f"{value}: it requires {' or '.join(users)}")
+        if self.hidden_size != type(self).hidden_size and self.objective != "rating-distribution":
+            raise SettingError(f"hidden_size={self.hidden_size} requires objective=rating-distribution")
         self.check_dims()
 
     def check_dims(self) -> None:

@@ -1,5 +1,6 @@
 """Static text vectors from pairs of texts: a text is the mean of its word vectors."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,7 @@ from embeddings.training.training_data import TrainingData
 
 WORDS, WEIGHTS, MAP = "words", "token_weights", "linear_map"
 SIF_A = 1e-3
+MAX_CLASSES = 100  # of ratings
 NO_LIMIT = np.iinfo(np.int64).max // 2
 NO_ROWS = np.zeros((0, PADDING), np.float32)
 
@@ -45,7 +47,8 @@ class DualEncoder(Trainer, PairSettings):
         """
         pairs, limit = corpus_pairs(data.encoded, len(data.vocabulary), self.max_words), self.max_words or NO_LIMIT
         ratings = self.scaled_ratings(pairs)
-        tables = self.tables(data.vocabulary)
+        own_tables = self.pair_objective.tables(self, padded(self.dim), ratings)
+        tables = self.tables(data.vocabulary, own_tables)
         shape = BatchShape(min(self.batch_pairs, len(pairs.order)), pairs.sides, padded(self.dim))
         capacity = max_batch_words(np.minimum(np.diff(pairs.starts), limit), shape)
         dropout = int(self.word_dropout * 2**32)
@@ -59,7 +62,9 @@ class DualEncoder(Trainer, PairSettings):
                 self.optimizer_rows(arrays, WEIGHTS),
                 self.optimizer_rows(arrays, MAP),
                 np.array(self.dim_list),
-                self.pair_objective.operand(self, shape, ratings),
+                self.pair_objective.operand(
+                    self, shape, ratings, *(self.optimizer_rows(arrays, name) for name in own_tables)
+                ),
             )
 
         return Plan(
@@ -79,8 +84,8 @@ class DualEncoder(Trainer, PairSettings):
         """Whether the vectors of a model are products of the rows that are learned."""
         return self.linear_map or self.token_weights != "none"
 
-    def tables(self, vocabulary: Vocabulary) -> dict[str, Table]:
-        """What is learned, and the state of the optimizer."""
+    def tables(self, vocabulary: Vocabulary, own_tables: Mapping[str, Table]) -> dict[str, Table]:
+        """What is learned, with the tables of the objective, and the state of the optimizer."""
         size, dim = len(vocabulary), self.dim
         words = word_vectors(size, dim, self.initializer)
         tables = {WORDS: words}
@@ -90,6 +95,7 @@ class DualEncoder(Trainer, PairSettings):
             tables[WEIGHTS] = Table(rows=size, dim=1, axis="words", init=self.initial_weights(vocabulary))
         if self.linear_map:
             tables[MAP] = Table(rows=dim, dim=dim, axis="other", init=identity, on_continue="copy")
+        tables |= own_tables
         state = {}
         for name, table in tables.items():
             changes: dict[str, Any] = {"rows": table.rows, "axis": table.axis, "saved_as": None}
@@ -130,7 +136,7 @@ class DualEncoder(Trainer, PairSettings):
             raise CorpusError(f"objective={name} requires pairs with a negative text; select its column")
         if pairs.sides == 3 and not self.pair_objective.allows_negatives:
             raise CorpusError(f"objective={name} does not use negative texts; leave out their column")
-        if needs not in ("ratings", "labels"):
+        if needs not in ("ratings", "classes", "labels"):
             return np.empty(0, np.float32)
         if not len(pairs.ratings):
             raise CorpusError(f"objective={name} requires a rating of each pair; select its column")
@@ -139,6 +145,10 @@ class DualEncoder(Trainer, PairSettings):
             raise CorpusError(f"all ratings are {low:g}, so there is nothing to learn from them")
         if needs == "labels" and not np.isin(pairs.ratings, (0, 1)).all():
             raise CorpusError(f"objective={name} requires labels 0 or 1, got ratings from {low:g} to {high:g}")
+        if needs == "classes":
+            if np.ceil(high) - np.floor(low) >= MAX_CLASSES:
+                raise CorpusError(f"ratings from {low:g} to {high:g} have more than {MAX_CLASSES} classes: scale them")
+            return np.asarray(pairs.ratings - np.float32(np.floor(low)))
         return np.asarray((pairs.ratings - np.float32(low)) / np.float32(high - low))
 
 
@@ -194,6 +204,6 @@ def fill_with_ones(table: np.ndarray, dim: int, seed: int) -> None:
 
 def exported(tables: dict[str, Table], arrays: Arrays) -> Arrays:
     """The tables of a model, and as its vectors the rows of words times their weights and the map; consumes arrays."""
-    saved = {name: tables[name].unpad(arrays[name]) for name in (WORDS, WEIGHTS, MAP) if name in tables}
+    saved = {name: table.unpad(arrays[name]) for name, table in tables.items() if table.saved_as is not None}
     vectors = saved[WORDS] * saved[WEIGHTS] if WEIGHTS in saved else saved[WORDS]
     return {VECTORS: vectors @ saved[MAP] if MAP in saved else vectors, **saved}

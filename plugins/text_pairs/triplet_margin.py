@@ -34,7 +34,9 @@ def new_triplet_margin(
 
 @implements(TripletMargin)
 @inline
-def learn_triplets(operand: TripletMargin, batch: TextBatch, block: PairBlock, size: int, sides: int) -> float:
+def learn_triplets(
+    operand: TripletMargin, batch: TextBatch, block: PairBlock, size: int, sides: int, rate: float
+) -> float:
     """Loss max(0, margin - c(left, right) + c(left, negative))."""
     right, negative, loss = operand.right, operand.negative, 0.0
     compute_cosines(batch, right.cosines, size, size)
