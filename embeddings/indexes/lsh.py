@@ -61,6 +61,8 @@ class LSH(Settings):
         if not all(np.isfinite(array).all() for array in planes):
             raise FormatError("its hyperplanes hold NaN or infinity")
         words = get_array(arrays, "signatures", np.uint64, (-(-self.bits // WORD_BITS), rows))
+        if self.bits % WORD_BITS and (words[-1] >> np.uint64(self.bits % WORD_BITS)).any():
+            raise FormatError(f"its signatures have more than {self.bits} bits")
         return HammingSearch(self, units, planes, words)
 
 

@@ -146,11 +146,12 @@ def fuzz(names: Sequence[str], cases: int, seed: int = 1, *, first: int = 0) -> 
             if status > 0:
                 raise RuntimeError("the fuzzer itself failed")
             name, case = (outcomes[-1].reader, outcomes[-1].case + 1) if outcomes else (remaining[0], start)
-            if case >= cases:
-                name, case = remaining[remaining.index(name) + 1], 0
+            after = remaining[remaining.index(name) + 1 :]
+            if case >= cases and after:
+                name, case = after[0], 0
             with out.open("a") as stream:
                 stream.write(json.dumps(Case(name, case, DEFECT, f"the process ended with {status}")) + "\n")
-            remaining, start = remaining[remaining.index(name) :], case + 1
+            remaining, start = remaining[remaining.index(name) :] if case < cases else [], case + 1
         return read_outcomes(out)
 
 

@@ -201,6 +201,16 @@ def test_broken_arrays(vectors, copy, name, arrays, message):
         em.load_index(folder, vectors, allow_faiss=True)
 
 
+def test_signatures_with_bits_beyond_their_number_are_refused(vectors, copy):
+    """A distance greater than the number of bits would be counted outside of the histogram of distances."""
+    folder = copy("hamming")
+    words = np.array(tensors.load(folder / TENSORS)["signatures"])
+    words[-1, 7] |= np.uint64(1 << 6)  # bit 70
+    replace(folder, signatures=words)
+    with pytest.raises(FormatError, match="more than 70 bits"):
+        em.load_index(folder, vectors)
+
+
 def test_faiss_data_is_read_only_with_consent(vectors, saved, monkeypatch):
     import faiss
 
