@@ -239,11 +239,11 @@ def child_seconds(command: Sequence[str]) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def append_rows(path: Path, rows: Iterable[Sequence[str]]) -> None:
+def append_rows(path: Path, rows: Iterable[Sequence[str]], columns: Sequence[str] = COLUMNS) -> None:
     """Add rows to a table; a new one begins with the names of the columns."""
     is_new = not path.exists()
     with path.open("a", encoding="utf-8", newline="") as file:
-        csv.writer(file, delimiter="\t", lineterminator="\n").writerows([COLUMNS, *rows] if is_new else rows)
+        csv.writer(file, delimiter="\t", lineterminator="\n").writerows([columns, *rows] if is_new else rows)
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:

@@ -1,0 +1,58 @@
+"""The texts of the classifier study, its cells, and its table, worked by hand."""
+
+import argparse
+from pathlib import Path
+
+import classification_data
+import classifier_study
+import classifier_tables
+from objective_study import append_rows
+
+ROWS = [
+    ("train", "sst", "0", "embeddings", "10", "threads 1", "CPU seconds", "2.04"),
+    ("train", "sst", "0", "embeddings", "10", "threads 1", "accuracy", "0.8"),
+    ("train", "sst", "0", "embeddings", "10", "threads 1", "macro-f1", "0.79"),
+    ("train", "sst", "0", "embeddings", "10", "threads 1", "accuracy of the majority", "0.5"),
+    ("train", "sst", "0", "embeddings", "10", "threads 1", "macro-f1 of the majority", "0.33"),
+    ("train", "sst", "0", "embeddings", "10", "threads 1", "texts", "200"),
+    ("train", "sst", "1", "embeddings", "10", "threads 1", "CPU seconds", "1.0"),
+    ("train", "sst", "1", "embeddings", "10", "threads 1", "accuracy", "0.7"),
+    ("train", "sst", "1", "embeddings", "10", "threads 1", "macro-f1", "0.71"),
+    ("train", "sst", "1", "embeddings", "10", "threads 1", "accuracy of the majority", "0.5"),
+    ("train", "sst", "1", "embeddings", "10", "threads 1", "macro-f1 of the majority", "0.33"),
+    ("train", "sst", "1", "embeddings", "10", "threads 1", "texts", "200"),
+    ("quantize", "imdb", "0", "fastText", "10", "--cutoff 7", "bytes", "12441307"),
+    ("quantize", "imdb", "0", "fastText", "10", "--cutoff 7", "accuracy", "0.61"),
+]
+TABLE = """| texts | classifier | dim | accuracy | macro-F1 | CPU seconds |
+| --- | --- | ---: | ---: | ---: | ---: |
+| sst | the most frequent label |  | 0.5000 | 0.3300 |  |
+| sst | embeddings | 10 | 0.7500 ± 0.0217 | 0.7500 | 3.0 |
+
+| options | quantised by | bytes | accuracy |
+| --- | --- | ---: | ---: |
+| `--qnorm --cutoff 7` | fastText | 12,441,307 | 0.6100 |
+"""
+
+
+def test_table(tmp_path):
+    append_rows(tmp_path / "results.tsv", ROWS, classifier_tables.COLUMNS)
+    assert classifier_tables.table(tmp_path / "results.tsv").startswith(TABLE)
+
+
+def test_a_part_of_the_cells():
+    options = argparse.Namespace(dim=[10], dataset=["sst"], part=["train", "autotune"], trials=3)
+    cells = list(classifier_study.iter_cells(options))
+    assert [cell.key[:3] for cell in cells] == [("train", "sst", "0")] * 4 + [("autotune", "imdb", "0")]
+    assert len(set(cells)) == len(cells)
+
+
+def test_lines_for_fasttext():
+    assert classification_data.labelled("pos", "It's GOOD,<br />really…") == "__label__pos it ' s good , really …"
+
+
+def test_the_table_of_the_documentation_is_that_of_the_runs():
+    folder = Path(__file__).parents[2] / "eval" / "results" / "classification"
+    for path in folder.glob("*.tsv"):
+        written = path.with_suffix(".md").read_text(encoding="utf-8")
+        assert written.rpartition("- Measured on")[0] == classifier_tables.table(path).rpartition("- Measured on")[0]

@@ -1,0 +1,224 @@
+"""The measurements of the classifier study."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any, NamedTuple
+
+from classification_data import IMDB, read_labelled
+from classifier_tables import FASTTEXT, OURS, SKLEARN
+from objective_study import child_seconds
+
+import embeddings as em
+
+NGRAMS, EPOCHS, RATE = 2, 5, 0.5
+MANY_THREADS = 10  # of fastText: with one thread, the rows of its input matrix start all alike
+REPEATS = 3  # of predictions; the fastest counts
+
+
+class Cell(NamedTuple):
+    """One measurement; `options` are words such as "threads 10"."""
+
+    part: str
+    dataset: str
+    fold: int
+    tool: str
+    dim: int
+    options: str
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The cell in a table of results."""
+        return tuple(map(str, self))
+
+
+@dataclass(frozen=True)
+class Study:
+    """Where texts and models are, and the program of fastText."""
+
+    work: Path
+    fasttext: str
+    trials: int
+
+    def text(self, cell: Cell, side: str) -> Path:
+        """A file of labelled texts."""
+        return self.work / f"{cell.dataset}-{cell.fold}.{side}"
+
+    def model(self, cell: Cell) -> Path:
+        """The model of fastText for a cell, trained if it is not there yet."""
+        path = self.work / f"{cell.dataset}-{cell.fold}-{cell.dim}.bin"
+        if not path.exists():
+            self.train_fasttext(cell, path, MANY_THREADS)
+        return path
+
+    def train_fasttext(self, cell: Cell, out: Path, threads: int) -> float:
+        """Train with fastText; returns its CPU seconds."""
+        settings = {"input": self.text(cell, "train"), "output": out.with_suffix(""), "dim": cell.dim, "lr": RATE}
+        settings |= {"wordNgrams": NGRAMS, "epoch": EPOCHS, "thread": threads, "verbose": 0}
+        flags = [part for name, value in settings.items() for part in (f"-{name}", str(value))]
+        return child_seconds([self.fasttext, "supervised", *flags])
+
+
+def train(study: Study, cell: Cell) -> dict[str, float]:
+    """CPU seconds of reading, training and writing the model, and its scores."""
+    test = study.text(cell, "test")
+    if cell.tool == SKLEARN:
+        return train_scikit_learn(*read_labelled(study.text(cell, "train")), *read_labelled(test))
+    threads = int(cell.options.split()[1])
+    with tempfile.TemporaryDirectory(dir=study.work) as folder:
+        out = Path(folder) / "model.bin"
+        if cell.tool == FASTTEXT:
+            seconds = study.train_fasttext(cell, out, threads)
+            kept = study.work / f"{cell.dataset}-{cell.fold}-{cell.dim}.bin"
+            if cell.dataset == IMDB and threads == MANY_THREADS and not kept.exists():
+                os.link(out, kept)
+        else:
+            seconds, out = train_ours(study, cell, Path(folder), threads)
+        return {"CPU seconds": seconds, **scores(out, test)}
+
+
+def train_ours(study: Study, cell: Cell, folder: Path, threads: int) -> tuple[float, Path]:
+    """Our CPU seconds and model; kernels are compiled beforehand, and the text is in no cache."""
+    em.train("classifier", ["__label__a b c", "__label__d e"] * 5, word_ngrams=NGRAMS, threads=1).save(folder / "warm")
+    text = folder / "train.txt"
+    text.write_bytes(study.text(cell, "train").read_bytes())
+    settings = {"dim": cell.dim, "word_ngrams": NGRAMS, "epochs": EPOCHS, "learning_rate": RATE}
+    start = process_time()
+    em.train("classifier", str(text), threads=threads, **settings).save(folder / "model")
+    return process_time() - start, folder / "model"
+
+
+def train_scikit_learn(texts: Any, labels: Any, test_texts: Any, test_labels: Any) -> dict[str, float]:
+    """TF-IDF of words and pairs of words, and logistic regression, with default settings."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import f1_score
+    from sklearn.pipeline import make_pipeline
+
+    vectorizer = TfidfVectorizer(ngram_range=(1, NGRAMS), token_pattern=r"\S+", sublinear_tf=True)
+    pipeline = make_pipeline(vectorizer, LogisticRegression(max_iter=1000))
+    start = process_time()
+    pipeline.fit(texts, labels)
+    seconds = process_time() - start
+    predicted = pipeline.predict(test_texts)
+    accuracy = sum(one == other for one, other in zip(predicted, test_labels, strict=True)) / len(test_labels)
+    macro = f1_score(test_labels, predicted, average="macro")
+    return {"CPU seconds": seconds, "accuracy": accuracy, "macro-f1": float(macro), "texts": len(test_labels)}
+
+
+def scores(model: Path, test: Path) -> dict[str, float]:
+    """Accuracy and macro-F1 of a classifier on a file, and of its most frequent label."""
+    results = em.evaluate_classifier(model, test).results()
+    values = {(one.measure, one.method): one.value or 0.0 for one in results if one.section is None}
+    majority = next(method for _, method in values if method is not None)
+    return {
+        "accuracy": values["precision@1", None],
+        "macro-f1": values["macro-f1@1", None],
+        "accuracy of the majority": values["precision@1", majority],
+        "macro-f1 of the majority": values["macro-f1@1", majority],
+        "texts": results[-1].total,
+    }
+
+
+def predict(study: Study, cell: Cell) -> dict[str, float]:
+    """Lines per CPU second of the command line: those of the whole test file, less those of its first line."""
+    model = study.model(cell)
+    if cell.options == "ftz":
+        model = quantize_by_fasttext(study, cell, "")
+    test = study.text(cell, "test")
+    lines = test.read_text(encoding="utf-8").splitlines(keepends=True)
+    with tempfile.TemporaryDirectory(dir=study.work) as folder:
+        one = Path(folder) / "one.txt"
+        one.write_text(lines[0], encoding="utf-8")
+
+        def seconds(file: Path) -> float:
+            if cell.tool == FASTTEXT:
+                return child_seconds([study.fasttext, "predict-prob", str(model), str(file), "1"])
+            command = ["predict", str(model), str(file), "--threads", "1", "--quiet"]
+            return child_seconds([sys.executable, "-m", "embeddings", *command])
+
+        seconds(one)  # kernels are compiled, and the model is in memory
+        taken = [(seconds(test), seconds(one)) for _ in range(REPEATS)]
+    whole, start = (min(column) for column in zip(*taken, strict=True))
+    return {"lines per CPU second": (len(lines) - 1) / (whole - start), "CPU seconds of one line": start}
+
+
+def quantize(study: Study, cell: Cell) -> dict[str, float]:
+    """Size and scores of quantised models."""
+    if cell.tool == FASTTEXT:
+        out = quantize_by_fasttext(study, cell, cell.options)
+        return {"bytes": out.stat().st_size, **scores(out, study.text(cell, "test"))}
+    out = study.work / "ours.ftz"
+    words = cell.options.split()
+    settings: dict[str, Any] = {"cutoff": int(words[1])} if words else {}
+    settings |= {"retrain": str(study.text(cell, "train"))} if "--retrain" in words else {}
+    em.quantize(em.load_classifier(study.model(cell)), qnorm=True, **settings).export(out, force=True)
+    return {"bytes": out.stat().st_size, **scores(out, study.text(cell, "test"))}
+
+
+def quantize_by_fasttext(study: Study, cell: Cell, options: str) -> Path:
+    """The file that fastText's quantize writes, with the options of our command."""
+    name = "-".join([study.model(cell).stem, *options.replace("--", "").split()])
+    out = study.work / f"{name}.ftz"
+    if not out.exists():
+        link = study.work / f"{name}.bin"
+        if not link.exists():
+            os.link(study.model(cell), link)
+        flags = [*options.replace("--", "-").split(), "-input", str(study.text(cell, "train"))]
+        subprocess.run(
+            [study.fasttext, "quantize", "-output", str(link.with_suffix("")), "-qnorm", *flags],
+            check=True, capture_output=True,
+        )  # fmt: skip
+        if options:
+            link.unlink()
+    return out
+
+
+def load(study: Study, cell: Cell) -> dict[str, float]:
+    """Seconds until the first prediction, when the file is in the memory of the system."""
+    model = study.model(cell)
+    command = [study.fasttext, "predict-prob", str(model), "-"]
+    if cell.tool == OURS:
+        command = [sys.executable, "-m", "embeddings", "predict", str(model), "-", "--quiet"]
+    taken = []
+    for _ in range(REPEATS + 1):
+        start = perf_counter()
+        subprocess.run(command, input="a fine film\n", text=True, check=True, capture_output=True)
+        taken.append(perf_counter() - start)
+    values = {"seconds of the command": min(taken[1:]), "bytes": model.stat().st_size}
+    if cell.tool == OURS:
+        quantised = quantize_by_fasttext(study, cell._replace(dim=10), "--cutoff 10000")
+        em.load_classifier(quantised).predict(["a fine film"], threads=1)  # loads libraries and kernels
+        start = perf_counter()
+        em.load_classifier(model).predict(["a fine film"], threads=1)
+        values["seconds within Python"] = perf_counter() - start
+    return values
+
+
+def autotune(study: Study, cell: Cell) -> dict[str, float]:
+    """Scores of the default settings and of those found, on the validation texts and on the test texts."""
+    from embeddings.eval.tuning import Judgement, tune
+    from embeddings.eval.tuning.label_judge import LabelJudge
+
+    form = em.LabelFormat()
+    valid, test = (LabelJudge.read(str(study.text(cell, side)), form, "f1") for side in ("valid", "test"))
+    seen: list[tuple[float, float]] = []
+
+    def judge(model: em.Model) -> Judgement:
+        seen.append((valid(model.classifier), test(model.classifier)))
+        return Judgement(seen[-1][0], None)
+
+    start = perf_counter()
+    trainer = em.TextClassification(word_ngrams=NGRAMS, dim=cell.dim)
+    tune(trainer, str(study.text(cell, "part")), judge, trials=int(cell.options.split()[1]))
+    seconds, best = perf_counter() - start, max(seen)
+    values = zip(("default", "best"), (seen[0], best), strict=True)
+    return {"seconds": seconds} | {
+        f"{side} {name}": score
+        for name, pair in values
+        for side, score in zip(("validation", "test"), pair, strict=True)
+    }
