@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from embeddings.models.loading import load_classifier as load_classifier
     from embeddings.models.loading import load_model as load_model
     from embeddings.models.model import Model as Model
+    from embeddings.models.weighted_vectors import weight_vectors as weight_vectors
     from embeddings.plugins.cbow import CBOW as CBOW
     from embeddings.plugins.classifier.retraining import quantize as quantize
     from embeddings.plugins.classifier.text_classification import TextClassification as TextClassification
@@ -91,6 +92,7 @@ MODULES = {
         "models.embed": "embed",
         "models.loading": "load load_classifier load_model",
         "models.model": "Model",
+        "models.weighted_vectors": "weight_vectors",
         "plugins.classifier.retraining": "quantize",
         "sklearn": "MeanVectorizer ParagraphVectorizer TextClassifier",
         "training.callbacks": "Callback EpochEnd RunStart",

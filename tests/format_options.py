@@ -7,7 +7,7 @@ FORMAT_OPTIONS: dict[str, dict[str, str]] = {
     "arrow int8": {"dtype": "int8"},
     "fasttext": {},
     "glove": {},
-    "huggingface": {},
+    "model2vec": {},
     "npy": {},
     "numpy-folder": {},
     "parquet": {},
@@ -20,7 +20,7 @@ FORMAT_OPTIONS: dict[str, dict[str, str]] = {
     "word2vec-binary": {},
     "word2vec-text": {},
 }
-TOKENIZERS = dict.fromkeys(("huggingface", "numpy-folder", "sentence-transformers"), ("tokenizers",))
+TOKENIZERS = dict.fromkeys(("model2vec", "numpy-folder", "sentence-transformers"), ("tokenizers",))
 LIBRARIES = {**TOKENIZERS, "spacy": ("spacy",)}
 
 

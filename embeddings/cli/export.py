@@ -1,5 +1,6 @@
 """`embeddings export`: vectors in other formats."""
 
+import inspect
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,9 +9,17 @@ import click
 from embeddings.cli.options import FORCE, JSON, VECTOR_INPUT, option
 from embeddings.cli.output import note, print_json, quantity
 from embeddings.cli.output_paths import check_not_input
+from embeddings.cli.weights import Weights
 from embeddings.corpora.reading.compressed_files import open_decompressed
 from embeddings.errors import FormatError
-from embeddings.models.loading import has_classifier, has_model, load, load_classifier, load_model
+from embeddings.models.loading import (
+    has_classifier,
+    has_model,
+    load,
+    load_classifier,
+    load_model,
+    load_model_or_vectors,
+)
 from embeddings.vectors import format_dispatch
 from embeddings.vectors.file_validation import decode_words
 from embeddings.vectors.precision import rounding_error
@@ -40,9 +49,26 @@ if TYPE_CHECKING:
         ),
         option(
             "--normalize",
-            "Scale vectors of texts to length 1 in folders of huggingface, sentence-transformers and numpy-folder.",
+            "Scale vectors of texts to length 1 in folders of model2vec, sentence-transformers and numpy-folder.",
             bool,
         ),
+        option(
+            "--weighting",
+            "Multiply the vectors by weights, so that the plain mean of a text is its weighted mean, up to a factor.",
+            ["none", "sif", "subsample", "idf"],
+        ),
+        option(
+            "--constant", "The a of sif, or the threshold of subsample.  [default: 0.001]", type=click.FloatRange(1e-9)
+        ),
+        option("--remove-components", "Remove the first N principal directions of texts.", 0, metavar="N"),
+        option("--pca", "Keep the next N principal directions of texts as components.", 1, metavar="N"),
+        option(
+            "--fit-on",
+            "Learn directions (and frequencies, if there are no counts) from this text.  [default: expected of texts "
+            "of 16 independent words, by the counts]",
+            "FILE",
+        ),
+        option("--text-column", "Text column of the file of --fit-on.", "NAME"),
         option("--language", "Language of a spacy export, such as en.  [default: xx]", "CODE"),
         FORCE,
         JSON,
@@ -51,14 +77,16 @@ if TYPE_CHECKING:
 )
 def command(
     vectors: str, out: str, format: str | None, counts: bool | None, table: str, words: str | None, dtype: str | None,
-    normalize: bool, language: str | None, force: bool, as_json: bool, **read_options: Any,
+    normalize: bool, language: str | None, weighting: str | None, constant: float | None,
+    remove_components: int | None, pca: int | None, fit_on: str | None, text_column: str | None, force: bool,
+    as_json: bool, **read_options: Any,
 ) -> None:  # fmt: skip
     """Write VECTORS to the file or folder OUT.
 
     The extension of OUT selects the format: .bin word2vec-binary, .txt and .vec word2vec-text, .glove glove, .kv
     gensim, .npy npy (words in a .txt of the same name), .parquet parquet, .arrow and .feather arrow, .safetensors
     safetensors; packages can add formats. --format fasttext writes a whole model as .bin for fastText and gensim, and
-    a classifier as .bin or, if it is quantised, .ftz for fastText; huggingface, sentence-transformers, numpy-folder,
+    a classifier as .bin or, if it is quantised, .ftz for fastText; model2vec, sentence-transformers, numpy-folder,
     spacy and projector (TensorBoard) write folders.
     """
     options: dict[str, Any] = {
@@ -71,7 +99,8 @@ def command(
     targets = format_dispatch.output_files(out, **choice, options=options)
     check_not_input(targets, [("the input", Path(vectors))], replaceable=["the input"])
     name = format or format_dispatch.format_for_path(out)
-    is_whole = words is None and table == "vectors"
+    weights = Weights(weighting, constant, remove_components, pca, fit_on, text_column)
+    is_whole = words is None and table == "vectors" and not weights.changes_rows
     if is_whole and format_dispatch.load_format(name).write_classifier is not None and has_classifier(vectors):
         export_classifier(load_classifier(vectors, errors=read_options["errors"]), out, name, force, as_json)
         return
@@ -82,9 +111,15 @@ def command(
         files = format_dispatch.write_model(model, out, **choice, force=force, **options)
     else:
         exported = load(vectors, table=table, **read_options)
+        composes = exported.compose is not None and table == "vectors"
+        if weights.changes_rows:
+            source = load_model_or_vectors(vectors, **read_options) if table == "vectors" else exported
+            exported = weights.apply(source)
+            if "note" in inspect.signature(format_dispatch.load_format(name).write).parameters:
+                options["note"] = weights.note
         exported = exported if words is None else select_words(exported, words)
         files = format_dispatch.write(exported, out, **choice, force=force, **options)
-        if exported.compose is not None and table == "vectors":
+        if composes:
             note("only vectors of the vocabulary are exported; composing vectors for other words requires the model")
     rounding = rounding_error(exported, dtype) if dtype not in (None, "float32") else None
     if as_json:

@@ -1,4 +1,4 @@
-"""A folder in Hugging Face's layout: config.json, model.safetensors, tokenizer.json and tokenizer_config.json.
+"""The format model2vec: config.json, model.safetensors, tokenizer.json and tokenizer_config.json, as on Hugging Face.
 
 `transformers.AutoTokenizer` and `tokenizers` load the tokenizer; `model2vec.StaticModel.from_pretrained` loads the
 whole folder, which can be uploaded to the Hub unchanged.
@@ -6,6 +6,7 @@ whole folder, which can be uploaded to the Hub unchanged.
 
 from pathlib import Path
 
+from embeddings.formats.model_card import write_card
 from embeddings.formats.static_embeddings import (
     MODEL,
     MODEL2VEC_TABLE,
@@ -27,12 +28,15 @@ def sniff_folder(path: Path) -> float:
     return 0.8 if (path / MODEL).is_file() and (path / TOKENIZER).is_file() else 0
 
 
-def write(vectors: Vectors, path: Path, *, dtype: str = "float32", normalize: bool = False) -> None:
-    """Write all vectors, and the counts if known.
+def write(
+    vectors: Vectors, path: Path, *, dtype: str = "float32", normalize: bool = False, note: str | None = None
+) -> None:
+    """Write all vectors, the counts if known, and a model card.
 
     Arguments:
         dtype: float32 or float16.
         normalize: model2vec scales vectors of texts to length 1.
+        note: how the vectors were made, for the model card.
     """
     unknown = write_table(vectors, path, table=MODEL2VEC_TABLE, dtype=dtype)
     config = {
@@ -47,6 +51,7 @@ def write(vectors: Vectors, path: Path, *, dtype: str = "float32", normalize: bo
     tokenizer = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": MAX_TOKENS}
     tokenizer |= {} if unknown is None else {"unk_token": unknown}
     write_json(path / TOKENIZER_CONFIG, tokenizer)
+    write_card(vectors, path, "model2vec", dtype, note)
 
 
 def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Vectors:
@@ -55,7 +60,7 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
 
 
 FORMAT = Format(
-    summary="a Hugging Face folder: config.json, model.safetensors, tokenizer.json",
+    summary="a folder of model2vec: config.json, model.safetensors, tokenizer.json",
     stores_counts=True,
     sniff_folder=sniff_folder,
     read=read,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from embeddings.errors import FormatError
+from embeddings.formats.model_card import write_card
 from embeddings.formats.static_embeddings import (
     SENTENCE_TRANSFORMERS_TABLE,
     describe_table,
@@ -32,12 +33,15 @@ def sniff_folder(path: Path) -> float:
     return 1 if (path / MODULES).is_file() else 0
 
 
-def write(vectors: Vectors, path: Path, *, dtype: str = "float32", normalize: bool = False) -> None:
-    """Write all vectors, and the counts if known.
+def write(
+    vectors: Vectors, path: Path, *, dtype: str = "float32", normalize: bool = False, note: str | None = None
+) -> None:
+    """Write all vectors, the counts if known, and a model card.
 
     Arguments:
         dtype: float32 or float16.
         normalize: append the module that scales vectors of texts to length 1.
+        note: how the vectors were made, for the model card.
     """
     (path / SUBFOLDER).mkdir()
     write_table(vectors, path / SUBFOLDER, table=SENTENCE_TRANSFORMERS_TABLE, dtype=dtype)
@@ -47,6 +51,7 @@ def write(vectors: Vectors, path: Path, *, dtype: str = "float32", normalize: bo
         modules.append({"idx": 1, "name": "1", "path": NORMALIZE, "type": NORMALIZE_TYPE})
     write_json(path / MODULES, modules)
     write_json(path / CONFIG, {"prompts": {}, "default_prompt_name": None, "similarity_fn_name": "cosine"})
+    write_card(vectors, path, "sentence-transformers", dtype, note)
 
 
 def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> Vectors:

@@ -25,7 +25,7 @@ from embeddings.vectors.vectors import Vectors
 
 MODEL, TOKENIZER = "model.safetensors", "tokenizer.json"
 SENTENCE_TRANSFORMERS_TABLE, MODEL2VEC_TABLE = "embedding.weight", "embeddings"
-QUANTISED = ("mapping", "weights")  # other tables of model2vec, for shared or weighted rows
+MAPPING, WEIGHTS = "mapping", "weights"  # of model2vec: the row of each token, and its weight
 
 
 @dataclass(frozen=True)
@@ -71,36 +71,62 @@ def write_tokens(vectors: Vectors, path: Path, dtype: str) -> TokenTable:
 
 
 def tokenizer_source(vectors: Vectors) -> Path | None:
-    """The tokenizer.json that split the training text into the words of these vectors; None if there was none."""
+    """The tokenizer.json of the folder of these vectors, or of their training text; None if there was none."""
+    if vectors.tokenizer_file is not None:
+        return vectors.tokenizer_file
     settings = getattr(vectors.word_form, "settings", {})
     name, colon, path = str(settings.get("tokenizer")).partition(":")
     return Path(path) if name == "huggingface" and colon else None
 
 
 def read_vectors(folder: Path, errors: str) -> Vectors:
-    """The vectors of all tokens except a zero row for unknown words; memory-mapped read-only if float32."""
+    """The vectors of all tokens except a zero row for unknown words; memory-mapped read-only if float32.
+
+    Rows that tokens share, weights of tokens and int8, as model2vec stores them, become rows of float32.
+    """
     check_error_handler(errors)
     path = folder / MODEL
     arrays = tensors.load(path)
-    matrix = find_table(path, arrays)
+    matrix = token_rows(path, arrays)
     words, unknown = read_tokens(folder / TOKENIZER, len(matrix), errors)
     if words and words[-1] == unknown and not matrix[-1].any():
         words, matrix = words[:-1], matrix[:-1]
     counts = read_counts(path, arrays, len(words))
     with np.errstate(over="ignore"):  # overflow becomes infinity, which is refused, naming the word
-        return build_vectors(path, words, matrix.astype(np.float32, copy=False), counts)
+        vectors = build_vectors(path, words, matrix.astype(np.float32, copy=False), counts)
+    vectors.tokenizer_file = folder / TOKENIZER
+    return vectors
+
+
+def token_rows(path: Path, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
+    """The vector of each token, (tokens, dim)."""
+    table = find_table(path, arrays)
+    if table is not arrays.get(MODEL2VEC_TABLE):
+        return table
+    mapping, weights = arrays.get(MAPPING), arrays.get(WEIGHTS)
+    if mapping is not None:
+        if mapping.ndim != 1 or mapping.dtype.kind not in "iu":
+            raise FormatError(f"{path}: {MAPPING!r} must be (tokens,) integers, got {mapping.shape} {mapping.dtype}")
+        if len(mapping) and not (mapping.min() >= 0 and mapping.max() < len(table)):
+            raise FormatError(f"{path}: {MAPPING!r} must hold rows from 0 to {len(table) - 1}")
+        table = table[mapping]
+    if weights is not None:
+        if weights.shape != table.shape[:1] or weights.dtype.kind != "f":
+            expected = f"{table.shape[:1]} floats"
+            raise FormatError(f"{path}: {WEIGHTS!r} must be {expected}, got {weights.shape} {weights.dtype}")
+        table = table.astype(np.float32) * weights.astype(np.float32)[:, None]
+    return table
 
 
 def find_table(path: Path, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
-    """The table of vectors among the tensors of a file, (tokens, dim) of floats."""
+    """The table of vectors among the tensors of a file: (rows, dim) of floats, of model2vec also int8."""
     tables = (SENTENCE_TRANSFORMERS_TABLE, MODEL2VEC_TABLE)
     name = next((name for name in tables if name in arrays), None)
     if name is None:
         raise FormatError(f"{path} has no static embeddings ({' or '.join(tables)}); its tensors: {list_names(arrays)}")
-    if name == MODEL2VEC_TABLE and (extra := [other for other in QUANTISED if other in arrays]):
-        raise FormatError(f"{path} also has {' and '.join(extra)}: shared or weighted rows are not supported")
     table = arrays[name]
-    if table.ndim != 2 or table.shape[1] < 1 or table.dtype.kind != "f":
+    is_number = table.dtype.kind == "f" or (table.dtype == np.int8 and name == MODEL2VEC_TABLE)
+    if table.ndim != 2 or table.shape[1] < 1 or not is_number:
         raise FormatError(f"{path}: the tensor {name!r} must be (tokens, dim) floats, got {table.shape} {table.dtype}")
     return table
 
@@ -108,8 +134,9 @@ def find_table(path: Path, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
 def describe_table(folder: Path) -> dict[str, Any]:
     """Metadata from the header of the tensors; `tokens` includes a row for unknown words."""
     arrays = tensors.load(folder / MODEL)
-    table = find_table(folder / MODEL, arrays)
-    return {"tokens": len(table), "dim": table.shape[1], "dtype": str(table.dtype), "counts": COUNTS in arrays}
+    table, mapping = find_table(folder / MODEL, arrays), arrays.get(MAPPING)
+    tokens = len(table) if mapping is None else len(mapping)
+    return {"tokens": tokens, "dim": table.shape[1], "dtype": str(table.dtype), "counts": COUNTS in arrays}
 
 
 def read_json(path: Path, errors: str = "strict") -> Any:

@@ -42,7 +42,8 @@ def embed(
     """Vectors of texts, (texts, dim), pooled from the vectors of their words.
 
     Texts are split into words as the training text of a saved model was; texts for other vectors by the tokenizer
-    "words", and words are looked up as they are, then in lower case. Words without a vector are ignored, unless the
+    "words", and words are looked up as they are, then in lower case; folders with a tokenizer.json, such as those of
+    model2vec, by that, without its unknown token. Words without a vector are ignored, unless the
     vectors compose one, such as those of fastText. A text without known words, or null, becomes zeros.
 
     >>> import numpy as np, embeddings as em
@@ -103,7 +104,9 @@ def text_embedder(
     if case is not None:
         settings = {**settings, "case": case}
     word_vectors = source.vectors if isinstance(source, Model) else source
-    return TextEmbedder(word_vectors, settings, vocabulary=word_frequencies(source), **options)
+    tokenizer_file = word_vectors.tokenizer_file if tokenizer is None and case is None else None
+    vocabulary = word_frequencies(source)
+    return TextEmbedder(word_vectors, settings, vocabulary=vocabulary, tokenizer_file=tokenizer_file, **options)
 
 
 def load_source(vectors: Any) -> "Vectors | Model":

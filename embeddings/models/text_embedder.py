@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from embeddings.corpora.reading.text_stream import TextBatch
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import SettingError
+from embeddings.models.json_encoder import JsonEncoder
 from embeddings.models.text_encoder import EncodedTexts, TextEncoder
 from embeddings.models.text_statistics import TextFrequencies, count_words, first_texts
 from embeddings.settings import check_value
@@ -66,6 +68,7 @@ class TextEmbedder:
     dim: int | None = None
     dtype: DataType = "float32"
     vocabulary: Vocabulary | None = None  # the word frequencies of the vectors
+    tokenizer_file: Path | None = None  # a tokenizer.json that splits texts, instead of the settings
     counts: TextCounts = field(default_factory=TextCounts)
 
     def __post_init__(self) -> None:
@@ -80,7 +83,7 @@ class TextEmbedder:
         self.text_frequencies: TextFrequencies | None = None
         self.weights: np.ndarray | None = None  # of the words of the vectors
         self.components: np.ndarray | None = None  # float64 (components, output_dim)
-        self._unused_encoders: list[TextEncoder] = []
+        self._unused_encoders: list[TextEncoder | JsonEncoder] = []
         if self.pool in WEIGHTINGS and self.vocabulary is not None:
             self.weights = self.weigh(self.vectors.words)
 
@@ -127,7 +130,7 @@ class TextEmbedder:
 
     def fit(self, batches: Iterable[TextBatch]) -> None:
         """Learn word frequencies, if the vectors have none, and the components to remove."""
-        encoder = TextEncoder(self.finder, self.settings)
+        encoder = self._new_encoder(is_weighted=False)
         texts = [encoder.encode(batch) for batch in batches]
         if self.is_weighted and (self.vocabulary is None or self.pool == "idf"):
             self.text_frequencies = count_words(texts, self.vectors)
@@ -185,11 +188,15 @@ class TextEmbedder:
         with np.errstate(over="ignore", invalid="ignore"):
             return pool_rows(tables, texts.rows, self.pool, weights, self.dim)
 
-    def _take_encoder(self) -> TextEncoder:
+    def _take_encoder(self) -> "TextEncoder | JsonEncoder":
         try:
             return self._unused_encoders.pop()
         except IndexError:  # other threads use all of them
-            return TextEncoder(self.finder, self.settings, self.weigh if self.is_weighted else None)
+            return self._new_encoder(is_weighted=self.is_weighted)
+
+    def _new_encoder(self, *, is_weighted: bool) -> "TextEncoder | JsonEncoder":
+        encoder = TextEncoder(self.finder, self.settings, self.weigh if is_weighted else None)
+        return encoder if self.tokenizer_file is None else JsonEncoder(self.vectors, self.tokenizer_file, encoder)
 
 
 def check_options(pool: Any, constant: Any, frequencies: Any, remove_components: Any, normalize: Any) -> None:

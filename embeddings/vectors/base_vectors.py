@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -23,6 +24,7 @@ class BaseVectors(InteropMixin):
     """Words and their rows. `Vectors` documents the arguments."""
 
     CACHED_ATTRIBUTES = ("unit_rows", "fingerprint")
+    tokenizer_file: Path | None = None  # the tokenizer.json that splits texts into the words, of formats that have one
 
     def __init__(
         self,

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from embeddings.models.model import Model
 
 
+ALIASES = {"huggingface": "model2vec"}  # earlier names of formats
+
+
 def installed_formats() -> dict[str, Format]:
     """Every format that can be imported, by name, sorted; broken entry points are skipped."""
     return {name: plugin for name, plugin in registry.load_all("format") if isinstance(plugin, Format)}
@@ -34,8 +37,9 @@ def names() -> Mapping[str, tuple[str, ...]]:
 
 
 def load_format(name: str) -> Format:
-    """The format of this name."""
-    plugin = registry.load("format", name)
+    """The format of this name, or of an earlier one."""
+    current = ALIASES.get(name, name)
+    plugin = registry.load("format", current if current in registry.find_all("format") else name)
     if not isinstance(plugin, Format):
         raise RegistryError(f"the entry point {name!r} of embeddings.formats is not an embeddings.formats.Format")
     return plugin
@@ -182,8 +186,14 @@ def check_targets(name: str, targets: list[Path], *, force: bool) -> None:
             continue
         if target.exists() and not target.is_dir():
             raise OutputError(f"{target} is a file, but the {name} format is a folder; choose another name")
-        if target.is_dir() and any(target.iterdir()) and sniff(target) != name:
+        if target.is_dir() and any(target.iterdir()) and not is_format(target, name):
             raise OutputError(f"{target} is not a folder of the {name} format and is not replaced; choose another name")
+
+
+def is_format(path: Path, name: str) -> bool:
+    """Whether a folder has the format of this name."""
+    found = sniff(path)
+    return found is not None and load_format(found) is load_format(name)
 
 
 def check_companions(targets: Sequence[Path]) -> None:

@@ -54,21 +54,32 @@ def common_components(rows: np.ndarray, count: int) -> np.ndarray:
 
     Returns (components, dim) float64.
     """
-    from scipy.linalg import eigh, svd
+    from scipy.linalg import svd
 
     texts, dim = rows.shape
     count = min(count, texts, dim)
     if not count:
         return np.zeros((0, dim))
     rows = rows.astype(np.float64, copy=False)
-    if texts <= dim:
-        _, values, directions = svd(rows, full_matrices=False)
-        squares, directions = values[:count] ** 2, directions[:count]
-    else:
-        ascending, columns = eigh(rows.T @ rows, subset_by_index=[dim - count, dim - 1])
-        squares, directions = ascending[::-1], columns.T[::-1]
-    is_spanned = squares > squares.max() * max(rows.shape) * np.finfo(rows.dtype).eps
-    return np.asarray(directions[is_spanned])
+    if texts > dim:
+        return moment_components(rows.T @ rows, count, texts)
+    _, values, directions = svd(rows, full_matrices=False)
+    return spanned(values[:count] ** 2, directions[:count], texts)
+
+
+def moment_components(moment: np.ndarray, count: int, texts: int) -> np.ndarray:
+    """The same from the sum, or mean, of the outer products of the rows of this many texts, (dim, dim)."""
+    from scipy.linalg import eigh
+
+    dim = len(moment)
+    ascending, columns = eigh(moment, subset_by_index=[dim - count, dim - 1])
+    return spanned(ascending[::-1], columns.T[::-1], texts)
+
+
+def spanned(squares: np.ndarray, directions: np.ndarray, texts: int) -> np.ndarray:
+    """The directions whose squared singular values are not zero up to rounding."""
+    limit = squares.max() * max(texts, directions.shape[1]) * np.finfo(np.float64).eps
+    return np.asarray(directions[squares > limit])
 
 
 def remove_components(components: np.ndarray, rows: np.ndarray) -> np.ndarray:

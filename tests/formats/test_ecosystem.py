@@ -4,11 +4,13 @@ The extra `ecosystem` installs the libraries. Each runs in its own process, beca
 """
 
 import json
+import re
 
 import numpy as np
 import pytest
 from optional_libraries import needs
 
+import embeddings as em
 from embeddings.models.loading import load
 from embeddings.vectors.vectors import Vectors
 
@@ -116,17 +118,17 @@ print(json.dumps([tokenizer.encode(text).tokens for text in sys.argv[2:]]))
 TEXTS = ["The King's, QUEEN", "Été_x new_york 日本!", "ΣΑΣ", "नमस्ते"]
 
 
-@pytest.mark.reads("huggingface", "tokenizers", "`from_file`: texts of four scripts are split as here")
+@pytest.mark.reads("model2vec", "tokenizers", "`from_file`: texts of four scripts are split as here")
 @requires("tokenizers")
 def test_tokenizers_split_text_as_here(tmp_path, run_json):
     from embeddings.corpora.tokenizers import lower_case
     from embeddings.corpora.tokenizers import words as split
 
     words = list(dict.fromkeys(lower_case(word) for text in TEXTS for word in [*split(text), "new_york", "été_x"]))
-    Vectors(words, np.ones((len(words), 1))).save(tmp_path / "v", "huggingface")
+    Vectors(words, np.ones((len(words), 1))).save(tmp_path / "v", "model2vec")
     expected = [["the", "king's", "queen"], ["été_x", "new_york", "日本"], [lower_case("ΣΑΣ")], ["नमस्ते"]]
     assert run_json(TOKENS, tmp_path / "v", *TEXTS) == expected
-    Vectors(["U.S.", "the"], np.ones((2, 1))).save(tmp_path / "w", "huggingface")
+    Vectors(["U.S.", "the"], np.ones((2, 1))).save(tmp_path / "w", "model2vec")
     assert run_json(TOKENS, tmp_path / "w", "the U.S. The") == [["the", "U.S.", "[UNK]"]]
 
 
@@ -138,10 +140,10 @@ print(json.dumps([tokenizer("King nobody")["input_ids"], tokenizer.unk_token, le
 """
 
 
-@pytest.mark.reads("huggingface", "transformers", "`AutoTokenizer`: ids, unknown words")
+@pytest.mark.reads("model2vec", "transformers", "`AutoTokenizer`: ids, unknown words")
 @requires("transformers")
 def test_transformers_load_the_tokenizer(tmp_path, vectors, run_json):
-    vectors.save(tmp_path / "v", "huggingface")
+    vectors.save(tmp_path / "v", "model2vec")
     assert run_json(AUTO, tmp_path / "v") == [[1, len(vectors)], "[UNK]", len(vectors) + 1]
 
 
@@ -153,18 +155,18 @@ print(json.dumps([row.tolist() for row in model.encode(["King", "the king nobody
 """
 
 
-@pytest.mark.reads("huggingface", "model2vec", "`StaticModel.from_pretrained`: vectors of texts")
+@pytest.mark.reads("model2vec", "model2vec", "`StaticModel.from_pretrained`: vectors of texts")
 @requires("model2vec")
 def test_model2vec_loads_the_folder(tmp_path, vectors, run_json):
-    vectors.save(tmp_path / "v", "huggingface")
+    vectors.save(tmp_path / "v", "model2vec")
     rows = run_json(STATIC, tmp_path / "v")
     np.testing.assert_allclose(rows, [vectors["king"], mean(vectors, "the", "king")], atol=1e-6)
 
 
-@pytest.mark.reads("huggingface", "model2vec", "`StaticModel.from_pretrained`: vectors at length 1 with --normalize")
+@pytest.mark.reads("model2vec", "model2vec", "`StaticModel.from_pretrained`: vectors at length 1 with --normalize")
 @requires("model2vec")
 def test_model2vec_normalizes_texts(tmp_path, vectors, run_json):
-    vectors.save(tmp_path / "v", "huggingface", normalize=True)
+    vectors.save(tmp_path / "v", "model2vec", normalize=True)
     rows = run_json(STATIC, tmp_path / "v")
     expected = [vectors["king"], mean(vectors, "the", "king")]
     np.testing.assert_allclose(rows, [row / np.linalg.norm(row) for row in expected], atol=1e-6)
@@ -245,13 +247,71 @@ print(json.dumps(None))
 """
 
 
-@pytest.mark.writes("huggingface", "model2vec", "`save_pretrained`: words and components")
+@pytest.mark.writes("model2vec", "model2vec", "`save_pretrained`: words and components")
 @requires("model2vec")
 def test_folders_written_by_model2vec(tmp_path, run_json):
     run_json(WRITE_STATIC, tmp_path / "v")
     again = load(tmp_path / "v")
     assert again.words == ["[UNK]", "a", "b"]
     assert again["b"].tolist() == [4, 5]
+
+
+WRITE_QUANTISED = """
+import json, sys
+import numpy as np
+from model2vec import StaticModel
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+pieces = ["[UNK]", "red", "car", "##s", "house", "a"]
+tokenizer = Tokenizer(models.WordPiece({piece: i for i, piece in enumerate(pieces)}, unk_token="[UNK]"))
+tokenizer.normalizer = normalizers.Lowercase()
+tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+kind = sys.argv[2]
+table = np.random.default_rng(1).standard_normal((6, 4)).astype("f4")
+mapping = weights = None
+if "mapping" in kind:
+    table, mapping = table[:3], np.array([0, 1, 2, 1, 0, 2])
+if "weights" in kind:
+    weights = np.linspace(0.5, 1.5, 6)
+if "int8" in kind:
+    table = np.rint(table * 40).astype(np.int8)
+model = StaticModel(table, tokenizer, config={"normalize": False}, weights=weights, token_mapping=mapping)
+model.save_pretrained(sys.argv[1])
+model = StaticModel.from_pretrained(sys.argv[1])
+print(json.dumps(model.encode(["Red cars", "a house x", "x", ""]).tolist()))
+"""
+
+
+@pytest.mark.writes("model2vec", "model2vec", "`mapping`, `weights`, int8: vectors of texts as `encode` gives them")
+@requires("model2vec")
+@pytest.mark.parametrize("kind", ["plain", "mapping", "weights", "int8", "mapping-weights-int8"])
+def test_quantised_folders_of_model2vec(tmp_path, run_json, kind):
+    expected = run_json(WRITE_QUANTISED, tmp_path / "v", kind)
+    rows = em.embed(tmp_path / "v", ["Red cars", "a house x", "x", ""])
+    np.testing.assert_allclose(rows, expected, rtol=1e-5, atol=1e-5)
+    load(tmp_path / "v").save(tmp_path / "w", "model2vec")
+    np.testing.assert_allclose(em.embed(tmp_path / "w", ["Red cars", "a house x", "x", ""]), rows, rtol=1e-6)
+
+
+@pytest.mark.reads("model2vec", "model2vec", "weights and projection in the rows: vectors as `embed` pools them")
+@pytest.mark.reads("sentence-transformers", "sentence-transformers", "the same, up to a factor for each text")
+@requires("model2vec", "sentence_transformers")
+def test_weighted_rows_give_the_vectors_of_embed(tmp_path, vectors, run_json):
+    texts = ["King", "the King, the QUEEN!", "Été in 日本", "king nobody", "nobody", "new_york"]
+    weighted = em.weight_vectors(vectors, "sif", remove_components=1, fit_on=texts[:3])
+    expected = em.embed(vectors, texts, pool="sif", remove_components=1, fit_on=texts[:3], tokenizer=split_words)
+    for form, code in (("model2vec", STATIC), ("sentence-transformers", ENCODE)):
+        weighted.save(tmp_path / form, form)
+        rows = np.array(run_json(code.replace('["King", "the king nobody"]', repr(texts)), tmp_path / form))
+        if form == "sentence-transformers":
+            shares = np.array([1, 1, 2 / 3, 1 / 2, 0, 1])  # of known words
+            rows /= np.where(shares > 0, shares, 1)[:, None]
+        np.testing.assert_allclose(rows, expected, atol=1e-6)
+        np.testing.assert_allclose(em.embed(tmp_path / form, texts), expected, atol=1e-6)
+
+
+def split_words(text):
+    """The words of a text, with underscores in them."""
+    return re.findall(r"\w+", text)
 
 
 SPACY = """

@@ -19,13 +19,13 @@ from embeddings.vectors import format_dispatch
 from embeddings.vectors.vectors import Vectors
 
 FOLDERS = [
-    pytest.param("huggingface", marks=needs("tokenizers")),
+    pytest.param("model2vec", marks=needs("tokenizers")),
     pytest.param("numpy-folder", marks=needs("tokenizers")),
     "projector",
     pytest.param("sentence-transformers", marks=needs("tokenizers")),
     pytest.param("spacy", marks=needs("spacy")),
 ]
-STORE_COUNTS = ["huggingface", "numpy-folder", "projector", "sentence-transformers"]
+STORE_COUNTS = ["model2vec", "numpy-folder", "projector", "sentence-transformers"]
 words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\t\n\r"), min_size=1, max_size=6)
 finite = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
@@ -161,7 +161,7 @@ def test_invalid_languages(tmp_path, small, language):
 
 
 @pytest.mark.parametrize(
-    ("form", "library"), [("spacy", "spacy"), ("huggingface", "tokenizers"), ("sentence-transformers", "tokenizers")]
+    ("form", "library"), [("spacy", "spacy"), ("model2vec", "tokenizers"), ("sentence-transformers", "tokenizers")]
 )
 def test_a_missing_library_is_reported_with_the_pip_command(tmp_path, small, monkeypatch, form, library):
     monkeypatch.setitem(sys.modules, library, None)  # as if it were not installed

@@ -14,8 +14,8 @@ from embeddings.models.loading import load
 from embeddings.vectors.vectors import Vectors
 
 pytestmark = needs("tokenizers")
-SUBFOLDERS = {"huggingface": ".", "sentence-transformers": "0_StaticEmbedding"}
-TENSOR_NAMES = {"huggingface": "embeddings", "sentence-transformers": "embedding.weight"}
+SUBFOLDERS = {"model2vec": ".", "sentence-transformers": "0_StaticEmbedding"}
+TENSOR_NAMES = {"model2vec": "embeddings", "sentence-transformers": "embedding.weight"}
 
 
 def tokenizer_of(vocab):
@@ -205,7 +205,7 @@ def test_unsupported_modules(tmp_path, small, modules, message):
 
 
 def test_the_folder_layout_of_model2vec(tmp_path, small):
-    small.save(tmp_path / "v", "huggingface")
+    small.save(tmp_path / "v", "model2vec")
     modules = [STATIC | {"path": "."}, {"type": "sentence_transformers.models.Normalize", "path": "1_Normalize"}]
     (tmp_path / "v" / "modules.json").write_text(json.dumps(modules))
     assert load(tmp_path / "v").words == small.words

@@ -16,7 +16,7 @@ CODE = {
         from sentence_transformers import SentenceTransformer
         encode = SentenceTransformer(path, device="cpu").encode
     """,
-    "huggingface": """
+    "model2vec": """
         from model2vec import StaticModel
         encode = StaticModel.from_pretrained(path).encode
     """,
@@ -29,7 +29,7 @@ CODE = {
         encode = names["encode"]
     """,
 }
-LIBRARIES = {"sentence-transformers": "sentence_transformers", "huggingface": "model2vec", "numpy-folder": "tokenizers"}
+LIBRARIES = {"sentence-transformers": "sentence_transformers", "model2vec": "model2vec", "numpy-folder": "tokenizers"}
 
 
 @pytest.fixture(

@@ -1,0 +1,109 @@
+"""Word vectors with weights and a projection in their rows, so that the plain mean of a text's words is weighted."""
+
+import os
+from typing import Any, Literal
+
+import numpy as np
+
+from embeddings.errors import SettingError
+from embeddings.models.embed import load_source, text_batches_of, text_embedder
+from embeddings.models.model import Model
+from embeddings.models.text_embedder import TextEmbedder
+from embeddings.models.text_statistics import first_texts
+from embeddings.settings import check_value
+from embeddings.vectors.vectors import Vectors
+from embeddings.vectors.word_weights import common_components, moment_components
+
+WordWeighting = Literal["none", "sif", "subsample", "idf"]
+TEXT_LENGTH = 16  # words of the texts whose moments are expected without texts to learn from
+
+
+def weight_vectors(
+    vectors: "Vectors | Model | str | os.PathLike[str]",
+    weighting: WordWeighting = "sif",
+    *,
+    constant: float | None = None,
+    remove_components: int = 0,
+    pca: int | None = None,
+    fit_on: Any = None,
+    text_column: str | None = None,
+) -> Vectors:
+    """Vectors whose plain mean over the words of a text has the direction of the weighted mean.
+
+    Each row becomes w (I - U'U) x, for the word's weight w, its vector x and the components U; with `pca`, its products
+    with the next principal directions. As this is linear, the mean of the new rows of a text is `embed`'s vector with
+    these components removed (for "sif", if all of its tokens have vectors), or that times a positive number that
+    depends on the text. Cosines of texts are thus equal, for all libraries that average rows.
+
+    >>> import numpy as np, embeddings as em
+    >>> vectors = em.Vectors(["a", "car"], np.array([[1.0, 0.0], [0.0, 1.0]]), counts=[999, 1])
+    >>> em.weight_vectors(vectors, constant=0.001).matrix.round(3).tolist()
+    [[0.0010000000474974513, 0.0], [0.0, 0.5]]
+
+    Arguments:
+        vectors: Vectors, a Model, or the path of either. Composed vectors of other words are lost.
+        weighting: "sif", "subsample" or "idf", as in `embeddings.embed`; "none" gives all words the weight 1.
+        constant: the a of "sif", or the threshold of "subsample"; 0.001 by default.
+        remove_components: how many of the first principal directions of texts (uncentred) to remove.
+        pca: keep this many of the following directions, as new components in order of variance.
+        fit_on: texts to learn the directions from, also the frequencies if the vectors have no counts; as in `embed`.
+            Without it, the directions are those expected of texts of 16 independent words, by the counts.
+        text_column: the column of `fit_on`.
+
+    Raises:
+        SettingError: an argument is out of range, or there are neither counts nor texts.
+    """
+    check_value("weighting", weighting, WordWeighting, {})
+    source = load_source(vectors)
+    dim = (source.vectors if isinstance(source, Model) else source).dim
+    check_value("remove_components", remove_components, int, {"ge": 0, "le": dim - 1})
+    check_value("pca", pca, int | None, {"ge": 1, "le": dim - remove_components})
+    pool: Any = "mean" if weighting == "none" else weighting
+    embedder = text_embedder(source, pool=pool, constant=constant)
+    count = remove_components + (pca or 0)
+    if fit_on is not None:
+        sample, _ = first_texts(text_batches_of(fit_on, text_column))
+        if embedder.requires_fit:
+            embedder.fit(sample)
+        directions = common_components(np.concatenate([rows for _, rows in embedder.embed(sample)]), count)
+    else:
+        directions = expected_directions(embedder, count)
+    if len(directions) < count:
+        raise SettingError(
+            f"remove_components and pca require {count} directions, but the texts span {len(directions)}"
+        )
+    rows = weighted_rows(embedder)
+    removed, kept = directions[:remove_components], directions[remove_components:]
+    rows -= (rows @ removed.T) @ removed
+    matrix = rows if pca is None else rows @ kept.T
+    old = embedder.vectors
+    new = Vectors(old.word_list, np.asarray(matrix, np.float32), counts=old.counts, word_form=old.word_form)
+    new.tokenizer_file = old.tokenizer_file
+    return new
+
+
+def weighted_rows(embedder: TextEmbedder) -> np.ndarray:
+    """The word vectors by their weights, float64 (words, dim)."""
+    rows = embedder.vectors.check_finite().matrix.astype(np.float64)
+    return rows if embedder.weights is None else rows * embedder.weights[:, None]
+
+
+def expected_directions(embedder: TextEmbedder, count: int) -> np.ndarray:
+    """The first principal directions of texts of independent words, (count, dim)."""
+    vocabulary = embedder.vocabulary
+    if vocabulary is None and (count or embedder.requires_fit):
+        raise SettingError("vectors without counts require texts to learn from: set fit_on")
+    if embedder.requires_fit:
+        raise SettingError(f"weighting {embedder.pool} requires texts to learn from: set fit_on")
+    rows = weighted_rows(embedder)
+    if not count or vocabulary is None:
+        return np.zeros((0, rows.shape[1]))
+    counts = embedder.vectors.counts
+    if counts is None:
+        ids = vocabulary.ids
+        counts = np.array([vocabulary.counts[ids[word]] for word in embedder.vectors.words])
+    shares = counts / max(counts.sum(), 1)
+    mean = shares @ rows
+    scaled = rows * np.sqrt(shares)[:, None]
+    moment = (scaled.T @ scaled + (TEXT_LENGTH - 1) * np.outer(mean, mean)) / TEXT_LENGTH
+    return moment_components(moment, count, len(rows))
