@@ -6,9 +6,9 @@ python tools/text_pair_study.py run RESULTS.tsv --corpus FILE --ratings-train FI
 python tools/text_pair_study.py table RESULTS.tsv
 
 `--corpus` has a title, then a paragraph a line, and a blank line after each article; every n-th article is held out,
-N in total: nothing learns from them, and retrieval asks for them. `--ratings` are tables of two texts and a rating to
-evaluate on, `--ratings-train` one to learn from. `run` adds rows to the file, skips what it holds, and writes the
-tables of `table` next to it, RESULTS.md. Give several of an option by repeating it.
+N in total: nothing learns from them, and retrieval asks for them, among all articles. `--ratings` are tables of two
+texts and a rating to evaluate on, `--ratings-train` one to learn from. `run` adds rows to the file, skips what it
+holds, and writes the tables of `table` next to it, RESULTS.md. Give several of an option by repeating it.
 """
 
 import argparse
@@ -81,13 +81,13 @@ class Study:
         """The corpus without the articles that are held out; writes these as retrieval sets."""
         articles = list(read_articles(self.options.corpus))
         step = len(articles) // self.options.held_out if self.options.held_out else 0
-        held_out = articles[::step][: self.options.held_out] if step else []
         numbers = set(range(0, len(articles), step)[: self.options.held_out]) if step else set()
         path = self.folder / "text.txt"
         kept = (article for number, article in enumerate(articles) if number not in numbers)
         path.write_text("\n".join("\n".join(article) + "\n" for article in kept), encoding="utf-8")
-        for task in TASKS if held_out else ():
-            write_task(self.folder / task, [pair for one in held_out if (pair := make_query(task, one))])
+        for task in TASKS if numbers else ():
+            pairs = [(number in numbers, make_query(task, article)) for number, article in enumerate(articles)]
+            write_task(self.folder / task, [(is_asked, *pair) for is_asked, pair in pairs if pair is not None])
         return path
 
     @cached_property
@@ -185,14 +185,14 @@ def without_words(text: str, title: str) -> str:
     return WORD.sub(lambda match: "" if match[0].lower() in words else match[0], text)
 
 
-def write_task(folder: Path, pairs: Sequence[tuple[str, str]]) -> None:
-    """Write queries, documents and judgements of a retrieval set."""
+def write_task(folder: Path, pairs: Sequence[tuple[bool, str, str]]) -> None:
+    """Write queries, documents and judgements of a retrieval set: of each pair, whether it is asked, and its texts."""
     folder.mkdir()
-    for name, side in (("queries.jsonl", 0), ("corpus.jsonl", 1)):
-        rows = (json.dumps({"_id": str(number), "text": pair[side]}) + "\n" for number, pair in enumerate(pairs))
+    asked = [str(number) for number, pair in enumerate(pairs) if pair[0]]
+    for name, side, numbers in (("queries.jsonl", 1, asked), ("corpus.jsonl", 2, map(str, range(len(pairs))))):
+        rows = (json.dumps({"_id": number, "text": pairs[int(number)][side]}) + "\n" for number in numbers)
         (folder / name).write_text("".join(rows), encoding="utf-8")
-    judgements = "".join(f"{number}\t{number}\t1\n" for number in range(len(pairs)))
-    (folder / "qrels.tsv").write_text(judgements, encoding="utf-8")
+    (folder / "qrels.tsv").write_text("".join(f"{one}\t{one}\t1\n" for one in asked), encoding="utf-8")
 
 
 def run(path: Path, options: argparse.Namespace) -> None:
@@ -239,7 +239,10 @@ def table(path: Path) -> str:
     values: dict[tuple[str, str, str, str], list[float]] = defaultdict(list)
     for row in read_rows(path):
         values[row["training"], row["set"], row["pool"], row["measure"]].append(float(row["value"]))
-    sections = [("Spearman's correlation with ratings", "spearman"), ("Recall of held-out articles at 10", "recall@10")]
+    sections = [
+        ("Spearman's correlation with ratings", "spearman"),
+        ("Recall at 10, of held-out articles among all", "recall@10"),
+    ]
     parts = [section for title, measure in sections if (section := measure_table(title, measure, values))]
     legend = "".join(f"- `{task}`: {text}.\n" for task, text in TASKS.items() if any(key[1] == task for key in values))
     return "\n".join(parts) + NOTES + legend + f"- Measured on {processor()}.\n"

@@ -16,6 +16,7 @@ TITLE_BODY, NEIGHBOURS = "title-body", "neighbours"
 PARAGRAPHS, SENTENCES = "neighbouring-paragraphs", "neighbouring-sentences"
 DOCUMENT_PAIRS = (TITLE_BODY, NEIGHBOURS, PARAGRAPHS, SENTENCES)
 MIN_BYTES = 40  # of a paragraph or sentence; shorter ones, such as headings, are not paired
+RULE = f"paragraphs and sentences have at least {MIN_BYTES} bytes, and blank lines separate documents of plain text"
 BATCH_PAIRS = 4096
 MAX_LONE_TITLE = 100  # paragraphs after which one title only is a sign that documents are not separated
 Pair = tuple[str, str]

@@ -29,8 +29,9 @@ class PairBatch:
 class PairChecks:
     """Drops pairs with an empty side, and refuses pairs of which nothing can be learned."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, missing: str = "it is empty") -> None:
         self.name = name
+        self.missing = missing  # why there are no pairs
         self.n_pairs = self.n_empty = 0
         self.first: tuple[str, ...] | None = None
         self.first_rating = 0.0
@@ -76,7 +77,7 @@ class PairChecks:
             reason = (
                 f"all {self.n_empty} have an empty side, the first one in {self.first_empty}"
                 if self.n_empty
-                else "it is empty"
+                else self.missing
             )
             raise CorpusError(f"{self.name} contains no pairs of texts: {reason}")
         if self.n_pairs > 1 and not self.varies:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora.reading.document_pairs import DOCUMENT_PAIRS, document_pairs
+from embeddings.corpora.reading.document_pairs import DOCUMENT_PAIRS, RULE, document_pairs
 from embeddings.corpora.reading.encodings import UTF8, check_encoding
 from embeddings.corpora.reading.pair_batch import PairBatch, PairChecks
 from embeddings.corpora.reading.record_rows import JsonNumber
@@ -57,9 +57,9 @@ class PairColumns:
         if len(texts) == 3 and len(table.columns) == 3 and self.rating is None and negative is None:
             negative = texts.pop()
         if len(texts) != 2:
-            problem = f"{len(texts)} columns of text" if texts else "no column of text"
+            number = f"{len(texts)} columns of text" if len(texts) > 1 else "one column of text" if texts else "no text"
             raise CorpusError(
-                f"{table.name} has {problem}; select two with left_column and right_column: "
+                f"{table.name} has {number}, but a pair has two: set left_column and set right_column to two of "
                 + format_names(table.columns)
             )
         rating = self.rating
@@ -120,9 +120,11 @@ class TextPairs:
         return ", ".join(source.name for source in self.sources)
 
     def __iter__(self) -> Iterator[PairBatch]:
-        checks = PairChecks(self.name)
+        is_table = self.kinds == (COLUMNS,)
+        checks = PairChecks(
+            self.name, "it is empty" if is_table else f"no document fits {', '.join(self.kinds)}; {RULE}"
+        )
         for source in self.sources:
-            is_table = self.kinds == (COLUMNS,)
             unit, batches = ("row", self.rows(source)) if is_table else ("pair", self.document_batches(source))
             for first, batch in batches:
                 if len(kept := checks.add(batch, f"{source.name}, {unit}", first)):

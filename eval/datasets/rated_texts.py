@@ -32,7 +32,7 @@ def read_rated_texts(path: str | os.PathLike[str], columns: PairColumns) -> Rate
     ratings: list[NDArray[np.float64]] = []
     for batch in TextPairs(path, columns=columns):
         if batch.ratings is None:
-            raise CorpusError(f"{path} has no column of ratings; select it with rating_column")
+            raise CorpusError(f"{path} has no column of ratings; set rating_column")
         left += batch.left
         right += batch.right
         ratings.append(batch.ratings)

@@ -118,7 +118,7 @@ def test_pairs_with_an_empty_side_are_dropped_and_counted(caplog):
         ([("a", "b", 1), ("c", "d", "high")], ["row 2", "number", "high"]),
         ([("a", "b", 1), ("c", "d", float("nan"))], ["row 2", "number"]),
         ([("a", "b", 1), ("c", "d", None)], ["row 2", "number"]),
-        ([("a", 5), ("c", "d")], ["1 columns of text", "left_column"]),
+        ([("a", 5), ("c", "d")], ["one column of text", "left_column"]),
         ([("a", "b"), ("c", "d", "e")], ["item 2", "tuple of 2"]),
         (["a\tb", "c\td"], ["tuples or mappings"]),
         ([("a", "b", 1), ("c", ["d"], 2)], ["row 2", "string"]),

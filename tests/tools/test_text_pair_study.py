@@ -22,7 +22,7 @@ TABLE = """Spearman's correlation with ratings:
 | skip-gram | 51.0 ± 1.0 | 60.0 | 9 |
 | all pairs | 65.2 |  |  |
 
-Recall of held-out articles at 10:
+Recall at 10, of held-out articles among all:
 
 | learned from | title, mean | CPU seconds |
 | --- | ---: | ---: |
@@ -80,6 +80,8 @@ def test_held_out_articles_are_not_learned_from(tmp_path):
     text = one.text.read_text()
     queries = [json.loads(line)["text"] for line in Path(one.retrieval["title"][0]).read_text().splitlines()]
     assert queries == ["T0", "T4", "T8"]
+    assert len(Path(one.retrieval["title"][1]).read_text().splitlines()) == 12
+    assert Path(one.retrieval["title"][2]).read_text().splitlines() == ["0\t0\t1", "4\t4\t1", "8\t8\t1"]
     assert [f"T{n}\n" in text for n in range(12)] == [n % 4 != 0 for n in range(12)]
 
 
