@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from embeddings.plugins.structured_skipgram import StructuredSkipGram as StructuredSkipGram
     from embeddings.plugins.tensor_indexing.tensor_indexing import TensorIndexing as TensorIndexing
     from embeddings.plugins.text_pairs.pair_training import DualEncoder as DualEncoder
+    from embeddings.plugins.text_pairs.rating_predictor import RatingPredictor as RatingPredictor
     from embeddings.sklearn import MeanVectorizer as MeanVectorizer
     from embeddings.sklearn import ParagraphVectorizer as ParagraphVectorizer
     from embeddings.sklearn import TextClassifier as TextClassifier
@@ -94,6 +95,7 @@ MODULES = {
         "models.model": "Model",
         "models.weighted_vectors": "weight_vectors",
         "plugins.classifier.retraining": "quantize",
+        "plugins.text_pairs.rating_predictor": "RatingPredictor",
         "sklearn": "MeanVectorizer ParagraphVectorizer TextClassifier",
         "training.callbacks": "Callback EpochEnd RunStart",
         "training.checkpoints": "Checkpoints",

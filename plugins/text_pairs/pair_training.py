@@ -18,6 +18,7 @@ from embeddings.plugins.text_pairs.learn_pairs import Operands, learn_pairs
 from embeddings.plugins.text_pairs.pair_objective import BatchShape
 from embeddings.plugins.text_pairs.pair_settings import PairSettings
 from embeddings.plugins.text_pairs.pair_stream import PairStream
+from embeddings.plugins.text_pairs.rating_distribution import LOWEST_RATING
 from embeddings.plugins.text_pairs.text_batch import PairTexts, TextBatch
 from embeddings.training.plan import Plan
 from embeddings.training.trainer import Trainer
@@ -76,8 +77,14 @@ class DualEncoder(Trainer, PairSettings):
             record={
                 "pairs": len(pairs.order),
                 "dropped_pairs": pairs.count - len(pairs.order),
+                **self.rating_record(pairs),
             },
         )
+
+    def rating_record(self, pairs: EncodedPairs) -> dict[str, int]:
+        """The lowest rating, if ratings are predicted."""
+        is_predicted = self.pair_objective.needs == "classes"
+        return {LOWEST_RATING: int(np.floor(pairs.ratings[pairs.order].min()))} if is_predicted else {}
 
     @property
     def has_products(self) -> bool:

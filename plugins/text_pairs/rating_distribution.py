@@ -21,6 +21,7 @@ from embeddings.plugins.text_pairs.pair_stream import PairBlock
 from embeddings.plugins.text_pairs.text_batch import TextBatch
 
 HIDDEN, OUTPUT = "rating_hidden", "rating_output"  # tables
+LOWEST_RATING = "lowest_rating"  # in the record
 
 
 class RatingDistribution(NamedTuple):
@@ -124,6 +125,15 @@ def learn_ratings(
     for i in range(operand.classes):
         step_row(operand.output, i, operand.output_gradient[i], rate)
     return loss
+
+
+def feature_matrix(left: np.ndarray, right: np.ndarray, width: int) -> np.ndarray:
+    """The features of pairs of unit vectors as the network reads them, (pairs, 2 width + 16)."""
+    features = np.zeros((len(left), 2 * width + PADDING))
+    features[:, : left.shape[1]] = np.sqrt(width) * np.abs(left - right)
+    features[:, width : width + left.shape[1]] = width * left * right
+    features[:, 2 * width] = 1
+    return features
 
 
 @inline

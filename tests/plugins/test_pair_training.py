@@ -137,6 +137,31 @@ def test_ratings_are_scaled_from_the_lowest_to_the_highest():
     np.testing.assert_allclose(one.vectors.matrix, other.vectors.matrix, atol=1e-6)
 
 
+def test_ratings_of_pairs_are_predicted(tmp_path):
+    pairs = [(a, b, rating - 1) for a, b, rating in rated_pairs()]
+    left, right, ratings = zip(*pairs, strict=True)
+    model = train(pairs, objective="rating-distribution", epochs=60, learning_rate=0.02, batch_size=8)
+    predictor = em.RatingPredictor(model)
+    predicted = predictor.predict(left, right)
+    assert np.corrcoef(predicted, ratings)[0, 1] > 0.9
+    assert -1 <= predicted.min() <= predicted.max() <= 4
+    assert predictor.distribution(left, right).shape == (len(pairs), 6)
+    model.save(tmp_path / "model")
+    np.testing.assert_array_equal(em.RatingPredictor(em.load_model(tmp_path / "model")).predict(left, right), predicted)
+    with pytest.raises(SettingError, match="does not predict ratings"):
+        em.RatingPredictor(train(thing_pairs()))
+
+
+def test_the_network_gives_the_recorded_loss():
+    """Predictions are those of the kernel: the loss of an epoch without steps is that of the saved model."""
+    pairs = rated_pairs()
+    left, right, ratings = zip(*pairs, strict=True)
+    model = train(pairs, objective="rating-distribution", epochs=1, learning_rate=1e-9)
+    rows = em.RatingPredictor(model).distribution(left, right)
+    loss = np.mean([-np.log(row[int(rating)]) for row, rating in zip(rows, ratings, strict=True)])
+    assert model.record["loss_by_epoch"][0] == pytest.approx(loss, rel=1e-4)
+
+
 def test_only_the_first_words_of_texts_are_read():
     pairs = thing_pairs()
     longer = [(f"{left} tail end", f"{right} tail") for left, right in pairs]
