@@ -14,8 +14,12 @@ from typing import TYPE_CHECKING, Any
 from embeddings.support.lazy_imports import lazy_getattr
 
 if TYPE_CHECKING:
+    from embeddings.analysis import Replicates as Replicates
     from embeddings.analysis import concordance as concordance
+    from embeddings.analysis import confident_neighbours as confident_neighbours
+    from embeddings.analysis import confident_similarity as confident_similarity
     from embeddings.analysis import explain as explain
+    from embeddings.analysis import stability as stability
     from embeddings.corpora import Corpus as Corpus
     from embeddings.corpora.pair_encoding import PairFormat as PairFormat
     from embeddings.corpora.phrases import PhraseList as PhraseList
@@ -77,7 +81,7 @@ if TYPE_CHECKING:
 MODULES = {
     name: f"embeddings.{module}"
     for module, names in {
-        "analysis": "concordance explain",
+        "analysis": "Replicates concordance confident_neighbours confident_similarity explain stability",
         "corpora": "Corpus",
         "corpora.phrases": "PhraseList Phrases",
         "corpora.pair_encoding": "PairFormat",

@@ -1,6 +1,8 @@
-"""What a corpus says about vectors: occurrences of words, and the contexts that two words share."""
+"""What a corpus says about vectors: occurrences and shared contexts of words, and how certain results are."""
 
+from embeddings.analysis.confidence import confident_neighbours, confident_similarity
 from embeddings.analysis.explanation import explain
 from embeddings.analysis.keyword_in_context import concordance
+from embeddings.analysis.replicates import Replicates, stability
 
-__all__ = ["concordance", "explain"]
+__all__ = ["Replicates", "concordance", "confident_neighbours", "confident_similarity", "explain", "stability"]

@@ -9,12 +9,18 @@ from embeddings.cli.output import print_rows
 from embeddings.cli.vector_input import report_lookups
 from embeddings.indexes.index_spec import as_index
 from embeddings.models.loading import load
+from embeddings.vectors.vectors import Vectors
 
 INDEX = option(
     "--index",
     "Search an index: one saved by `embeddings index`, or one to build now, such as lsh:bits=512.  "
     "[default: compare with all words]",
     "PATH|KIND[:NAME=VALUE,...]",
+)
+CONFIDENCE = option(
+    "--confidence",
+    "Show how certain neighbours are, by the replicates in FOLDER that `embeddings stability` has made of the model.",
+    "FOLDER",
 )
 DOCUMENTS = option("--documents", "Search documents of a saved model: WORDS are their tags.", bool)
 
@@ -27,6 +33,7 @@ DOCUMENTS = option("--documents", "Search documents of a saved model: WORDS are 
         *SEARCH,
         INDEX,
         ALLOW_FAISS,
+        CONFIDENCE,
         DOCUMENTS,
         JSON,
         *VECTOR_INPUT,
@@ -34,11 +41,17 @@ DOCUMENTS = option("--documents", "Search documents of a saved model: WORDS are 
 )
 def command(
     vectors: str, words: tuple[str, ...], top: int, restrict: int | None, index: str | None, allow_faiss: bool,
-    documents: bool, as_json: bool, **read_options: Any,
+    confidence: str | None, documents: bool, as_json: bool, **read_options: Any,
 ) -> None:  # fmt: skip
     """Print the words with the highest cosine similarity to each of WORDS."""
     if allow_faiss and index is None:
         raise click.UsageError("--allow-faiss requires --index")
+    if confidence is not None:
+        for name, value in (("--index", index), ("--restrict", restrict), ("--documents", documents or None)):
+            if value is not None:
+                raise click.UsageError(f"--confidence cannot be combined with {name}")
+        print_rows(confidence_rows(load(vectors, **read_options), confidence, words, top), as_json)
+        return
     source = load(vectors, table="documents" if documents else "vectors", **read_options)
     searched = None if index is None else as_index(index, source, allow_faiss=allow_faiss)
     neighbours = source.most_similar_many(list(words), top=top, restrict=restrict, index=searched)
@@ -49,3 +62,20 @@ def command(
         for neighbour, cosine in nearest
     ]
     print_rows(rows, as_json)
+
+
+def confidence_rows(vectors: Vectors, folder: str, words: tuple[str, ...], top: int) -> list[dict[str, Any]]:
+    """Neighbours with the interval of the cosine and of the rank."""
+    from embeddings.analysis import Replicates, confident_neighbours  # imports scipy
+
+    replicates = Replicates.load(folder)
+    report_lookups(vectors, words)
+    return [
+        {
+            "word": word, "neighbour": one.neighbour, "cosine": one.similarity.cosine, "low": one.similarity.low,
+            "high": one.similarity.high, "in_top": one.in_top, "rank_low": one.rank_low, "rank_high": one.rank_high,
+            "data_sd": one.similarity.data_sd, "seed_sd": one.similarity.seed_sd,
+        }
+        for word in words
+        for one in confident_neighbours(vectors, replicates, word, top=top)
+    ]  # fmt: skip

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from embeddings.corpora.vocabulary import Vocabulary
-from embeddings.errors import EmbeddingsError, FormatError, OutputError, SettingError
+from embeddings.errors import EmbeddingsError, FormatError, SettingError
 from embeddings.models.earlier_versions import translate_model_json
 from embeddings.support import tensors
-from embeddings.support.files import check_output
+from embeddings.support.files import check_own_folder
 from embeddings.support.versioned_json import check_fields, read_versioned
 from embeddings.vectors.vectors import Vectors
 
@@ -27,15 +27,7 @@ FIELDS = {"model": str, "composes": bool, "settings": dict, "packages": dict, "r
 
 def check_target(path: str | os.PathLike[str], *, force: bool) -> Path:
     """The path, if a model can be saved there."""
-    target = check_output(path, force=force)
-    if target.exists() and not target.is_dir():
-        raise OutputError(f"{target} is a file, but a model is saved as a folder; choose another name")
-    names = {entry.name for entry in target.iterdir()} if target.is_dir() else set()
-    if names and not (target / MODEL_JSON).is_file():
-        raise OutputError(f"{target} is a folder but not a saved model, so it is not replaced")
-    if others := sorted(names - FILES):
-        raise OutputError(f"{target} is not replaced: it contains {others[0]!r:.80}, which is not part of the model")
-    return target
+    return check_own_folder(path, MODEL_JSON, FILES, "model", force=force)
 
 
 def read_model_json(folder: Path) -> dict[str, Any]:

@@ -7,7 +7,7 @@ succeeds. The permissions of what is written follow the umask.
 import errno
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -43,6 +43,28 @@ def check_output(path: str | os.PathLike[str], *, force: bool = False) -> Path:
 def exists_error(target: Path) -> OutputError:
     """The error for an output that exists."""
     return OutputError(f"{target} exists; choose another path, or set force=True to replace it")
+
+
+def check_own_folder(
+    path: str | os.PathLike[str], main_file: str, files: Set[str], contents: str, *, force: bool
+) -> Path:
+    """The path, if a folder of these files can be written there: with `force`, in place of one with no others.
+
+    Arguments:
+        main_file: the file without which a folder is not of this kind.
+        contents: what the folder holds, such as "model", for messages.
+    """
+    target = check_output(path, force=force)
+    if target.exists() and not target.is_dir():
+        raise OutputError(f"{target} is a file, but a {contents} is saved as a folder; choose another name")
+    names = {entry.name for entry in target.iterdir()} if target.is_dir() else set()
+    if names and not (target / main_file).is_file():
+        raise OutputError(f"{target} is a folder but not a saved {contents}, so it is not replaced")
+    if others := sorted(names - files):
+        raise OutputError(
+            f"{target} is not replaced: it contains {others[0]!r:.80}, which is not part of the {contents}"
+        )
+    return target
 
 
 def check_file(path: str | os.PathLike[str], *, force: bool = False) -> Path:

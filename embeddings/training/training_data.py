@@ -109,7 +109,7 @@ def block_source(
 
 def prepare(
     settings: "Trainer",
-    corpus: Corpus | str | os.PathLike[str] | Iterable[Any],
+    corpus: Corpus | EncodedCorpus | str | os.PathLike[str] | Iterable[Any],
     *,
     threads: int | None = None,
     seed: int = 1,
@@ -119,8 +119,8 @@ def prepare(
     """Check all arguments, encode the corpus and select its vocabulary.
 
     Arguments:
-        corpus: a `Corpus`, or what one is made of: a path, a built-in name, an iterable of texts or token lists. A
-            trainer that learns from pairs takes `TextPairs` or what these are made of.
+        corpus: a `Corpus`, or what one is made of: a path, a built-in name, an iterable of texts or token lists; or one
+            that is encoded already. A trainer that learns from pairs takes `TextPairs` or what these are made of.
         threads: number of threads; all available cores if not given.
         report: called regularly with a `Progress`.
 
@@ -138,9 +138,7 @@ def prepare(
     run_options = run_options or RunOptions()
     run_options.check(settings)
     run_options.check_fingerprint(settings, threads, seed)
-    text = as_corpus(corpus, settings)
-    run_options.check_corpus(text)
-    encoded = text.encode()
+    encoded = corpus if isinstance(corpus, EncodedCorpus) else encode(corpus, settings, run_options)
     if run_options.continued is not None:
         encoded = settings.extend_corpus(run_options.continued, encoded)
     values = asdict(settings)
@@ -150,6 +148,15 @@ def prepare(
     numbers = settings.trainer_name, len(encoded.ids), values.get("epochs", 1), len(vocabulary), threads, seed
     log.info("training %s: %s words x %s epochs, vocabulary of %s, threads %s, seed %s", *numbers)
     return TrainingData(settings, encoded, vocabulary, threads, seed, report, run_options, compiled_before)
+
+
+def encode(
+    corpus: Corpus | str | os.PathLike[str] | Iterable[Any], settings: "Trainer", run_options: RunOptions
+) -> EncodedCorpus:
+    """The corpus as ids, after a check that it fits the options of the run."""
+    text = as_corpus(corpus, settings)
+    run_options.check_corpus(text)
+    return text.encode()
 
 
 def as_corpus(corpus: Corpus | str | os.PathLike[str] | Iterable[Any], trainer: "Trainer") -> Corpus:

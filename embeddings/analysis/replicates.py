@@ -1,0 +1,199 @@
+"""Trainings of a model on resamples of its corpus and with other seeds, which show how far its results vary."""
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embeddings import registry
+from embeddings.corpora.corpus import Corpus
+from embeddings.corpora.corpus_cache.tempdir import corpora_folder, new_folder
+from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.corpora.resampling import ResamplingUnit, resample
+from embeddings.errors import FormatError, SettingError
+from embeddings.models.model import Model
+from embeddings.settings import check_value
+from embeddings.support import tensors
+from embeddings.support.arrow_arrays import find_words
+from embeddings.support.files import atomic_write, check_own_folder
+from embeddings.support.versioned_json import check_fields, read_versioned
+from embeddings.training.result import Interrupted
+from embeddings.training.trainer import Trainer
+from embeddings.training.training_data import check_threads_and_seed, prepare
+from embeddings.vectors.vectors import Vectors
+
+FORMAT_VERSION = 1
+DESCRIPTION, TENSORS = "replicates.json", "replicates.safetensors"
+FILES = {DESCRIPTION, TENSORS}
+FIELDS = {"vectors": str, "unit": str, "resamples": int, "seeds": int, "seed": int, "trainer": str, "settings": dict}
+MIN_REPLICATES = 2  # for a standard deviation
+DEFAULT_RESAMPLES, DEFAULT_SEEDS = 20, 5
+
+Progress = Callable[[int, int], object]  # takes the number of finished trainings, and of all
+
+
+@dataclass(frozen=True)
+class Replicates:
+    """Vectors of the words of a model from further trainings.
+
+    Arguments:
+        vectors: the fingerprint of the vectors of the model.
+        resamples: float16 (words, dim) for each training on a resample, with rows of length 1, or 0 without a vector.
+        seeds: the same for trainings on the whole corpus.
+        unit: what was resampled, "documents" or "lines". seed: of the first training.
+        is_interrupted: whether there are fewer trainings than requested.
+    """
+
+    vectors: str
+    resamples: list[NDArray[np.float16]]
+    seeds: list[NDArray[np.float16]]
+    unit: str
+    seed: int
+    trainer: str
+    settings: dict[str, object]
+    is_interrupted: bool = False
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Save to a folder, atomically.
+
+        Raises:
+            OutputError: the path exists or cannot be written.
+        """
+        numbers = {"resamples": len(self.resamples), "seeds": len(self.seeds), "seed": self.seed}
+        names = {"vectors": self.vectors, "unit": self.unit, "trainer": self.trainer, "settings": self.settings}
+        content = {"format_version": FORMAT_VERSION, **numbers, **names}
+        arrays = {f"{kind}.{i}": rows for kind in ("resamples", "seeds") for i, rows in enumerate(getattr(self, kind))}
+        check_target(path, force=force)
+        with atomic_write(path, force=force, folder=True) as folder:
+            (folder / DESCRIPTION).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+            tensors.save(arrays, folder / TENSORS)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Replicates":
+        """Load what `save` wrote; arrays are memory-mapped.
+
+        Raises:
+            FormatError: a file is missing or broken.
+        """
+        folder = Path(path)
+        if not (folder / DESCRIPTION).is_file():
+            raise FormatError(f"{folder} is not a folder of `embeddings stability`: it has no {DESCRIPTION}")
+        content = read_versioned(folder / DESCRIPTION, FORMAT_VERSION)
+        check_fields(folder / DESCRIPTION, content, FIELDS)
+        arrays = tensors.load(folder / TENSORS)
+        limit = len(arrays) + 1  # of names that are tried, whatever the file says
+        names = {kind: [f"{kind}.{i}" for i in range(min(content[kind], limit))] for kind in ("resamples", "seeds")}
+        if content["resamples"] < MIN_REPLICATES or sorted(arrays) != sorted(names["resamples"] + names["seeds"]):
+            raise FormatError(f"{folder} is broken: {TENSORS} does not hold what {DESCRIPTION} says")
+        shape = arrays["resamples.0"].shape
+        if len(shape) != 2 or any(one.shape != shape or one.dtype != np.float16 for one in arrays.values()):
+            raise FormatError(f"{folder} is broken: the vectors in {TENSORS} differ in shape or type")
+        return cls(
+            vectors=content["vectors"], unit=content["unit"], seed=content["seed"], trainer=content["trainer"],
+            settings=content["settings"], resamples=[arrays[name] for name in names["resamples"]],
+            seeds=[arrays[name] for name in names["seeds"]],
+        )  # fmt: skip
+
+    def check_vectors(self, vectors: Vectors) -> None:
+        """Refuse vectors of another model.
+
+        Raises:
+            SettingError: the fingerprints differ.
+        """
+        if vectors.fingerprint != self.vectors or len(self.resamples[0]) != len(vectors):
+            raise SettingError("these replicates belong to other vectors: repeat `embeddings stability` for this model")
+
+
+def check_target(path: str | os.PathLike[str], *, force: bool) -> None:
+    """Refuse a path where replicates cannot be saved."""
+    check_own_folder(path, DESCRIPTION, FILES, "folder of replicates", force=force)
+
+
+def stability(
+    model: Model,
+    corpus: Corpus,
+    *,
+    resamples: int = DEFAULT_RESAMPLES,
+    seeds: int = DEFAULT_SEEDS,
+    resample_by: ResamplingUnit = "documents",
+    seed: int = 1,
+    threads: int | None = None,
+    report: Progress | None = None,
+) -> Replicates:
+    """Train a model again, on bootstrap resamples of its corpus, and on the corpus itself with other seeds.
+
+    Each resample draws as many documents as the corpus has, with replacement (Antoniak and Mimno 2018, "Evaluating the
+    Stability of Embedding-based Word Similarities"). It has a seed of its own, so that the spread between resamples is
+    that of data and seed together. All trainings share the vocabulary and the settings of the model.
+
+    Arguments:
+        model: a model of words. Its trainer and settings are used.
+        corpus: the text of the model.
+        resamples: the number of trainings on resamples, at least 2.
+        seeds: the number of trainings on the whole corpus with other seeds; 0, or at least 2.
+        resample_by: what is drawn: "documents" or "lines". Lines of one text are alike, so that lines give a
+            lower spread.
+        seed: of the first training; each other one has the next. With one thread, results are bit-reproducible.
+        threads: number of threads of each training.
+        report: called after each training.
+
+    Raises:
+        SettingError: a number is out of range, or the model is not one that is trained from words of a corpus.
+        CorpusError: there are too few documents, or as `Corpus.encode`.
+    """
+    for name, value, least in (("resamples", resamples, MIN_REPLICATES), ("seeds", seeds, 0)):
+        check_value(name, value, int, {"ge": least})
+    if seeds == 1:
+        raise SettingError("seeds must be 0 or at least 2, got 1")
+    check_value("resample_by", resample_by, ResamplingUnit, {})
+    trainer = registry.create("trainer", model.name, model.settings)
+    if not isinstance(trainer, Trainer) or trainer.reads_labels or trainer.reads_pairs or has_own_steps(trainer):
+        raise SettingError(f"{model.name} models are not trained on words alone, so their stability is not measured")
+    threads, seed = check_threads_and_seed(threads, seed, trainer)
+    encoded = corpus.encode()
+    result = Replicates(model.vectors.fingerprint, [], [], resample_by, seed, model.name, dict(model.settings))
+    total = resamples + seeds
+    try:
+        for number, source in enumerate(sources(encoded, resample_by, resamples, seeds, seed)):
+            rows = trainer.learn(prepare(trainer, source, threads=threads, seed=seed + number)).vectors
+            kind = result.resamples if number < resamples else result.seeds
+            kind.append(unit_rows(rows, model.vectors))
+            if source is not encoded:
+                source.close()
+            if report is not None:
+                report(number + 1, total)
+    except (Interrupted, KeyboardInterrupt):
+        if len(result.resamples) < MIN_REPLICATES:
+            raise KeyboardInterrupt from None
+        result = replace(result, seeds=result.seeds * (len(result.seeds) > 1), is_interrupted=True)
+    return result
+
+
+def has_own_steps(trainer: Trainer) -> bool:
+    """Whether training does more than learn from an encoded corpus."""
+    return type(trainer).train is not Trainer.train
+
+
+def sources(
+    encoded: EncodedCorpus, unit: ResamplingUnit, resamples: int, seeds: int, seed: int
+) -> Iterator[EncodedCorpus]:
+    """The corpora of all trainings: resamples, then the corpus itself."""
+    for number in range(resamples):
+        with new_folder(corpora_folder()) as folder:
+            drawn = resample(encoded, unit, np.random.default_rng([seed, number]), folder)
+        yield drawn
+    for _ in range(seeds):
+        yield encoded
+
+
+def unit_rows(vectors: Vectors, words: Vectors) -> NDArray[np.float16]:
+    """The vectors of the words of a model, scaled to length 1; zeros for a word without one."""
+    rows = find_words(words.words, vectors.words, len(vectors))
+    matrix = np.append(vectors.matrix, np.zeros((1, vectors.dim), np.float32), axis=0)[rows]
+    norms = np.linalg.norm(matrix, axis=1, keepdims=True)
+    unit: NDArray[np.float16] = np.divide(matrix, norms, out=np.zeros_like(matrix), where=norms > 0).astype(np.float16)
+    return unit

@@ -1,0 +1,145 @@
+"""Replicates of models, and the confidence that follows from them."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import embeddings as em
+from embeddings.analysis import replicates as replicates_module
+from embeddings.analysis.confidence import cosines_and_ranks
+from embeddings.analysis.replicates import Replicates
+from embeddings.corpora.corpus_cache.tempdir import new_folder
+from embeddings.corpora.resampling import resample
+from embeddings.training.training_data import prepare
+
+TEXTS = [f"the {a} {b} the {c}" for a in ["king", "queen"] for b in ["rules", "sees"] for c in "abcdefgh"] * 3
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return em.Corpus(TEXTS)
+
+
+@pytest.fixture(scope="module")
+def model(corpus):
+    return em.SkipGram(dim=8, min_count=1, subsample=0, epochs=2).train(corpus, threads=1)
+
+
+@pytest.fixture(scope="module")
+def replicates(model, corpus):
+    return em.stability(model, corpus, resamples=4, seeds=3, threads=1, seed=5)
+
+
+def normalized(vectors):
+    return vectors.matrix / np.linalg.norm(vectors.matrix, axis=1, keepdims=True)
+
+
+def test_each_replicate_is_a_training_of_its_own(model, corpus, replicates):
+    trainer = em.SkipGram(**model.settings)
+    for number, rows in enumerate(replicates.seeds, start=4):
+        again = trainer.train(corpus, threads=1, seed=5 + number).vectors
+        assert np.abs(rows - normalized(again)).max() < 1e-3  # float16
+    encoded = corpus.encode()
+    for number, rows in enumerate(replicates.resamples):
+        with new_folder(None) as folder:
+            drawn = resample(encoded, "documents", np.random.default_rng([5, number]), folder)
+        again = trainer.learn(prepare(trainer, drawn, threads=1, seed=5 + number)).vectors
+        assert np.abs(rows - normalized(again)).max() < 1e-3
+    assert len({rows.tobytes() for rows in replicates.resamples + replicates.seeds}) == 7
+
+
+def test_intervals_and_ranks_equal_plain_formulas(model, replicates):
+    vectors = model.vectors
+    found = em.confident_neighbours(vectors, replicates, "king", top=3)
+    assert [(one.neighbour, one.similarity.cosine) for one in found] == vectors.most_similar("king", top=3)
+    king = vectors.index("king")
+    for one in found:
+        row = vectors.index(one.neighbour)
+        cosines = np.array([float(rows[king].astype(float) @ rows[row].astype(float)) for rows in replicates.resamples])
+        seeds = np.array([float(rows[king].astype(float) @ rows[row].astype(float)) for rows in replicates.seeds])
+        half = stats.t.ppf(0.975, 3) * cosines.std(ddof=1)
+        similarity = one.similarity
+        assert similarity.low == pytest.approx(max(similarity.cosine - half, -1), abs=1e-5)
+        assert similarity.high == pytest.approx(min(similarity.cosine + half, 1), abs=1e-5)
+        assert similarity.seed_sd == pytest.approx(seeds.std(ddof=1), abs=1e-5)
+        data = max(cosines.var(ddof=1) - seeds.var(ddof=1), 0) ** 0.5
+        assert similarity.data_sd == pytest.approx(data, abs=1e-4)
+        ranks = []
+        for rows in replicates.resamples:
+            by_cosine = np.argsort(-(rows.astype(np.float32) @ rows[king].astype(np.float32)), kind="stable").tolist()
+            by_cosine.remove(king)
+            ranks.append(1 + by_cosine.index(row))
+        assert one.in_top == np.mean(np.array(ranks) <= 3)
+        assert (one.rank_low, one.rank_high) == (min(ranks), max(ranks))
+        assert em.confident_similarity(vectors, replicates, "king", one.neighbour).low == pytest.approx(similarity.low)
+
+
+def test_equal_cosines_share_a_rank():
+    matrix = np.array([[1, 0], [0.6, 0.8], [0.6, 0.8], [0.8, 0.6]], np.float16)
+    _, ranks = cosines_and_ranks(np.array([1, 2, 3]), 0, matrix)
+    assert ranks.tolist() == [2, 2, 1]
+
+
+def test_without_other_seeds_the_spread_is_not_divided(model, corpus):
+    replicates = em.stability(model, corpus, resamples=2, seeds=0, threads=1)
+    one = em.confident_similarity(model.vectors, replicates, "king", "queen")
+    assert (replicates.seeds, one.data_sd, one.seed_sd) == ([], None, None)
+
+
+def test_a_word_without_a_vector_in_a_resample_has_zeros(model):
+    rows = replicates_module.unit_rows(em.Vectors(["king"], [[3.0, 4.0]]), em.Vectors(["queen", "king"], np.eye(2)))
+    assert rows.tolist() == [[0, 0], [np.float16(0.6), np.float16(0.8)]]
+
+
+def test_round_trip_and_damage(replicates, model, tmp_path):
+    replicates.save(tmp_path / "r")
+    loaded = Replicates.load(tmp_path / "r")
+    assert all(map(np.array_equal, loaded.resamples + loaded.seeds, replicates.resamples + replicates.seeds))
+    assert (loaded.vectors, loaded.unit, loaded.seed) == (replicates.vectors, "documents", 5)
+    with pytest.raises(em.EmbeddingsError, match="exists"):
+        replicates.save(tmp_path / "r")
+    replicates.save(tmp_path / "r", force=True)
+    path = tmp_path / "r" / "replicates.json"
+    content = json.loads(path.read_text())
+    for change in ({"resamples": 3}, {"seeds": 10**9}, {"resamples": 1}, {"unit": 3}, {"format_version": 9}):
+        path.write_text(json.dumps(content | change))
+        with pytest.raises(em.EmbeddingsError, match="r"):
+            Replicates.load(tmp_path / "r")
+    with pytest.raises(em.EmbeddingsError, match="stability"):
+        Replicates.load(tmp_path)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "file").write_text("mine")
+    with pytest.raises(em.EmbeddingsError, match="not replaced"):
+        replicates.save(tmp_path / "other", force=True)
+    with pytest.raises(em.EmbeddingsError, match="other vectors"):
+        em.confident_neighbours(em.Vectors(["a", "b"], np.eye(2)), replicates, "a")
+
+
+def test_arguments_are_checked(model, corpus):
+    for name, value in {"resamples": 1, "seeds": 1, "resample_by": "words", "threads": 0}.items():
+        with pytest.raises(em.EmbeddingsError, match=name):
+            em.stability(model, corpus, **{name: value})
+    with pytest.raises(em.EmbeddingsError, match="too few"):
+        em.stability(model, em.Corpus(TEXTS[:3]), resamples=2)
+    labelled = em.Corpus(["__label__a one two", "__label__b three four"] * 9, labels=em.LabelFormat())
+    classifier = em.TextClassification(dim=4, epochs=1, min_count=1).train(labelled, threads=1)
+    with pytest.raises(em.EmbeddingsError, match="classifier"):
+        em.stability(classifier, labelled)
+
+
+def test_an_interrupt_keeps_finished_trainings(model, corpus):
+    def interrupt_at(number):
+        def report(done, total):
+            if done == number:
+                raise KeyboardInterrupt
+
+        return report
+
+    result = em.stability(model, corpus, resamples=4, seeds=3, threads=1, report=interrupt_at(3))
+    assert (len(result.resamples), len(result.seeds), result.is_interrupted) == (3, 0, True)
+    result = em.stability(model, corpus, resamples=2, seeds=3, threads=1, report=interrupt_at(3))
+    assert (len(result.resamples), len(result.seeds)) == (2, 0)  # one seed has no spread
+    with pytest.raises(KeyboardInterrupt):
+        em.stability(model, corpus, resamples=4, report=interrupt_at(1))

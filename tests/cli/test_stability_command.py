@@ -1,0 +1,34 @@
+"""`embeddings stability` and `embeddings neighbours --confidence`."""
+
+import json
+
+from commands import SMALL, TEXT, expect, refused, table
+
+
+def test_neighbours_with_confidence(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "corpus.txt").write_text(TEXT.replace("\n", "\n\n"))  # each line is a document
+    expect("train", "skipgram", "corpus.txt", "-o", "model", "--subsample", 0, *SMALL)
+    options = ["-o", "replicates", "--resamples", 3, "--seeds", 2, "--threads", 1]
+    result = expect("stability", "model", "corpus.txt", *options, "--json")
+    summary = json.loads(result.stdout)
+    assert (summary["resamples"], summary["seeds"], summary["interrupted"]) == (3, 2, False)
+    assert "5 trainings" in result.stderr
+    assert "another text" not in result.stderr
+    assert "exists" in refused("stability", "model", "corpus.txt", *options, code=1)
+    rows = table(expect("neighbours", "model", "King", "dog", "--top", 2, "--confidence", "replicates").stdout)
+    assert [row["word"] for row in rows] == ["King", "King", "dog", "dog"]
+    for row in rows:
+        assert float(row["low"]) <= float(row["cosine"]) <= float(row["high"])
+        assert 0 <= float(row["in_top"]) <= 1
+        assert 1 <= int(row["rank_low"]) <= int(row["rank_high"])
+    for clash in (["--index", "lsh"], ["--restrict", 2], ["--documents"]):
+        message = refused("neighbours", "model", "king", "--confidence", "replicates", *clash, code=2)
+        assert clash[0] in message
+    expect("train", "skipgram", "corpus.txt", "-o", "other", "--seed", 2, "--subsample", 0, *SMALL)
+    assert "replicates" in refused("neighbours", "other", "king", "--confidence", "replicates", code=2)
+    (tmp_path / "one.txt").write_text(TEXT)
+    message = expect("stability", "model", "one.txt", "-o", "r2", "--quiet", code=1).stderr
+    assert all(fact in message for fact in ("another text", "documents", "--resample-by"))
+    result = expect("stability", "model", "one.txt", *options, "--force", "--resample-by", "lines")
+    assert "another text" in result.stderr
