@@ -17,7 +17,7 @@ NOTES = """
 - Word pairs, 5 epochs, learning rate 0.5. IMDB has 25,000 reviews for training and for testing, AG News 7,600 texts in
   5 folds, SST 6,920 and 1,821 sentences; lower-cased, with punctuation separated. ± is one standard error.
 - CPU seconds are of reading the text, training on one thread (unless another number is given) and writing the model;
-  of AG News the sum over folds. Kernels are compiled beforehand. fastText is its C++ program.
+  of AG News the sum over folds. Python has started and kernels are loaded. fastText is its C++ program.
 - Lines per CPU second are those of the commands `predict` and `predict-prob` on the reviews for testing, without those
   of a single line.
 """

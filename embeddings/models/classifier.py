@@ -14,6 +14,7 @@ from embeddings.kernels.feature_slots import Features
 from embeddings.kernels.matrix_rows import QuantisedRows, Rows
 from embeddings.kernels.pending_rows import Scratch
 from embeddings.kernels.text_features import new_scratch, sum_features
+from embeddings.models.label_probabilities import sigmoid, softmax, tabulated_sigmoid
 from embeddings.models.label_ranking import build_tree, multiply_along_tree, rank_in_tree, rank_labels
 from embeddings.models.quantisation import decode, decoded_size
 from embeddings.models.subwords import to_bytes
@@ -24,7 +25,6 @@ HIERARCHICAL_SOFTMAX, SOFTMAX = "hierarchical softmax", "softmax"
 SMALL_BYTES = 1 << 26  # quantised matrices up to this size are decoded
 MAX_PREDICTIONS = 1 << 22  # predicted labels in memory at a time
 BLOCK_SCORES = 1 << 20  # scores of labels in memory at a time and thread, unless there are more labels
-TABLE_SIZE, TABLE_LIMIT = 512, 8  # of fastText's table of the logistic function
 
 
 class Predictions(NamedTuple):
@@ -111,6 +111,25 @@ class Classifier:
             for block in self._blocks(lines):
                 hidden, _ = self._hidden(text, starts[block.start : block.stop + 1])
                 result[block] = self._exact_probabilities(hidden)
+
+        run_slices(len(result), work, threads)
+        return result
+
+    def embed(self, texts: Iterable[str], *, threads: int | None = None) -> np.ndarray:
+        """The mean of the rows of each text's words and n-grams, float32 (texts, dim), from which labels are predicted.
+
+        It is fastText's sentence vector of a supervised model; zeros for a text without any known word or n-gram.
+
+        Raises:
+            SettingError: `texts` is a single string.
+            FormatError: the model contains NaN or infinity.
+        """
+        text, starts = self._normalize(*encode_texts(texts))
+        result = np.empty((len(starts) - 1, self.output.shape[1]), np.float32)
+
+        def work(lines: slice) -> None:
+            for block in self._blocks(lines):
+                result[block], _ = self._hidden(text, starts[block.start : block.stop + 1])
 
         run_slices(len(result), work, threads)
         return result
@@ -271,25 +290,3 @@ def check_request(k: int, threshold: float, labels: int) -> int:
     if not 0 <= threshold <= 1:
         raise SettingError(f"threshold must be in [0, 1], got {threshold}")
     return labels if k == -1 else min(k, labels)
-
-
-def softmax(scores: np.ndarray) -> np.ndarray:
-    """The probabilities of finite scores, written over them, each row for itself."""
-    scores -= scores.max(axis=1, keepdims=True)
-    np.exp(scores, out=scores)
-    scores /= scores.sum(axis=1, keepdims=True)
-    return scores
-
-
-def sigmoid(scores: np.ndarray) -> np.ndarray:
-    """1 / (1 + exp(-score))."""
-    with np.errstate(over="ignore"):
-        return 1 / (1 + np.exp(-scores))  # type: ignore[no-any-return]
-
-
-def tabulated_sigmoid(scores: np.ndarray) -> np.ndarray:
-    """The same from fastText's table; 0 and 1 beyond its limits."""
-    step = 2 * TABLE_LIMIT / TABLE_SIZE
-    table = sigmoid(np.arange(TABLE_SIZE + 1, dtype=np.float32) * np.float32(step) - np.float32(TABLE_LIMIT))
-    rows = ((np.clip(scores, -TABLE_LIMIT, TABLE_LIMIT) + np.float32(TABLE_LIMIT)) / np.float32(step)).astype(np.int64)
-    return np.where(scores > TABLE_LIMIT, 1, np.where(scores < -TABLE_LIMIT, 0, table[rows])).astype(np.float32)

@@ -58,6 +58,16 @@ def test_probabilities_equal_those_of_a_naive_classifier(write, kind, loss):
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_vectors_of_texts_are_the_means_of_their_rows(write, kind):
+    model = supervised_model(**kind)
+    rows = [naive_rows(model, text) for text in TEXTS]
+    zeros = np.zeros(model.inputs.shape[1])
+    expected = [model.inputs[one].mean(axis=0, dtype=np.float64) if one else zeros for one in rows]
+    found = em.load_classifier(write(model.data)).embed(TEXTS)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 def test_a_classifier_that_was_read_is_written_as_it_was(write, tmp_path, kind):
     for loss in LOSSES:
         path = write(supervised_model(loss, **kind).data)
