@@ -1,7 +1,7 @@
 """Reads and writes tokenizer.json, the file of the `tokenizers` library.
 
 Text is lower-cased if all words are in lower case. It is split as the tokenizer `words` splits it (but not at
-underscores, which join the words of phrases) if all words could come from there, else at white space.
+underscores if they join the words of phrases) if all words could come from there, else at white space.
 """
 
 from pathlib import Path
@@ -15,16 +15,24 @@ from embeddings.errors import FormatError
 from embeddings.support.extras import import_extra
 
 UNKNOWN = "[UNK]"
-LETTERS = r"\p{L}\p{M}\p{N}_"
+LETTERS, DIGITS, NUMBERS = r"\p{L}\p{M}", r"\p{Nd}\p{Nl}", r"\p{N}"
 # characters that join letters, or digits, on both sides of them; see `embeddings.corpora.word_break`
-JOINING = (r"\p{L}\p{M}", "'.:\u00b7\u05f4\u2018\u2019\u2027"), (r"\p{N}", "'.,;\u066c\u2018\u2019")
+JOINING = (LETTERS, "'.:\u00b7\u05f4\u2018\u2019\u2027"), (DIGITS, "'.,;\u066c\u2018\u2019\u2044")
 EMOJI = "".join(f"{chr(first)}-{chr(last)}" for first, last in emoji_ranges())
 FLAGS = "\U0001f1e6-\U0001f1ff"
-WORD = (
-    f"[{LETTERS}]+(?:"
-    + "|".join(f"(?<=[{side}])[{joining}](?=[{side}])[{LETTERS}]+" for side, joining in JOINING)
-    + f")*|[{FLAGS}]{{2}}|[{EMOJI}](?:\\p{{M}}|[\U000e0020-\U000e007f]|\u200d[{EMOJI}])*"
-)
+
+
+def word_pattern(words: list[str]) -> str:
+    """The regular expression of words; "_" is part of them only if one of these has it, as phrases do.
+
+    Numbers that are not digits, such as "\u00b2", are words of their own, as of the tokenizer `words`, unless one of
+    these words has them next to letters, as the tokenizer `alphanumeric` does.
+    """
+    is_split = are_words(words)
+    letters = LETTERS + (DIGITS if is_split else NUMBERS) + "_" * any("_" in word for word in words)
+    joined = (f"(?<=[{side}])[{joining}](?=[{side}])[{letters}]+" for side, joining in JOINING)
+    emoji = f"[{EMOJI}](?:\\p{{M}}|[\U000e0020-\U000e007f]|\u200d[{EMOJI}])*"
+    return f"[{letters}]+(?:{'|'.join(joined)})*|[{FLAGS}]{{2}}|{emoji}" + r"|\p{No}" * is_split
 
 
 def import_tokenizers() -> Any:
@@ -43,7 +51,7 @@ def write_tokenizer(words: list[str], path: Path) -> str:
     tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(ids, unk_token=unknown))
     tokenizer.normalizer = new_normalizer(words)
     if has_only_word_characters(words) or are_words(words):
-        pattern = tokenizers.Regex(WORD)
+        pattern = tokenizers.Regex(word_pattern(words))
         tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Split(pattern, "removed", invert=True)
     else:
         tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
