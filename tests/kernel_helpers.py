@@ -34,7 +34,7 @@ from embeddings.kernels.row_operations import (
     sum_rows,
     update,
 )
-from embeddings.kernels.step_buffers import UNTIL_SAMPLE, aligned_zeros, learn, new_step_buffers
+from embeddings.kernels.step_buffers import UNTIL_SAMPLE, aligned_zeros, learn, learn_single, new_step_buffers
 
 ROW_TOLERANCE = {np.float32: 1e-5, np.float64: 1e-12}  # of one operation
 BLOCK_TOLERANCE = {np.float32: 1e-3, np.float64: 1e-11}  # of a whole block
@@ -83,6 +83,11 @@ def copy_rows(like, output, source, width):
 @allocating_entry_point
 def learn_step(buffers, m, p, n, width, rate):
     learn(buffers, m, p, n, width, rate)
+
+
+@allocating_entry_point
+def learn_single_step(buffers, p, n, width, rate):
+    learn_single(buffers, p, n, width, rate)
 
 
 @allocating_entry_point

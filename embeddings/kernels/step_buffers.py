@@ -11,8 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from embeddings.kernels.checked_build import register_rows
+from embeddings.kernels.integers import smaller
 from embeddings.kernels.jit import inline, noinline, wrapper
 from embeddings.kernels.logistic import logistic_loss, scores_to_steps
+from embeddings.kernels.logistic_step import STEP_TILE, UPDATE_PASS, learn_tile
 from embeddings.kernels.matrix_products import SCORE_TILE, SINGLE_TILE, UPDATE_TILE
 from embeddings.kernels.row_cache import MAX_CACHED_ROWS, RowCache
 from embeddings.kernels.row_operations import PADDING, address, copy_row, score, sum_rows, update
@@ -152,6 +154,21 @@ def learn_input(buffers: StepBuffers, p: int, n: int, width: int, rate: float) -
     """`learn` for a single input, with the targets fixed. Overwrites `inputs[0]` and `factor`."""
     compute_steps(buffers, 1, p, n, width, rate, p)
     apply_input_steps(buffers, n, width)
+
+
+@inline
+def learn_single(buffers: StepBuffers, p: int, n: int, width: int, rate: float) -> None:
+    """`learn` for a single input and different targets of weight 1. Overwrites `factor` and `inputs`."""
+    if n > UPDATE_PASS:
+        copy_inputs(buffers.input_copies, buffers.inputs, 1, width)
+    mask_frozen(buffers.frozen, buffers.frozen_sink, buffers.input_gradient_rows, 1)
+    buffers.factor[0] = rate
+    source, gradient = buffers.inputs[0], buffers.input_gradient_rows[0]
+    for j in range(0, n, STEP_TILE):
+        columns = smaller(STEP_TILE, n - j)
+        learn_tile(buffers.scores, buffers.factor, source, gradient, buffers.targets, columns, j, p, width)
+    if count_step(buffers.tally):
+        tally_loss(buffers.tally, logistic_loss(buffers.scores, 1, p, n, buffers.weights), 1)
 
 
 @inline

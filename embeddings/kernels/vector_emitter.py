@@ -35,7 +35,11 @@ class Emitter:
         self.size = 4 if dtype == types.float32 else 8
         self.lanes = VECTOR_BYTES // self.size
         self.vector = ir.VectorType(self.scalar, self.lanes)
-        self.zero = ir.Constant(self.vector, [0.0] * self.lanes)
+        self.zero = self.constant(0.0)
+
+    def constant(self, number: float) -> Any:
+        """A vector with this number in every lane."""
+        return ir.Constant(self.vector, [number] * self.lanes)
 
     def vector_of(self, lanes: int) -> Any:
         """The type of a vector of this many lanes."""

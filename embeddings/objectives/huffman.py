@@ -6,20 +6,28 @@ from typing import NamedTuple
 
 import numpy as np
 
-from embeddings.kernels.block import Block
+from embeddings.kernels.block import LAST, Block
+from embeddings.kernels.integers import larger
 from embeddings.kernels.jit import implements, inline
 from embeddings.kernels.row_cache import cached_row
-from embeddings.kernels.step_buffers import StepBuffers, apply_objective_steps, compute_steps
+from embeddings.kernels.row_operations import address, prefetch
+from embeddings.kernels.step_buffers import StepBuffers, apply_input_steps, compute_steps, learn_single
 from embeddings.models.parameters import Arrays
 from embeddings.models.table import Table
 from embeddings.objectives.objective import Objective
+
+GATHERED = 8  # rows written at a time
+PATH_DISTANCE = 3  # words between the prefetch of a path and its use
+PATH_BYTES = 128  # of a path that are prefetched
+PREFETCHED_NODES = 2  # on each side, left and right
 
 
 class HuffmanTree(NamedTuple):
     """A binary tree with words as leaves.
 
     nodes: (inner nodes * slots, padded dim), from the root on in order of falling frequency.
-    paths: the inner nodes from which a word branches left, from the root on, then those from which it branches right.
+    paths: int32, the inner nodes from which a word branches left, from the root on, then those from which it branches
+        right; after the last word `GATHERED` zeros.
     starts: (vocabulary + 1,) where the path of each word starts in `paths`.
     lefts: (vocabulary,) how many nodes of its path a word branches left from.
     """
@@ -45,13 +53,47 @@ def learn_path(
     width, word = operand.nodes.shape[1], block.words[i]
     start = operand.starts[word]
     n = operand.starts[word + 1] - start
-    for j in range(n):
-        node = operand.paths[start + j]
-        buffers.targets[j] = cached_row(operand.nodes, buffers.output_cache, node * slots + slot)
+    gather_path(operand, buffers, start, n, slots, slot)
+    prefetch_path(operand, block, i, slots, slot)
     for k in range(m):
         buffers.inputs[0], buffers.input_gradient_rows[0] = buffers.inputs[k], buffers.input_gradient_rows[k]
-        compute_steps(buffers, 1, operand.lefts[word], n, width, rate, 1)
-        apply_objective_steps(buffers, 1, n, width, frozen)
+        if frozen:
+            compute_steps(buffers, 1, operand.lefts[word], n, width, rate, 1)
+            apply_input_steps(buffers, n, width)
+        else:
+            learn_single(buffers, operand.lefts[word], n, width, rate)
+
+
+@inline
+def gather_path(operand: HuffmanTree, buffers: StepBuffers, start: int, n: int, slots: int, slot: int) -> None:
+    """Write the rows of n nodes of `paths` into `targets`; without a cache, `GATHERED` at a time and so maybe more.
+
+    The lengths of paths vary, so that the CPU would mispredict the end of a loop over single nodes.
+    """
+    if buffers.output_cache.uses.shape[0] == 0:
+        for first in range(0, n, GATHERED):
+            for j in range(first, first + GATHERED):
+                buffers.targets[j] = address(operand.nodes, np.int64(operand.paths[start + j]) * slots + slot)
+    else:
+        for j in range(n):
+            node = np.int64(operand.paths[start + j]) * slots + slot
+            buffers.targets[j] = cached_row(operand.nodes, buffers.output_cache, node)
+
+
+@inline
+def prefetch_path(operand: HuffmanTree, block: Block, i: int, slots: int, slot: int) -> None:
+    """Prefetch the nodes on the path of the word after word i of the block that are farthest from the root.
+
+    Also prefetch the path of a later word.
+    """
+    if i + PATH_DISTANCE < block.cursor[LAST] and operand.nodes.shape[0] > 0:
+        later, word = block.words[i + PATH_DISTANCE], block.words[i + 1]
+        prefetch(address(operand.paths, operand.starts[later]), PATH_BYTES)
+        size, begin = operand.nodes.shape[1] * operand.nodes.itemsize, operand.starts[word]
+        for end in (begin + operand.lefts[word], operand.starts[word + 1]):
+            for j in range(end - PREFETCHED_NODES, end):
+                node = np.int64(operand.paths[larger(j, begin)])
+                prefetch(address(operand.nodes, node * slots + slot), size)
 
 
 class Huffman(NamedTuple):
@@ -132,8 +174,8 @@ class HuffmanObjective(Objective):
 
     @property
     def max_targets(self) -> int:
-        """The largest number of target rows in a step: the length of the longest path."""
-        return int(np.diff(self.paths[1]).max())
+        """The largest number of target rows in a step: the length of the longest path, in whole parts of `GATHERED`."""
+        return -(-int(np.diff(self.paths[1]).max()) // GATHERED) * GATHERED
 
     def tables(self) -> dict[str, Table]:
         """The inner nodes, one fewer than words."""
@@ -141,7 +183,8 @@ class HuffmanObjective(Objective):
 
     def operand(self, arrays: Arrays) -> HuffmanTree:
         """What a thread passes to `predict`."""
-        return HuffmanTree(arrays["nodes"], *self.paths)
+        paths, starts, lefts = self.paths
+        return HuffmanTree(arrays["nodes"], np.append(paths, [0] * GATHERED).astype(np.int32), starts, lefts)
 
     def log_probabilities(self, hidden: np.ndarray, tables: Mapping[str, np.ndarray], slot: int = 0) -> np.ndarray:
         """The sum of the logarithms of the probabilities of the branches to each word."""

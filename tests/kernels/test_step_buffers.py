@@ -3,9 +3,19 @@
 import naive
 import numpy as np
 import pytest
-from kernel_helpers import RATE, ROW_TOLERANCE, SMALL_DIM, assert_gradient, learn_step, rows, tallying_buffers
+from kernel_helpers import (
+    RATE,
+    ROW_TOLERANCE,
+    SMALL_DIM,
+    assert_gradient,
+    learn_single_step,
+    learn_step,
+    rows,
+    tallying_buffers,
+)
 from test_row_operations import DTYPES, SHAPES
 
+from embeddings.kernels.logistic_step import STEP_TILE
 from embeddings.kernels.matrix_products import UPDATE_TILE
 from embeddings.kernels.step_buffers import new_step_buffers
 
@@ -25,6 +35,25 @@ def test_learn(dtype):
         x.check(tolerance)
         o.check(tolerance)
         assert buffers.tally[:2].tolist() == pytest.approx([loss, m * positives], rel=1e-4, abs=1e-9)
+
+
+@DTYPES
+@pytest.mark.parametrize("is_in_place", [True, False])
+def test_learn_single(is_in_place, dtype):
+    """A step of one input, in place or with a gradient row of its own, with any number of positives and tiles."""
+    rng, tolerance = np.random.default_rng(8), 3 * ROW_TOLERANCE[dtype]
+    assert max(n for _, n, _ in SHAPES) > 2 * STEP_TILE
+    for m, n, dim in SHAPES:
+        positives, weights, rate = min(n, 3 * m), np.ones(n), 0.05
+        x, o = rows(rng, 2, dim, dtype, scale=0.2), rows(rng, n, dim, dtype, scale=0.2)
+        gradient = int(is_in_place)
+        buffers = tallying_buffers(1, n, x.width, dtype)
+        buffers.inputs[0], buffers.input_gradient_rows[0], buffers.targets[:] = x.at[1], x.at[gradient], o.at
+        learn_single_step(buffers, positives, n, x.width, rate)
+        loss = naive.learn(x.views[1:], [x.views[gradient]], o.views, positives, weights, rate, tile=n)
+        x.check(tolerance)
+        o.check(tolerance)
+        assert buffers.tally[:2].tolist() == pytest.approx([loss, 1], rel=1e-4, abs=1e-9)
 
 
 @pytest.mark.parametrize("n", [1, 5, 23])
