@@ -33,6 +33,8 @@ class PairChecks:
         self.name = name
         self.missing = missing  # why there are no pairs
         self.n_pairs = self.n_empty = 0
+        self.form: tuple[bool, bool] | None = None  # whether pairs have ratings, and negative texts
+        self.form_of = ""
         self.first: tuple[str, ...] | None = None
         self.first_rating = 0.0
         self.varies = self.ratings_vary = self.has_ratings = False
@@ -40,6 +42,7 @@ class PairChecks:
 
     def add(self, batch: PairBatch, position: str, first: int) -> PairBatch:
         """Return a batch without pairs with an empty side; its pairs are numbered from `first` on."""
+        self.check_form(batch, position)
         texts = [part for part in (batch.left, batch.right, batch.negatives) if part is not None]
         keep = [all(row) for row in zip(*texts, strict=True)]
         if not all(keep):
@@ -50,6 +53,14 @@ class PairChecks:
         if len(batch):
             self.compare(batch)
         return batch
+
+    def check_form(self, batch: PairBatch, position: str) -> None:
+        """Refuse pairs of another form than those before."""
+        form = batch.ratings is not None, batch.negatives is not None
+        if self.form not in (None, form):
+            what = "ratings" if self.form is None or self.form[0] != form[0] else "negative texts"
+            raise CorpusError(f"some pairs have {what} and others do not: {self.form_of} 1; {position} 1")
+        self.form, self.form_of = form, self.form_of or position
 
     def compare(self, batch: PairBatch) -> None:
         """Note whether the pairs differ from each other."""

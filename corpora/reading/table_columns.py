@@ -73,6 +73,23 @@ def open_columns(
         yield item_table(source.items, source.name)
 
 
+def is_table(source: Source, encoding: str = UTF8) -> bool:
+    """Whether a source has columns and column names, or is a list of mappings or tuples."""
+    if isinstance(source, DataTable):
+        return True
+    if not isinstance(source, File):
+        first = source.items[0] if isinstance(source.items, Sequence) and source.items else None
+        return first is not None and not isinstance(first, str)
+    with source.open_stream() as stream:
+        data = PeekableStream(decompress(peek(stream, source.name)), source.name)
+        file_type = detect_binary(data.head)
+        if file_type is None:
+            reader = SourceReader("replace", encoding=encoding)
+            data = reader.transcode(data, Utf8Decoder("replace", source.name))
+            file_type = detect(data.head, source.name, text_column=None)
+    return file_type not in (FileType.TEXT, FileType.WARC, FileType.WIKIPEDIA)
+
+
 def open_file(file: File, raw: PeekableStream, header: bool | None, reader: SourceReader) -> Iterator[ColumnTable]:
     """Yield the table of an open file."""
     from embeddings.corpora.reading.arrow_rows import arrow_errors

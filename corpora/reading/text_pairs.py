@@ -14,7 +14,7 @@ from embeddings.corpora.reading.encodings import UTF8, check_encoding
 from embeddings.corpora.reading.pair_batch import PairBatch, PairChecks
 from embeddings.corpora.reading.record_rows import JsonNumber
 from embeddings.corpora.reading.sources import Source, resolve_source
-from embeddings.corpora.reading.table_columns import Columns, ColumnTable, open_columns
+from embeddings.corpora.reading.table_columns import Columns, ColumnTable, is_table, open_columns
 from embeddings.corpora.reading.text_rows import describe, format_names
 from embeddings.corpora.reading.utf8 import Utf8Decoder, encode_utf8
 from embeddings.errors import CorpusError, SettingError
@@ -84,7 +84,8 @@ class TextPairs:
             `Corpus`. Lines of plain text have two or three cells separated by tabs.
         kinds: what a pair is. "columns": a row of a table, or a line. The others are made from documents: "title-body",
             the title and each paragraph; "neighbours", each two successive paragraphs, and each two successive
-            sentences of a paragraph; "neighbouring-paragraphs" and "neighbouring-sentences" separately.
+            sentences of a paragraph; "neighbouring-paragraphs" and "neighbouring-sentences" separately. With "columns"
+            among others, tables and tuples are pairs, and plain text and strings are documents.
         columns: the columns of tables, for the kind "columns".
         text_column, title_column: the columns of documents in tables. Without title_column, the first line of a
             document is its title.
@@ -120,12 +121,13 @@ class TextPairs:
         return ", ".join(source.name for source in self.sources)
 
     def __iter__(self) -> Iterator[PairBatch]:
-        is_table = self.kinds == (COLUMNS,)
-        checks = PairChecks(
-            self.name, "it is empty" if is_table else f"no document fits {', '.join(self.kinds)}; {RULE}"
-        )
+        document_kinds = [kind for kind in self.kinds if kind != COLUMNS]
+        missing = f"no document has {' or '.join(document_kinds)}; {RULE}" if document_kinds else "it is empty"
+        checks = PairChecks(self.name, missing)
         for source in self.sources:
-            unit, batches = ("row", self.rows(source)) if is_table else ("pair", self.document_batches(source))
+            has_rows = not document_kinds or (COLUMNS in self.kinds and is_table(source, self.encoding))
+            unit = "row" if has_rows else "pair"
+            batches = self.rows(source) if has_rows else self.document_batches(source, document_kinds)
             for first, batch in batches:
                 if len(kept := checks.add(batch, f"{source.name}, {unit}", first)):
                     yield kept
@@ -147,10 +149,10 @@ class TextPairs:
                 yield done, row_batch(columns, values, source.name, done, decoder)
                 done += len(values[0])
 
-    def document_batches(self, source: Source) -> Iterator[tuple[int, PairBatch]]:
+    def document_batches(self, source: Source, kinds: Sequence[str]) -> Iterator[tuple[int, PairBatch]]:
         """Yield the pairs made from documents."""
         pairs = document_pairs(
-            source, self.kinds, text_column=self.text_column, title_column=self.title_column, encoding=self.encoding,
+            source, kinds, text_column=self.text_column, title_column=self.title_column, encoding=self.encoding,
             encoding_errors=self.encoding_errors,
         )  # fmt: skip
         done = 0
@@ -165,26 +167,9 @@ def check_kinds(kinds: str | Sequence[str]) -> tuple[str, ...]:
     for name in names:
         if name not in KINDS:
             raise SettingError(f"a kind of pairs must be one of {', '.join(KINDS)}, got {name!r}")
-    if not names or (COLUMNS in names and len(names) > 1):
-        raise SettingError("kinds must be columns, or kinds that are made from documents; mix them with mix_pairs")
+    if not names:
+        raise SettingError(f"a kind of pairs is required: one or several of {', '.join(KINDS)}")
     return names
-
-
-def mix_pairs(parts: Sequence[TextPairs]) -> Iterator[PairBatch]:
-    """Yield the pairs of several sources, one after another.
-
-    Raises:
-        CorpusError: some have ratings or negatives and others do not.
-    """
-    form: tuple[bool, bool] | None = None
-    for part in parts:
-        for batch in part:
-            own = (batch.ratings is not None, batch.negatives is not None)
-            if form not in (None, own):
-                what = "ratings" if form is None or form[0] != own[0] else "negative texts"
-                raise CorpusError(f"some pairs have {what} and others do not: {parts[0].name}; {part.name}")
-            form = own
-            yield batch
 
 
 def row_batch(columns: PairColumns, values: Columns, file: str, start: int, decoder: Utf8Decoder) -> PairBatch:

@@ -13,7 +13,6 @@ import pytest
 import embeddings as em
 from embeddings.corpora.reading.document_pairs import MIN_BYTES
 from embeddings.corpora.reading.sentence_borders import split_sentences
-from embeddings.corpora.reading.text_pairs import mix_pairs
 from embeddings.errors import CorpusError, SettingError
 
 ROWS = [("a cat, sat", 'the "cat" sits', 4.5), ("chien é", "犬", 0.5), ("x", "y", 2.0)]
@@ -186,20 +185,26 @@ def test_a_corpus_without_blank_lines_has_no_titles(tmp_path):
 
 
 def test_kinds_are_checked():
-    for kinds in ("titles", [], ["columns", "neighbours"]):
+    for kinds in ("titles", []):
         with pytest.raises(SettingError, match="kind"):
             em.TextPairs(ROWS, kinds=kinds)
     with pytest.raises(SettingError, match="together"):
         em.PairColumns(left="a")
 
 
-def test_mixed_pairs_have_the_same_form():
-    plain = em.TextPairs([("a", "b"), ("c", "d")])
-    assert read(mix_pairs([plain, plain])) == 2 * read(plain)
+def test_tables_are_mixed_with_documents(documents, tmp_path):
+    make, sources, options = documents
+    if "title_column" in options:
+        return
+    (tmp_path / "p.csv").write_text("left,right\na,b\nc,d\n")
+    alone = read(make(*sources, kinds="title-body"))
+    kinds = ["title-body", "columns"]
+    for table in (tmp_path / "p.csv", pd.DataFrame({"l": ["a", "c"], "r": ["b", "d"]}), [("a", "b"), ("c", "d")]):
+        assert read(make(*sources, table, kinds=kinds)) == [*alone, ("a", "b", None, None), ("c", "d", None, None)]
     with pytest.raises(CorpusError, match="some pairs have ratings"):
-        read(mix_pairs([plain, em.TextPairs(ROWS)]))
-    with pytest.raises(CorpusError, match="negative"):
-        read(mix_pairs([plain, em.TextPairs([("a", "b", "c"), ("d", "e", "f")])]))
+        read(make(*sources, ROWS, kinds=kinds))
+    with pytest.raises(CorpusError, match="some pairs have negative texts"):
+        read(em.TextPairs([("a", "b"), ("c", "d")], [("a", "b", "c"), ("d", "e", "f")]))
 
 
 @pytest.mark.parametrize(
