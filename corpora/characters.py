@@ -1,4 +1,4 @@
-"""Tables for the scanner: classes and lower case by code point, and the moves of its state machine."""
+"""Tables for the scanner: classes and lower case by code point, moves of its state machine, and words of ASCII."""
 
 from collections.abc import Callable
 from functools import cache
@@ -8,20 +8,53 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.tokenizers import CharClassTokenizer, WordTokenizer
-from embeddings.corpora.word_break import LETTER, SINGLE, SPACE, char_class_moves, table_limit, word_classes
+from embeddings.corpora.word_break import (
+    APPEND,
+    CLASS_BITS,
+    FINISH,
+    HELD,
+    HOLD,
+    LETTER,
+    LIMITS,
+    N_CLASSES,
+    NOTHING,
+    SINGLE,
+    SKIP,
+    SPACE,
+    STATE_MASK,
+    char_class_moves,
+    table_limit,
+    word_classes,
+)
 
 PAIR = 21  # bits of a code point, by which the second of two is shifted
 PAGE = 256
+# flags in the table of classes: lower case differs; a word may start that is found without the machine
+CLASS_MASK = N_CLASSES - 1
+CHANGES, STARTS_ASCII = N_CLASSES, 2 * N_CLASSES
+N_RANGES = 3  # of bytes of ASCII words
+ASCII = LIMITS[0]
 
 ScannedTokenizer = CharClassTokenizer | WordTokenizer
 
 
+class ByteTables(NamedTuple):
+    """Where ASCII words end: for each byte whether it may join words, and ranges of bytes.
+
+    ranges: the first byte and the length of N_RANGES ranges of bytes of words, then of the capitals.
+    """
+
+    joins: NDArray[np.bool_]
+    ranges: NDArray[np.uint8]
+
+
 class CharacterTables(NamedTuple):
-    """Tables by code point, both of one length, and moves by state and class."""
+    """Tables by code point, both of one length, moves by state and class, and tables for words of ASCII."""
 
     classes: NDArray[np.uint8]
     lower: NDArray[np.int32]  # one code point, or two: first | second << PAIR
     moves: NDArray[np.uint8]
+    byte_tables: ByteTables
 
 
 def character_tables(
@@ -31,11 +64,52 @@ def character_tables(
 
     lower_case: a function that is called for each code point; None to keep the case.
     """
-    limit = table_limit(data)
+    return tables_below(tokenizer, lower_case, table_limit(data))
+
+
+@cache
+def tables_below(
+    tokenizer: ScannedTokenizer, lower_case: Callable[[str], str] | None, limit: int
+) -> CharacterTables:
+    """Return tables that cover the code points below `limit`."""
     lower_table = identity(limit) if lower_case is None else lower(limit, lower_case)
-    if isinstance(tokenizer, WordTokenizer):
-        return CharacterTables(word_classes(limit), lower_table, tokenizer.moves)
-    return CharacterTables(char_classes(tokenizer, limit), lower_table, char_class_moves())
+    is_words = isinstance(tokenizer, WordTokenizer)
+    classes = word_classes(limit) if is_words else char_classes(tokenizer, limit)
+    moves = tokenizer.moves if is_words else char_class_moves()
+    flagged = classes | CHANGES * (lower_table != identity(limit)).astype(np.uint8)
+    byte_tables = ascii_tables(classes[:ASCII], lower_table[:ASCII], moves.reshape(-1, N_CLASSES))
+    for first, length in byte_tables.ranges.reshape(-1, 2)[:N_RANGES].tolist():
+        flagged[first : first + length] |= STARTS_ASCII
+    return CharacterTables(flagged, lower_table, moves, byte_tables)
+
+
+def ascii_tables(classes: NDArray[np.uint8], lower_table: NDArray[np.int32], moves: NDArray[np.uint8]) -> ByteTables:
+    """Return how words of ASCII end, without ranges if the rules for them are too complex to do without the machine.
+
+    moves: by state and class.
+    """
+    joins, ranges = np.zeros(PAGE, np.bool_), np.zeros((N_RANGES + 1, 2), np.uint8)
+    states = {kind: move & STATE_MASK for kind, move in enumerate(moves[NOTHING].tolist()) if FINISH <= move < SKIP}
+    inside = [kind for kind, state in states.items() if moves[state, kind] == APPEND | state and kind in classes]
+    is_inside = np.isin(classes, inside)
+    others = np.unique(classes[~is_inside])
+    after = moves[np.ix_([states[kind] for kind in inside], others)]
+    held = np.unique(after[(after >= HOLD) & (after < FINISH)]) & STATE_MASK
+    edges = np.flatnonzero(np.diff(is_inside, prepend=False, append=False)).reshape(-1, 2)
+    capitals = np.flatnonzero(lower_table != np.arange(ASCII))
+    is_simple = (
+        all(moves[states[one], other] == APPEND | states[other] for one in inside for other in inside)
+        and (moves[np.ix_([NOTHING, *held.tolist()], others)] == SKIP | NOTHING).all()
+        and (held >= HELD).all()
+        and np.isin(after & ~np.uint8(STATE_MASK), [HOLD, SKIP]).all()
+        and len(edges) <= N_RANGES
+        and (not len(capitals) or bytes(lower_table.astype(np.uint8)) == bytes(range(ASCII)).lower())
+    )
+    if is_simple:
+        ranges[: len(edges)] = np.stack([edges[:, 0], edges[:, 1] - edges[:, 0]], axis=1)
+        ranges[N_RANGES] = (ord("A"), len(capitals))
+        joins[:ASCII] = np.isin(classes, others[(after < SKIP).any(axis=0)])
+    return ByteTables(joins, ranges.ravel())
 
 
 @cache

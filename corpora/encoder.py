@@ -9,7 +9,7 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora import scanner
+from embeddings.corpora import scan_state, scanner
 from embeddings.corpora.array_file import ArrayFile, MapIds, output_errors
 from embeddings.corpora.characters import ScannedTokenizer, character_tables
 from embeddings.corpora.encoded_corpus import DOCUMENTS, FORMAT, IDS, META, SENTENCES, TAGS, VOCABULARY, write_meta
@@ -73,17 +73,17 @@ class Encoder:
             self.out = tuple(np.empty(size + len(parts) + 1, dtype) for dtype in (np.int32, np.int64, np.int64))
         ids, ends, starts = self.out
         arrays = self.words.reserve(max_tokens(tokenizer, block.data) + len(parts) + 1, size)
-        state[[scanner.N_IDS, scanner.N_ENDS, scanner.N_STARTS]] = 0
-        state[[scanner.N_TOKENS, scanner.N_LINES]] = self.ids.count, self.sentences.count - 1
-        mode = (scanner.ITEMS if block.items else scanner.FILES, block.is_complete)
+        state[[scan_state.N_IDS, scan_state.N_ENDS, scan_state.N_STARTS]] = 0
+        state[[scan_state.N_TOKENS, scan_state.N_LINES]] = self.ids.count, self.sentences.count - 1
+        mode = (scan_state.ITEMS if block.items else scan_state.FILES, block.is_complete)
         tables = tuple(character_tables(tokenizer, self.rules.lower, block.data))
         while scanner.scan(bytes_array(block.data), parts, tables, tuple(arrays), self.out, state, mode):
             self.words.prune()
-        if state[scanner.TOO_LONG] or state[scanner.PENDING_SIZE] > scanner.MAX_TOKEN:
-            raise CorpusError(f"{name}: a token is longer than {scanner.MAX_TOKEN} bytes; choose another tokenizer")
-        self.ids.append(ids[: state[scanner.N_IDS]])
-        self.sentences.append(ends[: state[scanner.N_ENDS]])
-        self.add_documents(starts[: state[scanner.N_STARTS]])
+        if state[scan_state.TOO_LONG] or state[scan_state.PENDING_SIZE] > scan_state.MAX_TOKEN:
+            raise CorpusError(f"{name}: a token is longer than {scan_state.MAX_TOKEN} bytes; choose another tokenizer")
+        self.ids.append(ids[: state[scan_state.N_IDS]])
+        self.sentences.append(ends[: state[scan_state.N_ENDS]])
+        self.add_documents(starts[: state[scan_state.N_STARTS]])
 
     def intern(self, tokens: list[bytes]) -> None:
         """Encode tokens."""

@@ -4,18 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.corpora.scanner import (
-    ARENA_END,
-    COUNT,
-    HASH_AND_RAW,
-    HASH_MULTIPLIER,
-    LOW_32,
-    N_TYPES,
-    PENDING_SIZE,
-    SHIFT,
-    START,
-    Array,
-)
+from embeddings.corpora.scan_state import ARENA_END, N_TYPES, SHIFT
+from embeddings.corpora.word_lookup import COUNT, HASH_AND_RAW, LOW_32, START, Array
 from embeddings.kernels.jit import entry_point
 
 
@@ -25,7 +15,7 @@ def fill_slots(table: Any, state: Array) -> None:
     slots, records, _ = table
     last = slots.shape[0] - 1
     for word in range(state[N_TYPES]):
-        slot = ((records[word, HASH_AND_RAW] & LOW_32) * HASH_MULTIPLIER & LOW_32) >> state[SHIFT]
+        slot = (records[word, HASH_AND_RAW] & LOW_32) >> state[SHIFT]
         while slots[slot] >= 0:
             slot = (slot + 1) & last
         slots[slot] = word
@@ -33,10 +23,7 @@ def fill_slots(table: Any, state: Array) -> None:
 
 @entry_point
 def compact(keep: Array, table: Any, state: Array) -> None:
-    """Drop the words whose entry in `keep` (types,) is false, preserving order; the slots are not updated.
-
-    The unfinished token moves with the end of the arena.
-    """
+    """Drop the words whose entry in `keep` (types,) is false, preserving order; the slots are not updated."""
     _, records, arena = table
     word, end = 0, np.int64(0)
     for old in range(state[N_TYPES]):
@@ -48,7 +35,5 @@ def compact(keep: Array, table: Any, state: Array) -> None:
             records[word, START] = end
             end += stop - start
             word += 1
-    for k in range(state[PENDING_SIZE]):
-        arena[end + k] = arena[state[ARENA_END] + k]
     records[word, START] = end
     state[N_TYPES], state[ARENA_END] = word, end

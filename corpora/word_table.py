@@ -1,4 +1,4 @@
-"""The growing table of distinct words: their bytes, their counts, and the hash slots of the scanner."""
+"""The growing table of distinct words: their bytes, their counts, and the hash slots of the scan_state."""
 
 import os
 from typing import Any, NamedTuple
@@ -6,10 +6,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora import pruning, scanner
+from embeddings.corpora import pruning, scan_state
+from embeddings.corpora.ascii_words import WINDOW
+from embeddings.corpora.word_lookup import COUNT, HASH_AND_RAW, RAW_SHIFT, SLACK, START
 from embeddings.errors import CorpusError
 
 BYTES_PER_BYTE = 2  # lower-casing at most doubles the number of bytes
+SPARE_BYTES = WINDOW + SLACK  # which the scanner writes or reads after the last word
 
 
 class TableArrays(NamedTuple):
@@ -36,27 +39,27 @@ class WordTable:
         self.undercounts = np.empty(0, np.int64)  # maximum undercount of each word that survived the last pruning
         slots, records = np.full(1 << 12, -1, np.int32), np.zeros((1 << 11, 3), np.int64)
         self.arrays = TableArrays(slots, records, np.empty(1 << 16, np.uint8))
-        self.state: NDArray[np.int64] = np.zeros(scanner.STATE_SIZE, np.int64)
-        self.state[[scanner.LINE_IS_BLANK, scanner.DOCUMENT_IS_DUE]] = 1
-        self.state[scanner.MAX_TYPES] = np.iinfo(np.int64).max if max_types is None else max_types
+        self.state: NDArray[np.int64] = np.zeros(scan_state.STATE_SIZE, np.int64)
+        self.state[[scan_state.LINE_IS_BLANK, scan_state.DOCUMENT_IS_DUE]] = 1
+        self.state[scan_state.MAX_TYPES] = np.iinfo(np.int64).max if max_types is None else max_types
         # a random seed, so that no text can be crafted to collide in one slot
-        self.state[[scanner.SEED, scanner.PENDING_HASH]] = int.from_bytes(os.urandom(4), "little")
+        self.state[[scan_state.SEED]] = int.from_bytes(os.urandom(8), "little", signed=True)
         self.set_shift()
 
     def __len__(self) -> int:
-        return int(self.state[scanner.N_TYPES])
+        return int(self.state[scan_state.N_TYPES])
 
     def reserve(self, tokens: int, size: int) -> TableArrays:
         """Return the arrays with room for `tokens` more words from `size` bytes of text."""
         types = len(self) + tokens
-        if types > np.iinfo(np.int32).max or self.state[scanner.N_RAW] + tokens > np.iinfo(np.int32).max:
+        if types > np.iinfo(np.int32).max or self.state[scan_state.N_RAW] + tokens > np.iinfo(np.int32).max:
             raise CorpusError(f"the corpus has more than {np.iinfo(np.int32).max} distinct words; set max_types")
         slots, records, arena = self.arrays
-        used = int(self.state[scanner.ARENA_END] + self.state[scanner.PENDING_SIZE])
+        used = int(self.state[scan_state.ARENA_END] + self.state[scan_state.PENDING_SIZE])
         if types + 1 > len(records):
             records = grow(records, types + 1, len(self) + 1)
-        if used + BYTES_PER_BYTE * size > len(arena):
-            arena = grow(arena, used + BYTES_PER_BYTE * size, used)
+        if used + BYTES_PER_BYTE * size + SPARE_BYTES > len(arena):
+            arena = grow(arena, used + BYTES_PER_BYTE * size + SPARE_BYTES, used)
         needs_rehash = 2 * types > len(slots)
         if needs_rehash:
             slots = np.full(1 << (2 * types - 1).bit_length(), -1, np.int32)
@@ -80,21 +83,21 @@ class WordTable:
 
     def set_shift(self) -> None:
         """Set how many bits of a hash the scanner drops to select a slot."""
-        self.state[scanner.SHIFT] = 32 - (len(self.arrays.slots).bit_length() - 1)
+        self.state[scan_state.SHIFT] = 32 - (len(self.arrays.slots).bit_length() - 1)
 
     def counts(self) -> NDArray[np.int64]:
         """Return the count of each word (types,)."""
-        return self.arrays.records[: len(self), scanner.COUNT]
+        return self.arrays.records[: len(self), COUNT]
 
     def raw_ids(self) -> NDArray[np.int64]:
         """Return the raw id of each word, ascending (types,)."""
-        return self.arrays.records[: len(self), scanner.HASH_AND_RAW] >> scanner.RAW_SHIFT
+        return self.arrays.records[: len(self), HASH_AND_RAW] >> RAW_SHIFT
 
     def words(self) -> Any:
         """Return the words as a pyarrow large_string array (types,) that shares the arena's memory."""
         import pyarrow
 
-        offsets = np.ascontiguousarray(self.arrays.records[: len(self) + 1, scanner.START])
+        offsets = np.ascontiguousarray(self.arrays.records[: len(self) + 1, START])
         buffers = [None, pyarrow.py_buffer(offsets), pyarrow.py_buffer(self.arrays.arena)]
         return pyarrow.Array.from_buffers(pyarrow.large_string(), len(self), buffers)
 

@@ -3,13 +3,14 @@ import tempfile
 import unicodedata
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_corpora import check, decoded, encode, naive_file, naive_tokens
 
-from embeddings.corpora import characters, scanner, tokenizers, word_break
+from embeddings.corpora import characters, scan_state, tokenizers, word_break, word_lookup
 from embeddings.errors import CorpusError
 
 CHARACTERS = (
@@ -21,6 +22,11 @@ TEXT = st.lists(st.one_of(LINE, st.sampled_from(["", " ", "\r"])), max_size=9).m
 RULES = st.sampled_from(["words", "alphanumeric", "whitespace"])
 CASES = st.sampled_from(["lower", "keep"])
 SIZES = st.one_of(st.integers(1, 16), st.just(1 << 18))
+
+
+@numba.njit
+def compiled_hash(arena, length):
+    return word_lookup.hash_word(arena, 0, length, 0)
 
 
 @settings(deadline=None, max_examples=150)
@@ -101,10 +107,10 @@ def test_long_lines_and_tokens_span_many_blocks(tmp_path):
 @pytest.mark.parametrize("end", ["", " after", "\n"])
 def test_the_longest_token_is_accepted_and_a_longer_one_refused(tmp_path, size, end):
     path = tmp_path / "f"
-    path.write_bytes(b"x" * scanner.MAX_TOKEN + end.encode())
+    path.write_bytes(b"x" * scan_state.MAX_TOKEN + end.encode())
     with encode(path, block_size=size) as encoded:
-        assert len(decoded(encoded)[0][0]) == scanner.MAX_TOKEN
-    path.write_bytes(b"x" * (scanner.MAX_TOKEN + 1) + end.encode())
+        assert len(decoded(encoded)[0][0]) == scan_state.MAX_TOKEN
+    path.write_bytes(b"x" * (scan_state.MAX_TOKEN + 1) + end.encode())
     with pytest.raises(CorpusError, match=r"f: .*longer than 1048576 bytes.*tokenizer"):
         encode(path, block_size=size)
 
@@ -119,9 +125,11 @@ def test_tables_grow_with_many_types(tmp_path):
 def test_words_with_equal_hashes_are_distinct(tmp_path, monkeypatch):
     from embeddings.corpora import word_table
 
-    monkeypatch.setattr(word_table.os, "urandom", lambda size: (0x811C9DC5).to_bytes(size, "little"))
-    pair = ["costarring", "liquid"]  # the same FNV-1a, 32 bits
-    (tmp_path / "f").write_text(" ".join([*pair, *pair, "liquid"]), encoding="utf-8")
+    monkeypatch.setattr(word_table.os, "urandom", bytes)  # multiplies by 1, so that four of eight bytes count
+    words = ["bodylock", "wearlock", "bodyloch", "body", "wear"]
+    hashes = {compiled_hash(np.frombuffer(word.encode() + bytes(8), np.uint8), len(word)) for word in words}
+    assert len(hashes) == 3
+    (tmp_path / "f").write_text(" ".join([*words, *words, "wear"]), encoding="utf-8")
     with encode(tmp_path / "f") as encoded:
-        assert decoded(encoded) == [[*pair, *pair, "liquid"]]
-        assert encoded.vocabulary.counts.tolist() == [3, 2]
+        assert decoded(encoded) == [[*words, *words, "wear"]]
+        assert encoded.vocabulary.counts.tolist() == [3, 2, 2, 2, 2]

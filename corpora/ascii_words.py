@@ -1,0 +1,142 @@
+"""Encodes words of ASCII letters and numbers without the state machine, 64 bytes of text at a time. Compiled.
+
+Most ASCII words end before a byte after which the machine always returns to its first state, such as a space. Vector
+instructions find where the words of a window of 64 bytes start and end, as bits of an integer.
+"""
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+
+from embeddings.corpora.characters import N_RANGES
+from embeddings.corpora.scan_state import ARENA_END, LINE_IS_BLANK, MAX_TYPES, N_IDS, N_TOKENS, N_TYPES
+from embeddings.corpora.word_lookup import intern
+from embeddings.kernels.checked_build import IS_CHECKED
+from embeddings.kernels.checked_emitter import require
+from embeddings.kernels.jit import inline, intrinsic
+from embeddings.kernels.vector_emitter import INT64, int64
+from embeddings.kernels.word_bytes import ALL_BITS, ONE, trailing_zeros
+
+Array = Any
+Int = Any  # a numpy integer in plain Python, a machine integer when compiled
+
+WINDOW = 64
+CAPITALS = 2 * N_RANGES  # index of the range of letters to convert to lower case
+ZERO, LAST_BIT = np.uint64(0), np.uint64(1 << 63)
+VECTOR = ir.VectorType(ir.IntType(8), WINDOW)
+LINE_FEED, SPACE_BYTE, LOWER_BIT = 10, 32, 32
+
+
+@intrinsic
+def read_window(typingctx: Any, text: Any, start: Any, arena: Any, end: Any, ranges: Any) -> Any:
+    """Write `text[start:start + 64]` in lower case to the arena at `end`, and classify these bytes, one bit each.
+
+    ranges: uint8, the first byte and the length of N_RANGES ranges of bytes of words, then of the capitals. Returns
+    uint64: which bytes are of words, which not ASCII, which line feeds, and which line feeds or spaces.
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        arrays = [context.make_array(signature.args[i])(context, builder, args[i]) for i in (0, 2, 4)]
+        places = [args[1], args[3], int64(0)]
+        if IS_CHECKED:
+            for array, place, size in zip(arrays, places, (WINDOW, WINDOW, CAPITALS + 2), strict=True):
+                stop = builder.add(place, int64(size))
+                is_inside = builder.and_(
+                    builder.icmp_signed(">=", place, int64(0)), builder.icmp_signed("<=", stop, array.nitems)
+                )
+                require(context, builder, is_inside, "a window exceeds one of its arrays")
+        pointers = [
+            builder.inttoptr(builder.add(builder.ptrtoint(array.data, INT64), place), VECTOR.as_pointer())
+            for array, place in zip(arrays, places, strict=True)
+        ]
+        window = builder.load(pointers[0], align=1)
+
+        def constant(byte: int) -> Any:
+            return ir.Constant(VECTOR, [byte] * WINDOW)
+
+        def spread(index: int) -> Any:
+            byte = builder.load(builder.gep(arrays[2].data, [int64(index)]))
+            first = builder.insert_element(constant(0), byte, ir.Constant(ir.IntType(32), 0))
+            return builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(ir.IntType(32), WINDOW), [0] * WINDOW))
+
+        def in_range(index: int) -> Any:
+            return builder.icmp_unsigned("<", builder.sub(window, spread(index)), spread(index + 1))
+
+        lower = builder.or_(window, constant(LOWER_BIT))
+        builder.store(builder.select(in_range(CAPITALS), lower, window), pointers[1], align=1)
+        words = builder.or_(builder.or_(in_range(0), in_range(2)), in_range(4))
+        foreign = builder.icmp_signed("<", window, constant(0))
+        line_feeds = builder.icmp_unsigned("==", window, constant(LINE_FEED))
+        separators = builder.or_(line_feeds, builder.icmp_unsigned("==", window, constant(SPACE_BYTE)))
+        masks = [builder.bitcast(bits, INT64) for bits in (words, foreign, line_feeds, separators)]
+        return cgutils.pack_array(builder, masks)
+
+    return types.UniTuple(types.uint64, 4)(text, types.int64, arena, types.int64, ranges), codegen
+
+
+@inline
+def bits_from(place: Int) -> Int:
+    """Return the bits of a window from this place on, which is below 64."""
+    return ALL_BITS << np.uint64(place)
+
+
+@inline
+def has_bit(bits: Int, place: Int) -> bool:
+    """Whether the bit of this place is set."""
+    return bits >> np.uint64(place) & ONE != ZERO
+
+
+@inline
+def scan_ascii(text: Array, i: Int, stop: Int, byte_tables: Any, table: Any, out: Any, state: Array) -> Int:
+    """Encode words from byte `i` on, where one begins; returns where the first byte is that needs the machine.
+
+    It stops after a new word if there are too many types then.
+    """
+    is_blocked = False
+    while not is_blocked and i + WINDOW <= text.shape[0] and state[N_TYPES] <= state[MAX_TYPES]:
+        place, is_blocked = scan_window(text, i, stop, byte_tables, table, out[0], state)
+        i += place
+    return i
+
+
+@inline
+def scan_window(
+    text: Array, i: Int, stop: Int, byte_tables: Any, table: Any, ids: Array, state: Array
+) -> tuple[Int, bool]:
+    """Encode the words of a window up to a new one; returns where they end, and whether the machine has to go on."""
+    joins, ranges = byte_tables
+    arena_end, types, n_ids = state[ARENA_END], state[N_TYPES], state[N_IDS]
+    words, foreign, line_feeds, separators = read_window(text, i, table[2], arena_end, ranges)
+    if stop - i < WINDOW:
+        outside = bits_from(stop - i)
+        words, foreign = words & ~outside, foreign | outside
+    special = foreign | line_feeds
+    hard = foreign | ((words | foreign) >> ONE & ~words & ~separators)
+    place, is_blocked = np.int64(0), False
+    while state[N_TYPES] == types:
+        rest = words & bits_from(place)
+        if rest == ZERO:
+            is_blocked = place == 0
+            break
+        start = np.int64(trailing_zeros(rest))
+        end = np.int64(trailing_zeros(~words & bits_from(start) | LAST_BIT))
+        is_blocked = special & bits_from(place) & ~bits_from(start) != ZERO
+        if is_blocked:
+            break
+        if end == WINDOW - 1:  # the word may go on
+            place, is_blocked = start, start == 0
+            break
+        if has_bit(hard, end) and (has_bit(foreign, end) or joins[text[i + end]]):
+            place, is_blocked = start, True
+            break
+        ids[n_ids] = intern(table, state, arena_end + start, end - start)
+        n_ids += 1
+        place = end
+    if n_ids > state[N_IDS]:
+        state[N_TOKENS] += n_ids - state[N_IDS]
+        state[N_IDS] = n_ids
+        state[LINE_IS_BLANK] = 0
+    return place, is_blocked
