@@ -12,8 +12,7 @@ from numba import types
 from numba.core import cgutils
 
 from embeddings.corpora.characters import N_RANGES
-from embeddings.corpora.scan_state import ARENA_END, LINE_IS_BLANK, MAX_TYPES, N_IDS, N_TOKENS, N_TYPES
-from embeddings.corpora.word_lookup import intern
+from embeddings.corpora.word_lookup import add_token, is_batch_full
 from embeddings.kernels.checked_build import IS_CHECKED
 from embeddings.kernels.checked_emitter import require
 from embeddings.kernels.jit import inline, intrinsic
@@ -90,33 +89,38 @@ def has_bit(bits: Int, place: Int) -> bool:
 
 
 @inline
-def scan_ascii(text: Array, i: Int, stop: Int, byte_tables: Any, table: Any, out: Any, state: Array) -> Int:
-    """Encode words from byte `i` on, where one begins; returns where the first byte is that needs the machine.
+def scan_ascii(
+    text: Array, i: Int, stop: Int, start: Int, byte_tables: Any, table: Any, out: Any, state: Array
+) -> tuple[Int, Int]:
+    """Add words to the batch from byte `i` on, where one begins, until the batch is full.
 
-    It stops after a new word if there are too many types then.
+    start: of the free part of the arena after the batch. Returns where the first byte is that needs the machine, or
+    is left because the batch is full, and the new start.
     """
     is_blocked = False
-    while not is_blocked and i + WINDOW <= text.shape[0] and state[N_TYPES] <= state[MAX_TYPES]:
-        place, is_blocked = scan_window(text, i, stop, byte_tables, table, out[0], state)
-        i += place
-    return i
+    while not is_blocked and i + WINDOW <= text.shape[0] and not is_batch_full(state):
+        place, used, is_blocked = scan_window(text, i, stop, start, byte_tables, table, out, state)
+        i, start = i + place, start + used
+    return i, start
 
 
 @inline
 def scan_window(
-    text: Array, i: Int, stop: Int, byte_tables: Any, table: Any, ids: Array, state: Array
-) -> tuple[Int, bool]:
-    """Encode the words of a window up to a new one; returns where they end, and whether the machine has to go on."""
+    text: Array, i: Int, stop: Int, free: Int, byte_tables: Any, table: Any, out: Any, state: Array
+) -> tuple[Int, Int, bool]:
+    """Add the words of a window to the batch.
+
+    Returns how much of the text and of the free part of the arena it took, and whether the machine has to go on.
+    """
     joins, ranges = byte_tables
-    arena_end, types, n_ids = state[ARENA_END], state[N_TYPES], state[N_IDS]
-    words, foreign, line_feeds, separators = read_window(text, i, table[2], arena_end, ranges)
+    words, foreign, line_feeds, separators = read_window(text, i, table[2], free, ranges)
     if stop - i < WINDOW:
         outside = bits_from(stop - i)
         words, foreign = words & ~outside, foreign | outside
     special = foreign | line_feeds
     hard = foreign | ((words | foreign) >> ONE & ~words & ~separators)
-    place, is_blocked = np.int64(0), False
-    while state[N_TYPES] == types:
+    place, used, is_blocked = np.int64(0), np.int64(0), False
+    while not is_batch_full(state):
         rest = words & bits_from(place)
         if rest == ZERO:
             is_blocked = place == 0
@@ -132,11 +136,6 @@ def scan_window(
         if has_bit(hard, end) and (has_bit(foreign, end) or joins[text[i + end]]):
             place, is_blocked = start, True
             break
-        ids[n_ids] = intern(table, state, arena_end + start, end - start)
-        n_ids += 1
-        place = end
-    if n_ids > state[N_IDS]:
-        state[N_TOKENS] += n_ids - state[N_IDS]
-        state[N_IDS] = n_ids
-        state[LINE_IS_BLANK] = 0
-    return place, is_blocked
+        add_token(table, out, state, free + start, free + end)
+        place = used = end
+    return place, used, is_blocked

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from embeddings.corpora.scan_state import ARENA_END, N_TYPES, SHIFT
-from embeddings.corpora.word_lookup import COUNT, HASH_AND_RAW, LOW_32, START, Array
+from embeddings.corpora.word_lookup import COUNT, HASH_AND_RAW, LOW_32, PREFIX, START, Array
 from embeddings.kernels.jit import entry_point
 
 
@@ -31,7 +31,8 @@ def compact(keep: Array, table: Any, state: Array) -> None:
         if keep[old]:
             for k in range(start, stop):
                 arena[end + k - start] = arena[k]
-            records[word, HASH_AND_RAW], records[word, COUNT] = records[old, HASH_AND_RAW], records[old, COUNT]
+            for column in (HASH_AND_RAW, COUNT, PREFIX):
+                records[word, column] = records[old, column]
             records[word, START] = end
             end += stop - start
             word += 1

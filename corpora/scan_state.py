@@ -10,8 +10,10 @@
     DOCUMENT_IS_DUE,  # the next line that is not blank starts a document
     LINE_IS_OPEN,  # the text so far does not end with a line end
     ITEM_LINE,  # the first line of the current item
-    N_TOKENS,  # so far
+    N_TOKENS,  # so far, those of the batch included
     N_LINES,  # complete so far
+    BATCH_SIZE,  # tokens to be looked up together
+    N_BATCH,  # tokens that wait for it
     N_IDS,  # written to `out` for this block; likewise:
     N_ENDS,
     N_STARTS,
@@ -22,8 +24,8 @@
     MAX_TYPES,  # the scanner stops when there are more types, so that the table can be pruned
     RESUME_PART,  # then it resumes in this part
     RESUME_BYTE,  # at this byte
-) = range(21)
-STATE_SIZE = 21
+) = range(23)
+STATE_SIZE = 23
 # kinds of text: in files blank lines separate documents; each item is one document
 FILES, ITEMS = range(2)
 MAX_TOKEN = 1 << 20  # bytes of a token

@@ -22,17 +22,13 @@ from embeddings.corpora.scan_state import (
     LINE_IS_OPEN,
     MACHINE,
     MAX_TOKEN,
-    MAX_TYPES,
-    N_IDS,
-    N_TOKENS,
-    N_TYPES,
     PENDING_SIZE,
     RESUME_BYTE,
     RESUME_PART,
     TOO_LONG,
 )
 from embeddings.corpora.word_break import CLASS_BITS, FINISH, HELD, HOLD, NOTHING, SKIP, SPACE, STATE_MASK
-from embeddings.corpora.word_lookup import intern
+from embeddings.corpora.word_lookup import add_token, has_too_many_types, is_batch_full, look_up
 from embeddings.kernels.jit import entry_point, inline
 
 Array = Any
@@ -78,23 +74,26 @@ def write_code_point(arena: Array, end: Int, point: Int) -> Int:
 
 
 @inline
-def end_token(table: Any, out: Any, state: Array, end: Int) -> None:
-    """Write the id of the token that ends at `end`, if it is not empty."""
-    start = state[ARENA_END]
+def end_token(table: Any, out: Any, state: Array, start: Int, end: Int) -> Int:
+    """Add a token to the batch, if it is not empty; returns where the free part of the arena starts then."""
     if end > start:
         if end - start > MAX_TOKEN:
             state[TOO_LONG] = 1
-        out[0][state[N_IDS]] = intern(table, state, start, end - start)
-        state[N_IDS] += 1
-        state[N_TOKENS] += 1
-        state[LINE_IS_BLANK] = 0
+        add_token(table, out, state, start, end)
+        if is_batch_full(state):
+            look_up(table, out[0], out[3], state)
+            return state[ARENA_END]
+    return end
 
 
 @inline
-def save_token(state: Array, machine: Int, end: Int, held: Int) -> None:
-    """Save the state of the machine and where the unfinished token ends."""
+def save_token(arena: Array, state: Array, machine: Int, start: Int, end: Int, held: Int) -> None:
+    """Move the unfinished token to the end of the arena, and save where it ends, and the state of the machine."""
     state[MACHINE] = machine
-    state[PENDING_SIZE], state[HELD_SIZE] = end - state[ARENA_END], held - state[ARENA_END]
+    state[PENDING_SIZE], state[HELD_SIZE] = end - start, held - start
+    if start > state[ARENA_END]:
+        for k in range(end - start):
+            arena[state[ARENA_END] + k] = arena[start + k]
 
 
 @inline
@@ -103,23 +102,28 @@ def scan_part(
 ) -> Int:
     """Encode text from byte `i` up to `stop`, or until there are too many types; returns where it stops."""
     classes, lower, moves, byte_tables = characters
-    arena, machine, end = table[2], state[MACHINE], state[ARENA_END] + state[PENDING_SIZE]
-    held, blocked = state[ARENA_END] + state[HELD_SIZE], np.int64(-1)
+    arena, machine, start = table[2], state[MACHINE], state[ARENA_END]
+    end, held, blocked = start + state[PENDING_SIZE], start + state[HELD_SIZE], np.int64(-1)
     while i < stop:
         point, width = code_point(text, i, np.int64(text[i]))
         character_class = np.int64(classes[point])
         move = np.int64(moves[machine << CLASS_BITS | character_class & CLASS_MASK])
         if move >= FINISH:
             if machine != NOTHING:
-                end_token(table, out, state, held if machine >= HELD else end)
-                machine, end = np.int64(NOTHING), state[ARENA_END]
-                if state[N_TYPES] > state[MAX_TYPES]:
+                start = end_token(table, out, state, start, held if machine >= HELD else end)
+                machine, end = np.int64(NOTHING), start
+                if has_too_many_types(state):
                     break
             if character_class & STARTS_ASCII and i != blocked:
-                blocked = scan_ascii(text, i, stop, byte_tables, table, out, state)
-                i, end = blocked, state[ARENA_END]
-                if state[N_TYPES] > state[MAX_TYPES]:
-                    break
+                i, start = scan_ascii(text, i, stop, start, byte_tables, table, out, state)
+                blocked = i
+                if is_batch_full(state):
+                    look_up(table, out[0], out[3], state)
+                    start, blocked = state[ARENA_END], np.int64(-1)
+                    if has_too_many_types(state):
+                        end = start
+                        break
+                end = start
                 continue
             if move >= SKIP:
                 i += width
@@ -138,7 +142,8 @@ def scan_part(
             if points > CODE_POINT_MASK:
                 end, point = write_code_point(arena, end, point), points >> PAIR
         end = write_code_point(arena, end, point)
-    save_token(state, machine, end, held)
+    look_up(table, out[0], out[3], state)
+    save_token(arena, state, machine, start, end, held)
     return i
 
 
@@ -150,7 +155,7 @@ def scan(
 
     parts: the end of each file or item in the text. mode: FILES or ITEMS, and whether the last part ends with the block
     or continues in the next one. Updates in place: `table` (slots, records and arena of the words), `out` (ids; line
-    ends, in tokens; document starts, in lines) and `state`.
+    ends, in tokens; document starts, in lines; room for a batch of tokens) and `state`.
     """
     kind, is_complete = mode
     i = state[RESUME_BYTE]
@@ -159,39 +164,42 @@ def scan(
         start_part(out, state, kind)
         i = scan_part(text, i, stop, characters, table, out, state, kind)
         state[RESUME_PART], state[RESUME_BYTE] = part, i
-        if state[N_TYPES] > state[MAX_TYPES]:
+        if has_too_many_types(state):
             return True
         if stop > (parts[part - 1] if part else 0):
             state[LINE_IS_OPEN] = text[stop - 1] != LINE_FEED
         if is_complete or part + 1 < parts.shape[0]:
-            is_held = state[MACHINE] >= HELD
-            end_token(table, out, state, state[ARENA_END] + state[HELD_SIZE if is_held else PENDING_SIZE])
-            save_token(state, NOTHING, state[ARENA_END], state[ARENA_END])
+            start, size = state[ARENA_END], state[HELD_SIZE] if state[MACHINE] >= HELD else state[PENDING_SIZE]
+            end_token(table, out, state, start, start + size)
+            look_up(table, out[0], out[3], state)
+            state[MACHINE], state[PENDING_SIZE], state[HELD_SIZE] = NOTHING, 0, 0
             end_part(out, state, kind)
             state[RESUME_PART] = part + 1
-            if state[N_TYPES] > state[MAX_TYPES]:
+            if has_too_many_types(state):
                 return True
     state[RESUME_PART], state[RESUME_BYTE] = 0, 0
     return False
 
 
 @entry_point
-def intern_all(text: Array, ends: Array, table: Any, ids: Array, state: Array) -> bool:
-    """Write the raw id of each token to `ids`, from the position in `state`; returns whether there are too many types.
+def intern_all(text: Array, ends: Array, table: Any, out: Any, state: Array) -> bool:
+    """Write the raw id of each token to `out`, from the position in `state`; returns whether there are too many types.
 
     ends: the end of each token in the text.
     """
-    arena = table[2]
+    arena, start = table[2], state[ARENA_END]
     i = state[RESUME_BYTE]
     for token in range(state[RESUME_PART], ends.shape[0]):
-        end = state[ARENA_END]
-        length = ends[token] - i
-        for k in range(length):
-            arena[end + k] = text[i + k]
-        ids[token] = intern(table, state, end, length)
-        i += length
-        if state[N_TYPES] > state[MAX_TYPES]:
-            state[RESUME_PART], state[RESUME_BYTE] = token + 1, i
-            return True
+        end = start + ends[token] - i
+        for k in range(end - start):
+            arena[start + k] = text[i + k]
+        add_token(table, out, state, start, end)
+        i, start = ends[token], end
+        if is_batch_full(state) or token + 1 == ends.shape[0]:
+            look_up(table, out[0], out[3], state)
+            start = state[ARENA_END]
+            if has_too_many_types(state):
+                state[RESUME_PART], state[RESUME_BYTE] = token + 1, i
+                return True
     state[RESUME_PART], state[RESUME_BYTE] = 0, 0
     return False
