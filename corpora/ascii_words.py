@@ -4,6 +4,7 @@ Most ASCII words end before a byte after which the machine always returns to its
 instructions find where the words of a window of 64 bytes start and end, as bits of an integer.
 """
 
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numba import types
 from numba.core import cgutils
 
 from embeddings.corpora.characters import N_RANGES
+from embeddings.corpora.line_boundaries import LINE_FEED
 from embeddings.corpora.word_lookup import add_token, is_batch_full
 from embeddings.kernels.checked_build import IS_CHECKED
 from embeddings.kernels.checked_emitter import require
@@ -23,10 +25,30 @@ Array = Any
 Int = Any  # a numpy integer in plain Python, a machine integer when compiled
 
 WINDOW = 64
-CAPITALS = 2 * N_RANGES  # index of the range of letters to convert to lower case
 ZERO, LAST_BIT = np.uint64(0), np.uint64(1 << 63)
 VECTOR = ir.VectorType(ir.IntType(8), WINDOW)
-LINE_FEED, SPACE_BYTE, LOWER_BIT = 10, 32, 32
+SPACE_BYTE, LOWER_BIT = 32, 32
+
+
+def constant(byte: int) -> Any:
+    """Return a vector with this byte in every lane."""
+    return ir.Constant(VECTOR, [byte] * WINDOW)
+
+
+def broadcast(builder: Any, byte: Any) -> Any:
+    """Return a vector with this byte in every lane."""
+    first = builder.insert_element(constant(0), byte, ir.Constant(ir.IntType(32), 0))
+    lanes = ir.Constant(ir.VectorType(ir.IntType(32), WINDOW), [0] * WINDOW)
+    return builder.shuffle_vector(first, first, lanes)
+
+
+def vector_pointer(context: Any, builder: Any, array: Any, start: Any) -> Any:
+    """Return a pointer to a vector in an array of bytes, from the byte `start` on."""
+    if IS_CHECKED:
+        is_after = builder.icmp_signed(">=", start, int64(0))
+        is_before = builder.icmp_signed("<=", builder.add(start, int64(WINDOW)), array.nitems)
+        require(context, builder, builder.and_(is_after, is_before), "a window exceeds its array")
+    return builder.inttoptr(builder.add(builder.ptrtoint(array.data, INT64), start), VECTOR.as_pointer())
 
 
 @intrinsic
@@ -38,35 +60,17 @@ def read_window(typingctx: Any, text: Any, start: Any, arena: Any, end: Any, ran
     """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        arrays = [context.make_array(signature.args[i])(context, builder, args[i]) for i in (0, 2, 4)]
-        places = [args[1], args[3], int64(0)]
-        if IS_CHECKED:
-            for array, place, size in zip(arrays, places, (WINDOW, WINDOW, CAPITALS + 2), strict=True):
-                stop = builder.add(place, int64(size))
-                is_inside = builder.and_(
-                    builder.icmp_signed(">=", place, int64(0)), builder.icmp_signed("<=", stop, array.nitems)
-                )
-                require(context, builder, is_inside, "a window exceeds one of its arrays")
-        pointers = [
-            builder.inttoptr(builder.add(builder.ptrtoint(array.data, INT64), place), VECTOR.as_pointer())
-            for array, place in zip(arrays, places, strict=True)
-        ]
-        window = builder.load(pointers[0], align=1)
+        text, arena, ranges = (context.make_array(signature.args[i])(context, builder, args[i]) for i in (0, 2, 4))
+        window = builder.load(vector_pointer(context, builder, text, args[1]), align=1)
 
-        def constant(byte: int) -> Any:
-            return ir.Constant(VECTOR, [byte] * WINDOW)
+        def in_range(number: int) -> Any:
+            items = (builder.gep(ranges.data, [int64(2 * number + i)]) for i in range(2))
+            first, length = (broadcast(builder, builder.load(item)) for item in items)
+            return builder.icmp_unsigned("<", builder.sub(window, first), length)
 
-        def spread(index: int) -> Any:
-            byte = builder.load(builder.gep(arrays[2].data, [int64(index)]))
-            first = builder.insert_element(constant(0), byte, ir.Constant(ir.IntType(32), 0))
-            return builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(ir.IntType(32), WINDOW), [0] * WINDOW))
-
-        def in_range(index: int) -> Any:
-            return builder.icmp_unsigned("<", builder.sub(window, spread(index)), spread(index + 1))
-
-        lower = builder.or_(window, constant(LOWER_BIT))
-        builder.store(builder.select(in_range(CAPITALS), lower, window), pointers[1], align=1)
-        words = builder.or_(builder.or_(in_range(0), in_range(2)), in_range(4))
+        lower = builder.select(in_range(N_RANGES), builder.or_(window, constant(LOWER_BIT)), window)
+        builder.store(lower, vector_pointer(context, builder, arena, args[3]), align=1)
+        words = reduce(builder.or_, map(in_range, range(N_RANGES)))
         foreign = builder.icmp_signed("<", window, constant(0))
         line_feeds = builder.icmp_unsigned("==", window, constant(LINE_FEED))
         separators = builder.or_(line_feeds, builder.icmp_unsigned("==", window, constant(SPACE_BYTE)))
@@ -85,7 +89,7 @@ def bits_from(place: Int) -> Int:
 @inline
 def has_bit(bits: Int, place: Int) -> bool:
     """Whether the bit of this place is set."""
-    return bits >> np.uint64(place) & ONE != ZERO
+    return bool(bits >> np.uint64(place) & ONE != ZERO)
 
 
 @inline

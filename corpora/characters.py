@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from embeddings.corpora.tokenizers import CharClassTokenizer, WordTokenizer
 from embeddings.corpora.word_break import (
     APPEND,
-    CLASS_BITS,
     FINISH,
     HELD,
     HOLD,
     LETTER,
     LIMITS,
     N_CLASSES,
+    N_STATES,
     NOTHING,
     SINGLE,
     SKIP,
@@ -68,14 +68,13 @@ def character_tables(
 
 
 @cache
-def tables_below(
-    tokenizer: ScannedTokenizer, lower_case: Callable[[str], str] | None, limit: int
-) -> CharacterTables:
+def tables_below(tokenizer: ScannedTokenizer, lower_case: Callable[[str], str] | None, limit: int) -> CharacterTables:
     """Return tables that cover the code points below `limit`."""
     lower_table = identity(limit) if lower_case is None else lower(limit, lower_case)
-    is_words = isinstance(tokenizer, WordTokenizer)
-    classes = word_classes(limit) if is_words else char_classes(tokenizer, limit)
-    moves = tokenizer.moves if is_words else char_class_moves()
+    if isinstance(tokenizer, WordTokenizer):
+        classes, moves = word_classes(limit), tokenizer.moves
+    else:
+        classes, moves = char_classes(tokenizer, limit), char_class_moves()
     flagged = classes | CHANGES * (lower_table != identity(limit)).astype(np.uint8)
     byte_tables = ascii_tables(classes[:ASCII], lower_table[:ASCII], moves.reshape(-1, N_CLASSES))
     for first, length in byte_tables.ranges.reshape(-1, 2)[:N_RANGES].tolist():
@@ -93,15 +92,15 @@ def ascii_tables(classes: NDArray[np.uint8], lower_table: NDArray[np.int32], mov
     inside = [kind for kind, state in states.items() if moves[state, kind] == APPEND | state and kind in classes]
     is_inside = np.isin(classes, inside)
     others = np.unique(classes[~is_inside])
-    after = moves[np.ix_([states[kind] for kind in inside], others)]
+    after = moves[np.ix_(np.array([states[kind] for kind in inside], np.int64), others)]
     held = np.unique(after[(after >= HOLD) & (after < FINISH)]) & STATE_MASK
     edges = np.flatnonzero(np.diff(is_inside, prepend=False, append=False)).reshape(-1, 2)
     capitals = np.flatnonzero(lower_table != np.arange(ASCII))
     is_simple = (
         all(moves[states[one], other] == APPEND | states[other] for one in inside for other in inside)
-        and (moves[np.ix_([NOTHING, *held.tolist()], others)] == SKIP | NOTHING).all()
+        and (moves[np.ix_(np.append(held, NOTHING), others)] == SKIP | NOTHING).all()
         and (held >= HELD).all()
-        and np.isin(after & ~np.uint8(STATE_MASK), [HOLD, SKIP]).all()
+        and np.isin(after - after % N_STATES, (HOLD, SKIP)).all()
         and len(edges) <= N_RANGES
         and (not len(capitals) or bytes(lower_table.astype(np.uint8)) == bytes(range(ASCII)).lower())
     )

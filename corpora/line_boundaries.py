@@ -17,10 +17,13 @@ from embeddings.corpora.scan_state import (
     N_STARTS,
     N_TOKENS,
 )
+from embeddings.corpora.word_break import SPACE
 from embeddings.kernels.jit import inline
 
 Array = Any
 Int = Any  # a numpy integer in plain Python, a machine integer when compiled
+
+LINE_FEED = 10
 
 
 @inline
@@ -44,6 +47,15 @@ def start_document(out: Any, state: Array) -> None:
     state[N_STARTS] += 1
     state[ITEM_LINE] = state[N_LINES]
     state[DOCUMENT_IS_DUE] = 0
+
+
+@inline
+def skip_code_point(out: Any, state: Array, kind: Int, point: Int, character_class: Int) -> None:
+    """Handle a code point outside of tokens."""
+    if point == LINE_FEED:
+        end_line(out, state, kind)
+    elif character_class != SPACE:
+        state[LINE_IS_BLANK] = 0
 
 
 @inline

@@ -14,11 +14,10 @@ import numpy as np
 
 from embeddings.corpora.ascii_words import scan_ascii
 from embeddings.corpora.characters import CHANGES, CLASS_MASK, PAIR, STARTS_ASCII
-from embeddings.corpora.line_boundaries import end_line, end_part, start_part
+from embeddings.corpora.line_boundaries import LINE_FEED, end_part, skip_code_point, start_part
 from embeddings.corpora.scan_state import (
     ARENA_END,
     HELD_SIZE,
-    LINE_IS_BLANK,
     LINE_IS_OPEN,
     MACHINE,
     MAX_TOKEN,
@@ -27,7 +26,7 @@ from embeddings.corpora.scan_state import (
     RESUME_PART,
     TOO_LONG,
 )
-from embeddings.corpora.word_break import CLASS_BITS, FINISH, HELD, HOLD, NOTHING, SKIP, SPACE, STATE_MASK
+from embeddings.corpora.word_break import CLASS_BITS, FINISH, HELD, HOLD, NOTHING, SKIP, STATE_MASK
 from embeddings.corpora.word_lookup import add_token, has_too_many_types, is_batch_full, look_up
 from embeddings.kernels.jit import entry_point, inline
 
@@ -35,7 +34,6 @@ Array = Any
 Int = Any  # a numpy integer in plain Python, a machine integer when compiled
 
 CODE_POINT_MASK = (1 << PAIR) - 1
-LINE_FEED = 10
 
 
 @inline
@@ -74,6 +72,17 @@ def write_code_point(arena: Array, end: Int, point: Int) -> Int:
 
 
 @inline
+def append_lower(arena: Array, end: Int, lower: Array, point: Int, character_class: Int) -> Int:
+    """Append a code point, converted to lower case, to a token; returns the new end."""
+    if character_class & CHANGES:
+        points = np.int64(lower[point])
+        point = points & CODE_POINT_MASK
+        if points > CODE_POINT_MASK:
+            end, point = write_code_point(arena, end, point), points >> PAIR
+    return write_code_point(arena, end, point)
+
+
+@inline
 def end_token(table: Any, out: Any, state: Array, start: Int, end: Int) -> Int:
     """Add a token to the batch, if it is not empty; returns where the free part of the arena starts then."""
     if end > start:
@@ -97,9 +106,7 @@ def save_token(arena: Array, state: Array, machine: Int, start: Int, end: Int, h
 
 
 @inline
-def scan_part(
-    text: Array, i: Int, stop: Int, characters: Any, table: Any, out: Any, state: Array, kind: Int
-) -> Int:
+def scan_part(text: Array, i: Int, stop: Int, characters: Any, table: Any, out: Any, state: Array, kind: Int) -> Int:
     """Encode text from byte `i` up to `stop`, or until there are too many types; returns where it stops."""
     classes, lower, moves, byte_tables = characters
     arena, machine, start = table[2], state[MACHINE], state[ARENA_END]
@@ -127,21 +134,13 @@ def scan_part(
                 continue
             if move >= SKIP:
                 i += width
-                if point == LINE_FEED:
-                    end_line(out, state, kind)
-                elif character_class & CLASS_MASK != SPACE:
-                    state[LINE_IS_BLANK] = 0
+                skip_code_point(out, state, kind, point, character_class & CLASS_MASK)
                 continue
         elif move >= HOLD:
             held = end
         i += width
         machine = move & STATE_MASK
-        if character_class & CHANGES:
-            points = np.int64(lower[point])
-            point = points & CODE_POINT_MASK
-            if points > CODE_POINT_MASK:
-                end, point = write_code_point(arena, end, point), points >> PAIR
-        end = write_code_point(arena, end, point)
+        end = append_lower(arena, end, lower, point, character_class)
     look_up(table, out[0], out[3], state)
     save_token(arena, state, machine, start, end, held)
     return i

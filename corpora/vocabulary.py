@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from embeddings.corpora.frequency_order import frequency_order
 from embeddings.errors import CorpusError, EmbeddingsError, FormatError, SettingError
 from embeddings.support.arrow_arrays import combine_chunks, to_arrow, to_numpy, to_string_array
 from embeddings.support.arrow_files import write_table
@@ -220,15 +221,10 @@ class Vocabulary:
 
 def rank_by_frequency(words: Any, counts: NDArray[np.int64]) -> tuple[Vocabulary, NDArray[np.int32]]:
     """Return the vocabulary of words (a pyarrow array, in any order), and the row (words,) of each word in it."""
-    import pyarrow
-    import pyarrow.compute
-
-    table = pyarrow.table({"word": words, "count": to_arrow(counts)})
-    order = pyarrow.compute.sort_indices(table, [("count", "descending"), ("word", "ascending")])
-    table = table.take(order)
+    order = frequency_order(words, counts)
     rank = np.empty(len(words), np.int32)
-    rank[to_numpy(order)] = np.arange(len(words), dtype=np.int32)
-    return Vocabulary(combine_chunks(table.column("word")), to_numpy(combine_chunks(table.column("count")))), rank
+    rank[order] = np.arange(len(words), dtype=np.int32)
+    return Vocabulary(combine_chunks(words.take(to_arrow(order))), counts[order]), rank
 
 
 def from_table(table: Any) -> Vocabulary:

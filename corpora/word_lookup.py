@@ -105,13 +105,13 @@ def add_token(table: Any, out: Any, state: Array, start: Int, end: Int) -> None:
 @inline
 def is_batch_full(state: Array) -> bool:
     """Whether the tokens of the batch have to be looked up."""
-    return state[N_BATCH] >= state[BATCH_SIZE]
+    return bool(state[N_BATCH] >= state[BATCH_SIZE])
 
 
 @inline
 def has_too_many_types(state: Array) -> bool:
     """Whether the table has to be pruned."""
-    return state[N_TYPES] > state[MAX_TYPES]
+    return bool(state[N_TYPES] > state[MAX_TYPES])
 
 
 @noinline

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from typing import Any, Literal
 from unicodedata import category
 
@@ -27,8 +27,6 @@ Normalization = Literal["nfc", "nfkc", "none"]
 TOKENIZER_SETTINGS = ("hyphens", "apostrophes", "emoji")  # of the tokenizer `words`
 # settings of text that was read before there were more than these
 EARLIER = {"normalize": "none", "fold": "", "language": None, **dict.fromkeys(TOKENIZER_SETTINGS)}
-PLANE = 0x10000  # code points
-LINE_END = ord("\n")
 CONTEXTUAL = ((0x3C3, 0x3C3), (0x1160, 0x11FF))  # sigma at the end of words; Korean letters that are not initial
 EARLIER_WORDS = "alphanumeric"
 NORMALIZERS: dict[str, Callable[[str], str]] = {
@@ -150,17 +148,17 @@ class WordRules:
             return [*map(self.normalize_one, words)]
         return [word or before for word, before in zip(new, words, strict=True)]
 
-    @cached_property
-    def may_change(self) -> NDArray[np.bool_]:
-        """For each code point of the Basic Multilingual Plane, whether words with it may change."""
-        points = ["a" if point == LINE_END else chr(point) for point in range(PLANE)]
-        words = [*points, *(f"a{point}a" for point in points)]
-        changed = [new != old for new, old in zip(self.normalize_all(words), words, strict=True)]
-        marks = [category(point)[0] in "MC" for point in points]  # also format characters
-        table: NDArray[np.bool_] = np.reshape(changed, (2, PLANE)).any(axis=0) | np.array(marks)
+    def may_change(self, points: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return for each code point of the Basic Multilingual Plane among these whether words with it may change."""
+        characters = [*map(chr, points.tolist())]
+        always = [char.isspace() or category(char)[0] in "MC" for char in characters]  # also format characters
+        others = ["a" if skip else char for char, skip in zip(characters, always, strict=True)]
+        words = [*others, *(f"a{char}a" for char in others)]
+        changes = [new != old for new, old in zip(self.normalize_all(words), words, strict=True)]
+        flags: NDArray[np.bool_] = np.reshape(changes, (2, len(points))).any(axis=0) | np.array(always, np.bool_)
         for first, last in CONTEXTUAL:
-            table[first : last + 1] = True
-        return table
+            flags |= (first <= points) & (points <= last)
+        return flags
 
     @property
     def changes_nothing(self) -> bool:

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_corpora import check, decoded, encode, naive_file, naive_tokens
+from naive_words import word_tokens
 
-from embeddings.corpora import characters, scan_state, tokenizers, word_break, word_lookup
+from embeddings.corpora import characters, scan_state, tokenizers, word_break, word_lookup, word_rules
 from embeddings.errors import CorpusError
 
 CHARACTERS = (
@@ -42,6 +43,43 @@ def test_a_file_is_encoded_like_the_reference(text, rule, case, size):
             return
         with encode(path, tokenizer=rule, case=case, block_size=size) as encoded:
             check(encoded, sentences, documents)
+
+
+ASCII_WORD = st.text(st.sampled_from("abzAIZ059"), min_size=1, max_size=9) | st.integers(55, 70).map(lambda n: "x" * n)
+BETWEEN = st.sampled_from(
+    [" ", " ", " ", "  ", ", ", ". ", ".", "'", "-", "--", "_", ":", '"', "\r\n", "\n\n", "\t", "\x1c", "\0"]
+)
+FOREIGN = st.sampled_from(
+    ["\u00e9", "e\u0301", "\u2019", "\u4e2d\u56fd", "\u0416\u0436", "\u0130I", "\u00ad", "\U0001f600", "\u05d0"]
+)
+MIXED = st.lists(st.one_of(ASCII_WORD, ASCII_WORD, BETWEEN, BETWEEN, FOREIGN), max_size=90).map("".join)
+CHOICES = st.sampled_from([
+    {}, {"case": "keep"}, {"language": "tr"}, {"hyphens": "join"}, {"apostrophes": "split"},
+    *({"tokenizer": name} for name in ("alphanumeric", "whitespace", "ascii-whitespace", "characters")),
+])  # fmt: skip
+
+
+@settings(deadline=None, max_examples=250)
+@given(text=MIXED, choice=CHOICES, size=st.sampled_from([7, 64, 100, 1 << 18]), as_items=st.booleans())
+def test_words_of_ascii_in_mixed_text_are_those_of_the_rules(text, choice, size, as_items):
+    choice = {"tokenizer": "words", **choice}
+    rules = word_rules.WordRules(**choice)
+    names = ("hyphens", "apostrophes", "emoji")
+    others = {name: value for name, value in choice.items() if name not in (*names, "tokenizer")}
+    source = [text, "end", text] if as_items else [f"{text}\nend"]
+    with (
+        encode(source, block_size=size, **choice) as fast,
+        encode(source, tokenizer=lambda line: rules.tokenizer(line), **others, normalize=rules.normalize) as slow,
+    ):
+        expected = [[rules.normalize_one(word) for word in line] for line in decoded(slow)]
+        assert decoded(fast) == expected
+        assert fast.documents.tolist() == slow.documents.tolist()
+
+
+def test_references_of_words_agree_on_ascii():
+    """The rules that the scanner is compared with are those of the annex."""
+    text = "don't 3.14 a.b.c 1,000.5x state-of-the-art 'tis x' y.\n_a_ b:c 1:2 U.S.A. \"q\" 9th a\u2019b"
+    assert tokenizers.words(text) == [word.replace("\u2019", "'") for word in word_tokens(text)]
 
 
 @settings(deadline=None, max_examples=60)

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from naive_corpora import decoded, encode
 
 from embeddings.corpora import Corpus
-from embeddings.corpora.spellings import may_change
+from embeddings.corpora.spellings import ChangeTable
 from embeddings.corpora.word_cleaning import MAX_MARKS
 from embeddings.corpora.word_form import WordForm
 from embeddings.corpora.word_rules import WordRules, recorded_settings
 from embeddings.errors import SettingError
+from embeddings.support.arrow_arrays import to_string_array
 
 RULES = [
     {},
@@ -73,7 +74,7 @@ def test_spellings(text, choice, words):
 )
 def test_words_that_may_not_change_do_not_change(words, rules):
     lower = [word if rules.lower is None else rules.lower(word) for word in words]
-    flags = may_change(lower, rules.may_change) if words else []
+    flags = ChangeTable(rules)(to_string_array(lower))
     for word, flag, new in zip(lower, flags, rules.normalize_all(lower), strict=True):
         assert flag or new == word
         assert new == rules.normalize_one(word)
@@ -88,12 +89,13 @@ def test_normalisation_is_that_of_unicode(word):
 
 @pytest.mark.parametrize("rules", ALL_RULES, ids=range(len(RULES)))
 def test_every_character_of_the_basic_plane_is_marked(rules):
+    table = ChangeTable(rules)
     for point in range(0x21, 0x10000, 37):
         char = chr(point)
         for word in (char, f"a{char}", f"{char}a", f"α{char}\u0301"):
             lower = word if rules.lower is None else rules.lower(word)
             if rules.normalize_one(lower) != lower:
-                assert may_change([lower], rules.may_change)[0], ascii(word)
+                assert table(to_string_array([lower]))[0], ascii(word)
 
 
 def test_counts_of_spellings_are_added_and_ids_agree(tmp_path):
