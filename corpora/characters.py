@@ -28,24 +28,16 @@ from embeddings.corpora.word_break import (
 )
 
 PAIR = 21  # bits of a code point, by which the second of two is shifted
-PAGE = 256
+PAGE = RANGES = 256
 # flags in the table of classes: lower case differs; a word may start that is found without the machine
 CLASS_MASK = N_CLASSES - 1
 CHANGES, STARTS_ASCII = N_CLASSES, 2 * N_CLASSES
-N_RANGES = 3  # of bytes of ASCII words
+# a table of bytes: JOINS for those that may join words of ASCII; then the first byte and the length of ranges of bytes
+# of words, and of the capitals
+JOINS, N_RANGES = 1, 3
 ASCII = LIMITS[0]
 
 ScannedTokenizer = CharClassTokenizer | WordTokenizer
-
-
-class ByteTables(NamedTuple):
-    """Where ASCII words end: for each byte whether it may join words, and ranges of bytes.
-
-    ranges: the first byte and the length of N_RANGES ranges of bytes of words, then of the capitals.
-    """
-
-    joins: NDArray[np.bool_]
-    ranges: NDArray[np.uint8]
 
 
 class CharacterTables(NamedTuple):
@@ -54,7 +46,7 @@ class CharacterTables(NamedTuple):
     classes: NDArray[np.uint8]
     lower: NDArray[np.int32]  # one code point, or two: first | second << PAIR
     moves: NDArray[np.uint8]
-    byte_tables: ByteTables
+    byte_table: NDArray[np.uint8]
 
 
 def character_tables(
@@ -76,18 +68,20 @@ def tables_below(tokenizer: ScannedTokenizer, lower_case: Callable[[str], str] |
     else:
         classes, moves = char_classes(tokenizer, limit), char_class_moves()
     flagged = classes | CHANGES * (lower_table != identity(limit)).astype(np.uint8)
-    byte_tables = ascii_tables(classes[:ASCII], lower_table[:ASCII], moves.reshape(-1, N_CLASSES))
-    for first, length in byte_tables.ranges.reshape(-1, 2)[:N_RANGES].tolist():
+    byte_table = ascii_table(classes[:ASCII], lower_table[:ASCII], moves.reshape(-1, N_CLASSES))
+    for first, length in byte_table[RANGES:].reshape(-1, 2)[:N_RANGES].tolist():
         flagged[first : first + length] |= STARTS_ASCII
-    return CharacterTables(flagged, lower_table, moves, byte_tables)
+    return CharacterTables(flagged, lower_table, moves, byte_table)
 
 
-def ascii_tables(classes: NDArray[np.uint8], lower_table: NDArray[np.int32], moves: NDArray[np.uint8]) -> ByteTables:
+def ascii_table(
+    classes: NDArray[np.uint8], lower_table: NDArray[np.int32], moves: NDArray[np.uint8]
+) -> NDArray[np.uint8]:
     """Return how words of ASCII end, without ranges if the rules for them are too complex to do without the machine.
 
     moves: by state and class.
     """
-    joins, ranges = np.zeros(PAGE, np.bool_), np.zeros((N_RANGES + 1, 2), np.uint8)
+    table = np.zeros(RANGES + 2 * N_RANGES + 2, np.uint8)
     states = {kind: move & STATE_MASK for kind, move in enumerate(moves[NOTHING].tolist()) if FINISH <= move < SKIP}
     inside = [kind for kind, state in states.items() if moves[state, kind] == APPEND | state and kind in classes]
     is_inside = np.isin(classes, inside)
@@ -105,10 +99,10 @@ def ascii_tables(classes: NDArray[np.uint8], lower_table: NDArray[np.int32], mov
         and (not len(capitals) or bytes(lower_table.astype(np.uint8)) == bytes(range(ASCII)).lower())
     )
     if is_simple:
-        ranges[: len(edges)] = np.stack([edges[:, 0], edges[:, 1] - edges[:, 0]], axis=1)
-        ranges[N_RANGES] = (ord("A"), len(capitals))
-        joins[:ASCII] = np.isin(classes, others[(after < SKIP).any(axis=0)])
-    return ByteTables(joins, ranges.ravel())
+        table[RANGES : RANGES + edges.size] = np.stack([edges[:, 0], edges[:, 1] - edges[:, 0]], axis=1).ravel()
+        table[-2:] = ord("A"), len(capitals)
+        table[:ASCII] = JOINS * np.isin(classes, others[(after < SKIP).any(axis=0)])
+    return table
 
 
 @cache

@@ -20,7 +20,6 @@ from embeddings.corpora.spellings import merge_spellings
 from embeddings.corpora.tag_file import TagFile
 from embeddings.corpora.tokenizers import CharClassTokenizer, never
 from embeddings.corpora.vocabulary import Vocabulary, rank_by_frequency
-from embeddings.corpora.word_lookup import BATCH_COLUMNS, MAX_BATCH
 from embeddings.corpora.word_rules import WordRules
 from embeddings.corpora.word_table import WordTable
 from embeddings.errors import CorpusError, NoWordsError
@@ -71,9 +70,8 @@ class Encoder:
         state = self.words.state
         size, parts = len(block.data), np.array(block.parts, np.int64)
         if not self.out or len(self.out[0]) < size + len(parts) + 1:
-            arrays = [np.empty(size + len(parts) + 1, dtype) for dtype in (np.int32, np.int64, np.int64)]
-            self.out = (*arrays, new_batch())
-        ids, ends, starts, _ = self.out
+            self.out = tuple(np.empty(size + len(parts) + 1, dtype) for dtype in (np.int32, np.int64, np.int64))
+        ids, ends, starts = self.out
         table = self.words.reserve(max_tokens(tokenizer, block.data) + len(parts) + 1, size)
         state[[scan_state.N_IDS, scan_state.N_ENDS, scan_state.N_STARTS]] = 0
         state[[scan_state.N_TOKENS, scan_state.N_LINES]] = self.ids.count, self.sentences.count - 1
@@ -90,13 +88,13 @@ class Encoder:
     def intern(self, tokens: list[bytes]) -> None:
         """Encode tokens."""
         text = bytes_array(b"".join(tokens))
-        out = np.empty(len(tokens), np.int32), *2 * (np.empty(0, np.int64),), new_batch()
+        ids = np.empty(len(tokens), np.int32)
         self.words.state[scan_state.N_IDS] = 0
         arrays = self.words.reserve(len(tokens), len(text))
         ends = np.cumsum(np.fromiter(map(len, tokens), np.int64, len(tokens)))
-        while scanner.intern_all(text, ends, tuple(arrays), out, self.words.state):
+        while scanner.intern_all(text, ends, tuple(arrays), ids, self.words.state):
             self.words.prune()
-        self.ids.append(out[0])
+        self.ids.append(ids)
 
     def add_documents(self, starts: NDArray[np.int64]) -> None:
         """Write the first lines of documents; the first document includes blank lines at the start of the corpus."""
@@ -172,11 +170,6 @@ def max_tokens(tokenizer: ScannedTokenizer, data: bytes) -> int:
     if isinstance(tokenizer, CharClassTokenizer):
         return size if tokenizer.starts_token is not never else size // 2
     return size // 2 if data.isascii() else size * 2 // 3 + 1
-
-
-def new_batch() -> NDArray[np.int64]:
-    """Return room for a batch of tokens."""
-    return np.empty((MAX_BATCH, BATCH_COLUMNS), np.int64)
 
 
 def rank_mapping(words: WordTable, rank: NDArray[np.int32], unknown: int) -> MapIds:

@@ -18,14 +18,16 @@
     N_ENDS,
     N_STARTS,
     SHIFT,  # from a 32-bit hash to a slot
-    SEED,  # of hashes
+    SEED,  # of hashes, an odd number
     TOO_LONG,  # a token was longer than MAX_TOKEN
     N_RAW,  # raw ids assigned so far; more than N_TYPES after words were pruned
     MAX_TYPES,  # the scanner stops when there are more types, so that the table can be pruned
     RESUME_PART,  # then it resumes in this part
     RESUME_BYTE,  # at this byte
 ) = range(23)
-STATE_SIZE = 23
+BATCH = 23  # start of the tokens of the batch: for each its start in the arena, length and hash
+BATCH_COLUMNS, MAX_BATCH = 3, 32
+STATE_SIZE = BATCH + BATCH_COLUMNS * MAX_BATCH
 # kinds of text: in files blank lines separate documents; each item is one document
 FILES, ITEMS = range(2)
 MAX_TOKEN = 1 << 20  # bytes of a token

@@ -9,16 +9,15 @@ up. Until then their bytes stand in the free part of the arena, in the order of 
 
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
 from embeddings.corpora.scan_state import (
     ARENA_END,
-    BATCH_SIZE,
+    BATCH,
+    BATCH_COLUMNS,
     LINE_IS_BLANK,
-    MAX_TYPES,
     N_BATCH,
     N_IDS,
     N_RAW,
@@ -27,9 +26,11 @@ from embeddings.corpora.scan_state import (
     SEED,
     SHIFT,
 )
+from embeddings.kernels.checked_build import IS_CHECKED
+from embeddings.kernels.checked_emitter import require
 from embeddings.kernels.jit import inline, intrinsic, noinline
-from embeddings.kernels.vector_emitter import INT64
-from embeddings.kernels.word_bytes import ALL_BITS, EIGHT, FULL, HALF, ONE, WORD_BYTES, load_bytes
+from embeddings.kernels.vector_emitter import INT64, int64
+from embeddings.kernels.word_bytes import WORD_BYTES
 
 Array = Any
 Int = Any  # a numpy integer in plain Python, a machine integer when compiled
@@ -40,8 +41,6 @@ N_COLUMNS = 4
 RAW_SHIFT = 32
 LOW_32 = 0xFFFFFFFF
 SLACK = WORD_BYTES - 1
-MAX_BATCH = 32
-BATCH_COLUMNS = 3  # start in the arena, length, hash
 
 
 @intrinsic
@@ -61,24 +60,46 @@ def prefetch_item(typingctx: Any, array: Any, index: Any) -> Any:
     return types.void(array, types.int64), codegen
 
 
-@inline
-def load_part(arena: Array, start: Int, length: Int) -> Int:
-    """Load the first bytes of a word, at most 8 and at least 1; zeros follow."""
-    word = load_bytes(arena, start)
-    if length < WORD_BYTES:
-        word &= ALL_BITS >> (FULL - EIGHT * np.uint64(length))
-    return word
+@intrinsic
+def load_part(typingctx: Any, arena: Any, start: Any, length: Any) -> Any:
+    """Load the first bytes of a word, at most 8 and at least 1, as a little-endian int64; zeros follow."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        items = context.make_array(signature.args[0])(context, builder, args[0])
+        if IS_CHECKED:
+            is_after = builder.icmp_signed(">=", args[1], int64(0))
+            is_before = builder.icmp_signed("<=", builder.add(args[1], int64(WORD_BYTES)), items.nitems)
+            require(context, builder, builder.and_(is_after, is_before), "a word exceeds the arena")
+        place = builder.add(builder.ptrtoint(items.data, INT64), args[1])
+        word = builder.load(builder.inttoptr(place, INT64.as_pointer()), align=1)
+        unused = builder.sub(int64(64), builder.mul(args[2], int64(8)))
+        part = builder.and_(word, builder.lshr(int64(-1), unused))
+        return builder.select(builder.icmp_signed("<", args[2], int64(WORD_BYTES)), part, word)
+
+    return types.int64(arena, types.int64, types.int64), codegen
+
+
+@intrinsic
+def move_bytes(typingctx: Any, arena: Any, to: Any, start: Any, length: Any) -> Any:
+    """Move the bytes `arena[start:start + length]`; the places may overlap."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        items = context.make_array(signature.args[0])(context, builder, args[0])
+        target, source = (builder.gep(items.data, [place]) for place in args[1:3])
+        cgutils.raw_memmove(builder, target, source, args[3], 1)
+        return context.get_dummy_value()
+
+    return types.void(arena, types.int64, types.int64, types.int64), codegen
 
 
 @inline
 def hash_word(arena: Array, start: Int, length: Int, seed: Int) -> Int:
     """Return a 32-bit hash, the upper half of products with a random odd number (Dietzfelbinger et al. 1997)."""
-    multiplier = np.uint64(seed) | ONE
-    key = np.uint64(0)
+    key = 0
     for at in range(0, length, WORD_BYTES):
-        key = (key ^ load_part(arena, start + at, length - at)) * multiplier
-        key ^= key >> HALF
-    return np.int64(key >> HALF)
+        key = (key ^ load_part(arena, start + at, length - at)) * seed
+        key ^= key >> 32 & LOW_32
+    return key >> 32 & LOW_32
 
 
 @inline
@@ -91,82 +112,47 @@ def equal_rest(arena: Array, one: Int, other: Int, length: Int) -> bool:
 
 
 @inline
-def add_token(table: Any, out: Any, state: Array, start: Int, end: Int) -> None:
+def add_token(slots: Array, arena: Array, state: Array, start: Int, end: Int) -> None:
     """Add the token `arena[start:end]` to the batch."""
-    slots, _, arena = table
-    row, hash_code = out[3][state[N_BATCH]], hash_word(arena, start, end - start, state[SEED])
+    hash_code = hash_word(arena, start, end - start, state[SEED])
     prefetch_item(slots, hash_code >> state[SHIFT])
-    row[0], row[1], row[2] = start, end - start, hash_code
+    token = BATCH + BATCH_COLUMNS * state[N_BATCH]
+    state[token], state[token + 1], state[token + 2] = start, end - start, hash_code
     state[N_BATCH] += 1
     state[N_TOKENS] += 1
     state[LINE_IS_BLANK] = 0
 
 
-@inline
-def is_batch_full(state: Array) -> bool:
-    """Whether the tokens of the batch have to be looked up."""
-    return bool(state[N_BATCH] >= state[BATCH_SIZE])
-
-
-@inline
-def has_too_many_types(state: Array) -> bool:
-    """Whether the table has to be pruned."""
-    return bool(state[N_TYPES] > state[MAX_TYPES])
-
-
 @noinline
-def look_up(table: Any, ids: Array, batch: Array, state: Array) -> None:
+def look_up(table: Any, ids: Array, state: Array) -> None:
     """Write the raw ids of the tokens of the batch; the arena then ends with the last new word."""
-    slots, records, _ = table
-    for k in range(state[N_BATCH]):
-        word = slots[batch[k, 2] >> state[SHIFT]]
+    slots, records, arena = table
+    shift, stop = state[SHIFT], BATCH + BATCH_COLUMNS * state[N_BATCH]
+    for token in range(BATCH, stop, BATCH_COLUMNS):
+        word = slots[state[token + 2] >> shift]
         if word >= 0:
             prefetch_item(records, word)
             prefetch_item(records, word + 1)
-    for k in range(state[N_BATCH]):
-        ids[state[N_IDS] + k] = intern(table, state, batch[k])
-    state[N_IDS] += state[N_BATCH]
-    state[N_BATCH] = 0
-
-
-@inline
-def intern(table: Any, state: Array, token: Array) -> Int:
-    """Count a token and return its raw id; a new word moves to the end of the arena."""
-    slots, records, arena = table
-    start, length, hash_code = token[0], token[1], token[2]
-    prefix = np.int64(load_part(arena, start, length))
-    last = slots.shape[0] - 1
-    slot = hash_code >> state[SHIFT]
-    word = slots[slot]
-    while word >= 0:
-        record = records[word]
-        if (
-            record[PREFIX] == prefix
-            and record[HASH_AND_RAW] & LOW_32 == hash_code
-            and records[word + 1, START] - record[START] == length
-            and equal_rest(arena, record[START], start, length)
-        ):
-            record[COUNT] += 1
-            return record[HASH_AND_RAW] >> RAW_SHIFT
-        slot = (slot + 1) & last
+    for token in range(BATCH, stop, BATCH_COLUMNS):
+        start, length, hash_code = state[token], state[token + 1], state[token + 2]
+        prefix, slot = load_part(arena, start, length), hash_code >> shift
         word = slots[slot]
-    slots[slot] = state[N_TYPES]
-    return add_word(table, state, token, prefix)
-
-
-@inline
-def add_word(table: Any, state: Array, token: Array, prefix: Int) -> Int:
-    """Move a new word to the end of the arena, which is not after it, and return its raw id."""
-    _, records, arena = table
-    start, length, hash_code = token[0], token[1], token[2]
-    word, raw, end = state[N_TYPES], state[N_RAW], state[ARENA_END]
-    if start > end:
-        for k in range(length):
-            arena[end + k] = arena[start + k]
-    record = records[word]
-    record[HASH_AND_RAW], record[COUNT], record[PREFIX] = hash_code | raw << RAW_SHIFT, 1, prefix
-    records[word + 1, START] = end + length
-    state[N_TYPES] = word + 1
-    state[N_RAW] = raw + 1
-    state[ARENA_END] = end + length
-    return raw
+        while word >= 0 and not (
+            records[word, PREFIX] == prefix
+            and records[word, HASH_AND_RAW] & LOW_32 == hash_code
+            and records[word + 1, START] - records[word, START] == length
+            and equal_rest(arena, records[word, START], start, length)
+        ):
+            slot = (slot + 1) & (slots.shape[0] - 1)
+            word = slots[slot]
+        if word < 0:
+            word = slots[slot] = state[N_TYPES]
+            end, raw = state[ARENA_END], state[N_RAW]
+            move_bytes(arena, end, start, length)
+            records[word, HASH_AND_RAW], records[word, COUNT] = hash_code | raw << RAW_SHIFT, 0
+            records[word, PREFIX], records[word + 1, START] = prefix, end + length
+            state[N_TYPES], state[N_RAW], state[ARENA_END] = word + 1, raw + 1, end + length
+        records[word, COUNT] += 1
+        ids[state[N_IDS]] = records[word, HASH_AND_RAW] >> RAW_SHIFT
+        state[N_IDS] += 1
+    state[N_BATCH] = 0

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from embeddings.corpora import pruning, scan_state
 from embeddings.corpora.ascii_words import WINDOW
-from embeddings.corpora.word_lookup import COUNT, HASH_AND_RAW, MAX_BATCH, N_COLUMNS, RAW_SHIFT, SLACK, START
+from embeddings.corpora.word_lookup import COUNT, HASH_AND_RAW, N_COLUMNS, RAW_SHIFT, SLACK, START
 from embeddings.errors import CorpusError
 
 BYTES_PER_BYTE = 2  # lower-casing at most doubles the number of bytes
@@ -42,9 +42,11 @@ class WordTable:
         self.state: NDArray[np.int64] = np.zeros(scan_state.STATE_SIZE, np.int64)
         self.state[[scan_state.LINE_IS_BLANK, scan_state.DOCUMENT_IS_DUE]] = 1
         self.state[scan_state.MAX_TYPES] = np.iinfo(np.int64).max if max_types is None else max_types
-        self.state[scan_state.BATCH_SIZE] = MAX_BATCH if max_types is None else 1  # words are pruned in between
+        self.state[scan_state.BATCH_SIZE] = (
+            scan_state.MAX_BATCH if max_types is None else 1
+        )  # words are pruned in between
         # a random seed, so that no text can be crafted to collide in one slot
-        self.state[[scan_state.SEED]] = int.from_bytes(os.urandom(8), "little", signed=True)
+        self.state[scan_state.SEED] = int.from_bytes(os.urandom(8), "little", signed=True) | 1
         self.set_shift()
 
     def __len__(self) -> int:

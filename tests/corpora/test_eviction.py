@@ -183,7 +183,7 @@ def test_encoding_works_without_a_cache(tmp_path, situation):
     code = f"from embeddings.corpora import Corpus; print(Corpus({str(tmp_path / 'f')!r}).encode().ids.tolist())"
     done = subprocess.run(
         [sys.executable, "-c", code],
-        env={**environment_rest, "NUMBA_DISABLE_JIT": "1", **environment, "TMPDIR": str(tmp_path)},
+        env={**environment_rest, "NUMBA_OPT": "0", **environment, "TMPDIR": str(tmp_path)},
         capture_output=True,
         text=True,
     )
