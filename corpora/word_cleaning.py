@@ -32,8 +32,8 @@ ARABIC_AND_HEBREW_MARKS = re.compile(
 )
 REPLACEMENTS = {"tatweel": {0x640: ""}, "long-s": {0x17F: "s", 0x1E9B: "\u1e61"}}
 BLANKS = re.compile(r"[^\S\n]+")
-INNER_APOSTROPHE = re.compile(r"[\u2018\u2019\u02bc\uff07](?<=\w.)(?=\w)")
-INNER_HYPHEN = re.compile(r"[\u2010\u2011](?<=\w.)(?=\w)")
+INNER_APOSTROPHE = re.compile(r"[\u2018\u2019\u02bc\uff07](?<=\S.)(?=\w)")  # also after a mark
+INNER_HYPHEN = re.compile(r"[\u2010\u2011](?<=\S.)(?=\w)")
 
 
 def character_class(points: Iterable[int]) -> str:

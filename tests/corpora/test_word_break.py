@@ -108,6 +108,7 @@ def test_borders_do_not_depend_on_normalisation(text):
     ("text", "choice", "tokens"),
     [
         ("don't l’homme dogs' 'tis", {}, ["don't", "l'homme", "dogs", "tis"]),
+        ("e\u0301’a e\u0301‐a", {"hyphens": "join"}, ["e\u0301'a", "e\u0301-a"]),
         ("don't l’homme", {"apostrophes": "split"}, ["don", "t", "l", "homme"]),
         ("3.14 1,000.5 e.g. U.S.A. a.", {}, ["3.14", "1,000.5", "e.g", "U.S.A", "a"]),
         ("state-of-the-art --x- a‐b", {}, ["state", "of", "the", "art", "x", "a", "b"]),
