@@ -41,8 +41,8 @@ class RatingPredictor:
         """
         if len(left) != len(right):
             raise SettingError(f"left and right must have the same number of texts, got {len(left)} and {len(right)}")
-        units = [embed(self.model, list(texts), normalize=True).astype(np.float64) for texts in (left, right)]
-        features = feature_matrix(*units, padded(self.model.vectors.dim))
+        a, b = (embed(self.model, list(texts), normalize=True).astype(np.float64) for texts in (left, right))
+        features = feature_matrix(a, b, padded(self.model.vectors.dim))
         activations = 1 / (1 + np.exp(-features @ self.hidden.T))
         size = len(self.hidden)
         scores = activations @ self.output[:, :size].T + self.output[:, padded(size)]
