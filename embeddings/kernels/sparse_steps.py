@@ -1,8 +1,8 @@
 """Steps of Adam and AdaGrad on single rows of a table, as for rows whose gradient is sparse.
 
-A row that has no gradient in a batch is left as it is, and so is its state: its moments do not decay, and its steps are
-not counted. Adam corrects the bias of each row by the number of its own steps. If every row has a gradient in every
-batch, this is Adam as it was published.
+A row that has no gradient in a batch is left as it is, and so is its state: its moments do not decay. Adam corrects the
+bias of moments by the number of batches, so that the first steps of rare rows are larger, as in SparseAdam of PyTorch.
+If every row has a gradient in every batch, this is Adam as it was published.
 """
 
 from typing import NamedTuple
@@ -21,12 +21,10 @@ class AdamRows(NamedTuple):
 
     values: (rows, width), the parameters.
     moments: (rows, 2 width), the moving averages of their gradients, then those of the squares.
-    powers: (rows, 16), the decay rates of both to the power of the number of steps, 1 before the first one.
     """
 
     values: np.ndarray
     moments: np.ndarray
-    powers: np.ndarray
 
 
 class AdaGradRows(NamedTuple):
@@ -36,24 +34,36 @@ class AdaGradRows(NamedTuple):
     moments: np.ndarray
 
 
+class StepRates(NamedTuple):
+    """The learning rate of a batch, and the bias corrections of Adam: of means, and of the roots of squares."""
+
+    rate: float
+    mean_correction: float
+    root_correction: float
+
+
+@inline
+def step_rates(rate: float, step: float) -> StepRates:
+    """The learning rate and the bias corrections of a batch, given its number from 1 on."""
+    return StepRates(rate, 1 / (1 - MEAN_DECAY**step), 1 / np.sqrt(1 - SQUARE_DECAY**step))
+
+
 @dispatched
-def step_row(rows: AdamRows | AdaGradRows, i: int, gradient: np.ndarray, rate: float) -> None:
+def step_row(rows: AdamRows | AdaGradRows, i: int, gradient: np.ndarray, rates: StepRates) -> None:
     """One step of row i against its gradient, (width,)."""
     raise NotImplementedError
 
 
 @implements(AdamRows)
 @inline
-def step_adam_row(rows: AdamRows, i: int, gradient: np.ndarray, rate: float) -> None:
+def step_adam_row(rows: AdamRows, i: int, gradient: np.ndarray, rates: StepRates) -> None:
     """One step of Adam."""
     x, width = rows.values[i], rows.values.shape[1]
     means, squares = rows.moments[i, :width], rows.moments[i, width:]
     real = x.dtype.type
     keep_mean, keep_square, one = real(MEAN_DECAY), real(SQUARE_DECAY), real(1)
-    rows.powers[i, 0] *= keep_mean
-    rows.powers[i, 1] *= keep_square
-    scale = real(rate) / (one - rows.powers[i, 0])
-    correction, epsilon = one / np.sqrt(one - rows.powers[i, 1]), real(ADAM_EPSILON)
+    scale = real(rates.rate * rates.mean_correction)
+    correction, epsilon = real(rates.root_correction), real(ADAM_EPSILON)
     for d in range(width):
         g = gradient[d]
         mean = keep_mean * means[d] + (one - keep_mean) * g
@@ -64,10 +74,10 @@ def step_adam_row(rows: AdamRows, i: int, gradient: np.ndarray, rate: float) -> 
 
 @implements(AdaGradRows)
 @inline
-def step_adagrad_row(rows: AdaGradRows, i: int, gradient: np.ndarray, rate: float) -> None:
+def step_adagrad_row(rows: AdaGradRows, i: int, gradient: np.ndarray, rates: StepRates) -> None:
     """One step of AdaGrad."""
     x, squares = rows.values[i], rows.moments[i]
-    scale, epsilon = x.dtype.type(rate), x.dtype.type(ADAGRAD_EPSILON)
+    scale, epsilon = x.dtype.type(rates.rate), x.dtype.type(ADAGRAD_EPSILON)
     for d in range(x.shape[0]):
         g = gradient[d]
         square = squares[d] + g * g

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from embeddings.kernels.jit import implements, inline
+from embeddings.kernels.sparse_steps import StepRates
 from embeddings.plugins.text_pairs.pair_objective import (
     BatchShape,
     CosinePairs,
@@ -33,7 +34,7 @@ def new_contrastive(settings: Any, shape: BatchShape, ratings: np.ndarray) -> Co
 @implements(Contrastive)
 @inline
 def learn_contrastive(
-    operand: Contrastive, batch: TextBatch, block: PairBlock, size: int, sides: int, rate: float
+    operand: Contrastive, batch: TextBatch, block: PairBlock, size: int, sides: int, rates: StepRates
 ) -> float:
     """Loss d^2 / 2 of pairs with label 1, max(0, margin - d)^2 / 2 of others."""
     cosines, slopes, loss = operand.pairs.cosines, operand.pairs.slopes, 0.0

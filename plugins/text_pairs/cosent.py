@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from embeddings.kernels.jit import implements, inline
+from embeddings.kernels.sparse_steps import StepRates
 from embeddings.plugins.text_pairs.pair_objective import (
     BatchShape,
     CosinePairs,
@@ -37,7 +38,7 @@ def new_cosent(settings: Any, shape: BatchShape, ratings: np.ndarray) -> CoSENT:
 
 @implements(CoSENT)
 @inline
-def learn_cosent(operand: CoSENT, batch: TextBatch, block: PairBlock, size: int, sides: int, rate: float) -> float:
+def learn_cosent(operand: CoSENT, batch: TextBatch, block: PairBlock, size: int, sides: int, rates: StepRates) -> float:
     """The gradients of the loss of a batch, which counts once for each of its pairs."""
     cosines, slopes = operand.pairs.cosines, operand.pairs.slopes
     compute_cosines(batch, cosines, size, size)

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from embeddings.kernels.jit import implements, inline
+from embeddings.kernels.sparse_steps import StepRates
 from embeddings.plugins.text_pairs.pair_objective import (
     BatchShape,
     CosinePairs,
@@ -32,7 +33,7 @@ def new_cosine_regression(settings: Any, shape: BatchShape, ratings: np.ndarray)
 @implements(CosineRegression)
 @inline
 def learn_cosine_regression(
-    operand: CosineRegression, batch: TextBatch, block: PairBlock, size: int, sides: int, rate: float
+    operand: CosineRegression, batch: TextBatch, block: PairBlock, size: int, sides: int, rates: StepRates
 ) -> float:
     """Loss (c - r)^2."""
     cosines, slopes, loss = operand.pairs.cosines, operand.pairs.slopes, 0.0

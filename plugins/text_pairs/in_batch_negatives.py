@@ -13,6 +13,7 @@ import numpy as np
 from embeddings.kernels.dense_products import add_product, transpose
 from embeddings.kernels.jit import implements, inline
 from embeddings.kernels.softmax import exponentiate
+from embeddings.kernels.sparse_steps import StepRates
 from embeddings.kernels.step_buffers import aligned_zeros
 from embeddings.kernels.vector_emitter import VECTOR_BYTES
 from embeddings.plugins.text_pairs.pair_objective import BatchShape, PairObjective
@@ -60,7 +61,7 @@ def new_in_batch_negatives(
 @implements(InBatchNegatives)
 @inline
 def learn_in_batch(
-    operand: InBatchNegatives, batch: TextBatch, block: PairBlock, size: int, sides: int, rate: float
+    operand: InBatchNegatives, batch: TextBatch, block: PairBlock, size: int, sides: int, rates: StepRates
 ) -> float:
     """The gradients of the mean of both cross-entropies."""
     n, width, stride = size * (sides - 1), batch.units.shape[1], operand.scores.shape[1]

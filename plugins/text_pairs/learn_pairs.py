@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from embeddings.kernels.jit import entry_point
+from embeddings.kernels.sparse_steps import step_rates
 from embeddings.kernels.step_buffers import EXAMPLES, LOSS, STEPS, StepBuffers
 from embeddings.plugins.text_pairs.pair_objective import learn_units
 from embeddings.plugins.text_pairs.pair_stream import FILLED, PairBlock
@@ -46,6 +47,7 @@ def learn_pairs(block: PairBlock, operands: Operands, buffers: StepBuffers, rate
     if size == 0:
         return
     texts, loss = size * sides, 0.0
+    rates = step_rates(rate, buffers.tally[STEPS] + 1)
     gather_words(batch, operands.texts, block, size)
     sum_words(batch, operands.words.values, operands.weights.values, texts)
     map_sums(batch, operands.map.values, texts)
@@ -54,10 +56,10 @@ def learn_pairs(block: PairBlock, operands: Operands, buffers: StepBuffers, rate
     for n in range(operands.dims.shape[0]):
         normalize_outputs(batch, texts, operands.dims[n])
         batch.unit_gradients[:texts] = 0
-        loss += share * learn_units(operands.objective, batch, block, size, sides, rate)
+        loss += share * learn_units(operands.objective, batch, block, size, sides, rates)
         backprop_norms(batch, texts, operands.dims[n], share)
-    step_map(batch, operands.map, texts, rate)
-    step_words(batch, operands.words, operands.weights, buffers.frozen, texts, rate)
+    step_map(batch, operands.map, texts, rates)
+    step_words(batch, operands.words, operands.weights, buffers.frozen, texts, rates)
     buffers.tally[LOSS] += loss
     buffers.tally[EXAMPLES] += size
     buffers.tally[STEPS] += 1

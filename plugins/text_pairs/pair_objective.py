@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from embeddings.kernels.jit import dispatched, inline
+from embeddings.kernels.sparse_steps import StepRates
 from embeddings.models.table import Table
 from embeddings.plugins.text_pairs.pair_stream import PairBlock
 from embeddings.plugins.text_pairs.text_batch import TextBatch
@@ -46,10 +47,10 @@ class PairObjective:
 
 
 @dispatched
-def learn_units(operand: Any, batch: TextBatch, block: PairBlock, size: int, sides: int, rate: float) -> float:
+def learn_units(operand: Any, batch: TextBatch, block: PairBlock, size: int, sides: int, rates: StepRates) -> float:
     """Add the gradients of the units of a batch of pairs; returns the sum of the losses of the pairs.
 
-    Gradients are those of the mean over the pairs. The tables of the objective take a step with this learning rate.
+    Gradients are those of the mean over the pairs. The tables of the objective take a step.
     """
     raise NotImplementedError
 

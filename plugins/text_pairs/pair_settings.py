@@ -72,7 +72,7 @@ class PairSettings(VocabularySize, Schedule, InitialValues, Dimension):
     )
     optimizer: Literal["adam", "adagrad"] = option(
         "adam",
-        "Steps of the rows of a batch. adam: Adam, by the steps of each row; adagrad: AdaGrad, with less memory.",
+        "Steps of the rows of a batch. adam: Adam, as PyTorch's SparseAdam; adagrad: AdaGrad, with less memory.",
     )
     token_weights: Literal["none", "ones", "sif"] = option(
         "none",

@@ -108,8 +108,6 @@ class DualEncoder(Trainer, PairSettings):
             changes: dict[str, Any] = {"rows": table.rows, "axis": table.axis, "saved_as": None}
             slots = 2 if self.optimizer == "adam" else 1
             state[f"{name}_moments"] = Table(**changes, dim=table.dim, slots=slots, is_concatenated=True)
-            if self.optimizer == "adam":
-                state[f"{name}_powers"] = Table(**changes, dim=2, init=fill_with_ones)
         return tables | state
 
     def initial_weights(self, vocabulary: Vocabulary) -> Any:
@@ -125,12 +123,10 @@ class DualEncoder(Trainer, PairSettings):
 
     def optimizer_rows(self, arrays: Arrays, name: str) -> AdamRows | AdaGradRows:
         """A table with the state of its optimizer; empty if it is not learned."""
+        kind = AdamRows if self.optimizer == "adam" else AdaGradRows
         if name not in arrays:
-            return AdamRows(NO_ROWS, NO_ROWS, NO_ROWS) if self.optimizer == "adam" else AdaGradRows(NO_ROWS, NO_ROWS)
-        values, moments = arrays[name], arrays[f"{name}_moments"]
-        if self.optimizer == "adam":
-            return AdamRows(values, moments, arrays[f"{name}_powers"])
-        return AdaGradRows(values, moments)
+            return kind(NO_ROWS, NO_ROWS)
+        return kind(arrays[name], arrays[f"{name}_moments"])
 
     def scaled_ratings(self, pairs: EncodedPairs) -> np.ndarray:
         """The ratings of all pairs from 0 to 1, as the objective needs them; empty if it does not.

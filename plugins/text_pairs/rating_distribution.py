@@ -12,7 +12,7 @@ from embeddings.kernels.dense_products import add_product, transpose
 from embeddings.kernels.jit import implements, inline
 from embeddings.kernels.logistic import sigmoid
 from embeddings.kernels.row_operations import PADDING, padded
-from embeddings.kernels.sparse_steps import step_row
+from embeddings.kernels.sparse_steps import StepRates, step_row
 from embeddings.kernels.step_buffers import aligned_zeros
 from embeddings.models.initializers import INITIALIZERS
 from embeddings.models.table import Table
@@ -96,7 +96,7 @@ def new_rating_distribution(
 @implements(RatingDistribution)
 @inline
 def learn_ratings(
-    operand: RatingDistribution, batch: TextBatch, block: PairBlock, size: int, sides: int, rate: float
+    operand: RatingDistribution, batch: TextBatch, block: PairBlock, size: int, sides: int, rates: StepRates
 ) -> float:
     """The gradients of the mean divergence, and a step of the network."""
     width, hidden, output = batch.units.shape[1], operand.hidden.values, operand.output.values
@@ -121,9 +121,9 @@ def learn_ratings(
     backprop_network(operand, size)
     backprop_features(operand.feature_gradients, batch, size, width)
     for i in range(operand.size):
-        step_row(operand.hidden, i, operand.hidden_gradient[i], rate)
+        step_row(operand.hidden, i, operand.hidden_gradient[i], rates)
     for i in range(operand.classes):
-        step_row(operand.output, i, operand.output_gradient[i], rate)
+        step_row(operand.output, i, operand.output_gradient[i], rates)
     return loss
 
 

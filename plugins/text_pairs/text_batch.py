@@ -13,7 +13,7 @@ from embeddings.kernels.integers import smaller
 from embeddings.kernels.jit import inline, noinline
 from embeddings.kernels.random_numbers import random_bits, uniform_uint32
 from embeddings.kernels.row_operations import address, prefetch_l2, sum_rows
-from embeddings.kernels.sparse_steps import prefetch_row, step_row
+from embeddings.kernels.sparse_steps import StepRates, prefetch_row, step_row
 from embeddings.plugins.text_pairs.pair_stream import PairBlock
 
 PREFETCH_DISTANCE = 3  # rows
@@ -191,7 +191,7 @@ def group_texts_by_word(batch: TextBatch, texts: int) -> int:
 
 
 @inline
-def step_words(batch: TextBatch, words: Any, weights: Any, frozen: np.ndarray, texts: int, rate: float) -> None:
+def step_words(batch: TextBatch, words: Any, weights: Any, frozen: np.ndarray, texts: int, rates: StepRates) -> None:
     """One step of the row of each word of the batch, and of its weight if there are weights."""
     n, width = group_texts_by_word(batch, texts), words.values.shape[1]
     has_weights = weights.values.shape[0] > 0
@@ -204,13 +204,13 @@ def step_words(batch: TextBatch, words: Any, weights: Any, frozen: np.ndarray, t
         batch.factor[0] = 1
         sum_rows(batch.factor, address(batch.gradient, 0), batch.addresses[begin:end], end - begin, width)
         if has_weights:
-            step_weight(batch, words.values, weights, row, rate)
+            step_weight(batch, words.values, weights, row, rates)
         if frozen.shape[0] == 0 or not frozen[row]:
-            step_row(words, row, gradient, rate)
+            step_row(words, row, gradient, rates)
 
 
 @inline
-def step_weight(batch: TextBatch, values: np.ndarray, weights: Any, row: int, rate: float) -> None:
+def step_weight(batch: TextBatch, values: np.ndarray, weights: Any, row: int, rates: StepRates) -> None:
     """One step of the weight of a word; the gradient of its sum becomes that of its row."""
     gradient, weight = batch.gradient[0], weights.values[row, 0]
     product = gradient.dtype.type(0)
@@ -219,7 +219,7 @@ def step_weight(batch: TextBatch, values: np.ndarray, weights: Any, row: int, ra
         gradient[d] *= weight
     step = batch.weight_gradient
     step[0] = product
-    step_row(weights, row, step, rate)
+    step_row(weights, row, step, rates)
 
 
 @inline
@@ -232,7 +232,7 @@ def map_sums(batch: TextBatch, matrix: np.ndarray, texts: int) -> None:
 
 
 @inline
-def step_map(batch: TextBatch, matrix: Any, texts: int, rate: float) -> None:
+def step_map(batch: TextBatch, matrix: Any, texts: int, rates: StepRates) -> None:
     """Backpropagate the gradients of outputs to sums through the map, if there is one, and learn it."""
     values = matrix.values
     rows = values.shape[0]
@@ -244,4 +244,4 @@ def step_map(batch: TextBatch, matrix: Any, texts: int, rate: float) -> None:
         batch.map_gradient[:] = 0
         add_product(batch.map_gradient, batch.sums, batch.output_gradients, rows, width, texts, 1, width)
         for i in range(rows):
-            step_row(matrix, i, batch.map_gradient[i], rate)
+            step_row(matrix, i, batch.map_gradient[i], rates)

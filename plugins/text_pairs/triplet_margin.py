@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from embeddings.kernels.jit import implements, inline
+from embeddings.kernels.sparse_steps import StepRates
 from embeddings.plugins.text_pairs.pair_objective import (
     BatchShape,
     CosinePairs,
@@ -35,7 +36,7 @@ def new_triplet_margin(
 @implements(TripletMargin)
 @inline
 def learn_triplets(
-    operand: TripletMargin, batch: TextBatch, block: PairBlock, size: int, sides: int, rate: float
+    operand: TripletMargin, batch: TextBatch, block: PairBlock, size: int, sides: int, rates: StepRates
 ) -> float:
     """Loss max(0, margin - c(left, right) + c(left, negative))."""
     right, negative, loss = operand.right, operand.negative, 0.0

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from embeddings.kernels.jit import entry_point, implements, inline
-from embeddings.kernels.sparse_steps import AdaGradRows, AdamRows, step_row
+from embeddings.kernels.sparse_steps import AdaGradRows, AdamRows, step_rates, step_row
 from embeddings.kernels.step_buffers import LOSS, aligned_zeros, new_step_buffers
 from embeddings.plugins.text_pairs.contrastive import new_contrastive
 from embeddings.plugins.text_pairs.cosent import new_cosent
@@ -35,20 +35,20 @@ class GradientRows(NamedTuple):
 
 @implements(GradientRows)
 @inline
-def add_gradient(rows, i, gradient, rate):
+def add_gradient(rows, i, gradient, rates):
     for d in range(gradient.shape[0]):
         rows.moments[i, d] += gradient[d]
 
 
 @entry_point
 def units_loss(operand, batch, block, size, sides):
-    return learn_units(operand, batch, block, size, sides, 1.0)
+    return learn_units(operand, batch, block, size, sides, step_rates(1.0, 1))
 
 
 @entry_point
-def step_rows(rows, numbers, gradients, rate):
+def step_rows(rows, numbers, gradients, rate, step):
     for k in range(numbers.shape[0]):
-        step_row(rows, numbers[k], gradients[k], rate)
+        step_row(rows, numbers[k], gradients[k], step_rates(rate, step))
 
 
 def new_block(numbers):
@@ -209,21 +209,35 @@ def test_equal_texts_alone_have_no_loss():
     np.testing.assert_allclose(gradients["words"], 0, atol=1e-12)
 
 
-def test_adam_steps_only_rows_with_a_gradient_and_counts_their_own_steps():
+def test_adam_steps_only_rows_with_a_gradient():
+    """Moments of other rows do not decay; biases are corrected by the number of batches."""
     rng = np.random.default_rng(2)
     start = rng.normal(size=(6, WIDTH))
-    rows = AdamRows(start.copy(), np.zeros((6, 2 * WIDTH)), np.ones((6, 16)))
-    twins = {row: (naive_pairs.DenseAdam(WIDTH), start[row].copy()) for row in range(6)}
-    for step in range(30):
+    rows, expected = AdamRows(start.copy(), np.zeros((6, 2 * WIDTH))), start.copy()
+    means, squares = np.zeros((2, 6, WIDTH))
+    for step in range(1, 31):
         numbers = rng.permutation(5)[: 1 + step % 5]  # never the last one
         gradients = rng.normal(size=(len(numbers), WIDTH))
-        step_rows(rows, numbers, gradients, 0.01)
+        step_rows(rows, numbers, gradients, 0.01, step)
         for row, gradient in zip(numbers, gradients, strict=True):
-            twin, values = twins[row]
-            twins[row] = twin, twin.step(values, gradient, 0.01)
-    np.testing.assert_allclose(rows.values, [values for _, values in twins.values()], rtol=1e-12)
+            means[row] = 0.9 * means[row] + 0.1 * gradient
+            squares[row] = 0.999 * squares[row] + 0.001 * gradient**2
+            mean, square = means[row] / (1 - 0.9**step), squares[row] / (1 - 0.999**step)
+            expected[row] -= 0.01 * mean / (np.sqrt(square) + 1e-8)
+    np.testing.assert_allclose(rows.values, expected, rtol=1e-12)
     assert (rows.values[5] == start[5]).all()
     assert not rows.moments[5].any()
+
+
+def test_adam_of_rows_that_all_have_gradients_is_dense_adam():
+    rng = np.random.default_rng(3)
+    start = rng.normal(size=(4, WIDTH))
+    rows, values, twin = AdamRows(start.copy(), np.zeros((4, 2 * WIDTH))), start, naive_pairs.DenseAdam(start.shape)
+    for step in range(1, 21):
+        gradients = rng.normal(size=start.shape)
+        step_rows(rows, np.arange(4), gradients, 0.01, step)
+        values = twin.step(values, gradients, 0.01)
+    np.testing.assert_allclose(rows.values, values, rtol=1e-12)
 
 
 def test_adagrad_steps():
@@ -231,7 +245,7 @@ def test_adagrad_steps():
     start, gradients = rng.normal(size=(3, WIDTH)), rng.normal(size=(4, WIDTH))
     rows = AdaGradRows(start.copy(), np.zeros((3, WIDTH)))
     for gradient in gradients:
-        step_rows(rows, np.array([1]), gradient[None], 0.1)
+        step_rows(rows, np.array([1]), gradient[None], 0.1, 1)
     expected, squares = start[1].copy(), np.zeros(WIDTH)
     for gradient in gradients:
         squares += gradient**2
