@@ -13,7 +13,7 @@ DROPPED_TAGS = {
 }  # fmt: skip
 MAGIC_WORDS = re.compile(r"__[A-Z]+__")
 SINGLE_TAGS = {"br", "wbr", "hr", "meta", "link", "img", "li", "dt", "dd", "th", "td", "tr"}  # never closed
-MARKS = re.compile(r"\[\[|\]\]|\{\{|\}\}|</?([a-zA-Z]+)[^<>]*>|<[a-zA-Z]|\[(?=//|[a-zA-Z]+:)|\]")
+MARKS = re.compile(r"<!--|-->|\[\[|\]\]|\{\{|\}\}|</?([a-zA-Z]+)[^<>]*>|<[a-zA-Z]|\[(?=//|[a-zA-Z]+:)|\]")
 MAX_UNCLOSED, MAX_LIST_MARKS = 100, 20
 UNCLOSED = "\0"  # in place of a text that is not parsed
 
@@ -48,8 +48,8 @@ def without_tables(markup: str) -> str:
 
 def is_unclosed(markup: str) -> bool:
     """Whether many links, templates or tags are never closed, since the time to parse grows with their number."""
-    counts = {"[[": 0, "{{": 0, "<": 0, "[": 0}
-    closed_by = {"]]": "[[", "}}": "{{", "]": "["}
+    counts = {"[[": 0, "{{": 0, "<": 0, "[": 0, "<!--": 0}
+    closed_by = {"]]": "[[", "}}": "{{", "]": "[", "-->": "<!--"}
     for match in MARKS.finditer(markup):
         mark = match[0]
         if mark in closed_by or mark.startswith("</"):

@@ -110,13 +110,13 @@ def test_pages_in_pages_are_read_once(tmp_path, processes):
 
 def test_unclosed_markup_is_skipped(tmp_path, caplog, processes):
     hostile = ["{{a|" * 20_000, "<b>" * 20_000, "[[a" * 20_000, "}}" * 20_000 + "{{a|" * 20_000]
-    hostile += ["<a " * 20_000, "[http://a " * 20_000, "[//a " * 20_000]
+    hostile += ["<a " * 20_000, "[http://a " * 20_000, "[//a " * 20_000, "<!-- a" * 20_000]
     pages = [page("Hostile", text) for text in hostile]
     (tmp_path / "t").write_bytes(dump(*pages, page("A", "fine\n" + "*" * 50_000 + "x"), page("B", "<li>y " * 200)))
     with encode(tmp_path / "t", tag_column="title") as encoded:
         assert decoded(encoded)[:2] == [["fine"], ["x"]]
         assert encoded.tags.to_pylist() == ["A", "B"]
-    assert "skipped 7 pages" in caplog.text
+    assert "skipped 8 pages" in caplog.text
 
 
 def test_tables_are_left_out(tmp_path, processes):

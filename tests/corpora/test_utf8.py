@@ -67,6 +67,32 @@ def test_an_error_has_file_offset_and_option(tmp_path, size):
         assert encoded.vocabulary.words == ["é" * 50]
 
 
+ILL_FORMED = {
+    "overlong slash in two bytes": b"\xc0\xaf",
+    "overlong slash in three bytes": b"\xe0\x80\xaf",
+    "overlong slash in four bytes": b"\xf0\x80\x80\xaf",
+    "overlong NUL": b"\xc0\x80",
+    "first half of a pair": b"\xed\xa0\x80",
+    "second half of a pair": b"\xed\xbf\xbf",
+    "a pair, each half encoded by itself": b"\xed\xa0\xbd\xed\xb8\x80",
+    "beyond the last code point": b"\xf4\x90\x80\x80",
+    "five bytes": b"\xf8\x88\x80\x80\x80",
+    "a byte of UTF-16": b"\xfe",
+}
+
+
+@pytest.mark.parametrize("data", ILL_FORMED.values(), ids=ILL_FORMED)
+def test_ill_formed_bytes_have_file_and_offset_and_are_no_character(tmp_path, data):
+    path = tmp_path / "bad.txt"
+    path.write_bytes("é\n".encode() + b"one " + data + b" two\n")
+    with pytest.raises(CorpusError, match=rf"bad.txt is not UTF-8 at byte 7 \(0x{data[0]:02x}\), line 2: "):
+        encode(path)
+    for policy in ("ignore", "replace"):
+        with encode(path, encoding_errors=policy) as encoded:
+            assert encoded.vocabulary.words == ["one", "two", "é"]
+            assert encoded.decoding_errors == len(data)
+
+
 def test_a_lone_surrogate_in_a_string_is_an_encoding_error():
     with pytest.raises(CorpusError, match=r"item 2 is not UTF-8 at byte 1 \(0xed\)"):
         encode(["fine", "a\ud800b"])

@@ -18,12 +18,13 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.reading.compressed_files import read_head
 from embeddings.corpora.reading.reader import SourceReader
 from embeddings.corpora.reading.sources import File
 from embeddings.corpora.reading.text_rows import ColumnSelection
 from embeddings.corpora.vocabulary_files import read_vocabulary_file
-from embeddings.errors import EmbeddingsError
+from embeddings.errors import CorpusError, EmbeddingsError
 from embeddings.support import tensors
 from embeddings.vectors import format_dispatch
 from embeddings.vectors.vectors import Vectors
@@ -48,6 +49,36 @@ PATTERNS = {
     "numbers": b"1 ",
     "zeros": b"\0",
     "continuation bytes": b"\x80",
+}
+WORD_PATTERNS = {
+    "a combining mark": "\u0301",
+    "marks in order": "\u0323\u0301",
+    "marks out of order": "\u0301\u0323",
+    "marks outside of the basic plane": "\U0001d165",
+    "soft hyphens": "\u00ad",
+    "joiners": "\u200d",
+    "non-joiners": "\u200c",
+    "changes of direction": "\u202e\u202c",
+    "variation selectors": "\ufe0f",
+    "tags": "\U000e0061",
+    "flags": "\U0001f1e9",
+    "emoji and joiners": "\U0001f469\u200d",
+    "viramas and joiners": "\u0915\u094d\u200d",
+    "jamo": "\u1100\u1161",
+    "apostrophes": "'",
+    "letters and apostrophes": "a'",
+    "digits and points": "1.",
+    "capital sigmas": "\u03a3",
+    "dotted i": "\u0130",
+    "both directions": "a\u05d0",
+}
+COMMON_IN_WORDS = ["a combining mark", "marks out of order", "soft hyphens", "joiners", "changes of direction"]
+WORD_STARTS = ["", "e", "\u0915\u094d"]
+WORD_SETTINGS = {
+    "default": {},
+    "all changes": {"normalize": "nfkc", "case": "fold", "fold": "accents,width,ligatures,diacritics,long-s,tatweel"},
+    "Greek, emoji as words": {"language": "el", "emoji": "as-words", "fold": "accents"},
+    "Lithuanian": {"language": "lt", "hyphens": "join", "apostrophes": "split"},
 }
 COMMON = ["line breaks", "blanks", "quotes", "brackets", "a long word", "words", "rows with tags", "digits"]
 SECONDS = 10  # of CPU time
@@ -230,3 +261,41 @@ def check_time(name, size, tmp_path, patterns):
         for label in patterns:
             with cpu_limit(SECONDS, f"{label} after {start[-20:]!r}"):
                 run_reader(name, start, PATTERNS[label], size, tmp_path)
+
+
+def read_words(start, pattern, size, settings):
+    """Encode a text of one line with a word, or many, of that length."""
+    try:
+        Corpus([start + pattern * (size // len(pattern))], **settings).encode().close()
+    except CorpusError:  # no words, or a word that is too long
+        return
+
+
+ALL_WORD_SETTINGS = pytest.mark.parametrize(
+    "settings",
+    [pytest.param(value, id=name, marks=[pytest.mark.slow] if value else []) for name, value in WORD_SETTINGS.items()],
+)
+
+
+@ALL_WORD_SETTINGS
+def test_work_grows_with_the_length_of_words(settings):
+    failures = []
+    for label in WORD_PATTERNS if settings else COMMON_IN_WORDS:
+        pattern = WORD_PATTERNS[label]
+        for start in WORD_STARTS if settings else ["e"]:
+            read_words(start, pattern, 2000, settings)
+            one, two, four = (
+                counted_work(lambda n=n: read_words(start, pattern, n * 2000, settings))  # noqa: B023
+                for n in (1, 2, 4)
+            )
+            slack = np.array([500, 1 << 20])
+            if ((two > 2.5 * one + slack) & (four > 2.5 * two + slack)).any():
+                failures.append(f"{label} after {start!r}: {one} {two} {four}")
+    assert not failures, failures
+
+
+@ALL_WORD_SETTINGS
+def test_long_words_are_done_in_time(settings):
+    for label in WORD_PATTERNS if settings else COMMON_IN_WORDS:
+        with cpu_limit(SECONDS, label):
+            read_words("e", WORD_PATTERNS[label], 1 << 17, settings)
