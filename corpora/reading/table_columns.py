@@ -7,7 +7,7 @@ from itertools import chain, islice
 from typing import Any, TypeVar
 
 from embeddings.corpora.reading.compression import decompress, detect_compression, peek
-from embeddings.corpora.reading.csv_rows import NUMBER, CsvReader
+from embeddings.corpora.reading.csv_rows import N_CHECKED, NUMBER, CsvReader
 from embeddings.corpora.reading.data_tables import DataTable
 from embeddings.corpora.reading.encodings import UTF8
 from embeddings.corpora.reading.file_types import FileType, detect, detect_binary
@@ -36,6 +36,7 @@ class ColumnTable:
     texts: Sequence[str]
     numbers: Sequence[str]
     has_names: bool
+    is_text: bool  # its numbers are spelled
     read: Callable[[Sequence[str]], Iterator[Columns]]
 
     def batches(self, columns: Sequence[str]) -> Iterator[Columns]:
@@ -155,7 +156,7 @@ def schema_table(name: str, schema: Any, read: Callable[[Sequence[str]], Iterato
     texts = [field.name for field in schema if is_string_type(field.type)]
     is_number = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
     numbers = [field.name for field in schema if any(check(field.type) for check in is_number)]
-    return ColumnTable(name, schema.names, texts, numbers, True, read)
+    return ColumnTable(name, schema.names, texts, numbers, True, False, read)
 
 
 def batch_columns(batches: Iterable[Any], columns: Sequence[str]) -> Iterator[Columns]:
@@ -172,20 +173,26 @@ def batches_of(items: Iterable[T], size: int) -> Iterator[list[T]]:
     return iter(lambda: list(islice(iterator, size)), [])
 
 
-def row_table(
-    name: str, columns: Sequence[str], rows: Iterator[Sequence[Any]], first: Sequence[Any], *, has_names: bool
-) -> ColumnTable:
-    """The table with these rows of cells, of which `first` is the first one."""
+def row_table(name: str, columns: Sequence[str], rows: Iterator[Sequence[Any]], *, has_names: bool) -> ColumnTable:
+    """The table with these rows of cells."""
+    sample = list(islice(rows, N_CHECKED))
     places = {column: place for place, column in enumerate(columns)}
-    numbers = [column for column, cell in zip(columns, first, strict=False) if is_number(cell)]
+    numbers = [column for column, place in places.items() if are_numbers([row[place] for row in sample])]
     texts = [column for column in columns if column not in numbers]
+    rows, is_text = chain(sample, rows), all(isinstance(cell, str) for row in sample for cell in row)
 
     def read(selection: Sequence[str]) -> Iterator[Columns]:
         indices = [places[column] for column in selection]
         for part in batches_of(rows, BATCH_ROWS):
             yield [[row[index] for row in part] for index in indices]
 
-    return ColumnTable(name, columns, texts, numbers, has_names, read)
+    return ColumnTable(name, columns, texts, numbers, has_names, is_text, read)
+
+
+def are_numbers(cells: Iterable[Any]) -> bool:
+    """Whether the first rows of a column are a column of numbers: at least half of the cells that are not empty."""
+    filled = [is_number(cell) for cell in cells if not (cell is None or (isinstance(cell, str) and not cell))]
+    return bool(filled) and 2 * sum(filled) >= len(filled)
 
 
 def is_number(cell: Any) -> bool:
@@ -202,9 +209,8 @@ def csv_table(blocks: Iterable[bytes], name: str, delimiter: str, header: bool |
     has_names = not any(map(is_number, first)) if header is None else header
     rows = chain.from_iterable(iter(reader.read, []))
     if not has_names:
-        return row_table(name, position_names(first), chain([first], rows), first, has_names=False)
-    second = list(islice(rows, 1))
-    return row_table(name, first, chain(second, rows), second[0] if second else [], has_names=True)
+        return row_table(name, position_names(first), chain([first], rows) if first else rows, has_names=False)
+    return row_table(name, first, rows, has_names=True)
 
 
 def line_table(blocks: Iterable[bytes], name: str) -> ColumnTable:
@@ -229,7 +235,7 @@ def line_table(blocks: Iterable[bytes], name: str) -> ColumnTable:
     rows = lines()
     first = list(islice(rows, 1))
     cells = first[0] if first else []
-    return row_table(name, position_names(cells), chain(first, rows), cells, has_names=False)
+    return row_table(name, position_names(cells), chain(first, rows), has_names=False)
 
 
 def position_names(cells: Sequence[Any]) -> list[str]:
@@ -239,17 +245,18 @@ def position_names(cells: Sequence[Any]) -> list[str]:
 
 def record_table(records: Iterator[Record], name: str) -> ColumnTable:
     """The fields of records, also nested ones by their dotted path; every record must have the selected ones."""
-    first = list(islice(records, 1))
-    fields = first[0][1] if first else {}
-    numbers = [field for field, value in fields.items() if is_number(value) and type(value) is not str]
-    texts = [field for field, value in fields.items() if type(value) is str]
-    records = chain(first, records)
+    sample = list(islice(records, N_CHECKED))
+    fields = sample[0][1] if sample else {}
+    values = {field: [one.get(field) for _, one in sample] for field in fields}
+    texts = [field for field, cells in values.items() if any(type(cell) is str for cell in cells)]
+    numbers = [field for field, cells in values.items() if field not in texts and are_numbers(cells)]
+    records = chain(sample, records)
 
     def read(columns: Sequence[str]) -> Iterator[Columns]:
         for part in batches_of(records, BATCH_ROWS):
             yield [[field_value(record, column, position) for position, record in part] for column in columns]
 
-    return RecordTable(name, list(fields), texts, numbers, True, read)
+    return RecordTable(name, list(fields), texts, numbers, True, False, read)
 
 
 class RecordTable(ColumnTable):
@@ -279,4 +286,4 @@ def item_table(items: Iterable[Any], name: str) -> ColumnTable:
             yield item
 
     cells = first[0] if first else []
-    return row_table(name, position_names(cells), rows(), cells, has_names=False)
+    return row_table(name, position_names(cells), rows(), has_names=False)

@@ -52,7 +52,10 @@ class PairColumns:
         """These columns of a table, with names for those that were not set."""
         if self.left is not None:
             return self
-        texts = [name for name in table.texts if name not in (self.negative, self.rating)]
+        named = (self.negative, self.rating)
+        texts = [name for name in table.texts if name not in named]
+        if table.is_text and len(others := [name for name in table.columns if name not in named]) == 2:
+            texts = others  # although the first rows of one have only numbers
         negative = self.negative
         if len(texts) == 3 and len(table.columns) == 3 and self.rating is None and negative is None:
             negative = texts.pop()

@@ -9,6 +9,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import embeddings as em
 from embeddings.corpora.reading.document_pairs import MIN_BYTES
@@ -92,6 +94,36 @@ def test_three_columns_of_text_are_triplets_and_numbers_of_rows_are_not_ratings(
     assert read(em.TextPairs([("a", "b", "c"), ("d", "e", "f")])) == [("a", "b", "c", None), ("d", "e", "f", None)]
     numbered = pd.DataFrame({"question": ["a", "b"], "answer": ["c", "d"], "id": [1, 2]})
     assert read(em.TextPairs(numbered)) == [("a", "c", None, None), ("b", "d", None, None)]
+
+
+texts = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=12).map(str.strip).filter(bool)
+rated = st.lists(st.tuples(texts, texts, st.floats(-1e6, 1e6)), min_size=2, max_size=6, unique_by=lambda row: row[2])
+
+
+@settings(max_examples=30, deadline=None)
+@given(rated)
+def test_any_texts_are_read_as_they_are(tmp_path_factory, rows):
+    if len({row[:2] for row in rows}) < 2:
+        return
+    folder, data = tmp_path_factory.mktemp("any"), pd.DataFrame(rows, columns=["left", "right", "score"])
+    data.to_csv(folder / "p.csv", index=False)
+    (folder / "p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in data.to_dict("records")))
+    columns = em.PairColumns("left", "right", rating="score", header=True)
+    expected = [(left, right, None, rating) for left, right, rating in rows]
+    for source in (folder / "p.csv", folder / "p.jsonl", data, rows):
+        names = em.PairColumns("1", "2", rating="3") if source is rows else columns
+        assert read(em.TextPairs(source, columns=names)) == expected
+
+
+def test_texts_may_begin_with_numbers(tmp_path):
+    (tmp_path / "p.csv").write_text("book,year,score\n1984,a novel,1\nThe Trial,1925,2\nV,an other,3\n")
+    assert read(em.TextPairs(tmp_path / "p.csv")) == [
+        ("1984", "a novel", None, 1.0),
+        ("The Trial", "1925", None, 2.0),
+        ("V", "an other", None, 3.0),
+    ]
+    (tmp_path / "q.csv").write_text("code,text\n123,a b\n456,c d\n")
+    assert read(em.TextPairs(tmp_path / "q.csv")) == [("123", "a b", None, None), ("456", "c d", None, None)]
 
 
 def test_a_header_can_be_declared(tmp_path):
