@@ -16,20 +16,24 @@ SPLIT_BY_SPACES = ("words", "alphanumeric", "whitespace", "ascii-whitespace")  #
 
 @dataclass(frozen=True)
 class Script:
-    """A script without spaces between words, and which mean lengths words of its languages have, in code points."""
+    """A script without spaces between words, and which mean lengths words of its languages have, in code points.
+
+    distinctive: characters that make up at least MIN_SHARE of text in the script; None if there is no such condition.
+    """
 
     name: str
     characters: re.Pattern[str]
     shortest: float
     longest: float
     segmenters: tuple[Segmenter, ...] = ()
+    distinctive: re.Pattern[str] | None = None
 
 
+KANA = re.compile("[\u3040-\u30ff]")
+HAN_OR_KANA = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 SCRIPTS = (
-    Script(
-        "Chinese or Japanese", re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"), 1.2, 4,
-        (jieba, fugashi),
-    ),
+    Script("Japanese", HAN_OR_KANA, 1.2, 4, (fugashi,), KANA),
+    Script("Chinese", HAN_OR_KANA, 1.2, 4, (jieba,)),
     Script("Thai", re.compile("[\u0e00-\u0e7f]"), 2, 12, (pythainlp,)),
     Script("Lao", re.compile("[\u0e80-\u0eff]"), 2, 12),
     Script("Khmer", re.compile("[\u1780-\u17ff]"), 2, 12),
@@ -48,6 +52,8 @@ def script_advice(vocabulary: Vocabulary, tokenizer: str) -> str | None:
         rows: Any = [row for row, word in enumerate(words) if script.characters.match(word)]
         if not rows or (lengths[rows] * counts[rows]).sum() < MIN_SHARE * total:
             continue
+        if script.distinctive and share_of(script.distinctive, [words[row] for row in rows]) < MIN_SHARE:
+            continue
         mean = np.average(lengths[rows], weights=counts[rows])
         if not script.shortest <= mean <= script.longest:
             return (
@@ -55,6 +61,12 @@ def script_advice(vocabulary: Vocabulary, tokenizer: str) -> str | None:
                 f"{remedies(script)}--tokenizer characters, or the trainer sembei"
             )
     return None
+
+
+def share_of(characters: re.Pattern[str], words: list[str]) -> float:
+    """Return the share of characters of distinct words that match."""
+    text = "".join(words)
+    return len(characters.findall(text)) / len(text)
 
 
 def remedies(script: Script) -> str:

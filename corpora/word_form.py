@@ -35,6 +35,12 @@ class WordForm:
         """Return the form of a text, in which spaces stay."""
         return " ".join(word and self.rules.normalize_typed(word) for word in text.split(" "))
 
+    def words(self, text: str) -> list[str]:
+        """Return the words that a text consists of; the text itself unless a built-in tokenizer splits it."""
+        if not self.rules.is_built_in:
+            return [text]
+        return self.rules.normalize_all(list(self.rules.tokenizer(text))) or [text]
+
     @classmethod
     def recorded(cls, text: Any) -> Self | None:
         """Return the conversion for the text settings in the record of a model; None if they are missing or broken."""

@@ -98,8 +98,8 @@ def words_of(encoded: EncodedCorpus, text: str) -> tuple[str, ...]:
     for word in (text, form(text)):
         if word in vocabulary:
             return (word,)
-    words = tuple(form.rules.normalize_all(list(form.rules.tokenizer(text)))) if form.rules.is_built_in else (text,)
-    for word in words or (text,):
+    words = tuple(form.words(text))
+    for word in words:
         if word not in vocabulary:
             close = close_matches(word, vocabulary.word_list)
             hint = f"; did you mean {', '.join(close)}?" if close else ""

@@ -1,10 +1,13 @@
 """Vectors that commands read."""
 
 from collections.abc import Iterable
+from unicodedata import category, normalize
 
 from embeddings.cli.output import note
 from embeddings.models.loading import has_model
 from embeddings.vectors.vectors import Vectors
+
+SELECTORS = "\ufe0e\ufe0f"  # whether an emoji is displayed as text
 
 
 def check_paths(paths: Iterable[str]) -> None:
@@ -13,11 +16,16 @@ def check_paths(paths: Iterable[str]) -> None:
         has_model(path)
 
 
+def visible(word: str) -> str:
+    """Return a word without invisible characters, its accents composed: what a terminal displays of it."""
+    return normalize("NFC", "".join(char for char in word if category(char) != "Cf" and char not in SELECTORS))
+
+
 def report_lookups(vectors: Vectors, words: Iterable[str]) -> None:
     """Report which words were looked up in another spelling, and which have a composed vector."""
     rows = {word: vectors.find(word) for word in words}
     forms = {word: vectors.words[row] for word, row in rows.items() if row is not None}
-    if others := [f"{form!r} for {word!r}" for word, form in forms.items() if form != word]:
+    if others := [f"{form!r} for {word!r}" for word, form in forms.items() if visible(form) != visible(word)]:
         note(f"used the spelling of the model's text: {', '.join(others)}")
     unknown = [word for word, row in rows.items() if row is None]
     if vectors.compose is not None and unknown:

@@ -17,6 +17,7 @@ from embeddings.support.word_list import WordList
 
 Compose = Callable[[Sequence[str]], np.ndarray]
 Form = Callable[[str], str]
+MAX_PARTS = 10  # of a word that the text has as several, in messages
 MAX_COMPLETIONS = 50_000  # most frequent words that an editor offers after vectors["
 
 
@@ -99,13 +100,22 @@ class BaseVectors(InteropMixin):
         """
         row = self.find(word)
         if row is None:
-            from embeddings.support.suggestions import close_matches
-
-            form = word if self.word_form is None or not isinstance(word, str) else self.word_form(word)
-            close = close_matches(form, self.word_list)
-            hint = f"; did you mean {', '.join(close)}?" if close else ""
-            raise UnknownWordError(f"no vector for {word!r} among {len(self)} words{hint}")
+            raise UnknownWordError(f"no vector for {word!r} among {len(self)} words{self._hint(word)}")
         return row
+
+    def _hint(self, word: object) -> str:
+        """What a word without a row may be: several words of the text, or a word that is spelled similarly."""
+        from embeddings.corpora.word_form import WordForm
+        from embeddings.support.suggestions import close_matches
+
+        if self.word_form is None or not isinstance(word, str):
+            close = close_matches(word, self.word_list)
+        else:
+            parts = self.word_form.words(word) if isinstance(self.word_form, WordForm) else [word]
+            if 1 < len(parts) <= MAX_PARTS and all(part in self for part in parts):
+                return f"; in the text it is {len(parts)} words: {', '.join(parts)}"
+            close = close_matches(self.word_form(word), self.word_list)
+        return f"; did you mean {', '.join(close)}?" if close else ""
 
     def __getitem__(self, key: str | Sequence[str]) -> np.ndarray:
         """The vector (dim,) of a word, read-only, or the vectors (words, dim) of a list of words.

@@ -9,6 +9,7 @@ from embeddings.corpora.script_advice import script_advice
 
 THAI = "ภาษาไทยเป็นภาษาราชการของประเทศไทย"
 CHINESE = "道可道非常道名可名非常名"
+JAPANESE = "吾輩は猫である名前はまだ無い"
 
 
 def advice(text, **settings):
@@ -16,7 +17,7 @@ def advice(text, **settings):
         return script_advice(encoded.vocabulary, encoded.meta["settings"]["tokenizer"])
 
 
-@pytest.mark.parametrize(("text", "script"), [(THAI, "Thai"), (CHINESE, "Chinese or Japanese")])
+@pytest.mark.parametrize(("text", "script"), [(THAI, "Thai"), (CHINESE, "Chinese"), (JAPANESE, "Japanese")])
 @pytest.mark.parametrize("tokenizer", ["words", "whitespace"])
 def test_lines_as_words(text, script, tokenizer):
     message = advice([text] * 5 + ["some English words"], tokenizer=tokenizer)
@@ -40,8 +41,9 @@ def test_words_of_usual_length(text):
 
 
 def test_segmenters_that_are_installed_come_first(monkeypatch):
-    monkeypatch.setattr("embeddings.corpora.segmenters.find_spec", lambda name: name == "fugashi" or None)
-    assert "use --tokenizer fugashi, --tokenizer characters" in advice([CHINESE], tokenizer="whitespace")
+    monkeypatch.setattr("embeddings.corpora.segmenters.find_spec", lambda name: name in ("jieba", "fugashi") or None)
+    assert "use --tokenizer jieba, --tokenizer characters" in advice([CHINESE], tokenizer="whitespace")
+    assert "use --tokenizer fugashi, --tokenizer characters" in advice([JAPANESE], tokenizer="whitespace")
     monkeypatch.setattr("embeddings.corpora.segmenters.find_spec", lambda name: None)
     assert "--tokenizer pythainlp (pip install 'embeddings-toolkit[pythainlp]')" in advice(
         [THAI], tokenizer="whitespace"
