@@ -12,10 +12,15 @@ DROPPED_TAGS = {
     "templatestyles", "imagemap", "graph", "mapframe", "hiero",
 }  # fmt: skip
 MAGIC_WORDS = re.compile(r"__[A-Z]+__")
-SINGLE_TAGS = {"br", "wbr", "hr", "meta", "link", "img", "li", "dt", "dd", "th", "td", "tr"}  # never closed
-MARKS = re.compile(r"<!--|-->|\[\[|\]\]|\{\{|\}\}|</?([a-zA-Z]+)[^<>]*>|<[a-zA-Z]|\[(?=//|[a-zA-Z]+:)|\]")
-MAX_UNCLOSED, MAX_LIST_MARKS = 100, 20
-UNCLOSED = "\0"  # in place of a text that is not parsed
+COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+TAG = re.compile(r"<(/?)([a-zA-Z]+)\b[^<>]*?(/?)>")
+# a link that is never closed, and a start of a tag
+OPEN_LINK = re.compile(r"(?<!\[)\[(?=(?:[a-zA-Z]+:|//)[^\[\]\n]*(?:[\[\n]|\Z))")
+OPEN_TAG = re.compile(r"<(?=[/a-zA-Z!])")
+BRACKETS = re.compile(r"\[\[|\]\]|\{\{|\}\}")
+ESCAPES = str.maketrans({character: f"&#{ord(character)};" for character in "[]{}<>'=*#:;"})
+MAX_DEPTH, MAX_LIST_MARKS = 50, 20
+TOO_DEEP = "\0"  # in place of a text that is not parsed
 
 
 def markup_converter(prefixes: str) -> Convert:
@@ -23,11 +28,11 @@ def markup_converter(prefixes: str) -> Convert:
     parser: Any = import_extra("mwparserfromhell", "wikipedia", "a MediaWiki dump")
     dropped = tuple(f"{prefix}:" for prefix in json.loads(prefixes))
 
-    def convert(texts: list[str]) -> list[str]:
-        texts = [without_tables(text) for text in texts]
-        return [UNCLOSED if is_unclosed(text) else plain_text(parser.parse(text), dropped) for text in texts]
+    def convert(text: str) -> str:
+        markup, depth = without_open_brackets(without_tags(without_tables(COMMENT.sub("", text))))
+        return TOO_DEEP if depth > MAX_DEPTH else plain_text(parser.parse(OPEN_LINK.sub("", markup)), dropped)
 
-    return convert
+    return lambda texts: [convert(text) for text in texts]
 
 
 def without_tables(markup: str) -> str:
@@ -46,18 +51,61 @@ def without_tables(markup: str) -> str:
     return "\n".join(lines)
 
 
-def is_unclosed(markup: str) -> bool:
-    """Whether many links, templates or tags are never closed, since the time to parse grows with their number."""
-    counts = {"[[": 0, "{{": 0, "<": 0, "[": 0, "<!--": 0}
-    closed_by = {"]]": "[[", "}}": "{{", "]": "[", "-->": "<!--"}
-    for match in MARKS.finditer(markup):
-        mark = match[0]
-        if mark in closed_by or mark.startswith("</"):
-            kind = closed_by.get(mark, "<")
-            counts[kind] = max(0, counts[kind] - 1)
-        elif match[1] is None or (mark[-2] != "/" and match[1].lower() not in SINGLE_TAGS):
-            counts[mark if mark in counts else "<"] += 1
-    return sum(counts.values()) > MAX_UNCLOSED
+def without_tags(markup: str) -> str:
+    """Return markup without HTML tags, and without the content of those that are left out."""
+    parts, end = [], 0
+    last = {match[2].lower(): match.start() for match in TAG.finditer(markup) if match[1]}
+    last = {name: start for name, start in last.items() if name in DROPPED_TAGS or name == "nowiki"}
+    for match in TAG.finditer(markup):
+        if match.start() < end:  # in the content of another
+            continue
+        parts.append(markup[end : match.start()])
+        end, name = match.end(), match[2].lower()
+        if name == "br":
+            parts.append("\n")
+        elif not match[1] and not match[3] and end <= last.get(name, -1):
+            stop = re.compile(rf"</{name}\b[^<>]*>", re.IGNORECASE | re.ASCII).search(markup, end)
+            assert stop is not None
+            if name == "nowiki":
+                parts.append(markup[end : stop.start()].translate(ESCAPES))
+            end = stop.start()
+    return OPEN_TAG.sub("&lt;", "".join([*parts, markup[end:]]))
+
+
+def without_open_brackets(markup: str) -> tuple[str, int]:
+    """Return markup without brackets that are never closed or opened, and how deeply the others are nested.
+
+    Without this, the time to parse grows with the square of their number.
+    """
+    brackets = list(BRACKETS.finditer(markup))
+    is_closed = [False] * len(brackets)
+    stack: list[int] = []
+    open_counts = {"[[": 0, "{{": 0}
+    heights = [0] * (len(brackets) + 1)  # of what is nested in each open bracket
+    depth = 0
+    for number, match in enumerate(brackets):
+        if match[0] in open_counts:
+            open_counts[match[0]] += 1
+            stack.append(number)
+            continue
+        opening = "[[" if match[0] == "]]" else "{{"
+        if not open_counts[opening]:
+            continue
+        height = 0
+        while brackets[start := stack.pop()][0] != opening:
+            open_counts[brackets[start][0]] -= 1
+            height = max(height, heights[start])
+        open_counts[opening] -= 1
+        is_closed[start] = is_closed[number] = True
+        height = max(height, heights[start]) + 1
+        depth = max(depth, height)
+        if stack:
+            heights[stack[-1]] = max(heights[stack[-1]], height)
+    parts, end = [], 0
+    for match in (match for match, closed in zip(brackets, is_closed, strict=True) if not closed):
+        parts.append(markup[end : match.start()])
+        end = match.end()
+    return "".join([*parts, markup[end:]]), depth
 
 
 def plain_text(code: Any, dropped: tuple[str, ...]) -> str:
@@ -74,8 +122,6 @@ def add_text(code: Any, dropped: tuple[str, ...], parts: list[str]) -> None:
         kind = type(node).__name__
         if kind in ("Text", "HTMLEntity"):
             parts.append(node.value if kind == "Text" else node.normalize())
-        elif kind == "Tag" and str(node.tag).strip().lower() == "br":
-            parts.append("\n")
         elif (visible := visible_part(node, kind, dropped)) is not None:
             add_text(visible, dropped, parts)
 
@@ -85,6 +131,6 @@ def visible_part(node: Any, kind: str, dropped: tuple[str, ...]) -> Any:
     if kind == "Wikilink":
         visible = node.title if node.text is None else node.text
         return None if str(node.title).strip().lower().startswith(dropped) else visible
-    if kind == "Tag":
-        return None if str(node.tag).strip().lower() in DROPPED_TAGS else node.contents
+    if kind == "Tag":  # of bold text, lists and the like
+        return node.contents
     return node.title if kind in ("Heading", "ExternalLink") else None

@@ -9,7 +9,7 @@ from embeddings.corpora.reading import wiki_markup
 from embeddings.corpora.reading.record_rows import Record
 from embeddings.corpora.reading.text_pool import TextPool
 from embeddings.corpora.reading.text_worker import ConversionError
-from embeddings.corpora.reading.wiki_markup import MAX_UNCLOSED, UNCLOSED
+from embeddings.corpora.reading.wiki_markup import MAX_DEPTH, TOO_DEEP
 from embeddings.errors import CorpusError
 from embeddings.support.extras import import_extra
 from embeddings.support.logs import log
@@ -56,15 +56,13 @@ def wikipedia_records(blocks: Iterable[bytes], name: str) -> Iterator[Record]:
     ) as pool:
         for records, texts in pool.map(jobs()):
             assert not isinstance(texts, ConversionError)
-            skipped += texts.count(UNCLOSED)
+            skipped += texts.count(TOO_DEEP)
             for record, text in zip(records, texts, strict=True):
-                if text == UNCLOSED:
+                if text == TOO_DEEP:
                     continue
                 yield f"{name}, page {record['title']!r}", {**record, "text": text}
     if skipped:
-        log.warning(
-            "%s: skipped %s pages with more than %s unclosed links, templates or tags", name, skipped, MAX_UNCLOSED
-        )
+        log.warning("%s: skipped %s pages with links and templates nested more than %s deep", name, skipped, MAX_DEPTH)
 
 
 class Dump:

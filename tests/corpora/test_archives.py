@@ -2,12 +2,17 @@
 
 import bz2
 import gzip
+import re
+import time
 
 import pytest
 from commands import expect
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from naive_corpora import decoded, encode
 
 from embeddings.corpora.reading import text_pool
+from embeddings.corpora.reading.wiki_markup import without_open_brackets
 from embeddings.errors import CorpusError, EmbeddingsError
 
 MARKUP = """{{Infobox|name={{nested}}|text=hidden}}
@@ -108,15 +113,58 @@ def test_pages_in_pages_are_read_once(tmp_path, processes):
         assert len(decoded(encoded)) == 1
 
 
-def test_unclosed_markup_is_skipped(tmp_path, caplog, processes):
-    hostile = ["{{a|" * 20_000, "<b>" * 20_000, "[[a" * 20_000, "}}" * 20_000 + "{{a|" * 20_000]
-    hostile += ["<a " * 20_000, "[http://a " * 20_000, "[//a " * 20_000, "<!-- a" * 20_000]
-    pages = [page("Hostile", text) for text in hostile]
-    (tmp_path / "t").write_bytes(dump(*pages, page("A", "fine\n" + "*" * 50_000 + "x"), page("B", "<li>y " * 200)))
+HOSTILE = ["{{a|", "<b>", "<b ", "[[a", "[[File:a|b [[c]]", "[http://a ", "[//a ", "[x:a ", "[[http://a ", "http://a "]
+HOSTILE += ["<ref>x ", "{|", "}}", "*", "''x", "<!-- a"]
+
+
+@pytest.mark.parametrize("mark", HOSTILE)
+def test_unclosed_markup_takes_linear_time(tmp_path, monkeypatch, mark):
+    pytest.importorskip("mwparserfromhell")
+    monkeypatch.setattr(text_pool, "available_threads", lambda: 1)
+    (tmp_path / "t").write_bytes(dump(page("A", f"fine {mark * 20_000}\nend"), page("B", "x")))
+    before = time.process_time()
     with encode(tmp_path / "t", tag_column="title") as encoded:
-        assert decoded(encoded)[:2] == [["fine"], ["x"]]
+        assert decoded(encoded)[0][0] == "fine"
         assert encoded.tags.to_pylist() == ["A", "B"]
-    assert "skipped 8 pages" in caplog.text
+    assert time.process_time() - before < 30  # in quadratic time, minutes
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(st.sampled_from(["[[", "]]", "{{", "}}", "a", "|"]), max_size=14).map("".join))
+def test_brackets_that_stay_are_closed(markup):
+    text, depth = without_open_brackets(markup)
+    assert without_open_brackets(text) == (text, depth)
+    assert re.sub(r"[\[\]{}]", "", text) == re.sub(r"[\[\]{}]", "", markup)
+    rest = re.sub("[a|]", "", text)
+    for _ in range(depth):
+        assert rest
+        rest = re.sub(r"(?:\[\[\]\]|\{\{\}\})+", "", rest)
+    assert rest == ""
+
+
+@pytest.mark.parametrize(
+    ("markup", "lines"),
+    [
+        ("İ<ref>hidden</ref>a<REF name=x/>b<references>c", ["İabc"]),
+        ("<nowiki>[[x]] 'y'</nowiki> <b>z</b> &lt;i&gt;", ["[[x]] 'y' z <i>"]),
+        ("a <ref name=b>c [[d", ["a c d"]),
+        ("5 < 6 <7 <!-- x", ["5 < 6 <7"]),
+    ],
+)
+def test_tags(tmp_path, processes, markup, lines):
+    (tmp_path / "t").write_bytes(dump(page("A", markup)))
+    with encode(tmp_path / "t", tokenizer="whitespace", case="keep") as encoded:
+        assert [" ".join(line) for line in decoded(encoded)] == lines
+
+
+def test_deeply_nested_markup_is_skipped(tmp_path, caplog, processes):
+    deep = ["{{a|" * 51 + "}}" * 51, "[[a|" * 20_000 + "]]" * 20_000]
+    shallow = "{{a|" * 50 + "}}" * 50 + "b " + "<b>" * 2_000 + "c" + "</b>" * 2_000
+    (tmp_path / "t").write_bytes(dump(*(page("Deep", text) for text in deep), page("A", shallow)))
+    with encode(tmp_path / "t", tag_column="title") as encoded:
+        assert decoded(encoded) == [["b", "c"]]
+        assert encoded.tags.to_pylist() == ["A"]
+    assert "skipped 2 pages" in caplog.text
 
 
 def test_tables_are_left_out(tmp_path, processes):
