@@ -32,6 +32,18 @@ def resample(encoded: EncodedCorpus, unit: ResamplingUnit, random: np.random.Gen
         remedy = "; set resample_by to 'lines', or separate documents by blank lines" if unit == "documents" else ""
         raise CorpusError(f"{count} {unit} are too few to resample: at least {MIN_UNITS} are required{remedy}")
     chosen = np.sort(random.integers(count, size=count))  # in the order of the file
+    return write_selection(encoded, borders, chosen, folder)
+
+
+def write_selection(
+    encoded: EncodedCorpus, borders: NDArray[np.int64], chosen: NDArray[np.int64], folder: Path
+) -> EncodedCorpus:
+    """Write some documents of a corpus, with the vocabulary and the counts of all; closing it removes the folder.
+
+    Arguments:
+        borders: (documents + 1,) the sentences at which documents begin.
+        chosen: the documents to write, in order; one that is named twice is written twice.
+    """
     sizes = np.diff(borders)[chosen]
     sentences = ranges(borders[chosen], sizes)
     starts = np.append(0, np.cumsum(np.diff(encoded.sentences)[sentences]))
@@ -45,7 +57,7 @@ def resample(encoded: EncodedCorpus, unit: ResamplingUnit, random: np.random.Gen
         array = ArrayFile(folder / name, np.int64)
         array.append(values)
         array.close()
-    sizes_by_name = {"tokens": int(starts[-1]), "sentences": len(sentences), "documents": count}
+    sizes_by_name = {"tokens": int(starts[-1]), "sentences": len(sentences), "documents": len(chosen)}
     write_derived(folder, encoded, [], encoded.vocabulary, sizes_by_name)
     return EncodedCorpus(folder, temporary=True)
 

@@ -15,6 +15,7 @@ from embeddings.support.lazy_imports import lazy_getattr
 
 if TYPE_CHECKING:
     from embeddings.analysis import Replicates as Replicates
+    from embeddings.analysis import compare_usage as compare_usage
     from embeddings.analysis import concordance as concordance
     from embeddings.analysis import confident_neighbours as confident_neighbours
     from embeddings.analysis import confident_similarity as confident_similarity
@@ -81,7 +82,7 @@ if TYPE_CHECKING:
 MODULES = {
     name: f"embeddings.{module}"
     for module, names in {
-        "analysis": "Replicates concordance confident_neighbours confident_similarity explain stability",
+        "analysis": "Replicates concordance confident_neighbours confident_similarity explain stability compare_usage",
         "corpora": "Corpus",
         "corpora.phrases": "PhraseList Phrases",
         "corpora.pair_encoding": "PairFormat",

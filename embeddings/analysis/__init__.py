@@ -4,5 +4,14 @@ from embeddings.analysis.confidence import confident_neighbours, confident_simil
 from embeddings.analysis.explanation import explain
 from embeddings.analysis.keyword_in_context import concordance
 from embeddings.analysis.replicates import Replicates, stability
+from embeddings.analysis.usage_change import compare_usage
 
-__all__ = ["Replicates", "concordance", "confident_neighbours", "confident_similarity", "explain", "stability"]
+__all__ = [
+    "Replicates",
+    "compare_usage",
+    "concordance",
+    "confident_neighbours",
+    "confident_similarity",
+    "explain",
+    "stability",
+]

@@ -39,6 +39,7 @@ COMMANDS = {
         "evaluate": "Score vectors on test sets, classifiers on texts.",
         "compare": "Test score differences between vectors.",
         "explain": "Print the contexts that two words share.",
+        "shift": "Find words whose use differs between two corpora.",
         "stability": "Train a model again to measure how it varies.",
         "benchmark": "Compare trainers with gensim and fastText.",
         "benchmark-indexes": "Measure recall and speed of indexes.",

@@ -1,0 +1,133 @@
+"""`embeddings shift`: words whose use differs between two corpora or groups of documents."""
+
+import dataclasses
+from typing import Any
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from embeddings.analysis.usage_change import (
+    DEFAULT_FDR,
+    DEFAULT_OCCURRENCES,
+    DEFAULT_PERMUTATIONS,
+    DEFAULT_TOP,
+    MIN_PERMUTATIONS,
+    UsageChange,
+    compare_usage,
+)
+from embeddings.cli import corpus_options
+from embeddings.cli.concordance import concordance_rows
+from embeddings.cli.options import JSON, QUIET, THREADS, from_settings, option, seed
+from embeddings.cli.output import print_json, print_rows, quantity
+from embeddings.cli.progress_bar import Bar, ReadingBar
+from embeddings.corpora import Corpus
+from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.errors import CorpusError
+from embeddings.plugins.skipgram import SkipGram
+
+SETTINGS = [field.name for field in dataclasses.fields(SkipGram)]
+
+
+@click.command(
+    "shift",
+    params=[
+        click.Argument(["first"]),
+        click.Argument(["second"], required=False),
+        option(
+            "--groups",
+            "Compare the documents with these two tags of --tag-column, instead of two corpora.",
+            "TAG TAG",
+            type=(str, str),
+        ),
+        option(
+            "--permutations", "Number of random divisions of the documents.", MIN_PERMUTATIONS,
+            default=DEFAULT_PERMUTATIONS,
+        ),
+        option(
+            "--occurrences", "Compare words that occur at least N times in each group.", 1, metavar="N",
+            default=DEFAULT_OCCURRENCES,
+        ),
+        option(
+            "--fdr", "Rate of false discoveries among the words that are called changed.", "RATE", type=float,
+            default=DEFAULT_FDR,
+        ),
+        option("--top", "Number of words to print.", 1, default=DEFAULT_TOP),
+        option("--lines", "Number of lines of the corpus to print for each word and group.", 0, default=0, metavar="N"),
+        *from_settings(SkipGram),
+        *corpus_options.options(),
+        *corpus_options.phrase_options(),
+        seed("Random seed."),
+        THREADS,
+        JSON,
+        QUIET,
+    ],
+)  # fmt: skip
+def command(
+    *, first: str, second: str | None, groups: tuple[str, str] | None, permutations: int, occurrences: int, fdr: float,
+    top: int, lines: int, seed: int, threads: int | None, as_json: bool, quiet: bool, **settings: Any,
+) -> None:  # fmt: skip
+    """Find words whose use differs between the corpora FIRST and SECOND, or between two groups of one corpus.
+
+    Skip-gram vectors are trained on each, and one space is rotated onto the other. The change of each word is compared
+    with its changes where the documents are divided at random; `q` is the rate of false discoveries.
+    """
+    if (second is None) == (groups is None):
+        raise click.UsageError("name two corpora, or one corpus with --tag-column and --groups")
+    trainer = SkipGram(**{name: settings.pop(name) for name in SETTINGS})
+    text = Corpus(*(path for path in (first, second) if path is not None), **settings)
+    with ReadingBar(quiet) as reading:
+        encoded = text.encode(report=reading)
+        reading.summarize(encoded)
+        members = tag_groups(encoded, groups) if groups else corpus_groups(encoded, Corpus(first, **settings).encode())
+    with Bar(quiet, "training") as bar:
+        result = compare_usage(
+            text, members, trainer, permutations=permutations, occurrences=occurrences, fdr=fdr, top=top, lines=lines,
+            seed=seed, threads=threads,
+            report=lambda done, total: bar.update(done, total, f"{done} of {quantity(total, 'division')}"),
+        )  # fmt: skip
+    if as_json:
+        print_json(dataclasses.asdict(result))
+        return
+    sizes = " and ".join(f"{count:,}" for count in result.documents)
+    bar.report(
+        f"{quantity(result.n_words, 'word')} compared in {sizes} documents; {result.n_changed:,} changed (q <= {fdr})"
+    )
+    print_changes(result)
+
+
+def corpus_groups(encoded: EncodedCorpus, first: EncodedCorpus) -> NDArray[np.int64]:
+    """The group of each document of two corpora, of which the first is also encoded alone."""
+    numbers = np.arange(len(encoded.documents) - 1)
+    return np.asarray(numbers >= len(first.documents) - 1).astype(np.int64)
+
+
+def tag_groups(encoded: EncodedCorpus, tags: tuple[str, str]) -> NDArray[np.int64]:
+    """The group of each document: 0 and 1 for the two tags, -1 for others."""
+    if encoded.tags is None:
+        raise click.UsageError("--groups requires --tag-column")
+    known = set(encoded.tags.unique().to_pylist())
+    for tag in tags:
+        if tag not in known:
+            raise CorpusError(
+                f"no document has the tag {tag!r}; there are {', '.join(sorted(filter(None, known))[:10])}"
+            )
+    groups = {tag: group for group, tag in enumerate(tags)}
+    return np.array([groups.get(tag, -1) for tag in encoded.tags.to_pylist()], np.int64)
+
+
+def print_changes(result: UsageChange) -> None:
+    """Print the words with their neighbours, then lines of the corpus."""
+    rows = [
+        {
+            "word": one.word, "change": one.change, "expected": one.expected, "z": one.z, "p": one.p, "q": one.q,
+            "count_1": one.counts[0], "count_2": one.counts[1],
+            "neighbours_1": " ".join(one.neighbours[0]), "neighbours_2": " ".join(one.neighbours[1]),
+        }
+        for one in result.words
+    ]  # fmt: skip
+    print_rows(rows)
+    lines = [line for one in result.words for line in one.lines]
+    if lines:
+        click.echo()
+        print_rows(concordance_rows(lines))

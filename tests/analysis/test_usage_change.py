@@ -1,0 +1,102 @@
+"""Changes of the use of words between groups of documents."""
+
+import numpy as np
+import pytest
+
+import embeddings as em
+from embeddings.analysis.usage_change import deviation, distances, significance
+
+TOPICS = [[f"{topic}{i}" for i in range(10)] for topic in ("money", "river", "other", "sport")]
+AMBIGUOUS = ["bank", "note", "shore"]
+
+
+def documents(random, number, topic):
+    """Documents of one topic each; ambiguous words are used in those of the topic with this number."""
+    texts = []
+    for i in range(number):
+        words = random.choice(TOPICS[i % 4], 24)
+        if i % 4 == topic:
+            words[::4] = random.choice(AMBIGUOUS, 6)
+        texts.append(" ".join(words.tolist()))
+    return texts
+
+
+def topic_of(words):
+    """The topic of most of the words that have one."""
+    topics = [word.rstrip("0123456789") for word in words if word not in AMBIGUOUS]
+    return max(set(topics), key=topics.count)
+
+
+def compare(texts, groups, **options):
+    trainer = em.SkipGram(dim=6, min_count=1, subsample=0, epochs=20, learning_rate=0.05, window=10)
+    settings = {"permutations": 12, "occurrences": 10, "threads": 1, **options}
+    return em.compare_usage(em.Corpus(texts), groups, trainer, **settings)
+
+
+def compare_periods():
+    random = np.random.default_rng(0)
+    texts = documents(random, 240, 0) + documents(random, 240, 1) + ["left out"]
+    return compare(texts, np.array([0] * 240 + [1] * 240 + [-1]), lines=1)
+
+
+@pytest.fixture(scope="module")
+def changed():
+    return compare_periods()
+
+
+def test_words_with_another_use_are_found(changed):
+    assert (changed.n_changed, changed.n_words, changed.documents) == (3, 43, (240, 240))
+    assert {one.word for one in changed.words[:3]} == set(AMBIGUOUS)
+    for one in changed.words[:3]:
+        assert one.q <= 0.05 < changed.words[3].q
+        assert one.change > one.expected + 0.2
+        assert abs(one.counts[0] - 120) < 40
+        assert [topic_of(words) for words in one.neighbours] == ["money", "river"]
+        assert [("money" in f"{line.left} {line.right}") for line in one.lines] == [True, False]
+
+
+def test_results_are_reproducible(changed):
+    assert compare_periods() == changed
+
+
+@pytest.mark.slow
+def test_random_groups_rarely_differ():
+    random = np.random.default_rng(1)
+    texts = documents(random, 120, 0)
+    found = [compare(texts, random.permutation(np.repeat([0, 1], 60)), seed=seed).n_changed for seed in range(20)]
+    # a false discovery in 5 % of 20 comparisons; 4 or more have a probability of 1.6 %
+    assert sum(number > 0 for number in found) <= 3, found
+
+
+def test_p_values_of_random_changes_are_uniform():
+    changes = np.random.default_rng(2).gamma(5, size=(21, 20_000)) * np.random.default_rng(3).gamma(9, size=20_000)
+    _, p = significance(changes)
+    for level in (0.01, 0.05, 0.25, 0.5):
+        assert np.mean(p <= level) == pytest.approx(level, rel=0.15)
+    changes[0, :100] *= 4
+    z, p = significance(changes)
+    assert np.median(p[:100]) < 0.01 < np.median(p[100:])
+    assert z[5] == pytest.approx(deviation(changes[0], changes[1:], np.median(changes[1:].std(axis=0, ddof=1)))[5])
+
+
+def test_distances_do_not_depend_on_a_rotation():
+    random = np.random.default_rng(4)
+    matrix = random.normal(size=(50, 5)).astype(np.float32)
+    rotation = np.linalg.qr(random.normal(size=(5, 5)))[0]
+    words = [str(i) for i in range(50)]
+    first = em.Vectors(words, matrix).normalize()
+    second = em.Vectors(words, matrix @ rotation).normalize()
+    assert np.abs(distances([first, second], np.arange(50))).max() < 1e-5
+
+
+def test_impossible_comparisons_are_refused():
+    texts = documents(np.random.default_rng(5), 60, 0)
+    half = np.repeat([0, 1], 30)
+    for groups, fact in ((half[:-1], "60"), (half * 2, "0, 1 or -1"), (np.append(np.ones(59, int), 0), "too few")):
+        with pytest.raises(em.EmbeddingsError, match=fact):
+            compare(texts, groups)
+    for name, value in {"permutations": 3, "occurrences": 0, "top": 0, "lines": -1, "fdr": 1.0}.items():
+        with pytest.raises(em.EmbeddingsError, match=name):
+            compare(texts, half, **{name: value})
+    with pytest.raises(em.EmbeddingsError, match="too few"):
+        compare(texts, half, occurrences=10**6)

@@ -1,0 +1,49 @@
+"""`embeddings shift`."""
+
+import json
+
+import numpy as np
+import pytest
+from commands import expect, refused
+
+SETTINGS = ["--dim", 6, "--min-count", 1, "--subsample", 0, "--epochs", 3, "--threads", 1, "--occurrences", 5]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(0)
+    rows = [
+        {"text": " ".join(random.choice([f"w{i}" for i in range(12)], 20).tolist()), "period": period}
+        for period in ("old", "new", "newest")
+        for _ in range(25)
+    ]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for period in ("old", "new"):
+        texts = [row["text"] for row in rows if row["period"] == period]
+        (tmp_path / f"{period}.txt").write_text("\n\n".join(texts) + "\n")
+    return tmp_path
+
+
+def test_two_files_and_two_groups_of_a_table_give_the_same(folder):
+    options = ["--permutations", 4, "--top", 3, *SETTINGS]
+    result = expect("shift", "old.txt", "new.txt", "--lines", 1, *options)
+    words, lines = (part.splitlines() for part in result.stdout.split("\n\n"))
+    assert words[0].split("\t")[:6] == ["word", "change", "expected", "z", "p", "q"]
+    assert (len(words), len(lines)) == (4, 7)
+    assert "12 words compared in 25 and 25 documents" in result.stderr
+    columns = ["--text-column", "text", "--tag-column", "period", "--groups", "old", "new"]
+    table = json.loads(expect("shift", "rows.jsonl", *columns, *options, "--json").stdout)
+    assert table["documents"] == [25, 25]
+    assert table["n_words"] == 12
+
+
+def test_errors(folder):
+    assert "--groups" in refused("shift", "old.txt", code=2)
+    assert "two corpora" in refused("shift", "old.txt", "new.txt", "--groups", "a", "b", code=2)
+    columns = ["--text-column", "text", "--groups", "old", "middle", "--quiet"]
+    assert "--tag-column" in refused("shift", "rows.jsonl", *columns, code=2)
+    message = refused("shift", "rows.jsonl", *columns, "--tag-column", "period", code=1)
+    assert all(fact in message for fact in ("'middle'", "new", "newest", "old"))
+    (folder / "short.txt").write_text("one two")
+    assert "20" in refused("shift", "old.txt", "short.txt", "--quiet", *SETTINGS, code=1)
