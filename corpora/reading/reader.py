@@ -23,6 +23,7 @@ from embeddings.corpora.reading.text_rows import (
     TextBlock,
     TokenRows,
     describe,
+    is_null,
     merge_parts,
     repeat_rows,
     rows_from_cells,
@@ -224,21 +225,24 @@ class SourceReader:
     def read_items(self, source: Items, decoder: Utf8Decoder) -> Iterator[Block]:
         """Yield the items of an iterable: mappings as rows of a table, others as documents or sentences."""
         items = iter(source.items)
-        first = list(islice(items, 1))
+        first = first_items(items)
         column = self.columns.text or self.columns.tag
-        is_tagged = bool(first) and hasattr(first[0], "words") and hasattr(first[0], "tags")
-        if is_tagged or (first and isinstance(first[0], Mapping)):
+        example = first[-1] if first else None
+        is_tagged = hasattr(example, "words") and hasattr(example, "tags")
+        if len(first) == 1 and (is_tagged or isinstance(example, Mapping)):
             yield from self.read_records(chain(first, items), is_tagged, source.name, decoder)
             return
         if column is not None:
             raise CorpusError(f"{source.name} has no column {column!r}")
-        is_text = bool(first) and isinstance(first[0], str)
-        if is_text and not isinstance(source.items, Texts):
-            refuse_path(first[0])
+        is_text = isinstance(example, str) or is_null(example)
+        if isinstance(example, str) and not isinstance(source.items, Texts):
+            refuse_path(example)
         buffer: list[tuple[int, Any]] = []
         size = 0
         for number, item in enumerate(islice(chain(first, items), self.rows), 1):
             self.rows = None if self.rows is None else self.rows - 1
+            if is_null(item):
+                item = "" if is_text else []
             if is_text and not isinstance(item, str):
                 raise CorpusError(f"item {number} is {describe(item)}, but the first item is a string")
             value = item if is_text else check_tokens(number, item)
@@ -272,6 +276,16 @@ class SourceReader:
             self.done += sum(len(token) for tokens in lists for token in tokens)
             yield from self.row_blocks(TokenRows(lists, None))
         self.progress(self.done)
+
+
+def first_items(items: Iterator[Any]) -> list[Any]:
+    """The items up to the first one that is not null."""
+    first = []
+    for item in items:
+        first.append(item)
+        if not is_null(item):
+            break
+    return first
 
 
 def archive_records(file_type: FileType, data: PeekableStream, size: int) -> "Iterator[Record]":

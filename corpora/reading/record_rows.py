@@ -16,6 +16,7 @@ from embeddings.corpora.reading.text_rows import (
     TokenRows,
     describe,
     format_names,
+    is_null,
     rows_from_cells,
 )
 from embeddings.corpora.reading.utf8 import Utf8Decoder, encode_utf8
@@ -74,7 +75,7 @@ def rows_from(cells: Sequence[Cell | None], tags: Tags | None, columns: Any, *, 
 
 def text_cell(value: Any, column: str, position: str, decoder: Utf8Decoder) -> Cell | None:
     """Return the text of a record, or its tokens; None for null."""
-    if value is None:
+    if is_null(value):
         return None
     if hasattr(value, "tolist") and not isinstance(value, str):  # an array of strings
         value = value.tolist()

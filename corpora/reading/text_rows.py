@@ -147,6 +147,11 @@ def format_names(names: Sequence[str], limit: int = 20) -> str:
     return f"{text} and {len(names) - limit} more" if len(names) > limit else text or "none"
 
 
+def is_null(value: object) -> bool:
+    """Whether a value of a column stands for a missing one: None, NaN, or NA of pandas; as a text it is empty."""
+    return value is None or (isinstance(value, float) and value != value) or type(value).__name__ == "NAType"
+
+
 def describe(value: object) -> str:
     """Format a value and its type for a message, cut to a line."""
     text = repr(value)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from embeddings.corpora.reading.text_rows import is_null
 from embeddings.errors import FormatError, SettingError
 from embeddings.indexes.parallel import run_slices
 from embeddings.kernels.feature_slots import Features
@@ -265,10 +266,12 @@ class Classifier:
 
 
 def encode_texts(texts: Iterable[str]) -> tuple[bytes, np.ndarray]:
-    """All texts as UTF-8, and where each begins, int64 (texts + 1,)."""
+    """All texts as UTF-8, and where each begins, int64 (texts + 1,); nulls are empty texts."""
     if isinstance(texts, str | bytes):
         raise SettingError(f"predict takes a list of texts, such as [{texts!r:.80}], got {texts!r:.80}")
-    texts = list(texts)
+    texts = ["" if is_null(text) else text for text in texts]
+    if invalid := next((text for text in texts if not isinstance(text, str)), None):
+        raise SettingError(f"texts must be strings, got {invalid!r:.40}, of type {type(invalid).__name__}")
     try:
         encoded = [text.encode() for text in texts]
     except UnicodeEncodeError:  # a lone surrogate

@@ -1,4 +1,4 @@
-"""Texts as rows of vectors whose folder has a tokenizer.json, such as those of model2vec and sentence-transformers."""
+"""Texts as rows of vectors whose words are tokens of a tokenizer.json."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from embeddings.corpora.reading.text_stream import TextBatch
-from embeddings.errors import FormatError
+from embeddings.errors import CorpusError, FormatError
 from embeddings.models.text_encoder import EncodedTexts, TextEncoder
 from embeddings.support.extras import import_extra
 from embeddings.vectors.pooling import RowTexts
@@ -32,30 +32,54 @@ def load_tokenizer(path: Path) -> Any:
 
 
 class JsonEncoder:
-    """Encodes batches of texts by a tokenizer.json, whose token numbers are the rows.
+    """Encodes batches of texts by a tokenizer.json, without special tokens.
 
-    As in model2vec there are no special tokens, and the token for unknown words is left out, whether it has a vector or
-    not. Lists of tokens are left to another encoder.
+    Arguments:
+        vectors: whose words are tokens of it.
+        path: the file.
+        of_lists: the encoder of lists of tokens.
+        is_of_folder: the file belongs to the folder of the vectors, whose rows are the numbers of tokens. As in
+            model2vec, the token for unknown words is then left out, whether it has a vector or not. Otherwise it split
+            the training text of a model, line by line, and its tokens became words by the rules of `of_lists`.
     """
 
     is_scanned = True  # the library works without Python's lock
 
-    def __init__(self, vectors: Vectors, path: Path, of_lists: TextEncoder) -> None:
-        self.size, self.dim = len(vectors), vectors.dim
+    def __init__(self, vectors: Vectors, path: Path, of_lists: TextEncoder, *, is_of_folder: bool) -> None:
+        self.dim = vectors.dim
         self.of_lists = of_lists
+        self.is_of_folder = is_of_folder
         self.tokenizer = load_tokenizer(path)
-        unknown = getattr(self.tokenizer.model, "unk_token", None)
-        self.unknown = -1 if unknown is None else self.tokenizer.token_to_id(unknown)
+        tokens: dict[str, int] = self.tokenizer.get_vocab(with_added_tokens=True)
+        self.rows = np.full(max(tokens.values(), default=-1) + 1, -1, np.int64)
+        if is_of_folder:
+            size = min(len(vectors), len(self.rows))
+            self.rows[:size] = np.arange(size)
+            unknown = tokens.get(getattr(self.tokenizer.model, "unk_token", None) or "")
+            if unknown is not None:
+                self.rows[unknown] = -1
+        else:
+            words = of_lists.rules.normalize_all(list(tokens))
+            self.rows[np.fromiter(tokens.values(), np.int64, len(tokens))] = of_lists.finder.find_forms(words)
 
     def encode(self, batch: TextBatch) -> EncodedTexts:
         """Encode a batch of texts."""
         if batch.lists is not None:
             return self.of_lists.encode(batch)
-        texts = [batch.data[start:stop].decode() for start, stop in pairwise(batch.starts.tolist())]
-        encodings = [encoding.ids for encoding in self.tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
-        counts = np.fromiter(map(len, encodings), np.int64, len(encodings))
-        ids = np.fromiter((number for one in encodings for number in one), np.int64, int(counts.sum()))
-        is_known = (ids < self.size) & (ids != self.unknown)
-        starts = np.append(0, np.cumsum(is_known))[np.append(0, np.cumsum(counts))]
+        texts = [batch.data[start:stop].decode().removesuffix("\n") for start, stop in pairwise(batch.starts.tolist())]
+        lines = [[text] if self.is_of_folder else text.replace("\r\n", "\n").split("\n") for text in texts]
+        encodings = [one.ids for one in self.encode_all([line for each in lines for line in each])]
+        ids = np.fromiter((number for one in encodings for number in one), np.int64, sum(map(len, encodings)))
+        line_ends = np.append(0, np.cumsum(np.fromiter(map(len, encodings), np.int64, len(encodings))))
+        ends = line_ends[np.append(0, np.cumsum(np.fromiter(map(len, lines), np.int64, len(lines))))]
+        rows = self.rows[ids]
+        starts = np.append(0, np.cumsum(rows >= 0))[ends]
         nothing = np.zeros((0, self.dim), np.float32)
-        return EncodedTexts(RowTexts(ids[is_known], starts), counts, nothing, [], np.zeros(0))
+        return EncodedTexts(RowTexts(rows[rows >= 0], starts), np.diff(ends), nothing, [], np.zeros(0))
+
+    def encode_all(self, texts: list[str]) -> Any:
+        """The library's result for many texts."""
+        try:
+            return self.tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+        except Exception as error:  # the library raises nothing more specific
+            raise CorpusError(f"the tokenizer.json failed: {' '.join(str(error).split()):.200}") from None

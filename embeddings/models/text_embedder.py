@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from embeddings.corpora.reading.text_stream import TextBatch
+from embeddings.corpora.segmenters import huggingface
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import SettingError
 from embeddings.models.json_encoder import JsonEncoder
@@ -196,7 +197,12 @@ class TextEmbedder:
 
     def _new_encoder(self, *, is_weighted: bool) -> "TextEncoder | JsonEncoder":
         encoder = TextEncoder(self.finder, self.settings, self.weigh if is_weighted else None)
-        return encoder if self.tokenizer_file is None else JsonEncoder(self.vectors, self.tokenizer_file, encoder)
+        if self.tokenizer_file is not None:
+            return JsonEncoder(self.vectors, self.tokenizer_file, encoder, is_of_folder=True)
+        name, _, path = str(self.settings.get("tokenizer")).partition(":")
+        if name == huggingface.name and self.settings.get("phrases") is None and self.vectors.compose is None:
+            return JsonEncoder(self.vectors, Path(path), encoder, is_of_folder=False)
+        return encoder
 
 
 def check_options(pool: Any, constant: Any, frequencies: Any, remove_components: Any, normalize: Any) -> None:

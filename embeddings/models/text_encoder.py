@@ -114,6 +114,7 @@ class TextEncoder:
 
     def __init__(self, finder: WordFinder, settings: Mapping[str, Any], weigh: Weigh | None = None) -> None:
         self.settings = settings
+        self.finder = finder
         values: dict[str, Any] = {name: settings.get(name) for name in WORD_SETTINGS}
         self.rules = WordRules(**values)
         self.scanned = RowsByToken(finder, self.rules, weigh)

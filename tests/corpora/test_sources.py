@@ -63,7 +63,6 @@ def test_files_end_lines_tokens_and_documents(tmp_path):
         ([["a"], ["b", 7]], r"item 2.*type int \(7\).*strings"),
         ([3.5], r"item 1 is of type float \(3.5\).*strings or lists of strings"),
         ([b"a"], r"item 1 is of type bytes \(b'a'\)"),
-        ([None], r"item 1 is of type NoneType \(None\)"),
     ],
 )
 def test_other_items_are_refused_with_number_and_type(items, message):

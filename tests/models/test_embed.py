@@ -1,10 +1,12 @@
 """Vectors of texts: naive versions of every way to pool, all kinds of texts, weights, components and types."""
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 import embeddings as em
@@ -93,6 +95,22 @@ def test_all_kinds_of_texts_give_the_same_vectors(vectors, tmp_path):
     np.testing.assert_array_equal(em.embed(vectors, [text.split() for text in texts]), expected)
 
 
+def test_nulls_are_empty_texts_wherever_they_are(vectors, tmp_path):
+    """In lists of Python, columns of pandas and Arrow, mappings, and files."""
+    texts = [None, "w1 w2", None, "w3"]
+    expected = em.embed(vectors, ["", "w1 w2", "", "w3"])
+    frame = pd.DataFrame({"body": texts})
+    pa.parquet.write_table(pa.table({"body": texts}), tmp_path / "t.parquet")
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps({"body": text}) + "\n" for text in texts))
+    mixed = [float("nan"), "w1 w2", pd.NA, "w3"]
+    lists = [None, ["w1", "w2"], None, ["w3"]]
+    for source in (texts, iter(texts), mixed, lists, np.array(texts, object), frame["body"], pa.array(texts)):
+        np.testing.assert_array_equal(em.embed(vectors, source), expected)
+    for source in (frame, frame.to_dict("records"), tmp_path / "t.parquet", tmp_path / "t.jsonl"):
+        np.testing.assert_array_equal(em.embed(vectors, source, text_column="body"), expected)
+    assert not em.embed(vectors, [None, None]).any()
+
+
 def test_norms_types_and_truncation(vectors):
     texts = list(make_texts(50))
     rows = em.embed(vectors, texts)
@@ -171,6 +189,24 @@ def test_subword_models_compose_unknown_words():
                 counts = [sum(word in one.split() for one in text) for word in words]
                 weights = [np.log(3 / (1 + count)) + 1 for count in counts]
                 np.testing.assert_allclose(result[0], np.dot(weights, rows) / sum(weights), atol=1e-6)
+
+
+@pytest.mark.parametrize("case", ["keep", "lower"])
+def test_models_whose_text_a_tokenizer_json_split(tmp_path, case):
+    """Equal to vectors of the tokens that a corpus has, over several lines too."""
+    tokenizers = pytest.importorskip("tokenizers", reason="requires tokenizers")
+    pieces = {piece: number for number, piece in enumerate(["[UNK]", "Red", "car", "##s", "a", "house", "2"])}
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordPiece(pieces, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    tokenizer.save(str(tmp_path / "t.json"))
+    text = ["Red cars a house x\nRed car 2 unknowns"] * 9
+    corpus = em.Corpus(text, tokenizer=f"huggingface:{tmp_path / 't.json'}", case=case)
+    model = em.CBOW(dim=4, min_count=1, subsample=0).train(corpus, threads=1)
+    texts = ["Red cars\nhouse house y", "", "a"]
+    form = str.lower if case == "lower" else str
+    tokens = [[form(token) for token in ["Red", "car", "##s", "house", "house", "[UNK]"]], [], ["a"]]
+    expected = [model.vectors[one].mean(axis=0) if one else np.zeros(4) for one in tokens]
+    np.testing.assert_allclose(em.embed(model, texts), expected, atol=1e-6)
 
 
 INVALID = [
