@@ -198,7 +198,7 @@ def distances(pair: list[Vectors], rows: NDArray[np.int64]) -> NDArray[np.float6
 
 def centred(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
     """Rows less their mean, the direction that all words share, which would hide differences."""
-    return matrix - matrix.mean(axis=0)
+    return np.asarray(matrix - matrix.mean(axis=0))
 
 
 def significance(changes: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
