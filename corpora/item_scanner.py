@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora import scanner
+from embeddings.corpora import scan_state, scanner
 from embeddings.corpora.characters import ScannedTokenizer, character_tables
 from embeddings.corpora.encoder import bytes_array, max_tokens
 from embeddings.corpora.word_rules import WordRules
@@ -40,16 +40,16 @@ class ItemScanner:
             self.out = tuple(np.empty(size, dtype) for dtype in (np.int32, np.int64, np.int64))
         ids, ends, items = self.out
         arrays = self.table.reserve(max_tokens(tokenizer, data) + len(parts) + 1, len(data))
-        state[[scanner.N_IDS, scanner.N_ENDS, scanner.N_STARTS, scanner.N_TOKENS, scanner.N_LINES]] = 0
-        state[scanner.ITEM_LINE] = 0
+        state[[scan_state.N_IDS, scan_state.N_ENDS, scan_state.N_STARTS, scan_state.N_TOKENS, scan_state.N_LINES]] = 0
+        state[scan_state.ITEM_LINE] = 0
         tables = tuple(character_tables(tokenizer, self.rules.lower, data))
-        mode = (scanner.ITEMS, True)
+        mode = (scan_state.ITEMS, True)
         scanner.scan(bytes_array(data), parts, tables, tuple(arrays), self.out, state, mode)
-        if state[scanner.TOO_LONG]:
-            raise CorpusError(f"a token is longer than {scanner.MAX_TOKEN} bytes; choose another tokenizer")
-        line_starts = np.append(0, ends[: state[scanner.N_ENDS]])
-        starts = np.append(line_starts[items[: state[scanner.N_STARTS]]], state[scanner.N_IDS])
-        return ids[: state[scanner.N_IDS]], starts
+        if state[scan_state.TOO_LONG]:
+            raise CorpusError(f"a token is longer than {scan_state.MAX_TOKEN} bytes; choose another tokenizer")
+        line_starts = np.append(0, ends[: state[scan_state.N_ENDS]])
+        starts = np.append(line_starts[items[: state[scan_state.N_STARTS]]], state[scan_state.N_IDS])
+        return ids[: state[scan_state.N_IDS]], starts
 
     def add_lists(self, lists: list[list[bytes]]) -> Scanned:
         """The same for texts that are lists of tokens, which are used as they are."""
@@ -57,5 +57,6 @@ class ItemScanner:
         text, ids = bytes_array(b"".join(tokens)), np.empty(len(tokens), np.int32)
         arrays = self.table.reserve(len(tokens), len(text))
         ends = np.cumsum(np.fromiter(map(len, tokens), np.int64, len(tokens)))
+        self.table.state[scan_state.N_IDS] = 0
         scanner.intern_all(text, ends, tuple(arrays), ids, self.table.state)
         return ids, np.append(0, np.cumsum(np.fromiter(map(len, lists), np.int64, len(lists))))
