@@ -58,7 +58,7 @@ TASKS = {
 }
 COLUMNS = ("training", "seed", "set", "pool", "measure", "value")
 SECONDS = "CPU seconds"
-RATING_SETTINGS = {"objective": "cosent", "learning_rate": 0.001, "epochs": 10}
+RATING_SETTINGS = {"objective": "cosent", "temperature": 0.2, "learning_rate": 0.001, "epochs": 10}
 WORD = re.compile(r"\w+")
 NOTES = """
 - "All pairs" are neighbouring sentences, neighbouring paragraphs, and titles with paragraphs of the same text. Rated

@@ -78,7 +78,9 @@ def read(path: Path, *, allow_pickle: bool = False, errors: str = "strict") -> V
     words, unknown = read_tokens(path / TOKENIZER, len(matrix), errors)
     if words and words[-1] == unknown and not matrix[-1].any():
         words, matrix = words[:-1], matrix[:-1]
-    return build_vectors(path, words, matrix, read_counts(path / COUNTS, len(words)))
+    vectors = build_vectors(path, words, matrix, read_counts(path / COUNTS, len(words)))
+    vectors.tokenizer_file = path / TOKENIZER
+    return vectors
 
 
 def read_counts(path: Path, rows: int) -> np.ndarray | None:

@@ -45,6 +45,15 @@ def test_the_vectors_of_words_have_weights_and_map(model):
         np.testing.assert_allclose(model.vectors.matrix, rows, atol=1e-6)
 
 
+@pytest.mark.parametrize(
+    "form", [pytest.param(form, marks=needs("tokenizers")) for form in ("model2vec", "numpy-folder")]
+)
+def test_read_folders_give_the_same_vectors(model, form, tmp_path):
+    model.vectors.save(tmp_path / "v", form, normalize=True)
+    expected = em.embed(model, TEXTS)
+    np.testing.assert_allclose(em.embed(em.load(tmp_path / "v"), TEXTS), expected, atol=1e-6)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("form", [pytest.param(form, marks=needs(library)) for form, library in LIBRARIES.items()])
 def test_libraries_give_the_same_vectors(model, form, tmp_path, python):
