@@ -55,6 +55,7 @@ class ItemScanner:
         """The same for texts that are lists of tokens, which are used as they are."""
         tokens = [token for tokens in lists for token in tokens]
         text, ids = bytes_array(b"".join(tokens)), np.empty(len(tokens), np.int32)
+        self.table.state[scan_state.N_IDS] = 0
         arrays = self.table.reserve(len(tokens), len(text))
         ends = np.cumsum(np.fromiter(map(len, tokens), np.int64, len(tokens)))
         self.table.state[scan_state.N_IDS] = 0
