@@ -1,5 +1,7 @@
 """Similarity of texts: the correlation of cosines of text vectors with ratings, as in the STS benchmark."""
 
+from functools import partial
+
 import numpy as np
 
 from embeddings.eval.datasets.rated_texts import RatedTexts
@@ -7,33 +9,52 @@ from embeddings.eval.measures.similarity import correlation
 from embeddings.eval.measures.text_vectors import TextVectors
 from embeddings.eval.statistics.item_scores import CorrelationScores, ItemScores
 from embeddings.eval.statistics.results import Key
+from embeddings.models.model import Model
+from embeddings.plugins.text_pairs.rating_distribution import HIDDEN
+from embeddings.plugins.text_pairs.rating_predictor import RatingPredictor
 from embeddings.support.cosine import normalize
 
+PREDICTED = "predicted ratings"
 PROTOCOL = (
-    "cosines of text vectors ({pooling}) against ratings; pairs with a text without a known word are left out; ties "
-    "have their mean rank; interval: bootstrap over pairs"
+    "{scores} against ratings; pairs with a text without a known word are left out; ties have their mean rank; "
+    "interval: bootstrap over pairs"
 )
 
 
 def score_rated_texts(vectors: TextVectors, test: RatedTexts, *, name: str) -> list[ItemScores]:
-    """Spearman's and Pearson's correlation, over the pairs whose texts both have a known word, and word coverage."""
+    """Spearman's and Pearson's correlation, over the pairs whose texts both have a known word, and word coverage.
+
+    The scores are cosines, and for a model that predicts ratings, also these (method "predicted ratings").
+    """
     embedded = vectors.embedder().embed([*test.left, *test.right])
     left, right = normalize(embedded.matrix).reshape(2, len(test.left), -1)
     covered = np.asarray(embedded.covered.reshape(2, -1).all(axis=0))
-    cosines = (left * right).sum(axis=1)
+    score = partial(correlate, test=test, covered=covered, name=name)
+    protocol = PROTOCOL.format(scores=f"cosines of text vectors ({vectors.description})")
+    scores = score((left * right).sum(axis=1), None, protocol)
+    if isinstance(vectors.source, Model) and HIDDEN in vectors.source.tables:
+        ratings = RatingPredictor(vectors.source).predict(test.left, test.right)
+        scores += score(ratings, PREDICTED, PROTOCOL.format(scores="ratings that the model predicts"))
+    return [*scores, embedded.coverage(name, test.name)]
+
+
+def correlate(
+    values: np.ndarray, method: str | None, protocol: str, *, test: RatedTexts, covered: np.ndarray, name: str
+) -> list[ItemScores]:
+    """The correlations of the values of pairs (pairs,) with their ratings."""
     scores: list[ItemScores] = []
     for measure in ("spearman", "pearson"):
-        value, reason = correlation(cosines[covered], test.ratings[covered], ranked=measure == "spearman")
+        value, reason = correlation(values[covered], test.ratings[covered], ranked=measure == "spearman")
         scores.append(
             CorrelationScores(
                 vectors=name,
-                key=Key(test.name, measure),
+                key=Key(test.name, measure, method=method),
                 covered=covered,
-                scores=cosines,
+                scores=values,
                 ratings=test.ratings,
                 value=value,
                 reason=reason,
-                protocol=PROTOCOL.format(pooling=vectors.description),
+                protocol=protocol,
             )
         )
-    return [*scores, embedded.coverage(name, test.name)]
+    return scores

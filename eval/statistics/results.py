@@ -16,7 +16,7 @@ class Key:
             without a vector", a category, or a label; None for the whole set.
         restrict: analogies are answered from this many most frequent words; None for all.
         method: of analogies "3cosadd", "3cosmul" or "pairdirection"; of tagging the window; of a
-            probe "logistic regression" or "most frequent label".
+            probe "logistic regression" or "most frequent label"; of pairs of texts "predicted ratings".
         is_detail: whether the section is one of many (a section of an analogy set, a tag, a category, a label).
     """
 

@@ -68,6 +68,21 @@ def test_rated_pairs_equal_scipy(vectors, tmp_path):
         assert 0 < results["word coverage", None].value < 1
 
 
+def test_predicted_ratings_are_scored(tmp_path):
+    from scipy.stats import spearmanr
+
+    rows = [(f"w{n} w{n + 1}", f"w{n + n % 3} x", n % 3) for n in range(30)]
+    path = write_csv(tmp_path / "rated.csv", ("a", "b", "score"), rows)
+    model = em.train(
+        "text-pairs", em.TextPairs(path), objective="rating-distribution", dim=8, epochs=2, min_count=1, threads=1
+    )
+    results = by_measure(em.evaluate(model, pairs=path))
+    ratings = em.RatingPredictor(model).predict([row[0] for row in rows], [row[1] for row in rows])
+    expected = spearmanr(ratings, [row[2] for row in rows]).statistic
+    assert results["spearman", "predicted ratings"].value == pytest.approx(expected, abs=1e-9)
+    assert results["spearman", None].value != results["spearman", "predicted ratings"].value
+
+
 def test_components_can_be_learned_from_other_texts(vectors, tmp_path):
     rows = [(text(random.Random(n), n % 3, 0), text(random.Random(-n - 1), n % 2, 0), n % 5) for n in range(40)]
     path = write_csv(tmp_path / "rated.csv", ("a", "b", "score"), rows)
