@@ -197,6 +197,7 @@ def write_task(folder: Path, pairs: Sequence[tuple[bool, str, str]]) -> None:
 
 def run(path: Path, options: argparse.Namespace) -> None:
     """Train and score what the file does not hold yet, and write the tables."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     done = {(row["training"], row["seed"]) for row in read_rows(path)} if path.exists() else set()
     with tempfile.TemporaryDirectory() as folder:
         study = Study(options, Path(folder))

@@ -58,7 +58,7 @@ def test_a_run_holds_articles_out_and_skips_what_the_file_holds(tmp_path, capsys
     (tmp_path / "text.txt").write_text("\n\n".join("\n".join(article) for article in articles))
     rated = "".join(f"{sentence()}\t{sentence()}\t{n % 5}\n" for n in range(30))
     (tmp_path / "rated.txt").write_text(rated)
-    path = tmp_path / "results.tsv"
+    path = tmp_path / "new" / "results.tsv"
     command = ["run", str(path), "--corpus", str(tmp_path / "text.txt"), "--ratings-train", str(tmp_path / "rated.txt")]
     command += ["--ratings", str(tmp_path / "rated.txt"), "--held-out", "10", "--dim", "8", "--threads", "1"]
     command += ["--epochs", "1", "--pair-epochs", "1", "--training", "skip-gram, then all pairs, then rated pairs"]
