@@ -62,7 +62,7 @@ def prefetch_item(typingctx: Any, array: Any, index: Any) -> Any:
 
 @intrinsic
 def load_part(typingctx: Any, arena: Any, start: Any, length: Any) -> Any:
-    """Load the first bytes of a word, at most 8 and at least 1, as a little-endian int64; zeros follow."""
+    """Load the first bytes of a word, at most 8, as a little-endian int64; zeros follow."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         items = context.make_array(signature.args[0])(context, builder, args[0])
@@ -72,8 +72,8 @@ def load_part(typingctx: Any, arena: Any, start: Any, length: Any) -> Any:
             require(context, builder, builder.and_(is_after, is_before), "a word exceeds the arena")
         place = builder.add(builder.ptrtoint(items.data, INT64), args[1])
         word = builder.load(builder.inttoptr(place, INT64.as_pointer()), align=1)
-        unused = builder.sub(int64(64), builder.mul(args[2], int64(8)))
-        part = builder.and_(word, builder.lshr(int64(-1), unused))
+        above = builder.shl(int64(-1), builder.mul(args[2], int64(8)))
+        part = builder.and_(word, builder.not_(above))
         return builder.select(builder.icmp_signed("<", args[2], int64(WORD_BYTES)), part, word)
 
     return types.int64(arena, types.int64, types.int64), codegen

@@ -169,6 +169,13 @@ def test_tables_grow_with_many_types(tmp_path):
         check(encoded, [words + words[::-2]], [0, 1])
 
 
+def test_empty_tokens_of_lists_are_one_word():
+    lists = [["longer than eight", "", "x" * length, ""] for length in range(1, 20)]
+    with encode(lists) as encoded:
+        assert decoded(encoded) == lists
+        assert encoded.vocabulary.counts[encoded.vocabulary.index("")] == 38
+
+
 def test_words_with_equal_hashes_are_distinct(tmp_path, monkeypatch):
     from embeddings.corpora import word_table
 
