@@ -180,6 +180,8 @@ class Vocabulary:
         """
         weights = self.counts.astype(np.float64) ** exponent
         total = weights.sum()
+        if total == 0 and self.tokens == 0:
+            raise SettingError("the counts of all words are 0, so no negative samples can be drawn")
         if not (np.isfinite(total) and total > 0):
             raise SettingError(f"noise_exponent {exponent} gives weights that are not finite")
         probabilities: NDArray[np.float64] = weights / total

@@ -104,6 +104,8 @@ def test_noise_weights_are_powers_of_counts(exponent):
         np.errstate(all="ignore"),
     ):
         Vocabulary(["a"], [900]).noise_weights(1000)
+    with pytest.raises(SettingError, match="counts of all words are 0"):
+        Vocabulary(["a", "b"], [0, 0]).noise_weights(0.75)
 
 
 def test_saved_vocabularies_are_loaded(tmp_path):
