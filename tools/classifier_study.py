@@ -1,7 +1,7 @@
 """Compares the classifier with fastText and with TF-IDF and logistic regression of scikit-learn.
 
 python tools/classifier_study.py run RESULTS.tsv --data DOCUMENTS --work FOLDER --fasttext PROGRAM [--texts N]
-    [--dim N...] [--dataset NAME...] [--part PART...] [--trials N]
+    [--dim N...] [--seed N...] [--dataset NAME...] [--part PART...] [--trials N]
 python tools/classifier_study.py table RESULTS.tsv
 
 DOCUMENTS has the files imdb-*.tsv.zst, ag-news-7600.csv and sst-binary-*.txt. PROGRAM is fastText's command line,
@@ -36,7 +36,7 @@ def iter_cells(options: argparse.Namespace) -> Iterator[Cell]:
     """The chosen cells."""
     dims, tools = options.dim or [10, 100], (OURS, FASTTEXT)
     cells = {
-        "train": training_cells(options.dataset or FOLDS, dims),
+        "train": training_cells(options.dataset or FOLDS, dims, options.seed or [1, 2, 3]),
         "predict": [Cell("predict", IMDB, 0, tool, dim, form) for dim, form, tool in product(dims, FORMS, tools)],
         "quantize": [Cell("quantize", IMDB, 0, tool, dims[0], form) for form, tool in product(QUANTIZE, tools)],
         "load": [Cell("load", IMDB, 0, tool, dim, "") for dim, tool in product(dims, tools)],
@@ -46,15 +46,15 @@ def iter_cells(options: argparse.Namespace) -> Iterator[Cell]:
         yield from cells[part]
 
 
-def training_cells(datasets: Iterable[str], dims: Sequence[int]) -> Iterator[Cell]:
+def training_cells(datasets: Iterable[str], dims: Sequence[int], seeds: Sequence[int]) -> Iterator[Cell]:
     """The training runs, a whole fold after the other."""
+    runs = (OURS, 1), (FASTTEXT, 1), (FASTTEXT, MANY_THREADS)
     for dataset in datasets:
         for fold in range(FOLDS[dataset]):
             yield Cell("train", dataset, fold, SKLEARN, 0, "")
             for dim in dims:
-                yield Cell("train", dataset, fold, OURS, dim, "threads 1")
-                yield Cell("train", dataset, fold, FASTTEXT, dim, "threads 1")
-                yield Cell("train", dataset, fold, FASTTEXT, dim, f"threads {MANY_THREADS}")
+                for seed, (tool, threads) in product(seeds, runs):
+                    yield Cell("train", dataset, fold, tool, dim, f"threads {threads} seed {seed}")
 
 
 def run(path: Path, options: argparse.Namespace) -> None:
@@ -98,7 +98,8 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--fasttext", help="the compiled program")
     parser.add_argument("--texts", type=int, help="at most so many texts for training and for testing")
     parser.add_argument("--trials", type=int, default=20, help="of the search")
-    parser.add_argument("--dim", action="append", type=int)
+    for name in ("dim", "seed"):
+        parser.add_argument(f"--{name}", action="append", type=int)
     parser.add_argument("--dataset", action="append", choices=list(FOLDS))
     parser.add_argument("--part", action="append", choices=PARTS)
     options = parser.parse_args(arguments)

@@ -6,6 +6,7 @@ from math import sqrt
 from pathlib import Path
 from statistics import fmean
 
+from classification_data import FOLDS
 from objective_study import read_rows
 
 from embeddings.eval.machine import processor
@@ -14,8 +15,9 @@ OURS, FASTTEXT, SKLEARN = "embeddings", "fastText", "TF-IDF + logistic regressio
 MAJORITY = "the most frequent label"
 COLUMNS = ("part", "dataset", "fold", "tool", "dim", "options", "measure", "value")
 NOTES = """
-- Word pairs, 5 epochs, learning rate 0.5. IMDB has 25,000 reviews for training and for testing, AG News 7,600 texts in
-  5 folds, SST 6,920 and 1,821 sentences; lower-cased, with punctuation separated. ± is one standard error.
+- Word pairs, 5 epochs, learning rate 0.5; means over seeds. IMDB has 25,000 reviews for training and for testing, AG
+  News 7,600 texts in 5 folds, SST 6,920 and 1,821 sentences; lower-cased, with punctuation separated. ± is one standard
+  error.
 - CPU seconds are of reading the text, training on one thread (unless another number is given) and writing the model;
   of AG News the sum over folds. Python has started and kernels are loaded. fastText is its C++ program.
 - Lines per CPU second are those of the commands `predict` and `predict-prob` on the reviews for testing, without those
@@ -28,8 +30,8 @@ def table(path: Path) -> str:
     """The results as Markdown."""
     values: dict[tuple[str, ...], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in read_rows(path):
-        key = tuple(row[column] for column in ("part", "dataset", "tool", "dim", "options"))
-        values[key][row["measure"]].append(float(row["value"]))
+        *key, options = (row[column] for column in ("part", "dataset", "tool", "dim", "options"))
+        values[(*key, options.partition(" seed ")[0])][row["measure"]].append(float(row["value"]))
     parts = [training(values), predicting(values), quantising(values), loading(values), searching(values)]
     return "\n".join(part for part in parts if part) + NOTES + f"- Measured on {processor()}.\n"
 
@@ -47,10 +49,11 @@ def training(values: Values) -> str:
             datasets.add(dataset)
             share, macro = (fmean(measures[f"{name} of the majority"]) for name in ("accuracy", "macro-f1"))
             rows.append([dataset, MAJORITY, "", f"{share:.4f}", f"{macro:.4f}", ""])
-        accuracy, texts = fmean(measures["accuracy"]), sum(measures["texts"])
+        seeds = max(1, len(measures["texts"]) // FOLDS[dataset])
+        accuracy, texts = fmean(measures["accuracy"]), sum(measures["texts"]) / seeds
         error = sqrt(accuracy * (1 - accuracy) / texts)
         name = tool + f", {options}" * (tool == FASTTEXT and options != "threads 1")
-        seconds = f"{sum(measures['CPU seconds']):.1f}"
+        seconds = f"{sum(measures['CPU seconds']) / seeds:.1f}"
         macro = f"{fmean(measures['macro-f1']):.4f}"
         rows.append([dataset, name, dim if dim != "0" else "", f"{accuracy:.4f} ± {error:.4f}", macro, seconds])
     order = list(dict.fromkeys(row[0] for row in rows))
