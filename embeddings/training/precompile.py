@@ -18,9 +18,11 @@ from embeddings.errors import CorpusError, EmbeddingsError, SettingError
 from embeddings.kernels.compile_monitor import kernel_owner
 from embeddings.kernels.compile_time import compile_time
 from embeddings.kernels.jit import ENTRY_POINTS, cached_versions
+from embeddings.models.embed import embed
 from embeddings.models.model import Model
 from embeddings.settings import field_types, split_optional
 from embeddings.training.train import train
+from embeddings.vectors.pooling import Pool
 
 PHRASES = ["red car", "green house", "red house", "green car", "red door", "green door"]
 LINES = [f"a {first} and the {second}" for first in PHRASES for second in PHRASES]
@@ -32,8 +34,10 @@ CORPORA: list[dict[str, Any]] = [  # settings of the text that trainers may requ
 ]
 SHARED_MODULES = [  # that have kernels and are imported when they are used
     "embeddings.corpora.encoder",
+    "embeddings.kernels.text_pooling",
     *(f"embeddings.indexes.{name}" for name in ("block_products", "hamming", "hyperplanes", "shortlist")),
 ]
+POOLS: tuple[Pool, ...] = ("mean", "sif", "max")  # one for each kernel
 SMALL = {"dim": 8, "min_count": 1, "epochs": 1, "buckets": 100, "min_phrases": 1, "fit_epochs": 1}
 
 
@@ -124,6 +128,9 @@ def use_model(model: Model) -> None:
     vectors = model.vectors
     for kind in ("exact", "lsh"):
         vectors.most_similar(vectors.words[0], top=1, index=kind)
+    for pool in POOLS:
+        with suppress(EmbeddingsError):
+            embed(model, LINES[:1], pool=pool, threads=1)
     with suppress(EmbeddingsError):
         model.compose(["unseen"])
     with suppress(EmbeddingsError):

@@ -1,0 +1,40 @@
+"""Sums, maxima and minima of rows: twins in numpy, for every width of vectors, and tables with more columns."""
+
+import numpy as np
+import pytest
+
+from embeddings.kernels.text_pooling import select_rows
+from embeddings.vectors.pooling import RowTexts, pool_rows
+
+
+def make_texts(rows, count=20):
+    rng = np.random.default_rng(1)
+    starts = np.append(0, np.cumsum(rng.integers(0, 7, count)))
+    return RowTexts(rng.integers(0, rows, starts[-1]), starts)
+
+
+@pytest.mark.parametrize("dim", [1, 3, 16, 21, 64, 71, 130])
+def test_twins(dim):
+    rng = np.random.default_rng(dim)
+    tables = [rng.standard_normal((9, dim + 5)).astype("f4"), rng.standard_normal((4, dim + 5)).astype("f4")]
+    weights = [rng.random(9), rng.random(4)]
+    texts, all_rows, all_weights = make_texts(13), np.concatenate(tables), np.concatenate(weights)
+    parts = np.split(texts.ids, texts.starts[1:-1])
+    for first, name in ((1, "max"), (-1, "min")):
+        expected = [first * (first * all_rows[ids, :dim]).max(axis=0) if len(ids) else np.zeros(dim) for ids in parts]
+        np.testing.assert_array_equal(pool_rows(tables, texts, name, dim=dim), expected)
+    for used, each in ((None, np.ones(13)), (weights, all_weights)):
+        sums = np.array([each[ids] @ all_rows[ids, :dim].astype(float) for ids in parts])
+        np.testing.assert_allclose(pool_rows(tables, texts, "sum", used, dim), sums, atol=1e-5)
+        means = sums / np.maximum(texts.counts, 1)[:, None]
+        np.testing.assert_allclose(pool_rows(tables, texts, "mean", used, dim), means, atol=1e-5)
+        totals = np.array([each[ids].sum() or 1 for ids in parts])
+        np.testing.assert_allclose(pool_rows(tables, texts, "idf", used, dim), sums / totals[:, None], atol=1e-5)
+
+
+def test_unknown_tokens_are_left_out():
+    raw, starts = np.array([0, 1, 2, 1, 3], np.int32), np.array([0, 2, 2, 5])
+    ids, new_starts = np.empty(5, np.int64), np.empty(4, np.int64)
+    select_rows(raw, starts, np.array([7, -1, 8, -1]), ids, new_starts)
+    assert new_starts.tolist() == [0, 1, 1, 2]
+    assert ids[:2].tolist() == [7, 8]
