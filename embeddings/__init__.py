@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from embeddings.plugins.structured_skipgram import DirectionalSkipGram as DirectionalSkipGram
     from embeddings.plugins.structured_skipgram import StructuredSkipGram as StructuredSkipGram
     from embeddings.plugins.tensor_indexing.tensor_indexing import TensorIndexing as TensorIndexing
+    from embeddings.plugins.text_pairs.hard_negatives import mine_negatives as mine_negatives
     from embeddings.plugins.text_pairs.pair_training import DualEncoder as DualEncoder
     from embeddings.plugins.text_pairs.rating_predictor import RatingPredictor as RatingPredictor
     from embeddings.sklearn import MeanVectorizer as MeanVectorizer
@@ -100,6 +101,7 @@ MODULES = {
         "models.model": "Model",
         "models.weighted_vectors": "weight_vectors",
         "plugins.classifier.retraining": "quantize",
+        "plugins.text_pairs.hard_negatives": "mine_negatives",
         "plugins.text_pairs.rating_predictor": "RatingPredictor",
         "sklearn": "MeanVectorizer ParagraphVectorizer TextClassifier",
         "training.callbacks": "Callback EpochEnd RunStart",

@@ -143,4 +143,4 @@ def mask_pair(scores: np.ndarray, first: int, second: int, size: int) -> None:
             scores[j, i] = MASKED
 
 
-IN_BATCH = PairObjective(new_in_batch_negatives, allows_negatives=True, temperature=0.05, batch_size=1024)
+IN_BATCH = PairObjective(new_in_batch_negatives, allows_negatives=True, temperature=0.03, batch_size=1024)

@@ -52,7 +52,7 @@ class PairSettings(VocabularySize, Schedule, InitialValues, Dimension):
     temperature: float | None = option(
         None,
         "Divisor of cosines: a lower one gives more weight to the hardest negatives. For in-batch-negatives and "
-        "cosent.  [default: 0.05; 0.2 with cosent]",
+        "cosent.  [default: 0.03; 0.2 with cosent]",
         ge=MIN_TEMPERATURE,
         le=100,
         search=SearchRange(0.03, 0.1, log=True),
@@ -92,8 +92,8 @@ class PairSettings(VocabularySize, Schedule, InitialValues, Dimension):
     )
     epochs: int = option(3, "Passes over the pairs.", ge=1, le=1_000_000, search=SearchRange(1, 20, log=True))
     learning_rate: float = option(
-        0.005,
-        "Learning rate at the start, after the warm-up. About 0.001 is better for ratings.",
+        0.01,
+        "Learning rate at the start, after the warm-up. About 0.003 is better for ratings.",
         gt=0,
         le=100,
         search=SearchRange(0.0005, 0.02, log=True),
