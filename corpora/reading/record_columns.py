@@ -60,9 +60,9 @@ class KeptFields:
             array = pyarrow.array(values)
             return array.cast(pyarrow.string()) if pyarrow.types.is_null(array.type) else array
         except (pyarrow.ArrowException, TypeError, ValueError, OverflowError) as error:
-            expected = "one type" if self.schema is None else str(self.schema.field(number).type)
+            kind = "one type" if self.schema is None else f"the type {self.schema.field(number).type}"
             reason = " ".join(str(error).split())
-            raise CorpusError(f"{self.file}: the values of {name!r} are not all of type {expected}: {reason}") from None
+            raise CorpusError(f"{self.file}: the values of {name!r} do not all have {kind}: {reason}") from None
 
 
 def as_python(value: Any) -> Any:
