@@ -95,37 +95,19 @@ class Suite:
             CorpusError: documents cannot be read.
         """
         tests_by_kind = (
-            similarity,
-            analogy,
-            phrases,
-            categories,
-            tagging,
-            documents,
-            perplexity,
-            pairs,
-            (),
-            clustering,
-            probe,
-        )
+            similarity, analogy, phrases, categories, tagging, documents, perplexity, pairs, (), clustering, probe,
+        )  # fmt: skip
         sets = {kind: as_list(tests) for kind, tests in zip(KINDS, tests_by_kind, strict=True)}
         sets["retrieval"] = as_triples(retrieval)
         limits, methods = check_limits(restrict), check_methods(method)
         if not any(sets.values()) and not stats:
             raise SettingError(f"nothing to evaluate: give at least one of {', '.join(KINDS)}, stats")
-        if compose and not sets["similarity"]:
-            raise SettingError("compose requires similarity")
-        if (use_trained_vectors or name_column is not None) and not sets["documents"]:
-            raise SettingError("use_trained_vectors and name_column require documents")
+        check_requirements(sets, compose, use_trained_vectors or name_column is not None)
         check_text_settings(sets, pooling, index, (left_column, right_column, rating_column))
         columns = PairColumns(left_column, right_column, rating=rating_column)
         read = partial(read_documents, use_trained_vectors=use_trained_vectors)
         return cls(
-            limits=limits,
-            methods=methods,
-            window=check_window(window),
-            stats=stats,
-            compose=compose,
-            index=index,
+            limits=limits, methods=methods, window=check_window(window), stats=stats, compose=compose, index=index,
             pooling=pooling,
             word_pairs=[read_word_pairs(test) for test in sets["similarity"]],
             questions=[read_questions(test) for test in sets["analogy"]],
@@ -138,7 +120,7 @@ class Suite:
             retrieval=[read_retrieval_set(test) for test in sets["retrieval"]],
             clustering=[read_texts_to_cluster(test, text_column, label_column) for test in sets["clustering"]],
             probe=[read_texts_to_classify(test, text_column, label_column) for test in sets["probe"]],
-        )
+        )  # fmt: skip
 
     def score(self, source: Evaluable, name: str) -> list[ItemScores]:
         """The scores of `source`, called `name` in results, on every set.
@@ -207,6 +189,14 @@ def compare_scores(scores: Sequence[Sequence[ItemScores]]) -> list[Comparison]:
         others = {one.key: one for one in second}
         comparisons += [one.compare(others[one.key]) for one in first if one.key in others]
     return [comparison for comparison in comparisons if comparison is not None]
+
+
+def check_requirements(sets: Mapping[str, Sequence[Any]], compose: bool, has_document_names: bool) -> None:
+    """Refuse settings without the test sets that they are for."""
+    if compose and not sets["similarity"]:
+        raise SettingError("compose requires similarity")
+    if has_document_names and not sets["documents"]:
+        raise SettingError("use_trained_vectors and name_column require documents")
 
 
 def as_list(tests: TestSets) -> list[str | os.PathLike[str]]:

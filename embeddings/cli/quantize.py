@@ -66,7 +66,7 @@ def command(
         scores.append(precision(small, test, encoding_errors, threads, bar))
         for names, values in ((("bytes_before", "bytes"), sizes), (("precision_before", "precision"), scores)):
             result |= {name: value for name, value in zip(names, values, strict=True) if value is not None}
-        before, after = (f"{size / 1e6:,.1f} MB" for size in sizes)
+        before, after = map(readable_size, sizes)
         bar.report(f"saved {out}: {after} instead of {before}")
         if test is not None:
             bar.report(f"precision of the most probable label on {test}: {scores[1]:.4f} instead of {scores[0]:.4f}")
@@ -101,6 +101,11 @@ def precision(
 
     scores = evaluate_classifier(classifier, test, encoding_errors=encoding_errors, threads=threads, report=report)
     return next(iter(scores.overall(scores.predictions, None))).value
+
+
+def readable_size(size: int) -> str:
+    """A size in bytes, for people."""
+    return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:,.1f} kB"
 
 
 def size_of(path: Path) -> int:
