@@ -1,0 +1,45 @@
+"""`embeddings train text-pairs`: pairs from columns and from documents, further training, and errors of one line."""
+
+import commands
+import pytest
+
+import embeddings as em
+
+ROWS = [("a red apple", "the apple", 5), ("a green pear", "the pear", 4), ("a red apple", "the pear", 1)]
+SMALL = ["--dim", "8", "--epochs", "2", "--threads", "1", "--batch-size", "2"]
+
+
+@pytest.fixture
+def rated(tmp_path):
+    path = tmp_path / "rated.csv"
+    path.write_text("first,second,score\n" + "".join(f"{a},{b},{rating}\n" for a, b, rating in ROWS * 4))
+    return path
+
+
+def test_pairs_are_columns_of_tables_and_a_model_is_trained_further(rated, tmp_path):
+    model, further = tmp_path / "model", tmp_path / "further"
+    commands.expect("train", "text-pairs", rated, "-o", model, *SMALL)
+    assert em.load_model(model).record["pairs"] == len(ROWS) * 4
+    commands.expect(
+        "train", "text-pairs", rated, "--continue", model, "--objective", "cosent", "--threads", "1", "-o", further
+    )
+    assert em.load_model(further).settings["objective"] == "cosent"
+    assert em.load_model(further).settings["dim"] == 8
+
+
+def test_pairs_are_made_from_documents(tmp_path):
+    text = tmp_path / "text.txt"
+    fruits = "Apples\n" + "Apples are red fruits. " * 3 + "\n" + "Pears are green fruits. " * 3 + "\n"
+    text.write_text(f"{fruits}\nStones\n" + "Stones are hard to eat. " * 3 + "\n")
+    commands.expect("train", "text-pairs", text, "--pairs", "title-body", "-o", tmp_path / "model", *SMALL)
+    assert em.load_model(tmp_path / "model").record["pairs"] == 3
+
+
+def test_errors_are_one_line(rated, tmp_path):
+    def error(*options, code=2):
+        return commands.refused("train", "text-pairs", rated, "-o", tmp_path / "model", *SMALL, *options, code=code)
+
+    assert "triplet-margin requires pairs with a negative text" in error("--objective", "triplet-margin", code=1)
+    assert "left_column and right_column must be set together" in error("--left-column", "first")
+    assert "no column 'third'" in error("--left-column", "first", "--right-column", "third", code=1)
+    assert "kind of pairs must be one of" in error("--pairs", "strangers")
