@@ -88,8 +88,8 @@ def explain(
     >>> import embeddings as em
     >>> texts = ["the cat drinks milk", "the dog drinks water", "the cat sleeps", "the dog sleeps"]
     >>> evidence = em.explain(None, em.Corpus(texts), "cat", "dog", window=2)
-    >>> [context.context for context in evidence.contexts]
-    ['sleeps', 'drinks', 'the']
+    >>> sorted(context.context for context in evidence.contexts)
+    ['drinks', 'sleeps', 'the']
 
     Arguments:
         vectors: whose cosine to report; None for none.
