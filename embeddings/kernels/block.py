@@ -13,6 +13,7 @@ from embeddings.kernels.jit import entry_point, inline
 from embeddings.kernels.line_operations import line_end
 from embeddings.kernels.noise_sampling import draw_word
 from embeddings.kernels.random_numbers import UINT32_MAX, random_bits, uniform_below, uniform_uint32
+from embeddings.kernels.separate_arrays import separate_zeros
 
 BLOCK_SIZE = 8192  # words
 MAX_BLOCK_NOISE = 2**17  # negative samples
@@ -72,7 +73,7 @@ def new_block(window: int, noise: int, size: int = BLOCK_SIZE, *, documents: boo
     samples = np.zeros((size, noise), np.int32)
     words = np.zeros(size, np.int32)
     rows = np.zeros(size, np.int32) if documents else NO_DOCUMENTS
-    return Block(words, words, bounds, bounds.copy(), samples, np.zeros(7, np.int64), rows)
+    return Block(words, words, bounds, bounds.copy(), samples, separate_zeros(7, np.int64), rows)
 
 
 def rewind(block: Block, source: BlockSource, begin: int, end: int) -> None:

@@ -18,6 +18,7 @@ from embeddings.kernels.logistic_step import STEP_TILE, UPDATE_PASS, learn_tile
 from embeddings.kernels.matrix_products import SCORE_TILE, SINGLE_TILE, UPDATE_TILE
 from embeddings.kernels.row_cache import MAX_CACHED_ROWS, RowCache
 from embeddings.kernels.row_operations import PADDING, address, copy_row, score, sum_rows, update
+from embeddings.kernels.separate_arrays import separate_ones, separate_zeros
 
 LOSS_INTERVAL = 64  # steps from one loss measurement to the next
 LOSS, EXAMPLES, UNTIL_SAMPLE, STEPS = range(4)  # of `StepBuffers.tally`
@@ -66,33 +67,32 @@ class StepBuffers(NamedTuple):
 
 def aligned_zeros(rows: int, width: int, dtype: type = np.float32) -> np.ndarray:
     """Zeros (rows, width) whose rows start at a cache line if `width` is a multiple of `PADDING`."""
-    size = rows * width * np.dtype(dtype).itemsize
-    raw = np.zeros(size + 64, np.uint8)
-    start = -raw.ctypes.data % 64
-    table: np.ndarray = raw[start : start + size].view(dtype).reshape(rows, width)
-    return table
+    return separate_zeros((rows, width), dtype)
 
 
 def new_step_buffers(
     inputs: int, targets: int, width: int, *, contexts: int = 0, rows: int = 0, dtype: type = np.float32
 ) -> StepBuffers:
-    """Buffers for up to this many inputs, targets, contexts and hidden rows; rows are `width` numbers long."""
+    """Buffers for up to this many inputs, targets, contexts and hidden rows; rows are `width` numbers long.
+
+    The buffers of two threads share no cache line.
+    """
     stride = -(-targets // SCORE_TILE) * SCORE_TILE
     return StepBuffers(
-        inputs=np.zeros(inputs, np.int64),
-        input_gradient_rows=np.zeros(inputs, np.int64),
-        targets=np.zeros(targets, np.int64),
-        weights=np.ones(targets, dtype),
-        offsets=np.zeros(targets, dtype),
-        scores=np.zeros(inputs * stride + PADDING, dtype),
-        contexts=np.zeros(contexts, np.int64),
+        inputs=separate_zeros(inputs, np.int64),
+        input_gradient_rows=separate_zeros(inputs, np.int64),
+        targets=separate_zeros(targets, np.int64),
+        weights=separate_ones(targets, dtype),
+        offsets=separate_zeros(targets, dtype),
+        scores=separate_zeros(inputs * stride + PADDING, dtype),
+        contexts=separate_zeros(contexts, np.int64),
         hidden_rows=aligned_zeros(rows, width, dtype),
         input_copies=aligned_zeros(3 * inputs if targets > SINGLE_TILE else 0, width, dtype),
-        factor=np.ones(1, dtype),
-        tally=np.zeros(4),
-        centres=np.zeros(inputs, np.int64),
+        factor=separate_ones(1, dtype),
+        tally=separate_zeros(4, np.float64),
+        centres=separate_zeros(inputs, np.int64),
         frozen=NO_ROW_FROZEN,
-        frozen_sink=np.zeros(3, np.int64),
+        frozen_sink=separate_zeros(3, np.int64),
         input_cache=new_row_cache(0, width, dtype),
         output_cache=new_row_cache(0, width, dtype),
     )
@@ -100,8 +100,13 @@ def new_step_buffers(
 
 def new_row_cache(rows: int, width: int, dtype: type = np.float32) -> RowCache:
     """A cache for the first `rows` rows of no table yet."""
-    copies = aligned_zeros(2 * rows, width, dtype)
-    return RowCache(np.zeros(2, np.int64), copies, np.zeros(rows, np.int64), np.ones(1, dtype), np.zeros(1, np.int64))
+    return RowCache(
+        table=separate_zeros(2, np.int64),
+        rows=aligned_zeros(2 * rows, width, dtype),
+        uses=separate_zeros(rows, np.int64),
+        factor=separate_ones(1, dtype),
+        operand=separate_zeros(1, np.int64),
+    )
 
 
 def cache_of(table: np.ndarray) -> RowCache:

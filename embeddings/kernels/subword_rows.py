@@ -11,6 +11,7 @@ import numpy as np
 from embeddings.kernels.block import FILLED, Block
 from embeddings.kernels.jit import inline
 from embeddings.kernels.row_operations import address, copy_row, prefetch, scatter_add, sum_rows
+from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.step_buffers import StepBuffers, aligned_zeros
 
 
@@ -48,7 +49,7 @@ def new_subword_cache(size: int, vocabulary: int, max_parts: int, width: int, dt
     rows, before = aligned_zeros(size, width, dtype), aligned_zeros(size, width, dtype)
     words = np.zeros(size, np.int32)
     row = np.full(vocabulary, -1, np.int32)
-    return SubwordCache(rows, before, words, row, words.copy(), np.zeros(max_parts, np.int64))
+    return SubwordCache(rows, before, words, row, words.copy(), separate_zeros(max_parts, np.int64))
 
 
 @inline

@@ -15,6 +15,7 @@ from embeddings.kernels.jit import inline
 from embeddings.kernels.logistic import logistic_loss, scores_to_steps
 from embeddings.kernels.row_cache import cached_row
 from embeddings.kernels.row_operations import address, prefetch_l2, row_stride, sum_rows
+from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.step_buffers import StepBuffers, count_step, mask_frozen, new_step_buffers, tally_loss
 
 MAX_BATCH = 4  # windows; with more, shared negative samples would move too far in one step
@@ -28,7 +29,7 @@ def new_window_buffers(
     """Buffers for `batch` windows of `slots` rows of `width` numbers; negative samples have the given weight."""
     buffers = new_step_buffers(batch * slots, noise + batch, width, contexts=1, rows=2, dtype=dtype)
     buffers.weights[1 : 1 + noise] = weight
-    return buffers._replace(centres=np.zeros(batch, np.int64))
+    return buffers._replace(centres=separate_zeros(batch, np.int64))
 
 
 @inline

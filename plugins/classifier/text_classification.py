@@ -11,6 +11,7 @@ from embeddings.corpora.label_encoding import PREFIXED, TextLabels, corpus_label
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.kernels.noise_sampling import alias_table
 from embeddings.kernels.row_operations import padded
+from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.step_buffers import new_step_buffers
 from embeddings.models.classifier import Classifier
 from embeddings.models.model import Model
@@ -163,4 +164,4 @@ def new_noise(labels: Vocabulary) -> np.ndarray:
 def new_operands(features: TextFeatures, inputs: np.ndarray, objective: Any) -> Operands:
     """What one thread works on."""
     items = features.items, features.starts, features.subword_starts, features.subword_rows
-    return Operands(inputs, *items, np.zeros(3, np.int64), objective)
+    return Operands(inputs, *items, separate_zeros(3, np.int64), objective)

@@ -11,6 +11,7 @@ from embeddings.kernels.integers import smaller
 from embeddings.kernels.jit import entry_point
 from embeddings.kernels.noise_sampling import draw_word
 from embeddings.kernels.random_numbers import random_bits, uniform_below
+from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.training.shuffle import Chunk
 from embeddings.training.stream import Stream
 
@@ -92,7 +93,7 @@ class TextStream(Stream):
         """A block for one thread."""
         texts, words = np.zeros((2, BLOCK_TEXTS), np.int64)
         return LabelledBlock(
-            np.zeros(FILLED + 1, np.int64), texts, words, np.zeros((BLOCK_TEXTS, self.negatives), np.int64)
+            separate_zeros(FILLED + 1, np.int64), texts, words, np.zeros((BLOCK_TEXTS, self.negatives), np.int64)
         )
 
     def fill(self, block: LabelledBlock, chunk: Chunk, random: np.ndarray) -> int:

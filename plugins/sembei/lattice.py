@@ -23,6 +23,7 @@ from embeddings.kernels.jit import entry_point, inline
 from embeddings.kernels.line_operations import line_end
 from embeddings.kernels.random_numbers import random_bits, uniform_uint32
 from embeddings.kernels.row_operations import address
+from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.plugins.sembei.ngram_trie import NONE, NgramTrie, find_ngrams
 
@@ -65,7 +66,7 @@ def new_lattice(longest: int, negatives: int, size: int = LATTICE_SIZE) -> Latti
     noise = noise_groups(longest) * negatives
     size = max(min(size, MAX_BLOCK_NOISE // max(noise, 1)), longest + 1)
     rows = np.full((longest + size + 1, longest), NONE, np.int32)
-    return LatticeBlock(rows, np.zeros((len(rows), noise), np.int32), np.zeros(7, np.int64))
+    return LatticeBlock(rows, np.zeros((len(rows), noise), np.int32), separate_zeros(7, np.int64))
 
 
 def is_valid_lattice(block: LatticeBlock, source: LatticeSource, begin: int, end: int) -> bool:
