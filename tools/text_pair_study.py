@@ -282,7 +282,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--training", action="append", choices=list(TRAININGS))
     for name, size in {"held-out": 500, "dim": 256, "epochs": 5, "pair-epochs": 3}.items():
         parser.add_argument(f"--{name}", type=int, default=size)
-    for name, number in {"temperature": 0.05, "word-dropout": 0.0}.items():
+    for name, number in {"temperature": 0.03, "word-dropout": 0.0}.items():
         parser.add_argument(f"--{name}", type=float, default=number)
     parser.add_argument("--token-weights", choices=["none", "ones", "sif"], default="none")
     parser.add_argument("--seed", action="append", type=int)
