@@ -11,7 +11,6 @@ Int = Any
 
 # indices of `state`
 N_HASHES, N_DUPLICATES, N_FORGOTTEN = range(3)  # texts in the table; repeated texts; new texts that were not stored
-MULTIPLIERS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], np.uint64)  # odd, with random bits
 
 
 @inline
@@ -45,11 +44,14 @@ def slot_of(table: Array, first: Int, second: Int) -> Int:
 
 
 @entry_point
-def find_new(text: Array, ends: Array, begin: Int, table: Array, limit: Int, state: Array, is_new: Array) -> int:
+def find_new(
+    text: Array, ends: Array, begin: Int, table: Array, limit: Int, state: Array, is_new: Array, multipliers: Array
+) -> int:
     """Mark the texts that are not in the table, and add them; returns the first one that was not examined.
 
     Text i ends at `ends[i]`, where the next one begins. The function stops if the table has `limit` hashes, unless it
     is negative: then the table keeps at most `-limit` hashes, and other new texts are counted but not stored.
+    `multipliers` (2,) uint64 are odd numbers that nobody can know, so that no text can be made to collide.
     """
     start = ends[begin - 1] if begin else 0
     for i in range(begin, ends.shape[0]):
@@ -61,8 +63,8 @@ def find_new(text: Array, ends: Array, begin: Int, table: Array, limit: Int, sta
             size -= 1
         is_new[i] = True
         if size > start:
-            first = hash_text(text, start, size, MULTIPLIERS[0]) | np.uint64(1)  # never zero
-            second = hash_text(text, start, size, MULTIPLIERS[1])
+            first = hash_text(text, start, size, multipliers[0]) | np.uint64(1)  # never zero
+            second = hash_text(text, start, size, multipliers[1])
             slot = slot_of(table, first, second)
             if table[slot, 0] == first:
                 is_new[i] = False

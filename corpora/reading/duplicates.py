@@ -1,5 +1,6 @@
 """Removal of repeated lines and rows, exact by 128-bit hashes, in bounded memory."""
 
+import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -27,6 +28,7 @@ class DuplicateFilter:
         self.max_slots = max_slots
         self.table = np.zeros((min(SMALLEST, max_slots), 2), np.uint64)
         self.state = np.zeros(3, np.int64)
+        self.multipliers = np.frombuffer(os.urandom(16), np.uint64) | np.uint64(1)
 
     @property
     def duplicates(self) -> int:
@@ -47,7 +49,8 @@ class DuplicateFilter:
         while True:
             limit = int(MAX_LOAD * len(self.table))
             can_grow = len(self.table) < self.max_slots
-            position = find_new(text, ends, position, self.table, limit if can_grow else -limit, self.state, is_new)
+            signed_limit = limit if can_grow else -limit
+            position = find_new(text, ends, position, self.table, signed_limit, self.state, is_new, self.multipliers)
             if position == len(ends):
                 break
             larger = np.zeros((2 * len(self.table), 2), np.uint64)

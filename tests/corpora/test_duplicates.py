@@ -56,6 +56,16 @@ def test_the_table_grows_without_losing_a_line():
     assert not duplicate_filter.find_new(b"".join(lines), ends).any()
 
 
+def test_hashes_differ_from_run_to_run_so_that_no_text_can_be_made_to_collide():
+    tables = []
+    for _ in range(2):
+        duplicate_filter = DuplicateFilter()
+        assert duplicate_filter.find_new(b"one two", np.array([4, 7])).all()
+        tables.append(set(map(tuple, duplicate_filter.table[duplicate_filter.table.any(axis=1)].tolist())))
+    assert len(tables[0]) == len(tables[1]) == 2
+    assert not tables[0] & tables[1]
+
+
 def test_similar_lines_differ():
     lines = [bytes([i, j]) + b"x" * n for i in range(1, 100, 7) for j in range(100, 200, 3) for n in range(20)]
     lines += [b"\0" * n for n in range(1, 40)]
