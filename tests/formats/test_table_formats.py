@@ -147,7 +147,7 @@ def test_broken_tables(tmp_path, extension, content, message):
     path = write_table(content, tmp_path / f"v{extension}")
     with pytest.raises(FormatError, match=message) as caught:
         load(path)
-    assert str(caught.value).startswith(f"{path}: ")
+    assert str(caught.value).startswith((f"{path}: ", f"{path} is truncated or broken: "))  # the second by Arrow
     assert "\n" not in str(caught.value)
 
 
