@@ -409,7 +409,8 @@ def alter_encoded_corpus(rng: random.Random, path: Path) -> None:
         with suppress(EmbeddingsError):
             vocabulary = Vocabulary.load(path / encoded_corpus.VOCABULARY)
             content |= {"types": len(vocabulary), "known_tokens": vocabulary.tokens}
-    encoded_corpus.write_meta(path, content)
+    with suppress(UnicodeEncodeError):  # a description with half of a surrogate pair cannot be written
+        encoded_corpus.write_meta(path, content)
 
 
 def shuffle_borders(rng: random.Random, path: Path) -> None:
