@@ -56,6 +56,6 @@ def evaluate_classifier(
     else:
         ranker = classifier
     batches = form.read(sources, encoding=encoding, encoding_errors=encoding_errors, report=report)
-    predictions = predict_labels(ranker, batches, k, threshold, prefix=label_prefix, threads=threads)
     title = Path(source).name if isinstance(source, str | os.PathLike) else sources[0].name
+    predictions = predict_labels(ranker, batches, k, threshold, prefix=label_prefix, threads=threads, source=title)
     return LabelScores(predictions, title, name or "classifier", k, threshold, wanted)

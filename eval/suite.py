@@ -100,6 +100,7 @@ class Suite:
         sets = {kind: as_list(tests) for kind, tests in zip(KINDS, tests_by_kind, strict=True)}
         sets["retrieval"] = as_triples(retrieval)
         limits, methods = check_limits(restrict), check_methods(method)
+        check_names(pooling)
         if not any(sets.values()) and not stats:
             raise SettingError(f"nothing to evaluate: give at least one of {', '.join(KINDS)}, stats")
         check_requirements(sets, compose, use_trained_vectors or name_column is not None)
@@ -210,13 +211,18 @@ def as_triples(tests: Sequence[Any]) -> list[Any]:
     return [tests] if is_one else list(tests)
 
 
+def check_names(pooling: Mapping[str, Any]) -> None:
+    """Refuse unknown settings."""
+    unknown = [name for name in pooling if name not in POOLING]
+    if unknown:
+        remedy = "; use evaluate_classifier for classifiers" if unknown[0] == "labels" else ""
+        raise SettingError(f"unknown setting {unknown[0]!r} of an evaluation{remedy}")
+
+
 def check_text_settings(
     sets: Mapping[str, Sequence[Any]], pooling: Mapping[str, Any], index: str | None, columns: Sequence[str | None]
 ) -> None:
-    """Refuse settings of vectors of texts without a test set that uses them, and unknown settings."""
-    unknown = [name for name in pooling if name not in POOLING]
-    if unknown:
-        raise SettingError(f"unknown setting {unknown[0]!r} of an evaluation")
+    """Refuse settings of vectors of texts without a test set that uses them."""
     if pooling and not any(sets[kind] for kind in TEXT_KINDS):
         raise SettingError(f"{next(iter(pooling))} requires {', '.join(TEXT_KINDS[:-1])} or {TEXT_KINDS[-1]}")
     if index is not None:

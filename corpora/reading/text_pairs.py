@@ -62,7 +62,7 @@ class PairColumns:
         if len(texts) != 2:
             number = f"{len(texts)} columns of text" if len(texts) > 1 else "one column of text" if texts else "no text"
             raise CorpusError(
-                f"{table.name} has {number}, but a pair has two: set left_column and set right_column to two of "
+                f"{table.name} has {number}, but a pair has two: set left_column and set right_column; its columns: "
                 + format_names(table.columns)
             )
         rating = self.rating
@@ -130,15 +130,15 @@ class TextPairs:
         for source in self.sources:
             has_rows = not document_kinds or (COLUMNS in self.kinds and is_table(source, self.encoding))
             unit = "row" if has_rows else "pair"
-            batches = self.rows(source) if has_rows else self.document_batches(source, document_kinds)
+            batches = self.rows(source, checks) if has_rows else self.document_batches(source, document_kinds)
             for first, batch in batches:
                 if len(kept := checks.add(batch, f"{source.name}, {unit}", first)):
                     yield kept
         self.n_pairs, self.n_empty = checks.n_pairs, checks.n_empty
         checks.finish()
 
-    def rows(self, source: Source) -> Iterator[tuple[int, PairBatch]]:
-        """Yield the rows of a table, with the number of the first row of each batch."""
+    def rows(self, source: Source, checks: PairChecks) -> Iterator[tuple[int, PairBatch]]:
+        """Yield the rows of a table, with the number of the first row of each batch; note why there are none."""
         decoder = Utf8Decoder(self.encoding_errors, source.name)
         with open_columns(
             source, header=self.columns.header, encoding=self.encoding, encoding_errors=self.encoding_errors
@@ -151,6 +151,8 @@ class TextPairs:
             for values in table.batches([name for name in names if name is not None]):
                 yield done, row_batch(columns, values, source.name, done, decoder)
                 done += len(values[0])
+            if not done and table.is_text and table.has_names:
+                checks.missing = "its only row holds column names; set header=False if it is a pair"
 
     def document_batches(self, source: Source, kinds: Sequence[str]) -> Iterator[tuple[int, PairBatch]]:
         """Yield the pairs made from documents."""
@@ -191,7 +193,7 @@ def clean_texts(cells: list[Any], column: str | None, file: str, start: int, dec
     for row, cell in enumerate(cells, start + 1):
         if cell is not None and (not isinstance(cell, str) or isinstance(cell, JsonNumber)):
             value = f"number {cell:.20}" if isinstance(cell, JsonNumber) else describe(cell)
-            raise CorpusError(f"{file}, row {row}: the text {column!r} must be a string, got a value {value}")
+            raise CorpusError(f"{file}, row {row}: the text in column {column!r} must be a string, got a value {value}")
         text = (cell or "").strip()
         texts.append(text if text.isascii() else encode_utf8(text, decoder, f"{file}, row {row}").decode())
     return texts
@@ -207,6 +209,6 @@ def parse_ratings(cells: list[Any], column: str, file: str, start: int) -> NDArr
             ratings[place] = math.nan
         if not math.isfinite(ratings[place]):
             raise CorpusError(
-                f"{file}, row {start + place + 1}: the rating {column!r} must be a number, got {cell!r:.40}"
+                f"{file}, row {start + place + 1}: the rating in column {column!r} must be a number, got {cell!r:.40}"
             )
     return ratings

@@ -108,6 +108,18 @@ class Replicates:
             raise SettingError("these replicates belong to other vectors: repeat `embeddings stability` for this model")
 
 
+def word_trainer(model: Model) -> Trainer:
+    """The trainer of a model, which can be trained again on resamples.
+
+    Raises:
+        SettingError: the model is not one that is trained from words of a corpus.
+    """
+    trainer = registry.create("trainer", model.name, model.settings)
+    if not isinstance(trainer, Trainer) or trainer.reads_labels or trainer.reads_pairs or has_own_steps(trainer):
+        raise SettingError(f"{model.name} models are not trained on words alone, so their stability is not measured")
+    return trainer
+
+
 def check_target(path: str | os.PathLike[str], *, force: bool) -> None:
     """Refuse a path where replicates cannot be saved."""
     check_own_folder(path, DESCRIPTION, FILES, "folder of replicates", force=force)
@@ -150,9 +162,7 @@ def stability(
     if seeds == 1:
         raise SettingError("seeds must be 0 or at least 2, got 1")
     check_value("resample_by", resample_by, ResamplingUnit, {})
-    trainer = registry.create("trainer", model.name, model.settings)
-    if not isinstance(trainer, Trainer) or trainer.reads_labels or trainer.reads_pairs or has_own_steps(trainer):
-        raise SettingError(f"{model.name} models are not trained on words alone, so their stability is not measured")
+    trainer = word_trainer(model)
     threads, seed = check_threads_and_seed(threads, seed, trainer)
     encoded = corpus.encode()
     result = Replicates(model.vectors.fingerprint, [], [], resample_by, seed, model.name, dict(model.settings))

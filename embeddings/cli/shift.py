@@ -74,6 +74,8 @@ def command(
     """
     if (second is None) == (groups is None):
         raise click.UsageError("name two corpora, or one corpus with --tag-column and --groups")
+    if groups and settings.get("tag_column") is None:
+        raise click.UsageError("--groups requires --tag-column")
     trainer = SkipGram(**{name: settings.pop(name) for name in SETTINGS})
     text = Corpus(*(path for path in (first, second) if path is not None), **settings)
     with ReadingBar(quiet) as reading:
@@ -104,8 +106,7 @@ def corpus_groups(encoded: EncodedCorpus, first: EncodedCorpus) -> NDArray[np.in
 
 def tag_groups(encoded: EncodedCorpus, tags: tuple[str, str]) -> NDArray[np.int64]:
     """The group of each document: 0 and 1 for the two tags, -1 for others."""
-    if encoded.tags is None:
-        raise click.UsageError("--groups requires --tag-column")
+    assert encoded.tags is not None  # --groups requires --tag-column
     known = set(encoded.tags.unique().to_pylist())
     for tag in tags:
         if tag not in known:

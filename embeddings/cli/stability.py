@@ -6,7 +6,14 @@ from typing import Any
 
 import click
 
-from embeddings.analysis.replicates import DEFAULT_RESAMPLES, DEFAULT_SEEDS, MIN_REPLICATES, check_target, stability
+from embeddings.analysis.replicates import (
+    DEFAULT_RESAMPLES,
+    DEFAULT_SEEDS,
+    MIN_REPLICATES,
+    check_target,
+    stability,
+    word_trainer,
+)
 from embeddings.cli import corpus_options
 from embeddings.cli.options import OUTPUT, THREADS, option, seed
 from embeddings.cli.output import note, print_json, quantity
@@ -56,6 +63,7 @@ def command(
     """
     check_target(out, force=force)
     source = load_model(model)
+    word_trainer(source)
     text = Corpus(*corpus, **corpus_settings(source), **columns)
     check_outside_corpus(out, text)
     with ReadingBar(quiet) as reading:

@@ -174,7 +174,7 @@ def report_missing_parts(settings: Trainer, out: str) -> None:
 
 def report_interrupt(record: dict[str, Any], how: RunOptions, out: str) -> None:
     """Report how far an interrupted run got, and how to continue it."""
-    message = f"interrupted after {record['words']:,} of {record['total_words']:,} words; saved to {out}"
+    message = f"interrupted after {record['words']:,} of {record['total_words']:,} {record['unit']}; saved to {out}"
     if how.checkpoints is not None and how.checkpoints.paths():
         run_options.record_saved_output(how.checkpoints, out)
         message += "; repeat the command with --resume to continue"

@@ -100,6 +100,7 @@ def predict_labels(
     *,
     prefix: str = PREFIX,
     threads: int | None = None,
+    source: str = "the source",
 ) -> PredictedLabels:
     """Predict the labels of texts; arguments and errors are those of `Classifier.predict`.
 
@@ -107,7 +108,6 @@ def predict_labels(
         CorpusError: no text has a label.
     """
     collector = Collector([name.removeprefix(prefix) for name in classifier.labels])
-    source = "the source"
     from embeddings.models.classifier import texts_at_a_time
 
     size = texts_at_a_time(k, len(classifier.labels))

@@ -1,6 +1,7 @@
 """Hard negatives: for each pair a text that is near to its left text, but does not belong to it."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,8 +19,8 @@ BATCH = 4096  # pairs searched at a time
 
 
 def mine_negatives(
-    model: "Model | Vectors", pairs: TextPairs, *, top: int = 20, max_ratio: float = 0.95, index: str = "exact",
-    seed: int = 1,
+    model: "Model | Vectors", pairs: TextPairs | Iterable[Any], *, top: int = 20, max_ratio: float = 0.95,
+    index: str = "exact", seed: int = 1,
 ) -> list[tuple[str, str, str]]:  # fmt: skip
     """Triplets of left, right and negative texts, for further training with negatives.
 
@@ -29,7 +30,7 @@ def mine_negatives(
 
     Arguments:
         model: a model or vectors, of which the mean over words is the vector of a text.
-        pairs: the pairs; all of their texts are held in memory.
+        pairs: the pairs, or a table or iterable of them; all of their texts are held in memory.
         top: how many of the nearest right texts are compared.
         max_ratio: between 0 and 1.
         index: the kind of the index that is searched, such as "exact" or "lsh".
@@ -41,7 +42,7 @@ def mine_negatives(
     """
     top = check_value("top", top, int, {"ge": 1, "le": 1000})
     max_ratio = check_value("max_ratio", max_ratio, float, {"ge": 0, "le": 1})
-    batches = list(pairs)
+    batches = list(pairs if isinstance(pairs, TextPairs) else TextPairs(pairs))
     left, right = ([text for batch in batches for text in getattr(batch, side)] for side in ("left", "right"))
     candidates = list(dict.fromkeys(right))
     if len(candidates) < 2:

@@ -126,7 +126,7 @@ class PairSettings(VocabularySize, Schedule, InitialValues, Dimension):
         is_decreasing = all(a > b for a, b in pairwise(dims)) and dims[-1:] != [0]
         if parts and (not is_decreasing or dims[0] != self.dim or len(dims) > MAX_DIMS):
             raise SettingError(
-                f"dims must be up to {MAX_DIMS} decreasing integers from dim={self.dim} on, got {self.dims!r}"
+                f"dims must be at most {MAX_DIMS} decreasing integers that begin with dim={self.dim}, got {self.dims!r}"
             )
 
     @property

@@ -1,17 +1,14 @@
 """Ratings of pairs of texts, predicted by a model with a network for them."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from embeddings.errors import SettingError
 from embeddings.kernels.row_operations import padded
 from embeddings.models.embed import embed
+from embeddings.models.model import Model
 from embeddings.plugins.text_pairs.rating_distribution import HIDDEN, LOWEST_RATING, OUTPUT, feature_matrix
-
-if TYPE_CHECKING:
-    from embeddings.models.model import Model
 
 
 class RatingPredictor:
@@ -24,7 +21,9 @@ class RatingPredictor:
         SettingError: the model does not predict ratings.
     """
 
-    def __init__(self, model: "Model") -> None:
+    def __init__(self, model: Model) -> None:
+        if not isinstance(model, Model):
+            raise SettingError(f"model must be a Model, such as load_model(path) returns, got {model!r:.60}")
         tables = [model.tables.get(name) for name in (HIDDEN, OUTPUT)]
         lowest = model.record.get(LOWEST_RATING)
         if tables[0] is None or tables[1] is None or not isinstance(lowest, int | float):
@@ -39,6 +38,8 @@ class RatingPredictor:
         Arguments:
             left, right: the texts of the pairs; one without known words has a vector of zeros.
         """
+        if isinstance(left, str) or isinstance(right, str):
+            raise SettingError("left and right must be lists of texts, such as ['a good film']")
         if len(left) != len(right):
             raise SettingError(f"left and right must have the same number of texts, got {len(left)} and {len(right)}")
         a, b = (embed(self.model, list(texts), normalize=True).astype(np.float64) for texts in (left, right))

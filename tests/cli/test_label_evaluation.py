@@ -20,6 +20,7 @@ def folder(tmp_path, monkeypatch):
         "".join(json.dumps({"text": text, "label": names}) + "\n" for text, names in rows)
     )
     (tmp_path / "t.tsv").write_text("words\ttopics\n" + "".join(f"{text}\t{'|'.join(n)}\n" for text, n in rows))
+    (tmp_path / "empty.txt").write_text("")
     return tmp_path
 
 
@@ -81,6 +82,7 @@ def test_tables_give_the_same_scores():
         (["--labels", "t.tsv"], "label"),
         (["--labels", "t.txt", "--label-prefix", "#"], "t.txt has no labels"),
         (["--labels", "missing.txt"], "missing.txt"),
+        (["--labels", "empty.txt"], "empty.txt has no labels"),
         (["--labels", "t.txt", "-k", 0], "k must be at least 1"),
     ],
 )

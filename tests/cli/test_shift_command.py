@@ -42,7 +42,7 @@ def test_errors(folder):
     assert "--groups" in refused("shift", "old.txt", code=2)
     assert "two corpora" in refused("shift", "old.txt", "new.txt", "--groups", "a", "b", code=2)
     columns = ["--text-column", "text", "--groups", "old", "middle", "--quiet"]
-    assert "--tag-column" in refused("shift", "rows.jsonl", *columns, code=2)
+    assert "--tag-column" in refused("shift", "missing.jsonl", *columns, code=2)
     message = refused("shift", "rows.jsonl", *columns, "--tag-column", "period", code=1)
     assert all(fact in message for fact in ("'middle'", "new", "newest", "old"))
     (folder / "short.txt").write_text("one two")

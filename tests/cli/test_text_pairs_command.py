@@ -43,3 +43,7 @@ def test_errors_are_one_line(rated, tmp_path):
     assert "left_column and right_column must be set together" in error("--left-column", "first")
     assert "no column 'third'" in error("--left-column", "first", "--right-column", "third", code=1)
     assert "kind of pairs must be one of" in error("--pairs", "strangers")
+    (one := tmp_path / "one.tsv").write_text("a b\tc d\n")
+    message = commands.refused("train", "text-pairs", one, "-o", tmp_path / "model", *SMALL, code=1)
+    assert "column names" in message
+    assert "--no-header" in message

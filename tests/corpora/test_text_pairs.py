@@ -146,7 +146,7 @@ def test_pairs_with_an_empty_side_are_dropped_and_counted(caplog):
         ([("", "b"), ("a", "")], ["all 2", "empty side"]),
         ([("a", "b")] * 3, ["all 3 pairs", "same"]),
         ([("a", "b", 1), ("c", "d", 1.0)], ["ratings", "vary"]),
-        ([("a", "b", 1), ("c", "d", "high")], ["row 2", "number", "high"]),
+        ([("a", "b", 1), ("c", "d", "high")], ["row 2", "column '3'", "number", "high"]),
         ([("a", "b", 1), ("c", "d", float("nan"))], ["row 2", "number"]),
         ([("a", "b", 1), ("c", "d", None)], ["row 2", "number"]),
         ([("a", 5), ("c", "d")], ["one column of text", "left_column"]),

@@ -196,6 +196,8 @@ def test_sections_kinds_and_restrictions(tmp_path, random):
 
 
 def test_invalid_arguments_are_refused(random):
+    with pytest.raises(SettingError, match=r"'labels'.*evaluate_classifier"):
+        evaluate(random, labels="test.txt")
     with pytest.raises(SettingError, match=r"nothing to evaluate.*similarity, analogy, "):
         evaluate(random)
     with pytest.raises(SettingError, match=r"method.*3cosadd, 3cosmul, pairdirection.*'cosine'"):

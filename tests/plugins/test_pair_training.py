@@ -69,7 +69,7 @@ def test_pairs_that_do_not_fit_the_objective_are_refused(pairs, settings, messag
         ({"temperature": 0.1, "objective": "cosine-regression"}, "temperature=0.1 has no effect"),
         ({"margin": 0.1}, "margin=0.1 has no effect"),
         ({"dims": "8,8"}, "dims must be"),
-        ({"dims": "4,2"}, "from dim=8 on"),
+        ({"dims": "4,2"}, "begin with dim=8"),
         ({"dims": "8,x"}, "dims must be"),
         ({"dims": ""}, "dims must be"),
         ({"temperature": 0.001}, "temperature must be"),
@@ -150,6 +150,10 @@ def test_ratings_of_pairs_are_predicted(tmp_path):
     np.testing.assert_array_equal(em.RatingPredictor(em.load_model(tmp_path / "model")).predict(left, right), predicted)
     with pytest.raises(SettingError, match="does not predict ratings"):
         em.RatingPredictor(train(thing_pairs()))
+    with pytest.raises(SettingError, match="must be a Model"):
+        em.RatingPredictor(model.vectors)
+    with pytest.raises(SettingError, match="lists of texts"):
+        predictor.predict("ab", "cd")
 
 
 def test_the_network_gives_the_recorded_loss():
@@ -171,6 +175,8 @@ def test_hard_negatives_are_near_and_not_right():
     assert [left for left, *_ in triplets] == ["apple", "apple", "stone", "cherry"]
     assert triplets[0][2] == triplets[1][2] == "cherry apple"
     assert triplets[3][2] == "pear" or triplets[3][2] == "apple pear"
+    rows = [pair for batch in pairs for pair in zip(batch.left, batch.right, strict=True)]
+    assert em.mine_negatives(vectors, rows, max_ratio=1) == triplets
     strict = em.mine_negatives(vectors, pairs, max_ratio=0.5)
     assert strict[0][2] == "rock"
     with pytest.raises(CorpusError, match="at least two different"):
