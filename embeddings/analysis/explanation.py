@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.analysis.keyword_in_context import ConcordanceLine, concordance_lines
-from embeddings.analysis.occurrences import Occurrences
+from embeddings.analysis.occurrences import MAX_WINDOW, Occurrences
 from embeddings.errors import SettingError
 from embeddings.models.model import Model
 from embeddings.settings import check_value
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 DEFAULT_WINDOW = 5  # of models that record none
 SMOOTHING = 0.75  # exponent of the counts of contexts, as for negative samples
+LIMITS = {"ge": 1, "le": MAX_WINDOW}
 DEFAULT_TOP, DEFAULT_LINES, DEFAULT_WIDTH = 10, 1, 40
 
 
@@ -109,7 +110,7 @@ def explain(
         check_value(name, value, int, {"ge": 1})
     check_value("lines", lines, int, {"ge": 0})
     cosine = None if vectors is None else similarity(vectors, word, other)
-    window = check_value("window", recorded_window(vectors) if window is None else window, int, {"ge": 1})
+    window = check_value("window", recorded_window(vectors) if window is None else window, int, LIMITS)
     encoded = corpus.encode()
     pair = Occurrences.of(encoded, word), Occurrences.of(encoded, other)
     if pair[0].words == pair[1].words:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embeddings.analysis.occurrences import Occurrences
+from embeddings.analysis.occurrences import MAX_WINDOW, Occurrences
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.settings import check_value
 
@@ -67,7 +67,8 @@ def concordance(
         SettingError: an argument is out of range.
         CorpusError: as `Corpus.encode`.
     """
-    for name, value in {"window": window, "lines": lines, "width": width}.items():
+    check_value("window", window, int, {"ge": 1, "le": MAX_WINDOW})
+    for name, value in {"lines": lines, "width": width}.items():
         check_value(name, value, int, {"ge": 1})
     encoded = corpus.encode()
     occurrences = Occurrences.of(encoded, word)

@@ -13,6 +13,7 @@ from embeddings.analysis.keyword_in_context import (
     ConcordanceLine,
     concordance,
 )
+from embeddings.analysis.occurrences import MAX_WINDOW
 from embeddings.cli import corpus_options
 from embeddings.cli.options import JSON, QUIET, option
 from embeddings.cli.output import display_width, is_terminal, note, pad, print_json, print_rows
@@ -29,7 +30,7 @@ WIDTH = option("--width", "Number of characters on each side of the word.", (1, 
         click.Argument(["corpus"]),
         click.Argument(["word"]),
         click.Argument(["other"], required=False),
-        option("--window", "OTHER is at most N words away.", 1, default=DEFAULT_WINDOW, metavar="N"),
+        option("--window", "OTHER is at most N words away.", (1, MAX_WINDOW), default=DEFAULT_WINDOW, metavar="N"),
         option("--lines", "Print at most N lines, evenly spaced.", 1, default=DEFAULT_LINES, metavar="N"),
         WIDTH,
         *corpus_options.options(),

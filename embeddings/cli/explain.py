@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from embeddings.analysis.explanation import DEFAULT_LINES, DEFAULT_TOP, Explanation, explain
+from embeddings.analysis.occurrences import MAX_WINDOW
 from embeddings.cli import corpus_options
 from embeddings.cli.concordance import WIDTH, concordance_rows
 from embeddings.cli.options import JSON, QUIET, VECTOR_INPUT, is_given, option
@@ -31,7 +32,7 @@ from embeddings.vectors.vectors import Vectors
         option(
             "--window",
             "Number of words on each side that are contexts.  [default: as in training, or 5]",
-            1,
+            (1, MAX_WINDOW),
             metavar="N",
         ),
         option("--lines", "Number of lines to print for each context and word.", 0, default=DEFAULT_LINES, metavar="N"),

@@ -89,7 +89,9 @@ def test_errors():
     corpus = em.Corpus(TEXTS)
     with pytest.raises(em.EmbeddingsError, match="same word"):
         explain(None, corpus, "cat", "Cat")
-    for name, value in {"window": 0, "top": 0, "lines": -1, "width": 0}.items():
+    with pytest.raises(em.EmbeddingsError, match="window"):
+        em.concordance(corpus, "cat", "dog", window=10**21)
+    for name, value in {"window": 10**9, "top": 0, "lines": -1, "width": 0}.items():
         with pytest.raises(em.EmbeddingsError, match=name):
             explain(None, corpus, "cat", "dog", **{name: value})
 
