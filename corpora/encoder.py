@@ -94,6 +94,7 @@ class Encoder:
         ends = np.cumsum(np.fromiter(map(len, tokens), np.int64, len(tokens)))
         while scanner.intern_all(text, ends, tuple(arrays), ids, self.words.state):
             self.words.prune()
+        self.words.state[scan_state.LINE_IS_BLANK] = 1  # all of these lines have ended
         self.ids.append(ids)
 
     def add_documents(self, starts: NDArray[np.int64]) -> None:
