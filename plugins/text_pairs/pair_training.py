@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.corpora.pair_encoding import EncodedPairs, corpus_pairs
+from embeddings.corpora.encoded_pairs import EncodedPairs, corpus_pairs
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import CorpusError
 from embeddings.kernels.row_operations import PADDING, padded

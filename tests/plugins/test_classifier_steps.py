@@ -14,7 +14,7 @@ from embeddings.objectives.huffman import huffman_tree
 from embeddings.plugins.classifier.label_objectives import new_label_objective
 from embeddings.plugins.classifier.learn_texts import TILE, Operands, learn_texts
 from embeddings.plugins.classifier.text_stream import FILLED, LabelSource, TextStream, systematic_sample
-from embeddings.plugins.classifier.training_features import read_only, text_features
+from embeddings.plugins.classifier.training_features import read_only
 from embeddings.training.shuffle import Chunk
 from embeddings.training.training_data import prepare
 
@@ -171,7 +171,7 @@ def test_training_and_prediction_have_the_same_features(settings, min_count):
     lines = [*LINES, "__label__b the cat", "__label__a cat où"]
     trainer = em.TextClassification(dim=DIM, epochs=2, min_count=min_count, **settings)
     data = prepare(trainer, lines, threads=1)
-    features = text_features(trainer, data.encoded, data.vocabulary, np.arange(len(lines)))
+    features = trainer.text_features(data, np.arange(len(lines)), None)
     model = trainer.train(lines, threads=1)
     texts = [line.split(" ", 1)[1] if " " in line else "" for line in lines]
     inputs, classifier = model.tables["inputs"], model.classifier
