@@ -10,8 +10,6 @@ from embeddings.eval.measures.text_vectors import TextVectors
 from embeddings.eval.statistics.item_scores import CorrelationScores, ItemScores
 from embeddings.eval.statistics.results import Key
 from embeddings.models.model import Model
-from embeddings.plugins.text_pairs.rating_distribution import HIDDEN
-from embeddings.plugins.text_pairs.rating_predictor import RatingPredictor
 from embeddings.support.cosine import normalize
 
 PREDICTED = "predicted ratings"
@@ -32,10 +30,20 @@ def score_rated_texts(vectors: TextVectors, test: RatedTexts, *, name: str) -> l
     score = partial(correlate, test=test, covered=covered, name=name)
     protocol = PROTOCOL.format(scores=f"cosines of text vectors ({vectors.description})")
     scores = score((left * right).sum(axis=1), None, protocol)
-    if isinstance(vectors.source, Model) and HIDDEN in vectors.source.tables:
-        ratings = RatingPredictor(vectors.source).predict(test.left, test.right)
+    if (ratings := predicted_ratings(vectors, test)) is not None:
         scores += score(ratings, PREDICTED, PROTOCOL.format(scores="ratings that the model predicts"))
     return [*scores, embedded.coverage(name, test.name)]
+
+
+def predicted_ratings(vectors: TextVectors, test: RatedTexts) -> np.ndarray | None:
+    """The ratings that a model predicts for the pairs; None if it predicts none."""
+    from embeddings.plugins.text_pairs.rating_distribution import HIDDEN  # imports numba
+    from embeddings.plugins.text_pairs.rating_predictor import RatingPredictor
+
+    model = vectors.source
+    if not isinstance(model, Model) or HIDDEN not in model.tables:
+        return None
+    return RatingPredictor(model).predict(test.left, test.right)
 
 
 def correlate(
