@@ -152,7 +152,7 @@ class TextPairs:
                 yield done, row_batch(columns, values, source.name, done, decoder)
                 done += len(values[0])
             if not done and table.is_text and table.has_names:
-                checks.missing = "its only row holds column names; set header=False if it is a pair"
+                checks.missing = "its only row is read as column names; add a row of names above it"
 
     def document_batches(self, source: Source, kinds: Sequence[str]) -> Iterator[tuple[int, PairBatch]]:
         """Yield the pairs made from documents."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.analysis.keyword_in_context import ConcordanceLine, concordance_lines
-from embeddings.analysis.occurrences import MAX_WINDOW, Occurrences
+from embeddings.analysis.occurrences import MAX_WIDTH, MAX_WINDOW, Occurrences
 from embeddings.errors import SettingError
 from embeddings.models.model import Model
 from embeddings.settings import check_value
@@ -106,8 +106,8 @@ def explain(
         SettingError: the words are the same, or an argument is out of range.
         CorpusError: as `Corpus.encode`.
     """
-    for name, value in {"top": top, "width": width}.items():
-        check_value(name, value, int, {"ge": 1})
+    check_value("top", top, int, {"ge": 1})
+    check_value("width", width, int, {"ge": 1, "le": MAX_WIDTH})
     check_value("lines", lines, int, {"ge": 0})
     cosine = None if vectors is None else similarity(vectors, word, other)
     window = check_value("window", recorded_window(vectors) if window is None else window, int, LIMITS)

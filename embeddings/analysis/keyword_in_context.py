@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embeddings.analysis.occurrences import MAX_WINDOW, Occurrences
+from embeddings.analysis.occurrences import MAX_WIDTH, MAX_WINDOW, Occurrences
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.settings import check_value
 
@@ -68,8 +68,8 @@ def concordance(
         CorpusError: as `Corpus.encode`.
     """
     check_value("window", window, int, {"ge": 1, "le": MAX_WINDOW})
-    for name, value in {"lines": lines, "width": width}.items():
-        check_value(name, value, int, {"ge": 1})
+    check_value("lines", lines, int, {"ge": 1})
+    check_value("width", width, int, {"ge": 1, "le": MAX_WIDTH})
     encoded = corpus.encode()
     occurrences = Occurrences.of(encoded, word)
     if other is not None:

@@ -12,7 +12,7 @@ from embeddings.corpora.word_form import WordForm
 from embeddings.support.suggestions import close_matches
 
 CHUNK = 1 << 24  # tokens that are searched at a time: 64 MB
-MAX_WINDOW = 10_000
+MAX_WINDOW = MAX_WIDTH = 10_000  # words, characters
 MAX_NEIGHBOURS = 1 << 22  # of occurrences that are gathered at a time
 
 

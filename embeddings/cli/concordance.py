@@ -13,7 +13,7 @@ from embeddings.analysis.keyword_in_context import (
     ConcordanceLine,
     concordance,
 )
-from embeddings.analysis.occurrences import MAX_WINDOW
+from embeddings.analysis.occurrences import MAX_WIDTH, MAX_WINDOW
 from embeddings.cli import corpus_options
 from embeddings.cli.options import JSON, QUIET, option
 from embeddings.cli.output import display_width, is_terminal, note, pad, print_json, print_rows
@@ -21,7 +21,7 @@ from embeddings.cli.progress_bar import ReadingBar
 from embeddings.corpora import Corpus
 from embeddings.printable import printable
 
-WIDTH = option("--width", "Number of characters on each side of the word.", (1, 10_000), default=DEFAULT_WIDTH)
+WIDTH = option("--width", "Number of characters on each side of the word.", (1, MAX_WIDTH), default=DEFAULT_WIDTH)
 
 
 @click.command(

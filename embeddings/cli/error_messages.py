@@ -10,7 +10,6 @@ from embeddings.printable import printable
 from embeddings.setting_names import hint, our_name
 from embeddings.settings import flag
 
-PYTHON_REFUSAL = re.compile(r"\bset ([a-z_]+)=False\b")
 PYTHON_ARGUMENT = re.compile(r"\b([a-z_]+)=True\b")  # the remedy as the library names it
 SETTING_REMEDY = re.compile(r"\b(set|lower|raise|select one with) (encoding|[a-z]+_[a-z_]+)\b(?!=)")
 
@@ -21,7 +20,6 @@ def error_line(error: BaseException, arguments: Sequence[str]) -> str:
         return unknown_option(error, arguments)
     message = error.format_message() if isinstance(error, click.ClickException) else str(error)
     line = shorten(printable(" ".join(message.split()))) or type(error).__name__
-    line = PYTHON_REFUSAL.sub(lambda match: f"set {flag('no_' + match[1])}", line)
     line = PYTHON_ARGUMENT.sub(lambda match: flag(match[1]), line)
     line = SETTING_REMEDY.sub(lambda match: f"{match[1]} {flag(match[2])}", line)
     if isinstance(error, MemoryError):

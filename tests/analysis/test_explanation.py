@@ -91,7 +91,7 @@ def test_errors():
         explain(None, corpus, "cat", "Cat")
     with pytest.raises(em.EmbeddingsError, match="window"):
         em.concordance(corpus, "cat", "dog", window=10**21)
-    for name, value in {"window": 10**9, "top": 0, "lines": -1, "width": 0}.items():
+    for name, value in {"window": 10**9, "top": 0, "lines": -1, "width": 10**21}.items():
         with pytest.raises(em.EmbeddingsError, match=name):
             explain(None, corpus, "cat", "dog", **{name: value})
 

@@ -46,4 +46,3 @@ def test_errors_are_one_line(rated, tmp_path):
     (one := tmp_path / "one.tsv").write_text("a b\tc d\n")
     message = commands.refused("train", "text-pairs", one, "-o", tmp_path / "model", *SMALL, code=1)
     assert "column names" in message
-    assert "--no-header" in message
