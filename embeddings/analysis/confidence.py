@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.analysis.replicates import Replicates
+from embeddings.models.embed import load_source
+from embeddings.models.model import Model
 from embeddings.vectors.vectors import Vectors
 
 LEVEL = 0.95
@@ -42,13 +44,16 @@ class ConfidentNeighbour:
     rank_high: int
 
 
-def confident_similarity(vectors: Vectors, replicates: Replicates, word: str, other: str) -> ConfidentSimilarity:
+def confident_similarity(
+    vectors: Vectors | Model, replicates: Replicates, word: str, other: str
+) -> ConfidentSimilarity:
     """The cosine of two words with its interval.
 
     Raises:
         UnknownWordError: a word has no vector.
         SettingError: the replicates are not of these vectors.
     """
+    vectors = word_vectors(vectors)
     replicates.check_vectors(vectors)
     rows = [vectors.index(word), vectors.index(other)]
     cosines = [np.array([pair_cosine(rows, one) for one in kind]) for kind in (replicates.resamples, replicates.seeds)]
@@ -56,7 +61,7 @@ def confident_similarity(vectors: Vectors, replicates: Replicates, word: str, ot
 
 
 def confident_neighbours(
-    vectors: Vectors, replicates: Replicates, word: str, *, top: int = 10
+    vectors: Vectors | Model, replicates: Replicates, word: str, *, top: int = 10
 ) -> list[ConfidentNeighbour]:
     """The nearest neighbours of a word with intervals.
 
@@ -64,6 +69,7 @@ def confident_neighbours(
         UnknownWordError: the word has no vector.
         SettingError: the replicates are not of these vectors, or `top` is out of range.
     """
+    vectors = word_vectors(vectors)
     replicates.check_vectors(vectors)
     nearest, row = vectors.most_similar(word, top=top), vectors.index(word)
     rows = np.array([vectors.index(neighbour) for neighbour, _ in nearest], np.int64)
@@ -78,6 +84,12 @@ def confident_neighbours(
         )
         for i, (neighbour, cosine) in enumerate(nearest)
     ]  # fmt: skip
+
+
+def word_vectors(vectors: Vectors | Model) -> Vectors:
+    """The vectors of words, of a model too."""
+    source = load_source(vectors)
+    return source.vectors if isinstance(source, Model) else source
 
 
 def cosines_and_ranks(

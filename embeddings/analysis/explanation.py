@@ -1,6 +1,7 @@
 """Why two words have similar vectors: the contexts that they share in a corpus."""
 
 import math
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from embeddings.analysis.keyword_in_context import ConcordanceLine, concordance_lines
 from embeddings.analysis.occurrences import MAX_WIDTH, MAX_WINDOW, Occurrences
 from embeddings.errors import SettingError
+from embeddings.models.embed import load_source
 from embeddings.models.model import Model
 from embeddings.settings import check_value
 
@@ -68,7 +70,7 @@ class Explanation:
 
 
 def explain(
-    vectors: "Model | Vectors | None",
+    vectors: "Model | Vectors | str | os.PathLike[str] | None",
     corpus: "Corpus",
     word: str,
     other: str,
@@ -93,7 +95,7 @@ def explain(
     ['drinks', 'sleeps', 'the']
 
     Arguments:
-        vectors: whose cosine to report; None for none.
+        vectors: whose cosine to report: a model, vectors, or the path of either; None for none.
         corpus: the text, best the one that the vectors were trained on.
         word, other: as typed: they are converted like the text of the corpus.
         window: how many words on each side are contexts; by default as in the training of the model, or 5.
@@ -106,6 +108,7 @@ def explain(
         SettingError: the words are the same, or an argument is out of range.
         CorpusError: as `Corpus.encode`.
     """
+    vectors = None if vectors is None else load_source(vectors)
     check_value("top", top, int, {"ge": 1})
     check_value("width", width, int, {"ge": 1, "le": MAX_WIDTH})
     check_value("lines", lines, int, {"ge": 0})

@@ -85,6 +85,7 @@ def test_equal_cosines_share_a_rank():
 def test_without_other_seeds_the_spread_is_not_divided(model, corpus):
     replicates = em.stability(model, corpus, resamples=2, seeds=0, threads=1)
     one = em.confident_similarity(model.vectors, replicates, "king", "queen")
+    assert em.confident_similarity(model, replicates, "king", "queen") == one
     assert (replicates.seeds, one.data_sd, one.seed_sd) == ([], None, None)
 
 
