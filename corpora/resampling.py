@@ -30,7 +30,7 @@ def resample(encoded: EncodedCorpus, unit: ResamplingUnit, random: np.random.Gen
     count = len(borders) - 1
     if count < MIN_UNITS:
         remedy = "; set resample_by to 'lines', or separate documents by blank lines" if unit == "documents" else ""
-        raise CorpusError(f"{count} {unit} are too few to resample: at least {MIN_UNITS} are required{remedy}")
+        raise CorpusError(f"too few {unit} to resample: {count}, at least {MIN_UNITS} are required{remedy}")
     chosen = np.sort(random.integers(count, size=count))  # in the order of the file
     return write_selection(encoded, borders, chosen, folder)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.analysis.keyword_in_context import ConcordanceLine, concordance_lines
-from embeddings.analysis.occurrences import MAX_WIDTH, MAX_WINDOW, Occurrences
+from embeddings.analysis.occurrences import MAX_WIDTH, MAX_WINDOW, Occurrences, check_corpus
 from embeddings.errors import SettingError
 from embeddings.models.embed import load_source
 from embeddings.models.model import Model
@@ -114,7 +114,7 @@ def explain(
     check_value("lines", lines, int, {"ge": 0})
     cosine = None if vectors is None else similarity(vectors, word, other)
     window = check_value("window", recorded_window(vectors) if window is None else window, int, LIMITS)
-    encoded = corpus.encode()
+    encoded = check_corpus(corpus).encode()
     pair = Occurrences.of(encoded, word), Occurrences.of(encoded, other)
     if pair[0].words == pair[1].words:
         raise SettingError(f"{word!r} and {other!r} are the same word in this corpus: name two words")

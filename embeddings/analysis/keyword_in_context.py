@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embeddings.analysis.occurrences import MAX_WIDTH, MAX_WINDOW, Occurrences
+from embeddings.analysis.occurrences import MAX_WIDTH, MAX_WINDOW, Occurrences, check_corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.settings import check_value
 
@@ -70,7 +70,7 @@ def concordance(
     check_value("window", window, int, {"ge": 1, "le": MAX_WINDOW})
     check_value("lines", lines, int, {"ge": 1})
     check_value("width", width, int, {"ge": 1, "le": MAX_WIDTH})
-    encoded = corpus.encode()
+    encoded = check_corpus(corpus).encode()
     occurrences = Occurrences.of(encoded, word)
     if other is not None:
         occurrences = occurrences.near(Occurrences.of(encoded, other), window)

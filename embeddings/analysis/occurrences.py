@@ -6,9 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.corpora.word_form import WordForm
+from embeddings.errors import SettingError
 from embeddings.support.suggestions import close_matches
 
 CHUNK = 1 << 24  # tokens that are searched at a time: 64 MB
@@ -86,6 +88,13 @@ class Occurrences:
             positions = self.positions[part, None] + offsets
             is_inside = (positions >= starts[part, None]) & (positions < ends[part, None])
             yield self.encoded.ids[positions[is_inside]]
+
+
+def check_corpus(corpus: Corpus) -> Corpus:
+    """The corpus, if it is one."""
+    if not isinstance(corpus, Corpus):
+        raise SettingError(f"corpus must be a Corpus, such as em.Corpus('text.txt'), got {corpus!r:.60}")
+    return corpus
 
 
 def words_of(encoded: EncodedCorpus, text: str) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings import registry
+from embeddings.analysis.occurrences import check_corpus
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.corpus_cache.tempdir import corpora_folder, new_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
@@ -114,6 +115,8 @@ def word_trainer(model: Model) -> Trainer:
     Raises:
         SettingError: the model is not one that is trained from words of a corpus.
     """
+    if not isinstance(model, Model):
+        raise SettingError(f"model must be a Model, such as em.load_model(path) returns, got {model!r:.60}")
     trainer = registry.create("trainer", model.name, model.settings)
     if not isinstance(trainer, Trainer) or trainer.reads_labels or trainer.reads_pairs or has_own_steps(trainer):
         raise SettingError(f"{model.name} models are not trained on words alone, so their stability is not measured")
@@ -164,7 +167,7 @@ def stability(
     check_value("resample_by", resample_by, ResamplingUnit, {})
     trainer = word_trainer(model)
     threads, seed = check_threads_and_seed(threads, seed, trainer)
-    encoded = corpus.encode()
+    encoded = check_corpus(corpus).encode()
     result = Replicates(model.vectors.fingerprint, [], [], resample_by, seed, model.name, dict(model.settings))
     total = resamples + seeds
     try:

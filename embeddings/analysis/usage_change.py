@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.analysis.keyword_in_context import DEFAULT_WIDTH, ConcordanceLine, concordance_lines
-from embeddings.analysis.occurrences import Occurrences
+from embeddings.analysis.occurrences import Occurrences, check_corpus
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.corpus_cache.tempdir import corpora_folder, new_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
@@ -108,7 +108,7 @@ def compare_usage(
     if trainer.reads_labels or trainer.reads_pairs:
         raise SettingError(f"{trainer.trainer_name} is not trained on words alone")
     threads, seed = check_threads_and_seed(threads, seed, trainer)
-    encoded = corpus.encode()
+    encoded = check_corpus(corpus).encode()
     groups = check_groups(groups, encoded)
     members = np.flatnonzero(groups >= 0)
     is_second = groups[members] == 1

@@ -103,6 +103,8 @@ def test_lines_are_evenly_spaced(total, lines):
 
 
 def test_arguments_are_checked():
+    with pytest.raises(em.EmbeddingsError, match="Corpus"):
+        concordance("sample", "music")
     corpus = em.Corpus(["a b"])
     for name in ("window", "lines", "width"):
         with pytest.raises(em.EmbeddingsError, match=name):

@@ -122,6 +122,10 @@ def test_arguments_are_checked(model, corpus):
     for name, value in {"resamples": 1, "seeds": 1, "resample_by": "words", "threads": 0}.items():
         with pytest.raises(em.EmbeddingsError, match=name):
             em.stability(model, corpus, **{name: value})
+    with pytest.raises(em.EmbeddingsError, match="Model"):
+        em.stability(model.vectors, corpus)
+    with pytest.raises(em.EmbeddingsError, match="Corpus"):
+        em.stability(model, "text.txt")
     with pytest.raises(em.EmbeddingsError, match="too few"):
         em.stability(model, em.Corpus(TEXTS[:3]), resamples=2)
     labelled = em.Corpus(["__label__a one two", "__label__b three four"] * 9, labels=em.LabelFormat())

@@ -60,8 +60,8 @@ def test_each_document_is_drawn_as_often_as_chance_says():
 
 def test_too_few_units_are_refused():
     encoded = em.Corpus(["a\nb\n" * MIN_UNITS]).encode()
-    with pytest.raises(em.EmbeddingsError, match=f"1 documents .*{MIN_UNITS}.*lines"):
+    with pytest.raises(em.EmbeddingsError, match=f"documents.* 1, .*{MIN_UNITS}.*lines"):
         draw(encoded, "documents")
     few = em.Corpus(["a\nb"]).encode()
-    with pytest.raises(em.EmbeddingsError, match="2 lines"):
+    with pytest.raises(em.EmbeddingsError, match=r"lines.* 2,"):
         draw(few, "lines")
