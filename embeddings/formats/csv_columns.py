@@ -34,7 +34,11 @@ def read_columns(stream: BinaryIO, types: list[Any], *, delimiter: str, max_line
     convert = csv.ConvertOptions(column_types=dict(zip(names, types, strict=True)), null_values=[], check_utf8=False)
     for lines in read_whole_lines(stream, max_line):
         lines = BOM + lines if lines.startswith(BOM) else lines  # Arrow drops a BOM, but it belongs to the first field
-        read = csv.ReadOptions(column_names=names, block_size=max(1 << 20, min(2 * max_line, len(lines))))
+        size = max(1 << 20, min(2 * max_line, len(lines)))
+        is_large = (
+            len(lines) > size
+        )  # else Arrow's threads do nothing, and at times abort as the program ends (GH-34314)
+        read = csv.ReadOptions(column_names=names, block_size=size, use_threads=is_large)
         yield from csv.read_csv(pa.BufferReader(lines), read, parse, convert).to_batches()
 
 
