@@ -66,7 +66,7 @@ def labelled(label: str, text: str) -> str:
 
 
 def shuffled(lines: list[str], limit: int | None) -> list[str]:
-    """The lines in random order, or so many of them."""
+    """The lines in random order, or the first of them up to a limit."""
     random.Random(SEED).shuffle(lines)
     return lines[:limit]
 

@@ -96,7 +96,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--data", type=Path)
     parser.add_argument("--work", type=Path)
     parser.add_argument("--fasttext", help="the compiled program")
-    parser.add_argument("--texts", type=int, help="at most so many texts for training and for testing")
+    parser.add_argument("--texts", type=int, help="maximum number of texts for training and for testing")
     parser.add_argument("--trials", type=int, default=20, help="of the search")
     for name in ("dim", "seed"):
         parser.add_argument(f"--{name}", action="append", type=int)

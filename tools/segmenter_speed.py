@@ -1,4 +1,4 @@
-"""Measures how long the tokenizers of other libraries take, beside training on their words, and writes a table.
+"""Measures how long the tokenizers of other libraries and training on their words take, and writes a table.
 
 `python tools/segmenter_speed.py OUT.md jieba=zh.txt fugashi=ja.txt` encodes each text with one core and with all, then
 trains skip-gram with its defaults. Tokenizers that are not installed are left out.

@@ -1,4 +1,4 @@
-"""Measures how fast texts of a Parquet file become vectors, beside sentence-transformers and model2vec.
+"""Measures how fast texts of a Parquet file become vectors, here and in sentence-transformers and model2vec.
 
 `python tools/text_vector_speed.py TEXT --peers PYTHON -o FILE.md` takes the first paragraphs of TEXT, a corpus of
 plain text, writes them to a Parquet file, and gives their words random vectors (or those of `--vectors`). Each tool

@@ -51,7 +51,7 @@ def command(
     duplicates are treated.
 
     --pairs, --retrieval, --clustering and --probe score vectors of texts, pooled from those of words as `embeddings
-    embed` does; a probe is logistic regression, beside always predicting the most frequent label.
+    embed` does; a probe is logistic regression, reported with the score of the most frequent label.
 
     With --labels, VECTORS are classifiers: precision, recall and F1 of the K most probable labels, calibration error,
     and the most frequent confusions of labels; --json has the confusion matrix. `covered` texts have a known word. The

@@ -1,4 +1,4 @@
-"""Labels of texts predicted from their vectors by logistic regression, beside the most frequent label."""
+"""Labels of texts predicted from their vectors by logistic regression, compared with the most frequent label."""
 
 import warnings
 from functools import partial

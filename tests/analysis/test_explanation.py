@@ -1,4 +1,4 @@
-"""Contexts that two words share, beside plain Python, and beside vectors trained without them."""
+"""Contexts that two words share, compared with plain Python and with vectors trained without them."""
 
 import math
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Occurrences of words, their neighbours and lines, beside plain Python loops."""
+"""Occurrences of words, their neighbours and lines, compared with plain Python loops."""
 
 import numpy as np
 import pytest

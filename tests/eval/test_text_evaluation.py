@@ -1,4 +1,4 @@
-"""Evaluation of text vectors: rated pairs, retrieval, clustering and probes, beside the reference libraries."""
+"""Evaluation of text vectors: rated pairs, retrieval, clustering and probes, compared with the reference libraries."""
 
 import csv
 import json
