@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from embeddings.analysis.replicates import Replicates
 from embeddings.models.embed import load_source
 from embeddings.models.model import Model
+from embeddings.vectors.as_vectors import as_vectors
 from embeddings.vectors.vectors import Vectors
 
 LEVEL = 0.95
@@ -88,8 +89,7 @@ def confident_neighbours(
 
 def word_vectors(vectors: Vectors | Model) -> Vectors:
     """The vectors of words, of a model too."""
-    source = load_source(vectors)
-    return source.vectors if isinstance(source, Model) else source
+    return as_vectors(load_source(vectors))
 
 
 def cosines_and_ranks(

@@ -14,6 +14,7 @@ from embeddings.errors import SettingError
 from embeddings.models.embed import load_source
 from embeddings.models.model import Model
 from embeddings.settings import check_value
+from embeddings.vectors.as_vectors import as_vectors
 
 if TYPE_CHECKING:
     from embeddings.corpora.corpus import Corpus
@@ -186,8 +187,7 @@ def context_lines(
 
 def similarity(vectors: "Model | Vectors", word: str, other: str) -> float:
     """The cosine of two words."""
-    space = vectors.vectors if isinstance(vectors, Model) else vectors
-    return float(space.similarity(word, other))
+    return float(as_vectors(vectors).similarity(word, other))
 
 
 def recorded_window(vectors: "Model | Vectors | None") -> int:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embeddings.analysis.occurrences import MAX_WIDTH, MAX_WINDOW, Occurrences, check_corpus
+from embeddings.analysis.occurrences import MAX_WIDTH, MAX_WINDOW, Occurrences, check_corpus, document_of
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.settings import check_value
 
@@ -124,6 +124,6 @@ def last_words(words: list[str], width: int) -> str:
 
 def document_name(encoded: EncodedCorpus, sentence: int) -> str:
     """The tag of the document that a sentence is in, or its number, from 0."""
-    document = int(np.searchsorted(encoded.documents, sentence, side="right")) - 1
+    document = int(document_of(encoded, np.array(sentence)))
     tag = None if encoded.tags is None else encoded.tags[document].as_py()
     return str(document) if tag is None else str(tag)

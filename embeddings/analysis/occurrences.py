@@ -130,6 +130,11 @@ def positions_of(ids: NDArray[np.int32], sequence: list[int]) -> NDArray[np.int6
     return positions
 
 
+def document_of(encoded: EncodedCorpus, sentences: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The number of the document (sentences,) that each sentence is in."""
+    return np.asarray(np.searchsorted(encoded.documents, sentences, side="right") - 1)
+
+
 def sentence_of(encoded: EncodedCorpus, positions: NDArray[np.int64]) -> NDArray[np.int64]:
     """The number of the sentence (positions,) that each position is in; empty sentences have none."""
     return np.asarray(np.searchsorted(encoded.sentences, positions, side="right") - 1)

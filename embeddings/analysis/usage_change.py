@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.analysis.keyword_in_context import DEFAULT_WIDTH, ConcordanceLine, concordance_lines
-from embeddings.analysis.occurrences import Occurrences, check_corpus
+from embeddings.analysis.occurrences import Occurrences, check_corpus, document_of
 from embeddings.corpora.corpus import Corpus
 from embeddings.corpora.corpus_cache.tempdir import corpora_folder, new_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
@@ -243,7 +243,7 @@ def group_lines(encoded: EncodedCorpus, word: str, groups: NDArray[np.int64], li
     if not lines:
         return []
     everywhere = Occurrences.of(encoded, word)
-    documents = np.searchsorted(encoded.documents, everywhere.sentences, side="right") - 1
+    documents = document_of(encoded, everywhere.sentences)
     result = []
     for group in (0, 1):
         positions = everywhere.positions[groups[documents] == group]

@@ -70,6 +70,11 @@ def file_options() -> list[click.Parameter]:
     ]
 
 
+def input_options() -> list[click.Parameter]:
+    """How the text of a model is read again; all other settings are recorded in the model."""
+    return [one for one in options() if one.name in ("encoding", "text_column", "tag_column", "rows")]
+
+
 def labelled_options(tokenizer: str, case: str) -> list[click.Parameter]:
     """How texts with labels are read."""
     left_out = ("tag_column", "max_types")

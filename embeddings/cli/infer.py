@@ -21,8 +21,6 @@ from embeddings.training.compile_ahead import inference_work
 from embeddings.vectors import format_dispatch
 from embeddings.vectors.vectors import Vectors
 
-INPUT_OPTIONS = ("encoding", "text_column", "tag_column", "rows")
-
 
 @click.command(
     "infer",
@@ -39,7 +37,7 @@ INPUT_OPTIONS = ("encoding", "text_column", "tag_column", "rows")
         ),
         seed("Random seed."),
         THREADS,
-        *(option for option in corpus_options.options() if option.name in INPUT_OPTIONS),
+        *corpus_options.input_options(),
         *OUTPUT,
     ],
 )

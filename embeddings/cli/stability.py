@@ -25,8 +25,6 @@ from embeddings.corpora import Corpus
 from embeddings.models.loading import load_model
 from embeddings.models.text_settings import corpus_settings
 
-INPUT_OPTIONS = ("encoding", "text_column", "tag_column", "rows")  # the others are recorded in the model
-
 
 @click.command(
     "stability",
@@ -48,7 +46,7 @@ INPUT_OPTIONS = ("encoding", "text_column", "tag_column", "rows")  # the others 
         ),
         seed("Random seed of the first training; the next one has the next seed."),
         THREADS,
-        *(option for option in corpus_options.options() if option.name in INPUT_OPTIONS),
+        *corpus_options.input_options(),
         *OUTPUT,
     ],
 )
