@@ -46,7 +46,14 @@ assert sorted(disk.rglob("*")) == before, sorted(disk.rglob("*"))
 """
 
 
-@pytest.mark.parametrize("what", ["corpus", "tags", "vocabulary", "text", "model", "vectors"])
+@pytest.mark.parametrize(
+    "what",
+    [
+        "corpus",
+        "model",
+        *(pytest.param(what, marks=pytest.mark.slow) for what in ("tags", "vocabulary", "text", "vectors")),
+    ],
+)
 def test_a_full_disk_is_reported_and_no_files_are_left(tmp_path, what):
     """A disk of 512 kB in a mount namespace of its own, which goes away with the process."""
     disk, rows = tmp_path / "disk", tmp_path / "rows.jsonl"

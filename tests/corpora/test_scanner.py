@@ -116,6 +116,7 @@ def test_lower_case_equals_str_lower_for_every_code_point(limit):
     assert len(written) == limit
 
 
+@pytest.mark.slow
 def test_every_code_point_is_scanned_like_the_reference(tmp_path):
     everything = "".join(
         f"x{chr(point)}\n" for point in range(0, sys.maxunicode + 1, 7) if not 0xD800 <= point < 0xE000

@@ -353,6 +353,7 @@ def test_the_first_rows_of_the_whole_corpus(tmp_path, rows, size):
         check(encoded, *expected(cells))
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_a_table(tmp_path):
     import tracemalloc
 

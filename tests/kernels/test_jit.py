@@ -88,6 +88,7 @@ print(embeddings.__file__, *words, entry(np.uint64(2**63)))
 """
 
 
+@pytest.mark.slow
 def test_an_edit_of_our_kernels_recompiles_all_that_call_them(tmp_path, root, room, run):
     """Both `draw_words`, in another file than `uniform_below`, and a kernel of a foreign package."""
     ignored = shutil.ignore_patterns("__pycache__", "corpora", "eval", "plugins")
@@ -253,6 +254,7 @@ def test_compiled_code_can_be_carried_to_another_folder(room, run, python, tmp_p
     assert result.stdout.split() == ["20", "200", "1", "1"]
 
 
+@pytest.mark.slow
 def test_compiled_code_of_another_processor_is_not_used(room, run, python, tmp_path):
     assert run() == ["20", "200", "0", "0"]
     env = {"EMBEDDINGS_CACHE": str(tmp_path / "cache"), "NUMBA_CPU_NAME": "generic"}
