@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Any
 from embeddings.support.lazy_imports import lazy_getattr
 
 if TYPE_CHECKING:
+    from embeddings.analysis import ContextInducer as ContextInducer
+    from embeddings.analysis import ContextMap as ContextMap
     from embeddings.analysis import Replicates as Replicates
     from embeddings.analysis import compare_usage as compare_usage
     from embeddings.analysis import concordance as concordance
     from embeddings.analysis import confident_neighbours as confident_neighbours
     from embeddings.analysis import confident_similarity as confident_similarity
     from embeddings.analysis import explain as explain
+    from embeddings.analysis import fit_context_map as fit_context_map
     from embeddings.analysis import stability as stability
     from embeddings.corpora import Corpus as Corpus
     from embeddings.corpora.pair_encoding import PairFormat as PairFormat
@@ -83,7 +86,8 @@ if TYPE_CHECKING:
 MODULES = {
     name: f"embeddings.{module}"
     for module, names in {
-        "analysis": "Replicates concordance confident_neighbours confident_similarity explain stability compare_usage",
+        "analysis": "ContextInducer ContextMap Replicates compare_usage concordance confident_neighbours "
+        "confident_similarity explain fit_context_map stability",
         "corpora": "Corpus",
         "corpora.phrases": "PhraseList Phrases",
         "corpora.pair_encoding": "PairFormat",

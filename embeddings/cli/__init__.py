@@ -28,6 +28,7 @@ COMMANDS = {
         "neighbours": "Print the nearest neighbours of words.",
         "analogy": "Solve an analogy: A is to B as C is to what?",
         "compose": "Print the nearest neighbours of a two-word phrase.",
+        "induce": "Compute vectors of new words from contexts.",
         "embed": "Write a vector for every text.",
         "predict": "Predict labels of texts with a classifier.",
         "quantize": "Write a small copy of a classifier.",

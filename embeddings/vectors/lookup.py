@@ -1,6 +1,6 @@
 """Look up vectors, with a choice of substitutes for unknown words."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from typing import Literal
 
@@ -11,14 +11,20 @@ from embeddings.settings import check_value
 from embeddings.vectors.as_vectors import HasVectors, as_vectors
 from embeddings.vectors.vectors import Vectors
 
-Unseen = Literal["zero", "unknown", "hashed", "subwords", "context"]
+Unseen = Literal["zero", "unknown", "hashed", "subwords", "context", "contexts"]
 UNKNOWN_WORDS = ("<unk>", "[UNK]", "<UNK>", "UNK", "unk")  # names of the unknown word in other programs
 N_RARE = 1000  # rarest words, whose mean replaces a missing <unk> vector
 N_NORMS = 100_000  # first vectors; hashed vectors have their mean norm
 
 
 def lookup(
-    vectors: Vectors | HasVectors, words: Sequence[str], unseen: Unseen = "zero", *, window: int = 5, seed: int = 1
+    vectors: Vectors | HasVectors,
+    words: Sequence[str],
+    unseen: Unseen = "zero",
+    *,
+    window: int = 5,
+    seed: int = 1,
+    contexts: Callable[[Sequence[str]], np.ndarray] | None = None,
 ) -> np.ndarray:
     """The vectors of words, float32 (words, dim), in their order.
 
@@ -29,18 +35,21 @@ def lookup(
             word such as <unk>, or else the mean of the 1,000 rarest words. "hashed": a random direction that depends
             only on the word and the seed, with the mean norm of the vectors. "subwords": a vector composed of the
             word's parts, for models that compose. "context": the mean of the known words at most `window` positions
-            away, zeros if there are none.
+            away, zeros if there are none. "contexts": a vector from the contexts of the word in a corpus.
         window: for "context".
         seed: for "hashed".
+        contexts: for "contexts", a function from words to vectors (words, dim), such as an `embeddings.ContextInducer`.
 
     Raises:
         SettingError: an argument is out of range, `words` is a string, or "subwords" is requested of vectors that
-            cannot be composed.
+            cannot be composed, or "contexts" without `contexts`.
     """
     check_value("unseen", unseen, Unseen, {})
     check_value("window", window, int, {"ge": 1})
     seed = check_value("seed", seed, int, {})
     vectors = as_vectors(vectors)
+    if (unseen == "contexts") != (contexts is not None):
+        raise SettingError("unseen='contexts' and contexts require each other: pass an embeddings.ContextInducer")
     if isinstance(words, str):
         raise SettingError(f"words must be a list of words, got the string {words!r:.80}")
     if invalid := [word for word in words if not isinstance(word, str)]:
@@ -60,7 +69,8 @@ def lookup(
         norm = float(np.linalg.norm(vectors.matrix[:N_NORMS], axis=1).mean()) if len(vectors) else 1.0
         rows[missing] = [norm * hashed_direction(words[row], vectors.dim, seed) for row in missing.tolist()]
     else:
-        rows[missing] = vectors.compose_words([words[row] for row in missing.tolist()])
+        others = [words[row] for row in missing.tolist()]
+        rows[missing] = vectors.compose_words(others) if contexts is None else contexts(others)
     return rows
 
 

@@ -1,0 +1,180 @@
+"""`embeddings induce`: vectors of new words from their contexts in a corpus."""
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from embeddings.analysis.context_map import (
+    DEFAULT_MAX_WORDS,
+    DEFAULT_MIN_COUNT,
+    ContextMap,
+    check_map_target,
+    fit_context_map,
+)
+from embeddings.analysis.context_means import CONTEXT_WEIGHTS
+from embeddings.analysis.induced_vectors import ContextInducer, Induced
+from embeddings.analysis.occurrences import MAX_WINDOW
+from embeddings.cli import corpus_options
+from embeddings.cli.explain import recorded_settings
+from embeddings.cli.options import OUTPUT, THREADS, VECTOR_INPUT, is_given, option
+from embeddings.cli.output import note, print_rows, quantity
+from embeddings.cli.output_paths import check_not_input
+from embeddings.cli.progress_bar import Bar, ReadingBar
+from embeddings.cli.saving import save
+from embeddings.corpora import Corpus
+from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.errors import CorpusError
+from embeddings.models.loading import load_model_or_vectors
+from embeddings.models.model import Model
+from embeddings.settings import flag
+from embeddings.support.text_lines import read_text_lines
+from embeddings.vectors import format_dispatch
+from embeddings.vectors.as_vectors import as_vectors
+from embeddings.vectors.vectors import Vectors
+
+FIT_OPTIONS = ("window", "context_weights", "weighting", "min_count", "max_words", "ridge")
+MAP, MEAN = "a-la-carte", "mean"
+
+
+@click.command(
+    "induce",
+    params=[
+        click.Argument(["vectors"]),
+        click.Argument(["corpus"]),
+        click.Argument(["words"]),
+        option("-o --out", "Output file; its extension selects the format.", "FILE", required=True),
+        option("--format format", "Output format.  [default: by the extension of OUT]", "NAME"),
+        option("--only-new", "Write only the new words, without those of VECTORS.", bool),
+        option("--min-contexts", "Leave out words with fewer occurrences that have a context.", 1, default=1),
+        option(
+            "--method",
+            "a-la-carte maps the mean of the vectors around a word; mean takes it as it is.",
+            [MAP, MEAN],
+            default=MAP,
+        ),
+        option("--map use_map", "Use this map, which --save-map wrote, instead of fitting one.", "FOLDER"),
+        option("--save-map", "Also save the map.", "FOLDER"),
+        option(
+            "--window", "Number of words on each side that are contexts.  [default: as in training, or 5]",
+            (1, MAX_WINDOW), metavar="N",
+        ),
+        option(
+            "--context-weights", "Weights of the words around a word; sif gives frequent words less.",
+            list(CONTEXT_WEIGHTS), default="equal",
+        ),
+        option(
+            "--weighting", "Weight of a word with n occurrences in the fit of the map: log n, or 1.", ["log", "equal"],
+            default="log",
+        ),
+        option("--min-count", "Fit the map to words that occur at least N times.", 1, default=DEFAULT_MIN_COUNT),
+        option("--max-words", "Fit the map to at most N words, the most frequent ones.", 1, default=DEFAULT_MAX_WORDS),
+        option("--ridge", "Strength of regularisation of the fit, for few words.", type=float, default=0.0),
+        *(one for one in corpus_options.options() if one.name != "encoding_errors"),
+        *corpus_options.phrase_options(),
+        THREADS,
+        *OUTPUT,
+        *VECTOR_INPUT,
+    ],
+)  # fmt: skip
+def command(
+    *, vectors: str, corpus: str, words: str, out: str, format: str | None, only_new: bool, min_contexts: int,
+    method: str, use_map: str | None, save_map: str | None, threads: int | None, force: bool, as_json: bool,
+    quiet: bool, allow_pickle: bool, errors: str, **settings: Any,
+) -> None:  # fmt: skip
+    """Compute vectors of new WORDS from their contexts in CORPUS, in the space of VECTORS.
+
+    WORDS is a file with a word or phrase on each line. A linear map from the mean vector around a word to its own
+    vector is fitted to the words that VECTORS and CORPUS share (Khodak et al. 2018), and applied to the new words. OUT
+    has the words of VECTORS, then the new ones. Prints how many occurrences with a context each word has. CORPUS should
+    be read as the training text of VECTORS; for saved models it is.
+    """
+    fit_settings = {name: settings.pop(name) for name in FIT_OPTIONS}
+    check_options(method, use_map, save_map)
+    format_dispatch.check_export(out, format=format, force=force)
+    inputs = [("VECTORS", Path(vectors)), ("CORPUS", Path(corpus)), ("WORDS", Path(words))]
+    check_not_input([Path(out)], inputs)
+    if save_map is not None:
+        check_map_target(save_map, force=force)
+        check_not_input([Path(save_map)], inputs)
+    new_words = [line for line in read_text_lines(Path(words), "list of words") if line.strip()]
+    if not new_words:
+        raise CorpusError(f"{words} has no words: write one on each line")
+    source = load_model_or_vectors(vectors, allow_pickle=allow_pickle, errors=errors)
+    fitted = None if use_map is None else ContextMap.load(use_map)
+    text = Corpus(corpus, **{**settings, "encoding_errors": errors, **recorded_settings(source, settings)})
+    with ReadingBar(quiet) as reading:
+        encoded = text.encode(report=reading)
+    if isinstance(source, Model) and source.record.get("corpus", encoded.fingerprint) != encoded.fingerprint:
+        note("these vectors were trained on another text or with other settings: contexts may be of other kinds")
+    with Bar(quiet, "reading contexts") as bar:
+        inducer = new_inducer(source, encoded, method, fitted, fit_settings, threads, bar)
+        result = inducer.induce(new_words, min_contexts=min_contexts)
+    report_words(result, min_contexts)
+    if save_map is not None:
+        save(lambda path, one, force: one.save(path, force=force), inducer.context_map, save_map, force)
+    new, old = result.vectors, as_vectors(source)
+    whole = new if only_new else old.add_vectors(new.words, new.matrix, counts=new.counts)  # type: ignore[arg-type]
+    files = save(partial(write_vectors, format=format), whole, out, force)
+    paths = " and ".join(map(str, files))
+    bar.report(f"saved {quantity(len(whole), 'vector')} of dimension {whole.dim} to {paths}")
+    print_rows(rows_of(result), as_json)
+
+
+def new_inducer(
+    source: Model | Vectors, encoded: EncodedCorpus, method: str, fitted: ContextMap | None,
+    settings: Mapping[str, Any], threads: int | None, bar: Bar,
+) -> ContextInducer:  # fmt: skip
+    """The inducer for the options of a command, its map fitted if necessary."""
+    if method == MEAN:
+        of_means = {name: settings[name] for name in ("window", "context_weights")}
+        return ContextInducer(source, encoded, threads=threads, **of_means)
+    if fitted is None:
+        fitted = fit_context_map(
+            source, encoded, threads=threads, **settings,
+            report=lambda done, total: bar.update(done, total, f"{done / 1e6:,.0f} M words"),
+        )  # fmt: skip
+        cosine = f"the mean cosine of their vectors and images is {fitted.mean_cosine:.3f}"
+        bar.report(f"fitted a map to {quantity(fitted.words, 'word')}: {cosine}")
+    return ContextInducer(source, encoded, fitted, threads=threads)
+
+
+def check_options(method: str, use_map: str | None, save_map: str | None) -> None:
+    """Refuse options that would be ignored."""
+    given = [name for name in FIT_OPTIONS if is_given(name)]
+    if use_map is not None and (given or save_map is not None):
+        option_name = flag(given[0]) if given else "--save-map"
+        raise click.UsageError(f"{option_name} cannot be combined with --map, which is fitted and saved already")
+    if method == MEAN:
+        names = [flag(name) for name in given if name not in ("window", "context_weights")]
+        names += [name for name, value in (("--map", use_map), ("--save-map", save_map)) if value is not None]
+        if names:
+            raise click.UsageError(f"{names[0]} requires --method {MAP}")
+
+
+def report_words(result: Induced, min_contexts: int) -> None:
+    """Report which words get no new vector; refuse to go on if none does."""
+    if result.known:
+        note(f"these words have a vector already and keep it: {', '.join(result.known)}")
+    if result.missing:
+        note(f"fewer than {quantity(min_contexts, 'context')} in the corpus: {', '.join(result.missing)}")
+    if not len(result.vectors):
+        raise CorpusError("no word gets a new vector: each has one already, or too few contexts in the corpus")
+
+
+def rows_of(result: Induced) -> list[dict[str, Any]]:
+    """The number of contexts of each new word; words without a vector come last."""
+    counts = result.vectors.counts
+    assert counts is not None
+    rows = [*zip(result.vectors.words, counts.tolist(), strict=True), *result.missing.items()]
+    return [
+        {"word": word, "contexts": count, "induced": number < len(result.vectors)}
+        for number, (word, count) in enumerate(rows)
+    ]
+
+
+def write_vectors(path: str, vectors: Vectors, force: bool, *, format: str | None) -> Any:
+    """Write vectors to a file; returns the paths of the files."""
+    return format_dispatch.write(vectors, path, format=format, force=force)
