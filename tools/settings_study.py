@@ -1,7 +1,8 @@
 """Trains one model for each choice of settings, corpus and seed, scores them, and summarises the scores as a table.
 
 python tools/settings_study.py run RESULTS.tsv --corpus NAME=FILE... --similarity NAME|FILE... --analogy NAME|FILE
-    [--seed N...] [--common KEY=VALUE,...] TRAINER[:KEY=VALUE,...]...    (runs that the file holds are skipped)
+    [--documents TRAIN.csv,TEST.csv...] [--seed N...] [--common KEY=VALUE,...] TRAINER[:KEY=VALUE,...]...
+    (runs that the file holds are skipped)
 python tools/settings_study.py table RESULTS.tsv
 """
 
@@ -33,12 +34,19 @@ def run(path: Path, arguments: argparse.Namespace) -> None:
 
 
 def scores(model: str, file: str, seed: int, arguments: argparse.Namespace) -> list[list[str]]:
-    """Train one model on one thread; returns the score of each set, and how many of its items have vectors."""
+    """Train one model on one thread; returns the score of each set, and how many of its items have vectors.
+
+    Labelled documents are tables with the columns id, text and label, which the corpus has too, with or without labels.
+    """
     trainer, settings = parse_spec(f"{model},{arguments.common}" if ":" in model else f"{model}:{arguments.common}",
                                    group="trainer")  # fmt: skip
-    trained = registry.create("trainer", trainer, settings).train(em.Corpus(file), threads=1, seed=seed)
+    columns = {"text_column": "text", "tag_column": "id"} if arguments.documents else {}
+    trained = registry.create("trainer", trainer, settings).train(em.Corpus(file, **columns), threads=1, seed=seed)
     sets = {"similarity": arguments.similarity, "analogy": arguments.analogy}
-    results = em.evaluate(trained.vectors, name=model, restrict=None, **sets)
+    if arguments.documents:
+        results = em.evaluate(trained, name=model, documents=arguments.documents, name_column="id")
+    else:
+        results = em.evaluate(trained.vectors, name=model, restrict=None, **sets)
     totals = [result for result in results if result.section is None and result.measure in ("spearman", "accuracy")]
     return [[one.set, f"{one.value or 0:.4f}", str(one.covered), str(one.total)] for one in totals]
 
@@ -104,7 +112,7 @@ def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command", choices=["run", "table"])
     parser.add_argument("results", type=Path)
-    for name in ("corpus", "similarity", "analogy"):
+    for name in ("corpus", "similarity", "analogy", "documents"):
         parser.add_argument(f"--{name}", action="append", default=[])
     parser.add_argument("--seed", action="append", type=int, default=[])
     parser.add_argument("--common", default="epochs=3", help="settings of all models")

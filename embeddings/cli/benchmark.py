@@ -45,7 +45,8 @@ def repeatable(settings: type, name: str) -> click.Option:
         ),
         option(
             "--peer",
-            "Compare with gensim or fasttext.  [default: all that are installed and support the model]",
+            "Compare with gensim, fasttext, or a program that a .toml file describes; settings of its own follow a "
+            "colon, as in gensim:learning_rate=0.05.  [default: all that are installed and support the model]",
             multiple=True,
         ),
         repeatable(Dimension, "dim"),
@@ -84,7 +85,7 @@ def command(
     from embeddings.eval.benchmark.job import model_configs
     from embeddings.eval.benchmark.result_table import summaries
     from embeddings.eval.benchmark.runner import Benchmark, Interrupted
-    from embeddings.eval.benchmark.tools import select_tools
+    from embeddings.eval.benchmark.tool_selection import select_tools
 
     if resume and force:
         raise click.UsageError("--resume cannot be combined with --force")

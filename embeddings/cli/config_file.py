@@ -1,15 +1,15 @@
 """Settings of a command from a TOML file."""
 
-import tomllib
 from typing import Any
 
 import click
 
 from embeddings.cli.options import option
 from embeddings.cli.output_paths import CONFIG
+from embeddings.errors import FormatError
 from embeddings.setting_names import our_name
+from embeddings.support.toml_file import read_toml
 
-MAX_LENGTH, MAX_LINE_LENGTH = 1 << 16, 1 << 12  # characters
 NOT_SETTINGS = {"config", "corpus", "help", "continued", "as_json"}
 
 
@@ -19,18 +19,9 @@ def read_config(ctx: click.Context, parameter: click.Parameter, path: str | None
         return
     ctx.meta[CONFIG] = path
     try:
-        text = read_start(path)
-        longest = max(map(len, text.split("\n")))
-        if len(text) > MAX_LENGTH or longest > MAX_LINE_LENGTH:  # memory grows with the square of a key's parts
-            sizes = f"{MAX_LENGTH} characters, {MAX_LINE_LENGTH} in a line"
-            raise click.UsageError(f"{path} has more than {sizes}: it is not a file of settings")
-        content = tomllib.loads(text)
-    except OSError as error:
-        raise click.UsageError(f"cannot read {path}: {error.strerror or error}") from error
-    except RecursionError:
-        raise click.UsageError(f"{path} is not TOML: nested too deeply") from None
-    except ValueError as error:
-        raise click.UsageError(f"{path} is not TOML: {error}") from error
+        content = read_toml(path, "file of settings")
+    except FormatError as error:
+        raise click.UsageError(str(error)) from error
     known = {str(option.name): option for option in ctx.command.params if option.name not in NOT_SETTINGS}
     settings: dict[str, Any] = {}
     for key, value in content.items():
@@ -43,13 +34,6 @@ def read_config(ctx: click.Context, parameter: click.Parameter, path: str | None
             raise click.UsageError(f"{path}: duplicate setting {key!r:.80}")
         settings[name] = check_type(f"{path}: {key}", value, known[name])
     ctx.default_map = {**(ctx.default_map or {}), **settings}
-
-
-def read_start(path: str) -> str:
-    """The text of a file, or so much of a longer one, which may be a device, that its length can be refused."""
-    with open(path, "rb") as stream:
-        data = stream.read(4 * MAX_LENGTH + 1)  # bytes
-    return data.decode("utf-8", "strict" if len(data) <= 4 * MAX_LENGTH else "replace")
 
 
 def check_type(what: str, value: Any, option: click.Parameter) -> Any:

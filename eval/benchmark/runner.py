@@ -120,7 +120,7 @@ class Benchmark:
         write_text(json.dumps(machine, indent=2) + "\n", self.folder / "machine.json")
         write_rows([*self.rows, row], table)
         self.rows = read_rows(table)
-        tools = list(dict.fromkeys([*self.tools, *PEERS]))  # also those of earlier runs
+        tools = list({tool.name: tool for tool in [*self.tools, *PEERS]}.values())  # also those of earlier runs
         write_text(markdown(self.rows, machine, tools), self.folder / "results.md")
 
 
@@ -145,5 +145,6 @@ def describe(row: Row) -> str:
         return f"failed: {row['error']}"
     sets = SETS | {name: name for name in scored_sets([row]) if name.startswith(ERROR_OF)}
     scores = [f"{label} {row[name]:.3f}" for name, label in sets.items() if row.get(name) is not None]
-    times = f"training {row['training_cpu']:.1f} CPU s, whole {row['whole_cpu']:.1f} CPU s"
+    training = [] if row["training_cpu"] is None else [f"training {row['training_cpu']:.1f} CPU s"]
+    times = ", ".join([*training, f"whole {row['whole_cpu']:.1f} CPU s"])
     return ", ".join([times, *scores])

@@ -1,14 +1,14 @@
 """The tools that are compared: how each is started, and its names for our settings."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from importlib.metadata import packages_distributions, version
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-from embeddings.errors import SettingError
 from embeddings.eval.benchmark.job import NEGATIVE_SAMPLING, Job, ModelConfig
+from embeddings.eval.benchmark.program import Program
 from embeddings.models.subwords import FASTTEXT_BUCKETS
 
 Command = Callable[[Job], list[str]]
@@ -29,6 +29,8 @@ class Note(NamedTuple):
 class Tool:
     """A tool: what pip installs and Python imports, and our names of its models and objectives (None for all of ours).
 
+    A `program` is neither installed by pip nor imported.
+
     `whole` is the command from text to saved vectors, `training` one that measures training alone; None if `whole`
     reports it too.
     """
@@ -41,15 +43,20 @@ class Tool:
     training: Command | None = None
     objectives: tuple[str, ...] | None = None
     notes: tuple[Note, ...] = ()
+    program: Program | None = None
 
     @property
     def is_installed(self) -> bool:
-        """Whether it can be imported, checked without importing it."""
+        """Whether it can be imported, checked without importing it, or whether the program is found."""
+        if self.program is not None:
+            return self.program.executable is not None
         return find_spec(self.module) is not None
 
     @property
     def version(self) -> str:
         """The installed version, whichever package provides the module; empty if unknown."""
+        if self.program is not None:
+            return self.program.version
         packages = packages_distributions().get(self.module, [])
         return version(packages[0]) if packages else ""
 
@@ -206,19 +213,3 @@ PEERS = (
         ),
     ),
 )
-
-
-def select_tools(names: Sequence[str], configs: Sequence[ModelConfig]) -> list[Tool]:
-    """Our tool, then the peers of these names, or by default all installed peers that have one of the models."""
-    if not names:
-        return [OURS, *(peer for peer in PEERS if peer.is_installed and any(map(peer.supports, configs)))]
-    peers = {peer.name: peer for peer in PEERS}
-    for name in names:
-        if name not in peers:
-            raise SettingError(f"peer must be one of {', '.join(peers)}, got {name!r}")
-        if not peers[name].is_installed:
-            raise SettingError(f"{name} is not installed: pip install {peers[name].package}")
-        if not any(map(peers[name].supports, configs)):
-            models = ", ".join(dict.fromkeys(config.trainer for config in configs))
-            raise SettingError(f"{name} does not support {models}; it supports {', '.join(peers[name].trainers or ())}")
-    return [OURS, *(peers[name] for name in dict.fromkeys(names))]

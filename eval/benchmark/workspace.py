@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -12,16 +13,19 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from embeddings.errors import EmbeddingsError
 from embeddings.eval.benchmark.corpus_text import write_documents, write_words
 from embeddings.eval.benchmark.job import Job, ModelConfig
 from embeddings.eval.benchmark.measured_process import Usage, run
+from embeddings.eval.benchmark.program import Program
 from embeddings.eval.benchmark.result_rows import COVERED, ERROR_OF, MEASURES, PARTS, TIMES, TOTAL, Row
-from embeddings.eval.benchmark.tools import Tool
+from embeddings.eval.benchmark.tools import Command, Tool
 
 if TYPE_CHECKING:
     from embeddings.corpora import EncodedCorpus
 
 Report = Callable[[str], None]
+UNSAFE = re.compile(r"[:=,/]+")  # in names of files
 
 
 @contextmanager
@@ -82,7 +86,9 @@ class Workspace:
                 target.writelines(islice(source, 100))
         one_epoch = replace(config, settings={**config.settings, "min_count": 1, "epochs": 1})
         with suppress(CommandError):
-            self.start(tool.whole(Job(one_epoch, 1, str(head), str(self.out(config)))))
+            job = Job(one_epoch, 1, str(head), str(self.out(config)))
+            self.start(tool.whole(job))
+            remove(tool.program.saved_vectors(job) if tool.program else self.out(config))
         remove(self.out(config))
 
     def out(self, config: ModelConfig) -> Path:
@@ -102,7 +108,7 @@ class Workspace:
             measurements = self.measure(tool, Job(config, seed, str(self.text), str(out)))
             scores = {} if self.tests is None else self.evaluate(out, self.tests)
             if self.vectors is not None:
-                out.replace(self.vectors / f"{config.file_name}-{tool.name}-{seed}{out.suffix}")
+                out.replace(self.vectors / f"{config.file_name}-{UNSAFE.sub('-', tool.name)}-{seed}{out.suffix}")
             return {**row, **measurements, **scores, "error": ""}
         except CommandError as error:
             return {**row, "error": str(error)}
@@ -117,14 +123,28 @@ class Workspace:
         can report it, otherwise in a second one.
         """
         shutil.rmtree(self.cache / "corpora", ignore_errors=True)
+        if tool.program is not None:
+            return self.measure_program(tool.program, tool.whole, job)
         whole = self.start(tool.whole(job))
         training_usage = self.start(tool.training(job)) if tool.training else whole
         clock: dict[str, Any] = json.loads(training_usage.output.splitlines()[-1])
         overhead = clock["overhead"] if tool.training is None else {"cpu": 0.0, "wall": 0.0}
         training = clock["training"]
         times = training["cpu"], training["wall"], whole.cpu - overhead["cpu"], whole.wall - overhead["wall"]
-        row = dict(zip(TIMES, (round(seconds, 3) for seconds in times), strict=True))
-        return row | {"peak_memory": whole.peak, "private_memory": whole.private, "words_read": clock["words"]}
+        return measurements(times, whole, clock["words"])
+
+    def measure_program(self, program: Program, command: Command, job: Job) -> Row:
+        """The time and memory of a program; its training is what it takes more than with zero epochs."""
+        untrained_command = program.call_without_training(job)
+        untrained = self.start(untrained_command) if untrained_command else None
+        remove(program.saved_vectors(job))
+        whole = self.start(command(job))
+        try:
+            program.convert(job)
+        except EmbeddingsError as error:
+            raise CommandError(f"{program.name} saved no vectors that can be read: {error}") from None
+        training = (whole.cpu - untrained.cpu, whole.wall - untrained.wall) if untrained else (None, None)
+        return measurements((*training, whole.cpu, whole.wall), whole, None)
 
     def evaluate(self, vectors: Path, tests: Sequence[str]) -> Row:
         """The scores of vectors by `embeddings evaluate`, analogies among the first 30,000 words."""
@@ -139,6 +159,13 @@ class Workspace:
                     name, value = ERROR_OF + name, 1 - value
                 row |= {name: value, name + COVERED: result["covered"], name + TOTAL: result["total"]}
         return row
+
+
+def measurements(times: Sequence[float | None], whole: Usage, words: int | None) -> Row:
+    """The columns of what was measured; None for what a tool does not tell."""
+    seconds = (None if time is None else round(max(time, 0.0), 3) for time in times)
+    row: Row = dict(zip(TIMES, seconds, strict=True))
+    return row | {"peak_memory": whole.peak, "private_memory": whole.private, "words_read": words}
 
 
 class CommandError(Exception):

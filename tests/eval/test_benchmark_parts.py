@@ -15,6 +15,7 @@ from embeddings.errors import CorpusError, OutputError, SettingError
 from embeddings.eval.benchmark import corpus_text, measured_process, quality_plot, result_rows, result_table, tools
 from embeddings.eval.benchmark.job import Job, ModelConfig, model_configs
 from embeddings.eval.benchmark.runner import Benchmark
+from embeddings.eval.benchmark.tool_selection import select_tools
 
 COMMON = {"window": 3, "subsample": 1e-4, "min_count": 7, "epochs": 2}
 MACHINE = {
@@ -198,17 +199,17 @@ def test_a_job_survives_the_command_line():
 def test_a_missing_peer_is_refused_with_its_package(monkeypatch):
     monkeypatch.setattr(tools, "find_spec", lambda name: None)
     with pytest.raises(SettingError, match=r"fasttext.*pip install fasttext-numpy2"):
-        tools.select_tools(["fasttext"], [made("cbow")])
-    assert tools.select_tools([], [made("cbow")]) == [tools.OURS]
+        select_tools(["fasttext"], [made("cbow")])
+    assert select_tools([], [made("cbow")]) == [tools.OURS]
 
 
 def test_unknown_peers_and_models_are_refused():
     with pytest.raises(SettingError, match=r"peer.*gensim, fasttext.*'word2vec'"):
-        tools.select_tools(["word2vec"], [made("cbow")])
+        select_tools(["word2vec"], [made("cbow")])
     other = ModelConfig("glove", {}, 1)
     with pytest.raises(SettingError, match=r"gensim.*glove.*skipgram, cbow, fasttext, paragraph-dbow, paragraph-dm"):
-        tools.select_tools(["gensim"], [other])
-    assert tools.select_tools([], [other]) == [tools.OURS]
+        select_tools(["gensim"], [other])
+    assert select_tools([], [other]) == [tools.OURS]
 
 
 @pytest.mark.slow
