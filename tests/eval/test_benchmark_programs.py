@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import embeddings as em
-from embeddings.errors import EmbeddingsError, FormatError, SettingError
+from embeddings.errors import EmbeddingsError
 from embeddings.eval.benchmark import result_table, tools
 from embeddings.eval.benchmark.job import Job, model_configs
 from embeddings.eval.benchmark.program import Program
@@ -127,7 +127,7 @@ def test_a_failure_is_the_error_of_the_run(path, workspace):
 def test_wrong_descriptions_are_refused(path, before, after, message):
     assert before in DESCRIPTION
     path.write_text(DESCRIPTION.replace(before, after))
-    with pytest.raises((FormatError, SettingError), match=message):
+    with pytest.raises(EmbeddingsError, match=message):
         select_tools([str(path)], [CONFIG])
 
 
