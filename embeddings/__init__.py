@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from embeddings.training.init_vectors import InitFrom as InitFrom
     from embeddings.training.progress import Progress as Progress
     from embeddings.training.progress_display import ProgressDisplay as ProgressDisplay
+    from embeddings.training.replicas import Replicas as Replicas
     from embeddings.training.result import Interrupted as Interrupted
     from embeddings.training.run_log import RunLog as RunLog
     from embeddings.training.run_options import RunOptions as RunOptions
@@ -113,6 +114,7 @@ MODULES = {
         "training.init_vectors": "InitFrom",
         "training.progress": "Progress",
         "training.progress_display": "ProgressDisplay",
+        "training.replicas": "Replicas",
         "training.result": "Interrupted",
         "training.run_log": "RunLog",
         "training.run_options": "RunOptions",

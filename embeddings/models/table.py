@@ -7,6 +7,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from embeddings.errors import DeclarationError
+from embeddings.kernels.merge_rows import RULES
 from embeddings.kernels.row_operations import padded
 from embeddings.models.initializers import INITIALIZERS, Initializer
 from embeddings.models.initializers import uniform as uniform
@@ -38,6 +39,8 @@ class Table:
         on_continue: what continued training does. grow: the rows of old words move to their new ranks; copy: all rows
             are taken over; restart: the table starts again; refuse: the model cannot be continued. By default "restart"
             for a table that is not saved and for documents, "grow" for words, "copy" for subwords, otherwise "refuse".
+        on_merge: the rule by which replicas merge their changes, one of `embeddings.kernels.merge_rows`; that of the run
+            if not given. State of an optimizer needs one: "sum" for sums of squares, "mean-changed" for moving averages.
         zeros: makes the array of zeros, for a table that does not fit into memory.
 
     Raises:
@@ -53,6 +56,7 @@ class Table:
     seed: int = 0
     saved_as: str | None = ""
     on_continue: Continuation | None = None
+    on_merge: str | None = None
     zeros: Callable[[], np.ndarray] | None = None
 
     def __post_init__(self) -> None:
@@ -60,6 +64,8 @@ class Table:
             raise DeclarationError(f"the axis of a table must be one of {', '.join(get_args(Axis))}, got {self.axis!r}")
         if self.on_continue not in (None, *get_args(Continuation)):
             raise DeclarationError(f"on_continue must be one of {', '.join(get_args(Continuation))}")
+        if self.on_merge not in (None, *RULES):
+            raise DeclarationError(f"on_merge must be one of {', '.join(RULES)}, got {self.on_merge!r}")
         if self.saved_as is None and self.on_continue in ("grow", "copy"):
             raise DeclarationError(f"on_continue={self.on_continue!r} requires a table that is saved")
         if not all(isinstance(size, int | np.integer) for size in (self.rows, self.dim, self.slots)) or (

@@ -1,6 +1,6 @@
 """Progress of a training run, and the counts that it is computed from."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from time import perf_counter
@@ -92,6 +92,7 @@ class Tally:
     units: int  # that an epoch reads
     unit: str = "words"
     loss_is_estimate: bool = False
+    shares: Sequence[int] = ()  # units of each thread in an epoch, if its learning rate follows from its own progress
     started: float = field(default_factory=perf_counter)
 
     def __post_init__(self) -> None:
@@ -121,6 +122,13 @@ class Tally:
     def learning_rate(self) -> float:
         """The current learning rate."""
         return self.schedule.learning_rate_at(self.done, self.total) * self.learning_rate_factor
+
+    def learning_rate_of(self, thread: int) -> float:
+        """The current learning rate of one thread."""
+        if not self.shares:
+            return self.learning_rate
+        done, total = int(self.words[thread]), self.shares[thread] * self.schedule.epochs
+        return self.schedule.learning_rate_at(done, total) * self.learning_rate_factor
 
     @property
     def seconds(self) -> float:

@@ -12,6 +12,7 @@ from embeddings.models.model import Model
 from embeddings.models.package_versions import package_versions
 from embeddings.models.parameters import VECTORS, Arrays, is_finite
 from embeddings.models.text_settings import PHRASES, TEXT_SETTINGS
+from embeddings.support.jsonable import to_jsonable
 from embeddings.support.logs import log
 from embeddings.training.progress import Progress, Tally
 from embeddings.vectors.vectors import Vectors
@@ -112,6 +113,7 @@ def training_record(data: "TrainingData", progress: Progress) -> dict[str, Any]:
     return {
         "seed": data.seed,
         "threads": data.threads,
+        **({} if data.run_options.replicas is None else {"replicas": to_jsonable(data.run_options.replicas)}),
         "corpus": data.encoded.fingerprint,
         "text": {**text, PHRASES: meta.get(PHRASES)},
         "unit": progress.unit,

@@ -25,8 +25,9 @@ from embeddings.training.checkpoints import Checkpoints, CheckpointWriter, check
 from embeddings.training.hogwild import run_threads
 from embeddings.training.plan import Plan
 from embeddings.training.progress import Tally
+from embeddings.training.replica_tables import ReplicaTables
 from embeddings.training.result import AVERAGE, Interrupted, build_model, nothing_learned, overflow
-from embeddings.training.state import capture, restore
+from embeddings.training.state import RunProgress, capture, capture_progress, restore
 from embeddings.training.stream_contract import check_stream
 from embeddings.training.training_data import TrainingData
 from embeddings.training.worker import Worker
@@ -47,17 +48,21 @@ class Run:
         if self.plan.vocabulary is not None:
             self.data = replace(self.data, vocabulary=self.plan.vocabulary)
         self.plan.check_vectors(self.data.vocabulary, getattr(self.data.settings, "dim", None))
-        check_stream(self.plan.stream, self.data.threads, is_shuffled=self.data.schedule.shuffle)
+        check_stream(self.plan.stream, self.data.shares, is_shuffled=self.data.schedule.shuffle)
         data, self.run_options, unit = self.data, self.data.run_options, self.plan.stream.unit
         self.callbacks = self.run_options.callbacks
         self.notes: list[str] = []  # what the run started from, for the record
         self.tables = self.plan.allocate(data.seed)
         frozen = self.initialize_tables()
+        self.replicas: ReplicaTables | None = None
+        if data.has_replicas and self.run_options.replicas is not None:
+            self.replicas = ReplicaTables(self.run_options.replicas, self.plan.tables, self.tables, data.threads)
         self.tally = Tally(
-            data.threads, data.schedule, self.plan.stream.units, unit, loss_is_estimate=self.plan.loss_is_estimate
-        )
+            data.shares, data.schedule, self.plan.stream.units, unit, loss_is_estimate=self.plan.loss_is_estimate,
+            shares=np.diff(self.plan.stream.bounds(data.shares)).tolist() if self.replicas else (),
+        )  # fmt: skip
         self.workers = [
-            Worker(data, self.plan, self.tables, self.tally, thread, frozen) for thread in range(data.threads)
+            Worker(data, self.plan, self.tables_of(number), self.tally, number, frozen) for number in range(data.shares)
         ]
         self.workers[0].compile()
         self.tally.start_clock()
@@ -69,6 +74,11 @@ class Run:
         self.average = Average(data.schedule.average_last)
         self.fingerprint = data.fingerprint() if self.run_options.checkpoints or self.callbacks else {}
         self.writer: CheckpointWriter | None = None
+        self.merged_progress: RunProgress | None = None  # at the last merge
+
+    def tables_of(self, number: int) -> Arrays:
+        """The tables that a worker learns."""
+        return self.tables if self.replicas is None else self.replicas.tables(number)
 
     def initialize_tables(self) -> np.ndarray | None:
         """Copy what the run starts from into the tables; returns a mask of frozen rows of words, if any."""
@@ -110,6 +120,7 @@ class Run:
                 self.write_checkpoint()
             for callback in self.callbacks:
                 callback.on_interrupt(self.tally.progress())
+            run_uninterrupted(self.merge)
             raise Interrupted(self.make_model(self.tables)) from None
         if not self.tally.steps.any():
             raise nothing_learned(self.data, self.tally)
@@ -123,6 +134,7 @@ class Run:
         if self.run_options.checkpoints is not None:
             self.resume(self.run_options.checkpoints)
             self.writer = CheckpointWriter(self.run_options.checkpoints, self.tally.done)
+            self.record_merge()
         for callback in self.callbacks:
             callback.on_run_start(RunStart(self.data.trainer, self.fingerprint, self.tally.done, self.tally.total))
 
@@ -145,15 +157,17 @@ class Run:
         if self.is_rollback_due:
             run_uninterrupted(self.roll_back)
         epoch_ends_wanted = any(map(wants_epoch_end, self.callbacks))
-        epochs = self.epochs_reported + 1 if epoch_ends_wanted else self.data.schedule.epochs
+        ends_with_epoch = epoch_ends_wanted or self.replicas is not None  # then callbacks do not change the result
+        epochs = self.epochs_reported + 1 if ends_with_epoch else self.data.schedule.epochs
+        share = self.segment_share()
 
         def work(thread: int, halt: Event) -> None:
-            self.workers[thread].run_until(epochs, halt, self.average.due)
+            for worker in self.workers[thread :: self.data.threads]:
+                worker.run_until(epochs, halt, share)
 
         self.checkpoint_due = False
         run_threads(work, self.data.threads, self.report)
-        while (share := self.average.due) is not None and all(one.has_read(share * one.units) for one in self.workers):
-            run_uninterrupted(lambda: self.average.add(self.tables))
+        run_uninterrupted(self.end_segment)
         if min(worker.epochs for worker in self.workers) >= epochs:
             if epoch_ends_wanted:
                 self.callback_state = [callback.state() for callback in stateful(self.callbacks)]
@@ -162,8 +176,36 @@ class Run:
         if self.checkpoint_due and self.tally.done < self.tally.total:
             self.write_checkpoint()
 
+    def segment_share(self) -> float | None:
+        """The share of training after which threads halt for a merge or the average; None if they need not."""
+        shares = [self.average.due, self.replicas and self.replicas.due(self.tally.total)]
+        return min((share for share in shares if share is not None), default=None)
+
+    def end_segment(self) -> None:
+        """Merge replicas, and add to the average."""
+        self.merge()
+        if self.replicas is not None and self.have_read(self.replicas.due(self.tally.total)):
+            self.replicas.schedule.advance()
+        while self.have_read(self.average.due):
+            self.average.add(self.tables)
+        self.record_merge()
+
+    def have_read(self, share: float | None) -> bool:
+        """Whether all workers have read this share of their units; False for None."""
+        return share is not None and all(worker.has_read(share * worker.units) for worker in self.workers)
+
+    def merge(self) -> None:
+        """Merge the replicas, if there are any."""
+        if self.replicas is not None:
+            self.replicas.merge()
+
+    def record_merge(self) -> None:
+        """Record the progress at a merge, from which a checkpoint that is written before the next one continues."""
+        if self.replicas is not None and self.writer is not None:
+            self.merged_progress = capture_progress(self).copy()
+
     def report(self) -> bool:
-        """Report progress; returns whether the threads are to halt for a checkpoint."""
+        """Report progress; returns whether the threads are to halt for a checkpoint; replicas halt when merged."""
         check_mapped_files(self.plan.stream.arrays)
         progress = self.tally.progress()
         if progress.loss is not None and not isfinite(progress.loss):
@@ -174,7 +216,7 @@ class Run:
             callback.on_progress(progress)
         size = sum(table.nbytes for table in self.tables.values())
         self.checkpoint_due = self.writer is not None and self.writer.is_due(progress.words, size)
-        return self.checkpoint_due
+        return self.checkpoint_due and self.replicas is None
 
     def report_epoch_end(self, epoch: int) -> None:
         """Notify callbacks of the end of an epoch; one of them may end the run."""
@@ -193,6 +235,8 @@ class Run:
         """Continue from the saved tables; the average starts again."""
         for name, table in self.saved_tables.items():
             self.tables[name][...] = table
+        if self.replicas is not None:
+            self.replicas.broadcast()
         self.average.clear()
         self.is_rollback_due = False
 
@@ -200,8 +244,9 @@ class Run:
         """Write a checkpoint, if the run has any."""
         if self.writer is None:
             return
-        progress = self.tally.progress()
-        path = self.writer.write(capture(self), progress)
+        state = capture(self)
+        progress = replace(self.tally.progress(), words=sum(state.values["tally"]["words"]))
+        path = self.writer.write(state, progress)
         if path is not None:
             for callback in self.callbacks:
                 callback.on_checkpoint(path, progress)

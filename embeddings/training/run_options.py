@@ -13,6 +13,7 @@ from embeddings.training import continued_training
 from embeddings.training.callbacks import Callback, stateful
 from embeddings.training.checkpoints import Checkpoints
 from embeddings.training.init_vectors import InitFrom
+from embeddings.training.replicas import Replicas
 
 if TYPE_CHECKING:
     from embeddings.corpora import Corpus
@@ -29,6 +30,8 @@ class RunOptions:
         checkpoints: where and how often to write checkpoints; none if not given.
         resume: continue from the last checkpoint; start from the beginning if there is none.
         callbacks: called in this order.
+        replicas: copies of the tables that learn apart and are merged at regular intervals, for results that do not
+            depend on the number of threads; if not given, threads update the same tables without locks.
 
     Raises:
         SettingError: a value has the wrong type, or options exclude each other.
@@ -39,6 +42,7 @@ class RunOptions:
     checkpoints: Checkpoints | None = None
     resume: bool = False
     callbacks: Sequence[Callback] = ()
+    replicas: Replicas | None = None
 
     def __post_init__(self) -> None:
         if self.checkpoints is not None and not isinstance(self.checkpoints, Checkpoints):
@@ -52,6 +56,8 @@ class RunOptions:
         for callback in self.callbacks:
             if not isinstance(callback, Callback):
                 raise SettingError(f"a callback must be an embeddings.Callback, got {callback!r:.80}")
+        if self.replicas is not None and not isinstance(self.replicas, Replicas):
+            raise SettingError(f"replicas must be an embeddings.Replicas, got {self.replicas!r:.80}")
         if self.init is not None and not isinstance(self.init, InitFrom):
             raise SettingError(f"init must be an embeddings.InitFrom, got {self.init!r:.80}")
         if self.continued is not None:
@@ -62,13 +68,14 @@ class RunOptions:
     @property
     def is_default(self) -> bool:
         """Whether nothing is set."""
-        return self.init is None and self.continued is None and self.checkpoints is None and not self.callbacks
+        parts = (self.init, self.continued, self.checkpoints, self.replicas)
+        return not self.callbacks and all(part is None for part in parts)
 
     def check(self, trainer: "Trainer") -> None:
         """Refuse what a trainer cannot do, before the corpus is read."""
         if not (self.is_default or trainer.accepts_run_options):
             raise SettingError(
-                f"the trainer {trainer.trainer_name} does not support checkpoints, callbacks or starting vectors"
+                f"the trainer {trainer.trainer_name} does not support checkpoints, callbacks, starting vectors or replicas"
             )
         if self.checkpoints is not None:
             self.checkpoints.check(resume=self.resume)
@@ -94,7 +101,8 @@ class RunOptions:
                 "trainer": trainer.trainer_name,
                 "settings": trainer,
                 "seed": seed,
-                "threads": threads,
+                "threads": threads if self.replicas is None else None,  # replicas learn the same with any number
+                "replicas": self.replicas,
                 "init": None if self.init is None else self.init.config(),
                 "continued": None if self.continued is None else self.continued.vectors.fingerprint,
                 "callbacks": [{type(callback).__name__: callback.config()} for callback in stateful(self.callbacks)],

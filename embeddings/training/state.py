@@ -1,7 +1,8 @@
 """The state of a run at the end of a block: everything that the rest of the run depends on."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import numpy as np
@@ -16,11 +17,35 @@ if TYPE_CHECKING:
     from embeddings.training.run import Run
 
 
+@dataclass(frozen=True)
+class RunProgress:
+    """What a run has read: the counts, and the states of its workers. With replicas, the next merge."""
+
+    values: dict[str, Any]
+    arrays: dict[str, np.ndarray]
+
+    def copy(self) -> "RunProgress":
+        """A copy that does not change as the run goes on."""
+        return RunProgress(self.values, {name: array.copy() for name, array in self.arrays.items()})
+
+
+def capture_progress(run: "Run") -> RunProgress:
+    """What a run has read; the arrays are not copies."""
+    arrays = {
+        f"thread.{number}.{name}": array
+        for number, worker in enumerate(run.workers)
+        for name, array in worker.arrays().items()
+    }
+    values = {"tally": run.tally.state(), "workers": [worker.state() for worker in run.workers]}
+    if run.replicas is not None:
+        values["next_merge"] = run.replicas.schedule.next_merge
+    return RunProgress(values, arrays)
+
+
 def capture(run: "Run") -> RunState:
-    """The state of a run; its arrays are not copies."""
-    arrays = {f"table.{name}": table for name, table in run.tables.items()}
-    for number, worker in enumerate(run.workers):
-        arrays |= {f"thread.{number}.{name}": array for name, array in worker.arrays().items()}
+    """The state of a run, with replicas that of their last merge; its arrays are not copies."""
+    progress = run.merged_progress or capture_progress(run)
+    arrays = {f"table.{name}": table for name, table in run.tables.items()} | progress.arrays
     arrays |= {f"saved.{name}": table for name, table in run.saved_tables.items()}
     arrays |= {f"average.{name}": table for name, table in run.average.tables.items()}
     callback_values = []
@@ -28,8 +53,7 @@ def capture(run: "Run") -> RunState:
         arrays |= {f"callback.{number}.{name}": value for name, value in state.items() if isinstance(value, np.ndarray)}
         callback_values.append({name: value for name, value in state.items() if not isinstance(value, np.ndarray)})
     values = {
-        "tally": run.tally.state(),
-        "workers": [worker.state() for worker in run.workers],
+        **progress.values,
         "epochs_reported": run.epochs_reported,
         "stopped": run.stopped,
         "is_rollback_due": run.is_rollback_due,
@@ -51,6 +75,8 @@ def restore(run: "Run", state: RunState) -> None:
         for number, worker in enumerate(run.workers):
             worker.restore(values["workers"][number], without_prefix(arrays, f"thread.{number}."))
         run.tally.restore(values["tally"])
+        if run.replicas is not None:
+            run.replicas.restore(check_count(values["next_merge"]))
         run.epochs_reported, run.stopped = check_count(values["epochs_reported"]), values["stopped"] is True
         run.is_rollback_due = values["is_rollback_due"] is True
         run.average.count, run.average.next_point = map(check_count, values["average"])

@@ -23,6 +23,7 @@ from embeddings.settings import ObjectiveChoice, Schedule, check_value
 from embeddings.support.logs import log
 from embeddings.support.system import available_threads
 from embeddings.training.progress import Report
+from embeddings.training.replicas import REPLICA_BLOCK_SIZE
 from embeddings.training.run_options import RunOptions
 from embeddings.training.stream import TokenStream
 
@@ -53,6 +54,17 @@ class TrainingData:
         return self.settings.trainer_name
 
     @property
+    def shares(self) -> int:
+        """In how many shares the corpus is learned: one for each replica, or for each thread."""
+        replicas = self.run_options.replicas
+        return self.threads if replicas is None else replicas.count
+
+    @property
+    def has_replicas(self) -> bool:
+        """Whether several replicas learn, each on tables of its own."""
+        return self.run_options.replicas is not None and self.shares > 1
+
+    @property
     def compile_seconds(self) -> float:
         """Seconds of compilation since the run began to read its text."""
         return compile_time.seconds - self.compiled_before
@@ -72,7 +84,7 @@ class TrainingData:
         return settings | {"corpus": self.encoded.fingerprint, "vocabulary": digest.hexdigest()[:32]}
 
     def window_stream(
-        self, noise_weights: np.ndarray, noise: int, *, size: int = BLOCK_SIZE, documents: Documents | None = None,
+        self, noise_weights: np.ndarray, noise: int, *, size: int | None = None, documents: Documents | None = None,
         **changes: Any,
     ) -> TokenStream:  # fmt: skip
         """Context windows of words.
@@ -80,7 +92,7 @@ class TrainingData:
         Arguments:
             noise_weights: the distribution of random words, (vocabulary,).
             noise: random words drawn for each window.
-            size: words in a block.
+            size: words in a block, by default 8,192, or 2,048 with replicas.
             documents: where these are given, windows do not cross their borders, and blocks hold their rows.
             changes: other fields of the `BlockSource`, such as `shrink_window`.
         """
@@ -89,7 +101,8 @@ class TrainingData:
             lines, changes = documents.borders, {"document_rows": documents.rows, **changes}
         source = block_source(self.settings, self.vocabulary, ids, lines, noise_weights)._replace(**changes)
         window, is_by_document = source.window, documents is not None
-        return TokenStream(source, lambda: new_block(window, noise, size, documents=is_by_document))
+        words = size or (REPLICA_BLOCK_SIZE if self.has_replicas else BLOCK_SIZE)
+        return TokenStream(source, lambda: new_block(window, noise, words, documents=is_by_document))
 
 
 def block_source(

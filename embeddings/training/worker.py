@@ -46,17 +46,17 @@ class Worker:
         plan.check_operands(self.operands, buffers, tables)
         if frozen is not None:
             buffers = step_buffers.with_frozen_rows(buffers, tables[plan.word_table], frozen)
-        elif data.threads > 1:
+        elif data.threads > 1 and data.run_options.replicas is None:
             cached = (tables.get(name or "") for name in (plan.cached_inputs, plan.cached_outputs))
             buffers = step_buffers.with_row_caches(buffers, *cached)
         self.buffers = buffers
         self.caches = [cache for cache in (buffers.input_cache, buffers.output_cache) if len(cache.uses)]
-        key = thread_keys(data.seed, data.threads)[thread]
+        key = thread_keys(data.seed, data.shares)[thread]
         self.random = np.array([key, 0], np.uint64)
         self.order = np.random.default_rng(key) if data.schedule.shuffle else None
         first_sample = float(int(key) % step_buffers.LOSS_INTERVAL)  # a random step; numpy 1 would divide floats
         self.buffers.tally[step_buffers.UNTIL_SAMPLE] = first_sample
-        self.begin, self.end = self.stream.bounds(data.threads)[thread : thread + 2]
+        self.begin, self.end = self.stream.bounds(data.shares)[thread : thread + 2]
         self.units = (self.end - self.begin) * data.schedule.epochs  # to read over all epochs
         self.limit = math.inf  # units after which it halts
         self.epochs = 0  # completed
@@ -144,7 +144,7 @@ class Worker:
             self.count_reads(units)
             if units == 0 and self.stream.is_empty(block):
                 return True
-            learning_rate = tally.learning_rate
+            learning_rate = tally.learning_rate_of(self.thread)
             tally.words[self.thread] += units
             self.units_read += units
             if self.units_read > self.end - self.begin:

@@ -1,0 +1,141 @@
+"""Merging of replicas: the changes that several replicas made to a row become one change of the merged row.
+
+A change is the difference between a replica's row and the merged row that all replicas started from. n of R replicas
+changed the row, by d_1 ... d_n; the rules differ in the change of the merged row:
+
+    mean          (d_1 + ... + d_n) / R: averaging of parameters (McDonald, Hall and Mann 2010)
+    mean-changed  (d_1 + ... + d_n) / n
+    sum           d_1 + ... + d_n
+    adasum        pairwise, in a tree: a (1 - ab / 2aa) + b (1 - ab / 2bb) (Maleki et al. 2020)
+    coherence     (d_1 + ... + d_n) times min(1, (|d_1|^2 + ... + |d_n|^2) / |d_1 + ... + d_n|^2)
+
+The last two add changes that are orthogonal and average those that are equal. A row that one replica changed is taken
+over as it is, except by `mean`. A row is merged in order of the replicas, so the result does not depend on the number
+of threads.
+"""
+
+import numpy as np
+
+from embeddings.kernels.jit import entry_point, inline
+
+RULES = ("mean", "mean-changed", "sum", "adasum", "coherence")
+MEAN, MEAN_CHANGED, SUM, ADASUM, COHERENCE = range(len(RULES))
+
+
+@entry_point
+def merge_rows(
+    merged: np.ndarray, replicas: np.ndarray, first: int, last: int, rule: int, changes: np.ndarray, changed: np.ndarray
+) -> int:
+    """Merge rows first to last of a table, and set the rows of all replicas to the merged ones.
+
+    Rows that no replica changed are only read. Returns the number of changed rows, summed over the replicas.
+
+    Arguments:
+        merged: float32 (rows, width).
+        replicas: float32 (replicas, rows, width).
+        rule: index in `RULES`.
+        changes: scratch, float32 (replicas, width).
+        changed: scratch, int64 (replicas,).
+    """
+    count, total = replicas.shape[0], 0
+    for row in range(first, last):
+        n = 0
+        for r in range(count):
+            if differs(merged[row], replicas[r, row]):
+                changed[n] = r
+                n += 1
+        total += n
+        if n == 0:
+            continue
+        if n == 1 and rule != MEAN:
+            copy_numbers(replicas[changed[0], row], merged[row])
+        else:
+            for i in range(n):
+                subtract(replicas[changed[i], row], merged[row], changes[i])
+            factor = combine(changes, n, count, rule)
+            add_scaled(changes[0], factor, merged[row])
+        for r in range(count):
+            copy_numbers(merged[row], replicas[r, row])
+    return total
+
+
+@inline
+def differs(row: np.ndarray, other: np.ndarray) -> bool:
+    """Whether two rows differ in any bit."""
+    bits, other_bits, difference = row.view(np.int32), other.view(np.int32), np.int32(0)
+    for k in range(bits.shape[0]):
+        difference |= bits[k] ^ other_bits[k]
+    return difference != 0  # type: ignore[no-any-return]
+
+
+@inline
+def combine(changes: np.ndarray, n: int, count: int, rule: int) -> np.float32:
+    """Combine the first n changes into `changes[0]`; returns the factor by which it is added."""
+    if rule == ADASUM:
+        add_by_adasum(changes, n)
+        return np.float32(1)
+    squares = np.float32(0)
+    if rule == COHERENCE:
+        for i in range(n):
+            squares += product(changes[i], changes[i])
+    for i in range(1, n):
+        add_scaled(changes[i], np.float32(1), changes[0])
+    if rule == MEAN:
+        return np.float32(1) / np.float32(count)
+    if rule == MEAN_CHANGED:
+        return np.float32(1) / np.float32(n)
+    if rule == COHERENCE:
+        square = product(changes[0], changes[0])
+        return squares / square if square > squares else np.float32(1)
+    return np.float32(1)
+
+
+@inline
+def add_by_adasum(changes: np.ndarray, n: int) -> None:
+    """Combine the first n changes pairwise into `changes[0]`: neighbours first, then neighbouring pairs, and so on."""
+    step = 1
+    while step < n:
+        for i in range(0, n - step, 2 * step):
+            first, second = changes[i], changes[i + step]
+            both, half = product(first, second), np.float32(0.5)
+            scale_first = np.float32(1) - half * ratio(both, product(first, first))
+            scale_second = np.float32(1) - half * ratio(both, product(second, second))
+            for k in range(first.shape[0]):
+                first[k] = scale_first * first[k] + scale_second * second[k]
+        step *= 2
+
+
+@inline
+def ratio(numerator: np.float32, denominator: np.float32) -> np.float32:
+    """A quotient; 0 if the denominator is, as for a change that is too small to be squared."""
+    return numerator / denominator if denominator > 0 else np.float32(0)
+
+
+@inline
+def product(first: np.ndarray, second: np.ndarray) -> np.float32:
+    """The scalar product of two rows."""
+    total = np.float32(0)
+    for k in range(first.shape[0]):
+        total += first[k] * second[k]
+    return total
+
+
+@inline
+def subtract(row: np.ndarray, other: np.ndarray, output: np.ndarray) -> None:
+    """The difference of two rows."""
+    for k in range(row.shape[0]):
+        output[k] = row[k] - other[k]
+
+
+@inline
+def add_scaled(row: np.ndarray, factor: np.float32, output: np.ndarray) -> None:
+    """Add a row times a factor to another one."""
+    for k in range(row.shape[0]):
+        output[k] += factor * row[k]
+
+
+@inline
+def copy_numbers(row: np.ndarray, output: np.ndarray) -> None:
+    """Copy a row."""
+    for k in range(row.shape[0]):
+        output[k] = row[k]

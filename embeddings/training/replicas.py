@@ -1,0 +1,55 @@
+"""Replicas: copies of all tables that learn apart, each on one thread, and are merged at regular intervals.
+
+Each replica reads a share of its own with random numbers of its own, at a learning rate that follows from its own
+progress, and rows are merged in order of the replicas. So the result depends on the number of replicas, but not on the
+number of threads that do the work, or on timing.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from embeddings.settings import check_value
+
+MergeRule = Literal["mean", "mean-changed", "sum", "adasum", "coherence"]
+MAX_REPLICAS = 1024
+MERGE_INTERVAL = 200_000  # words
+FIRST_INTERVAL = 5_000  # words: replicas differ most at the start
+GROWTH = 8  # an interval is at most this part of what was read before
+REPLICA_BLOCK_SIZE = 2048  # words, so that intervals are short at the start
+
+
+@dataclass(frozen=True)
+class Replicas:
+    """How many replicas learn, and how they are merged.
+
+    Arguments:
+        count: the number of replicas; one learns as a single thread does.
+        merge_every: words that each replica reads between two merges; fewer at the start, where an interval is 5,000
+            words or an eighth of what the replica has read, whichever is larger. If a trainer reads other units than
+            words, such as texts, it counts these.
+        rule: how changes of a row by several replicas are combined; see `embeddings.kernels.merge_rows`.
+
+    Raises:
+        SettingError: a value is of the wrong type or out of range.
+    """
+
+    count: int
+    merge_every: int = MERGE_INTERVAL
+    rule: MergeRule = "coherence"
+
+    def __post_init__(self) -> None:
+        check_value("replicas", self.count, int, {"ge": 1, "le": MAX_REPLICAS})
+        check_value("merge_every", self.merge_every, int, {"ge": 1, "le": 10**12})
+        check_value("merge_rule", self.rule, MergeRule, {})
+
+
+class MergeSchedule:
+    """When replicas are merged next, in units read per replica."""
+
+    def __init__(self, merge_every: int) -> None:
+        self.merge_every = merge_every
+        self.next_merge = min(FIRST_INTERVAL, merge_every)
+
+    def advance(self) -> None:
+        """Go to the next merge."""
+        self.next_merge += min(max(self.next_merge // GROWTH, FIRST_INTERVAL), self.merge_every)
