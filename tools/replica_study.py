@@ -1,0 +1,180 @@
+"""Measures what replicas cost: quality by their number, the interval of merges and the merge rule.
+
+python tools/replica_study.py run FOLDER --corpus FILE [--name NAME] [--model MODEL...] [--replicas N...]
+    [--merge-every WORDS...] [--rule RULE...] [--learning-rate RATE...] [--seed N...] [--epochs N] [--processes N]
+    [--similarity SET...] [--analogy SET...] [--documents TRAIN,TEST]
+python tools/replica_study.py table FOLDER
+
+`run` trains each cell in a process of its own on one thread, adds its rows to FOLDER/results.tsv, skips cells that are
+in it, and writes FOLDER/results.md and results.png, as `table` does. Replicas 0 stand for one thread without replicas.
+Give several of an option by repeating it. With --documents the models are those of documents, trained on TRAIN and
+TEST, tables with the columns name, label and text.
+"""
+
+import argparse
+import csv
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
+from pathlib import Path
+from statistics import fmean
+from threading import Lock
+from typing import Any, NamedTuple
+
+import embeddings as em
+from embeddings import registry
+from embeddings.training.replica_tables import ReplicaTables
+
+COLUMNS = ("corpus", "model", "epochs", "replicas", "merge_every", "rule", "learning_rate", "seed", "measure", "value")
+SCORE, SECONDS, MERGE_SECONDS = "score", "CPU seconds", "CPU seconds of merges"
+PERCENT = ("spearman", "accuracy")
+NOTES = """
+- Score: the mean of Spearman's correlations and accuracies of all test sets, in percent, over the seeds.
+- Loss: the part of the score of one thread at its best learning rate that is lost.
+- Merging: the part of the CPU seconds of training that merges took.
+"""
+
+
+class Cell(NamedTuple):
+    """One training run."""
+
+    corpus: str
+    model: str
+    epochs: int
+    replicas: int
+    merge_every: int
+    rule: str
+    learning_rate: float
+    seed: int
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The cell in the table of results."""
+        return tuple(map(str, self))
+
+
+def run(folder: Path, options: argparse.Namespace) -> None:
+    """Train and score the cells that the results do not hold yet, and write the tables."""
+    path, lock = folder / "results.tsv", Lock()
+    folder.mkdir(parents=True, exist_ok=True)
+    done = {tuple(row[column] for column in COLUMNS[:8]) for row in read_rows(path)}
+    sets = {name: getattr(options, name) for name in ("similarity", "analogy", "documents") if getattr(options, name)}
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+    def measure(cell: Cell) -> None:
+        task = json.dumps([cell, options.corpus, sets])
+        command = [sys.executable, __file__, "cell", task]
+        process = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        lines = (process.stdout if process.returncode == 0 else process.stderr).strip().splitlines() or [""]
+        with lock:
+            if process.returncode == 0:
+                append_rows(path, [[*cell.key, *map(str, one)] for one in json.loads(lines[-1])])
+            sys.stderr.write(f"{' '.join(cell.key)}: {lines[-1]}\n")
+
+    with ThreadPoolExecutor(options.processes) as pool:
+        list(pool.map(measure, [cell for cell in iter_cells(options) if cell.key not in done]))
+    write_tables(folder)
+
+
+def iter_cells(options: argparse.Namespace) -> Iterator[Cell]:
+    """The chosen cells, without repetition: one thread has no interval and no rule."""
+    cells = (
+        Cell(options.name or Path(options.corpus).stem, model, options.epochs, replicas, every, rule, rate, seed)
+        for seed, model, rate, replicas, every, rule in product(
+            options.seed or [1], options.model, options.learning_rate, options.replicas, options.merge_every,
+            options.rule,
+        )
+    )  # fmt: skip
+    yield from dict.fromkeys(cell if cell.replicas else cell._replace(merge_every=0, rule="") for cell in cells)
+
+
+def run_cell(cell: Cell, corpus: str, sets: dict[str, Any]) -> list[tuple[str, float]]:
+    """Train and score a cell; returns measures and values."""
+    settings: dict[str, Any] = {"epochs": cell.epochs, "learning_rate": cell.learning_rate}
+    documents = sets.get("documents")
+    columns = {"text_column": "text", "tag_column": "name"} if documents else {}
+    text = em.Corpus(*(documents.split(",") if documents else [corpus]), **columns)
+    text.encode()
+    trainer = registry.create("trainer", cell.model, settings)
+    replicas = em.Replicas(cell.replicas, cell.merge_every, cell.rule) if cell.replicas else None  # type: ignore[arg-type]
+    merging = measured_merges()
+    start = time.process_time()
+    model = trainer.train(text, threads=1, seed=cell.seed, run_options=em.RunOptions(replicas=replicas))
+    seconds = time.process_time() - start
+    if documents:
+        sets = {**sets, "text_column": "text", "label_column": "label", "name_column": "name"}
+    results = em.evaluate(model, name="", **({} if documents else {"restrict": 30_000}), **sets)
+    scores = {one.set: 100 * (one.value or 0) for one in results if one.section is None and one.measure in PERCENT}
+    values = {SCORE: fmean(scores.values()), **scores, SECONDS: seconds, MERGE_SECONDS: sum(merging)}
+    return [(name, round(value, 4)) for name, value in values.items()]
+
+
+def measured_merges() -> list[float]:
+    """A list that receives the CPU seconds of each merge from now on."""
+    merge, seconds = ReplicaTables.merge, []
+
+    def measured(tables: ReplicaTables) -> None:
+        start = time.process_time()
+        merge(tables)
+        seconds.append(time.process_time() - start)
+
+    ReplicaTables.merge = measured  # type: ignore[method-assign]
+    return seconds
+
+
+def append_rows(path: Path, rows: list[list[str]]) -> None:
+    """Add rows to the results."""
+    is_new = not path.exists()
+    with path.open("a", encoding="utf-8", newline="") as file:
+        csv.writer(file, delimiter="\t", lineterminator="\n").writerows([COLUMNS, *rows] if is_new else rows)
+
+
+def read_rows(path: Path) -> list[dict[str, str]]:
+    """The rows of the results; none if there are no results."""
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+def write_tables(folder: Path) -> None:
+    """Write the table and the picture next to the results."""
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run the study, write its tables, or run one cell for `run`."""
+    if arguments[:1] == ["cell"]:
+        cell, corpus, sets = json.loads(arguments[1])
+        sys.stdout.write(json.dumps(run_cell(Cell(*cell), corpus, sets)) + "\n")
+        return
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", choices=["run", "table"])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--corpus")
+    parser.add_argument("--name", help="of the corpus in the results")
+    parser.add_argument("--model", nargs="+", default=["skipgram"])
+    parser.add_argument("--rule", nargs="+", default=["coherence"])
+    for name, kind, default in (
+        ("replicas", int, [0, 8]), ("merge-every", int, [200_000]), ("learning-rate", float, [0.05]), ("seed", int, [1]),
+    ):  # fmt: skip
+        parser.add_argument(f"--{name}", nargs="+", type=kind, default=default)
+    parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--processes", type=int, default=1)
+    for name in ("similarity", "analogy"):
+        parser.add_argument(f"--{name}", nargs="+", default=[])
+    parser.add_argument("--documents")
+    options = parser.parse_args(arguments)
+    if options.command == "table":
+        write_tables(options.folder)
+    else:
+        run(options.folder, options)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
