@@ -16,6 +16,7 @@ from embeddings.training.callbacks import Callback, EpochEnd
 from embeddings.training.checkpoints import Checkpoints
 from embeddings.training.init_vectors import InitFrom
 from embeddings.training.progress import Progress
+from embeddings.training.replicas import Replicas
 from embeddings.training.result import Interrupted
 from embeddings.training.run_options import RunOptions
 from embeddings.training.trainer import Trainer
@@ -44,8 +45,9 @@ def check_trainer(trainer: str | type[Trainer] | Trainer, **settings: Any) -> No
     * report progress, and let exceptions of `report` reach the caller,
     * record the seed, the threads, the words read and the seconds taken,
     * give a model that is equal after saving and loading, also in what it composes, and
-    * if it declares that it supports run options, resume an interrupted run to the same bytes, leave frozen vectors
-      unchanged, and continue a model; the latter two unless it declares that it cannot.
+    * if it declares that it supports run options, resume an interrupted run to the same bytes, learn the same in
+      replicas with any number of threads, leave frozen vectors unchanged, and continue a model; the latter two unless it
+      declares that it cannot.
 
     Arguments:
         trainer: the name of an installed trainer, a class, or a trainer with settings.
@@ -74,6 +76,7 @@ def check_trainer(trainer: str | type[Trainer] | Trainer, **settings: Any) -> No
     check_stopped(configured_trainer)
     if kind.accepts_run_options:
         check_resumed(configured_trainer, model)
+        check_replicas(configured_trainer)
         check_frozen(configured_trainer, model)
         check_continued(configured_trainer, model)
 
@@ -240,17 +243,32 @@ class InterruptSecondEpoch(Callback):
             raise KeyboardInterrupt
 
 
-def check_resumed(trainer: Any, model: Model) -> None:
+def check_replicas(trainer: Trainer) -> None:
+    """Assert that replicas learn the same with any number of threads, also if they are interrupted and resumed."""
+    replicas, threads = Replicas(3), min(2, trainer.max_threads or 2)
+    models = [
+        trainer.train(synonym_corpus(trainer), threads=number, seed=7, run_options=RunOptions(replicas=replicas))
+        for number in (1, threads)
+    ]
+    for name, table in {"vectors": models[0].vectors.matrix, **models[0].tables}.items():
+        other = models[1].vectors.matrix if name == "vectors" else models[1].tables[name]
+        assert other.tobytes() == table.tobytes(), (
+            f"replicas must learn the same {name} with any number of threads: operands and buffers must not share state"
+        )
+    check_resumed(trainer, models[0], replicas)
+
+
+def check_resumed(trainer: Any, model: Model, replicas: Replicas | None = None) -> None:
     """Assert that an interrupted run is resumed from its checkpoint to the same bytes."""
     with tempfile.TemporaryDirectory() as folder:
         checkpoints = Checkpoints(Path(folder) / "checkpoints")
-        options = RunOptions(checkpoints=checkpoints, callbacks=[InterruptSecondEpoch()])
+        options = RunOptions(checkpoints=checkpoints, callbacks=[InterruptSecondEpoch()], replicas=replicas)
         try:
             trainer.train(synonym_corpus(trainer), threads=1, seed=7, run_options=options)
             raise AssertionError("callbacks must be notified of the end of each epoch")
         except Interrupted:
             assert checkpoints.paths(), "an interrupted run must write a checkpoint"
-        options = RunOptions(checkpoints=checkpoints, resume=True)
+        options = RunOptions(checkpoints=checkpoints, resume=True, replicas=replicas)
         again = trainer.train(synonym_corpus(trainer), threads=1, seed=7, run_options=options)
     final_tables = {"vectors": again.vectors.matrix, **again.tables}
     for name, table in {"vectors": model.vectors.matrix, **model.tables}.items():

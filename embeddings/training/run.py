@@ -118,9 +118,10 @@ class Run:
         except KeyboardInterrupt:
             with suppress(KeyboardInterrupt):  # a second one: earlier checkpoints remain
                 self.write_checkpoint()
+            with suppress(KeyboardInterrupt):
+                self.merge()
             for callback in self.callbacks:
                 callback.on_interrupt(self.tally.progress())
-            run_uninterrupted(self.merge)
             raise Interrupted(self.make_model(self.tables)) from None
         if not self.tally.steps.any():
             raise nothing_learned(self.data, self.tally)
@@ -167,7 +168,8 @@ class Run:
 
         self.checkpoint_due = False
         run_threads(work, self.data.threads, self.report)
-        run_uninterrupted(self.end_segment)
+        if self.replicas is not None or self.have_read(self.average.due):
+            run_uninterrupted(self.end_segment)
         if min(worker.epochs for worker in self.workers) >= epochs:
             if epoch_ends_wanted:
                 self.callback_state = [callback.state() for callback in stateful(self.callbacks)]

@@ -185,7 +185,8 @@ def new_operands(tables: Arrays) -> Operands:
 
 def squares_of(table: Table) -> Table:
     """The sums of squared steps of a table, which checkpoints hold and models do not."""
-    return Table(rows=table.rows, dim=table.dim, axis="words", init=ones, saved_as=None, on_continue="restart")
+    shape = {"rows": table.rows, "dim": table.dim}
+    return Table(**shape, axis="words", init=ones, saved_as=None, on_continue="restart", on_merge="sum")
 
 
 def small_uniform(table: np.ndarray, dim: int, seed: int) -> None:

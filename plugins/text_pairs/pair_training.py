@@ -106,7 +106,7 @@ class DualEncoder(Trainer, PairSettings):
         state = {}
         for name, table in tables.items():
             changes: dict[str, Any] = {"rows": table.rows, "axis": table.axis, "saved_as": None}
-            slots = 2 if self.optimizer == "adam" else 1
+            slots, changes["on_merge"] = (2, "mean-changed") if self.optimizer == "adam" else (1, "sum")
             state[f"{name}_moments"] = Table(**changes, dim=table.dim, slots=slots, is_concatenated=True)
         return tables | state
 
