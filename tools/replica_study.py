@@ -18,7 +18,6 @@ import os
 import subprocess
 import sys
 import time
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
@@ -160,10 +159,9 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--name", help="of the corpus in the results")
     parser.add_argument("--model", nargs="+", default=["skipgram"])
     parser.add_argument("--rule", nargs="+", default=["coherence"])
-    for name, kind, default in (
-        ("replicas", int, [0, 8]), ("merge-every", int, [200_000]), ("learning-rate", float, [0.05]), ("seed", int, [1]),
-    ):  # fmt: skip
-        parser.add_argument(f"--{name}", nargs="+", type=kind, default=default)
+    for name, default in (("replicas", [0, 8]), ("merge-every", [200_000]), ("seed", [1])):
+        parser.add_argument(f"--{name}", nargs="+", type=int, default=default)
+    parser.add_argument("--learning-rate", nargs="+", type=float, default=[0.05])
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--processes", type=int, default=1)
     for name in ("similarity", "analogy"):

@@ -1,4 +1,4 @@
-"""Options for how training runs: checkpoints, resuming, logs, early stopping."""
+"""Options for how training runs: checkpoints, resuming, logs, early stopping, replicas."""
 
 import json
 from collections.abc import Callable
@@ -11,9 +11,11 @@ from embeddings.cli.options import option
 from embeddings.cli.output_paths import checkpoint_folder
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.eval.early_stopping import EarlyStopping
+from embeddings.kernels.merge_rows import RULES
 from embeddings.support.files import atomic_write
 from embeddings.training.callbacks import Callback, RunStart
 from embeddings.training.checkpoints import Checkpoints
+from embeddings.training.replicas import MAX_REPLICAS, MERGE_INTERVAL, Replicas
 from embeddings.training.run_log import RunLog
 from embeddings.training.run_options import RunOptions
 from embeddings.training.trainer import Trainer
@@ -30,6 +32,9 @@ DEFAULTS = {
     "stop_labels": None,
     "stop_patience": None,
     "decay_on_plateau": None,
+    "replicas": 0,
+    "merge_every": None,
+    "merge_rule": None,
 }
 
 
@@ -75,12 +80,48 @@ def all_options() -> list[click.Option]:
             1,
             metavar="N",
         ),
+        *replica_options(),
     ]
+
+
+def replica_options() -> list[click.Option]:
+    """The options of replicas."""
+    return [
+        option(
+            "--replicas",
+            "Train N copies of all tables, each on a share of the corpus, and merge them at regular intervals: the "
+            "result is bit-reproducible with any number of threads. 0: threads update the same tables without locks.",
+            (0, MAX_REPLICAS),
+            metavar="N",
+            default=0,
+        ),
+        option(
+            "--merge-every",
+            f"Words that each replica reads between two merges; fewer at the start.  [default: {MERGE_INTERVAL:,}]",
+            1,
+            metavar="WORDS",
+        ),
+        option(
+            "--merge-rule",
+            f"How changes of a row by several replicas are combined.  [default: {Replicas.rule}]",
+            list(RULES),
+        ),
+    ]
+
+
+def replicas_for(count: int, merge_every: int | None, merge_rule: Any) -> Replicas | None:
+    """The replicas that the options ask for."""
+    changes = {"merge_every": merge_every, "rule": merge_rule}
+    given = {name: value for name, value in changes.items() if value is not None}
+    if count == 0 and given:
+        raise click.UsageError("--merge-every and --merge-rule require --replicas")
+    return Replicas(count, **given) if count else None
 
 
 def run_options_for(
     out: str, trainer: Trainer, report: Callable[[str], None], *, init: dict[str, Any], force: bool,
-    checkpoint_every: str, resume: bool, labels: LabelFormat | None = None, **callback_options: Any,
+    checkpoint_every: str, resume: bool, replicas: int = 0, merge_every: int | None = None,
+    merge_rule: str | None = None, labels: LabelFormat | None = None, **callback_options: Any,
 ) -> RunOptions:  # fmt: skip
     """The `RunOptions` that the command line asks for, checked before anything is read."""
     checkpoints = None
@@ -90,7 +131,8 @@ def run_options_for(
         raise click.UsageError(f"--resume requires checkpoints: leave out --checkpoint-every {NEVER}")
     callbacks = [resume_reporter(report)] if resume else []
     callbacks += callbacks_for(resume, force, labels, **callback_options)
-    run_options = RunOptions(**init, checkpoints=checkpoints, resume=resume, callbacks=callbacks)
+    copies = replicas_for(replicas, merge_every, merge_rule)
+    run_options = RunOptions(**init, checkpoints=checkpoints, resume=resume, callbacks=callbacks, replicas=copies)
     run_options.check(trainer)
     return run_options
 

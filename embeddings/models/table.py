@@ -39,8 +39,8 @@ class Table:
         on_continue: what continued training does. grow: the rows of old words move to their new ranks; copy: all rows
             are taken over; restart: the table starts again; refuse: the model cannot be continued. By default "restart"
             for a table that is not saved and for documents, "grow" for words, "copy" for subwords, otherwise "refuse".
-        on_merge: the rule by which replicas merge their changes, one of `embeddings.kernels.merge_rows`; that of the run
-            if not given. State of an optimizer needs one: "sum" for sums of squares, "mean-changed" for moving averages.
+        on_merge: how replicas merge their changes, a rule of `embeddings.kernels.merge_rows`; by default that of the
+            run. The state of an optimizer needs one: "sum" for sums of squares, "mean-changed" for moving averages.
         zeros: makes the array of zeros, for a table that does not fit into memory.
 
     Raises:

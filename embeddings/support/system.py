@@ -50,3 +50,12 @@ def total_memory() -> int | None:
     if not hasattr(os, "sysconf"):
         return None
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def free_memory(path: Path = Path("/proc/meminfo")) -> int | None:
+    """The memory in bytes that programs can use without swapping; that of the machine, if only this is known."""
+    try:
+        values = dict(line.split(":") for line in path.read_text().splitlines())
+        return int(values["MemAvailable"].split()[0]) * 1024
+    except (OSError, ValueError, KeyError):  # not Linux
+        return total_memory()

@@ -46,8 +46,8 @@ def check_trainer(trainer: str | type[Trainer] | Trainer, **settings: Any) -> No
     * record the seed, the threads, the words read and the seconds taken,
     * give a model that is equal after saving and loading, also in what it composes, and
     * if it declares that it supports run options, resume an interrupted run to the same bytes, learn the same in
-      replicas with any number of threads, leave frozen vectors unchanged, and continue a model; the latter two unless it
-      declares that it cannot.
+      replicas with any number of threads, leave frozen vectors unchanged, and continue a model; the latter two unless
+      it declares that it cannot.
 
     Arguments:
         trainer: the name of an installed trainer, a class, or a trainer with settings.

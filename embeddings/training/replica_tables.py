@@ -14,7 +14,7 @@ from embeddings.kernels.merge_rows import RULES, merge_rows
 from embeddings.kernels.separate_arrays import separate_zeros
 from embeddings.models.parameters import Arrays
 from embeddings.models.table import Table
-from embeddings.support.system import total_memory
+from embeddings.support.system import free_memory
 from embeddings.training.document_stream import memory_mapped_zeros
 from embeddings.training.replicas import MergeSchedule, Replicas
 
@@ -92,10 +92,10 @@ class ReplicaTables:
 
 
 def check_memory(count: int, merged: Arrays) -> None:
-    """Refuse replicas that need more memory than the machine has."""
-    size, available = sum(table.nbytes for table in merged.values()), total_memory()
-    if available is not None and (count + 1) * size > available:
+    """Refuse replicas that need more memory than is free."""
+    size, available = sum(table.nbytes for table in merged.values()), free_memory()
+    if available is not None and count * size > available:
         raise SettingError(
-            f"{count} replicas of tables of {size / 1e9:,.1f} GB take {(count + 1) * size / 1e9:,.1f} GB with the "
-            f"merged tables, but this machine has {available / 1e9:,.1f} GB; use fewer replicas, or threads"
+            f"{count} replicas of tables of {size / 1e9:,.1f} GB take {count * size / 1e9:,.1f} GB, but "
+            f"{available / 1e9:,.1f} GB are free; use fewer replicas, or threads without replicas"
         )

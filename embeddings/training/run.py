@@ -180,8 +180,8 @@ class Run:
 
     def segment_share(self) -> float | None:
         """The share of training after which threads halt for a merge or the average; None if they need not."""
-        shares = [self.average.due, self.replicas and self.replicas.due(self.tally.total)]
-        return min((share for share in shares if share is not None), default=None)
+        merge = None if self.replicas is None else self.replicas.due(self.tally.total)
+        return min((share for share in (self.average.due, merge) if share is not None), default=None)
 
     def end_segment(self) -> None:
         """Merge replicas, and add to the average."""

@@ -75,7 +75,8 @@ class RunOptions:
         """Refuse what a trainer cannot do, before the corpus is read."""
         if not (self.is_default or trainer.accepts_run_options):
             raise SettingError(
-                f"the trainer {trainer.trainer_name} does not support checkpoints, callbacks, starting vectors or replicas"
+                f"the trainer {trainer.trainer_name} does not support checkpoints, callbacks, starting vectors or "
+                "replicas"
             )
         if self.checkpoints is not None:
             self.checkpoints.check(resume=self.resume)

@@ -36,7 +36,7 @@ def capture_progress(run: "Run") -> RunProgress:
         for number, worker in enumerate(run.workers)
         for name, array in worker.arrays().items()
     }
-    values = {"tally": run.tally.state(), "workers": [worker.state() for worker in run.workers]}
+    values: dict[str, Any] = {"tally": run.tally.state(), "workers": [worker.state() for worker in run.workers]}
     if run.replicas is not None:
         values["next_merge"] = run.replicas.schedule.next_merge
     return RunProgress(values, arrays)

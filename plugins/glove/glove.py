@@ -1,7 +1,7 @@
 """GloVe: global vectors for word representation (Pennington, Socher and Manning 2014)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -185,8 +185,7 @@ def new_operands(tables: Arrays) -> Operands:
 
 def squares_of(table: Table) -> Table:
     """The sums of squared steps of a table, which checkpoints hold and models do not."""
-    shape = {"rows": table.rows, "dim": table.dim}
-    return Table(**shape, axis="words", init=ones, saved_as=None, on_continue="restart", on_merge="sum")
+    return replace(table, init=ones, seed=0, saved_as=None, on_continue="restart", on_merge="sum")
 
 
 def small_uniform(table: np.ndarray, dim: int, seed: int) -> None:

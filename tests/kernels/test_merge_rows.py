@@ -1,0 +1,118 @@
+"""Merge rules, compared with float64 implementations."""
+
+import numpy as np
+import pytest
+
+from embeddings.kernels.merge_rows import RULES, merge_rows
+from embeddings.kernels.separate_arrays import separate_zeros
+
+
+def merged_row(row, replicas, rule):
+    """The merged row of a row and its replicas, in float64."""
+    changes = [replica.astype(np.float64) - row for replica in replicas if replica.tobytes() != row.tobytes()]
+    n = len(changes)
+    if n == 0 or (n == 1 and rule != "mean"):
+        return row + sum(changes, np.zeros(len(row)))
+    if rule == "adasum":
+        return row + adasum(changes)
+    total = np.sum(changes, axis=0)
+    factors = {"mean": 1 / len(replicas), "mean-changed": 1 / n, "sum": 1.0}
+    if rule == "coherence":
+        factors[rule] = min(1.0, sum(change @ change for change in changes) / (total @ total or 1.0))
+    return row + factors[rule] * total
+
+
+def adasum(changes):
+    """The tree of pairs: neighbours first."""
+    if len(changes) == 1:
+        return changes[0]
+    size = 1
+    while 2 * size < len(changes):
+        size *= 2
+    a, b = adasum(changes[:size]), adasum(changes[size:])
+    ab, aa, bb = a @ b, a @ a, b @ b
+    return a * (1 - (ab / (2 * aa) if aa else 0)) + b * (1 - (ab / (2 * bb) if bb else 0))
+
+
+def merge(merged, replicas, rule, first=0, last=None):
+    """Merge rows by the kernel; returns how many were changed."""
+    count, _, width = replicas.shape
+    scratch = separate_zeros((count, width)), separate_zeros(count, np.int64)
+    last = len(merged) if last is None else last
+    return merge_rows(merged, replicas, first, last, RULES.index(rule), *scratch)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("count", [2, 3, 5, 8])
+def test_rows_are_merged_by_the_rule(rule, count):
+    rng = np.random.default_rng(count)
+    before = rng.standard_normal((40, 32), np.float32)
+    replicas = np.repeat(before[None], count, axis=0)
+    common = rng.standard_normal((40, 32), np.float32)
+    for replica in replicas:
+        changed = rng.random(40) < 0.6
+        replica[changed] += (0.1 * (common + rng.standard_normal((40, 32))))[changed].astype(np.float32)
+    expected = np.array([merged_row(row, replicas[:, i], rule) for i, row in enumerate(before)])
+    number = sum(replica[i].tobytes() != before[i].tobytes() for replica in replicas for i in range(40))
+    merged = before.copy()
+    assert merge(merged, replicas, rule) == number
+    np.testing.assert_allclose(merged, expected, rtol=1e-5, atol=1e-6)
+    assert all(replica.tobytes() == merged.tobytes() for replica in replicas)
+
+
+@pytest.mark.parametrize("rule", ["adasum", "coherence"])
+def test_orthogonal_changes_are_added_and_equal_ones_averaged(rule):
+    merged = np.ones((2, 16), np.float32)
+    replicas = np.repeat(merged[None], 4, axis=0)
+    for number, replica in enumerate(replicas):
+        replica[0, number] += 1
+        replica[1, 3] += 1
+    merge(merged, replicas, rule)
+    np.testing.assert_allclose(merged[0], [2] * 4 + [1] * 12, rtol=1e-6)
+    np.testing.assert_allclose(merged[1], [1] * 3 + [2] + [1] * 12, rtol=1e-6)
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule != "mean"])
+def test_a_row_that_one_replica_changed_is_taken_over(rule):
+    rng = np.random.default_rng(2)
+    merged = rng.standard_normal((3, 16), np.float32)
+    replicas = np.repeat(merged[None], 3, axis=0)
+    replicas[1, 2] = own = rng.standard_normal(16).astype(np.float32)
+    merge(merged, replicas, rule)
+    assert merged[2].tobytes() == own.tobytes()
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_changes_of_the_last_bit_and_of_signs_of_zero_are_merged(rule):
+    """Otherwise replicas would differ after a resume, which starts them from the merged tables."""
+    merged = np.array([[0.0] * 16, [1.0] * 16], np.float32)
+    replicas = np.repeat(merged[None], 2, axis=0)
+    replicas[0, 0, 15] = -0.0
+    replicas[1, 0, 3] = 1e-45  # whose square is 0
+    replicas[1, 1, 0] = np.nextafter(np.float32(1), np.float32(2))
+    assert merge(merged, replicas, rule) == 3
+    assert all(replica.tobytes() == merged.tobytes() for replica in replicas)
+    assert np.isfinite(merged).all()
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_other_rows_stay_as_they_are(rule):
+    rng = np.random.default_rng(4)
+    merged = rng.standard_normal((10, 16), np.float32)
+    replicas = rng.standard_normal((3, 10, 16), np.float32)
+    before, replicas_before = merged.copy(), replicas.copy()
+    merge(merged, replicas, rule, 2, 5)
+    outside = [0, 1, *range(5, 10)]
+    np.testing.assert_array_equal(merged[outside], before[outside])
+    np.testing.assert_array_equal(replicas[:, outside], replicas_before[:, outside])
+    assert not (merged[2:5] == before[2:5]).all(axis=1).any()
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_numbers_that_are_not_finite_remain(rule):
+    """A run that diverges must not look as if it had not."""
+    merged = np.zeros((1, 16), np.float32)
+    replicas = np.repeat(merged[None], 2, axis=0)
+    replicas[0, 0, 0], replicas[1, 0, 1] = np.nan, 1
+    merge(merged, replicas, rule)
+    assert np.isnan(merged[0, 0])
