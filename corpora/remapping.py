@@ -15,7 +15,14 @@ from embeddings.support.arrow_arrays import find_words
 
 def remap(encoded: EncodedCorpus, vocabulary: Vocabulary, folder: Path) -> None:
     """Write the corpus to `folder` with rows of `vocabulary` as ids, and `len(vocabulary)` for other words."""
-    new_ids = id_mapping(encoded.vocabulary, vocabulary)
+    fingerprint = remapped_fingerprint(encoded.fingerprint, vocabulary)
+    write_remapped(encoded, vocabulary, id_mapping(encoded.vocabulary, vocabulary), folder, fingerprint)
+
+
+def write_remapped(
+    encoded: EncodedCorpus, vocabulary: Vocabulary, new_ids: NDArray[np.int32], folder: Path, fingerprint: str
+) -> None:
+    """Write the corpus to `folder` with another vocabulary, given the new id of each id."""
     n_known, ids = 0, ArrayFile(folder / IDS, np.int32)
     for start in range(0, len(encoded.ids), BLOCK):
         block = new_ids[encoded.ids[start : start + BLOCK]]
@@ -25,7 +32,7 @@ def remap(encoded: EncodedCorpus, vocabulary: Vocabulary, folder: Path) -> None:
     if not n_known:
         raise CorpusError(f"no word of the corpus is among the {len(vocabulary)} words of the vocabulary")
     changes = {
-        "fingerprint": remapped_fingerprint(encoded.fingerprint, vocabulary),
+        "fingerprint": fingerprint,
         "types": len(vocabulary),
         "known_tokens": n_known,
         "fixed_vocabulary": True,

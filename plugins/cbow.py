@@ -11,7 +11,7 @@ from embeddings.kernels.jit import entry_point
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.kernels.window import gather_contexts
 from embeddings.objectives.objective import predict
-from embeddings.settings import LEARNING_RATE, WeightTying, option
+from embeddings.settings import LEARNING_RATE, UnknownWords, WeightTying, option
 from embeddings.training.plan import Plan
 from embeddings.training.prediction_trainer import PredictionTrainer
 from embeddings.training.training_data import TrainingData
@@ -44,7 +44,7 @@ def learn_block(block: Block, operands: Operands, buffers: StepBuffers, rate: fl
 
 
 @dataclass(frozen=True, kw_only=True)
-class CBOW(WeightTying, PredictionTrainer):
+class CBOW(WeightTying, UnknownWords, PredictionTrainer):
     """Continuous bag of words: the words of a context window together predict the centre."""
 
     trainer_name = "cbow"

@@ -10,7 +10,7 @@ from embeddings.kernels.jit import entry_point
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.kernels.window import gather_contexts, gather_inputs
 from embeddings.objectives.objective import predict, predict_pair
-from embeddings.settings import PairSampling, WeightTying
+from embeddings.settings import PairSampling, UnknownWords, WeightTying
 from embeddings.training.plan import Plan
 from embeddings.training.prediction_trainer import PredictionTrainer
 from embeddings.training.training_data import TrainingData
@@ -45,7 +45,7 @@ def learn_pairs(block: Block, operands: Operands, buffers: StepBuffers, rate: fl
 
 
 @dataclass(frozen=True, kw_only=True)
-class SkipGram(PairSampling, WeightTying, PredictionTrainer):
+class SkipGram(PairSampling, WeightTying, UnknownWords, PredictionTrainer):
     """Skip-gram with negative sampling: each word predicts the words around it. Good for rare words."""
 
     trainer_name = "skipgram"

@@ -12,7 +12,7 @@ from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.kernels.window import gather_inputs_at
 from embeddings.models.model import Model
 from embeddings.objectives.objective import predict_in_slot
-from embeddings.settings import FixedWindow
+from embeddings.settings import FixedWindow, UnknownWords
 from embeddings.training.plan import Plan
 from embeddings.training.prediction_trainer import PredictionTrainer
 from embeddings.training.training_data import TrainingData
@@ -46,7 +46,7 @@ def learn_block(block: Block, operands: Operands, buffers: StepBuffers, rate: fl
 
 
 @dataclass(frozen=True, kw_only=True)
-class SlotTrainer(PredictionTrainer):
+class SlotTrainer(UnknownWords, PredictionTrainer):
     """Base of trainers with output rows for each of several slots around a word."""
 
     def reach(self) -> np.ndarray:

@@ -57,7 +57,8 @@ def command(
     options = {name: value for name, value in options.items() if name not in label_evaluation.SECTION}
     suite = suites.Suite.read(**evaluation_options.suite_settings(options, evaluation_options.DEFAULTS))
     check_paths((*vectors, *concat_with))
-    evaluation = Evaluation(suite, vectors, loader(concat_with, allow_pickle=allow_pickle, errors=errors))
+    load = loader(concat_with, options["unknown"], allow_pickle=allow_pickle, errors=errors)
+    evaluation = Evaluation(suite, vectors, load)
     finished = False
     try:
         deque(evaluation.scores(), maxlen=0)

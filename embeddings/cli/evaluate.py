@@ -20,6 +20,7 @@ from embeddings.eval.statistics.item_scores import ItemScores
 from embeddings.models.loading import load_concatenated, load_model_or_vectors
 from embeddings.models.model import Model
 from embeddings.support.files import check_file
+from embeddings.vectors.as_vectors import as_vectors
 from embeddings.vectors.vectors import Vectors
 
 
@@ -73,7 +74,7 @@ def command(
     defaults = evaluation_options.DEFAULTS if report is None else evaluation_options.REPORT_DEFAULTS
     suite = Suite.read(**evaluation_options.suite_settings(options, defaults))
     check_paths((*vectors, *concat_with))
-    load = loader(concat_with, allow_pickle=allow_pickle, errors=errors)
+    load = loader(concat_with, options["unknown"], allow_pickle=allow_pickle, errors=errors)
     evaluation = Evaluation(suite, vectors, load, keep_vectors=report is not None)
     results = (scores.result() for scores in evaluation.scores())
     if as_json:
@@ -89,11 +90,21 @@ def command(
         write_report(report, suite, evaluations, words=show_neighbours_of, command=line, force=force)
 
 
-def loader(concat_with: Sequence[str], **read_options: Any) -> Callable[[str], Evaluable]:
-    """The function that loads the model or vectors to evaluate."""
+def loader(concat_with: Sequence[str], unknown: str | None, **read_options: Any) -> Callable[[str], Evaluable]:
+    """The function that loads the model or vectors to evaluate; with `unknown`, these give unknown words a vector."""
     if concat_with:
+        if unknown is not None:
+            raise click.UsageError("--unknown requires word vectors and cannot be combined with --concat-with")
         return lambda path: load_concatenated([path, *concat_with])
-    return lambda path: load_model_or_vectors(path, **read_options)
+
+    def load(path: str) -> Evaluable:
+        source = load_model_or_vectors(path, **read_options)
+        if unknown is not None:
+            vectors = as_vectors(source)
+            vectors.compose = vectors.with_unknown_rows().compose
+        return source
+
+    return load
 
 
 @dataclass

@@ -15,7 +15,7 @@ REPORT_DEFAULTS: dict[str, Any] = DEFAULTS | {"categories": ("google-categories"
 ALL = "all"
 METHODS = ["3cosadd", "3cosmul", "pairdirection"]
 SETTINGS = {
-    "similarity": ("compose",),
+    "similarity": ("compose", "unknown"),
     "analogy": ("method", "restrict"),
     "tagging": ("window",),
     "documents": ("text_column", "label_column", "use_trained_vectors", "name_column"),
@@ -31,7 +31,7 @@ REQUIRES = {  # of every setting, the test sets of which one must be requested
 }
 SECTIONS = {
     "Test sets": (*KINDS, "stats"),
-    "Settings of tests": ("compose", "method", "restrict", "window"),
+    "Settings of tests": ("compose", "unknown", "method", "restrict", "window"),
     "Documents and texts": (*SETTINGS["documents"], "concat_with"),
     "Pairs and retrieval": ("left_column", "right_column", "rating_column", "index"),
     "Vectors of texts, for pairs, retrieval, clustering and probe": POOLING,
@@ -77,6 +77,11 @@ def options() -> list[click.Parameter]:
         dataset_option("--probe", "Classification of texts: labelled tables.", "FILE|TRAIN,TEST"),
         option("--stats", "Statistics: norms, isotropy, hubs among nearest neighbours.", bool),
         option("--compose", "Also score similarity with vectors composed for unknown words (fastText models).", bool),
+        option(
+            "--unknown",
+            "Also score similarity with the vectors learned for unknown words (`embeddings train --unknown-rows`).",
+            ["learned"],
+        ),
         option("--method", "Analogy method.  [default: 3cosadd]", METHODS, multiple=True),
         option(
             "--restrict",
@@ -121,6 +126,8 @@ def suite_settings(options: dict[str, Any], defaults: dict[str, Any]) -> dict[st
     for name, test_sets in REQUIRES.items():
         if name in settings and not any(test_set in settings for test_set in test_sets):
             raise click.UsageError(f"{flag(name)} requires {' or '.join(map(flag, test_sets))}")
+    if settings.pop("unknown", None) is not None:
+        settings["compose"] = True
     if "restrict" in settings:
         settings["restrict"] = [None if limit == ALL else limit for limit in settings["restrict"]]
     return settings

@@ -42,6 +42,19 @@ class VocabularySize(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
+class UnknownWords(Settings):
+    """What happens to words that get no vector of their own."""
+
+    unknown_rows: int = option(
+        0,
+        "Train this many rows for the words that are dropped: with 1 all are the word <unk>; with N a hash distributes "
+        "them, and any unknown word, among N rows. 0 leaves them out.",
+        ge=0,
+        le=1_000_000,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class VocabularyChoice(VocabularySize):
     """Which words get vectors, and how often frequent ones are read."""
 

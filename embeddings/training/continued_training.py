@@ -14,6 +14,7 @@ import numpy as np
 from embeddings.corpora.corpus_cache.tempdir import corpora_folder, new_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.remapping import remap
+from embeddings.corpora.unknown_rows import remap_to_rows
 from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.corpora.word_rules import recorded_settings
 from embeddings.errors import CorpusError, FormatError, SettingError
@@ -47,7 +48,8 @@ def check(model: Model, trainer: "Trainer") -> None:
         what = f"objective={settings['objective']}" if "objective" in settings else "these settings"
         raise SettingError(f"{model.name} models cannot be trained further with {what}")
     of_objective = set(OBJECTIVE_SETTINGS) & set(settings) - set(trainer.free_settings)
-    for name in (*trainer.fixed_settings, *sorted(of_objective)):
+    rows = [name for name in ("unknown_rows",) if name in settings]
+    for name in (*trainer.fixed_settings, *sorted(of_objective), *rows):
         old = model.settings.get(name, settings[name])
         if old != settings[name]:
             raise SettingError(f"{name} must be {old}, as in the model, got {settings[name]}")
@@ -83,8 +85,17 @@ def extend_corpus(model: Model, encoded: EncodedCorpus, settings: "Trainer") -> 
     values = asdict(settings)
     limits = {"min_count": values.get("min_count", 1), "max_vocab": values.get("max_vocab")}
     vocabulary = extend_vocabulary(model.vocabulary, encoded.vocabulary, **limits)
+    if rows := values.get("unknown_rows", 0):
+        return with_unknown_rows(encoded, vocabulary, rows)
     with new_folder(corpora_folder()) as folder:
         remap(encoded, vocabulary, folder)
+    return EncodedCorpus(folder, temporary=True)
+
+
+def with_unknown_rows(encoded: EncodedCorpus, words: Vocabulary, rows: int) -> EncodedCorpus:
+    """The text with rows for all words but these, in a temporary folder."""
+    with new_folder(corpora_folder()) as folder:
+        remap_to_rows(encoded, words, rows, folder)
     return EncodedCorpus(folder, temporary=True)
 
 

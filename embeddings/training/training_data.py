@@ -22,6 +22,7 @@ from embeddings.kernels.noise_sampling import alias_table
 from embeddings.settings import ObjectiveChoice, Schedule, check_value
 from embeddings.support.logs import log
 from embeddings.support.system import available_threads
+from embeddings.training.continued_training import with_unknown_rows
 from embeddings.training.progress import Report
 from embeddings.training.replicas import REPLICA_BLOCK_SIZE
 from embeddings.training.run_options import RunOptions
@@ -156,6 +157,9 @@ def prepare(
         encoded = settings.extend_corpus(run_options.continued, encoded)
     values = asdict(settings)
     vocabulary = encoded.select(min_count=values.get("min_count", 1), max_vocab=values.get("max_vocab"))
+    if (rows := values.get("unknown_rows", 0)) and run_options.continued is None:
+        encoded = with_unknown_rows(encoded, vocabulary, rows)
+        vocabulary = encoded.vocabulary
     if isinstance(settings, ObjectiveChoice) and not settings.target_in_sample:
         log.warning("without the target in the sample the loss has no lower bound, and training may diverge")
     numbers = settings.trainer_name, len(encoded.ids), values.get("epochs", 1), len(vocabulary), threads, seed

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from embeddings.corpora.unknown_rows import UnknownRows
 from embeddings.corpora.vocabulary import UnknownWordError
 from embeddings.errors import SettingError
 from embeddings.support.cosine import normalize_rows, row_blocks
@@ -24,7 +25,7 @@ MAX_COMPLETIONS = 50_000  # most frequent words that an editor offers after vect
 class BaseVectors(InteropMixin):
     """Words and their rows. `Vectors` documents the arguments."""
 
-    CACHED_ATTRIBUTES = ("unit_rows", "fingerprint")
+    CACHED_ATTRIBUTES = ("unit_rows", "fingerprint", "unknown_rows")
     tokenizer_file: Path | None = None  # the tokenizer.json that splits texts into the words, of formats that have one
 
     def __init__(
@@ -169,6 +170,27 @@ class BaseVectors(InteropMixin):
         if not np.isfinite(rows.sum()):
             self.check_finite()
         return rows
+
+    @cached_property
+    def unknown_rows(self) -> UnknownRows | None:
+        """The rows for unknown words of vectors trained with `unknown_rows`, or of a word `<unk>`; None without any.
+
+        Raises:
+            SettingError: some of several rows are missing.
+        """
+        return UnknownRows.of(self.words)
+
+    def learned_unknown(self, words: Sequence[str]) -> np.ndarray:
+        """The vectors learned for unknown words, (words, dim): a hash of a word, in its form in the text, selects one.
+
+        Raises:
+            SettingError: there are none.
+        """
+        if self.unknown_rows is None:
+            raise SettingError("these vectors have no row for unknown words; train them with unknown_rows")
+        form = self.word_form or str
+        names = [self.unknown_rows.name_of(form(word)) for word in words]
+        return np.asarray(self.matrix[np.array([self.index(name) for name in names], np.int64)])
 
     @cached_property
     def fingerprint(self) -> str:

@@ -31,8 +31,9 @@ def lookup(
     Arguments:
         vectors: Vectors, or a Model.
         words: the words; for "context", consecutive words of a text.
-        unseen: the substitute for a word without a vector. "zero": zeros. "unknown": the learned vector of an unknown
-            word such as <unk>, or else the mean of the 1,000 rarest words. "hashed": a random direction that depends
+        unseen: the substitute for a word without a vector. "zero": zeros. "unknown": the vector learned for unknown
+            words such as this one, if the vectors were trained with `unknown_rows`; that of a word such as <unk>; or
+            else the mean of the 1,000 rarest words. "hashed": a random direction that depends
             only on the word and the seed, with the mean norm of the vectors. "subwords": a vector composed of the
             word's parts, for models that compose. "context": the mean of the known words at most `window` positions
             away, zeros if there are none. "contexts": a vector from the contexts of the word in a corpus.
@@ -62,7 +63,7 @@ def lookup(
     if not len(missing) or unseen == "zero":
         return rows
     if unseen == "unknown":
-        rows[missing] = unknown_vector(vectors)
+        rows[missing] = unknown_vectors(vectors, [words[row] for row in missing.tolist()])
     elif unseen == "context":
         rows[missing] = np.stack([context_mean(rows, is_known, int(position), window) for position in missing])
     elif unseen == "hashed":
@@ -74,8 +75,10 @@ def lookup(
     return rows
 
 
-def unknown_vector(vectors: Vectors) -> np.ndarray:
-    """The vector of the unknown word (dim,)."""
+def unknown_vectors(vectors: Vectors, words: Sequence[str]) -> np.ndarray:
+    """The vectors of unknown words, (words, dim) or (dim,) if all have the same."""
+    if vectors.unknown_rows is not None:
+        return vectors.learned_unknown(words)
     for word in UNKNOWN_WORDS:
         if word in vectors:
             return np.asarray(vectors.matrix[vectors.index(word)])

@@ -117,6 +117,18 @@ class Vectors(SimilarityMixin):
         """
         return type(self)(self.word_list, self.unit_rows, counts=self.counts, word_form=self.word_form)
 
+    def with_unknown_rows(self) -> "Vectors":
+        """The same vectors, in which an unknown word has the vector learned for unknown words.
+
+        They are those of trainers with `unknown_rows`, or of a word `<unk>`.
+
+        Raises:
+            SettingError: there are none.
+        """
+        self.learned_unknown([])
+        compose, form = self.learned_unknown, self.word_form
+        return type(self)(self.word_list, self.matrix, counts=self.counts, compose=compose, word_form=form)
+
     def add_vectors(
         self, words: Sequence[str], matrix: np.ndarray, *, counts: Sequence[int] | None = None, replace: bool = False
     ) -> "Vectors":

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from commands import expect, refused, table
+from commands import SMALL, TEXT, expect, refused, table
 from subword_models import fasttext_model
 
 import embeddings as em
@@ -102,3 +102,18 @@ def test_scores_before_a_failure_are_printed(folder):
     (folder / "bad.bin").write_bytes((folder / "v.bin").read_bytes()[:-5])
     result = expect("evaluate", "v.bin", "bad.bin", "--similarity", "pairs.tsv", "--json", code=1)
     assert [row["vectors"] for row in json.loads(result.stdout)] == ["v.bin", "v.bin"]
+
+
+def test_learned_vectors_of_unknown_words_are_reported_apart(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "corpus.txt").write_text(TEXT + "an emu and a yak\n")
+    (tmp_path / "pairs.txt").write_text("king queen 9\ndog zebra 2\ncat emu 5\nking yak 1\n")
+    expect("train", "skipgram", "corpus.txt", "-o", "model", "--min-count", 5, "--unknown-rows", 1, *SMALL)
+    score = ["evaluate", "model", "--similarity", "pairs.txt"]
+    (row, *_) = table(expect(*score).stdout)
+    assert (row["covered"], row["total"]) == ("1", "4")
+    (row, *_) = table(expect(*score, "--unknown", "learned").stdout)
+    assert (row["covered"], row["composed"], row["total"]) == ("4", "3", "4")
+    expect("train", "skipgram", "corpus.txt", "-o", "plain", *SMALL)
+    assert "unknown_rows" in refused("evaluate", "plain", "--similarity", "pairs.txt", "--unknown", "learned", code=2)
+    assert "--similarity" in refused("evaluate", "model", "--stats", "--unknown", "learned", code=2)
