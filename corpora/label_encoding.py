@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,9 +52,9 @@ def encode_labelled(encoder: "Encoder", batches: Iterable[LabelledTexts]) -> boo
     has_prefix = False
     for batch in batches:
         has_prefix |= batch.unit != "row"
-        encoder.add(
-            TagBlock([SEPARATOR.join(batch.labels_of(text)) or None for text in range(len(batch))]), batch.source
-        )
+        borders = pairwise(batch.label_starts.tolist())
+        tags = [SEPARATOR.join(batch.labels[begin:end]) or None for begin, end in borders]
+        encoder.add(TagBlock(tags), batch.source)
         encoder.add(TextBlock(batch.data, batch.starts[1:], items=True, is_complete=True), batch.source)
     return has_prefix
 

@@ -32,9 +32,8 @@ class TagFile:
         import pyarrow
 
         batch = pyarrow.record_batch([to_nullable_array(tags)], self.schema)
-        for tag in tags:
-            content = b"\0" if tag is None else b"\1" + tag.encode()
-            self.digest.update(len(content).to_bytes(8, "little") + content)
+        contents = [b"\0" if tag is None else b"\1" + tag.encode() for tag in tags]
+        self.digest.update(b"".join([len(content).to_bytes(8, "little") + content for content in contents]))
         self.count += len(tags)
         with output_errors(self.path):
             self.writer.write_batch(batch)

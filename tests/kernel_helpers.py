@@ -20,6 +20,7 @@ from embeddings.kernels.block import (
 from embeddings.kernels.checked_build import register_rows
 from embeddings.kernels.jit import allocating_entry_point
 from embeddings.kernels.logistic import logistic_loss, rational_sigmoid, scores_to_steps
+from embeddings.kernels.long_row_lists import scatter_add_row_list, sum_row_list
 from embeddings.kernels.noise_sampling import alias_table
 from embeddings.kernels.random_numbers import uniform_below, uniform_uint32
 from embeddings.kernels.row_cache import cached_row
@@ -72,6 +73,16 @@ def sum_into(factor, output, rows, m, width):
 @allocating_entry_point
 def scatter_add_rows(factor, source, rows, m, width):
     scatter_add(factor, source[0], rows, m, width)
+
+
+@allocating_entry_point
+def sum_list_into(factor, output, rows, m, width):
+    sum_row_list(factor, output[0], rows, m, width)
+
+
+@allocating_entry_point
+def scatter_add_list(factor, source, rows, m, width):
+    scatter_add_row_list(factor, source[0], rows, m, width)
 
 
 @allocating_entry_point

@@ -11,6 +11,7 @@ import numpy as np
 
 from embeddings.kernels.integers import smaller
 from embeddings.kernels.jit import entry_point, inline
+from embeddings.kernels.row_operations import address, prefetch_l2
 from embeddings.kernels.text_features import HIGH_BITS, LINE_END_HASH, SIGN_BIT, WORD_NGRAM_PRIME
 
 NO_ITEM = np.iinfo(np.int32).min  # of a type that has no row
@@ -70,8 +71,9 @@ def write_items(
     Arguments:
         starts: int64 (texts + 1,), where each text begins in `items`.
         recent: uint64 (word_ngrams,), scratch: the hashes of n-grams that start 0, 1, ... words before the last word.
-        counts: int32 (buckets,), increased for each n-gram.
+        counts: int32 (buckets,), increased for each n-gram, a text later, when the prefetched counts are in cache.
     """
+    ngrams = 0
     for i in range(starts.shape[0] - 1):
         at, words = starts[i], 0
         for k in range(source.begins[i], source.ends[i]):
@@ -84,6 +86,8 @@ def write_items(
                 at += 1
         items[at] = source.line_end_item
         at += 1
+        count_buckets(items, ngrams, starts[i], first_bucket, counts)
+        ngrams = at
         if source.word_ngrams > 1:
             for k in range(words + 1):
                 code = signed_code(LINE_END_HASH)
@@ -92,10 +96,19 @@ def write_items(
                 for back in range(smaller(k, source.word_ngrams - 1), 0, -1):
                     recent[back] = recent[back - 1] * WORD_NGRAM_PRIME + code
                     bucket: int = np.int64(recent[back] % np.uint64(source.buckets))  # type: ignore[assignment]
-                    counts[bucket] += counts[bucket] < MAX_COUNT
+                    prefetch_l2(address(counts, bucket), 1)
                     items[at] = first_bucket + bucket
                     at += 1
                 recent[0] = code
+    count_buckets(items, ngrams, starts[starts.shape[0] - 1], first_bucket, counts)
+
+
+@inline
+def count_buckets(items: np.ndarray, start: int, stop: int, first_bucket: int, counts: np.ndarray) -> None:
+    """Count the buckets `items[start:stop] - first_bucket`."""
+    for k in range(start, stop):
+        bucket = items[k] - first_bucket
+        counts[bucket] += counts[bucket] < MAX_COUNT
 
 
 @entry_point

@@ -4,11 +4,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from embeddings.kernels.hidden_layer import GRADIENT, HIDDEN, backprop_to_contexts
+from embeddings.kernels.hidden_layer import GRADIENT, HIDDEN
 from embeddings.kernels.integers import smaller
 from embeddings.kernels.jit import entry_point, inline
-from embeddings.kernels.row_operations import address, prefetch_l2, sum_rows
-from embeddings.kernels.step_buffers import StepBuffers
+from embeddings.kernels.long_row_lists import scatter_add_row_list, sum_row_list
+from embeddings.kernels.row_operations import address, prefetch_l2
+from embeddings.kernels.step_buffers import StepBuffers, mask_frozen
 from embeddings.objectives.objective import predict
 from embeddings.plugins.classifier.text_stream import FILLED, LabelledBlock
 
@@ -55,7 +56,7 @@ def learn_text(operands: Operands, block: LabelledBlock, buffers: StepBuffers, k
     m = gather_rows(operands, buffers.contexts, text)
     count = m
     while m > 0:
-        sum_rows(buffers.factor, hidden, buffers.contexts, m, width)
+        sum_row_list(buffers.factor, hidden, buffers.contexts, m, width)
         if count < TILE:
             break
         m = gather_rows(operands, buffers.contexts, text)
@@ -66,13 +67,21 @@ def learn_text(operands: Operands, block: LabelledBlock, buffers: StepBuffers, k
     buffers.inputs[0], buffers.input_gradient_rows[0] = hidden, address(buffers.hidden_rows, GRADIENT)
     predict(operands.objective, block, buffers, k, 1, rate)  # type: ignore[arg-type]  # it has the same fields
     if count < TILE:  # the addresses are still there
-        backprop_to_contexts(buffers, count, width, 1 / count)
+        backprop_to_rows(buffers, count, width, 1 / count)
         return
     start_text(operands, text)
     m = gather_rows(operands, buffers.contexts, text)
     while m > 0:
-        backprop_to_contexts(buffers, m, width, 1 / count)
+        backprop_to_rows(buffers, m, width, 1 / count)
         m = gather_rows(operands, buffers.contexts, text)
+
+
+@inline
+def backprop_to_rows(buffers: StepBuffers, m: int, width: int, factor: float) -> None:
+    """Add the hidden row's gradient times a factor to each of m rows of a text."""
+    buffers.factor[0] = factor
+    mask_frozen(buffers.frozen, buffers.frozen_sink, buffers.contexts, m)
+    scatter_add_row_list(buffers.factor, address(buffers.hidden_rows, GRADIENT), buffers.contexts, m, width)
 
 
 @inline

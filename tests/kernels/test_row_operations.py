@@ -8,10 +8,12 @@ from kernel_helpers import (
     addresses,
     copy_rows,
     rows,
+    scatter_add_list,
     scatter_add_rows,
     score_matrix,
     score_rows,
     sum_into,
+    sum_list_into,
     update_rows,
 )
 
@@ -65,16 +67,18 @@ def test_update_of_several_tiles_with_separate_gradient_rows(dtype):
 
 
 @DTYPES
-def test_sum_rows_and_scatter_add(dtype):
+@pytest.mark.parametrize("functions", [(sum_into, scatter_add_rows), (sum_list_into, scatter_add_list)])
+def test_sum_rows_and_scatter_add(dtype, functions):
+    sum_rows, scatter_add = functions
     rng = np.random.default_rng(4)
     for m in INPUTS:
         for dim in range(1, 131, 3):
             output, x = rows(rng, 1, dim, dtype), rows(rng, m, dim, dtype, among=4)
             factor = np.array([rng.normal()], dtype)
-            sum_into(factor, output.at, x.at, m, x.width)
+            sum_rows(factor, output.at, x.at, m, x.width)
             naive.sum_rows(float(factor[0]), output.views[0], x.views)
             output.check(ROW_TOLERANCE[dtype])
-            scatter_add_rows(factor, output.at, x.at, m, x.width)
+            scatter_add(factor, output.at, x.at, m, x.width)
             naive.scatter_add(float(factor[0]), output.views[0], x.views)
             x.check(ROW_TOLERANCE[dtype])
 
