@@ -1,6 +1,5 @@
 """Words whose use differs between two groups of documents, such as two periods, with a permutation test."""
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,22 +7,24 @@ from numpy.typing import NDArray
 
 from embeddings.analysis.keyword_in_context import DEFAULT_WIDTH, ConcordanceLine, concordance_lines
 from embeddings.analysis.occurrences import Occurrences, check_corpus, document_of
+from embeddings.analysis.usage_divisions import (
+    DivisionChanges,
+    DocumentGroups,
+    GroupTrainer,
+    Progress,
+    measure_changes,
+)
 from embeddings.corpora.corpus import Corpus
-from embeddings.corpora.corpus_cache.tempdir import corpora_folder, new_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
-from embeddings.corpora.resampling import MIN_UNITS, write_selection
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import SettingError
 from embeddings.settings import check_value
 from embeddings.training.trainer import Trainer
-from embeddings.training.training_data import check_threads_and_seed, prepare
-from embeddings.vectors.align import align
+from embeddings.training.training_data import check_threads_and_seed
 from embeddings.vectors.vectors import Vectors
 
 DEFAULT_PERMUTATIONS, DEFAULT_OCCURRENCES, DEFAULT_FDR = 20, 20, 0.05
 DEFAULT_TOP, DEFAULT_NEIGHBOURS = 20, 5
 MIN_PERMUTATIONS = 4
-
-Progress = Callable[[int, int], object]  # takes the number of finished trainings, and of all
 
 
 @dataclass(frozen=True)
@@ -63,19 +64,10 @@ class UsageChange:
 
 
 def compare_usage(
-    corpus: Corpus,
-    groups: NDArray[np.int64],
-    trainer: Trainer,
-    *,
-    permutations: int = DEFAULT_PERMUTATIONS,
-    occurrences: int = DEFAULT_OCCURRENCES,
-    fdr: float = DEFAULT_FDR,
-    top: int = DEFAULT_TOP,
-    lines: int = 0,
-    seed: int = 1,
-    threads: int | None = None,
-    report: Progress | None = None,
-) -> UsageChange:
+    corpus: Corpus, groups: NDArray[np.int64], trainer: Trainer, *, permutations: int = DEFAULT_PERMUTATIONS,
+    occurrences: int = DEFAULT_OCCURRENCES, fdr: float = DEFAULT_FDR, top: int = DEFAULT_TOP, lines: int = 0,
+    seed: int = 1, threads: int | None = None, report: Progress | None = None,
+) -> UsageChange:  # fmt: skip
     """Find words whose use differs between two groups of documents.
 
     A model is trained on each group, and one is rotated onto the other (Hamilton, Leskovec and Jurafsky 2016,
@@ -101,104 +93,53 @@ def compare_usage(
         CorpusError: a group has too few documents, or no word is frequent enough; or as `Corpus.encode`.
     """
     least = {"permutations": MIN_PERMUTATIONS, "occurrences": 1, "top": 1, "lines": 0}
-    numbers = {"permutations": permutations, "occurrences": occurrences, "top": top, "lines": lines}
-    for name, value in numbers.items():
+    for name, value in zip(least, (permutations, occurrences, top, lines), strict=True):
         check_value(name, value, int, {"ge": least[name]})
     check_value("fdr", fdr, float, {"gt": 0, "le": 0.5})
     if trainer.reads_labels or trainer.reads_pairs:
         raise SettingError(f"{trainer.trainer_name} is not trained on words alone")
-    threads, seed = check_threads_and_seed(threads, seed, trainer)
-    encoded = check_corpus(corpus).encode()
-    groups = check_groups(groups, encoded)
-    members = np.flatnonzero(groups >= 0)
-    is_second = groups[members] == 1
-    counts = np.stack([word_counts(encoded, members[is_second == side]) for side in (False, True)])
-    changes: list[NDArray[np.float64]] = []
-    pair: list[Vectors] = []
-    for number, division in enumerate(divisions(is_second, permutations, seed)):
-        vectors = [train_on(trainer, encoded, members[division == side], threads, seed) for side in (False, True)]
-        pair = pair or vectors
-        rows = compared_rows(pair[0], counts, occurrences)
-        changes.append(distances(vectors, rows))
-        if report is not None:
-            report(number + 1, permutations + 1)
-    z, p = significance(np.stack(changes))
-    q = false_discovery_rates(p)
-    words = [
-        ChangedWord(
-            word=(word := pair[0].words[rows[i]]), change=float(changes[0][i]),
-            expected=float(np.mean(np.stack(changes[1:])[:, i])), z=float(z[i]), p=float(p[i]), q=float(q[i]),
-            counts=(int(counts[0, rows[i]]), int(counts[1, rows[i]])),
-            neighbours=(nearest_words(pair[0], word), nearest_words(pair[1], word)),
-            lines=tuple(group_lines(encoded, word, groups, lines)),
-        )
-        for i in np.lexsort((-z, q))[:top].tolist()
-    ]  # fmt: skip
-    sizes = int(np.sum(~is_second)), int(np.sum(is_second))
-    return UsageChange(words, len(rows), int(np.sum(q <= fdr)), sizes)
+    group_trainer = GroupTrainer(trainer, *check_threads_and_seed(threads, seed, trainer))
+    divided = DocumentGroups(check_corpus(corpus).encode(), np.asarray(groups))
+    measured = measure_changes(divided, group_trainer, permutations, occurrences, report)
+    tested = compare_changes(measured.changes)
+    words = [changed_word(i, divided, measured, tested, lines) for i in tested.order[:top].tolist()]
+    return UsageChange(words, len(measured.rows), int(np.sum(tested.q <= fdr)), divided.sizes)
 
 
-def check_groups(groups: NDArray[np.int64], encoded: EncodedCorpus) -> NDArray[np.int64]:
-    """The groups, if there is one for each document, and each has enough documents."""
-    groups, documents = np.asarray(groups), len(encoded.documents) - 1
-    if groups.shape != (documents,) or not np.isin(groups, (-1, 0, 1)).all():
-        raise SettingError(f"groups must be 0, 1 or -1 for each of {documents:,} documents, got shape {groups.shape}")
-    for group in (0, 1):
-        count = int(np.sum(groups == group))
-        if count < MIN_UNITS:
-            raise CorpusError(f"group {group + 1} has too few documents: {count}, at least {MIN_UNITS} are required")
-    return groups
+@dataclass(frozen=True)
+class ChangeTest:
+    """Whether the change of each word is larger than by chance; see `ChangedWord` for the arrays (words,)."""
+
+    expected: NDArray[np.float64]
+    z: NDArray[np.float64]
+    p: NDArray[np.float64]
+    q: NDArray[np.float64]
+
+    @property
+    def order(self) -> NDArray[np.int64]:
+        """The words from the surest change on, (words,)."""
+        return np.lexsort((-self.z, self.q))
 
 
-def divisions(is_second: NDArray[np.bool_], permutations: int, seed: int) -> Iterator[NDArray[np.bool_]]:
-    """Which documents are in the second group: as observed, then at random."""
-    yield is_second
-    random = np.random.default_rng(seed)
-    for _ in range(permutations):
-        yield random.permutation(is_second)
+def compare_changes(changes: NDArray[np.float64]) -> ChangeTest:
+    """Compare changes, the observed ones first, with those of random divisions, (1 + permutations, words)."""
+    z, p = significance(changes)
+    return ChangeTest(changes[1:].mean(axis=0), z, p, false_discovery_rates(p))
 
 
-def word_counts(encoded: EncodedCorpus, documents: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The occurrences of each word of the corpus in some documents."""
-    borders = np.asarray(encoded.sentences)[np.asarray(encoded.documents)]
-    inside = np.zeros(len(borders) - 1, bool)
-    inside[documents] = True
-    tokens = np.repeat(inside, np.diff(borders))
-    size = len(encoded.vocabulary)
-    return np.bincount(encoded.ids[tokens], minlength=size)[:size]
-
-
-def train_on(
-    trainer: Trainer, encoded: EncodedCorpus, documents: NDArray[np.int64], threads: int, seed: int
-) -> Vectors:
-    """Vectors of length 1 that are trained on some documents."""
-    with new_folder(corpora_folder()) as folder:
-        part = write_selection(encoded, np.asarray(encoded.documents), documents, folder)
-    with part:
-        return trainer.learn(prepare(trainer, part, threads=threads, seed=seed)).vectors.normalize()
-
-
-def compared_rows(vectors: Vectors, counts: NDArray[np.int64], occurrences: int) -> NDArray[np.int64]:
-    """The rows of the words that are frequent enough in both groups; the vocabulary is sorted as the counts are."""
-    rows = np.flatnonzero(counts[:, : len(vectors)].min(axis=0) >= occurrences)
-    if len(rows) < vectors.dim:
-        raise CorpusError(
-            f"{len(rows)} words occur {occurrences} times in both groups, too few to compare {vectors.dim} dimensions: "
-            "lower occurrences or dim, or compare larger groups"
-        )
-    return rows
-
-
-def distances(pair: list[Vectors], rows: NDArray[np.int64]) -> NDArray[np.float64]:
-    """1 - cosine of each word's two vectors, after the first space is rotated onto the second, (rows,)."""
-    first, second = (Vectors([str(row) for row in rows], centred(one.matrix[rows])).normalize() for one in pair)
-    aligned = align(first, onto=second).vectors.matrix
-    return np.asarray(1 - np.einsum("ij,ij->i", aligned, second.matrix, dtype=np.float64))
-
-
-def centred(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Rows less their mean, the direction that all words share, which would hide differences."""
-    return np.asarray(matrix - matrix.mean(axis=0))
+def changed_word(
+    number: int, groups: DocumentGroups, measured: DivisionChanges, tested: ChangeTest, lines: int
+) -> ChangedWord:
+    """One of the words that were compared, with the evidence for its change."""
+    row, pair = measured.rows[number], measured.pair
+    word = pair[0].words[row]
+    return ChangedWord(
+        word=word, change=float(measured.changes[0, number]), expected=float(tested.expected[number]),
+        z=float(tested.z[number]), p=float(tested.p[number]), q=float(tested.q[number]),
+        counts=(int(groups.counts[0, row]), int(groups.counts[1, row])),
+        neighbours=(nearest_words(pair[0], word), nearest_words(pair[1], word)),
+        lines=tuple(group_lines(groups.encoded, word, groups.groups, lines)),
+    )  # fmt: skip
 
 
 def significance(changes: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import embeddings as em
-from embeddings.analysis.usage_change import deviation, distances, significance
+from embeddings.analysis.usage_change import deviation, significance
+from embeddings.analysis.usage_divisions import distances
 
 TOPICS = [[f"{topic}{i}" for i in range(10)] for topic in ("money", "river", "other", "sport")]
 AMBIGUOUS = ["bank", "note", "shore"]

@@ -1,0 +1,2 @@
+def write_tables(work, results):
+    pass
