@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from embeddings.analysis import Replicates as Replicates
     from embeddings.analysis import compare_usage as compare_usage
     from embeddings.analysis import concordance as concordance
+    from embeddings.analysis import confident_analogy as confident_analogy
+    from embeddings.analysis import confident_difference as confident_difference
     from embeddings.analysis import confident_neighbours as confident_neighbours
     from embeddings.analysis import confident_similarity as confident_similarity
     from embeddings.analysis import explain as explain
@@ -87,8 +89,8 @@ if TYPE_CHECKING:
 MODULES = {
     name: f"embeddings.{module}"
     for module, names in {
-        "analysis": "ContextInducer ContextMap Replicates compare_usage concordance confident_neighbours "
-        "confident_similarity explain fit_context_map stability",
+        "analysis": "ContextInducer ContextMap Replicates compare_usage concordance confident_analogy "
+        "confident_difference confident_neighbours confident_similarity explain fit_context_map stability",
         "corpora": "Corpus",
         "corpora.phrases": "PhraseList Phrases",
         "corpora.pair_encoding": "PairFormat",

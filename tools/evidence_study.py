@@ -1,7 +1,7 @@
 """Measures how often the 95 % intervals of `embeddings stability` contain what they promise.
 
 python tools/evidence_study.py run WORK --corpus TEXT [--documents N] [--repetitions N] [--draws N] [--resamples N]
-    [--seeds N] [--halves N] [--epochs N] [--dim N]
+    [--seeds N] [--halves N] [--epochs N] [--dim N] [--begin N]
 python tools/evidence_study.py table WORK RESULTS
 
 `run` treats the documents of TEXT as a population. Each repetition draws a corpus of N documents from it, trains a
@@ -89,7 +89,7 @@ class Study:
         """Do what the folder does not hold yet."""
         for number in range(self.options.draws):
             self.once(f"draw-{number:03}.npz", lambda number=number: self.measure_draw(number))
-        for number in range(self.options.repetitions):
+        for number in range(self.options.begin, self.options.begin + self.options.repetitions):
             self.once(f"repetition-{number:03}.npz", lambda number=number: self.measure_repetition(number))
 
     def once(self, name: str, measure: Any) -> None:
@@ -205,7 +205,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--corpus", help="a text; it may be compressed")
     for name, number in {
         "documents": 566, "repetitions": 20, "draws": 40, "resamples": 20, "seeds": 5, "halves": 0, "epochs": 5,
-        "dim": 50,
+        "dim": 50, "begin": 0,
     }.items():  # fmt: skip
         parser.add_argument(f"--{name}", type=int, default=number)
     options = parser.parse_args(arguments)

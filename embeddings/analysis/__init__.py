@@ -1,22 +1,35 @@
 """What a corpus says about vectors: occurrences and shared contexts of words, and how certain results are."""
 
-from embeddings.analysis.confidence import confident_neighbours, confident_similarity
-from embeddings.analysis.context_map import ContextMap, fit_context_map
-from embeddings.analysis.explanation import explain
-from embeddings.analysis.induced_vectors import ContextInducer
-from embeddings.analysis.keyword_in_context import concordance
-from embeddings.analysis.replicates import Replicates, stability
-from embeddings.analysis.usage_change import compare_usage
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "ContextInducer",
-    "ContextMap",
-    "Replicates",
-    "compare_usage",
-    "concordance",
-    "confident_neighbours",
-    "confident_similarity",
-    "explain",
-    "fit_context_map",
-    "stability",
-]
+from embeddings.support.lazy_imports import lazy_getattr
+
+if TYPE_CHECKING:
+    from embeddings.analysis.confidence import confident_analogy as confident_analogy
+    from embeddings.analysis.confidence import confident_difference as confident_difference
+    from embeddings.analysis.confidence import confident_neighbours as confident_neighbours
+    from embeddings.analysis.confidence import confident_similarity as confident_similarity
+    from embeddings.analysis.context_map import ContextMap as ContextMap
+    from embeddings.analysis.context_map import fit_context_map as fit_context_map
+    from embeddings.analysis.explanation import explain as explain
+    from embeddings.analysis.induced_vectors import ContextInducer as ContextInducer
+    from embeddings.analysis.keyword_in_context import concordance as concordance
+    from embeddings.analysis.replicates import Replicates as Replicates
+    from embeddings.analysis.replicates import stability as stability
+    from embeddings.analysis.usage_change import compare_usage as compare_usage
+
+MODULES = {  # imported on use: a concordance is printed without the imports of training
+    name: f"embeddings.analysis.{module}"
+    for module, names in {
+        "confidence": "confident_analogy confident_difference confident_neighbours confident_similarity",
+        "context_map": "ContextMap fit_context_map",
+        "explanation": "explain",
+        "induced_vectors": "ContextInducer",
+        "keyword_in_context": "concordance",
+        "replicates": "Replicates stability",
+        "usage_change": "compare_usage",
+    }.items()
+    for name in names.split()
+}
+__getattr__ = lazy_getattr(__name__, MODULES)
+__all__ = list(MODULES)

@@ -1,25 +1,30 @@
-"""How certain neighbours and similarities are, from replicates of a model."""
+"""How certain neighbours, similarities and analogies are, from replicates of a model."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from embeddings.analysis.intervals import Interval, interval, rank_interval
 from embeddings.analysis.replicates import Replicates
 from embeddings.models.embed import load_source
 from embeddings.models.model import Model
+from embeddings.support.cosine import normalize
 from embeddings.vectors.as_vectors import as_vectors
+from embeddings.vectors.search import Neighbours
 from embeddings.vectors.vectors import Vectors
 
-LEVEL = 0.95
+Matrix = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
 class ConfidentSimilarity:
     """A cosine and how far it varies.
 
-    low, high: a 95 % confidence interval: the cosine of the model plus and minus a quantile of Student's t times the
-    standard deviation over resamples.
+    low, high: a 95 % confidence interval of the mean cosine over trainings on other corpora of the same size and
+    source, with other seeds: the cosine of the model plus and minus a quantile of Student's t times the standard
+    deviation over resamples.
     data_sd, seed_sd: the standard deviations by the text and by the seed; None without trainings with other seeds.
     """
 
@@ -31,11 +36,27 @@ class ConfidentSimilarity:
 
 
 @dataclass(frozen=True)
-class ConfidentNeighbour:
-    """A nearest neighbour and how certain it is.
+class ConfidentDifference:
+    """The cosine of a word with a first word less that with a second word; see `ConfidentSimilarity` for the rest.
 
+    first_closer: the share of resamples in which the first word is the nearer one.
+    """
+
+    difference: float
+    low: float
+    high: float
+    data_sd: float | None
+    seed_sd: float | None
+    first_closer: float
+
+
+@dataclass(frozen=True)
+class ConfidentNeighbour:
+    """A nearest neighbour, or the answer to an analogy, and how certain it is.
+
+    similarity: of an answer, its score.
     in_top: the share of resamples in which it is among as many nearest neighbours as were requested.
-    rank_low, rank_high: its 2.5 % and 97.5 % percentiles of ranks over resamples; 1 is the nearest.
+    rank_low, rank_high: a 95 % confidence interval of its median rank over such trainings; 1 is the nearest.
     """
 
     neighbour: str
@@ -54,11 +75,34 @@ def confident_similarity(
         UnknownWordError: a word has no vector.
         SettingError: the replicates are not of these vectors.
     """
-    vectors = word_vectors(vectors)
-    replicates.check_vectors(vectors)
+    vectors = replicated_vectors(vectors, replicates)
     rows = [vectors.index(word), vectors.index(other)]
-    cosines = [np.array([pair_cosine(rows, one) for one in kind]) for kind in (replicates.resamples, replicates.seeds)]
-    return interval(float(vectors.similarity(word, other)), *cosines)
+    found = replicates_interval(
+        float(vectors.similarity(word, other)), replicates, lambda matrix: pair_cosine(matrix, rows)
+    )
+    return as_similarity(found)
+
+
+def confident_difference(
+    vectors: Vectors | Model, replicates: Replicates, word: str, first: str, second: str
+) -> ConfidentDifference:
+    """How much nearer the first of two words is to a word than the second, with its interval.
+
+    Raises:
+        UnknownWordError: a word has no vector.
+        SettingError: the replicates are not of these vectors.
+    """
+    vectors = replicated_vectors(vectors, replicates)
+    row, one, other = (vectors.index(name) for name in (word, first, second))
+
+    def difference(matrix: NDArray[np.float16]) -> float:
+        return pair_cosine(matrix, [row, one]) - pair_cosine(matrix, [row, other])
+
+    value = float(vectors.similarity(word, first)) - float(vectors.similarity(word, second))
+    found = replicates_interval(value, replicates, difference, limit=2.0)
+    resampled = np.array([difference(matrix) for matrix in replicates.resamples])
+    share = float(np.mean(resampled[np.isfinite(resampled)] > 0)) if np.isfinite(resampled).any() else 0.5
+    return ConfidentDifference(found.value, found.low, found.high, found.data_sd, found.seed_sd, share)
 
 
 def confident_neighbours(
@@ -70,49 +114,85 @@ def confident_neighbours(
         UnknownWordError: the word has no vector.
         SettingError: the replicates are not of these vectors, or `top` is out of range.
     """
-    vectors = word_vectors(vectors)
+    vectors = replicated_vectors(vectors, replicates)
+    return confident_answers(vectors, replicates, vectors.most_similar(word, top=top), [(word, 1)], top)
+
+
+def confident_analogy(
+    vectors: Vectors | Model, replicates: Replicates, a: str, b: str, c: str, *, top: int = 10
+) -> list[ConfidentNeighbour]:
+    """The words that are to c as b is to a, by 3cosadd, with intervals of their scores and ranks.
+
+    Raises:
+        UnknownWordError: a word has no vector.
+        SettingError: the replicates are not of these vectors, or `top` is out of range.
+    """
+    vectors = replicated_vectors(vectors, replicates)
+    return confident_answers(vectors, replicates, vectors.analogy(a, b, c, top=top), [(b, 1), (c, 1), (a, -1)], top)
+
+
+def replicated_vectors(vectors: Vectors | Model, replicates: Replicates) -> Vectors:
+    """The vectors of words, of a model too, that these replicates belong to."""
+    vectors = as_vectors(load_source(vectors))
     replicates.check_vectors(vectors)
-    nearest, row = vectors.most_similar(word, top=top), vectors.index(word)
-    rows = np.array([vectors.index(neighbour) for neighbour, _ in nearest], np.int64)
-    resampled = [cosines_and_ranks(rows, row, one) for one in replicates.resamples]
-    cosines, ranks = (np.stack(values) for values in zip(*resampled, strict=True))
-    seeds = np.array([cosines_and_ranks(rows, row, one)[0] for one in replicates.seeds]).reshape(-1, len(rows))
-    low, high = np.percentile(ranks, [2.5, 97.5], axis=0, method="nearest").astype(int)
+    return vectors
+
+
+def confident_answers(
+    vectors: Vectors, replicates: Replicates, nearest: Neighbours, terms: Sequence[tuple[str, int]], top: int
+) -> list[ConfidentNeighbour]:
+    """The words nearest to a sum of words, each with its weight, with intervals."""
+    rows = np.array([vectors.index(word) for word, _ in nearest], np.int64)
+    weighted: dict[int, float] = {}
+    for word, weight in terms:
+        weighted[vectors.index(word)] = weighted.get(vectors.index(word), 0) + weight
+    pairs = [cosines_and_ranks(rows, weighted, matrix) for matrix in replicates.resamples]
+    cosines, ranks = (np.stack(values) for values in zip(*pairs, strict=True))
+    seeds = np.array([cosines_and_ranks(rows, weighted, one)[0] for one in replicates.seeds]).reshape(-1, len(rows))
     return [
         ConfidentNeighbour(
-            neighbour, interval(cosine, cosines[:, i], seeds[:, i]), float(np.mean(ranks[:, i] <= top)),
-            int(low[i]), int(high[i]),
+            neighbour, as_similarity(interval(cosine, cosines[:, i], seeds[:, i])), float(np.mean(ranks[:, i] <= top)),
+            *rank_interval(i + 1, ranks[:, i], len(vectors) - len(weighted)),
         )
         for i, (neighbour, cosine) in enumerate(nearest)
     ]  # fmt: skip
 
 
-def word_vectors(vectors: Vectors | Model) -> Vectors:
-    """The vectors of words, of a model too."""
-    return as_vectors(load_source(vectors))
-
-
 def cosines_and_ranks(
-    rows: NDArray[np.int64], row: int, matrix: NDArray[np.float16]
-) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """The cosines of the words in `rows` with the word in `row`, and their ranks among its neighbours."""
-    cosines = matrix.astype(np.float32) @ matrix[row].astype(np.float32)
-    cosines[row] = -np.inf  # a word is not its own neighbour
-    return cosines[rows], np.array([1 + np.count_nonzero(cosines > cosines[one]) for one in rows])
+    rows: NDArray[np.int64], weighted: dict[int, float], matrix: NDArray[np.float16]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The cosines of the words in `rows` with a sum of words, and their ranks among all others.
+
+    NaN for words that do not occur, and for all of them if a word of the sum does not.
+
+    Arguments:
+        weighted: the row and the weight of each word of the sum.
+    """
+    words, weights = list(weighted), np.array(list(weighted.values()), np.float32)
+    unit = matrix.astype(np.float32)
+    occurs = np.asarray(unit.any(axis=1))
+    query = weights @ unit[words]
+    cosines = unit @ (query if len(words) == 1 else normalize(query).astype(np.float32))
+    cosines[words] = -np.inf  # they are not neighbours of the sum
+    ranks = np.array([1 + np.count_nonzero(cosines > cosines[row]) for row in rows])
+    is_known = occurs[rows] & occurs[words].all()
+    return np.where(is_known, cosines[rows], np.nan), np.where(is_known, ranks, np.nan)
 
 
-def pair_cosine(rows: list[int], matrix: NDArray[np.float16]) -> float:
-    """The cosine of two rows."""
+def pair_cosine(matrix: NDArray[np.float16], rows: list[int]) -> float:
+    """The cosine of two rows; NaN for a word that does not occur."""
     first, second = matrix[rows].astype(np.float32)
-    return float(first @ second)
+    return float(first @ second) if first.any() and second.any() else np.nan
 
 
-def interval(cosine: float, resamples: NDArray[np.float32], seeds: NDArray[np.float32]) -> ConfidentSimilarity:
-    """The interval around a cosine, from those of the replicates."""
-    from scipy.stats import t
+def replicates_interval(
+    value: float, replicates: Replicates, measure: Callable[[NDArray[np.float16]], float], *, limit: float = 1.0
+) -> Interval:
+    """The interval around a value, which is measured in each replicate."""
+    resamples, seeds = ([measure(one) for one in kind] for kind in (replicates.resamples, replicates.seeds))
+    return interval(value, np.array(resamples), np.array(seeds), limit=limit)
 
-    total = float(np.std(resamples, ddof=1))
-    half = float(t.ppf((1 + LEVEL) / 2, len(resamples) - 1)) * total
-    seed = float(np.std(seeds, ddof=1)) if len(seeds) else None
-    data = None if seed is None else float(np.sqrt(max(total**2 - seed**2, 0)))
-    return ConfidentSimilarity(cosine, max(cosine - half, -1.0), min(cosine + half, 1.0), data, seed)
+
+def as_similarity(found: Interval) -> ConfidentSimilarity:
+    """The interval of a cosine."""
+    return ConfidentSimilarity(found.value, found.low, found.high, found.data_sd, found.seed_sd)

@@ -3,6 +3,7 @@
 import math
 import os
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,11 +19,12 @@ from embeddings.vectors.as_vectors import as_vectors
 
 if TYPE_CHECKING:
     from embeddings.corpora.corpus import Corpus
+    from embeddings.corpora.vocabulary import Vocabulary
     from embeddings.vectors.vectors import Vectors
 
 DEFAULT_WINDOW = 5  # of models that record none
 SMOOTHING = 0.75  # exponent of the counts of contexts, as for negative samples
-LIMITS = {"ge": 1, "le": MAX_WINDOW}
+LIMITS, WIDTHS = {"ge": 1, "le": MAX_WINDOW}, {"ge": 1, "le": MAX_WIDTH}
 DEFAULT_TOP, DEFAULT_LINES, DEFAULT_WIDTH = 10, 1, 40
 
 
@@ -71,23 +73,10 @@ class Explanation:
 
 
 def explain(
-    vectors: "Model | Vectors | str | os.PathLike[str] | None",
-    corpus: "Corpus",
-    word: str,
-    other: str,
-    *,
-    window: int | None = None,
-    top: int = DEFAULT_TOP,
-    lines: int = DEFAULT_LINES,
-    width: int = DEFAULT_WIDTH,
-) -> Explanation:
-    """The evidence in a corpus for the similarity of two words.
-
-    Each word is described by its positive pointwise mutual information with each context, where the counts of contexts
-    are raised to 0.75, which the vectors of word2vec approximate (Levy, Goldberg and Dagan 2015, "Improving
-    Distributional Similarity with Lessons Learned from Word Embeddings", sections 2 and 3). Rare contexts, of which
-    vectors learn little, are discounted (Pantel and Lin 2002, "Discovering Word Senses from Text", section 3). The
-    cosine of these descriptions is a sum over contexts: the share of a context is its part of this sum.
+    vectors: "Model | Vectors | str | os.PathLike[str] | None", corpus: "Corpus", word: str, other: str, *,
+    window: int | None = None, top: int = DEFAULT_TOP, lines: int = DEFAULT_LINES, width: int = DEFAULT_WIDTH,
+) -> Explanation:  # fmt: skip
+    """The evidence in a corpus for the similarity of two words: their `PairContexts`.
 
     >>> import embeddings as em
     >>> texts = ["the cat drinks milk", "the dog drinks water", "the cat sleeps", "the dog sleeps"]
@@ -110,39 +99,89 @@ def explain(
         CorpusError: as `Corpus.encode`.
     """
     vectors = None if vectors is None else load_source(vectors)
-    check_value("top", top, int, {"ge": 1})
-    check_value("width", width, int, {"ge": 1, "le": MAX_WIDTH})
-    check_value("lines", lines, int, {"ge": 0})
+    for name, value, limits in (("top", top, {"ge": 1}), ("width", width, WIDTHS), ("lines", lines, {"ge": 0})):
+        check_value(name, value, int, limits)
     cosine = None if vectors is None else similarity(vectors, word, other)
     window = check_value("window", recorded_window(vectors) if window is None else window, int, LIMITS)
     encoded = check_corpus(corpus).encode()
-    pair = Occurrences.of(encoded, word), Occurrences.of(encoded, other)
-    if pair[0].words == pair[1].words:
-        raise SettingError(f"{word!r} and {other!r} are the same word in this corpus: name two words")
-    counts = np.stack([occurrences.count_contexts(window) for occurrences in pair])
-    pmi = context_pmi(counts, encoded.vocabulary.counts)
-    weights = discounted(pmi, counts, encoded.vocabulary.counts)
-    products = weights[0] * weights[1]
-    norms, total = np.linalg.norm(weights, axis=1).prod(), products.sum()
-    order = np.argsort(-products, kind="stable")[: min(top, np.count_nonzero(products))]
-    contexts = [
-        SharedContext(
-            context=encoded.vocabulary.words[row], share=float(products[row] / total),
-            count=int(counts[0, row]), other_count=int(counts[1, row]),
-            pmi=float(pmi[0, row]), other_pmi=float(pmi[1, row]),
-            lines=tuple(context_lines(pair, row, window, lines, width)),
-        )
-        for row in order.tolist()
-    ]  # fmt: skip
-    joint = pair[0].near(pair[1], window)
+    contexts = PairContexts((Occurrences.of(encoded, word), Occurrences.of(encoded, other)), window)
+    pair, joint = contexts.pair, contexts.joint_count
     return Explanation(
-        word=" ".join(pair[0].words), other=" ".join(pair[1].words),
-        cosine=cosine, context_cosine=float(total / norms) if norms else 0.0,
-        count=len(pair[0]), other_count=len(pair[1]), joint_count=len(joint),
-        pmi=pair_pmi(counts[0], pair, len(joint)),
-        contexts=contexts, n_contexts=int(np.count_nonzero(products)),
-        window=window, same_corpus=is_same_corpus(vectors, encoded.fingerprint),
+        word=" ".join(pair[0].words), other=" ".join(pair[1].words), cosine=cosine,
+        context_cosine=contexts.cosine, count=len(pair[0]), other_count=len(pair[1]), joint_count=joint,
+        pmi=pair_pmi(contexts.counts[0], pair, joint), contexts=contexts.nearest(top, lines, width),
+        n_contexts=int(np.count_nonzero(contexts.products)), window=window,
+        same_corpus=is_same_corpus(vectors, encoded.fingerprint),
     )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PairContexts:
+    """The contexts of two words in a corpus.
+
+    Each word is described by its positive pointwise mutual information with each context, where the counts of contexts
+    are raised to 0.75, which the vectors of word2vec approximate (Levy, Goldberg and Dagan 2015, "Improving
+    Distributional Similarity with Lessons Learned from Word Embeddings", sections 2 and 3). Rare contexts, of which
+    vectors learn little, are discounted (Pantel and Lin 2002, "Discovering Word Senses from Text", section 3). The
+    cosine of these descriptions is a sum over contexts: the share of a context is its part of this sum.
+    """
+
+    pair: tuple[Occurrences, Occurrences]
+    window: int
+
+    def __post_init__(self) -> None:
+        if self.pair[0].words == self.pair[1].words:
+            words = " ".join(self.pair[0].words)
+            raise SettingError(f"the words are the same word in this corpus, {words!r}: name two words")
+
+    @cached_property
+    def vocabulary(self) -> "Vocabulary":
+        """The contexts: all words of the corpus."""
+        return self.pair[0].encoded.vocabulary
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """How often each context occurs within the window of each word, (2, types)."""
+        return np.stack([occurrences.count_contexts(self.window) for occurrences in self.pair])
+
+    @cached_property
+    def pmi(self) -> NDArray[np.float64]:
+        """The pointwise mutual information of each word with each context, (2, types)."""
+        return context_pmi(self.counts, self.vocabulary.counts)
+
+    @cached_property
+    def weights(self) -> NDArray[np.float64]:
+        """The descriptions of the words, (2, types)."""
+        return discounted(self.pmi, self.counts, self.vocabulary.counts)
+
+    @cached_property
+    def products(self) -> NDArray[np.float64]:
+        """The terms of the sum over contexts, (types,)."""
+        return np.asarray(self.weights[0] * self.weights[1])
+
+    @property
+    def cosine(self) -> float:
+        """The cosine of the descriptions."""
+        norms = np.linalg.norm(self.weights, axis=1).prod()
+        return float(self.products.sum() / norms) if norms else 0.0
+
+    @property
+    def joint_count(self) -> int:
+        """How often the second word is within the window of the first one."""
+        return len(self.pair[0].near(self.pair[1], self.window))
+
+    def nearest(self, top: int, lines: int, width: int) -> list[SharedContext]:
+        """The contexts with the largest shares."""
+        order = np.argsort(-self.products, kind="stable")[: min(top, np.count_nonzero(self.products))]
+        return [
+            SharedContext(
+                context=self.vocabulary.words[row], share=float(self.products[row] / self.products.sum()),
+                count=int(self.counts[0, row]), other_count=int(self.counts[1, row]),
+                pmi=float(self.pmi[0, row]), other_pmi=float(self.pmi[1, row]),
+                lines=tuple(context_lines(self.pair, row, self.window, lines, width)),
+            )
+            for row in order.tolist()
+        ]  # fmt: skip
 
 
 def context_pmi(counts: NDArray[np.int64], context_counts: NDArray[np.int64]) -> NDArray[np.float64]:

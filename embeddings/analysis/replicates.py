@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -43,7 +43,8 @@ class Replicates:
 
     Arguments:
         vectors: the fingerprint of the vectors of the model.
-        resamples: float16 (words, dim) for each training on a resample, with rows of length 1, or 0 without a vector.
+        resamples: float16 (words, dim) for each training on a resample, with rows of length 1, or 0 for a word that
+            the resample does not contain.
         seeds: the same for trainings on the whole corpus.
         unit: what was resampled, "documents" or "lines". seed: of the first training.
         is_interrupted: whether there are fewer trainings than requested.
@@ -129,16 +130,10 @@ def check_target(path: str | os.PathLike[str], *, force: bool) -> None:
 
 
 def stability(
-    model: Model,
-    corpus: Corpus,
-    *,
-    resamples: int = DEFAULT_RESAMPLES,
-    seeds: int = DEFAULT_SEEDS,
-    resample_by: ResamplingUnit = "documents",
-    seed: int = 1,
-    threads: int | None = None,
+    model: Model, corpus: Corpus, *, resamples: int = DEFAULT_RESAMPLES, seeds: int = DEFAULT_SEEDS,
+    resample_by: ResamplingUnit = "documents", seed: int = 1, threads: int | None = None,
     report: Progress | None = None,
-) -> Replicates:
+) -> Replicates:  # fmt: skip
     """Train a model again, on bootstrap resamples of its corpus, and on the corpus itself with other seeds.
 
     Each resample draws as many documents as the corpus has, with replacement (Antoniak and Mimno 2018, "Evaluating the
@@ -160,30 +155,37 @@ def stability(
         SettingError: a number is out of range, or the model is not one that is trained from words of a corpus.
         CorpusError: there are too few documents, or as `Corpus.encode`.
     """
+    check_numbers(resamples, seeds)
+    check_value("resample_by", resample_by, ResamplingUnit, {})
+    trainer = word_trainer(model)
+    threads, seed = check_threads_and_seed(threads, seed, trainer)
+    corpora = sources(check_corpus(corpus).encode(), resample_by, resamples, seeds, seed)
+    result = Replicates(model.vectors.fingerprint, [], [], resample_by, seed, model.name, dict(model.settings))
+    try:
+        for number, source in enumerate(corpora):
+            vectors = trainer.learn(prepare(trainer, source, threads=threads, seed=seed + number)).vectors
+            kind = result.resamples if number < resamples else result.seeds
+            kind.append(unit_rows(vectors, model.vectors, words_in(source)))
+            if report is not None:
+                report(number + 1, resamples + seeds)
+    except (Interrupted, KeyboardInterrupt):
+        return finished_part(result)
+    return result
+
+
+def check_numbers(resamples: int, seeds: int) -> None:
+    """Refuse numbers of trainings that give no standard deviation."""
     for name, value, least in (("resamples", resamples, MIN_REPLICATES), ("seeds", seeds, 0)):
         check_value(name, value, int, {"ge": least})
     if seeds == 1:
         raise SettingError("seeds must be 0 or at least 2, got 1")
-    check_value("resample_by", resample_by, ResamplingUnit, {})
-    trainer = word_trainer(model)
-    threads, seed = check_threads_and_seed(threads, seed, trainer)
-    encoded = check_corpus(corpus).encode()
-    result = Replicates(model.vectors.fingerprint, [], [], resample_by, seed, model.name, dict(model.settings))
-    total = resamples + seeds
-    try:
-        for number, source in enumerate(sources(encoded, resample_by, resamples, seeds, seed)):
-            rows = trainer.learn(prepare(trainer, source, threads=threads, seed=seed + number)).vectors
-            kind = result.resamples if number < resamples else result.seeds
-            kind.append(unit_rows(rows, model.vectors))
-            if source is not encoded:
-                source.close()
-            if report is not None:
-                report(number + 1, total)
-    except (Interrupted, KeyboardInterrupt):
-        if len(result.resamples) < MIN_REPLICATES:
-            raise KeyboardInterrupt from None
-        result = replace(result, seeds=result.seeds * (len(result.seeds) > 1), is_interrupted=True)
-    return result
+
+
+def finished_part(result: Replicates) -> Replicates:
+    """The replicates of an interrupted run, if there are enough of them."""
+    if len(result.resamples) < MIN_REPLICATES:
+        raise KeyboardInterrupt from None
+    return replace(result, seeds=result.seeds * (len(result.seeds) > 1), is_interrupted=True)
 
 
 def has_own_steps(trainer: Trainer) -> bool:
@@ -194,19 +196,29 @@ def has_own_steps(trainer: Trainer) -> bool:
 def sources(
     encoded: EncodedCorpus, unit: ResamplingUnit, resamples: int, seeds: int, seed: int
 ) -> Iterator[EncodedCorpus]:
-    """The corpora of all trainings: resamples, then the corpus itself."""
+    """The corpora of all trainings: resamples, which are removed after use, then the corpus itself."""
     for number in range(resamples):
         with new_folder(corpora_folder()) as folder:
             drawn = resample(encoded, unit, np.random.default_rng([seed, number]), folder)
-        yield drawn
+        with drawn:
+            yield drawn
     for _ in range(seeds):
         yield encoded
 
 
-def unit_rows(vectors: Vectors, words: Vectors) -> NDArray[np.float16]:
-    """The vectors of the words of a model, scaled to length 1; zeros for a word without one."""
+def words_in(encoded: EncodedCorpus) -> list[str]:
+    """The words that occur in a corpus, which may be a part of the one that its vocabulary is of."""
+    words = encoded.vocabulary.words
+    counts = np.bincount(encoded.ids, minlength=len(words))[: len(words)]
+    return [words[row] for row in np.flatnonzero(counts).tolist()]
+
+
+def unit_rows(vectors: Vectors, words: Vectors, occurring: Sequence[str]) -> NDArray[np.float16]:
+    """The vectors of the words of a model, scaled to length 1; zeros for a word that does not occur or has none."""
     rows = find_words(words.words, vectors.words, len(vectors))
+    occurs = find_words(words.words, occurring, len(occurring)) < len(occurring)
     matrix = np.append(vectors.matrix, np.zeros((1, vectors.dim), np.float32), axis=0)[rows]
     norms = np.linalg.norm(matrix, axis=1, keepdims=True)
-    unit: NDArray[np.float16] = np.divide(matrix, norms, out=np.zeros_like(matrix), where=norms > 0).astype(np.float16)
+    is_known = (norms > 0) & occurs[:, None]
+    unit: NDArray[np.float16] = np.divide(matrix, norms, out=np.zeros_like(matrix), where=is_known).astype(np.float16)
     return unit

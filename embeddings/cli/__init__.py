@@ -26,6 +26,7 @@ COMMANDS = {
     },
     "Use vectors": {
         "neighbours": "Print the nearest neighbours of words.",
+        "similarity": "Print the cosine similarity of words.",
         "analogy": "Solve an analogy: A is to B as C is to what?",
         "compose": "Print the nearest neighbours of a two-word phrase.",
         "induce": "Compute vectors of new words from contexts.",

@@ -4,10 +4,12 @@ from typing import Any, Literal
 
 import click
 
+from embeddings.cli.confidence import CONFIDENCE, neighbour_row
 from embeddings.cli.options import JSON, SEARCH, VECTOR_INPUT, option
 from embeddings.cli.output import print_rows
 from embeddings.cli.vector_input import report_lookups
 from embeddings.models.loading import load
+from embeddings.vectors.vectors import Vectors
 
 
 @click.command(
@@ -16,16 +18,33 @@ from embeddings.models.loading import load
         *(click.Argument([name]) for name in ("vectors", "a", "b", "c")),
         option("--method", "Add or multiply cosines.", ["3cosadd", "3cosmul"], default="3cosadd"),
         *SEARCH,
+        CONFIDENCE,
         JSON,
         *VECTOR_INPUT,
     ],
 )
 def command(
     vectors: str, a: str, b: str, c: str, method: Literal["3cosadd", "3cosmul"], top: int, restrict: int | None,
-    as_json: bool, **read_options: Any,
+    confidence: str | None, as_json: bool, **read_options: Any,
 ) -> None:  # fmt: skip
     """Print the words that are to C as B is to A, such as: man king woman."""
+    if confidence is not None:
+        for name, is_set in (("--method", method != "3cosadd"), ("--restrict", restrict is not None)):
+            if is_set:
+                raise click.UsageError(f"--confidence cannot be combined with {name}")
     source = load(vectors, **read_options)
+    if confidence is not None:
+        print_rows(confidence_rows(source, confidence, (a, b, c), top), as_json)
+        return
     answers = source.analogy(a, b, c, method=method, top=top, restrict=restrict)
     report_lookups(source, (a, b, c))
     print_rows([{"word": word, "score": score} for word, score in answers], as_json)
+
+
+def confidence_rows(vectors: Vectors, folder: str, words: tuple[str, str, str], top: int) -> list[dict[str, Any]]:
+    """Answers with the interval of the score and of the rank."""
+    from embeddings.analysis import Replicates, confident_analogy  # imports scipy
+
+    answers = confident_analogy(vectors, Replicates.load(folder), *words, top=top)
+    report_lookups(vectors, words)
+    return [neighbour_row(one, ("word", "score")) for one in answers]

@@ -15,7 +15,7 @@ from embeddings.analysis.keyword_in_context import (
 )
 from embeddings.analysis.occurrences import MAX_WIDTH, MAX_WINDOW
 from embeddings.cli import corpus_options
-from embeddings.cli.options import JSON, QUIET, option
+from embeddings.cli.options import JSON, QUIET, is_given, option
 from embeddings.cli.output import display_width, is_terminal, note, pad, print_json, print_rows
 from embeddings.cli.progress_bar import ReadingBar
 from embeddings.corpora import Corpus
@@ -48,6 +48,8 @@ def command(
     WORD may be several consecutive words in quotes. Words are converted like the text. The text is shown as the
     tokenizer reads it. CORPUS is encoded once and then read from the cache.
     """
+    if other is None and is_given("window"):
+        raise click.UsageError("--window requires OTHER, a word that is to be near WORD")
     text = Corpus(corpus, **settings)
     with ReadingBar(quiet) as bar:
         text.encode(report=bar)

@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from embeddings.cli.confidence import CONFIDENCE, neighbour_row
 from embeddings.cli.options import ALLOW_FAISS, JSON, SEARCH, VECTOR_INPUT, option
 from embeddings.cli.output import print_rows
 from embeddings.cli.vector_input import report_lookups
@@ -16,11 +17,6 @@ INDEX = option(
     "Search an index: one saved by `embeddings index`, or one to build now, such as lsh:bits=512.  "
     "[default: compare with all words]",
     "PATH|KIND[:NAME=VALUE,...]",
-)
-CONFIDENCE = option(
-    "--confidence",
-    "Show how certain neighbours are, by the replicates in FOLDER that `embeddings stability` has made of the model.",
-    "FOLDER",
 )
 DOCUMENTS = option("--documents", "Search documents of a saved model: WORDS are their tags.", bool)
 
@@ -71,11 +67,7 @@ def confidence_rows(vectors: Vectors, folder: str, words: tuple[str, ...], top: 
     replicates = Replicates.load(folder)
     report_lookups(vectors, words)
     return [
-        {
-            "word": word, "neighbour": one.neighbour, "cosine": one.similarity.cosine, "low": one.similarity.low,
-            "high": one.similarity.high, "in_top": one.in_top, "rank_low": one.rank_low, "rank_high": one.rank_high,
-            "data_sd": one.similarity.data_sd, "seed_sd": one.similarity.seed_sd,
-        }
+        {"word": word, **neighbour_row(one, ("neighbour", "cosine"))}
         for word in words
         for one in confident_neighbours(vectors, replicates, word, top=top)
-    ]  # fmt: skip
+    ]

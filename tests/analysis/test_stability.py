@@ -1,6 +1,7 @@
 """Replicates of models, and the confidence that follows from them."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -72,14 +73,61 @@ def test_intervals_and_ranks_equal_plain_formulas(model, replicates):
             by_cosine.remove(king)
             ranks.append(1 + by_cosine.index(row))
         assert one.in_top == np.mean(np.array(ranks) <= 3)
-        assert (one.rank_low, one.rank_high) == (min(ranks), max(ranks))
+        factor = np.exp(stats.t.ppf(0.975, 3) * np.std(np.log(ranks), ddof=1))
+        rank = 1 + [name for name, _ in vectors.most_similar("king", top=3)].index(one.neighbour)
+        assert one.rank_low == max(1, int(rank / factor))
+        assert one.rank_high == min(len(vectors) - 1, int(np.ceil(rank * factor)))
         assert em.confident_similarity(vectors, replicates, "king", one.neighbour).low == pytest.approx(similarity.low)
 
 
 def test_equal_cosines_share_a_rank():
     matrix = np.array([[1, 0], [0.6, 0.8], [0.6, 0.8], [0.8, 0.6]], np.float16)
-    _, ranks = cosines_and_ranks(np.array([1, 2, 3]), 0, matrix)
+    _, ranks = cosines_and_ranks(np.array([1, 2, 3]), {0: 1.0}, matrix)
     assert ranks.tolist() == [2, 2, 1]
+
+
+def test_resamples_without_a_word_do_not_count(model, replicates):
+    row = model.vectors.index("queen")
+    changed = [rows.copy() for rows in replicates.resamples]
+    for rows in changed[:2]:
+        rows[row] = 0
+    fewer = replace(replicates, resamples=changed)
+    rest = replace(replicates, resamples=replicates.resamples[2:])
+    assert em.confident_similarity(model, fewer, "king", "queen") == em.confident_similarity(
+        model, rest, "king", "queen"
+    )
+    changed[2][row] = 0
+    one = em.confident_similarity(model, replace(replicates, resamples=changed), "king", "queen")
+    assert (one.low, one.high, one.data_sd) == (-1, 1, None)
+    found = em.confident_neighbours(model, replace(replicates, resamples=changed), "king", top=20)
+    queen = next(one for one in found if one.neighbour == "queen")
+    assert (queen.rank_low, queen.rank_high, queen.in_top) == (1, len(model.vectors) - 1, 0.25)
+
+
+def test_differences_equal_plain_formulas(model, replicates):
+    vectors = model.vectors
+    one = em.confident_difference(model, replicates, "king", "queen", "rules")
+    assert one.difference == pytest.approx(vectors.similarity("king", "queen") - vectors.similarity("king", "rules"))
+    king, queen, rules = (vectors.index(word) for word in ("king", "queen", "rules"))
+    units = [rows.astype(float) for rows in replicates.resamples]
+    values = np.array([rows[king] @ rows[queen] - rows[king] @ rows[rules] for rows in units])
+    assert one.high - one.difference == pytest.approx(stats.t.ppf(0.975, 3) * values.std(ddof=1), abs=1e-4)
+    assert one.first_closer == np.mean(values > 0)
+
+
+def test_analogies_have_the_scores_of_the_model(model, replicates):
+    found = em.confident_analogy(model, replicates, "king", "rules", "queen", top=4)
+    answers = model.vectors.analogy("king", "rules", "queen", top=4)
+    assert [(one.neighbour, one.similarity.cosine) for one in found] == answers
+    a, b, c, x = (model.vectors.index(word) for word in ("king", "rules", "queen", found[0].neighbour))
+    scores = []
+    for rows in replicates.resamples:
+        unit = rows.astype(float)
+        query = unit[b] - unit[a] + unit[c]
+        scores.append(unit[x] @ query / np.linalg.norm(query))
+    half = stats.t.ppf(0.975, 3) * np.std(scores, ddof=1)
+    assert found[0].similarity.low == pytest.approx(max(found[0].similarity.cosine - half, -1), abs=1e-4)
+    assert em.confident_analogy(model, replicates, "king", "rules", "king", top=1)[0].neighbour != "king"
 
 
 def test_without_other_seeds_the_spread_is_not_divided(model, corpus):
@@ -90,8 +138,12 @@ def test_without_other_seeds_the_spread_is_not_divided(model, corpus):
 
 
 def test_a_word_without_a_vector_in_a_resample_has_zeros(model):
-    rows = replicates_module.unit_rows(em.Vectors(["king"], [[3.0, 4.0]]), em.Vectors(["queen", "king"], np.eye(2)))
-    assert rows.tolist() == [[0, 0], [np.float16(0.6), np.float16(0.8)]]
+    learned, words = (
+        em.Vectors(["king", "land"], [[3.0, 4.0], [1, 0]]),
+        em.Vectors(["queen", "king", "land"], np.eye(3)),
+    )
+    rows = replicates_module.unit_rows(learned, words, ["king"])
+    assert rows.tolist() == [[0, 0], [np.float16(0.6), np.float16(0.8)], [0, 0]]
 
 
 def test_round_trip_and_damage(replicates, model, tmp_path):

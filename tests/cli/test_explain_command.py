@@ -25,6 +25,7 @@ def test_lines_around_a_word(folder):
     assert result["lines"][0]["keyword"] == "the land"
     assert expect("concordance", "corpus.txt", "king", "dog").stdout == ""
     assert "0 of 0" in expect("concordance", "corpus.txt", "king", "dog").stderr
+    assert "OTHER" in refused("concordance", "corpus.txt", "king", "--window", 3, code=2)
     message = refused("concordance", "corpus.txt", "kin", "--quiet", code=1)
     assert all(fact in message for fact in ("'kin'", "king", "corpus"))
 

@@ -22,6 +22,15 @@ def test_neighbours_with_confidence(tmp_path, monkeypatch):
         assert float(row["low"]) <= float(row["cosine"]) <= float(row["high"])
         assert 0 <= float(row["in_top"]) <= 1
         assert 1 <= int(row["rank_low"]) <= int(row["rank_high"])
+    answers = table(expect("analogy", "model", "king", "rules", "dog", "--top", 2, "--confidence", "replicates").stdout)
+    assert list(answers[0]) == ["word", "score", "low", "high", "in_top", "rank_low", "rank_high", "data_sd", "seed_sd"]
+    for clash in (["--method", "3cosmul"], ["--restrict", 2]):
+        message = refused("analogy", "model", *["king", "rules", "dog"], "--confidence", "replicates", *clash, code=2)
+        assert clash[0] in message
+    pairs = table(expect("similarity", "model", "king", "queen", "dog", "--confidence", "replicates").stdout)
+    assert next(row["difference"] for row in pairs) == "-"
+    assert float(pairs[1]["difference_low"]) <= float(pairs[1]["difference"]) <= float(pairs[1]["difference_high"])
+    assert list(table(expect("similarity", "model", "king", "queen").stdout)[0]) == ["word", "other", "cosine"]
     for clash in (["--index", "lsh"], ["--restrict", 2], ["--documents"]):
         message = refused("neighbours", "model", "king", "--confidence", "replicates", *clash, code=2)
         assert clash[0] in message

@@ -1,0 +1,53 @@
+"""`embeddings similarity`: cosines of words."""
+
+from typing import Any
+
+import click
+
+from embeddings.cli.confidence import CONFIDENCE, spread
+from embeddings.cli.options import JSON, VECTOR_INPUT
+from embeddings.cli.output import print_rows
+from embeddings.cli.vector_input import report_lookups
+from embeddings.models.loading import load
+from embeddings.vectors.vectors import Vectors
+
+DIFFERENCE = ("difference", "difference_low", "difference_high", "first_closer")
+
+
+@click.command(
+    "similarity",
+    params=[
+        click.Argument(["vectors"]),
+        click.Argument(["word"]),
+        click.Argument(["others"], nargs=-1, required=True),
+        CONFIDENCE,
+        JSON,
+        *VECTOR_INPUT,
+    ],
+)
+def command(
+    vectors: str, word: str, others: tuple[str, ...], confidence: str | None, as_json: bool, **read_options: Any
+) -> None:
+    """Print the cosine similarity of WORD to each of OTHERS.
+
+    With --confidence, `low` to `high` is a 95 % interval of the cosine, and `difference` is the cosine of the first of
+    OTHERS less that of this one: if its interval does not contain 0, one of them is closer to WORD.
+    """
+    source = load(vectors, **read_options)
+    rows = [{"word": word, "other": other, "cosine": float(source.similarity(word, other))} for other in others]
+    report_lookups(source, (word, *others))
+    if confidence is not None:
+        rows = [{**row, **confidence_columns(source, confidence, word, others[0], str(row["other"]))} for row in rows]
+    print_rows(rows, as_json)
+
+
+def confidence_columns(vectors: Vectors, folder: str, word: str, first: str, other: str) -> dict[str, Any]:
+    """The interval of the cosine with a word, and of its difference from that with the first one."""
+    from embeddings.analysis import Replicates, confident_difference, confident_similarity  # imports scipy
+
+    replicates = Replicates.load(folder)
+    columns = spread(confident_similarity(vectors, replicates, word, other))
+    if other == first:
+        return {**columns, **dict.fromkeys(DIFFERENCE)}
+    one = confident_difference(vectors, replicates, word, first, other)
+    return {**columns, **dict(zip(DIFFERENCE, (one.difference, one.low, one.high, one.first_closer), strict=True))}
