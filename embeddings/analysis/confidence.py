@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.analysis.intervals import Interval, interval, rank_interval
+from embeddings.analysis.intervals import Interval, expected_cosine, interval, rank_interval
 from embeddings.analysis.replicates import Replicates
 from embeddings.models.embed import load_source
 from embeddings.models.model import Model
@@ -23,8 +23,7 @@ class ConfidentSimilarity:
     """A cosine and how far it varies.
 
     low, high: a 95 % confidence interval of the mean cosine over trainings on other corpora of the same size and
-    source, with other seeds: the cosine of the model plus and minus a quantile of Student's t times the standard
-    deviation over resamples.
+    source, with other seeds (see `intervals.interval`).
     data_sd, seed_sd: the standard deviations by the text and by the seed; None without trainings with other seeds.
     """
 
@@ -54,9 +53,11 @@ class ConfidentDifference:
 class ConfidentNeighbour:
     """A nearest neighbour, or the answer to an analogy, and how certain it is.
 
-    similarity: of an answer, its score.
+    similarity: its cosine, or the score of an answer. The interval is centred at `expected`.
     in_top: the share of resamples in which it is among as many nearest neighbours as were requested.
     rank_low, rank_high: a 95 % confidence interval of its median rank over such trainings; 1 is the nearest.
+    expected: the cosine to expect in such trainings. It is lower than that of the model, which has selected the word
+    for a high cosine (see `intervals.expected_cosine`).
     """
 
     neighbour: str
@@ -64,6 +65,7 @@ class ConfidentNeighbour:
     in_top: float
     rank_low: int
     rank_high: int
+    expected: float
 
 
 def confident_similarity(
@@ -146,16 +148,24 @@ def confident_answers(
     weighted: dict[int, float] = {}
     for word, weight in terms:
         weighted[vectors.index(word)] = weighted.get(vectors.index(word), 0) + weight
+    background = np.delete(all_cosines(vectors.unit_rows, weighted), list(weighted))
     pairs = [cosines_and_ranks(rows, weighted, matrix) for matrix in replicates.resamples]
     cosines, ranks = (np.stack(values) for values in zip(*pairs, strict=True))
     seeds = np.array([cosines_and_ranks(rows, weighted, one)[0] for one in replicates.seeds]).reshape(-1, len(rows))
-    return [
-        ConfidentNeighbour(
-            neighbour, as_similarity(interval(cosine, cosines[:, i], seeds[:, i])), float(np.mean(ranks[:, i] <= top)),
-            *rank_interval(i + 1, ranks[:, i], len(vectors) - len(weighted)),
-        )
-        for i, (neighbour, cosine) in enumerate(nearest)
-    ]  # fmt: skip
+    result = []
+    for i, (neighbour, cosine) in enumerate(nearest):
+        center = expected_cosine(cosine, cosines[:, i], background)
+        found = interval(cosine, cosines[:, i], seeds[:, i], center=center)
+        in_top = float(np.mean(ranks[:, i] <= top))
+        ends = rank_interval(found, background)
+        result.append(ConfidentNeighbour(neighbour, as_similarity(found), in_top, *ends, expected=center))
+    return result
+
+
+def all_cosines(unit: Matrix, weighted: dict[int, float]) -> Matrix:
+    """The cosine of each row of length 1 with a sum of rows, by the row and the weight of each term."""
+    query = np.array(list(weighted.values()), np.float32) @ unit[list(weighted)]
+    return np.asarray(unit @ (query if len(weighted) == 1 else normalize(query).astype(np.float32)))
 
 
 def cosines_and_ranks(
@@ -168,11 +178,9 @@ def cosines_and_ranks(
     Arguments:
         weighted: the row and the weight of each word of the sum.
     """
-    words, weights = list(weighted), np.array(list(weighted.values()), np.float32)
-    unit = matrix.astype(np.float32)
+    words, unit = list(weighted), matrix.astype(np.float32)
     occurs = np.asarray(unit.any(axis=1))
-    query = weights @ unit[words]
-    cosines = unit @ (query if len(words) == 1 else normalize(query).astype(np.float32))
+    cosines = all_cosines(unit, weighted)
     cosines[words] = -np.inf  # they are not neighbours of the sum
     ranks = np.array([1 + np.count_nonzero(cosines > cosines[row]) for row in rows])
     is_known = occurs[rows] & occurs[words].all()

@@ -24,4 +24,11 @@ def neighbour_row(one: "ConfidentNeighbour", names: tuple[str, str]) -> dict[str
     ranks = {"in_top": one.in_top, "rank_low": one.rank_low, "rank_high": one.rank_high}
     values = spread(one.similarity)
     interval = {name: values.pop(name) for name in ("low", "high")}
-    return {names[0]: one.neighbour, names[1]: one.similarity.cosine, **interval, **ranks, **values}
+    return {
+        names[0]: one.neighbour,
+        names[1]: one.similarity.cosine,
+        "expected": one.expected,
+        **interval,
+        **ranks,
+        **values,
+    }

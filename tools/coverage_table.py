@@ -1,2 +1,0 @@
-def write_tables(work, results):
-    pass
