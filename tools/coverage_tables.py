@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +104,7 @@ class Population:
     def quantities(self) -> Iterator[Quantity]:
         """All quantities."""
         targets, pairs = self.targets, self.pairs(self.targets.pairs[:, 0])
-        bands = [f"{low:,} to {high:,}" for low, high in zip(BANDS, BANDS[1:], strict=False)]
+        bands = [f"{low:,} to {high:,}" for low, high in pairwise(BANDS)]
         by_count = np.array([*bands, f"over {BANDS[-1]:,}"])[
             np.digitize(targets.counts[targets.pairs[:, 0]], BANDS) - 1
         ]
