@@ -2,8 +2,10 @@
 
 import hashlib
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from embeddings.errors import FormatError, OutputError
 
 HEADER_SIZE = 128  # bytes; fixed, as the number of items is known only at the end
 BLOCK = 1 << 18  # items processed at a time
+BLOCKS_IN_MEMORY = 32
 
 MapIds = Callable[[NDArray[np.int32]], NDArray[np.int32]]
 
@@ -30,12 +33,16 @@ def output_errors(path: Path, contents: str = "the encoded corpus") -> Iterator[
 
 
 class ArrayFile:
-    """A growing .npy file of one dtype; `digest` is the SHA-256 of its items. Methods raise OutputError."""
+    """A growing .npy file of one dtype; `digest` is the SHA-256 of its items. Methods raise OutputError.
 
-    def __init__(self, path: Path, dtype: Any) -> None:
+    is_draft: all items will be replaced by `map`, which alone computes their digest.
+    """
+
+    def __init__(self, path: Path, dtype: Any, *, is_draft: bool = False) -> None:
         self.path = path
         self.dtype = np.dtype(dtype).newbyteorder("<")
         self.count = 0
+        self.is_draft = is_draft
         self.digest = hashlib.sha256()
         with output_errors(path):
             self.file = path.open("w+b")
@@ -44,26 +51,33 @@ class ArrayFile:
     def append(self, items: NDArray[Any]) -> None:
         """Append items."""
         block = np.ascontiguousarray(items, self.dtype)
-        self.digest.update(block.data)
+        if not self.is_draft:
+            self.digest.update(block.data)
         self.count += len(block)
         with output_errors(self.path):
             self.file.write(block.data)
 
-    def map(self, function: MapIds) -> None:
+    def map(self, function: MapIds, threads: int = 1) -> None:
         """Replace all items by what `function` returns for each block of them; the digest is recomputed."""
         self.digest = hashlib.sha256()
-        position = HEADER_SIZE
-        with output_errors(self.path):
-            while True:
+        lock = Lock()  # of the position in the file
+        size = BLOCK * self.dtype.itemsize
+
+        def replace(position: int) -> NDArray[Any]:
+            with lock:
                 self.file.seek(position)
-                old = np.frombuffer(self.file.read(BLOCK * self.dtype.itemsize), self.dtype)
-                if not len(old):
-                    return
-                new = function(old)
-                self.digest.update(new.data)
+                old = np.frombuffer(self.file.read(size), self.dtype)
+            new = function(old)
+            with lock:
                 self.file.seek(position)
                 self.file.write(new.data)
-                position += new.nbytes
+            return new
+
+        with output_errors(self.path), ThreadPoolExecutor(threads) as pool:
+            positions = range(HEADER_SIZE, HEADER_SIZE + self.count * self.dtype.itemsize, size)
+            for first in range(0, len(positions), BLOCKS_IN_MEMORY):
+                for new in pool.map(replace, positions[first : first + BLOCKS_IN_MEMORY]):
+                    self.digest.update(new.data)
 
     def close(self) -> None:
         """Write the header and close the file."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +37,7 @@ CHANGES, STARTS_ASCII = N_CLASSES, 2 * N_CLASSES
 # of words, and of the capitals
 JOINS, N_RANGES = 1, 3
 ASCII = LIMITS[0]
+TABLES = Lock()  # so that not several threads build the same table
 
 ScannedTokenizer = CharClassTokenizer | WordTokenizer
 
@@ -56,7 +58,9 @@ def character_tables(
 
     lower_case: a function that is called for each code point; None to keep the case.
     """
-    return tables_below(tokenizer, lower_case, table_limit(data))
+    limit = table_limit(data)
+    with TABLES:
+        return tables_below(tokenizer, lower_case, limit)
 
 
 @cache

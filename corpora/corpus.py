@@ -168,7 +168,9 @@ class Corpus:
         phrases = {} if self.phrase_config is None else {"phrases": self.phrase_config.fingerprint}
         return {**self.text_settings, **phrases}
 
-    def encode(self, *, report: Report | None = None, block_size: int = BLOCK_SIZE) -> EncodedCorpus:
+    def encode(
+        self, *, report: Report | None = None, block_size: int = BLOCK_SIZE, threads: int | None = None
+    ) -> EncodedCorpus:
         """Return the corpus as token ids, from the cache if the sources have not changed since they were encoded.
 
         The text is read once, `block_size` bytes at a time; memory grows only with the number of distinct words,
@@ -179,6 +181,9 @@ class Corpus:
         Arguments:
             report: called during reading with the number of bytes read, as stored on disk, and their total, None if
                 unknown.
+            block_size: bytes of text that are read at a time.
+            threads: the number of threads that split text into words, by default one for each core; the result does not
+                depend on it. With `max_types` or a callable there is one.
 
         Raises:
             CorpusError: a source cannot be read, is broken or in another encoding, or there are no tokens.
@@ -189,7 +194,8 @@ class Corpus:
         previous = self._previous()
         if previous is not None and previous.is_open and self._previous_name == name:
             return previous
-        encoded = self._encode_phrases(report, block_size)
+        check_value("threads", threads, int | None, {"ge": 1})
+        encoded = self._encode_phrases(report, block_size, threads)
         if self.vocabulary is not None:
             with encoded, new_folder(encoded.folder.parent if encoded.finalizer is None else None) as folder:
                 remap(encoded, self.vocabulary, folder)
@@ -199,25 +205,26 @@ class Corpus:
         self._previous_name = name
         return encoded
 
-    def _encode_phrases(self, report: Report | None, block_size: int) -> EncodedCorpus:
+    def _encode_phrases(self, report: Report | None, block_size: int, threads: int | None) -> EncodedCorpus:
         """Return the corpus with phrases as tokens, if there are any."""
         config = self.phrase_config
         if config is None:
-            return self.encode_text(report, block_size)
+            return self.encode_text(report, block_size, threads)
 
         def write(folder: Path) -> None:
-            with self.encode_text(report, block_size) as encoded:
+            with self.encode_text(report, block_size, threads) as encoded:
                 config.write(encoded, folder)
 
         return load_or_write(lambda: self.cache_name(self.settings), write)
 
-    def encode_text(self, report: Report | None, block_size: int) -> EncodedCorpus:
+    def encode_text(self, report: Report | None, block_size: int, threads: int | None) -> EncodedCorpus:
         """Return the encoded corpus, from the cache if possible."""
         return load_or_write(
-            lambda: self.cache_name(self.text_settings), lambda folder: self.write_text(folder, report, block_size)
+            lambda: self.cache_name(self.text_settings),
+            lambda folder: self.write_text(folder, report, block_size, threads),
         )
 
-    def write_text(self, folder: Path, report: Report | None, block_size: int) -> None:
+    def write_text(self, folder: Path, report: Report | None, block_size: int, threads: int | None = None) -> None:
         """Write the encoded corpus into a folder."""
         from embeddings.corpora.encoder import Encoder
 
@@ -225,7 +232,7 @@ class Corpus:
         description = {"settings": self.text_settings, "sources": names}
         is_segmented = isinstance(self.tokenizer, Segmenter) and self.labels is None
         rules = replace(self.rules, tokenizer=segmented) if is_segmented else self.rules
-        with Encoder(folder, rules, self.max_types) as encoder:
+        with Encoder(folder, rules, self.max_types, threads) as encoder:
             encoder.finish(description | self.write_blocks(encoder, report, block_size))
 
     def write_blocks(self, encoder: "Encoder", report: Report | None, block_size: int) -> dict[str, Any]:
@@ -237,7 +244,7 @@ class Corpus:
             reader = self.labels.new_reader(
                 self.sources, self.encoding_errors, report, self.rows, block_size, self.encoding
             )
-            reader.duplicate_filter = duplicate_filter
+            reader.duplicate_filter, reader.reads_ahead = duplicate_filter, encoder.threads > 1
             has_prefix = encode_labelled(encoder, self.labels.read_with(reader, self.sources))
             return {**reader.description, PREFIXED: has_prefix}
         columns = ColumnSelection(self.text_column, self.tag_column)
@@ -245,7 +252,7 @@ class Corpus:
         size = None if statuses is None else sum(status.st_size for status in statuses)
         reader = SourceReader(
             self.encoding_errors, report, block_size, size, columns, self.rows,
-            encoding=self.encoding, duplicate_filter=duplicate_filter,
+            encoding=self.encoding, duplicate_filter=duplicate_filter, reads_ahead=encoder.threads > 1,
         )  # fmt: skip
         with self.new_pool() as pool:
             for source in self.sources:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.corpora import pruning, scan_state
+from embeddings.corpora import pruning, scan_state, scanner
 from embeddings.corpora.ascii_words import WINDOW
 from embeddings.corpora.word_lookup import COUNT, HASH_AND_RAW, N_COLUMNS, RAW_SHIFT, SLACK, START
 from embeddings.errors import CorpusError
@@ -72,6 +72,27 @@ class WordTable:
             pruning.fill_slots(tuple(self.arrays), self.state)
         return self.arrays
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether words are dropped if there are too many."""
+        return bool(self.state[scan_state.BATCH_SIZE] == 1)
+
+    def intern(self, text: NDArray[np.uint8], ends: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Count tokens, and return the raw id of each (tokens,); `ends` has where each ends in the text."""
+        ids = np.empty(len(ends), np.int32)
+        self.state[scan_state.N_IDS] = 0
+        arrays = self.reserve(len(ends), len(text))
+        while scanner.intern_all(text, ends, tuple(arrays), ids, self.state):
+            self.prune()
+        return ids
+
+    def words_from(self, first: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """Return the bytes of the words from one on, one after another, and where each ends; both are copies."""
+        bounds = self.arrays.records[first : len(self) + 1, START]
+        text = self.arrays.arena[bounds[0] : bounds[-1]].copy()
+        text.setflags(write=False)  # so that `intern` compiles once
+        return text, bounds[1:] - bounds[0]
+
     def prune(self) -> None:
         """Drop the words that are not more frequent than the median, and update the undercounts."""
         types = len(self)
@@ -110,3 +131,8 @@ def grow(array: NDArray[Any], size: int, used: int) -> NDArray[Any]:
     larger: NDArray[Any] = np.zeros((max(size, len(array) * 3 // 2), *array.shape[1:]), array.dtype)
     larger[:used] = array[:used]
     return larger
+
+
+def bytes_array(data: bytes) -> NDArray[np.uint8]:
+    """Return a view of bytes as an array."""
+    return np.frombuffer(data or b"\0", np.uint8)[: len(data)]  # always read-only, so that the scanner compiles once

@@ -1,6 +1,7 @@
 """Sources as blocks for the encoder: valid UTF-8 text with the ends of files and items, token lists, and tags."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
@@ -15,6 +16,7 @@ from embeddings.corpora.reading.duplicates import DuplicateFilter
 from embeddings.corpora.reading.encodings import UTF8, Transcoder, check_signs
 from embeddings.corpora.reading.file_types import FileType, detect, detect_binary
 from embeddings.corpora.reading.peekable_stream import PeekableStream
+from embeddings.corpora.reading.read_ahead import ReadAhead
 from embeddings.corpora.reading.sources import File, Items, Source, Texts
 from embeddings.corpora.reading.text_rows import (
     AnyRows,
@@ -79,6 +81,7 @@ class SourceReader:
     error_positions: list[str] = field(default_factory=list)  # of the first ones
     encoding: str = UTF8
     duplicate_filter: DuplicateFilter | None = None
+    reads_ahead: bool = False  # whether compressed files are decompressed in a thread of its own
 
     def read(self, source: Source) -> Iterator[Block]:
         """Yield the blocks of one source."""
@@ -108,9 +111,12 @@ class SourceReader:
 
     def read_file(self, file: File, decoder: Utf8Decoder) -> Iterator[Block]:
         """Yield the text of a file, or the rows of a table."""
-        with file.open_stream() as stream:
+        with file.open_stream() as stream, ExitStack() as stack:
             raw = peek(stream, file.name)
-            data = PeekableStream(decompress(raw), file.name)
+            content = decompress(raw)
+            if self.reads_ahead and file.is_regular and detect_compression(raw.head):
+                content = stack.enter_context(ReadAhead(content)).read
+            data = PeekableStream(content, file.name)
             file_type = detect_binary(data.head)
             if file_type is None:
                 data = self.transcode(data, decoder)

@@ -123,7 +123,7 @@ def train_best(
     judge = label_judge(text, search, seed, threads) if trainer.reads_labels else word_judge(search)
     bar = TrainingBar(quiet, "searching")
     with ReadingBar(quiet) as reading, compiling(training_work(trainer)):
-        encoded = text.encode(report=reading)
+        encoded = text.encode(report=reading, threads=threads)
     with encoded:
         reading.summarize(encoded)
         with bar:

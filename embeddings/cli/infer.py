@@ -58,7 +58,7 @@ def command(
     with ExitStack() as stack:
         with ReadingBar(quiet) as reading:
             stack.enter_context(compiling(inference_work(models)))
-            encoded = text.encode(report=reading)
+            encoded = text.encode(report=reading, threads=threads)
         reading.summarize(encoded)
         names = document_names(models, text)
         check_words(names, out, format=format)

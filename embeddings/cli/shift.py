@@ -79,7 +79,7 @@ def command(
     trainer = SkipGram(**{name: settings.pop(name) for name in SETTINGS})
     text = Corpus(*(path for path in (first, second) if path is not None), **settings)
     with ReadingBar(quiet) as reading:
-        encoded = text.encode(report=reading)
+        encoded = text.encode(report=reading, threads=threads)
         reading.summarize(encoded)
         members = tag_groups(encoded, groups) if groups else corpus_groups(encoded, Corpus(first, **settings).encode())
     with Bar(quiet, "training") as bar:

@@ -65,7 +65,7 @@ def command(
     text = Corpus(*corpus, **corpus_settings(source), **columns)
     check_outside_corpus(out, text)
     with ReadingBar(quiet) as reading:
-        encoded = text.encode(report=reading)
+        encoded = text.encode(report=reading, threads=threads)
     if encoded.fingerprint != source.record.get("corpus", encoded.fingerprint):
         note("the model was trained on another text or with other settings: this measures trainings on this text")
     with Bar(quiet, "training") as bar:

@@ -123,7 +123,7 @@ def train(
     with ExitStack() as stack:
         with ReadingBar(quiet) as reading:
             stack.enter_context(compiling(training_work(settings)))
-            encoded = text.encode(report=reading)
+            encoded = text.encode(report=reading, threads=threads)
         reading.summarize(encoded)
         compiled = compile_time.seconds - compiled
         try:

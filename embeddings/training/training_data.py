@@ -146,13 +146,14 @@ def prepare(
         CheckpointError: the checkpoint to resume is damaged or belongs to another run.
     """
     compiled_before = compile_time.seconds
+    reading_threads = threads
     threads, seed = check_threads_and_seed(threads, seed, settings)
     if report is not None and not callable(report):
         raise SettingError(f"report must be a function, such as print, got {report!r:.80}")
     run_options = run_options or RunOptions()
     run_options.check(settings)
     run_options.check_fingerprint(settings, threads, seed)
-    encoded = corpus if isinstance(corpus, EncodedCorpus) else encode(corpus, settings, run_options)
+    encoded = corpus if isinstance(corpus, EncodedCorpus) else encode(corpus, settings, run_options, reading_threads)
     if run_options.continued is not None:
         encoded = settings.extend_corpus(run_options.continued, encoded)
     values = asdict(settings)
@@ -168,12 +169,15 @@ def prepare(
 
 
 def encode(
-    corpus: Corpus | str | os.PathLike[str] | Iterable[Any], settings: "Trainer", run_options: RunOptions
+    corpus: Corpus | str | os.PathLike[str] | Iterable[Any],
+    settings: "Trainer",
+    run_options: RunOptions,
+    threads: int | None,
 ) -> EncodedCorpus:
     """The corpus as ids, after a check that it fits the options of the run."""
     text = as_corpus(corpus, settings)
     run_options.check_corpus(text)
-    return text.encode()
+    return text.encode(threads=threads)
 
 
 def as_corpus(corpus: Corpus | str | os.PathLike[str] | Iterable[Any], trainer: "Trainer") -> Corpus:

@@ -1,0 +1,169 @@
+"""Scans text in several threads; ids are those of a scanner in one thread.
+
+The calling thread reads text and cuts it into chunks (see `text_chunks`). Each thread scans chunks with a table of
+words of its own, which stays small enough for the cache of a core. The calling thread adds the new words of each chunk
+to the table of all words, chunk by chunk in the order of the text, so that words get their ids in order of first
+occurrence.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embeddings.corpora import scan_state
+from embeddings.corpora.block_scanner import BlockScanner, NamedBlock, ScannedText
+from embeddings.corpora.reading.text_rows import TextBlock
+from embeddings.corpora.text_chunks import Chunk, ChunkCutter
+from embeddings.corpora.word_rules import WordRules
+from embeddings.corpora.word_table import WordTable
+
+CHUNK_SIZE = 1 << 22  # bytes of text
+MAX_LOCAL_TYPES = 1 << 18  # words in the table of a thread, after which it starts another one
+MAX_THREADS = 16  # more wait for the calling thread
+SPARE_CHUNKS = 2  # in memory at a time, besides one for each thread
+
+
+class LocalScanner(BlockScanner):
+    """The scanner of a thread.
+
+    last_chunk: the number of its last chunk; its chunks have ascending numbers, in the order of `merge`. global_ids:
+    the id of each of its words in the table of all words, of the chunks that are merged.
+    """
+
+    def __init__(self, rules: WordRules) -> None:
+        super().__init__(rules, WordTable())
+        self.last_chunk = -1
+        self.global_ids = np.empty(0, np.int32)
+
+
+class ScannedChunk(NamedTuple):
+    """A chunk with ids of a thread's table, and the words that are new there: their text, and where each ends."""
+
+    scanned: ScannedText
+    scanner: LocalScanner
+    text: NDArray[np.uint8]
+    word_ends: NDArray[np.int64]
+    is_last: bool  # the table is not used again
+
+
+class TextScanner:
+    """Scans text and numbers its words in a table, in several threads if there is enough text.
+
+    Arguments:
+        rules: those of the words; their tokenizer must be one that the scanner runs.
+        words: the table of all words. Its state counts tokens and lines so far.
+        threads: their number. If the table is limited, only the calling thread scans.
+    """
+
+    def __init__(self, rules: WordRules, words: WordTable, threads: int) -> None:
+        self.rules = rules
+        self.words = words
+        self.threads = 1 if words.is_limited else min(threads, MAX_THREADS)
+        self.inline = BlockScanner(rules, words)
+        self.cutter = ChunkCutter(rules.tokenizer, CHUNK_SIZE)
+        self.pool: ThreadPoolExecutor | None = None
+        self.pending: deque[Future[ScannedChunk]] = deque()
+        self.n_chunks = 0
+        self.idle: list[LocalScanner] = []
+        self.lock = Lock()  # of `idle`
+        self.has_failed = False
+
+    def scan(self, block: TextBlock, name: str) -> Iterator[ScannedText]:
+        """Scan a block of the source with this name; yields what is scanned so far, valid until the next is requested.
+
+        Raises:
+            CorpusError: a token is too long.
+        """
+        if self.threads == 1:
+            yield self.inline.scan([NamedBlock(block, name)])
+            return
+        for chunk in self.cutter.add(block, name):
+            self.submit(chunk)
+            while len(self.pending) > self.threads + SPARE_CHUNKS:
+                yield self.next_chunk()
+
+    def finish(self) -> Iterator[ScannedText]:
+        """Yield what is left."""
+        if self.cutter.blocks and self.pool is None:
+            yield self.inline.scan(self.cutter.cut(is_open=False).blocks)
+        elif self.cutter.blocks:
+            self.submit(self.cutter.cut(is_open=False))
+        while self.pending:
+            yield self.next_chunk()
+        if not self.has_failed:
+            while self.idle:
+                self.add_counts(self.idle.pop())
+
+    def submit(self, chunk: Chunk) -> None:
+        """Let a thread scan a chunk."""
+        self.pool = self.pool or ThreadPoolExecutor(self.threads, "scanner")
+        previous = self.pending[-1] if chunk.start is None else None
+        self.pending.append(self.pool.submit(self.scan_chunk, self.n_chunks, chunk, previous))
+        self.n_chunks += 1
+
+    def take_scanner(self, number: int) -> LocalScanner:
+        """Return a scanner for the chunk with this number; later chunks may have been begun before it."""
+        with self.lock:
+            for scanner in self.idle:
+                if scanner.last_chunk < number:
+                    self.idle.remove(scanner)
+                    return scanner
+        return LocalScanner(self.rules)
+
+    def scan_chunk(self, number: int, chunk: Chunk, previous: "Future[ScannedChunk] | None") -> ScannedChunk:
+        """Scan a chunk in a thread of the pool; one without a start continues the previous one."""
+        scanner = self.take_scanner(number) if previous is None else previous.result().scanner
+        scanner.last_chunk = number
+        words, state = scanner.words, scanner.words.state
+        if chunk.start is not None:
+            state[scan_state.LINE_IS_BLANK] = chunk.start.line_is_blank
+            state[scan_state.DOCUMENT_IS_DUE] = chunk.start.document_is_due
+            state[scan_state.LINE_IS_OPEN] = chunk.start.line_is_open
+        state[[scan_state.N_TOKENS, scan_state.N_LINES]] = 0
+        first = len(words)
+        ids, ends, starts = scanner.scan(chunk.blocks)
+        scanned = ScannedText(ids.copy(), ends.copy(), starts.copy())
+        text, word_ends = words.words_from(first)
+        is_last = not chunk.is_open and len(words) > MAX_LOCAL_TYPES
+        if not (is_last or chunk.is_open):
+            with self.lock:
+                self.idle.append(scanner)
+        return ScannedChunk(scanned, scanner, text, word_ends, is_last)
+
+    def next_chunk(self) -> ScannedText:
+        """Wait for the next chunk of the text; after an error in it, later ones are dropped."""
+        try:
+            return self.merge(self.pending.popleft().result())
+        except BaseException:
+            self.has_failed = True
+            self.pending.clear()
+            self.cutter.blocks.clear()
+            raise
+
+    def merge(self, chunk: ScannedChunk) -> ScannedText:
+        """Return a chunk with the ids of all words; chunks are merged in the order of the text."""
+        local, state = chunk.scanner, self.words.state
+        n_tokens, n_lines = state[[scan_state.N_TOKENS, scan_state.N_LINES]].tolist()
+        new_ids = self.words.intern(chunk.text, chunk.word_ends)
+        local.global_ids = np.concatenate([local.global_ids, new_ids])
+        if chunk.is_last:
+            self.add_counts(local)
+        ids, ends, starts = chunk.scanned
+        ids = local.global_ids[ids]
+        state[scan_state.N_TOKENS], state[scan_state.N_LINES] = n_tokens + len(ids), n_lines + len(ends)
+        return ScannedText(ids, ends + n_tokens, starts + n_lines)
+
+    def add_counts(self, local: LocalScanner) -> None:
+        """Add the counts of a thread's table; each of its words has been counted once when it was added."""
+        counts = self.words.counts()
+        counts[local.global_ids] += local.words.counts() - 1
+
+    def close(self) -> None:
+        """End the threads; chunks that are not scanned are dropped."""
+        if self.pool is not None:
+            self.pool.shutdown(wait=True, cancel_futures=True)

@@ -1,0 +1,214 @@
+"""Reading in several threads: the same files, to the byte, and the same errors as in one."""
+
+import bz2
+import gzip
+import json
+import lzma
+import random
+import tempfile
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive_corpora import check, naive_file
+
+from embeddings.corpora import Corpus, EncodedCorpus, text_chunks, text_scanner
+from embeddings.corpora.reading.text_rows import TextBlock
+from embeddings.corpora.tokenizers import CharClassTokenizer, whitespace
+from embeddings.errors import CorpusError, SettingError
+
+WORDS = [
+    "a",
+    "B",
+    "don't",
+    "x" * 70,
+    "zebra",
+    "3.14",
+    "café",
+    "cafe\u0301",
+    "\u4e2d\u56fd\u4eba",
+    '\u05d0"\u05d1',
+    "\u0130",
+]
+WORDS += ["\U0001f469\u200d\U0001f52c", "\U0001f1e6\U0001f1f9", "\u0301", "\u200d", "...", "\0", "\u0915\u094d\u0937"]
+SPACES = [" "] * 6 + ["\n"] * 3 + ["\r\n", "\r", "\n\n", "\n \t\n", "\u3000", "\x1c", "\u2028", "", ""]
+TEXT = st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(SPACES)).map("".join), max_size=40).map("".join)
+ILL_FORMED = [b"\xff", b"\xc3", b"\xe4\xb8", b"\xed\xa0\x80"]
+BYTES = st.lists(st.one_of(TEXT.map(str.encode), st.sampled_from(ILL_FORMED)), max_size=4).map(b"".join)
+spaced = CharClassTokenizer("spaced", lambda character: character not in "ab\n")  # spaces are parts of its tokens
+TOKENIZERS = ["words", "alphanumeric", "whitespace", "characters", "codepoints", "ascii-whitespace", spaced, str.split]
+
+
+def result(sources, threads, block_size, config):
+    """The bytes of an encoded corpus, or the error."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            Corpus(*sources, **config).write_text(Path(folder), None, block_size, threads)
+        except CorpusError as error:
+            return str(error)
+        files = {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+        meta = json.loads(files.pop("meta.json"))
+        return files | meta
+
+
+@pytest.fixture
+def small_chunks(monkeypatch):
+    monkeypatch.setattr(text_scanner, "CHUNK_SIZE", 20)
+
+
+@settings(deadline=None, max_examples=120)
+@given(
+    files=st.lists(BYTES, min_size=1, max_size=4),
+    tokenizer=st.sampled_from(TOKENIZERS),
+    policy=st.sampled_from(["strict", "replace", "ignore"]),
+    block_size=st.sampled_from([1, 5, 16, 60, 1 << 18]),
+    chunk_size=st.sampled_from([1, 8, 30, 200]),
+    threads=st.integers(2, 4),
+    max_local_types=st.sampled_from([1, 4, 1000]),
+)
+def test_any_number_of_threads_writes_the_same_files(
+    files, tokenizer, policy, block_size, chunk_size, threads, max_local_types
+):
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_scanner, "MAX_LOCAL_TYPES", max_local_types)
+        patch.setattr(text_scanner, "CHUNK_SIZE", chunk_size)
+        paths = [Path(folder, f"f{number}") for number in range(len(files))]
+        for path, data in zip(paths, files, strict=True):
+            path.write_bytes(data)
+        config = {"tokenizer": tokenizer, "encoding_errors": policy}
+        assert result(paths, threads, block_size, config) == result(paths, 1, block_size, config)
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    items=st.lists(TEXT, min_size=1, max_size=12),
+    chunk_size=st.sampled_from([1, 30, 200]),
+    block_size=st.sampled_from([1, 16, 1 << 18]),
+)
+def test_items_and_rows_are_documents_in_any_number_of_threads(items, chunk_size, block_size):
+    rows = [{"text": text, "tag": f"t{number}"} for number, text in enumerate(items)]
+    lists = [text.split() for text in items]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_scanner, "CHUNK_SIZE", chunk_size)
+        for sources, config in (
+            ([items], {}),
+            ([rows], {"text_column": "text", "tag_column": "tag"}),
+            ([items, lists, items], {}),
+        ):
+            expected = result(sources, 1, block_size, config)
+            assert result(sources, 3, block_size, config) == expected
+
+
+@pytest.mark.parametrize("threads", [2, 4])
+def test_lines_documents_and_counts_equal_the_reference(tmp_path, small_chunks, threads):
+    rng = random.Random(5)
+    text = "".join(f"w{rng.randrange(60)}{rng.choice(['', ',', '.'])}{rng.choice(SPACES)} " for _ in range(3000))
+    (tmp_path / "f").write_bytes(text.encode())
+    Corpus(tmp_path / "f", tokenizer="whitespace").write_text(tmp_path, None, 64, threads)
+    with EncodedCorpus(tmp_path) as encoded:
+        check(encoded, *naive_file(text, "whitespace"))
+
+
+@pytest.mark.parametrize("line", ["word " * 50, "\u4e2d\u56fd" * 50, " " * 100 + "a" + " " * 100])
+def test_a_line_longer_than_a_chunk_is_one_line(tmp_path, small_chunks, line):
+    (tmp_path / "f").write_bytes((line + "\nend\n\n" + line).encode())
+    for tokenizer in ("whitespace", "codepoints", spaced):
+        config = {"tokenizer": tokenizer}
+        expected = result([tmp_path / "f"], 1, 7, config)
+        assert expected["sentences"] == 4
+        assert result([tmp_path / "f"], 3, 7, config) == expected
+
+
+ERRORS = {
+    "long token, then broken text": ([b"x y\n" * 50 + b"z" * 300 + b"\n" + b"fine " * 50, b"\xff"], "f0.* longer"),
+    "broken text, then a long token": ([b"x y\n" * 50 + b"\xff", b"z" * 300], r"f0 is not UTF-8 at byte 200 .*line 51"),
+    "two long tokens": ([b"x y\n" * 9, b"a " + b"z" * 300, b"b " + b"z" * 300], "f1.* longer"),
+    "a missing file after a long token": ([b"z" * 300 + b"\n", None], "f0.* longer"),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+@pytest.mark.parametrize("threads", [1, 3])
+def test_the_first_error_of_the_text_is_reported(tmp_path, small_chunks, monkeypatch, name, threads):
+    monkeypatch.setattr("embeddings.corpora.scan_state.MAX_TOKEN", 200)
+    files, message = ERRORS[name]
+    paths = [tmp_path / f"f{number}" for number in range(len(files))]
+    for path, data in zip(paths, files, strict=True):
+        path.write_bytes(data or b"")
+    corpus = Corpus(*paths)
+    for path, data in zip(paths, files, strict=True):
+        if data is None:
+            path.unlink()
+    with pytest.raises(CorpusError, match=message):
+        corpus.write_text(tmp_path, None, 16, threads)
+
+
+PACK = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
+
+
+@pytest.mark.parametrize("kind", PACK)
+def test_a_compressed_file_is_read_ahead_with_the_same_result_and_the_same_error(tmp_path, small_chunks, kind):
+    data = b"some words, and more\n" * 5000
+    (tmp_path / "f").write_bytes(data)
+    path = tmp_path / f"f.{kind}"
+    path.write_bytes(PACK[kind](data))
+    before = threading.active_count()
+    plain, packed = (result([it], 2, 1 << 12, {}) for it in (tmp_path / "f", path))
+    assert packed["fingerprint"] == plain["fingerprint"]
+    assert packed["ids.npy"] == plain["ids.npy"]
+    assert result([path], 2, 1 << 12, {"rows": 3})["sentences"] == 3
+    path.write_bytes(PACK[kind](data)[:-7])
+    broken = result([path], 2, 1 << 12, {})
+    assert "truncated or corrupt" in broken
+    assert broken == result([path], 1, 1 << 12, {})
+    assert threading.active_count() == before
+
+
+def test_a_reader_of_much_more_than_is_read_ends_its_thread(tmp_path):
+    path = tmp_path / "f.gz"
+    path.write_bytes(gzip.compress(b"a b c\n" * 5_000_000))
+    before = threading.active_count()
+    assert result([path], 2, 1 << 12, {"rows": 1})["tokens"] == 3
+    assert threading.active_count() == before
+
+
+def test_an_interrupt_ends_the_threads(tmp_path, small_chunks):
+    (tmp_path / "f").write_bytes(b"a b c\n" * 1000)
+    before = threading.active_count()
+
+    def report(done, total):
+        if done > 3000:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Corpus(tmp_path / "f").write_text(tmp_path, report, 64, 2)
+    assert threading.active_count() == before
+
+
+def test_chunks_end_where_no_token_is_open():
+    blocks = [(b"one\ntwo thr", False), (b"ee four", False), (b"five", False), (b"\n \nsix\n", False), (b"", True)]
+    blocks.append((b"seven\n", False))
+    cutter, chunks = text_chunks.ChunkCutter(whitespace, 4), []
+    for data, is_complete in blocks:
+        block = TextBlock(data, (len(data),), items=False, is_complete=is_complete)
+        chunks += cutter.add(block, "name")
+    texts = [b"".join(block.data for block, _ in chunk.blocks) for chunk in chunks]
+    assert texts == [b"one\n", b"two three ", b"fourfive", b"\n \nsix\n", b"seven\n"]
+    assert [chunk.start for chunk in chunks] == [
+        text_chunks.LineState(),
+        text_chunks.LineState(document_is_due=False),
+        text_chunks.LineState(line_is_blank=False, document_is_due=False, line_is_open=True),
+        None,  # within "fourfive"
+        text_chunks.LineState(document_is_due=False),
+    ]
+    assert cutter.state == text_chunks.LineState(document_is_due=False)
+
+
+def test_the_setting_of_threads_is_checked(tmp_path):
+    (tmp_path / "f").write_text("a b")
+    with pytest.raises(SettingError, match="threads"):
+        Corpus(tmp_path / "f").encode(threads=0)
+    with Corpus(tmp_path / "f").encode(threads=1) as encoded:
+        assert encoded.vocabulary.words == ["a", "b"]
