@@ -1,6 +1,5 @@
 """Runs the compiled scanner on blocks of text."""
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,13 +22,6 @@ class ScannedText(NamedTuple):
     starts: NDArray[np.int64]
 
 
-class NamedBlock(NamedTuple):
-    """A block of text and the name of its source, for messages."""
-
-    block: TextBlock
-    name: str
-
-
 class BlockScanner:
     """Scans text block by block, and numbers distinct tokens in a table of words.
 
@@ -43,35 +35,28 @@ class BlockScanner:
         self.words = words
         self.out: Any = ()
 
-    def scan(self, blocks: Iterable[NamedBlock]) -> ScannedText:
-        """Scan blocks from the state on in which the last call ended; the arrays are valid until the next call.
+    def scan(self, block: TextBlock, name: str) -> ScannedText:
+        """Scan a block of the source with this name from the state on in which the last one ended.
+
+        The arrays are valid until the next call. Words are pruned if there are too many types.
 
         Raises:
             CorpusError: a token is too long.
         """
-        blocks, state = list(blocks), self.words.state
-        size = sum(len(block.data) + len(block.parts) + 1 for block, _ in blocks)
+        tokenizer: ScannedTokenizer = self.rules.tokenizer
+        state, data, parts = self.words.state, block.data, np.array(block.parts, np.int64)
+        size, counts = len(data) + len(parts) + 1, [scan_state.N_IDS, scan_state.N_ENDS, scan_state.N_STARTS]
         if not self.out or len(self.out[0]) < size:
             self.out = tuple(np.empty(size, dtype) for dtype in (np.int32, np.int64, np.int64))
-        counts = [scan_state.N_IDS, scan_state.N_ENDS, scan_state.N_STARTS]
-        state[counts] = 0
-        for block, name in blocks:
-            self.scan_block(block)
-            if state[scan_state.TOO_LONG] or state[scan_state.PENDING_SIZE] > scan_state.MAX_TOKEN:
-                message = f"{name}: a token is longer than {scan_state.MAX_TOKEN} bytes; choose another tokenizer"
-                raise CorpusError(message)
-        return ScannedText(*(array[:count] for array, count in zip(self.out, state[counts].tolist(), strict=True)))
-
-    def scan_block(self, block: TextBlock) -> None:
-        """Scan a block; words are pruned if there are too many types."""
-        tokenizer: ScannedTokenizer = self.rules.tokenizer
-        data, parts = block.data, np.array(block.parts, np.int64)
         table = self.words.reserve(max_tokens(tokenizer, data) + len(parts) + 1, len(data))
+        state[counts] = 0
         mode = (scan_state.ITEMS if block.items else scan_state.FILES, block.is_complete)
         tables = tuple(character_tables(tokenizer, self.rules.lower, data))
-        text, state = bytes_array(data), self.words.state
-        while scanner.scan(text, parts, tables, tuple(table), self.out, state, mode):
+        while scanner.scan(bytes_array(data), parts, tables, tuple(table), self.out, state, mode):
             self.words.prune()
+        if state[scan_state.TOO_LONG] or state[scan_state.PENDING_SIZE] > scan_state.MAX_TOKEN:
+            raise CorpusError(f"{name}: a token is longer than {scan_state.MAX_TOKEN} bytes; choose another tokenizer")
+        return ScannedText(*(array[:count] for array, count in zip(self.out, state[counts].tolist(), strict=True)))
 
 
 def max_tokens(tokenizer: ScannedTokenizer, data: bytes) -> int:

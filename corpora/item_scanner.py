@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora import scan_state
-from embeddings.corpora.block_scanner import BlockScanner, NamedBlock
+from embeddings.corpora.block_scanner import BlockScanner
 from embeddings.corpora.reading.text_rows import TextBlock
 from embeddings.corpora.word_rules import WordRules
 from embeddings.corpora.word_table import WordTable, bytes_array
@@ -32,7 +32,7 @@ class ItemScanner:
         assert self.scanner is not None
         self.table.state[[scan_state.N_TOKENS, scan_state.N_LINES, scan_state.ITEM_LINE]] = 0
         block = TextBlock(data, starts[1:], items=True, is_complete=True)
-        ids, ends, items = self.scanner.scan([NamedBlock(block, "a text")])
+        ids, ends, items = self.scanner.scan(block, "a text")
         line_starts = np.append(0, ends)
         return ids, np.append(line_starts[items], len(ids))
 

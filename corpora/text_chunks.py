@@ -6,8 +6,8 @@ space. The lines before it decide whether a document starts at its first line, s
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from embeddings.corpora.block_scanner import NamedBlock
 from embeddings.corpora.characters import ScannedTokenizer
 from embeddings.corpora.reading.text_rows import TextBlock
 
@@ -21,6 +21,13 @@ class LineState:
     line_is_blank: bool = True  # so far
     document_is_due: bool = True  # the line, or the next one that is not blank, starts a document
     line_is_open: bool = False
+
+
+class NamedBlock(NamedTuple):
+    """A block of text and the name of its source, for messages."""
+
+    block: TextBlock
+    name: str
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora import scan_state
-from embeddings.corpora.block_scanner import BlockScanner, NamedBlock, ScannedText
+from embeddings.corpora.block_scanner import BlockScanner, ScannedText
 from embeddings.corpora.reading.text_rows import TextBlock
 from embeddings.corpora.text_chunks import Chunk, ChunkCutter
 from embeddings.corpora.word_rules import WordRules
@@ -41,10 +41,21 @@ class LocalScanner(BlockScanner):
         self.global_ids = np.empty(0, np.int32)
 
 
-class ScannedChunk(NamedTuple):
-    """A chunk with ids of a thread's table, and the words that are new there: their text, and where each ends."""
+class ScannedPart(NamedTuple):
+    """A block as in `ScannedText`, with lines and documents counted from the start of its chunk."""
 
-    scanned: ScannedText
+    ids: NDArray[np.int32]
+    ends: NDArray[np.int32]
+    starts: NDArray[np.int32]
+
+
+class ScannedChunk(NamedTuple):
+    """The blocks of a chunk with ids of a thread's table, and the words that are new there.
+
+    text, word_ends: these words, and where each ends.
+    """
+
+    parts: list[ScannedPart]
     scanner: LocalScanner
     text: NDArray[np.uint8]
     word_ends: NDArray[np.int64]
@@ -80,21 +91,22 @@ class TextScanner:
             CorpusError: a token is too long.
         """
         if self.threads == 1:
-            yield self.inline.scan([NamedBlock(block, name)])
+            yield self.inline.scan(block, name)
             return
         for chunk in self.cutter.add(block, name):
             self.submit(chunk)
             while len(self.pending) > self.threads + SPARE_CHUNKS:
-                yield self.next_chunk()
+                yield from self.next_chunk()
 
     def finish(self) -> Iterator[ScannedText]:
         """Yield what is left."""
         if self.cutter.blocks and self.pool is None:
-            yield self.inline.scan(self.cutter.cut(is_open=False).blocks)
+            for block, name in self.cutter.cut(is_open=False).blocks:
+                yield self.inline.scan(block, name)
         elif self.cutter.blocks:
             self.submit(self.cutter.cut(is_open=False))
         while self.pending:
-            yield self.next_chunk()
+            yield from self.next_chunk()
         if not self.has_failed:
             while self.idle:
                 self.add_counts(self.idle.pop())
@@ -126,37 +138,39 @@ class TextScanner:
             state[scan_state.LINE_IS_OPEN] = chunk.start.line_is_open
         state[[scan_state.N_TOKENS, scan_state.N_LINES]] = 0
         first = len(words)
-        ids, ends, starts = scanner.scan(chunk.blocks)
-        scanned = ScannedText(ids.copy(), ends.copy(), starts.copy())
+        parts: list[ScannedPart] = []
+        for block, name in chunk.blocks:
+            ids, ends, starts = scanner.scan(block, name)
+            parts.append(ScannedPart(ids.copy(), ends.astype(np.int32), starts.astype(np.int32)))
         text, word_ends = words.words_from(first)
         is_last = not chunk.is_open and len(words) > MAX_LOCAL_TYPES
         if not (is_last or chunk.is_open):
             with self.lock:
                 self.idle.append(scanner)
-        return ScannedChunk(scanned, scanner, text, word_ends, is_last)
+        return ScannedChunk(parts, scanner, text, word_ends, is_last)
 
-    def next_chunk(self) -> ScannedText:
+    def next_chunk(self) -> Iterator[ScannedText]:
         """Wait for the next chunk of the text; after an error in it, later ones are dropped."""
         try:
-            return self.merge(self.pending.popleft().result())
+            yield from self.merge(self.pending.popleft().result())
         except BaseException:
             self.has_failed = True
             self.pending.clear()
             self.cutter.blocks.clear()
             raise
 
-    def merge(self, chunk: ScannedChunk) -> ScannedText:
-        """Return a chunk with the ids of all words; chunks are merged in the order of the text."""
+    def merge(self, chunk: ScannedChunk) -> Iterator[ScannedText]:
+        """Yield the blocks of a chunk with the ids of all words; chunks are merged in the order of the text."""
         local, state = chunk.scanner, self.words.state
         n_tokens, n_lines = state[[scan_state.N_TOKENS, scan_state.N_LINES]].tolist()
         new_ids = self.words.intern(chunk.text, chunk.word_ends)
         local.global_ids = np.concatenate([local.global_ids, new_ids])
         if chunk.is_last:
             self.add_counts(local)
-        ids, ends, starts = chunk.scanned
-        ids = local.global_ids[ids]
-        state[scan_state.N_TOKENS], state[scan_state.N_LINES] = n_tokens + len(ids), n_lines + len(ends)
-        return ScannedText(ids, ends + n_tokens, starts + n_lines)
+        for ids, ends, starts in chunk.parts:
+            yield ScannedText(local.global_ids[ids], ends + np.int64(n_tokens), starts + np.int64(n_lines))
+        state[scan_state.N_TOKENS] = n_tokens + sum(len(part.ids) for part in chunk.parts)
+        state[scan_state.N_LINES] = n_lines + sum(len(part.ends) for part in chunk.parts)
 
     def add_counts(self, local: LocalScanner) -> None:
         """Add the counts of a thread's table; each of its words has been counted once when it was added."""

@@ -193,16 +193,17 @@ def test_importing_needs_neither_numba_nor_pyarrow():
     assert done.stdout == b"set()\n"
 
 
-def test_memory_does_not_grow_with_the_corpus(tmp_path):
-    """One-word lines are the worst case for bounds: 40 MB of them stay in blocks."""
+@pytest.mark.parametrize(("threads", "limit"), [(1, 40 << 20), (2, 120 << 20)])
+def test_memory_does_not_grow_with_the_corpus(tmp_path, threads, limit):
+    """One-word lines are the worst case for bounds: 40 MB of them stay in blocks, or in chunks."""
     import tracemalloc
 
     (tmp_path / "f").write_bytes(b"a\n" * 20_000_000)
     corpus = Corpus(tmp_path / "f")
     tracemalloc.start()
     try:
-        corpus.write_text(make(tmp_path / "out"), None, 1 << 18)
-        assert tracemalloc.get_traced_memory()[1] < 40 << 20
+        corpus.write_text(make(tmp_path / "out"), None, 1 << 18, threads)
+        assert tracemalloc.get_traced_memory()[1] < limit
     finally:
         tracemalloc.stop()
     assert naive_file("a\n" * 3)[0] == [["a"]] * 3

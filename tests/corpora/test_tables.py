@@ -376,7 +376,7 @@ def test_memory_does_not_grow_with_a_table(tmp_path):
             peaks.append(pa.total_allocated_bytes())
 
         try:
-            corpus.write_text(tmp_path / f"out-{name}", report, 1 << 18)
+            corpus.write_text(tmp_path / f"out-{name}", report, 1 << 18, 1)
             assert tracemalloc.get_traced_memory()[1] < 28 << 20, name
         finally:
             tracemalloc.stop()
