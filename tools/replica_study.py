@@ -7,8 +7,8 @@ python tools/replica_study.py table FOLDER
 
 `run` trains each cell in a process of its own on one thread, adds its rows to FOLDER/results.tsv, skips cells that are
 in it, and writes FOLDER/results.md and results.png, as `table` does. Replicas 0 stand for one thread without replicas.
-Give several of an option by repeating it. With --documents the models are those of documents, trained on TRAIN and
-TEST, tables with the columns name, label and text.
+Give several of an option by repeating it. With --documents, --corpus is not read: models of documents learn from TRAIN
+and TEST, tables with the columns name, label and text.
 """
 
 import argparse
@@ -37,6 +37,8 @@ NOTES = """
 - Score: the mean of Spearman's correlations and accuracies of all test sets, in percent, over the seeds.
 - Loss: the part of the score of one thread at its best learning rate that is lost.
 - Merging: the part of the CPU seconds of training that merges took.
+- Test sets: Google analogies within the 30,000 most frequent words; WordSim-353 with its halves for similarity and
+  relatedness, SimLex-999 and Rare Words. For documents: the accuracy of logistic regression on IMDB.
 """
 
 
@@ -144,6 +146,90 @@ def read_rows(path: Path) -> list[dict[str, str]]:
 
 def write_tables(folder: Path) -> None:
     """Write the table and the picture next to the results."""
+    rows = summaries(read_rows(folder / "results.tsv"))
+    (folder / "results.md").write_text(table(rows), encoding="utf-8")
+    if rows:
+        figure(rows).savefig(folder / "results.png", dpi=150)
+
+
+class Summary(NamedTuple):
+    """A cell without its seed, with means over the seeds; `loss` is None for one thread."""
+
+    cell: Cell
+    score: float
+    seeds: int
+    loss: float | None
+    merging: float
+
+
+def summaries(rows: list[dict[str, str]]) -> list[Summary]:
+    """The cells in order; those of one thread come first for each corpus and model."""
+    values: dict[Cell, dict[str, list[float]]] = {}
+    for row in rows:
+        words = [row[column] for column in COLUMNS[:8]]
+        cell = Cell(*words[:2], *map(int, words[2:5]), words[5], float(words[6]), 0)  # type: ignore[call-arg,arg-type]
+        values.setdefault(cell, {}).setdefault(row["measure"], []).append(float(row["value"]))
+    best: dict[tuple[str, str, int], float] = {}
+    for cell, measures in values.items():
+        if cell.replicas == 0:
+            best[cell[:3]] = max(best.get(cell[:3], 0.0), fmean(measures[SCORE]))
+    return [
+        Summary(
+            cell,
+            fmean(measures[SCORE]),
+            len(measures[SCORE]),
+            1 - fmean(measures[SCORE]) / best[cell[:3]] if cell.replicas and best.get(cell[:3]) else None,
+            sum(measures[MERGE_SECONDS]) / sum(measures[SECONDS]),
+        )
+        for cell, measures in sorted(values.items())
+    ]
+
+
+def table(rows: Sequence[Summary]) -> str:
+    """The results as Markdown."""
+    heads = [
+        "corpus",
+        "model",
+        "epochs",
+        "replicas",
+        "merge every",
+        "rule",
+        "rate",
+        "seeds",
+        "score",
+        "loss",
+        "merging",
+    ]
+    lines = [heads, [*["---"] * 2, *["---:"] * 3, "---", *["---:"] * 5]]
+    for cell, score, seeds, loss, merging in rows:
+        shared = [cell.corpus, f"`{cell.model}`", str(cell.epochs)]
+        replicas = [str(cell.replicas), f"{cell.merge_every:,}", f"`{cell.rule}`"] if cell.replicas else ["", "", ""]
+        numbers = [f"{score:.1f}", "" if loss is None else f"{loss:.1%}", f"{merging:.0%}" if cell.replicas else ""]
+        lines.append([*shared, *replicas, f"{cell.learning_rate:g}", str(seeds), *numbers])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n" + NOTES
+
+
+def figure(rows: Sequence[Summary]) -> Any:
+    """The matplotlib figure: for each corpus and model, scores by interval; one thread is a horizontal line."""
+    from matplotlib.figure import Figure
+
+    panels = list(dict.fromkeys(row.cell[:3] for row in rows))
+    whole = Figure(figsize=(4.5 * len(panels), 4), layout="constrained")
+    for axes, panel in zip(whole.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
+        own = [row for row in rows if row.cell[:3] == panel]
+        for row in own:
+            if row.cell.replicas == 0:
+                axes.axhline(
+                    row.score, color="grey", linestyle=":", label=f"one thread, rate {row.cell.learning_rate:g}"
+                )
+        for kind in dict.fromkeys((row.cell.replicas, row.cell.rule, row.cell.learning_rate) for row in own):
+            line = [row for row in own if (row.cell.replicas, row.cell.rule, row.cell.learning_rate) == kind]
+            if kind[0]:
+                label = f"{kind[0]} replicas, {kind[1]}, rate {kind[2]:g}"
+                axes.plot([row.cell.merge_every for row in line], [row.score for row in line], "o-", label=label)
+        axes.set(title=f"{panel[1]}, {panel[0]}", xlabel="words between merges", ylabel="score", xscale="log")
+        axes.legend(fontsize="x-small", frameon=False)
+    return whole
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -18,7 +18,7 @@ from embeddings.support.system import free_memory
 from embeddings.training.document_stream import memory_mapped_zeros
 from embeddings.training.replicas import MergeSchedule, Replicas
 
-CHUNK_BYTES = 1 << 20  # of merged rows that one thread merges at a time
+CHUNK_BYTES = 1 << 22  # of merged rows that one thread merges at a time
 
 
 class ReplicaTables:
