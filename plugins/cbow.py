@@ -11,7 +11,7 @@ from embeddings.kernels.jit import entry_point
 from embeddings.kernels.step_buffers import StepBuffers, new_step_buffers
 from embeddings.kernels.window import gather_contexts
 from embeddings.objectives.objective import predict
-from embeddings.settings import LEARNING_RATE, UnknownWords, WeightTying, option
+from embeddings.settings import LEARNING_RATE, RATE_RANGE, UnknownWords, WeightTying, option
 from embeddings.training.plan import Plan
 from embeddings.training.prediction_trainer import PredictionTrainer
 from embeddings.training.training_data import TrainingData
@@ -48,7 +48,7 @@ class CBOW(WeightTying, UnknownWords, PredictionTrainer):
     """Continuous bag of words: the words of a context window together predict the centre."""
 
     trainer_name = "cbow"
-    learning_rate: float = option(0.075, LEARNING_RATE, gt=0, le=100)
+    learning_rate: float = option(0.075, LEARNING_RATE, gt=0, le=100, search=RATE_RANGE)
     combine: Literal["mean", "sum"] = option("mean", "Combine the contexts of a window by their mean or their sum.")
     context_gradient: Literal["undivided", "exact"] = option(
         "undivided",

@@ -13,7 +13,7 @@ from embeddings.kernels.step_buffers import StepBuffers
 from embeddings.kernels.window import gather_slots
 from embeddings.kernels.window_batch import MAX_BATCH, ZERO_ROW, learn_batch, new_window_buffers, select_batch
 from embeddings.objectives.objective import predict
-from embeddings.settings import LEARNING_RATE, FixedWindow, UnknownWords, option
+from embeddings.settings import FixedWindow, UnknownWords
 from embeddings.training.plan import Plan
 from embeddings.training.prediction_trainer import PredictionTrainer
 from embeddings.training.training_data import TrainingData
@@ -61,7 +61,6 @@ class ContinuousWindow(FixedWindow, UnknownWords, PredictionTrainer):
     """Continuous window: CBOW that models word position, for syntax. Output rows are 2 x window x dim long."""
 
     trainer_name = "continuous-window"
-    learning_rate: float = option(0.05, LEARNING_RATE, gt=0, le=100)
     examples = concatenated_examples
     is_concatenated = True
 

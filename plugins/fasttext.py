@@ -35,7 +35,7 @@ from embeddings.models.subwords import (
 from embeddings.models.table import Table
 from embeddings.objectives.objective import predict
 from embeddings.plugins import cbow, skipgram
-from embeddings.settings import LEARNING_RATE, option
+from embeddings.settings import option
 from embeddings.training.plan import Kernel, Plan
 from embeddings.training.prediction_trainer import PredictionTrainer
 from embeddings.training.training_data import TrainingData
@@ -134,7 +134,6 @@ class FastText(PredictionTrainer):
 
     trainer_name = "fasttext"
     architecture: Literal["skipgram", "cbow"] = option("skipgram", "Model to train on the composed words.")
-    learning_rate: float = option(0.05, LEARNING_RATE, gt=0, le=100)
     negative_sharing: Literal["batch", "window"] = option(
         "window",
         "Which positives share one set of negative samples. window: those of one window; batch: those of 8 windows "

@@ -32,7 +32,7 @@ from embeddings.kernels.window_batch import (
 from embeddings.models.parameters import Arrays
 from embeddings.models.table import Table, uniform
 from embeddings.objectives.objective import Objective, infer_input, predict
-from embeddings.settings import BATCH_WINDOWS, LEARNING_RATE, option
+from embeddings.settings import BATCH_WINDOWS, option
 from embeddings.training.document_trainer import DocumentTrainer
 from embeddings.training.plan import Kernel, Plan
 from embeddings.training.training_data import TrainingData
@@ -162,7 +162,6 @@ class ParagraphDM(DocumentTrainer):
     """Paragraph vectors, distributed memory: a document and its context words together predict the centre."""
 
     trainer_name = "paragraph-dm"
-    learning_rate: float = option(0.05, LEARNING_RATE, gt=0, le=100)
     combine: Literal["mean", "sum", "concat"] = option(
         "mean",
         "Combine the document and its contexts by their mean, their sum or concatenation. With concat, output vectors "

@@ -4,6 +4,7 @@ python tools/settings_study.py run RESULTS.tsv --corpus NAME=FILE... --similarit
     [--documents TRAIN.csv,TEST.csv...] [--seed N...] [--common KEY=VALUE,...] TRAINER[:KEY=VALUE,...]...
     (runs that the file holds are skipped)
 python tools/settings_study.py table RESULTS.tsv
+python tools/settings_study.py halves RESULTS.tsv    (of sets whose names end with -dev and -test)
 """
 
 import argparse
@@ -89,6 +90,27 @@ def table(path: Path) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
+def halves(path: Path) -> str:
+    """The means over the sets that end with -dev and over those that end with -test, by model and corpus."""
+    cells: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+    for (corpus, name), scores in read_values(path).items():
+        half = name.removesuffix(".csv").rpartition("-")[2]
+        for model, values in by_model(scores).items():
+            cells[model, corpus, half] += values
+    corpora = list(dict.fromkeys(corpus for _, corpus, _ in cells))
+    rows = [["model", *corpora], ["---", *["---:"] * len(corpora)]]
+    for model in sorted({model for model, _, _ in cells}, key=sort_key):
+        pairs = ([cells.get((model, corpus, half)) for half in ("dev", "test")] for corpus in corpora)
+        rows.append([f"`{model}`", *(" / ".join(map(format_mean, pair)).strip(" /") for pair in pairs)])
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n"
+
+
+def sort_key(model: str) -> tuple[str, list[float]]:
+    """The trainer, then the values of its settings from the last on."""
+    trainer, _, settings = model.partition(":")
+    return trainer, [float(part.partition("=")[2]) for part in reversed(settings.split(","))]
+
+
 def by_model(scores: Scores) -> dict[str, list[float]]:
     """The scores of each model, one for each seed."""
     lists: dict[str, list[float]] = defaultdict(list)
@@ -110,7 +132,7 @@ def format_mean(values: Sequence[float] | None) -> str:
 def main(arguments: Sequence[str]) -> None:
     """Run the study, or write its table to standard output."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", choices=["run", "table"])
+    parser.add_argument("command", choices=["run", "table", "halves"])
     parser.add_argument("results", type=Path)
     for name in ("corpus", "similarity", "analogy", "documents"):
         parser.add_argument(f"--{name}", action="append", default=[])
@@ -118,8 +140,8 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--common", default="epochs=3", help="settings of all models")
     parser.add_argument("models", nargs="*", metavar="TRAINER[:KEY=VALUE,...]")
     options = parser.parse_intermixed_args(arguments)
-    if options.command == "table":
-        sys.stdout.write(table(options.results))
+    if options.command != "run":
+        sys.stdout.write({"table": table, "halves": halves}[options.command](options.results))
     else:
         run(options.results, options)
 

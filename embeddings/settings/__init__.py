@@ -1,7 +1,7 @@
 """Trainer settings: what a setting is, and the settings that models share."""
 
 from embeddings.settings.objective_choice import BATCH_WINDOWS, NegativeSampling, ObjectiveChoice, PairSampling
-from embeddings.settings.schedule import LEARNING_RATE, SCHEDULE, Schedule, ScheduleName
+from embeddings.settings.schedule import LEARNING_RATE, RATE_RANGE, SCHEDULE, Schedule, ScheduleName
 from embeddings.settings.setting_fields import (
     SearchRange,
     Settings,
@@ -27,6 +27,7 @@ from embeddings.settings.shared_settings import (
 __all__ = [
     "BATCH_WINDOWS",
     "LEARNING_RATE",
+    "RATE_RANGE",
     "SCHEDULE",
     "ContextWindow",
     "Dimension",

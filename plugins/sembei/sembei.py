@@ -30,6 +30,7 @@ from embeddings.plugins.sembei.ngram_trie import NgramOccurrences
 from embeddings.plugins.sembei.ngram_vocabulary import frequent_ngrams
 from embeddings.settings import (
     LEARNING_RATE,
+    RATE_RANGE,
     Dimension,
     InitialValues,
     NegativeSampling,
@@ -159,7 +160,7 @@ class Sembei(Trainer, NegativeSampling, VocabularyChoice, Schedule, InitialValue
     """
 
     trainer_name = "sembei"
-    learning_rate: float = option(0.1, LEARNING_RATE, gt=0, le=100)
+    learning_rate: float = option(0.1, LEARNING_RATE, gt=0, le=100, search=RATE_RANGE)
     negatives: int = option(10, "Negative samples per positive.", ge=1, le=1000)
     negative_sharing: Literal["batch", "window"] = option(
         "batch",

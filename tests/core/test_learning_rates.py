@@ -72,7 +72,7 @@ REFUSED = [
     ({"schedule": "step", "stages": 1}, "stages must be at least 2, got 1"),
     ({"schedule": "exponential", "min_learning_rate": 0}, "greater than 0 with the schedule 'exponential'"),
     ({"schedule": "step", "min_learning_rate": 0}, "greater than 0 with the schedule 'step'"),
-    ({"schedule": "cosine", "min_learning_rate": 0.03}, "at most learning_rate, 0.025, got 0.03"),
+    ({"schedule": "cosine", "min_learning_rate": 0.06}, "at most learning_rate, 0.05, got 0.06"),
     ({"warm_up": 1.0}, r"warm_up must be in \[0, 0.9\], got 1.0"),
     ({"schedule": "warm"}, "schedule must be one of linear, constant"),
 ]

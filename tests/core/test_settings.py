@@ -89,8 +89,8 @@ def test_bounds_of_trainers(trainer):
 
 
 def test_the_minimum_learning_rate_is_at_most_the_learning_rate():
-    with pytest.raises(SettingError, match=r"min_learning_rate.*learning_rate.*0\.025.*0\.03"):
-        Schedule(min_learning_rate=0.03)
+    with pytest.raises(SettingError, match=r"min_learning_rate.*learning_rate.*0\.05.*0\.06"):
+        Schedule(min_learning_rate=0.06)
     assert Schedule(learning_rate=0.5, min_learning_rate=0.5).final_learning_rate == 0.5
     assert Schedule(min_learning_rate=0).final_learning_rate == 0
     assert Schedule(learning_rate=0.5).final_learning_rate == 0.00005
@@ -106,7 +106,7 @@ def test_settings_are_frozen_and_keyword_only():
 
 def test_defaults():
     shared = {
-        "dim": 100, "epochs": 5, "learning_rate": 0.025, "min_learning_rate": None, "schedule": "linear",
+        "dim": 100, "epochs": 5, "learning_rate": 0.05, "min_learning_rate": None, "schedule": "linear",
         "warm_up": None, "stages": None, "average_last": None, "shuffle": False, "min_count": 5,
         "max_vocab": None, "subsample": 1e-3, "window": 5, "shrink_window": True, "negatives": 5,
         "noise_exponent": 0.75, "negative_sharing": "batch", "objective": "negative-sampling",

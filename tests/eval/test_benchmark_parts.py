@@ -78,7 +78,7 @@ def test_the_text_has_the_same_words(tmp_path):
 # settings
 
 
-@pytest.mark.parametrize(("trainer", "sg", "rate"), [("skipgram", 1, 0.025), ("cbow", 0, 0.075)])
+@pytest.mark.parametrize(("trainer", "sg", "rate"), [("skipgram", 1, 0.05), ("cbow", 0, 0.075)])
 def test_gensim_gets_our_settings(trainer, sg, rate):
     from gensim.models import Word2Vec
 
@@ -92,7 +92,7 @@ def test_gensim_gets_our_settings(trainer, sg, rate):
 @pytest.mark.parametrize(
     ("trainer", "expected"),
     [
-        ("paragraph-dbow", {"dm": False, "dbow_words": 0, "alpha": 0.025}),
+        ("paragraph-dbow", {"dm": False, "dbow_words": 0, "alpha": 0.05}),
         ("paragraph-dbow:train_words=true", {"dm": False, "dbow_words": 1}),
         ("paragraph-dm", {"dm": True, "cbow_mean": 1, "dm_concat": 0, "shrink_windows": True, "alpha": 0.05}),
         ("paragraph-dm:combine=sum,learning_rate=0.02", {"dm": True, "cbow_mean": 0, "dm_concat": 0, "alpha": 0.02}),
