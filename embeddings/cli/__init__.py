@@ -30,6 +30,7 @@ COMMANDS = {
         "analogy": "Solve an analogy: A is to B as C is to what?",
         "compose": "Print the nearest neighbours of a two-word phrase.",
         "induce": "Compute vectors of new words from contexts.",
+        "explore": "Look at vectors in a browser: search, compare, map.",
         "embed": "Write a vector for every text.",
         "predict": "Predict labels of texts with a classifier.",
         "quantize": "Write a small copy of a classifier.",

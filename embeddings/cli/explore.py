@@ -1,0 +1,155 @@
+"""`embeddings explore`: a local page to look at vectors."""
+
+import os
+import sys
+import webbrowser
+from threading import Thread
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from embeddings.cli import corpus_options
+from embeddings.cli.explain import recorded_settings
+from embeddings.cli.options import QUIET, VECTOR_INPUT, is_given, option, seed
+from embeddings.cli.output import note
+from embeddings.cli.progress_bar import ReadingBar
+from embeddings.models.loading import load, load_model_or_vectors
+from embeddings.models.model import Model
+from embeddings.settings import flag
+from embeddings.support.extras import import_extra
+from embeddings.vectors.as_vectors import as_vectors
+from embeddings.vectors.vectors import Vectors
+
+if TYPE_CHECKING:
+    from embeddings.corpora import Corpus
+    from embeddings.explorer.word_groups import WordGroups
+
+MAX_MAP_WORDS = 100_000
+CORPUS_OPTIONS = [
+    *(one for one in corpus_options.options() if one.name != "encoding_errors"),
+    *corpus_options.phrase_options(),
+]
+
+
+@click.command(
+    "explore",
+    params=[
+        click.Argument(["vectors"]),
+        option(
+            "--corpus", "Show lines and contexts of this text, best the one that VECTORS were trained on.", "CORPUS"
+        ),
+        option(
+            "--confidence",
+            "Show how certain neighbours are, by the replicates in FOLDER that `embeddings stability` has made.",
+            "FOLDER",
+        ),
+        option("--documents", "Explore the documents of a saved model, by their tags.", bool),
+        option(
+            "--map-words", "Show the N most frequent words on the map.", (2, MAX_MAP_WORDS), default=10_000, metavar="N"
+        ),
+        option(
+            "--projection",
+            "How to arrange the map: by t-SNE, which requires the extra `explore`, or by principal components.  "
+            "[default: tsne if installed]",
+            ["tsne", "pca"],
+        ),
+        option(
+            "--groups",
+            "Colour this many clusters of words on the map, or the groups in a file of lines `word<tab>group`.",
+            "N|FILE",
+            default="12",
+        ),
+        seed("Random seed of the map and of the clusters."),
+        option("--port", "Port of the page.  [default: any that is free]", (1, 65_535), metavar="N"),
+        option("--no-browser", "Print the address of the page without opening it.", bool),
+        *CORPUS_OPTIONS,
+        QUIET,
+        *VECTOR_INPUT,
+    ],
+)
+def command(
+    *, vectors: str, corpus: str | None, confidence: str | None, documents: bool, map_words: int,
+    projection: Literal["tsne", "pca"] | None, groups: str, seed: int, port: int | None, no_browser: bool, quiet: bool,
+    allow_pickle: bool, errors: str, **settings: Any,
+) -> None:  # fmt: skip
+    """Open a page to look at VECTORS: neighbours as you type, analogies, comparisons of two words, and a map.
+
+    Only this computer can open the page, and only with the address that is printed. Ctrl-C ends the command.
+    """
+    check_options(corpus, confidence, documents)
+    projection = choose_projection(projection)
+    source = None if documents else load_model_or_vectors(vectors, allow_pickle=allow_pickle, errors=errors)
+    explored = as_vectors(source) if source is not None else load(vectors, table="documents", errors=errors)
+    text = (
+        None
+        if corpus is None or source is None
+        else read_corpus(corpus, source, {**settings, "encoding_errors": errors}, quiet)
+    )
+
+    from embeddings.analysis import Replicates  # these import a trainer, and scipy
+    from embeddings.explorer.http_server import ExplorerServer
+    from embeddings.explorer.vector_explorer import VectorExplorer
+    from embeddings.explorer.word_map import WordMap
+
+    word_map = WordMap(
+        explored, words=map_words, projection=projection, groups=read_group_option(groups, explored), seed=seed
+    )
+    explorer = VectorExplorer(
+        explored, word_map, os.path.basename(os.path.abspath(vectors)), source=source, corpus=text,
+        replicates=None if confidence is None else Replicates.load(confidence), is_documents=documents,
+    )  # fmt: skip
+    with ExplorerServer(explorer, port or 0) as server:
+        Thread(target=explorer.prepare, name="prepare", daemon=True).start()
+        click.echo(server.address)
+        if not quiet:
+            note("Ctrl-C ends")
+        if not no_browser and has_display():
+            Thread(target=webbrowser.open, args=[server.address], name="browser", daemon=True).start()
+        server.serve_forever(poll_interval=0.1)
+
+
+def check_options(corpus: str | None, confidence: str | None, documents: bool) -> None:
+    """Refuse options that would not be used."""
+    for name, value in (("--corpus", corpus), ("--confidence", confidence)):
+        if documents and value is not None:
+            raise click.UsageError(f"{name} cannot be combined with --documents")
+    if corpus is None:
+        for one in CORPUS_OPTIONS:
+            if is_given(str(one.name)):
+                raise click.UsageError(f"{flag(str(one.name))} requires --corpus")
+
+
+def choose_projection(projection: Literal["tsne", "pca"] | None) -> Literal["tsne", "pca"]:
+    """The projection that is requested, checked, or the best that is installed."""
+    from importlib.util import find_spec
+
+    if projection == "tsne":
+        import_extra("openTSNE", "explore", "--projection tsne")
+    return projection or ("tsne" if find_spec("openTSNE") else "pca")
+
+
+def read_corpus(corpus: str, source: Model | Vectors, settings: dict[str, Any], quiet: bool) -> "Corpus":
+    """The text, encoded."""
+    from embeddings.corpora import Corpus
+
+    text = Corpus(corpus, **{**settings, **recorded_settings(source, settings)})
+    with ReadingBar(quiet) as bar:
+        text.encode(report=bar)
+    return text
+
+
+def read_group_option(groups: str, vectors: Vectors) -> "int | WordGroups":
+    """The number of clusters, or the groups in a file."""
+    from embeddings.explorer.word_groups import MAX_CLUSTERS, read_groups
+
+    if not groups.isdecimal():
+        return read_groups(groups, vectors)
+    if not 1 <= int(groups) <= MAX_CLUSTERS:
+        raise click.UsageError(f"--groups must be from 1 to {MAX_CLUSTERS}, or a file, got {groups}")
+    return int(groups)
+
+
+def has_display() -> bool:
+    """Whether a browser can open a window; otherwise Python would start one in this terminal."""
+    is_graphical = sys.platform in ("win32", "darwin")
+    return is_graphical or any(name in os.environ for name in ("DISPLAY", "WAYLAND_DISPLAY"))

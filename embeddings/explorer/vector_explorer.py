@@ -1,0 +1,199 @@
+"""Answers to the questions of the page, as values that JSON can hold."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+from embeddings.analysis import concordance, explain
+from embeddings.analysis.replicates import Replicates
+from embeddings.errors import EmbeddingsError, SettingError
+from embeddings.explorer.completion_index import CompletionIndex
+from embeddings.explorer.request_parameters import Choice, Integer, Parameter, Text
+from embeddings.explorer.word_map import WordMap
+from embeddings.models.model import Model
+from embeddings.vectors.vectors import Vectors
+
+if TYPE_CHECKING:
+    from embeddings.corpora.corpus import Corpus
+
+MAX_TOP, MAX_LINES, MAX_SHARED = 100, 100, 1000
+WORD = Text()
+TOP = Integer(10, 1, MAX_TOP)
+LINES = Integer(20, 1, MAX_LINES)
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class VectorExplorer:
+    """Vectors with what else is known of them.
+
+    Arguments:
+        name: how the page names the vectors.
+        corpus, source: the encoded text that the vectors were trained on, and the model, if known, for evidence.
+        replicates: for confidence intervals.
+        is_documents: whether the vectors are those of documents, named by their tags.
+    """
+
+    vectors: Vectors
+    map: WordMap
+    name: str
+    source: Model | Vectors | None = None
+    corpus: "Corpus | None" = None
+    replicates: Replicates | None = None
+    is_documents: bool = False
+    lock: Any = None
+
+    def __post_init__(self) -> None:
+        if not len(self.vectors):
+            raise SettingError(f"{self.name} has no vectors to explore")
+        if self.replicates is not None:
+            self.replicates.check_vectors(self.vectors)
+        object.__setattr__(self, "lock", RLock())  # one search at a time uses all memory bandwidth
+
+    @cached_property
+    def completion(self) -> CompletionIndex:
+        """The index of beginnings, built on first use."""
+        with self.lock:
+            return CompletionIndex(self.vectors.words)
+
+    def prepare(self) -> None:
+        """Compute beforehand what the first answers need; an error comes up again with the first answer."""
+        try:
+            self.neighbours(self.vectors.word_list.first(1)[0], 1)
+            self.completion.complete("a", 1)
+        except EmbeddingsError:
+            return
+
+    def info(self) -> dict[str, Any]:
+        """What is explored."""
+        return {
+            "name": self.name, "words": len(self.vectors), "dim": self.vectors.dim, "unit": self.unit,
+            "composes": self.vectors.compose is not None, "corpus": self.corpus is not None,
+            "confidence": None if self.replicates is None else len(self.replicates.resamples),
+            "map_words": self.map.size, "projection": self.map.projection,
+            "examples": self.vectors.word_list.first(200)[-3:],
+        }  # fmt: skip
+
+    @property
+    def unit(self) -> str:
+        """What a vector is of."""
+        return "document" if self.is_documents else "word"
+
+    def complete(self, prefix: str | None, limit: int) -> dict[str, Any]:
+        """The most frequent words with a prefix."""
+        return {"words": self.completion.complete((prefix or "").lstrip(), limit)}
+
+    def describe(self, word: str) -> dict[str, Any]:
+        """How a word was found: the spelling in the vocabulary, its rank by frequency and its count."""
+        row = self.vectors.find(word)
+        if row is None:
+            return {"word": word, "typed": word, "row": None, "count": None}
+        count = None if self.vectors.counts is None else int(self.vectors.counts[row])
+        return {"word": self.vectors.words[row], "typed": word, "row": row, "count": count}
+
+    def neighbours(self, word: str, top: int) -> dict[str, Any]:
+        """The nearest words, with confidence where replicates are given."""
+        word = self.spelling(word)
+        with self.lock:
+            if self.replicates is None or self.vectors.find(word) is None:
+                nearest = self.vectors.most_similar(word, top=top)
+                rows = [{"word": neighbour, "cosine": cosine} for neighbour, cosine in nearest]
+            else:
+                rows = self.confident_rows(word, top)
+            return {**self.describe(word), "neighbours": self.with_rows(rows)}
+
+    def confident_rows(self, word: str, top: int) -> Rows:
+        """The nearest words with intervals of cosine and rank."""
+        from embeddings.analysis import confident_neighbours  # imports scipy
+
+        assert self.replicates is not None
+        return [
+            {
+                "word": one.neighbour, **asdict(one.similarity), "in_top": one.in_top,
+                "rank_low": one.rank_low, "rank_high": one.rank_high,
+            }
+            for one in confident_neighbours(self.vectors, self.replicates, word, top=top)
+        ]  # fmt: skip
+
+    def analogy(self, a: str, b: str, c: str, method: Any, top: int) -> dict[str, Any]:
+        """The words that are to c as b is to a."""
+        with self.lock:
+            terms = [self.spelling(word) for word in (a, b, c)]
+            answers = self.vectors.analogy(*terms, method=method, top=top)
+            rows = [{"word": word, "score": score} for word, score in answers]
+            return {"terms": [self.describe(word) for word in terms], "answers": self.with_rows(rows)}
+
+    def compare(self, a: str, b: str, top: int) -> dict[str, Any]:
+        """Two words: cosine, ranks, and which of their `top` neighbours they share."""
+        with self.lock:
+            a, b = self.spelling(a), self.spelling(b)
+            known = all(word in self.vectors for word in (a, b))
+            ranks = [self.vectors.rank(*pair) for pair in ((a, b), (b, a))] if known and a != b else [None, None]
+            result: dict[str, Any] = {
+                "a": self.describe(a), "b": self.describe(b), "cosine": self.vectors.similarity(a, b),
+                "rank_of_b": ranks[0], "rank_of_a": ranks[1], "top": top, "shared": self.shared(a, b, top),
+                "interval": None,
+            }  # fmt: skip
+            if self.replicates is not None and known:
+                from embeddings.analysis import confident_similarity  # imports scipy
+
+                result["interval"] = asdict(confident_similarity(self.vectors, self.replicates, a, b))
+            return result
+
+    def shared(self, a: str, b: str, top: int) -> Rows:
+        """The words among the `top` nearest of both, by the sum of the two cosines."""
+        near_a, near_b = (dict(self.vectors.most_similar(word, top=top)) for word in (a, b))
+        words = sorted(near_a.keys() & near_b, key=lambda word: (-near_a[word] - near_b[word], word))
+        return self.with_rows([{"word": word, "a": near_a[word], "b": near_b[word]} for word in words])
+
+    def lines(self, word: str, other: str | None, lines: int) -> dict[str, Any]:
+        """Lines of the corpus around a word."""
+        with self.lock:
+            found = concordance(self.given_corpus, word, other, lines=lines, width=60)
+        return {"total": found.total, "lines": [asdict(line) for line in found.lines]}
+
+    def evidence(self, a: str, b: str, top: int) -> dict[str, Any]:
+        """The contexts that two words share in the corpus."""
+        with self.lock:
+            return asdict(explain(self.source, self.given_corpus, a, b, top=top, width=60))
+
+    @property
+    def given_corpus(self) -> "Corpus":
+        """The corpus, if there is one."""
+        if self.corpus is None:
+            raise SettingError("lines and contexts require the text: start with --corpus")
+        return self.corpus
+
+    def spelling(self, word: str) -> str:
+        """The word as it is, or else without spaces around it; vocabularies may contain such words."""
+        return word if word in self.vectors else word.strip()
+
+    def with_rows(self, rows: Rows) -> Rows:
+        """Results with the row of each word, by which the map finds it."""
+        return [{**row, "row": self.vectors.find(row["word"])} for row in rows]
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A question: the parameters it takes, and what answers it."""
+
+    parameters: Mapping[str, Parameter]
+    answer: Callable[..., dict[str, Any]]
+
+
+ENDPOINTS = {
+    "info": Endpoint({}, VectorExplorer.info),
+    "complete": Endpoint({"prefix": Text(is_optional=True), "limit": TOP}, VectorExplorer.complete),
+    "neighbours": Endpoint({"word": WORD, "top": TOP}, VectorExplorer.neighbours),
+    "analogy": Endpoint(
+        {"a": WORD, "b": WORD, "c": WORD, "method": Choice(("3cosadd", "3cosmul")), "top": TOP}, VectorExplorer.analogy
+    ),
+    "compare": Endpoint(
+        {"a": WORD, "b": WORD, "top": replace(TOP, default=50, high=MAX_SHARED)}, VectorExplorer.compare
+    ),
+    "lines": Endpoint({"word": WORD, "other": Text(is_optional=True), "lines": LINES}, VectorExplorer.lines),
+    "evidence": Endpoint({"a": WORD, "b": WORD, "top": TOP}, VectorExplorer.evidence),
+    "map": Endpoint({"version": Integer(0, 0, 10**8)}, lambda explorer, version: explorer.map.state(version)),
+}
