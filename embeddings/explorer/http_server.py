@@ -99,6 +99,8 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "embeddings", ""
     timeout = IDLE_SECONDS
+    wbufsize = -1  # headers and body in one packet: two would wait for each other
+    disable_nagle_algorithm = True
     server: ExplorerServer
 
     def do_GET(self) -> None:

@@ -1,7 +1,7 @@
 // A text box with completions, by the combobox pattern of the ARIA Authoring Practices Guide.
 
 import { debounce, latest } from "/requests.js";
-import { element, word as bidi } from "/results.js";
+import { count, element, word as bidi } from "/results.js";
 
 /**
  * Connect an input.
@@ -20,6 +20,7 @@ export function connectCombobox(input, { choose, type, announce, fail }) {
 
   const close = () => {
     isTyping = false;
+    list.replaceChildren();
     list.hidden = true;
     input.setAttribute("aria-expanded", "false");
     input.removeAttribute("aria-activedescendant");
@@ -37,8 +38,8 @@ export function connectCombobox(input, { choose, type, announce, fail }) {
     }
   };
   const commit = (text) => {
-    input.value = text;
     close();
+    input.value = text;
     choose(text);
   };
   const show = (words) => {
@@ -62,7 +63,7 @@ export function connectCombobox(input, { choose, type, announce, fail }) {
       const answer = await find({ prefix: text, limit: 8 });
       if (!answer || !isTyping || input.value !== text) return;
       show(answer.words.filter((one) => one !== text));
-      announce(answer.words.length ? `${answer.words.length} completions` : "No completions");
+      announce(answer.words.length ? count(answer.words.length, "completion") : "No completions");
     } catch (error) {
       fail(error);
     }
@@ -75,12 +76,12 @@ export function connectCombobox(input, { choose, type, announce, fail }) {
   });
   input.addEventListener("blur", close);
   input.addEventListener("keydown", (event) => {
-    const count = list.hidden ? 0 : list.children.length;
+    const shown = list.hidden ? 0 : list.children.length;
     if (event.isComposing) return;
-    if ((event.key === "ArrowDown" || event.key === "ArrowUp") && count) {
+    if ((event.key === "ArrowDown" || event.key === "ArrowUp") && shown) {
       event.preventDefault();
       const step = event.key === "ArrowDown" ? 1 : -1;
-      mark(active < 0 && step < 0 ? count - 1 : active + step >= count ? -1 : Math.max(-1, active + step));
+      mark(active < 0 && step < 0 ? shown - 1 : active + step >= shown ? -1 : Math.max(-1, active + step));
     } else if (event.key === "ArrowDown") {
       event.preventDefault();
       isTyping = true;
@@ -92,7 +93,7 @@ export function connectCombobox(input, { choose, type, announce, fail }) {
     } else if (event.key === "Enter") {
       close();
     } else if (event.key === "Escape") {
-      if (count) close();
+      if (shown) close();
       else input.value = "";
     }
   });

@@ -31,7 +31,7 @@ async function start() {
   function go(text) {
     selectTab("tab-neighbours");
     get("word").value = text;
-    queries.neighbours(text);
+    choose(text);
   }
 
   function showPair(a, b) {
@@ -43,7 +43,11 @@ async function start() {
   }
 
   const type = debounce((text) => { if (text.trim()) queries.neighbours(text, true); }, 120);
-  connectCombobox(get("word"), { choose: queries.neighbours, type, announce, fail });
+  const choose = (text) => {
+    type.cancel(); // its answer would replace this one
+    queries.neighbours(text);
+  };
+  connectCombobox(get("word"), { choose, type, announce, fail });
   for (const [form, names, run] of [["analogy-form", ["a", "b", "c"], queries.analogy], ["compare-form", ["a", "b"], queries.compare]]) {
     const inputs = names.map((name) => get(`${form.split("-")[0]}-${name}`));
     const next = (index) => inputs.slice(index + 1).find((input) => !input.value);

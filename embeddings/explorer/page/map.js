@@ -207,7 +207,7 @@ export class WordMap {
     for (let column = Math.floor((left - 4) / CELL); column <= (left + width + 4) / CELL; column += 1) {
       for (let line = Math.floor((top - 9) / CELL); line <= (top + 9) / CELL; line += 1) cells.push(column * 100_000 + line);
     }
-    if ((row !== this.pointed && cells.some((cell) => taken.has(cell))) || (!isImportant && left + width > this.width)) return false;
+    if ((row !== this.pointed && cells.some((cell) => taken.has(cell))) || (!isImportant && (left + width > this.width || top < 9 || top > this.height - 9))) return false;
     cells.forEach((cell) => taken.add(cell));
     context.lineWidth = 3.5;
     context.strokeStyle = this.paper;

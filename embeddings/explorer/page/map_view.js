@@ -82,9 +82,15 @@ export function connectMap(page) {
     }
   }
 
+  /** Zoom around the chosen word, or else the centre. */
+  function zoom(factor) {
+    const isChosen = map.chosen !== null && map.isVisible(map.chosen);
+    map.zoomBy(factor, ...(isChosen ? [map.left(map.chosen), map.top(map.chosen)] : []));
+  }
+
   connectPointers(canvas, map, redraw, page);
   connectKeys(canvas, map, redraw, page);
-  for (const [id, run] of [["zoom-in", () => map.zoomBy(1.6)], ["zoom-out", () => map.zoomBy(1 / 1.6)], ["zoom-reset", () => map.reset()]]) {
+  for (const [id, run] of [["zoom-in", () => zoom(1.6)], ["zoom-out", () => zoom(1 / 1.6)], ["zoom-reset", () => map.reset()]]) {
     get(id).addEventListener("click", () => { run(); redraw(); });
   }
   get("table-details").addEventListener("toggle", showTable);

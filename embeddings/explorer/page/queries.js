@@ -108,16 +108,17 @@ function heading(answer, info) {
 
 function neighbourTable(answer, page) {
   const { info } = page;
-  const headings = [["Rank", "number"], info.title, ["Cosine", "number"], element("span", { class: "hidden-visually" }, "As a bar")];
-  if (info.confidence) headings.push(["95 % interval", "number"], ["Returns", "number"]);
-  headings.push(element("span", { class: "hidden-visually" }, "Compare"));
+  const hidden = (text) => element("span", { class: "hidden-visually" }, text);
+  const headings = [["Rank", "number rank"], info.title, ["Cosine", "number"]];
+  headings.push(info.confidence ? "95 % interval" : hidden("As a bar"));
+  if (info.confidence) headings.push(["Returns", "number"]);
+  headings.push(hidden("Compare"));
   const rows = answer.neighbours.map((row, index) => {
-    const cells = [integer(index + 1), wordButton(row.word, page.go), number(row.cosine),
-      cosineBar(row.cosine, row.low ?? null, row.high ?? null)];
-    if (info.confidence) {
-      const isKnown = row.low !== undefined;
-      cells.push(isKnown ? `${number(row.low, 2)} to ${number(row.high, 2)}` : "–", isKnown ? `${Math.round(100 * row.in_top)} %` : "–");
-    }
+    const isSure = row.low !== undefined;
+    const interval = isSure ? `${number(row.low, 2)} to ${number(row.high, 2)}` : "";
+    const bar = element("span", { title: interval || null }, cosineBar(row.cosine, row.low, row.high), hidden(interval));
+    const cells = [integer(index + 1), wordButton(row.word, page.go), number(row.cosine), bar];
+    if (info.confidence) cells.push(isSure ? `${Math.round(100 * row.in_top)} %` : "–");
     cells.push(element("button", {
       type: "button", class: "quiet", "aria-label": `Compare ${answer.word} and ${row.word}`,
       click: () => page.showPair(answer.word, row.word),

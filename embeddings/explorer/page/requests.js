@@ -49,11 +49,13 @@ export function latest(question) {
   };
 }
 
-/** A function that runs when it has not been called for some milliseconds. */
+/** A function that runs when it has not been called for some milliseconds; its method cancel() prevents that. */
 export function debounce(run, milliseconds) {
   let timer;
-  return (...values) => {
+  const later = (...values) => {
     clearTimeout(timer);
     timer = setTimeout(() => run(...values), milliseconds);
   };
+  later.cancel = () => clearTimeout(timer);
+  return later;
 }

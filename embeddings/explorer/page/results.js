@@ -22,13 +22,13 @@ export const integer = (value) => value.toLocaleString("en");
 export const count = (value, unit) => `${integer(value)} ${unit}${value === 1 ? "" : "s"}`;
 
 /** A cosine as a bar, with its interval as a line. */
-export function cosineBar(value, low = null, high = null) {
+export function cosineBar(value, low, high) {
   const bar = element("span", { class: "bar", "aria-hidden": "true" });
   const place = (value) => `${100 * Math.min(1, Math.max(0, value))}%`;
   const fill = element("span", { class: "fill" });
   fill.style.width = place(value);
   bar.append(fill);
-  if (low !== null) {
+  if (low !== undefined) {
     const interval = element("span", { class: "interval" });
     interval.style.left = place(low);
     interval.style.width = `calc(${place(high)} - ${place(low)})`;

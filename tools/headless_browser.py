@@ -4,15 +4,14 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from base64 import b64decode
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-
-import pytest
+from typing import Any
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 KEYS = {"ArrowDown": 40, "ArrowUp": 38, "ArrowLeft": 37, "ArrowRight": 39, "Enter": 13, "Escape": 27, "Tab": 9}
@@ -20,23 +19,16 @@ KEYS |= {"Home": 36, "End": 35}
 SECONDS = 60  # after which a page that does not change fails a test
 
 
-def executable():
+def executable() -> str | None:
     """The path of Chromium or Chrome; None if there is none."""
     return next(filter(None, map(shutil.which, (os.environ.get("CHROMIUM", ""), *NAMES))), None)
 
 
-def needs_browser():
-    """Marks that skip a test without a browser, or the libraries that drive it."""
-    missing = [name for name in ("websocket", "axe_core_python") if find_spec(name) is None]
-    missing += [] if executable() else ["chromium (for instance: apt-get install chromium, or set CHROMIUM)"]
-    reason = f"requires {', '.join(missing)}"
-    is_supported = sys.platform != "win32"  # DevToolsActivePort and signals differ there
-    return [pytest.mark.browser, pytest.mark.skipif(bool(missing) or not is_supported, reason=reason)]
-
-
-def axe_script():
+def axe_script() -> str:
     """The accessibility checker axe-core."""
-    (folder,) = find_spec("axe_core_python").submodule_search_locations
+    spec = find_spec("axe_core_python")
+    assert spec is not None
+    (folder,) = spec.submodule_search_locations or []
     return Path(folder, "axe.min.js").read_text(encoding="utf-8")
 
 
@@ -46,12 +38,14 @@ class Page:
     requests: the addresses of all requests. problems: messages of the console, errors and failed requests.
     """
 
-    def __init__(self, socket):
-        self.socket, self.number, self.requests, self.problems = socket, 0, [], []
+    def __init__(self, socket: Any) -> None:
+        self.socket, self.number = socket, 0
+        self.requests: list[str] = []
+        self.problems: list[Any] = []
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.call(f"{domain}.enable")
 
-    def call(self, method, **parameters):
+    def call(self, method: str, **parameters: object) -> dict[str, Any]:
         """Call a method of the protocol and return its result."""
         self.number += 1
         self.socket.send(json.dumps({"id": self.number, "method": method, "params": parameters}))
@@ -62,7 +56,7 @@ class Page:
                 return message["result"]
             self.note(message.get("method"), message.get("params", {}))
 
-    def note(self, event, content):
+    def note(self, event: str | None, content: dict[str, Any]) -> None:
         """Record an event."""
         if event == "Network.requestWillBeSent":
             self.requests.append(content["request"]["url"])
@@ -73,32 +67,32 @@ class Page:
         elif event == "Log.entryAdded" and content["entry"]["level"] in ("error", "warning"):
             self.problems.append(content["entry"])
 
-    def run(self, expression):
+    def run(self, expression: str) -> Any:
         """The value of an expression of JavaScript, awaited."""
         result = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
         assert "exceptionDetails" not in result, result
         return result["result"].get("value")
 
-    def until(self, expression):
+    def until(self, expression: str) -> None:
         """Wait until an expression is true."""
         end = time.monotonic() + SECONDS
         while not self.run(f"!!({expression})"):
             assert time.monotonic() < end, (expression, self.run("document.body.innerText"), self.problems)
             time.sleep(0.05)
 
-    def open(self, address):
+    def open(self, address: str) -> None:
         """Open an address in this page."""
         self.call("Page.navigate", url=address)
 
-    def text(self, selector):
+    def text(self, selector: str) -> str:
         """The visible text of an element."""
         return self.run(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''")
 
-    def focus(self, selector):
+    def focus(self, selector: str) -> None:
         """Move the focus to an element."""
         self.run(f"document.querySelector({json.dumps(selector)}).focus()")
 
-    def write(self, selector, text):
+    def write(self, selector: str, text: str) -> None:
         """Replace the text of a text box as by typing."""
         self.run(
             f"(() => {{ const one = document.querySelector({json.dumps(selector)}); one.focus(); one.select(); }})()"
@@ -106,7 +100,7 @@ class Page:
         for character in text:
             self.call("Input.insertText", text=character)
 
-    def press(self, *keys):
+    def press(self, *keys: str) -> None:
         """Press keys one after another."""
         for key in keys:
             event = {"key": key, "code": key, "windowsVirtualKeyCode": KEYS.get(key, ord(key[0].upper()))}
@@ -117,34 +111,34 @@ class Page:
             self.call("Input.dispatchKeyEvent", type="keyDown", **event)
             self.call("Input.dispatchKeyEvent", type="keyUp", **{k: v for k, v in event.items() if k != "text"})
 
-    def box(self, selector):
+    def box(self, selector: str) -> list[float]:
         """The position of an element: left, top, width, height."""
         code = f"(() => {{ const b = document.querySelector({json.dumps(selector)}).getBoundingClientRect();"
         return self.run(f"{code} return [b.left, b.top, b.width, b.height]; }})()")
 
-    def mouse(self, kind, x, y, **more):
+    def mouse(self, kind: str, x: float, y: float, **more: object) -> None:
         """A mouse event at a place."""
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
 
-    def click(self, selector):
+    def click(self, selector: str) -> None:
         """Click the centre of an element."""
         self.run(f"document.querySelector({json.dumps(selector)}).scrollIntoView({{block: 'nearest'}})")
         left, top, width, height = self.box(selector)
         for kind in ("mousePressed", "mouseReleased"):
             self.mouse(kind, left + width / 2, top + height / 2, button="left", clickCount=1)
 
-    def show(self, width=1280, height=860, *, dark=False):
+    def show(self, width: int = 1280, height: int = 860, *, dark: bool = False) -> None:
         """Set the size of the window and the colour scheme."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self.call("Emulation.setEmulatedMedia", features=scheme)
 
-    def screenshot(self, path, *, whole=False):
-        """Save what is visible, or the whole page, as PNG."""
-        data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)["data"]
+    def screenshot(self, path: str | Path) -> None:
+        """Save what is visible as PNG."""
+        data = self.call("Page.captureScreenshot", format="png")["data"]
         Path(path).write_bytes(b64decode(data))
 
-    def violations(self):
+    def violations(self) -> list[tuple[str, str, list[str]]]:
         """What axe-core finds wrong: rules with the elements."""
         self.run(axe_script() + "; 1")
         found = self.run("axe.run(document, {resultTypes: ['violations']}).then((result) => result.violations)")
@@ -152,7 +146,7 @@ class Page:
 
 
 @contextmanager
-def browser():
+def browser() -> Iterator[Page]:
     """A new headless browser with an empty page."""
     import websocket
 
@@ -183,7 +177,7 @@ def browser():
                 process.wait()
 
 
-def debugger_address(process, folder):
+def debugger_address(process: "subprocess.Popen[bytes]", folder: Path) -> str:
     """The address of the first page of a browser that has just started."""
     from urllib.request import ProxyHandler, build_opener
 
@@ -196,6 +190,6 @@ def debugger_address(process, folder):
             with opener.open(f"http://127.0.0.1:{port}/json/list", timeout=SECONDS) as answer:
                 pages = [one for one in json.load(answer) if one["type"] == "page"]
             if pages:
-                return pages[0]["webSocketDebuggerUrl"]
+                return str(pages[0]["webSocketDebuggerUrl"])
         time.sleep(0.05)
     raise TimeoutError("the browser does not answer")

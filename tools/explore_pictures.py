@@ -1,0 +1,78 @@
+"""Makes the pictures of docs/guide/explore.md: `python tools/explore_pictures.py MODEL CORPUS REPLICATES`.
+
+MODEL was trained on CORPUS, the bundled sample, and REPLICATES are of `embeddings stability`. Requires Chromium and the
+libraries of the extra `test`.
+"""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from headless_browser import Page, browser
+from PIL import Image
+
+PICTURES = Path(__file__).parents[1] / "docs" / "guide" / "images"
+COLOURS = 128  # of a picture, which halves its size
+
+
+def main(model: str, corpus: str, replicates: str) -> None:
+    """Start the page, look at it in several ways and save the pictures."""
+    command = [sys.executable, "-m", "embeddings", "explore", model, "--corpus", corpus, "--confidence", replicates]
+    process = subprocess.Popen([*command, "--no-browser"], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    address = process.stdout.readline().strip()
+    PICTURES.mkdir(exist_ok=True)
+    try:
+        with browser() as page:
+            for name, (width, height, dark, show) in VIEWS.items():
+                page.show(width, height, dark=dark)
+                page.open("about:blank")
+                page.open(address)
+                page.until("document.querySelector('#map')?.dataset.state === 'ready'")
+                show(page)
+                page.run("new Promise((resolve) => setTimeout(resolve, 600))")  # until the map is drawn in full
+                path = PICTURES / f"explore-{name}.png"
+                page.screenshot(path)
+                Image.open(path).convert("RGB").quantize(COLOURS).save(path, optimize=True)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def neighbours(page: Page) -> None:
+    """The neighbours of a word."""
+    page.write("#word", "music")
+    page.press("Enter")
+    page.until("document.querySelector('#neighbours .concordance')")
+
+
+def completion(page: Page) -> None:
+    """Completions, on a narrow window."""
+    neighbours(page)
+    page.write("#word", "mus")
+    page.until("document.querySelectorAll('[role=option]').length > 3")
+    page.press("ArrowDown")
+
+
+def comparison(page: Page) -> None:
+    """Two words compared, with a part of the map."""
+    page.click("#tab-compare")
+    for name, word in (("a", "river"), ("b", "lake")):
+        page.write(f"#compare-{name}", word)
+    page.press("Enter")
+    page.until("document.querySelector('#compare .concordance')")
+    for _ in range(5):
+        page.click("#zoom-in")
+    page.run("scrollTo(0, 0)")
+
+
+View = tuple[int, int, bool, Callable[[Page], None]]
+VIEWS: dict[str, View] = {  # width, height, whether dark, and what is shown
+    "neighbours": (1280, 900, False, neighbours),
+    "compare": (1280, 900, True, comparison),
+    "narrow": (390, 844, False, completion),
+}
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
