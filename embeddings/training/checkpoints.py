@@ -280,7 +280,7 @@ def summarize_checkpoints(paths: list[Path]) -> dict[str, Any]:
             "checkpoints": [path.name for path in paths],
             "words": sum(number for number in words if is_number(number)) if isinstance(words, list) else 0,
             "seconds": seconds if is_number(seconds) else None,
-            **{name: fingerprint.get(name) for name in ("seed", "threads", "settings", "packages")},
+            **{name: fingerprint.get(name) for name in ("seed", "threads", "replicas", "settings", "packages")},
         }
     )
     return summary

@@ -20,7 +20,10 @@ from embeddings.kernels.compile_time import compile_time
 from embeddings.kernels.jit import ENTRY_POINTS, cached_versions
 from embeddings.models.embed import embed
 from embeddings.models.model import Model
+from embeddings.models.table import Table
 from embeddings.settings import field_types, split_optional
+from embeddings.training.replica_tables import ReplicaTables
+from embeddings.training.replicas import Replicas
 from embeddings.training.train import train
 from embeddings.vectors.pooling import Pool
 
@@ -59,6 +62,7 @@ def precompile(name: str) -> float:
     small = {key: value for key, value in SMALL.items() if key in names} | dict(trainer.precompile_settings)
     before = compile_time.seconds
     precompile_text()
+    precompile_merges()
     for number, choice in enumerate(choices(trainer)):
         try:
             use_model(train_small(name, small | choice))
@@ -74,6 +78,12 @@ def precompile_text() -> None:
     for settings in ({}, {"max_types": 100}, {"phrases": "auto"}, {"tokenizer": "whitespace"}):
         with Corpus([words, *LINES], **settings).encode():
             pass
+
+
+def precompile_merges() -> None:
+    """Compile the kernel that merges replicas."""
+    table = Table(rows=1, dim=1, axis="other")
+    ReplicaTables(Replicas(2), {"table": table}, {"table": table.allocate(seed=1)}, threads=1)
 
 
 def choices(trainer: type) -> Iterator[dict[str, Any]]:

@@ -75,7 +75,7 @@ def summarize_log(path: Path, *, full: bool = False) -> dict[str, Any]:
     summary: dict[str, Any] = {"trainer": start.get("trainer"), "state": state}
     summary |= {"started": start.get("time"), "last": last.get("time")}
     summary |= {name: last_number(lines, name) for name in PROGRESS_FIELDS}
-    summary |= {name: start.get(name) for name in ("seed", "threads", "settings")}
+    summary |= {name: start.get(name) for name in ("seed", "threads", "replicas", "settings")}
     if full:
         for name, event in (("runs", "begin"), ("checkpoints", "checkpoint"), ("interrupts", "interrupted")):
             summary[name] = sum(line["event"] == event for line in lines)

@@ -93,6 +93,24 @@ def test_one_thread_and_a_seed_give_the_same_bytes(text, tmp_path):
 
 
 @pytest.mark.slow
+def test_replicas_give_the_same_bytes_with_any_number_of_threads(text, tmp_path):
+    command = ["train", "skipgram", text, *SMALL, "--replicas", "3", "--merge-every", "50"]
+    for threads in ("1", "2"):
+        expect(*command, "--merge-rule", "adasum", "--threads", threads, "-o", tmp_path / threads)
+    one, two = (em.load_model(tmp_path / threads) for threads in ("1", "2"))
+    assert one.vectors.matrix.tobytes() == two.vectors.matrix.tobytes()
+    assert two.record["replicas"] == {"count": 3, "merge_every": 50, "rule": "adasum"}
+
+
+def test_options_of_replicas_are_checked(text):
+    for options in (["--merge-every", "5"], ["--merge-rule", "adasum"], ["--replicas", "0", "--merge-every", "5"]):
+        assert "--replicas" in refused("train", "skipgram", text, "-o", "v", *options, code=2)
+    assert "--replicas" in refused("train", "skipgram", text, "-o", "v", "--replicas", "1025", code=2)
+    assert "median" in refused(
+        "train", "skipgram", text, "-o", "v", "--replicas", "2", "--merge-rule", "median", code=2
+    )
+
+
 def test_file_stdin_and_zst_give_the_same_vocabulary(text, tmp_path):
     import pyarrow as pa
 
