@@ -32,14 +32,14 @@ def test_one_replica_learns_as_one_thread():
     )
 
 
-@pytest.mark.parametrize("checks", [1, 2, 3, 5, 8, 13])
+@pytest.mark.parametrize("checks", [1, 5, 12, 19, 30])
 def test_an_interrupted_run_is_resumed_to_the_same_bytes(checks, tmp_path):
     text, settings = corpus("skipgram"), {"shuffle": True, "epochs": 3, "average_last": 0.5}
     whole = learn("skipgram", text, settings, replicas=THREE)
     checkpoints = em.Checkpoints(tmp_path / "c")
-    with interrupted_after(checks), pytest.raises(em.Interrupted):
+    with interrupted_at_check(checks), pytest.raises(em.Interrupted):
         learn("skipgram", text, settings, checkpoints=checkpoints, replicas=THREE)
-    with interrupted_at_check(checks + 3), pytest.raises(em.Interrupted):
+    with interrupted_at_check(9), pytest.raises(em.Interrupted):
         learn("skipgram", text, settings, checkpoints=checkpoints, replicas=THREE, resume=True)
     resumed = learn("skipgram", text, settings, checkpoints=checkpoints, replicas=THREE, resume=True, threads=2)
     assert table_bytes(resumed) == table_bytes(whole)
