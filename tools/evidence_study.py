@@ -22,7 +22,7 @@ from coverage_tables import write_tables
 from interval_measures import Matrix, find_targets, measure, own_neighbours
 
 import embeddings as em
-from embeddings.analysis.replicates import sources, unit_rows
+from embeddings.analysis.replicates import sources, unit_rows, words_in
 from embeddings.corpora.corpus_cache.tempdir import corpora_folder, new_folder
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.resampling import write_selection
@@ -58,9 +58,7 @@ class Study:
 
     def rows(self, encoded: EncodedCorpus, seed: int) -> Matrix:
         """Vectors of length 1 of a training, as replicates keep them; zeros for words that do not occur."""
-        rows = unit_rows(self.train(encoded, seed), self.vocabulary).astype(np.float32)
-        rows[np.bincount(encoded.ids, minlength=len(rows))[: len(rows)] == 0] = 0
-        return rows
+        return unit_rows(self.train(encoded, seed), self.vocabulary, words_in(encoded)).astype(np.float32)
 
     def run(self) -> None:
         """Do what the folder does not hold yet."""

@@ -2,12 +2,14 @@
 
 python tools/usage_change_study.py random WORK NAME TEXT... [--divisions N] [--epochs N] [--dim N]
 python tools/usage_change_study.py groups RESULTS NAME FIRST SECOND [--permutations N] [--epochs N] [--dim N]
+    [--piece-words N]
 python tools/usage_change_study.py table WORK RESULTS
 
 `random` divides the documents of a corpus into random halves, N times, and measures how far words change between them;
 divisions that are in the folder WORK are skipped. `table` treats each division as the observed one and others, chosen
 at random, as the random ones, and counts the words that are called changed: every one of them is a false finding.
 `groups` compares two texts and writes the findings to RESULTS. A table (.tsv.zst) has its text in the last column.
+With --piece-words, texts are cut into documents of about N words.
 """
 
 import argparse
@@ -29,26 +31,30 @@ HEADS = ("corpus", "documents", "words", "divisions", "with findings", "findings
 WORDS_SHOWN, LINES_SHOWN = 10, 3
 
 
-def read_texts(path: str) -> Any:
-    """A corpus name or path, or the texts in the last column of a table."""
-    if ".tsv" not in path:
-        return path
+def read_documents(path: str, piece_words: int) -> list[str]:
+    """The texts in the last column of a table, or pieces of a text with about as many words each."""
     with open_decompressed(Path(path)) as file:
-        return [line.rsplit("\t", 1)[-1] for line in file.read().decode("utf-8").splitlines()]
+        lines = file.read().decode("utf-8").splitlines()
+    if ".tsv" in path:
+        return [line.rsplit("\t", 1)[-1] for line in lines]
+    ends = np.cumsum([len(line.split()) for line in lines])
+    pieces: list[list[str]] = [[] for _ in range(int(ends[-1]) // piece_words + 1)]
+    for line, end in zip(lines, ends.tolist(), strict=True):
+        pieces[end // piece_words].append(line)
+    return [" ".join(piece) for piece in pieces]
 
 
-def corpus_of(paths: Sequence[str]) -> em.Corpus:
+def corpus_of(paths: Sequence[str], piece_words: int) -> em.Corpus:
     """One corpus of several texts."""
-    texts = [read_texts(path) for path in paths]
-    if isinstance(texts[0], list):
-        return em.Corpus([text for part in texts for text in part])
-    return em.Corpus(*texts)
+    if not piece_words and not any(".tsv" in path for path in paths):
+        return em.Corpus(*paths)
+    return em.Corpus([text for path in paths for text in read_documents(path, piece_words)])
 
 
 def measure_random(folder: Path, options: argparse.Namespace) -> None:
     """Train on random halves, and keep the changes of words."""
     folder.mkdir(parents=True, exist_ok=True)
-    encoded = corpus_of(options.texts).encode()
+    encoded = corpus_of(options.texts, options.piece_words).encode()
     documents = len(encoded.documents) - 1
     groups = DocumentGroups(encoded, np.arange(documents) % 2)
     trainer = GroupTrainer(em.SkipGram(dim=options.dim, epochs=options.epochs), 1, 1)
@@ -83,8 +89,8 @@ def false_findings(folder: Path) -> list[str]:
 def compare_groups(folder: Path, options: argparse.Namespace) -> None:
     """Compare two texts and write what is found."""
     folder.mkdir(parents=True, exist_ok=True)
-    first = len(corpus_of(options.texts[:1]).encode().documents) - 1
-    corpus = corpus_of(options.texts)
+    first = len(corpus_of(options.texts[:1], options.piece_words).encode().documents) - 1
+    corpus = corpus_of(options.texts, options.piece_words)
     groups = (np.arange(len(corpus.encode().documents) - 1) >= first).astype(np.int64)
     result = em.compare_usage(
         corpus, groups, em.SkipGram(dim=options.dim, epochs=options.epochs), permutations=options.permutations,
@@ -133,7 +139,13 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("name", help="of the corpus or the comparison; for `table` the folder of results")
     parser.add_argument("texts", nargs="*")
-    for name, number in {"divisions": 42, "permutations": DEFAULT_PERMUTATIONS, "epochs": 3, "dim": 50}.items():
+    for name, number in {
+        "divisions": 42,
+        "permutations": DEFAULT_PERMUTATIONS,
+        "epochs": 3,
+        "dim": 50,
+        "piece-words": 0,
+    }.items():
         parser.add_argument(f"--{name}", type=int, default=number)
     options = parser.parse_args(arguments)
     if options.command == "random":

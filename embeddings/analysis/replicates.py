@@ -119,7 +119,7 @@ def word_trainer(model: Model) -> Trainer:
     if not isinstance(model, Model):
         raise SettingError(f"model must be a Model, such as em.load_model(path) returns, got {model!r:.60}")
     trainer = registry.create("trainer", model.name, model.settings)
-    if not isinstance(trainer, Trainer) or trainer.reads_labels or trainer.reads_pairs or has_own_steps(trainer):
+    if not isinstance(trainer, Trainer) or trainer.reads_labels or trainer.reads_pairs or has_own_steps(type(trainer)):
         raise SettingError(f"{model.name} models are not trained on words alone, so their stability is not measured")
     return trainer
 
@@ -188,9 +188,9 @@ def finished_part(result: Replicates) -> Replicates:
     return replace(result, seeds=result.seeds * (len(result.seeds) > 1), is_interrupted=True)
 
 
-def has_own_steps(trainer: Trainer) -> bool:
+def has_own_steps(trainer: type[Trainer]) -> bool:
     """Whether training does more than learn from an encoded corpus."""
-    return type(trainer).train is not Trainer.train
+    return trainer.train is not Trainer.train
 
 
 def sources(

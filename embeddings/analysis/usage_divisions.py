@@ -55,14 +55,21 @@ class DocumentGroups:
         return np.stack([word_counts(self.encoded, np.flatnonzero(self.groups == group)) for group in (0, 1)])
 
     def divisions(self, permutations: int, seed: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """The documents of both groups: as they are, then divided at random into groups of the same sizes."""
+        """The documents of both groups: as they are, then divided at random into groups with as many words.
+
+        Vectors of fewer words vary more, so that groups with as many documents would not do where those of one group
+        are longer.
+        """
+        yield np.flatnonzero(self.groups == 0), np.flatnonzero(self.groups == 1)
         members = np.flatnonzero(self.groups >= 0)
-        is_second = self.groups[members] == 1
-        yield members[~is_second], members[is_second]
-        random = np.random.default_rng(seed)
+        borders = np.asarray(self.encoded.sentences)[np.asarray(self.encoded.documents)]
+        sizes, random = np.diff(borders)[members], np.random.default_rng(seed)
+        first_size = int(sizes[self.groups[members] == 0].sum())
         for _ in range(permutations):
-            is_random = random.permutation(is_second)
-            yield members[~is_random], members[is_random]
+            order = random.permutation(len(members))
+            end = int(np.searchsorted(np.cumsum(sizes[order]), first_size, side="right"))
+            end = min(max(end, 1), len(members) - 1)
+            yield np.sort(members[order[:end]]), np.sort(members[order[end:]])
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,8 @@
 """`embeddings shift`: words whose use differs between two corpora or groups of documents."""
 
 import dataclasses
+from collections.abc import Callable
+from math import isfinite
 from typing import Any
 
 import click
@@ -41,6 +43,12 @@ SETTINGS = [field.name for field in dataclasses.fields(SkipGram)]
             type=(str, str),
         ),
         option(
+            "--split-at",
+            "Compare the documents whose tag is below VALUE with the others, such as those before a date with those "
+            "after it. Tags are compared as numbers if all are numbers, else as text, such as 1951-03-02.",
+            "VALUE",
+        ),
+        option(
             "--permutations", "Number of random divisions of the documents.", MIN_PERMUTATIONS,
             default=DEFAULT_PERMUTATIONS,
         ),
@@ -64,24 +72,29 @@ SETTINGS = [field.name for field in dataclasses.fields(SkipGram)]
     ],
 )  # fmt: skip
 def command(
-    *, first: str, second: str | None, groups: tuple[str, str] | None, permutations: int, occurrences: int, fdr: float,
-    top: int, lines: int, seed: int, threads: int | None, as_json: bool, quiet: bool, **settings: Any,
+    *, first: str, second: str | None, groups: tuple[str, str] | None, split_at: str | None, permutations: int,
+    occurrences: int, fdr: float, top: int, lines: int, seed: int, threads: int | None, as_json: bool, quiet: bool,
+    **settings: Any,
 ) -> None:  # fmt: skip
     """Find words whose use differs between the corpora FIRST and SECOND, or between two groups of one corpus.
 
     Skip-gram vectors are trained on each, and one space is rotated onto the other. The change of each word is compared
     with its changes where the documents are divided at random; `q` is the rate of false discoveries.
     """
-    if (second is None) == (groups is None):
-        raise click.UsageError("name two corpora, or one corpus with --tag-column and --groups")
-    if groups and settings.get("tag_column") is None:
-        raise click.UsageError("--groups requires --tag-column")
+    if [second, groups, split_at].count(None) != 2:
+        raise click.UsageError("name two corpora, or one corpus with --tag-column and --groups or --split-at")
+    for name, value in (("--groups", groups), ("--split-at", split_at)):
+        if value is not None and settings.get("tag_column") is None:
+            raise click.UsageError(f"{name} requires --tag-column")
     trainer = SkipGram(**{name: settings.pop(name) for name in SETTINGS})
     text = Corpus(*(path for path in (first, second) if path is not None), **settings)
     with ReadingBar(quiet) as reading:
         encoded = text.encode(report=reading, threads=threads)
         reading.summarize(encoded)
-        members = tag_groups(encoded, groups) if groups else corpus_groups(encoded, Corpus(first, **settings).encode())
+        if second is not None:
+            members = corpus_groups(encoded, Corpus(first, **settings).encode())
+        else:
+            members = tag_groups(encoded, groups) if groups else split_groups(encoded, str(split_at))
     with Bar(quiet, "training") as bar:
         result = compare_usage(
             text, members, trainer, permutations=permutations, occurrences=occurrences, fdr=fdr, top=top, lines=lines,
@@ -115,6 +128,23 @@ def tag_groups(encoded: EncodedCorpus, tags: tuple[str, str]) -> NDArray[np.int6
             )
     groups = {tag: group for group, tag in enumerate(tags)}
     return np.array([groups.get(tag, -1) for tag in encoded.tags.to_pylist()], np.int64)
+
+
+def split_groups(encoded: EncodedCorpus, value: str) -> NDArray[np.int64]:
+    """The group of each document: 0 for tags below a value, 1 for others, -1 for documents without one."""
+    assert encoded.tags is not None  # --split-at requires --tag-column
+    tags = encoded.tags.to_pylist()
+    convert: Callable[[str], Any] = float if all(is_number(tag) for tag in [value, *filter(None, tags)]) else str
+    border = convert(value)
+    return np.array([int(convert(tag) >= border) if tag else -1 for tag in tags], np.int64)
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a finite number."""
+    try:
+        return isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def print_changes(result: UsageChange) -> None:

@@ -1,29 +1,42 @@
 """`embeddings stability`: train a model again on resamples of its corpus."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import click
+import numpy as np
 
 from embeddings.analysis.replicates import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEEDS,
     MIN_REPLICATES,
     check_target,
+    has_own_steps,
     stability,
     word_trainer,
 )
 from embeddings.cli import corpus_options
 from embeddings.cli.options import OUTPUT, THREADS, option, seed
 from embeddings.cli.output import note, print_json, quantity
-from embeddings.cli.output_paths import check_outside_corpus
+from embeddings.cli.output_paths import check_outside_corpus, is_vector_file
 from embeddings.cli.progress_bar import Bar, ReadingBar
 from embeddings.cli.saving import save
 from embeddings.cli.signals import EXIT_INTERRUPT
 from embeddings.corpora import Corpus
 from embeddings.models.loading import load_model
+from embeddings.models.model import Model
 from embeddings.models.text_settings import corpus_settings
+from embeddings.training.trainer import Trainer
+
+AFTER_TRAINING = option(
+    "--resamples",
+    "Afterwards train the model again on N resamples of the text and with 5 other seeds, as `embeddings stability` "
+    "does, and save these to OUT.stability, for `embeddings neighbours --confidence`.",
+    MIN_REPLICATES,
+    metavar="N",
+)
 
 
 @click.command(
@@ -69,9 +82,7 @@ def command(
     if encoded.fingerprint != source.record.get("corpus", encoded.fingerprint):
         note("the model was trained on another text or with other settings: this measures trainings on this text")
     with Bar(quiet, "training") as bar:
-        seconds, total = source.record.get("seconds"), resamples + seeds
-        if isinstance(seconds, int | float):
-            bar.report(f"{quantity(total, 'training')} of about {seconds:.1f} s, as recorded in the model")
+        bar.report(costs(source, resamples + seeds))
         start = perf_counter()
         result = stability(
             source, text, resamples=resamples, seeds=seeds, resample_by=resample_by, seed=seed, threads=threads,
@@ -85,3 +96,42 @@ def command(
         print_json({"out": str(Path(out)), **numbers, "seconds": seconds, "interrupted": result.is_interrupted})
     if result.is_interrupted:
         raise click.exceptions.Exit(EXIT_INTERRUPT)
+
+
+def costs(model: Model, trainings: int) -> str:
+    """What the trainings cost: the time by that of the model, and the memory of their vectors."""
+    size = trainings * len(model.vectors) * model.vectors.dim * np.dtype(np.float16).itemsize
+    seconds, text = model.record.get("seconds"), quantity(trainings, "training")
+    if isinstance(seconds, int | float):
+        text += f" of about {seconds:.1f} s as recorded in the model, {trainings * seconds:.0f} s in all"
+    return f"{text}; {size / 1e6:,.1f} MB of memory and of disk"
+
+
+def train_options(trainer: type[Trainer]) -> list[click.Parameter]:
+    """The option of `embeddings train` that runs this command afterwards, for models of words."""
+    return [] if trainer.reads_labels or trainer.reads_pairs or has_own_steps(trainer) else [AFTER_TRAINING]
+
+
+def check_train_options(options: Mapping[str, Any]) -> None:
+    """Refuse `train --resamples` where this command could not follow, before training."""
+    out = options["out"]
+    if is_vector_file(out):
+        raise click.UsageError(f"--resamples requires a model folder, and {out} is a vector file")
+    if "-" in options["corpus"]:
+        raise click.UsageError("--resamples reads the text again and cannot be combined with standard input")
+    check_target(replicates_folder(out), force=options["force"])
+
+
+def replicates_folder(out: str) -> str:
+    """The folder of the replicates of a model that `train --resamples` saves at `out`."""
+    return f"{out.rstrip('/')}.stability"
+
+
+def run_after_training(out: str, resamples: int, options: Mapping[str, Any]) -> None:
+    """Run `embeddings stability` with the text and the options of `embeddings train`."""
+    names = ("corpus", "seed", "threads", "force", "quiet", *(str(one.name) for one in corpus_options.input_options()))
+    values = {name: options.get(name) for name in names}
+    click.get_current_context().invoke(
+        command, model=out, out=replicates_folder(out), resamples=resamples, seeds=DEFAULT_SEEDS,
+        resample_by="documents", as_json=False, **values,
+    )  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from embeddings.cli import autotune, corpus_options, init_options, output_paths, run_options
+from embeddings.cli import autotune, corpus_options, init_options, output_paths, run_options, stability
 from embeddings.cli.command_classes import PluginGroup, SectionedCommand
 from embeddings.cli.config_file import CONFIG_OPTION
 from embeddings.cli.options import OUTPUT, THREADS, from_settings, is_given, option, seed
@@ -39,7 +39,7 @@ def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
     """The subcommand for one trainer."""
     text = text_options(trainer)
     is_single_threaded = trainer.max_threads == 1
-    run = [*init_options.options(trainer), *run_options.options(trainer)]
+    run = [*init_options.options(trainer), *run_options.options(trainer), *stability.train_options(trainer)]
     common = [
         click.Argument(["corpus"], nargs=-1, required=True),
         option("-o --out", "A model folder, or a vector file (.bin, .txt, .kv, .npy, ...).", "PATH", required=True),
@@ -56,10 +56,17 @@ def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
         options = {name: values.pop(name) for name in names if name in values}
         check_vocabulary_options(options.get("vocabulary"), options.get("continued"))
         search = {name: options.pop(name, None) for name in autotune.NAMES}
-        if autotune.is_requested(search):
+        resamples, is_search = options.pop("resamples", None), autotune.is_requested(search)
+        if resamples is not None:
+            if is_search:
+                raise click.UsageError("--resamples cannot be combined with a search for settings")
+            stability.check_train_options(options)
+        if is_search:
             autotune.train_best(trainer(**values), search, **options)
         else:
             train(trainer(**values), **options)
+        if resamples is not None:
+            stability.run_after_training(options["out"], resamples, options)
 
     return SectionedCommand(
         name,

@@ -5,7 +5,7 @@ import pytest
 
 import embeddings as em
 from embeddings.analysis.usage_change import deviation, significance
-from embeddings.analysis.usage_divisions import distances
+from embeddings.analysis.usage_divisions import DocumentGroups, distances
 
 TOPICS = [[f"{topic}{i}" for i in range(10)] for topic in ("money", "river", "other", "sport")]
 AMBIGUOUS = ["bank", "note", "shore"]
@@ -67,6 +67,18 @@ def test_random_groups_rarely_differ():
     found = [compare(texts, random.permutation(np.repeat([0, 1], 60)), seed=seed).n_changed for seed in range(20)]
     # a false discovery in 5 % of 20 comparisons; 4 or more have a probability of 1.6 %
     assert sum(number > 0 for number in found) <= 3, found
+
+
+def test_random_groups_have_as_many_words():
+    texts = ["a b " * 50] * 30 + ["a b"] * 300 + ["left out"]
+    groups = DocumentGroups(em.Corpus(texts).encode(), np.array([0] * 30 + [1] * 300 + [-1]))
+    observed, *others = groups.divisions(10, 1)
+    assert [len(part) for part in observed] == [30, 300]
+    sizes = np.array([100] * 30 + [2] * 300)
+    for first, second in others:
+        assert sorted([*first, *second]) == list(range(330))
+        assert 2900 <= sizes[first].sum() <= 3000
+    assert len({tuple(first) for first, _ in others}) == 10
 
 
 def test_p_values_of_random_changes_are_uniform():

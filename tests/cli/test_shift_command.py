@@ -1,10 +1,14 @@
 """`embeddings shift`."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from commands import expect, refused
+
+from embeddings.cli.shift import split_groups
 
 SETTINGS = ["--dim", 6, "--min-count", 1, "--subsample", 0, "--epochs", 3, "--threads", 1, "--occurrences", 5]
 
@@ -14,8 +18,8 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     random = np.random.default_rng(0)
     rows = [
-        {"text": " ".join(random.choice([f"w{i}" for i in range(12)], 20).tolist()), "period": period}
-        for period in ("old", "new", "newest")
+        {"text": " ".join(random.choice([f"w{i}" for i in range(12)], 20).tolist()), "period": period, "year": year}
+        for period, year in (("old", 900), ("new", 1000), ("newest", None))
         for _ in range(25)
     ]
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -36,10 +40,24 @@ def test_two_files_and_two_groups_of_a_table_give_the_same(folder):
     table = json.loads(expect("shift", "rows.jsonl", *columns, *options, "--json").stdout)
     assert table["documents"] == [25, 25]
     assert table["n_words"] == 12
+    columns = ["--text-column", "text", "--tag-column", "year", "--split-at", 1000]
+    split = json.loads(expect("shift", "rows.jsonl", *columns, *options, "--json").stdout)
+    assert [(one["word"], one["z"]) for one in split["words"]] == [(one["word"], one["z"]) for one in table["words"]]
+
+
+def test_tags_are_compared_as_numbers_or_as_text():
+    for tags, value, expected in (
+        (["900", "1000", None], "1000", [0, 1, -1]),
+        (["1951-03-02", "1951-04", "2000"], "1951-04", [0, 1, 1]),
+        (["900", "1000", "x"], "1000", [1, 1, 1]),
+    ):
+        encoded = SimpleNamespace(tags=pa.array(tags))
+        assert split_groups(encoded, value).tolist() == expected
 
 
 def test_errors(folder):
     assert "--groups" in refused("shift", "old.txt", code=2)
+    assert "--tag-column" in refused("shift", "old.txt", "--split-at", 3, code=2)
     assert "two corpora" in refused("shift", "old.txt", "new.txt", "--groups", "a", "b", code=2)
     columns = ["--text-column", "text", "--groups", "old", "middle", "--quiet"]
     assert "--tag-column" in refused("shift", "missing.jsonl", *columns, code=2)
