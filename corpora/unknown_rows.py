@@ -9,6 +9,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from embeddings.corpora.array_file import BLOCK
 from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.remapping import id_mapping, write_remapped
 from embeddings.corpora.vocabulary import Vocabulary
@@ -73,7 +74,10 @@ def remap_to_rows(encoded: EncodedCorpus, words: Vocabulary, rows: int, folder: 
     rare = [types.words[row] for row in np.flatnonzero(is_rare).tolist()]
     numbers = np.array([row_number(word, rows) for word in rare], np.int64)
     counts = np.bincount(numbers, weights=types.counts[is_rare], minlength=rows).astype(np.int64)
-    lost = len(encoded.ids) - encoded.meta["known_tokens"]
+    lost = sum(
+        int(np.count_nonzero(encoded.ids[start : start + BLOCK] >= len(types)))
+        for start in range(0, len(encoded.ids), BLOCK)
+    )
     if lost and rows > 1:
         raise CorpusError(
             f"{lost} tokens have no word to hash, because of max_types or a given vocabulary; use unknown_rows=1"

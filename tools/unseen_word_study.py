@@ -33,7 +33,14 @@ from embeddings.support.suggestions import close_matches
 COLUMNS = ("corpus", "seed", "method", "contexts", "group", "set", "pairs", "spearman")
 CONTEXTS = (1, 2, 4, 8, 16, MAX_CONTEXTS)
 EVERY = "all"  # occurrences as contexts; the number of contexts of methods that do not use them
-MEAN, SIF, MAP, MAP_SIF = "mean of contexts", "mean of contexts, SIF weights", "à la carte", "à la carte, SIF weights"
+INDUCTION = {  # the weights of contexts and the ridge of the map; None for means
+    "mean of contexts": ("equal", None),
+    "mean of contexts, SIF weights": ("sif", None),
+    "à la carte": ("equal", 0.0),
+    "à la carte, SIF weights": ("sif", 0.0),
+    "à la carte, ridge 0.01": ("equal", 0.01),
+    "à la carte, SIF weights, ridge 0.01": ("sif", 0.01),
+}
 UNK, ROWS, NGRAMS, SPELLING = "learned `<unk>`", "hashed rows", "n-grams of fastText", "most similar spelling"
 PLAIN, FULL = "skipgram", "skipgram on the full text"
 FRACTION = 0.3
@@ -91,16 +98,17 @@ def study(file: str, seed: int, arguments: argparse.Namespace) -> Iterator[Row]:
 def induced(words: HiddenWords, vectors: em.Vectors, window: int, random: np.random.Generator) -> Iterator[Row]:
     """The scores of vectors from contexts: of hidden words by the number of contexts, of rare words from all."""
     occurrences = words.occurrences(words.hidden, random)
-    for mean, fitted, weights in ((MEAN, MAP, "equal"), (SIF, MAP_SIF, "sif")):
-        context_map = em.fit_context_map(vectors, words.encoded, window=window, context_weights=weights)
-        identity = mean_map(vectors, words.encoded, window, weights)
-        reader = ContextReader(words.encoded, vectors, window, weights)
-        for method, one in ((mean, identity), (fitted, context_map)):
-            rare = em.ContextInducer(vectors, words.encoded, one)
-            yield from scored(method, EVERY, RARE, words, vectors, rare)
-            for number in CONTEXTS:
-                substitute = sampled(reader, one, [places[:number] for places in occurrences])
-                yield from scored(method, str(number), HIDDEN, words, vectors, substitute)
+    for method, (weights, ridge) in INDUCTION.items():
+        if ridge is None:
+            context_map = mean_map(vectors, words.encoded, window, weights)
+        else:
+            fit = {"window": window, "context_weights": weights, "ridge": ridge}
+            context_map = em.fit_context_map(vectors, words.encoded, **fit)
+        inducer = em.ContextInducer(vectors, words.encoded, context_map)
+        yield from scored(method, EVERY, RARE, words, vectors, inducer)
+        for number in CONTEXTS:
+            substitute = sampled(inducer.reader, context_map, [places[:number] for places in occurrences])
+            yield from scored(method, str(number), HIDDEN, words, vectors, substitute)
 
 
 def sampled(reader: ContextReader, context_map: ContextMap, positions: Sequence[np.ndarray]) -> Substitute:

@@ -1,0 +1,79 @@
+"""The study of unseen words: which pairs and texts it uses, and its tables, worked by hand."""
+
+import numpy as np
+import pytest
+import unseen_word_study
+from hidden_words import HIDDEN, KNOWN, RARE, HiddenWords
+
+import embeddings as em
+from embeddings.eval.datasets.word_pairs import WordPairs
+
+LINES = ["king rules land"] * 40 + ["queen rules land"] * 40 + ["emu rules"] * 2 + ["oh"]
+SET = WordPairs(
+    "set", [("King", "queen"), ("rules", "land"), ("emu", "land"), ("king", "emu"), ("king", "zebra")], [1.0] * 5
+)
+
+
+def test_hidden_words_are_missing_in_the_rest(tmp_path):
+    encoded = em.Corpus(LINES).encode()
+    random = np.random.default_rng(0)
+    words = HiddenWords.draw(encoded, [SET], 0.5, 5, random)
+    assert len(words.hidden) == 2
+    assert set(words.hidden) < {"king", "queen", "rules", "land"}
+    assert words.rare == ["emu"]
+    words.write_rest(tmp_path / "rest.txt")
+    rest = [[word for word in line.split() if word not in words.hidden] for line in LINES]
+    assert [line.split() for line in (tmp_path / "rest.txt").read_text().splitlines()] == rest
+    hidden = set(words.hidden)
+    for (group, _), pairs in words.pairs.items():
+        for pair in pairs:
+            expected = HIDDEN if hidden & set(pair.words) else RARE if "emu" in pair.words else KNOWN
+            assert group == expected
+            assert "zebra" not in pair.words
+            assert not (group == HIDDEN and "emu" in pair.words)
+    tokens = " ".join(LINES).split()
+    for word, places in zip(words.hidden, words.occurrences(words.hidden, random), strict=True):
+        assert sorted(places) == [place for place, token in enumerate(tokens) if token == word]
+
+
+def test_tables_have_means_over_sets_and_seeds(tmp_path):
+    path = tmp_path / "results.tsv"
+    rows = [
+        ("mean", "1", "hidden", "x", 10, 0.2),
+        ("mean", "1", "hidden", "y", 30, 0.4),
+        ("other", "all", "hidden", "x", 10, 0.5),
+    ]
+    unseen_word_study.append_rows(path, [["text", "1", *map(str, row)] for row in rows])
+    unseen_word_study.append_rows(path, [["text", "2", "mean", "1", "hidden", "x", "20", "0.4"]])
+    text = unseen_word_study.table(path)
+    assert "2 seeds; pairs: 15 of x, 30 of y" in text
+    assert "| other |  |  |  |  |  |  | 50.0 |" in text
+    assert "| mean | 35.0 ± 5.0 |  |  |  |  |  |  |" in text
+
+
+@pytest.mark.slow
+def test_a_run_scores_all_substitutes(tmp_path):
+    words = [f"w{number}" for number in range(150)]
+    random = np.random.default_rng(1)
+    shares = np.arange(150, 0, -1.0) ** 2
+    lines = [" ".join(random.choice(words, 12, p=shares / shares.sum())) for _ in range(2500)]
+    (tmp_path / "text.txt").write_text("\n".join(lines))
+    pairs = [f"{a} {b} {rating}" for a, b, rating in zip(words, reversed(words), random.random(150), strict=True)]
+    (tmp_path / "pairs.txt").write_text("\n".join(pairs))
+    path = tmp_path / "results.tsv"
+    command = [
+        "run",
+        str(path),
+        "--corpus",
+        f"small={tmp_path / 'text.txt'}",
+        "--similarity",
+        str(tmp_path / "pairs.txt"),
+    ]
+    command += ["--seed", "1", "--common", "epochs=1,dim=8,min_count=5", "--rows", "2"]
+    unseen_word_study.main(command)
+    methods = {row["method"] for row in unseen_word_study.read_rows(path)}
+    assert len(methods) == 12
+    size = path.stat().st_size
+    unseen_word_study.main(command)
+    assert path.stat().st_size == size
+    assert "à la carte" in path.with_suffix(".md").read_text()
