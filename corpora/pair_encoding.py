@@ -27,7 +27,8 @@ class PairFormat:
 
     Arguments:
         kinds: what a pair is, several separated by commas: "columns", rows of a table; "title-body", "neighbours",
-            "neighbouring-paragraphs" or "neighbouring-sentences", made from documents; see `TextPairs`.
+            "neighbouring-paragraphs", "neighbouring-sentences" or "first-sentence", made from documents; see
+            `TextPairs`.
         left, right, negative, rating, header: see `PairColumns`.
         title_column: the column of titles of documents in tables.
 

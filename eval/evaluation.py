@@ -44,6 +44,8 @@ def evaluate(
         name_column: like `use_trained_vectors`, by the names in this column.
         left_column, right_column, rating_column: of pairs; see `embeddings.PairColumns`.
         index: the index that retrieval uses, such as "lsh:bits=512"; by default search is exact.
+        encoding_errors: "strict", "replace" or "ignore" for bytes of pairs, retrieval, clustering and probe files that
+            are not valid UTF-8.
         pool, constant, frequencies, remove_components, fit_on, dim: how vectors of texts are pooled for pairs,
             retrieval, clustering and probe; see `embeddings.embed`. `fit_on` is the path of a file.
 

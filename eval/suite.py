@@ -8,6 +8,7 @@ from itertools import combinations
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
+from embeddings.corpora.corpus import DecodingPolicy
 from embeddings.corpora.reading.text_pairs import PairColumns
 from embeddings.errors import SettingError
 from embeddings.eval.datasets.analogy_questions import Questions, read_questions
@@ -40,6 +41,7 @@ from embeddings.eval.statistics.paired_tests import Comparison
 from embeddings.indexes.index_spec import check_spec
 from embeddings.models.document_vectors import ConcatenatedModels
 from embeddings.plugins.tensor_indexing.composer import Composer
+from embeddings.settings import check_value
 from embeddings.vectors.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -85,7 +87,7 @@ class Suite:
         method: str | Sequence[str] = "3cosadd", window: int = WINDOW, text_column: str = "text",
         label_column: str = "label", use_trained_vectors: bool = False, name_column: str | None = None,
         left_column: str | None = None, right_column: str | None = None, rating_column: str | None = None,
-        index: str | None = None, **pooling: Any,
+        index: str | None = None, encoding_errors: str = "strict", **pooling: Any,
     ) -> "Suite":  # fmt: skip
         """Read test sets by name or path; see `evaluate` for the arguments.
 
@@ -101,12 +103,14 @@ class Suite:
         sets["retrieval"] = as_triples(retrieval)
         limits, methods = check_limits(restrict), check_methods(method)
         check_names(pooling)
+        check_value("encoding_errors", encoding_errors, DecodingPolicy, {})
         if not any(sets.values()) and not stats:
             raise SettingError(f"nothing to evaluate: give at least one of {', '.join(KINDS)}, stats")
         check_requirements(sets, compose, use_trained_vectors or name_column is not None)
         check_text_settings(sets, pooling, index, (left_column, right_column, rating_column))
         columns = PairColumns(left_column, right_column, rating=rating_column)
         read = partial(read_documents, use_trained_vectors=use_trained_vectors)
+        labelled = {"text_column": text_column, "label_column": label_column, "encoding_errors": encoding_errors}
         return cls(
             limits=limits, methods=methods, window=check_window(window), stats=stats, compose=compose, index=index,
             pooling=pooling,
@@ -117,10 +121,10 @@ class Suite:
             tagging=[read_tagging_set(test) for test in sets["tagging"]],
             perplexity=[HeldOutText(str(test)) for test in sets["perplexity"]],
             documents=[read(test, text_column, label_column, name_column) for test in sets["documents"]],
-            pairs=[read_rated_texts(test, columns) for test in sets["pairs"]],
-            retrieval=[read_retrieval_set(test) for test in sets["retrieval"]],
-            clustering=[read_texts_to_cluster(test, text_column, label_column) for test in sets["clustering"]],
-            probe=[read_texts_to_classify(test, text_column, label_column) for test in sets["probe"]],
+            pairs=[read_rated_texts(test, columns, encoding_errors=encoding_errors) for test in sets["pairs"]],
+            retrieval=[read_retrieval_set(test, encoding_errors=encoding_errors) for test in sets["retrieval"]],
+            clustering=[read_texts_to_cluster(test, **labelled) for test in sets["clustering"]],
+            probe=[read_texts_to_classify(test, **labelled) for test in sets["probe"]],
         )  # fmt: skip
 
     def score(self, source: Evaluable, name: str) -> list[ItemScores]:

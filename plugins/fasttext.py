@@ -27,9 +27,9 @@ from embeddings.models.parameters import VECTORS, Arrays
 from embeddings.models.subwords import (
     MAX_BUCKETS,
     MAX_NGRAM_LENGTH,
+    bucket_count,
     bucket_rows,
     check_ngrams,
-    default_buckets,
     ngram_hashes,
 )
 from embeddings.models.table import Table
@@ -173,7 +173,7 @@ class FastText(PredictionTrainer):
         """
         size = len(data.vocabulary)
         offsets, hashes = ngram_hashes(data.vocabulary.words, self.min_n, self.max_n)
-        buckets, contexts = self.bucket_count(data, hashes), 2 * self.window
+        buckets, contexts = bucket_count(self, data.run_options.continued, "ngrams", hashes), 2 * self.window
         inputs = contexts if self.architecture == "skipgram" else 1
         objective = self.new_objective(data.vocabulary)
         rows, max_parts = bucket_rows(hashes, buckets), 1 + int(np.diff(offsets).max())
@@ -218,12 +218,6 @@ class FastText(PredictionTrainer):
         if self.position_weights:
             return learn_weighted_cbow
         return learn_skipgram if self.architecture == "skipgram" else learn_cbow
-
-    def bucket_count(self, data: TrainingData, hashes: np.ndarray) -> int:
-        """The number of hash buckets: as set, or that of the model to continue, or one that suits the vocabulary."""
-        continued = data.run_options.continued
-        old_buckets = 0 if continued is None else len(continued.tables.get("ngrams", ()))
-        return 0 if self.max_n == 0 else self.buckets or old_buckets or default_buckets(hashes)
 
     def export(self, data: TrainingData, arrays: Arrays) -> Arrays:
         """The arrays to save."""

@@ -2,7 +2,7 @@
 
 python tools/text_pair_study.py run RESULTS.tsv --corpus FILE --ratings-train FILE --ratings FILE...
     [--held-out N] [--seed N...] [--training NAME...] [--dim N] [--epochs N] [--pair-epochs N] [--temperature X]
-    [--token-weights none|ones|sif] [--word-dropout X] [--threads N]
+    [--optimizer adam|adagrad] [--pair-learning-rate X] [--token-weights none|ones|sif] [--word-dropout X] [--threads N]
 python tools/text_pair_study.py table RESULTS.tsv
 
 `--corpus` has a title, then a paragraph a line, and a blank line after each article; every n-th article is held out,
@@ -34,10 +34,9 @@ from embeddings.corpora.reading.sentence_borders import split_sentences
 from embeddings.eval.machine import processor
 from embeddings.vectors.word_weights import word_weights
 
-SKIPGRAM, NONE = "skip-gram", "random rows"
-SENTENCES, ALL_PAIRS = "neighbouring sentences", "neighbouring sentences and paragraphs, titles"
-RATINGS = "rated pairs"
-PAIR_KINDS = {SENTENCES: "neighbouring-sentences", ALL_PAIRS: "title-body,neighbours"}
+SKIPGRAM, NONE, RATINGS = "skip-gram", "random rows", "rated pairs"
+SENTENCES, ALL_PAIRS = "neighbouring sentences", "neighbouring sentences and paragraphs, first sentences, titles"
+PAIR_KINDS = {SENTENCES: "neighbouring-sentences", ALL_PAIRS: "title-body,neighbours,first-sentence"}
 TRAININGS = {  # what each learns from, one after the other
     "skip-gram": (SKIPGRAM,),
     "skip-gram, then neighbouring sentences": (SKIPGRAM, SENTENCES),
@@ -49,6 +48,7 @@ TRAININGS = {  # what each learns from, one after the other
 POOLS: dict[str, dict[str, Any]] = {
     "mean": {},
     "SIF": {"pool": "sif"},
+    "mean - 1": {"remove_components": 1},
     "SIF - 1": {"pool": "sif", "remove_components": 1},
 }
 TASKS = {
@@ -58,13 +58,14 @@ TASKS = {
 }
 COLUMNS = ("training", "seed", "set", "pool", "measure", "value")
 SECONDS = "CPU seconds"
-RATING_SETTINGS = {"objective": "cosent", "temperature": 0.2, "learning_rate": 0.001, "epochs": 10}
+PAIR_OPTIONS = ("temperature", "optimizer", "token_weights", "word_dropout")
+RATING_SETTINGS = {"objective": "cosent", "temperature": 0.2, "optimizer": "adam", "learning_rate": 0.001, "epochs": 10}
 WORD = re.compile(r"\w+")
 NOTES = """
-- "All pairs" are neighbouring sentences, neighbouring paragraphs, and titles with paragraphs of the same text. Rated
-  pairs are learned with the objective `cosent`, all others with `in-batch-negatives`.
-- `SIF - 1` is SIF less the first component, which is learned from the texts of the set, of retrieval from the
-  documents. Values are in percent, means over the seeds; ± half the range of the seeds.
+- "All pairs" are also those of first sentences of paragraphs with the rest of them, and of titles with paragraphs.
+  Rated pairs are learned with the objective `cosent`, all others with `in-batch-negatives`.
+- `mean - 1` and `SIF - 1` are the mean and SIF less the first component, which is learned from the first paragraphs of
+  the training text (`--fit-on`). Values are in percent, means over the seeds; ± half the range of the seeds.
 - CPU seconds are those of all steps of training, without reading the text; the fastest seed.
 """
 
@@ -109,8 +110,8 @@ class Study:
             settings = RATING_SETTINGS
         else:
             corpus = self.pair_corpus(self.text, PairFormat(PAIR_KINDS[step]), model)
-            settings = {"epochs": options.pair_epochs, "temperature": options.temperature}
-            settings |= {"token_weights": options.token_weights, "word_dropout": options.word_dropout}
+            settings = {"epochs": options.pair_epochs, "learning_rate": options.pair_learning_rate}
+            settings |= {name: getattr(options, name) for name in PAIR_OPTIONS}
         if model is not None and model.name == "text-pairs":
             return timed(lambda: em.continue_training(model, corpus, **settings, **run), corpus)
         start = {} if model is None else {"init": em.InitFrom(sif_rows(model))}
@@ -119,15 +120,15 @@ class Study:
 
     def pair_corpus(self, source: Path, pairs: PairFormat, model: em.Model | None) -> em.Corpus:
         """Pairs with the words of a model."""
-        is_new = model is None or model.name != "text-pairs"
-        words = {"vocabulary": model.vocabulary} if model is not None and is_new else {}
+        words = {} if model is None or model.name == "text-pairs" else {"vocabulary": model.vocabulary}
         return em.Corpus(source, pairs=pairs, **words)
 
     def scores(self, model: em.Model) -> Iterator[tuple[str, str, str, float]]:
         """The set, the way of pooling, the measure and the value of all scores of a model."""
         sets = {"pairs": self.options.ratings, "retrieval": list(self.retrieval.values())}
         for pool, settings in POOLS.items():
-            for result in em.evaluate(model, name="", **sets, **settings):
+            fit = {"fit_on": self.text} if "remove_components" in settings else {}
+            for result in em.evaluate(model, name="", **sets, **settings, **fit):
                 if result.measure in ("spearman", "recall@10", "mrr@10") and result.value is not None:
                     yield result.set, pool, result.measure, 100 * result.value
 
@@ -224,9 +225,9 @@ def run(path: Path, options: argparse.Namespace) -> None:
 
 def append_rows(path: Path, rows: Iterable[Sequence[Any]]) -> None:
     """Add rows to a table; a new one begins with the names of the columns."""
-    is_new = not path.exists()
+    heads = [] if path.exists() else [COLUMNS]
     with path.open("a", encoding="utf-8", newline="") as file:
-        csv.writer(file, delimiter="\t", lineterminator="\n").writerows([COLUMNS, *rows] if is_new else rows)
+        csv.writer(file, delimiter="\t", lineterminator="\n").writerows([*heads, *rows])
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
@@ -275,18 +276,17 @@ def main(arguments: Sequence[str]) -> None:
     """Run the study, or write its tables to standard output."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command", choices=["run", "table"])
-    parser.add_argument("results", type=Path)
-    parser.add_argument("--corpus", type=Path)
-    parser.add_argument("--ratings-train", type=Path)
+    for name in ("results", "--corpus", "--ratings-train"):
+        parser.add_argument(name, type=Path)
     parser.add_argument("--ratings", action="append", type=Path, default=[])
     parser.add_argument("--training", action="append", choices=list(TRAININGS))
-    for name, size in {"held-out": 500, "dim": 256, "epochs": 5, "pair-epochs": 3}.items():
+    for name, size in {"held-out": 500, "dim": 256, "epochs": 5, "pair-epochs": 3, "threads": None}.items():
         parser.add_argument(f"--{name}", type=int, default=size)
-    for name, number in {"temperature": 0.03, "word-dropout": 0.0}.items():
+    for name, number in {"temperature": 0.03, "word-dropout": 0.2, "pair-learning-rate": 0.05}.items():
         parser.add_argument(f"--{name}", type=float, default=number)
-    parser.add_argument("--token-weights", choices=["none", "ones", "sif"], default="none")
+    for name, choices in {"optimizer": ["adagrad", "adam"], "token-weights": ["none", "ones", "sif"]}.items():
+        parser.add_argument(f"--{name}", choices=choices, default=choices[0])
     parser.add_argument("--seed", action="append", type=int)
-    parser.add_argument("--threads", type=int)
     options = parser.parse_args(arguments)
     if options.command == "table":
         sys.stdout.write(table(options.results))

@@ -1,4 +1,4 @@
-"""Pairs of texts made from documents: titles with paragraphs, and neighbouring paragraphs and sentences."""
+"""Pairs of texts made from documents: titles with paragraphs, first sentences with the rest, and neighbours."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -13,8 +13,8 @@ from embeddings.corpora.reading.text_rows import ColumnSelection, Tag, TextBlock
 from embeddings.errors import CorpusError
 
 TITLE_BODY, NEIGHBOURS = "title-body", "neighbours"
-PARAGRAPHS, SENTENCES = "neighbouring-paragraphs", "neighbouring-sentences"
-DOCUMENT_PAIRS = (TITLE_BODY, NEIGHBOURS, PARAGRAPHS, SENTENCES)
+PARAGRAPHS, SENTENCES, FIRST_SENTENCE = "neighbouring-paragraphs", "neighbouring-sentences", "first-sentence"
+DOCUMENT_PAIRS = (TITLE_BODY, NEIGHBOURS, PARAGRAPHS, SENTENCES, FIRST_SENTENCE)
 MIN_BYTES = 40  # of a paragraph or sentence; shorter ones, such as headings, are not paired
 RULE = f"paragraphs and sentences have at least {MIN_BYTES} bytes, and blank lines separate documents of plain text"
 BATCH_PAIRS = 4096
@@ -52,7 +52,7 @@ def line_pairs(lines: Iterable[Line], kinds: Sequence[str], name: str) -> Iterat
     """Yield the pairs of the lines of documents."""
     with_title = TITLE_BODY in kinds
     with_paragraphs = NEIGHBOURS in kinds or PARAGRAPHS in kinds
-    with_sentences = NEIGHBOURS in kinds or SENTENCES in kinds
+    with_sentences, with_first = NEIGHBOURS in kinds or SENTENCES in kinds, FIRST_SENTENCE in kinds
     title = previous = ""
     n_titles = n_bodies = 0
     for is_title, line in lines:
@@ -67,8 +67,11 @@ def line_pairs(lines: Iterable[Line], kinds: Sequence[str], name: str) -> Iterat
             yield title, line
         if with_paragraphs and previous:
             yield previous, line
+        sentences = list(split_sentences(line)) if with_sentences or with_first else []
         if with_sentences:
-            yield from pairwise(filter(is_long, split_sentences(line)))
+            yield from pairwise(filter(is_long, sentences))
+        if with_first and is_long(sentences[0]) and is_long(rest := " ".join(sentences[1:])):
+            yield sentences[0], rest
         previous = line
     if with_title and n_titles == 1 and n_bodies > MAX_LONE_TITLE:
         raise CorpusError(

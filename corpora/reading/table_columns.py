@@ -37,17 +37,24 @@ class ColumnTable:
     numbers: Sequence[str]
     has_names: bool
     is_text: bool  # its numbers are spelled
-    read: Callable[[Sequence[str]], Iterator[Columns]]
+    read: Callable[..., Iterator[Columns]]
 
-    def batches(self, columns: Sequence[str]) -> Iterator[Columns]:
+    def batches(self, columns: Sequence[str], optional: Sequence[str] = ()) -> Iterator[Columns]:
         """Yield the values of these columns, a few thousand rows at a time; None is null.
+
+        Arguments:
+            columns: those that every row has.
+            optional: further columns, of nulls where a table or record does not have them.
 
         Raises:
             CorpusError: a column is missing or ambiguous, or the table is broken.
         """
-        for column in columns:
+        existing = [*columns, *(column for column in optional if column in self.columns)]
+        for column in existing:
             check_column_exists(self.name, column, self.columns)
-        return self.read(columns)
+        for values in self.read(existing):
+            by_name = dict(zip(existing, values, strict=True))
+            yield [by_name[name] if name in by_name else [None] * len(values[0]) for name in (*columns, *optional)]
 
 
 @contextmanager
@@ -252,9 +259,10 @@ def record_table(records: Iterator[Record], name: str) -> ColumnTable:
     numbers = [field for field, cells in values.items() if field not in texts and are_numbers(cells)]
     records = chain(sample, records)
 
-    def read(columns: Sequence[str]) -> Iterator[Columns]:
+    def read(columns: Sequence[str], optional: Sequence[str] = ()) -> Iterator[Columns]:
         for part in batches_of(records, BATCH_ROWS):
-            yield [[field_value(record, column, position) for position, record in part] for column in columns]
+            values = [[field_value(record, column, position) for position, record in part] for column in columns]
+            yield values + [[record.get(column) for _, record in part] for column in optional]
 
     return RecordTable(name, list(fields), texts, numbers, True, False, read)
 
@@ -262,9 +270,9 @@ def record_table(records: Iterator[Record], name: str) -> ColumnTable:
 class RecordTable(ColumnTable):
     """A table of records, whose columns may be nested; they are checked record by record."""
 
-    def batches(self, columns: Sequence[str]) -> Iterator[Columns]:
+    def batches(self, columns: Sequence[str], optional: Sequence[str] = ()) -> Iterator[Columns]:
         """Yield the values of these fields."""
-        return self.read(columns)
+        return self.read(columns, optional)
 
 
 def item_table(items: Iterable[Any], name: str) -> ColumnTable:

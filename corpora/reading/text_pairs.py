@@ -18,10 +18,12 @@ from embeddings.corpora.reading.table_columns import Columns, ColumnTable, is_ta
 from embeddings.corpora.reading.text_rows import describe, format_names
 from embeddings.corpora.reading.utf8 import Utf8Decoder, encode_utf8
 from embeddings.errors import CorpusError, SettingError
+from embeddings.support.logs import log
 
 COLUMNS = "columns"
 KINDS = (COLUMNS, *DOCUMENT_PAIRS)
 RATING_NAMES = ("score", "rating", "label", "similarity", "relatedness", "similarity_score", "relatedness_score")
+OTHER_NAMES = ("id", "_id", "label", "labels", "class", "category")  # of columns of strings that are not texts
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,8 @@ class PairColumns:
     """The columns of a table that hold a pair.
 
     Arguments:
-        left, right: the columns of the two texts; by default the only two columns of strings, in their order.
+        left, right: the columns of the two texts; by default the only two columns of strings, in their order, unless
+            one is called `label`, `class`, `category` or `id`.
         negative: the column of a third text that is less similar to the left one; by default the third of three columns
             of strings, if there are no others.
         rating: the column of ratings or binary labels; by default a column of numbers called `score`, `rating`, `label`
@@ -65,6 +68,12 @@ class PairColumns:
                 f"{table.name} has {number}, but a pair has two: set left_column and set right_column; its columns: "
                 + format_names(table.columns)
             )
+        for name in (*texts, negative):
+            if name is not None and name != self.negative and name.lower() in OTHER_NAMES:
+                raise CorpusError(
+                    f"{table.name} has no pairs of texts by the names of its columns, {format_names(table.columns)}: "
+                    f"if {name!r} is a text of a pair, set left_column and right_column"
+                )
         rating = self.rating
         if rating is None and negative is None:
             ratings = [name for name in table.numbers if name.lower() in RATING_NAMES or not table.has_names]
@@ -87,8 +96,9 @@ class TextPairs:
             `Corpus`. Lines of plain text have two or three cells separated by tabs.
         kinds: what a pair is. "columns": a row of a table, or a line. The others are made from documents: "title-body",
             the title and each paragraph; "neighbours", each two successive paragraphs, and each two successive
-            sentences of a paragraph; "neighbouring-paragraphs" and "neighbouring-sentences" separately. With "columns"
-            among others, tables and tuples are pairs, and plain text and strings are documents.
+            sentences of a paragraph; "neighbouring-paragraphs" and "neighbouring-sentences" separately;
+            "first-sentence", the first sentence of each paragraph and the rest of it. With "columns" among others,
+            tables and tuples are pairs, and plain text and strings are documents.
         columns: the columns of tables, for the kind "columns".
         text_column, title_column: the columns of documents in tables. Without title_column, the first line of a
             document is its title.
@@ -147,6 +157,7 @@ class TextPairs:
                 return
             columns = self.columns.resolve(table)
             names = [columns.left, columns.right, columns.negative, columns.rating]
+            log.info("%s: pairs of the columns %s", source.name, ", ".join(name for name in names if name is not None))
             done = 0
             for values in table.batches([name for name in names if name is not None]):
                 yield done, row_batch(columns, values, source.name, done, decoder)

@@ -55,7 +55,8 @@ def command(
         print_rows(list(map(dataclasses.asdict, tests)) if as_json else table_rows(tests, True), as_json)
         return
     options = {name: value for name, value in options.items() if name not in label_evaluation.SECTION}
-    suite = suites.Suite.read(**evaluation_options.suite_settings(options, evaluation_options.DEFAULTS))
+    settings = evaluation_options.suite_settings(options, evaluation_options.DEFAULTS)
+    suite = suites.Suite.read(**settings, encoding_errors=errors)
     check_paths((*vectors, *concat_with))
     load = loader(concat_with, options["unknown"], allow_pickle=allow_pickle, errors=errors)
     evaluation = Evaluation(suite, vectors, load)

@@ -96,7 +96,8 @@ def pair_options(tokenizer: str, case: str) -> list[click.Parameter]:
             "--pairs",
             "What a pair is. columns: a row of a table, or a line of texts separated by tabs. Made from documents: "
             "title-body (the title and each paragraph), neighbouring-paragraphs, neighbouring-sentences, neighbours "
-            "(both); several are separated by commas.",
+            "(both), first-sentence (the first sentence of a paragraph and the rest of it); several are separated "
+            "by commas.",
             "KINDS",
             default="columns",
         ),

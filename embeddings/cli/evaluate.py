@@ -72,7 +72,7 @@ def command(
     if report is not None:
         check_file(report, force=force)
     defaults = evaluation_options.DEFAULTS if report is None else evaluation_options.REPORT_DEFAULTS
-    suite = Suite.read(**evaluation_options.suite_settings(options, defaults))
+    suite = Suite.read(**evaluation_options.suite_settings(options, defaults), encoding_errors=errors)
     check_paths((*vectors, *concat_with))
     load = loader(concat_with, options["unknown"], allow_pickle=allow_pickle, errors=errors)
     evaluation = Evaluation(suite, vectors, load, keep_vectors=report is not None)

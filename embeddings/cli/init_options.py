@@ -11,6 +11,7 @@ from embeddings.models.model import Model
 from embeddings.models.text_settings import LABEL_PREFIX, label_prefix, phrase_settings
 from embeddings.training.init_vectors import InitFrom
 from embeddings.training.trainer import Trainer
+from embeddings.vectors.vectors import Vectors
 
 DEFAULTS = {"init": None, "init_duplicates": None, "freeze": False, "allow_pickle": False, "continued": None}
 DEPENDENT = {  # options that a trainer has only if it supports this
@@ -32,7 +33,12 @@ def options(trainer: type[Trainer]) -> list[click.Parameter]:
 def all_options() -> list[click.Parameter]:
     """All options that initialise a model."""
     return [
-        option("--init", "Initialise words from these pretrained vectors, and other words randomly.", "VECTORS"),
+        option(
+            "--init",
+            "Initialise words from these pretrained vectors, and other words randomly; without --dim, the dimension is "
+            "theirs.",
+            "VECTORS",
+        ),
         option(
             "--init-duplicates",
             "Vector of a word that several pretrained words match in lower case: that of the most frequent, or the "
@@ -73,8 +79,13 @@ def use_model_settings(ctx: click.Context, parameter: click.Parameter, path: str
     return model
 
 
+def load_vectors(init: str | Vectors, *, allow_pickle: bool) -> Vectors:
+    """The vectors of --init, which may be loaded already."""
+    return init if isinstance(init, Vectors) else load(init, allow_pickle=allow_pickle)
+
+
 def run_arguments(
-    init: str | None, init_duplicates: Any, freeze: bool, allow_pickle: bool, continued: Model | None
+    init: str | Vectors | None, init_duplicates: Any, freeze: bool, allow_pickle: bool, continued: Model | None
 ) -> dict[str, Any]:
     """The arguments of `RunOptions` for these options."""
     if init is None:
@@ -83,8 +94,10 @@ def run_arguments(
             if value:
                 raise click.UsageError(f"{name} requires --init")
         return {"continued": continued}
-    vectors = load(init, allow_pickle=True) if allow_pickle else init
-    return {"continued": continued, "init": InitFrom(vectors, init_duplicates or "most-frequent", freeze)}
+    return {
+        "continued": continued,
+        "init": InitFrom(load_vectors(init, allow_pickle=allow_pickle), init_duplicates or "most-frequent", freeze),
+    }
 
 
 def add_trainer_name(arguments: list[str]) -> list[str]:

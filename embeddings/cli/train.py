@@ -55,6 +55,9 @@ def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
     def callback(**values: Any) -> None:
         options = {name: values.pop(name) for name in names if name in values}
         check_vocabulary_options(options.get("vocabulary"), options.get("continued"))
+        if options.get("init") is not None and "dim" in values and not is_given("dim"):
+            options["init"] = init_options.load_vectors(options["init"], allow_pickle=options["allow_pickle"])
+            values["dim"] = options["init"].dim
         search = {name: options.pop(name, None) for name in autotune.NAMES}
         resamples, is_search = options.pop("resamples", None), autotune.is_requested(search)
         if resamples is not None:
@@ -175,7 +178,7 @@ def report_missing_parts(settings: Trainer, out: str) -> None:
         note(f"{out} will contain word vectors only; save a folder, or a .bin file for fastText, to predict labels")
     elif settings.inferencer is not None:
         note(f"{out} will contain word vectors only; save a folder to keep document vectors and infer new ones")
-    elif settings.composer is not None:
+    elif settings.composer is not None and getattr(settings, "max_n", 1):
         note(f"{out} will contain the vocabulary only; save a folder to compose vectors for other words")
 
 

@@ -56,11 +56,11 @@ class SubwordVectors:
         return sums
 
 
-def composer(model: "Model") -> SubwordVectors:
-    """The composer of a model with the settings min_n and max_n and the table "ngrams"."""
-    table, dim = model.tables.get("ngrams"), model.vectors.dim
+def composer(model: "Model", name: str = "ngrams") -> SubwordVectors:
+    """The composer of a model with the settings min_n and max_n and a table of n-grams."""
+    table, dim = model.tables.get(name), model.vectors.dim
     if table is None or table.ndim != 2 or table.shape[1] != dim or table.dtype != np.float32:
-        raise FormatError(f"the {model.name} model is broken: it has no float32 table 'ngrams' with {dim} columns")
+        raise FormatError(f"the {model.name} model is broken: it has no float32 table {name!r} with {dim} columns")
     min_n, max_n = model.settings.get("min_n"), model.settings.get("max_n")
     if type(min_n) is not int or type(max_n) is not int:
         raise FormatError(f"the {model.name} model is broken: expected integers, got min_n {min_n!r}, max_n {max_n!r}")

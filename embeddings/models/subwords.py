@@ -5,10 +5,14 @@ the end of a line, has none. A bucket is the 32-bit FNV-1a hash modulo the numbe
 """
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from embeddings.errors import SettingError
+
+if TYPE_CHECKING:
+    from embeddings.models.model import Model
 
 Word = str | bytes
 
@@ -44,6 +48,12 @@ def default_buckets(hashes: np.ndarray) -> int:
     is_used = np.zeros(FASTTEXT_BUCKETS, np.bool_)
     is_used[hashes % np.uint32(FASTTEXT_BUCKETS)] = True
     return max(1, int(is_used.sum()))
+
+
+def bucket_count(settings: Any, continued: "Model | None", table: str, hashes: np.ndarray) -> int:
+    """The number of hash buckets: as set, or that of the model to continue, or one that suits these hashes."""
+    old_buckets = 0 if continued is None else len(continued.tables.get(table, ()))
+    return 0 if settings.max_n == 0 else settings.buckets or old_buckets or default_buckets(hashes)
 
 
 def ngram_hashes(words: Sequence[Word], min_n: int, max_n: int) -> tuple[np.ndarray, np.ndarray]:

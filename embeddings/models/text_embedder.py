@@ -141,8 +141,22 @@ class TextEmbedder:
             rows = rows or [np.zeros((0, self.output_dim), np.float32)]
             self.components = common_components(np.concatenate(rows), self.remove_components)
 
+    def check_fit_on(self) -> None:
+        """Refuse texts to fit on if nothing is learned from them."""
+        if not self.requires_fit:
+            known = " and the frequencies of the vectors" if self.is_weighted else ""
+            raise SettingError(
+                f"fit_on has no effect with pool {self.pool}{known}: it requires remove_components, pool idf, or "
+                "frequencies texts"
+            )
+
     def fit_first(self, batches: Iterable[TextBatch]) -> None:
-        """`fit` on the first texts; see `first_texts`."""
+        """`fit` on the first texts, given as `fit_on`; see `first_texts`.
+
+        Raises:
+            SettingError: there is nothing to learn from texts.
+        """
+        self.check_fit_on()
         self.fit(first_texts(iter(batches))[0])
 
     def embed(self, batches: Iterable[TextBatch], threads: int | None = None) -> Iterator[tuple[TextBatch, np.ndarray]]:

@@ -62,6 +62,8 @@ def weight_vectors(
     embedder = text_embedder(source, pool=pool, constant=constant)
     count = remove_components + (pca or 0)
     if fit_on is not None:
+        if not count:
+            embedder.check_fit_on()
         sample, _ = first_texts(text_batches_of(fit_on, text_column))
         if embedder.requires_fit:
             embedder.fit(sample)

@@ -31,7 +31,9 @@ class LabelledTextSet:
     protocol: str
 
 
-def read_texts_to_classify(name: str | os.PathLike[str], text_column: str, label_column: str) -> LabelledTextSet:
+def read_texts_to_classify(
+    name: str | os.PathLike[str], text_column: str, label_column: str, *, encoding_errors: str = "strict"
+) -> LabelledTextSet:
     """The texts of "TRAIN,TEST", or of one file for cross-validation.
 
     Raises:
@@ -39,12 +41,14 @@ def read_texts_to_classify(name: str | os.PathLike[str], text_column: str, label
     """
     parts = [part for part in str(name).split(",") if part]
     if Path(name).exists() or len(parts) == 1:
-        texts, labels = read_labelled_texts(name, text_column, label_column)
+        texts, labels = read_labelled_texts(name, text_column, label_column, encoding_errors)
         fold = stratified_folds(texts, np.unique(labels, return_inverse=True)[1])
         splits = [(np.flatnonzero(fold != one), np.flatnonzero(fold == one)) for one in range(FOLDS)]
         protocol, title = CROSS_VALIDATED, set_name(name)
     elif len(parts) == 2:
-        (texts, labels), test = (read_labelled_texts(part, text_column, label_column) for part in parts)
+        (texts, labels), test = (
+            read_labelled_texts(part, text_column, label_column, encoding_errors) for part in parts
+        )
         count = len(texts)
         texts, labels = texts + test[0], labels + test[1]
         splits, protocol, title = [(np.arange(count), np.arange(count, len(texts)))], TRAIN_TEST, set_name(parts[1])
@@ -59,27 +63,29 @@ def read_texts_to_classify(name: str | os.PathLike[str], text_column: str, label
     return LabelledTextSet(title, texts, labels, splits, protocol)
 
 
-def read_texts_to_cluster(name: str | os.PathLike[str], text_column: str, label_column: str) -> LabelledTextSet:
+def read_texts_to_cluster(
+    name: str | os.PathLike[str], text_column: str, label_column: str, *, encoding_errors: str = "strict"
+) -> LabelledTextSet:
     """The texts of a file.
 
     Raises:
         CorpusError: the file cannot be read, has no such column or an unlabelled text, or all labels are the same.
     """
-    texts, labels = read_labelled_texts(name, text_column, label_column)
+    texts, labels = read_labelled_texts(name, text_column, label_column, encoding_errors)
     if len(set(labels)) < 2:
         raise CorpusError(f"{name} has {len(set(labels))} labels; clustering requires at least two")
     return LabelledTextSet(set_name(name), texts, labels, [], "")
 
 
 def read_labelled_texts(
-    path: str | os.PathLike[str], text_column: str, label_column: str
+    path: str | os.PathLike[str], text_column: str, label_column: str, encoding_errors: str
 ) -> tuple[list[str], list[str]]:
     """The texts of a table and their labels; null is an empty text."""
     texts: list[str] = []
     labels: list[str] = []
     for source in resolve_source(path):
         number = 0
-        with open_columns(source) as table:
+        with open_columns(source, encoding_errors=encoding_errors) as table:
             for cells, tags in table.batches([text_column, label_column]) if table.columns else ():
                 texts += check_cells(cells, text_column, source.name, number)
                 if None in tags or "" in tags:

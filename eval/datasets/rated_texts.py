@@ -21,7 +21,9 @@ class RatedTexts:
     ratings: NDArray[np.float64]
 
 
-def read_rated_texts(path: str | os.PathLike[str], columns: PairColumns) -> RatedTexts:
+def read_rated_texts(
+    path: str | os.PathLike[str], columns: PairColumns, *, encoding_errors: str = "strict"
+) -> RatedTexts:
     """The rated pairs of a table, or of lines of two texts and a rating separated by tabs.
 
     Raises:
@@ -30,7 +32,7 @@ def read_rated_texts(path: str | os.PathLike[str], columns: PairColumns) -> Rate
     left: list[str] = []
     right: list[str] = []
     ratings: list[NDArray[np.float64]] = []
-    for batch in TextPairs(path, columns=columns):
+    for batch in TextPairs(path, columns=columns, encoding_errors=encoding_errors):
         if batch.ratings is None:
             raise CorpusError(f"{path} has no column of ratings; set rating_column")
         left += batch.left

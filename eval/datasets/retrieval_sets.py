@@ -25,13 +25,14 @@ class RetrievalSet:
     relevant: list[dict[int, int]]
 
 
-def read_retrieval_set(paths: StrPath | Sequence[StrPath]) -> RetrievalSet:
+def read_retrieval_set(paths: StrPath | Sequence[StrPath], *, encoding_errors: str = "strict") -> RetrievalSet:
     """The queries that have a relevant document, all documents, and the relevance judgements.
 
     Arguments:
         paths: of three files. Queries: JSON lines (or a table) with `_id` and `text`. Documents: the same, also with
-            `title`, which is put before the text. Judgements: lines of query, document and grade separated by tabs,
-            with or without a header; or those of TREC, with a second column that is not used.
+            `title`, which is put before the text where a document has one. Judgements: lines of query, document and
+            grade separated by tabs, with or without a header; or those of TREC, with a second column that is not used.
+        encoding_errors: "strict", "replace" or "ignore" for bytes of queries and documents that are not valid.
 
     Raises:
         CorpusError: queries or documents cannot be read.
@@ -41,7 +42,7 @@ def read_retrieval_set(paths: StrPath | Sequence[StrPath]) -> RetrievalSet:
     if isinstance(paths, str | os.PathLike) or len(paths) != 3:
         raise SettingError(f"retrieval requires three files, QUERIES, CORPUS and QRELS, got {paths!r:.200}")
     query_file, document_file, judgement_file = paths
-    queries, documents = read_texts(query_file), read_texts(document_file)
+    queries, documents = (read_texts(file, encoding_errors) for file in (query_file, document_file))
     if not documents:
         raise FormatError(f"{document_file} contains no documents")
     query_rows = {name: row for row, name in enumerate(queries)}
@@ -69,17 +70,16 @@ def read_retrieval_set(paths: StrPath | Sequence[StrPath]) -> RetrievalSet:
     )  # fmt: skip
 
 
-def read_texts(path: StrPath) -> dict[str, str]:
-    """The texts of a file by id, with their titles."""
+def read_texts(path: StrPath, encoding_errors: str) -> dict[str, str]:
+    """The texts of a file by id, with the titles of those that have one."""
     texts: dict[str, str] = {}
     for source in resolve_source(path):
-        with open_columns(source) as table:
-            has_title = TITLE in table.columns
+        with open_columns(source, encoding_errors=encoding_errors) as table:
             number = 0
-            for ids, bodies, *titles in table.batches([ID, TEXT, TITLE] if has_title else [ID, TEXT]):
-                for place, (name, body) in enumerate(zip(ids, bodies, strict=True)):
+            for ids, *columns in table.batches([ID, TEXT], optional=[TITLE]):
+                for name, body, title in zip(ids, *columns, strict=True):
                     number += 1
-                    parts = [titles[0][place], body] if has_title else [body]
+                    parts = [title, body]
                     for part in parts:
                         if part is not None and (not isinstance(part, str) or isinstance(part, JsonNumber)):
                             raise FormatError(f"{source.name}, row {number}: a text must be a string, got {part!r:.40}")

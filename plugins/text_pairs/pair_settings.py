@@ -5,6 +5,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from embeddings.errors import SettingError
+from embeddings.models.subwords import MAX_BUCKETS, MAX_NGRAM_LENGTH, check_ngrams
 from embeddings.plugins.text_pairs.contrastive import CONTRASTIVE
 from embeddings.plugins.text_pairs.cosent import COSENT
 from embeddings.plugins.text_pairs.cosine_regression import COSINE_REGRESSION
@@ -23,6 +24,7 @@ OBJECTIVES: dict[str, PairObjective] = {
     "contrastive": CONTRASTIVE,
 }
 MAX_DIMS = 16
+MIN_NGRAM_LENGTH = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +86,26 @@ class PairSettings(VocabularySize, Schedule, InitialValues, Dimension):
         "Learn a linear map of text vectors, which starts from the identity. Vectors are saved mapped.",
         flags="--linear-map/--no-linear-map",
     )
+    min_n: int = option(
+        MIN_NGRAM_LENGTH,
+        "Minimum length in characters of n-grams, counting the word boundaries < and >. Requires --max-n.",
+        ge=0,
+        le=MAX_NGRAM_LENGTH,
+    )
+    max_n: int = option(
+        0,
+        "Maximum length of n-grams: a word is its own row plus the mean of those of its character n-grams, and unknown "
+        "words have vectors; 0: no n-grams.",
+        ge=0,
+        le=MAX_NGRAM_LENGTH,
+    )
+    buckets: int | None = option(
+        None,
+        "Number of hash buckets for n-grams.  [default: as many of fastText's 2,000,000 as the vocabulary's n-grams "
+        "would fill]",
+        ge=1,
+        le=MAX_BUCKETS,
+    )
     max_words: int | None = option(
         None, "Read only the first words of each text, up to this number.  [default: all]", ge=1, le=1_000_000_000
     )
@@ -118,6 +140,14 @@ class PairSettings(VocabularySize, Schedule, InitialValues, Dimension):
         if self.hidden_size != type(self).hidden_size and self.objective != "rating-distribution":
             raise SettingError(f"hidden_size={self.hidden_size} requires objective=rating-distribution")
         self.check_dims()
+        self.check_ngrams()
+
+    def check_ngrams(self) -> None:
+        """Refuse settings of n-grams that have no effect or are out of range."""
+        if self.max_n == 0 and (self.buckets is not None or self.min_n != MIN_NGRAM_LENGTH):
+            name = "min_n" if self.buckets is None else "buckets"
+            raise SettingError(f"{name}={getattr(self, name)} requires n-grams: set max_n")
+        check_ngrams(self.min_n, self.max_n, self.buckets or 1)
 
     def check_dims(self) -> None:
         """Refuse dims that are not decreasing integers from dim on."""

@@ -1,8 +1,8 @@
 """Static text vectors from pairs of texts: a text is the mean of its word vectors."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,23 +12,33 @@ from embeddings.errors import CorpusError
 from embeddings.kernels.row_operations import PADDING, padded
 from embeddings.kernels.sparse_steps import AdaGradRows, AdamRows
 from embeddings.kernels.step_buffers import aligned_zeros
+from embeddings.models.model import Model
 from embeddings.models.parameters import VECTORS, Arrays
+from embeddings.models.subword_vectors import SubwordVectors, composer
+from embeddings.models.subwords import bucket_count, bucket_rows, ngram_hashes
 from embeddings.models.table import Table, word_vectors
 from embeddings.plugins.text_pairs.learn_pairs import Operands, learn_pairs
 from embeddings.plugins.text_pairs.pair_objective import BatchShape
 from embeddings.plugins.text_pairs.pair_settings import PairSettings
 from embeddings.plugins.text_pairs.pair_stream import PairStream
 from embeddings.plugins.text_pairs.rating_distribution import LOWEST_RATING
+from embeddings.plugins.text_pairs.subword_batch import new_subword_batch
 from embeddings.plugins.text_pairs.text_batch import PairTexts, TextBatch
 from embeddings.training.plan import Plan
 from embeddings.training.trainer import Trainer
 from embeddings.training.training_data import TrainingData
 
-WORDS, WEIGHTS, MAP = "words", "token_weights", "linear_map"
+WORDS, NGRAMS, WEIGHTS, MAP = "words", "character_ngrams", "token_weights", "linear_map"
 SIF_A = 1e-3
 MAX_CLASSES = 100  # of ratings
 NO_LIMIT = np.iinfo(np.int64).max // 2
 NO_ROWS = np.zeros((0, PADDING), np.float32)
+
+
+def new_composer(model: Model) -> SubwordVectors:
+    """Composes the vectors of unknown words from their n-grams, through the linear map if there is one."""
+    subwords = composer(model, NGRAMS)
+    return replace(subwords, ngrams=subwords.ngrams @ model.tables[MAP]) if MAP in model.tables else subwords
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,18 +48,30 @@ class DualEncoder(Trainer, PairSettings):
     trainer_name = "text-pairs"
     reads_pairs = True
     free_settings = ("objective",)
-    fixed_settings = ("dim", "token_weights", "linear_map")
+    fixed_settings = ("dim", "token_weights", "linear_map", "min_n", "max_n")
+    precompile_settings: ClassVar[Mapping[str, Any]] = {"min_n": 1, "max_n": 2}
+    composer = staticmethod(new_composer)
+
+    @property
+    def can_freeze(self) -> bool:
+        """Whether given word vectors can be kept constant: not if n-grams change them."""
+        return super().can_freeze and self.max_n == 0
 
     def plan(self, data: TrainingData) -> Plan:
         """A model whose vectors are those of words, of which means are vectors of texts.
 
         With weights or a linear map, the vectors are products with them, and there are the tables "words",
-        "token_weights" (vocabulary, 1) and "linear_map" (dim, dim).
+        "token_weights" (vocabulary, 1) and "linear_map" (dim, dim). With n-grams, the vectors are sums of "words" and
+        the means of their rows in "character_ngrams" (buckets, dim), before weights and the map.
         """
         pairs, limit = corpus_pairs(data.encoded, len(data.vocabulary), self.max_words), self.max_words or NO_LIMIT
         ratings = self.scaled_ratings(pairs)
         own_tables = self.pair_objective.tables(self, padded(self.dim), ratings)
-        tables = self.tables(data.vocabulary, own_tables)
+        offsets, hashes = ngram_hashes(data.vocabulary.words if self.max_n else [], self.min_n, self.max_n)
+        tables = self.tables(
+            data.vocabulary, own_tables, bucket_count(self, data.run_options.continued, NGRAMS, hashes)
+        )
+        buckets = bucket_rows(hashes, tables[NGRAMS].rows if self.max_n else 1)
         shape = BatchShape(min(self.batch_pairs, len(pairs.order)), pairs.sides, padded(self.dim))
         capacity = max_batch_words(np.minimum(np.diff(pairs.starts), limit), shape)
         dropout = int(self.word_dropout * 2**32)
@@ -60,6 +82,7 @@ class DualEncoder(Trainer, PairSettings):
                 texts,
                 new_text_batch(shape, capacity, len(data.vocabulary), has_map=self.linear_map),
                 self.optimizer_rows(arrays, WORDS),
+                new_subword_batch(self.optimizer_rows(arrays, NGRAMS), offsets, buckets, capacity),
                 self.optimizer_rows(arrays, WEIGHTS),
                 self.optimizer_rows(arrays, MAP),
                 np.array(self.dim_list),
@@ -73,7 +96,8 @@ class DualEncoder(Trainer, PairSettings):
             stream=PairStream(pairs.order, shape.pairs, (pairs.ids, pairs.starts)),
             kernel=learn_pairs,
             operands=operands,
-            export=(lambda arrays: exported(tables, arrays)) if self.has_products else None,
+            export=(lambda arrays: self.exported(tables, arrays, data.vocabulary)) if self.has_products else None,
+            composes=self.max_n > 0,
             record={
                 "pairs": len(pairs.order),
                 "dropped_pairs": pairs.count - len(pairs.order),
@@ -89,15 +113,17 @@ class DualEncoder(Trainer, PairSettings):
     @property
     def has_products(self) -> bool:
         """Whether the vectors of a model are products of the rows that are learned."""
-        return self.linear_map or self.token_weights != "none"
+        return self.linear_map or self.token_weights != "none" or self.max_n > 0
 
-    def tables(self, vocabulary: Vocabulary, own_tables: Mapping[str, Table]) -> dict[str, Table]:
+    def tables(self, vocabulary: Vocabulary, own_tables: Mapping[str, Table], buckets: int) -> dict[str, Table]:
         """What is learned, with the tables of the objective, and the state of the optimizer."""
         size, dim = len(vocabulary), self.dim
         words = word_vectors(size, dim, self.initializer)
         tables = {WORDS: words}
         if self.has_products:
             tables[WORDS] = Table(rows=size, dim=dim, axis="words", init=words.init)
+        if self.max_n:
+            tables[NGRAMS] = Table(rows=buckets, dim=dim, axis="subwords")
         if self.token_weights != "none":
             tables[WEIGHTS] = Table(rows=size, dim=1, axis="words", init=self.initial_weights(vocabulary))
         if self.linear_map:
@@ -109,6 +135,15 @@ class DualEncoder(Trainer, PairSettings):
             slots, changes["on_merge"] = (2, "mean-changed") if self.optimizer == "adam" else (1, "sum")
             state[f"{name}_moments"] = Table(**changes, dim=table.dim, slots=slots, is_concatenated=True)
         return tables | state
+
+    def exported(self, tables: dict[str, Table], arrays: Arrays, vocabulary: Vocabulary) -> Arrays:
+        """The tables of a model, and its vectors, computed from them; consumes arrays."""
+        saved = {name: table.unpad(arrays[name]) for name, table in tables.items() if table.saved_as is not None}
+        vectors = saved[WORDS]
+        if self.max_n:
+            vectors = vectors + SubwordVectors(saved[NGRAMS], self.min_n, self.max_n)(vocabulary.words)
+        vectors = vectors * saved[WEIGHTS] if WEIGHTS in saved else vectors
+        return {VECTORS: vectors @ saved[MAP] if MAP in saved else vectors, **saved}
 
     def initial_weights(self, vocabulary: Vocabulary) -> Any:
         """Sets the initial weights of words."""
@@ -203,10 +238,3 @@ def identity(table: np.ndarray, dim: int, seed: int) -> None:
 def fill_with_ones(table: np.ndarray, dim: int, seed: int) -> None:
     """Fill rows with ones."""
     table[:, :dim] = 1
-
-
-def exported(tables: dict[str, Table], arrays: Arrays) -> Arrays:
-    """The tables of a model, and as its vectors the rows of words times their weights and the map; consumes arrays."""
-    saved = {name: table.unpad(arrays[name]) for name, table in tables.items() if table.saved_as is not None}
-    vectors = saved[WORDS] * saved[WEIGHTS] if WEIGHTS in saved else saved[WORDS]
-    return {VECTORS: vectors @ saved[MAP] if MAP in saved else vectors, **saved}

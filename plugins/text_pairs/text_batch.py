@@ -13,10 +13,8 @@ from embeddings.kernels.integers import smaller
 from embeddings.kernels.jit import inline, noinline
 from embeddings.kernels.random_numbers import random_bits, uniform_uint32
 from embeddings.kernels.row_operations import address, prefetch_l2, sum_rows
-from embeddings.kernels.sparse_steps import StepRates, prefetch_row, step_row
+from embeddings.kernels.sparse_steps import StepRates, step_row
 from embeddings.plugins.text_pairs.pair_stream import PairBlock
-
-PREFETCH_DISTANCE = 3  # rows
 
 
 class PairTexts(NamedTuple):
@@ -191,22 +189,12 @@ def group_texts_by_word(batch: TextBatch, texts: int) -> int:
 
 
 @inline
-def step_words(batch: TextBatch, words: Any, weights: Any, frozen: np.ndarray, texts: int, rates: StepRates) -> None:
-    """One step of the row of each word of the batch, and of its weight if there are weights."""
-    n, width = group_texts_by_word(batch, texts), words.values.shape[1]
-    has_weights = weights.values.shape[0] > 0
-    gradient = batch.gradient[0]
-    for i in range(n):
-        if i + PREFETCH_DISTANCE < n:
-            prefetch_row(words, batch.touched[i + PREFETCH_DISTANCE])
-        row, begin, end = batch.touched[i], batch.begins[i], batch.begins[i + 1]
-        gradient[:] = 0
-        batch.factor[0] = 1
-        sum_rows(batch.factor, address(batch.gradient, 0), batch.addresses[begin:end], end - begin, width)
-        if has_weights:
-            step_weight(batch, words.values, weights, row, rates)
-        if frozen.shape[0] == 0 or not frozen[row]:
-            step_row(words, row, gradient, rates)
+def sum_word_gradients(batch: TextBatch, i: int, width: int) -> None:
+    """Sum up the gradients of the texts with the i-th different word of the batch, in `gradient`."""
+    begin, end = batch.begins[i], batch.begins[i + 1]
+    batch.gradient[0, :] = 0
+    batch.factor[0] = 1
+    sum_rows(batch.factor, address(batch.gradient, 0), batch.addresses[begin:end], end - begin, width)
 
 
 @inline

@@ -98,3 +98,11 @@ def test_bad_options(trained, tmp_path, monkeypatch, options, code, facts):
     message = refused(*command, code=code)
     assert all(fact in message for fact in facts), message
     assert not (tmp_path / "w").exists()
+
+
+def test_the_dimension_is_that_of_the_vectors_unless_it_is_given(text):
+    em.Vectors(["king", "queen"], np.eye(2, 12, dtype=np.float32)).save("start.txt")
+    sizes = [word for word in SMALL if word not in ("--dim", SMALL[SMALL.index("--dim") + 1])]
+    expect("train", "cbow", text, "-o", "v", *sizes, "--init", "start.txt")
+    assert em.load("v").dim == 12
+    assert "dim must be 12" in refused("train", "cbow", text, "-o", "w", *SMALL, "--init", "start.txt", code=2)

@@ -203,6 +203,7 @@ def test_pairs_are_made_from_documents(documents):
         "neighbouring-paragraphs": paragraphs,
         "neighbouring-sentences": sentences,
         "neighbours": paragraphs + sentences,
+        "first-sentence": [(p[0], " ".join(p[1:])) for body in DOCUMENTS.values() for p in body],
         ("title-body", "neighbours"): titles + paragraphs + sentences,
     }
     for kinds, pairs in expected.items():
@@ -258,3 +259,12 @@ def test_sentence_borders(text, sentences):
 def test_ratings_are_numbers():
     (batch,) = em.TextPairs(pa.table({"l": ["a", "b"], "r": ["c", "d"], "label": [True, False]}))
     np.testing.assert_array_equal(batch.ratings, [1.0, 0.0])
+
+
+@pytest.mark.parametrize("columns", [["text", "label"], ["id", "text"], ["premise", "hypothesis", "Label"]])
+def test_labels_and_ids_are_not_texts_of_a_pair_unless_they_are_selected(columns):
+    table = pd.DataFrame([{name: f"{name} {n}" for name in columns} for n in range(3)])
+    with pytest.raises(CorpusError, match="set left_column and right_column"):
+        read(em.TextPairs(table))
+    selected = em.PairColumns(left=columns[0], right=columns[1])
+    assert read(em.TextPairs(table, columns=selected))[0][:2] == (f"{columns[0]} 0", f"{columns[1]} 0")

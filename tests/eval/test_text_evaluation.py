@@ -334,3 +334,50 @@ def test_settings_are_checked(vectors, tmp_path):
     for settings, problem in cases:
         with pytest.raises(SettingError, match=problem):
             em.evaluate(vectors, **settings)
+
+
+def test_titles_of_documents_are_optional(tmp_path):
+    documents = [{"_id": "a", "title": "One", "text": "first"}, {"_id": "b", "text": "second"}]
+    (tmp_path / "d.jsonl").write_text(
+        "".join(json.dumps(one) + "\n" for one in (*documents, {"_id": "c", "text": "x"}))
+    )
+    (tmp_path / "q.jsonl").write_text('{"_id": "q", "text": "ask"}\n')
+    (tmp_path / "r.tsv").write_text("q\ta\t1\n")
+    paths = [tmp_path / name for name in ("q.jsonl", "d.jsonl", "r.tsv")]
+    assert read_retrieval_set(paths).documents == ["One first", "second", "x"]
+    paths[1].write_text("".join(json.dumps(one) + "\n" for one in documents[::-1]))
+    assert read_retrieval_set(paths).documents == ["second", "One first"]
+    for names, expected in ((["_id", "title", "text"], "One first"), (["text", "_id"], "first")):
+        paths[1] = write_csv(tmp_path / "d.csv", names, [[documents[0][name] for name in names]])
+        assert read_retrieval_set(paths).documents == [expected]
+
+
+def test_invalid_bytes_of_test_sets_follow_encoding_errors(vectors, tmp_path):
+    rows = [(f"w1 w{n} \udcff", "w1 w3", str(n % 3)) for n in range(8)]
+    texts = [(f"{a}{n}", "ab"[n % 2]) for n, (a, *_) in enumerate(rows)]
+    one = [("_id", "text"), ("1", "w1 \udcff")]
+    files = {"pairs": rows, "texts": [("text", "label"), *texts], "q": one, "d": one, "r": [("1", "1", "1")]}
+    for name, lines in files.items():
+        text = "".join("\t".join(line) + "\n" for line in lines)
+        (tmp_path / f"{name}.tsv").write_text(text, encoding="utf-8", errors="surrogateescape")
+    retrieval = [tmp_path / name for name in ("q.tsv", "d.tsv", "r.tsv")]
+    texts = tmp_path / "texts.tsv"
+    for sets in ({"pairs": tmp_path / "pairs.tsv"}, {"retrieval": retrieval}, {"clustering": texts}, {"probe": texts}):
+        with pytest.raises(CorpusError, match="UTF-8"):
+            em.evaluate(vectors, **sets)
+        assert em.evaluate(vectors, **sets, encoding_errors="ignore")
+    with pytest.raises(SettingError, match="encoding_errors"):
+        em.evaluate(vectors, pairs=tmp_path / "pairs.tsv", encoding_errors="drop")
+
+
+def test_texts_to_fit_on_are_refused_if_nothing_is_learned(vectors, tmp_path):
+    (tmp_path / "fit.txt").write_text("w1 w2\n")
+    path, _ = labelled(tmp_path / "texts.csv")
+    for settings in ({}, {"pool": "max"}, {"pool": "sif"}):
+        with pytest.raises(SettingError, match="fit_on has no effect"):
+            em.evaluate(vectors, clustering=path, fit_on=tmp_path / "fit.txt", **settings)
+        with pytest.raises(SettingError, match="fit_on has no effect"):
+            em.embed(vectors, ["w1"], fit_on=["w2"], **settings)
+    with pytest.raises(SettingError, match="fit_on has no effect"):
+        em.weight_vectors(vectors, "sif", fit_on=["w1 w2"])
+    assert em.embed(vectors, ["w1"], fit_on=["w2"], pool="sif", frequencies="texts").any()

@@ -19,10 +19,12 @@ from embeddings.plugins.text_pairs.pair_objective import BatchShape, learn_units
 from embeddings.plugins.text_pairs.pair_stream import PairBlock
 from embeddings.plugins.text_pairs.pair_training import new_text_batch
 from embeddings.plugins.text_pairs.rating_distribution import new_rating_distribution
+from embeddings.plugins.text_pairs.subword_batch import new_subword_batch
 from embeddings.plugins.text_pairs.text_batch import PairTexts
 from embeddings.plugins.text_pairs.triplet_margin import new_triplet_margin
 
 WORDS, DIM, WIDTH, PAIRS = 12, 5, 16, 9
+NO_NGRAMS = np.zeros(WORDS + 1, np.int64), np.zeros(0, np.int32)
 SETTINGS = SimpleNamespace(temperature_value=0.3, margin_value=0.6)
 
 
@@ -74,14 +76,16 @@ def by_side(texts, sides, numbers):
     return [tuple(w for w in texts[p * sides + side] if w < WORDS) for side in range(sides) for p in numbers]
 
 
-def run_kernel(texts, sides, numbers, operand, tables, dims, dropout=0):
-    """Gradients of all tables by name, and the loss."""
+def run_kernel(texts, sides, numbers, operand, tables, dims, dropout=0, ngrams=NO_NGRAMS):
+    """Gradients of all tables by name, and the loss; `ngrams` are the offsets of words, and the buckets."""
     shape = BatchShape(len(numbers), sides, WIDTH)
     batch = new_text_batch(shape, sum(map(len, texts)) * 2, WORDS, has_map=len(tables["map"]) > 0, dtype=np.float64)
+    tables = {"ngrams": np.zeros((0, WIDTH)), **tables}
     rows = {name: GradientRows(table, np.zeros_like(table)) for name, table in tables.items()}
     buffers = new_step_buffers(1, 1, 16, dtype=np.float64)
     source = pair_texts(texts, sides, dropout)
-    operands = Operands(source, batch, rows["words"], rows["weights"], rows["map"], np.array(dims), operand)
+    subwords = new_subword_batch(rows["ngrams"], *ngrams, sum(map(len, texts)) * 2)
+    operands = Operands(source, batch, rows["words"], subwords, rows["weights"], rows["map"], np.array(dims), operand)
     learn_pairs(new_block(numbers), operands, buffers, 1.0)
     return {name: row.moments for name, row in rows.items()}, buffers.tally[LOSS]
 
@@ -112,6 +116,31 @@ def test_gradients_of_in_batch_negatives_with_weights_a_map_and_several_dims(sid
 
     assert loss / PAIRS == pytest.approx(mean_loss(), rel=1e-9)
     for name, table in (("words", words), ("weights", weights), ("map", matrix)):
+        expected = naive_pairs.numerical_gradient(mean_loss, table)
+        np.testing.assert_allclose(gradients[name][:, : table.shape[1]], expected, atol=1e-8, err_msg=name)
+
+
+def test_gradients_of_words_composed_of_ngrams():
+    """Some n-grams are of several words, or twice of one; some words have none."""
+    rng = np.random.default_rng(6)
+    words, weights, rows = rng.normal(size=(WORDS, DIM)), rng.uniform(0.5, 2, (WORDS, 1)), rng.normal(size=(7, DIM))
+    counts = np.array([0, 1, 3, 2, 0, 4, 1, 1, 2, 3, 5, 2])
+    offsets, buckets = np.cumsum([0, *counts]), rng.integers(0, 7, counts.sum()).astype(np.int32)
+    buckets[offsets[2] : offsets[3]] = 5, 1, 5
+    texts, numbers = random_texts(rng, 2), rng.permutation(PAIRS)
+    operand = new_in_batch_negatives(SETTINGS, BatchShape(PAIRS, 2, WIDTH), None, np.float64)
+    tables = {"words": padded(words), "weights": padded(weights), "map": np.zeros((0, WIDTH)), "ngrams": padded(rows)}
+    gradients, loss = run_kernel(texts, 2, numbers, operand, tables, [DIM], ngrams=(offsets, buckets))
+    batch_texts = by_side(texts, 2, numbers)
+
+    def mean_loss():
+        parts = [rows[buckets[offsets[w] : offsets[w + 1]]] for w in range(WORDS)]
+        composed = words + np.array([part.mean(axis=0) if len(part) else np.zeros(DIM) for part in parts])
+        vectors = naive_pairs.text_vectors(batch_texts, composed, weights[:, 0])
+        return naive_pairs.in_batch_loss(naive_pairs.unit(vectors), batch_texts, PAIRS, 0.3) / PAIRS
+
+    assert loss / PAIRS == pytest.approx(mean_loss(), rel=1e-9)
+    for name, table in (("words", words), ("weights", weights), ("ngrams", rows)):
         expected = naive_pairs.numerical_gradient(mean_loss, table)
         np.testing.assert_allclose(gradients[name][:, : table.shape[1]], expected, atol=1e-8, err_msg=name)
 

@@ -1,11 +1,14 @@
 """Text vectors from pairs: what is read, refused, saved and trained further."""
 
+import itertools
+
 import naive_pairs
 import numpy as np
 import pytest
 
 import embeddings as em
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError, FormatError, SettingError
+from embeddings.models.subwords import subwords
 
 THINGS = ["red apple", "green pear", "yellow banana", "blue plum", "ripe cherry", "sour lemon"]
 
@@ -205,3 +208,40 @@ def test_line_breaks_in_texts_do_not_separate_sides():
     pairs = thing_pairs()
     broken = [(left.replace(" ", "\r\n"), right.replace(" ", "\n")) for left, right in pairs]
     assert train(pairs).vectors.matrix.tobytes() == train(broken).vectors.matrix.tobytes()
+
+
+def test_words_are_composed_of_ngrams(tmp_path):
+    pairs = thing_pairs()
+    model = train(pairs, min_n=2, max_n=4, buckets=50, token_weights="ones", linear_map=True, epochs=5)
+    tables, known = model.tables, list(model.vectors.words)
+    offsets, rows = subwords([*known, "apples"], min_n=2, max_n=4, buckets=50)
+    means = np.array([tables["character_ngrams"][rows[a:b]].mean(axis=0) for a, b in itertools.pairwise(offsets)])
+    composed = (tables["words"] + means[:-1]) * tables["token_weights"] @ tables["linear_map"]
+    np.testing.assert_allclose(model.vectors.matrix, composed, atol=1e-5)
+    np.testing.assert_allclose(model.compose(["apples"])[0], means[-1] @ tables["linear_map"], atol=1e-5)
+    model.save(tmp_path / "m")
+    loaded = em.load_model(tmp_path / "m")
+    np.testing.assert_array_equal(em.embed(loaded, ["apples", "red"]), em.embed(model, ["apples", "red"]))
+    assert em.embed(loaded, ["apples"]).any()
+    further = em.continue_training(loaded, thing_pairs(seed=5), epochs=1, threads=1)
+    assert further.tables["character_ngrams"].shape == (50, 8)
+    with pytest.raises(FormatError, match="n-grams"):
+        model.export(tmp_path / "m.bin", format="fasttext")
+
+
+def test_ngrams_start_from_nothing_so_that_given_vectors_are_the_start():
+    start = train(thing_pairs()).vectors
+    options = em.RunOptions(init=em.InitFrom(start))
+    trainer = em.DualEncoder(dim=8, epochs=1, batch_size=16, max_n=3, learning_rate=1e-9)
+    model = trainer.train(thing_pairs(), threads=1, run_options=options)
+    np.testing.assert_allclose(model.vectors.matrix, start.matrix, atol=1e-6)
+    assert train(thing_pairs()).composer is None
+    for settings, message in (
+        ({"min_n": 2}, "min_n=2 requires"),
+        ({"buckets": 9}, "buckets=9 requires"),
+        ({"max_n": 2}, "min_n"),
+    ):
+        with pytest.raises(SettingError, match=message):
+            em.DualEncoder(**settings)
+    with pytest.raises(SettingError, match="cannot freeze"):
+        trainer.train(thing_pairs(), threads=1, run_options=em.RunOptions(init=em.InitFrom(start, freeze=True)))
