@@ -44,7 +44,8 @@ if TYPE_CHECKING:
         option("--words", "Export only the first N words, or those listed in a file.", "N|FILE"),
         option(
             "--dtype",
-            "Number type for safetensors, parquet, arrow; float16 also for npy and folders.  [default: float32]",
+            "Number type for safetensors, parquet, arrow and model2vec; float16 also for npy and other folders.  "
+            "[default: float32]",
             ["float32", "float16", "int8"],
         ),
         option(

@@ -34,7 +34,7 @@ def write(
     """Write all vectors, the counts if known, and a model card.
 
     Arguments:
-        dtype: float32 or float16.
+        dtype: float32, float16 or int8; int8 rows have a scale each, as the weight of the token.
         normalize: model2vec scales vectors of texts to length 1.
         note: how the vectors were made, for the model card.
     """

@@ -20,7 +20,7 @@ from embeddings.formats.safetensors_file import COUNTS, list_names, read_counts
 from embeddings.formats.tokenizer_json import copy_tokenizer, read_tokens, write_tokenizer
 from embeddings.support import tensors
 from embeddings.vectors.file_validation import check_error_handler, encode_words
-from embeddings.vectors.precision import cast_matrix
+from embeddings.vectors.precision import cast_matrix, quantise
 from embeddings.vectors.vectors import Vectors
 
 MODEL, TOKENIZER = "model.safetensors", "tokenizer.json"
@@ -42,9 +42,14 @@ class TokenTable:
 
 
 def write_table(vectors: Vectors, folder: Path, *, table: str, dtype: str) -> str | None:
-    """Write both files, the vectors as the tensor `table`; returns the token for unknown words."""
-    tokens = write_tokens(vectors, folder / TOKENIZER, dtype)
-    arrays = {table: tokens.matrix} | ({} if tokens.counts is None else {COUNTS: tokens.counts})
+    """Write both files, the vectors as the tensor `table`; returns the token for unknown words.
+
+    For model2vec, rows may be int8, which its weights of tokens multiply by the scale of each row.
+    """
+    is_int8 = dtype == "int8" and table == MODEL2VEC_TABLE
+    tokens = write_tokens(vectors, folder / TOKENIZER, "float32" if is_int8 else dtype)
+    arrays = dict(zip((table, WEIGHTS), quantise(tokens.matrix), strict=True)) if is_int8 else {table: tokens.matrix}
+    arrays |= {} if tokens.counts is None else {COUNTS: tokens.counts}
     tensors.save(arrays, folder / MODEL)
     return tokens.unknown
 

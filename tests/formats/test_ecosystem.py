@@ -292,6 +292,17 @@ def test_quantised_folders_of_model2vec(tmp_path, run_json, kind):
     np.testing.assert_allclose(em.embed(tmp_path / "w", ["Red cars", "a house x", "x", ""]), rows, rtol=1e-6)
 
 
+@pytest.mark.reads("model2vec", "model2vec", "int8 rows with a weight for each token")
+@requires("model2vec")
+def test_int8_rows_are_read_by_model2vec(tmp_path, vectors, run_json):
+    vectors.save(tmp_path / "v", "model2vec", dtype="int8")
+    rows = np.array(run_json(STATIC, tmp_path / "v"))
+    again = load(tmp_path / "v")
+    np.testing.assert_allclose(em.embed(again, ["King", "the king nobody"]), rows, rtol=1e-5, atol=1e-6)
+    largest = np.abs(vectors.matrix).max(axis=1, keepdims=True)
+    np.testing.assert_allclose(again.matrix / largest, vectors.matrix / largest, atol=0.5 / 127 + 1e-6)
+
+
 @pytest.mark.reads("model2vec", "model2vec", "weights and projection in the rows: vectors as `embed` pools them")
 @pytest.mark.reads("sentence-transformers", "sentence-transformers", "the same, up to a factor for each text")
 @requires("model2vec", "sentence_transformers")

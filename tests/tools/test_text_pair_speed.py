@@ -1,0 +1,33 @@
+"""The measurement of training on pairs, on a small file."""
+
+import random
+
+import numpy as np
+import text_pair_speed
+from click.testing import CliRunner
+
+
+def test_a_small_file(tmp_path, monkeypatch):
+    """Without peers there is one row, which has learned from the pairs."""
+    rng = random.Random(1)
+    topics = [[f"word{topic}x{n}" for n in range(12)] for topic in range(8)]
+    paragraphs = [" ".join(" ".join(rng.sample(topic, 8)).capitalize() + "." for _ in range(4)) for topic in topics * 5]
+    (tmp_path / "t.txt").write_text("Title\n" + "\n".join(paragraphs) + "\n")
+    monkeypatch.setattr(text_pair_speed, "installed", lambda python: [])
+    out = tmp_path / "speed.md"
+    arguments = [str(tmp_path / "t.txt"), "--pairs", "100", "--held-out", "8", "--words", "6", "--dim", "16"]
+    arguments += ["--batch-size", "8", "--epochs", "8", "--repeats", "1", "-o", str(out)]
+    done = CliRunner().invoke(text_pair_speed.main, arguments)
+    assert done.exit_code == 0, done.output
+    rows = [line.split("\t") for line in done.stdout.splitlines()]
+    assert rows[0] == list(text_pair_speed.HEADS)
+    assert rows[1][0] == text_pair_speed.OURS
+    assert float(rows[1][4]) < np.log(8)
+    assert "100 pairs of 6 and 6 words" in out.read_text()
+    assert CliRunner().invoke(text_pair_speed.main, arguments).exit_code == 1  # nothing is replaced unasked
+
+
+def test_accuracy_counts_nearest_texts():
+    rows = np.eye(4, 6)
+    assert text_pair_speed.accuracy(rows, np.array([[[0, 0], [0, 1]], [[2, 2], [2, 3]]])) == 1
+    assert text_pair_speed.accuracy(rows, np.array([[[0, 0], [1, 1]], [[2, 2], [0, 3]]])) == 0
