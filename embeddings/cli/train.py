@@ -178,7 +178,7 @@ def report_missing_parts(settings: Trainer, out: str) -> None:
         note(f"{out} will contain word vectors only; save a folder, or a .bin file for fastText, to predict labels")
     elif settings.inferencer is not None:
         note(f"{out} will contain word vectors only; save a folder to keep document vectors and infer new ones")
-    elif settings.composer is not None and getattr(settings, "max_n", 1):
+    elif settings.composer is not None and getattr(settings, "max_n", True):
         note(f"{out} will contain the vocabulary only; save a folder to compose vectors for other words")
 
 
