@@ -14,7 +14,7 @@ import csv
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from pathlib import Path
 from statistics import fmean
@@ -144,13 +144,15 @@ def scored(
 
 
 def table(path: Path) -> str:
-    """The tables of all corpora: correlations in percent, means over sets and seeds, ± half the range of the seeds."""
+    """The tables of all corpora: correlations in percent, means over seeds, ± half the range; hidden: over sets."""
     rows, parts = read_rows(path), []
     for corpus, (group, title) in product(dict.fromkeys(row["corpus"] for row in rows), GROUPS.items()):
         part = [row for row in rows if (row["corpus"], row["group"]) == (corpus, group)]
         if part:
-            columns = [str(one) for one in CONTEXTS] if group == HIDDEN else []
-            parts.append(f"{title}, {corpus} ({number_of_pairs(part)}):\n\n{markdown(part, [*columns, EVERY])}")
+            heads = {str(one): f"{one} contexts" if one > 1 else "1 context" for one in CONTEXTS} | {EVERY: "others"}
+            axis = "contexts" if group == HIDDEN else "set"
+            heads = heads if group == HIDDEN else {row["set"]: row["set"] for row in part}
+            parts.append(f"{title}, {corpus} ({number_of_pairs(part)}):\n\n{markdown(part, axis, heads)}")
     return "\n".join(parts)
 
 
@@ -164,20 +166,24 @@ def number_of_pairs(rows: list[dict[str, str]]) -> str:
     return f"{seeds} seed{'s' * (seeds > 1)}; pairs: {pairs}"
 
 
-def markdown(rows: list[dict[str, str]], columns: list[str]) -> str:
-    """A table with a line for each method and a column for each number of contexts; best methods first."""
+def markdown(rows: list[dict[str, str]], axis: str, heads: dict[str, str]) -> str:
+    """A table with a line for each method and a column for each number of contexts or set; best methods first."""
     values: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
-        values[row["method"], row["contexts"]][row["seed"]].append(100 * float(row["spearman"]))
+        values[row["method"], row[axis]][row["seed"]].append(100 * float(row["spearman"]))
     means = {key: [fmean(scores) for scores in seeds.values()] for key, seeds in values.items()}
-    methods = sorted(dict.fromkeys(row["method"] for row in rows), key=lambda one: -max(
-        fmean(seeds) for (method, _), seeds in means.items() if method == one))  # fmt: skip
-    heads = ["substitute", *("any" if one == EVERY and len(columns) > 1 else one for one in columns)]
-    if len(columns) == 1:
-        heads[1] = "correlation"
-    lines = [heads, ["---", *["---:"] * len(columns)]]
-    lines += [[method, *(cell(means.get((method, one))) for one in columns)] for method in methods]
+    combine: Callable[[list[float]], float] = max if axis == "contexts" else fmean
+    best = {method: combine(means_of(means, method)) for method, _ in means}
+    lines = [["substitute", *heads.values()], ["---", *["---:"] * len(heads)]]
+    lines += [
+        [one, *(cell(means.get((one, column))) for column in heads)] for one in sorted(best, key=lambda m: -best[m])
+    ]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def means_of(means: dict[tuple[str, str], list[float]], method: str) -> list[float]:
+    """The means over seeds of all columns of a method."""
+    return [fmean(seeds) for (one, _), seeds in means.items() if one == method]
 
 
 def cell(seeds: list[float] | None) -> str:

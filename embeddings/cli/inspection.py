@@ -6,6 +6,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from embeddings.analysis.context_map import RECORD as CONTEXT_MAP
+from embeddings.analysis.context_map import ContextMap
 from embeddings.corpora.encoded_corpus import META, TECHNICAL, read_meta
 from embeddings.corpora.phrases import phrase_list
 from embeddings.corpora.reading.compressed_files import file_compression, open_decompressed, read_head
@@ -48,11 +50,15 @@ def describe_vectors(
 
 
 def describe_folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, Any]:
-    """The properties of a saved model, index or corpus, of checkpoints, or of a format that writes folders."""
+    """The properties of a saved model, index, map or corpus, of checkpoints, or of a format that writes folders."""
     if (path / INDEX).is_file():
         record = read_record(path)
         keys = ("kind", "rows", "dim", "bytes", "build_seconds", "settings", "vectors")
         return {"what": "saved index", **{key: record.get(key) for key in keys}}
+    if (path / CONTEXT_MAP).is_file():
+        context_map = ContextMap.load(path)
+        fields = {name: value for name, value in vars(context_map).items() if name != "matrix"}
+        return {"what": "map of contexts", "dim": len(context_map.matrix), **fields}
     if checkpoints := find_checkpoints(path):
         return {"what": "checkpoints of a run"} | summarize_checkpoints(checkpoints)
     if not (path / MODEL_JSON).is_file() and (name := format_dispatch.sniff(path)):

@@ -38,6 +38,8 @@ def test_new_words_join_the_vectors(folder):
     assert vectors["emu"] == pytest.approx(expected, abs=1e-5)
     again = expect("induce", "model", "corpus.txt", "new.txt", "-o", "w.txt", "--map", "map", "--only-new", "--json")
     assert json.loads(again.stdout)[0] == {"word": "emu", "contexts": 2, "induced": True}
+    described = json.loads(expect("info", "map", "--json").stdout)
+    assert (described["what"], described["dim"], described["words"]) == ("map of contexts", 10, fitted.words)
     only = em.load("w.txt")
     assert only.words == ["emu", "the_land"]
     assert np.array_equal(only["emu"], vectors["emu"])

@@ -1,5 +1,7 @@
 """The study of unseen words: which pairs and texts it uses, and its tables, worked by hand."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import unseen_word_study
@@ -49,6 +51,11 @@ def test_tables_have_means_over_sets_and_seeds(tmp_path):
     assert "2 seeds; pairs: 15 of x, 30 of y" in text
     assert "| other |  |  |  |  |  |  | 50.0 |" in text
     assert "| mean | 35.0 ± 5.0 |  |  |  |  |  |  |" in text
+
+
+def test_published_tables_are_those_of_the_record():
+    folder = Path(__file__).parents[2] / "eval" / "results" / "unseen-words"
+    assert unseen_word_study.table(folder / "results.tsv") == (folder / "results.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
