@@ -35,7 +35,7 @@ def output_errors(path: Path, contents: str = "the encoded corpus") -> Iterator[
 class ArrayFile:
     """A growing .npy file of one dtype; `digest` is the SHA-256 of its items. Methods raise OutputError.
 
-    is_draft: all items will be replaced by `map`, which alone computes their digest.
+    is_draft: the digest is only needed after `map`, which replaces all items.
     """
 
     def __init__(self, path: Path, dtype: Any, *, is_draft: bool = False) -> None:

@@ -48,7 +48,7 @@ class ChunkCutter:
     def __init__(self, tokenizer: ScannedTokenizer, size: int) -> None:
         self.tokenizer = tokenizer
         self.size = size
-        self.has_spaces = not tokenizer(" ") and not tokenizer("a ")[0].endswith(" ")
+        self.can_cut_at_spaces = not tokenizer(" ")
         self.blocks: list[NamedBlock] = []
         self.filled = 0  # bytes of these blocks
         self.start: LineState | None = LineState()
@@ -79,7 +79,7 @@ class ChunkCutter:
             return None
         is_long = self.filled + len(block.data) >= MAX_GROWTH * self.size
         stop = block.data.rfind(b"\n") + 1
-        if not stop and is_long and self.has_spaces:
+        if not stop and is_long and self.can_cut_at_spaces:
             stop = block.data.rfind(b" ") + 1
         return stop if stop or is_long else None
 

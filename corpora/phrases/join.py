@@ -84,7 +84,7 @@ def join_tokens(
     encoded: EncodedCorpus, trie: phrase_trie.PhraseTrie, folder: Path, *, alternate: bool = False
 ) -> JoinedFiles:
     """Write ids and sentences to `folder`; words keep their ids, phrases have ids from `len(trie.in_phrase)` up."""
-    ids, sentences = ArrayFile(folder / IDS, np.int32), ArrayFile(folder / SENTENCES, np.int64)
+    ids, sentences = ArrayFile(folder / IDS, np.int32, is_draft=True), ArrayFile(folder / SENTENCES, np.int64)
     sentences.append(np.zeros(1))
     phrases, size = len(trie.steps), max(BLOCK, 2 * join_kernel.MAX_RUN)
     out = (np.empty(size, np.int32), np.empty(size, np.int64), np.zeros(len(trie.in_phrase) + phrases, np.int64))
