@@ -8,6 +8,7 @@ from typing import Any
 from embeddings.corpora.reading.labelled_texts import PREFIX, LabelFormat
 from embeddings.corpora.reading.reader import Report
 from embeddings.corpora.reading.sources import resolve_source
+from embeddings.eval.datasets.halves import ALL, check_half, select_texts
 from embeddings.eval.measures.label_metrics import LabelMetric
 from embeddings.eval.measures.label_scores import LabelScores
 from embeddings.eval.measures.predicted_labels import Ranker, predict_labels
@@ -20,7 +21,8 @@ def evaluate_classifier(
     classifier: Classifier, source: str | os.PathLike[str] | Iterable[Any], *, k: int = 1, threshold: float = 0.0,
     label_prefix: str = PREFIX, label_separator: str | None = None, text_column: str | None = None,
     label_column: str | None = None, metrics: Iterable[str] = (), encoding: str = "utf-8",
-    encoding_errors: str = "strict", threads: int | None = None, report: Report | None = None, name: str | None = None,
+    encoding_errors: str = "strict", half: str = ALL, threads: int | None = None, report: Report | None = None,
+    name: str | None = None,
 ) -> LabelScores:  # fmt: skip
     """Compare the labels of texts with those that a classifier predicts; `results()` has all scores.
 
@@ -39,6 +41,8 @@ def evaluate_classifier(
         metrics: further metrics to report, such as "recall-at-precision:90:sport"; see `LabelMetric.parse`.
         encoding: the encoding of the texts, such as "cp1252".
         encoding_errors: "strict", "replace" or "ignore" for bytes that are invalid in it.
+        half: "dev" or "test" for half of the texts, which a hash of each text fixes; see
+            `embeddings.eval.datasets.halves`.
         threads: by default all cores.
         report: called with the number of bytes read, as stored on disk, and their total.
         name: what results call the classifier; by default its path.
@@ -56,6 +60,8 @@ def evaluate_classifier(
     else:
         ranker = classifier
     batches = form.read(sources, encoding=encoding, encoding_errors=encoding_errors, report=report)
+    if check_half(half) != ALL:
+        batches = (select_texts(batch, half) for batch in batches)
     title = Path(source).name if isinstance(source, str | os.PathLike) else sources[0].name
     predictions = predict_labels(ranker, batches, k, threshold, prefix=label_prefix, threads=threads, source=title)
-    return LabelScores(predictions, title, name or "classifier", k, threshold, wanted)
+    return LabelScores(predictions, title, name or "classifier", k, threshold, wanted, half)

@@ -43,6 +43,8 @@ def evaluate(
         use_trained_vectors: use the document vectors learned in training, by document number, and infer none.
         name_column: like `use_trained_vectors`, by the names in this column.
         left_column, right_column, rating_column: of pairs; see `embeddings.PairColumns`.
+        half: "dev" or "test": only the items of that half of similarity, analogy and pairs, which a hash fixes (see
+            `embeddings.eval.datasets.halves`); early stopping and tuning use "dev". "all", the default: every item.
         index: the index that retrieval uses, such as "lsh:bits=512"; by default search is exact.
         encoding_errors: "strict", "replace" or "ignore" for bytes of pairs, retrieval, clustering and probe files that
             are not valid UTF-8.

@@ -12,6 +12,7 @@ from embeddings.corpora.corpus import DecodingPolicy
 from embeddings.corpora.reading.text_pairs import PairColumns
 from embeddings.errors import SettingError
 from embeddings.eval.datasets.analogy_questions import Questions, read_questions
+from embeddings.eval.datasets.halves import ALL, check_half
 from embeddings.eval.datasets.labelled_documents import DocumentSet, read_documents
 from embeddings.eval.datasets.labelled_texts import LabelledTextSet, read_texts_to_classify, read_texts_to_cluster
 from embeddings.eval.datasets.phrase_ratings import PhraseRatings, read_phrase_ratings
@@ -51,6 +52,7 @@ KINDS = (
     "similarity", "analogy", "phrases", "categories", "tagging", "documents", "perplexity", "pairs", "retrieval",
     "clustering", "probe",
 )  # fmt: skip
+HALVED_KINDS = ("similarity", "analogy", "pairs")
 TEXT_KINDS = ("pairs", "retrieval", "clustering", "probe")  # of which vectors of texts are evaluated
 TestSets = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
@@ -87,7 +89,7 @@ class Suite:
         method: str | Sequence[str] = "3cosadd", window: int = WINDOW, text_column: str = "text",
         label_column: str = "label", use_trained_vectors: bool = False, name_column: str | None = None,
         left_column: str | None = None, right_column: str | None = None, rating_column: str | None = None,
-        index: str | None = None, encoding_errors: str = "strict", **pooling: Any,
+        index: str | None = None, encoding_errors: str = "strict", half: str = ALL, **pooling: Any,
     ) -> "Suite":  # fmt: skip
         """Read test sets by name or path; see `evaluate` for the arguments.
 
@@ -108,20 +110,23 @@ class Suite:
             raise SettingError(f"nothing to evaluate: give at least one of {', '.join(KINDS)}, stats")
         check_requirements(sets, compose, use_trained_vectors or name_column is not None)
         check_text_settings(sets, pooling, index, (left_column, right_column, rating_column))
+        check_halves(sets, half)
         columns = PairColumns(left_column, right_column, rating=rating_column)
         read = partial(read_documents, use_trained_vectors=use_trained_vectors)
         labelled = {"text_column": text_column, "label_column": label_column, "encoding_errors": encoding_errors}
         return cls(
             limits=limits, methods=methods, window=check_window(window), stats=stats, compose=compose, index=index,
             pooling=pooling,
-            word_pairs=[read_word_pairs(test) for test in sets["similarity"]],
-            questions=[read_questions(test) for test in sets["analogy"]],
+            word_pairs=in_half([read_word_pairs(test) for test in sets["similarity"]], half),
+            questions=in_half([read_questions(test) for test in sets["analogy"]], half),
             phrases=[HeldOut() if str(test) == HELD_OUT else read_phrase_ratings(test) for test in sets["phrases"]],
             categories=[read_word_categories(test) for test in sets["categories"]],
             tagging=[read_tagging_set(test) for test in sets["tagging"]],
             perplexity=[HeldOutText(str(test)) for test in sets["perplexity"]],
             documents=[read(test, text_column, label_column, name_column) for test in sets["documents"]],
-            pairs=[read_rated_texts(test, columns, encoding_errors=encoding_errors) for test in sets["pairs"]],
+            pairs=in_half(
+                [read_rated_texts(test, columns, encoding_errors=encoding_errors) for test in sets["pairs"]], half
+            ),
             retrieval=[read_retrieval_set(test, encoding_errors=encoding_errors) for test in sets["retrieval"]],
             clustering=[read_texts_to_cluster(test, **labelled) for test in sets["clustering"]],
             probe=[read_texts_to_classify(test, **labelled) for test in sets["probe"]],
@@ -202,6 +207,19 @@ def check_requirements(sets: Mapping[str, Sequence[Any]], compose: bool, has_doc
         raise SettingError("compose requires similarity")
     if has_document_names and not sets["documents"]:
         raise SettingError("use_trained_vectors and name_column require documents")
+
+
+def check_halves(sets: Mapping[str, Sequence[Any]], half: str) -> None:
+    """Refuse an unknown half, and sets that have no halves."""
+    others = [kind for kind in KINDS if sets[kind] and kind not in HALVED_KINDS]
+    if check_half(half) != ALL and others:
+        known = ", ".join(HALVED_KINDS)
+        raise SettingError(f"half={half} cannot be combined with {others[0]}: only {known} have halves")
+
+
+def in_half(tests: list[Any], half: str) -> list[Any]:
+    """The items of test sets that are in a half."""
+    return tests if half == ALL else [test.select(half) for test in tests]
 
 
 def as_list(tests: TestSets) -> list[str | os.PathLike[str]]:

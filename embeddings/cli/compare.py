@@ -17,7 +17,7 @@ from embeddings.eval import Comparison
 from embeddings.eval import suite as suites
 
 COLUMNS = (
-    "set", "section", "words", "measure", "method", "first", "second", "items", "value_first", "value_second",
+    "set", "section", "words", "measure", "method", "first", "second", "items", "total", "value_first", "value_second",
     "difference", "low", "high", "p", "test",
 )  # fmt: skip
 
@@ -40,8 +40,8 @@ def command(
 ) -> None:  # fmt: skip
     """Test whether the scores of VECTORS differ, pair by pair.
 
-    Each pair is scored on the items for which both have vectors. `low` to `high` is a 95 % confidence interval
-    of the difference, `p` the p-value of the paired test.
+    Each pair is scored on the items for which both have vectors: `items` of the `total` in the set or its half. `low`
+    to `high` is a 95 % confidence interval of the difference, `p` the p-value of the paired test.
 
     With --labels, VECTORS are classifiers, which are scored on the same labelled texts.
     """

@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from embeddings.cli.options import VECTOR_INPUT, dataset_option, option
+from embeddings.eval.datasets.halves import HALVES
 from embeddings.eval.measures.text_vectors import POOLING
 from embeddings.eval.suite import KINDS
 from embeddings.settings import flag
@@ -15,11 +16,11 @@ REPORT_DEFAULTS: dict[str, Any] = DEFAULTS | {"categories": ("google-categories"
 ALL = "all"
 METHODS = ["3cosadd", "3cosmul", "pairdirection"]
 SETTINGS = {
-    "similarity": ("compose", "unknown"),
-    "analogy": ("method", "restrict"),
+    "similarity": ("compose", "unknown", "half"),
+    "analogy": ("method", "restrict", "half"),
     "tagging": ("window",),
     "documents": ("text_column", "label_column", "use_trained_vectors", "name_column"),
-    "pairs": ("left_column", "right_column", "rating_column", *POOLING),
+    "pairs": ("half", "left_column", "right_column", "rating_column", *POOLING),
     "retrieval": ("index", *POOLING),
     "clustering": ("text_column", "label_column", *POOLING),
     "probe": ("text_column", "label_column", *POOLING),
@@ -31,7 +32,7 @@ REQUIRES = {  # of every setting, the test sets of which one must be requested
 }
 SECTIONS = {
     "Test sets": (*KINDS, "stats"),
-    "Settings of tests": ("compose", "unknown", "method", "restrict", "window"),
+    "Settings of tests": ("half", "compose", "unknown", "method", "restrict", "window"),
     "Documents and texts": (*SETTINGS["documents"], "concat_with"),
     "Pairs and retrieval": ("left_column", "right_column", "rating_column", "index"),
     "Vectors of texts, for pairs, retrieval, clustering and probe": POOLING,
@@ -89,6 +90,12 @@ def options() -> list[click.Parameter]:
             type=WordLimit(),
             multiple=True,
             metavar="N|all",
+        ),
+        option(
+            "--half",
+            "Use only this half of the items of similarity, analogy, pairs or labels; a hash of each item decides. "
+            "Early stopping and tuning see dev only, so test is left for reports.  [default: all]",
+            list(HALVES),
         ),
         option("--window", "Context words on either side of the tagged word.  [default: 2]", type=int),
         option("--text-column", "Column of the text.  [default: text]", "NAME"),

@@ -4,6 +4,7 @@ from dataclasses import asdict
 from typing import Any
 
 from embeddings.eval import Result
+from embeddings.eval.datasets.halves import ALL
 
 COLUMNS = ("vectors", "set", "section", "words", "measure", "method", "value", "low", "high", "covered", "total")
 
@@ -17,5 +18,7 @@ def row(result: Result, with_composed: bool) -> dict[str, Any]:
 
 
 def labels(result: Any) -> dict[str, str]:
-    """The section and the vocabulary limit of a result or comparison, as shown in tables."""
-    return {"section": result.section or "all", "words": f"first {result.restrict}" if result.restrict else "all"}
+    """The set with its half, the section and the vocabulary limit of a result or comparison, as shown in tables."""
+    name = result.set if result.half == ALL else f"{result.set} ({result.half})"
+    words = f"first {result.restrict}" if result.restrict else "all"
+    return {"set": name, "section": result.section or "all", "words": words}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from embeddings.eval.measures.label_scores import LabelScores
 
 SECTION = ("labels", "k", "threshold", "metrics", "label_prefix", "label_separator", "encoding", "threads")
-SHARED = ("text_column", "label_column")  # with --documents
+SHARED = ("text_column", "label_column", "half")  # with test sets of vectors
 ALLOWED = (*SECTION, *SHARED, "vectors", "sections", "as_json", "errors")
 N_CONFUSIONS = 10  # rows of the table
 
@@ -114,10 +114,11 @@ def compare_classifiers(
 
 
 def label_scores(
-    models: Sequence[str], labels: Sequence[str], bar: Bar, *, errors: str, **settings: Any
+    models: Sequence[str], labels: Sequence[str], bar: Bar, *, errors: str, half: str | None, **settings: Any
 ) -> Iterator["LabelScores"]:
     """Score each model on each file."""
     from embeddings.eval.classifier_evaluation import evaluate_classifier
+    from embeddings.eval.datasets.halves import ALL
 
     def report(done: int, total: int | None) -> None:
         bar.update(done, total, f"{done / 1e6:,.0f} MB")
@@ -125,7 +126,9 @@ def label_scores(
     for model in models:
         classifier = load_classifier(model, errors=errors)
         for file in labels:
-            yield evaluate_classifier(classifier, file, name=model, report=report, encoding_errors=errors, **settings)
+            yield evaluate_classifier(
+                classifier, file, name=model, report=report, encoding_errors=errors, half=half or ALL, **settings
+            )
 
 
 def score_rows(

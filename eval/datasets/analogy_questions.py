@@ -10,6 +10,7 @@ import numpy as np
 
 from embeddings.errors import FormatError
 from embeddings.eval.datasets.dataset_files import line_error, locate, read_lines, set_name
+from embeddings.eval.datasets.halves import ALL, rows_of_half
 
 METHODS = ("3cosadd", "3cosmul", "pairdirection")  # of answering questions; see `measures.analogy`
 SYNTACTIC = "gram"  # prefix of Google's syntactic sections
@@ -32,6 +33,17 @@ class Questions:
     questions: list[tuple[str, str, str]] = field(default_factory=list)
     answers: list[tuple[str, ...]] = field(default_factory=list)
     section_of: list[int] = field(default_factory=list)
+    half: str = ALL
+
+    def select(self, half: str) -> "Questions":
+        """The questions of a half, by their three words and first answer; see `embeddings.eval.datasets.halves`."""
+        items = ((*question, answers[0]) for question, answers in zip(self.questions, self.answers, strict=True))
+        part = Questions(self.name, half=half)
+        for row in rows_of_half(items, half, self.name):
+            section = self.section_of[row]
+            part.begin_section(self.sections[section], self.kinds[section])
+            part.add(self.questions[row], self.answers[row])
+        return part
 
     def begin_section(self, section: str, kind: str | None) -> None:
         """Add the questions that follow to this section, which may exist already."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from embeddings.corpora.reading.text_pairs import PairColumns, TextPairs
 from embeddings.errors import CorpusError
 from embeddings.eval.datasets.dataset_files import set_name
+from embeddings.eval.datasets.halves import ALL, rows_of_half
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,13 @@ class RatedTexts:
     left: list[str]
     right: list[str]
     ratings: NDArray[np.float64]
+    half: str = ALL
+
+    def select(self, half: str) -> "RatedTexts":
+        """The pairs of a half; see `embeddings.eval.datasets.halves`."""
+        rows = rows_of_half(zip(self.left, self.right, strict=True), half, self.name)
+        left, right = ([side[row] for row in rows] for side in (self.left, self.right))
+        return RatedTexts(self.name, left, right, self.ratings[rows], half)
 
 
 def read_rated_texts(

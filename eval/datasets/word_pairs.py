@@ -8,6 +8,7 @@ from math import isfinite
 
 from embeddings.errors import FormatError
 from embeddings.eval.datasets.dataset_files import line_error, locate, read_lines, set_name
+from embeddings.eval.datasets.halves import ALL, rows_of_half
 
 # Headings of the rating column in published sets, without case, spaces and punctuation.
 RATING_HEADINGS = {
@@ -27,6 +28,12 @@ class WordPairs:
     name: str
     pairs: list[tuple[str, str]]
     ratings: list[float]
+    half: str = ALL
+
+    def select(self, half: str) -> "WordPairs":
+        """The pairs of a half; see `embeddings.eval.datasets.halves`."""
+        rows = rows_of_half(self.pairs, half, self.name)
+        return WordPairs(self.name, [self.pairs[row] for row in rows], [self.ratings[row] for row in rows], half)
 
 
 def read_word_pairs(name: str | os.PathLike[str]) -> WordPairs:

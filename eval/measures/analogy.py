@@ -67,7 +67,7 @@ def score_analogy(
     scores: list[AnalogyScores] = []
     for method, by_limit in zip(methods, correct, strict=True):
         for limit, with_vectors, hits in zip(limits.values(), covered, by_limit, strict=True):
-            key = Key(test.name, "accuracy", restrict=limit, method=method)
+            key = Key(test.name, "accuracy", restrict=limit, method=method, half=test.half)
             whole = AnalogyScores(
                 vectors=name,
                 key=key,

@@ -114,4 +114,4 @@ class F1Scores(ItemScores):
             return None
         items = int(self.actual.any(axis=1).sum())
         interval, p = bootstrap_test(self.resampled() - other.resampled(), items)
-        return self.pair(other).comparison((self.value, other.value), interval, items=items, p=p, test=self.test)
+        return self.pair(other, items).comparison((self.value, other.value), interval, items=items, p=p, test=self.test)

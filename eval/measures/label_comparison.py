@@ -19,13 +19,14 @@ def compare_labels(first: LabelScores, second: LabelScores) -> list[Comparison]:
     Raises:
         SettingError: the texts are not the same, or another number of labels is predicted.
     """
-    same = (first.set, len(first.predictions), first.k, first.threshold)
-    if same != (second.set, len(second.predictions), second.k, second.threshold):
+    same = (first.set, len(first.predictions), first.k, first.threshold, first.half)
+    if same != (second.set, len(second.predictions), second.k, second.threshold, second.half):
         raise SettingError("a paired test requires predictions for the same texts, with the same k and threshold")
     counts = [counts_by(one.predictions.text, one.predictions, len(one.predictions)) for one in (first, second)]
     (hits, actual, predicted), (other_hits, _, other_predicted) = counts
     names = [measure + first.at_k for measure in ("precision", "recall", "f1", "macro-f1")]
-    pairs = [Pair(Key(first.set, name), first.classifier, second.classifier) for name in names]
+    texts = len(first.predictions)
+    pairs = [Pair(Key(first.set, name, half=first.half), first.classifier, second.classifier, texts) for name in names]
     if (np.stack([actual, predicted, other_predicted]) == 1).all():
         comparisons = [pair.compare_shares(hits == 1, other_hits == 1) for pair in pairs[:3]]
     else:

@@ -59,6 +59,7 @@ class LabelScores:
         k: the maximum number of labels predicted for a text; -1 for all.
         threshold: the minimum probability of a predicted label.
         metrics: further metrics to report.
+        half: the half of the texts that is used, or "all".
     """
 
     predictions: PredictedLabels
@@ -67,6 +68,7 @@ class LabelScores:
     k: int = 1
     threshold: float = 0.0
     metrics: Sequence[LabelMetric] = ()
+    half: str = "all"
 
     def results(self) -> list[Result]:
         """All results: of each label (section), of what the classifier knows, if that differs, and of all texts.
@@ -158,9 +160,10 @@ class LabelScores:
         threshold += f" with a probability of at least {self.threshold}" * (self.threshold > 0)
         covered = int((self.predictions.best != NO_LABEL).sum())
         return Result(
-            self.set, measure + at_k, section, method=method, is_detail=texts is not None, vectors=self.classifier,
-            value=value, low=interval[0], high=interval[1], covered=covered if texts is None else texts,
-            total=len(self.predictions) if texts is None else texts, protocol=PROTOCOL.format(threshold=threshold),
+            self.set, measure + at_k, section, method=method, is_detail=texts is not None, half=self.half,
+            vectors=self.classifier, value=value, low=interval[0], high=interval[1],
+            covered=covered if texts is None else texts, total=len(self.predictions) if texts is None else texts,
+            protocol=PROTOCOL.format(threshold=threshold),
             reason=None if value is not None else "nothing is predicted" if measure != "recall" else "does not occur",
         )  # fmt: skip
 

@@ -36,7 +36,7 @@ def score_similarity(
         scores.append(
             CorrelationScores(
                 vectors=name,
-                key=Key(test.name, measure),
+                key=Key(test.name, measure, half=test.half),
                 covered=covered,
                 scores=cosines,
                 ratings=ratings,

@@ -89,7 +89,7 @@ class ClusterScores(ItemScores):
             return None
         items = len(self.label)
         interval, p = bootstrap_test(self.resampled() - other.resampled(), items)
-        return self.pair(other).comparison((self.value, other.value), interval, items=items, p=p, test=TEXTS)
+        return self.pair(other, items).comparison((self.value, other.value), interval, items=items, p=p, test=TEXTS)
 
 
 def group_columns(counts: np.ndarray, group: np.ndarray) -> np.ndarray:

@@ -56,7 +56,7 @@ def correlate(
         scores.append(
             CorrelationScores(
                 vectors=name,
-                key=Key(test.name, measure, method=method),
+                key=Key(test.name, measure, method=method, half=test.half),
                 covered=covered,
                 scores=values,
                 ratings=test.ratings,

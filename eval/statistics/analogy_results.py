@@ -45,7 +45,7 @@ class AnalogyScores(BinaryScores):
         correct, others = self.correct[both], other.correct[both]
         interval, p = interval_and_p(correct.astype(np.float64) - others, self.pairs[both])
         values = correct.mean(), others.mean()
-        return self.pair(other).comparison(values, interval, items=int(both.sum()), p=p, test=WORD_PAIRS)
+        return self.test_against(other).comparison(values, interval, items=int(both.sum()), p=p, test=WORD_PAIRS)
 
 
 def interval_and_p(gains: np.ndarray, pairs: np.ndarray) -> tuple[Interval, float | None]:

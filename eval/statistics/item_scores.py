@@ -44,9 +44,9 @@ class ItemScores:
             total=total, composed=composed, reason=self.reason, protocol=self.protocol, note=self.note,
         )  # fmt: skip
 
-    def pair(self, other: "ItemScores") -> Pair:
-        """What a paired test against other vectors compares."""
-        return Pair(self.key, self.vectors, other.vectors)
+    def pair(self, other: "ItemScores", total: int) -> Pair:
+        """What a paired test against other vectors compares; `total` items are in the set."""
+        return Pair(self.key, self.vectors, other.vectors, total)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,9 +108,13 @@ class BinaryScores(ItemScores):
     def compare_on(self, both: np.ndarray, other: "BinaryScores") -> Comparison:
         """A paired test on some of the items, (items,) bool."""
         if self.clusters is None:
-            return self.pair(other).compare_shares(self.correct[both], other.correct[both])
+            return self.test_against(other).compare_shares(self.correct[both], other.correct[both])
         counts = map(self.count_per_cluster, (self.correct & both, other.correct & both, both))
-        return self.pair(other).compare_clusters(*counts)
+        return self.test_against(other).compare_clusters(*counts)
+
+    def test_against(self, other: ItemScores) -> Pair:
+        """What a paired test on the items of this section compares."""
+        return self.pair(other, int(self.members.sum()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,7 +149,7 @@ class CorrelationScores(ItemScores):
         if both.sum() < 2:
             return None
         scores = self.scores[both], other.scores[both]
-        return self.pair(other).compare_correlations(*scores, self.ratings[both], ranked=self.is_ranked)
+        return self.pair(other, len(both)).compare_correlations(*scores, self.ratings[both], ranked=self.is_ranked)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,7 +171,7 @@ class MeanScores(ItemScores):
         """A paired test on all queries; None where either has no value."""
         if not isinstance(other, MeanScores) or self.reason or other.reason:
             return None
-        return self.pair(other).compare_means(self.values, other.values)
+        return self.pair(other, len(self.covered)).compare_means(self.values, other.values)
 
 
 @dataclass(frozen=True, kw_only=True)

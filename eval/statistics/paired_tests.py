@@ -41,6 +41,7 @@ class Comparison(Key):
     Arguments:
         first: name of the first vectors; `second` is that of the others.
         items: number of items that both cover; `value_first` and `value_second` are over these.
+        total: items of the set or section, in the half that `half` names.
         difference: first value minus second; `low` to `high` is its 95 % interval, None for too few items.
         p: two-sided p value; None for too few items.
         test: name of the test.
@@ -49,6 +50,7 @@ class Comparison(Key):
     first: str
     second: str
     items: int
+    total: int
     value_first: float
     value_second: float
     difference: float
@@ -60,16 +62,17 @@ class Comparison(Key):
 
 @dataclass(frozen=True)
 class Pair:
-    """What is compared: the key of a result and the names of both vectors."""
+    """What is compared: the key of a result, the names of both vectors, and the number of items of the set."""
 
     key: Key
     first: str
     second: str
+    total: int
 
     def comparison(self, values: tuple[float, float], interval: Interval, **more: Any) -> Comparison:
         """The comparison of two values, with the interval of their difference."""
         return Comparison(
-            **asdict(self.key), first=self.first, second=self.second,
+            **asdict(self.key), first=self.first, second=self.second, total=self.total,
             value_first=float(values[0]), value_second=float(values[1]), difference=float(values[0] - values[1]),
             low=interval[0], high=interval[1], **more,
         )  # fmt: skip

@@ -18,6 +18,7 @@ class Key:
         method: of analogies "3cosadd", "3cosmul" or "pairdirection"; of tagging the window; of a
             probe "logistic regression" or "most frequent label"; of pairs of texts "predicted ratings".
         is_detail: whether the section is one of many (a section of an analogy set, a tag, a category, a label).
+        half: "dev" or "test" for one of the halves of a set (see `embeddings.eval.datasets.halves`), or "all".
     """
 
     set: str
@@ -26,6 +27,7 @@ class Key:
     restrict: int | None = None
     method: str | None = None
     is_detail: bool = False
+    half: str = "all"
 
 
 @dataclass(frozen=True, kw_only=True)

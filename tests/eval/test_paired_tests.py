@@ -28,14 +28,14 @@ def test_correlations_equal_the_naive_bootstrap(ranked):
     for times in resample_counts(30):
         a, b, r = (np.repeat(side, times) for side in (scores, others, ratings))
         drawn.append(correlation(a, r).statistic - correlation(b, r).statistic)
-    found = Pair(KEY, "a", "b").compare_correlations(scores, others, ratings, ranked=ranked)
+    found = Pair(KEY, "a", "b", 99).compare_correlations(scores, others, ratings, ranked=ranked)
     values = correlation(scores, ratings).statistic, correlation(others, ratings).statistic
     assert (found.value_first, found.value_second) == pytest.approx(values)
     assert found.difference == pytest.approx(values[0] - values[1])
     assert (found.low, found.high) == pytest.approx(interval(drawn))
     assert found.p == pytest.approx(two_sided_p(drawn))
     assert (found.items, found.test) == (30, "paired bootstrap over pairs")
-    turned = Pair(KEY, "b", "a").compare_correlations(others, scores, ratings, ranked=ranked)
+    turned = Pair(KEY, "b", "a", 99).compare_correlations(others, scores, ratings, ranked=ranked)
     assert (turned.first, turned.second) == ("b", "a")
     assert (turned.difference, turned.low, turned.high) == pytest.approx((-found.difference, -found.high, -found.low))
     assert turned.p == found.p
@@ -55,21 +55,21 @@ def test_two_by_two_table_worked_by_hand():
     """30 items: both right 10, the first alone 8, the second alone 2, none 10."""
     right = np.repeat([True, True, False, False], [10, 8, 2, 10])
     other = np.repeat([True, False, True, False], [10, 8, 2, 10])
-    found = Pair(KEY, "a", "b").compare_shares(right, other)
+    found = Pair(KEY, "a", "b", 99).compare_shares(right, other)
     assert found.p == pytest.approx(2 * (1 + 10 + 45) / 1024)  # 0, 1 or 2 of 10, and as much on the other side
     assert (found.value_first, found.value_second, found.items) == (18 / 30, 12 / 30, 30)
     assert found.difference == pytest.approx(0.2)
     # 8.5 and 2.5 of 32: (6 -+ 1.96 sqrt(11 - 36/32)) / 32
     assert (found.low, found.high) == pytest.approx((-0.0049716, 0.3799716), abs=1e-6)
-    turned = Pair(KEY, "b", "a").compare_shares(other, right)
+    turned = Pair(KEY, "b", "a", 99).compare_shares(other, right)
     assert (turned.low, turned.high, turned.p) == pytest.approx((-found.high, -found.low, found.p))
 
 
 def test_all_gained_and_none():
-    found = Pair(KEY, "a", "b").compare_shares(np.ones(12, bool), np.zeros(12, bool))
+    found = Pair(KEY, "a", "b", 99).compare_shares(np.ones(12, bool), np.zeros(12, bool))
     assert found.p == pytest.approx(2 / 2**12)
     assert agresti_min(12, 0, 12)[1] == 1
-    assert Pair(KEY, "a", "b").compare_shares(np.ones(12, bool), np.ones(12, bool)).p == 1
+    assert Pair(KEY, "a", "b", 99).compare_shares(np.ones(12, bool), np.ones(12, bool)).p == 1
     low, high = agresti_min(0, 0, 12)
     assert low == -high < 0
 
@@ -83,7 +83,7 @@ def test_mcnemar_equals_a_sum_of_binomial_terms(pairs):
     gained, lost = sum(r and not o for r, o in pairs), sum(o and not r for r, o in pairs)
     n, most = gained + lost, max(gained, lost)
     p = min(1, 2 * sum(comb(n, k) for k in range(most, n + 1)) / 2**n)
-    assert Pair(KEY, "a", "b").compare_shares(right, other).p == pytest.approx(p)
+    assert Pair(KEY, "a", "b", 99).compare_shares(right, other).p == pytest.approx(p)
 
 
 FEW, ENOUGH = 9, 10
@@ -93,7 +93,7 @@ def test_few_pairs_have_no_interval():
     rng = np.random.default_rng(2)
     for count in (3, FEW, ENOUGH):
         ratings = np.arange(float(count))
-        found = Pair(KEY, "a", "b").compare_correlations(ratings, rng.standard_normal(count), ratings, ranked=True)
+        found = Pair(KEY, "a", "b", 99).compare_correlations(ratings, rng.standard_normal(count), ratings, ranked=True)
         assert found.difference > 0
         assert (found.p is None) == (found.low is None) == (found.high is None) == (count < ENOUGH)
 
@@ -101,7 +101,7 @@ def test_few_pairs_have_no_interval():
 def test_few_clusters_have_no_interval():
     for count in (FEW, ENOUGH):
         sizes = np.append(np.full(count, 3), np.zeros(50, int))  # others hold no item that counts
-        found = Pair(KEY, "a", "b").compare_clusters(sizes, 0 * sizes, sizes)
+        found = Pair(KEY, "a", "b", 99).compare_clusters(sizes, 0 * sizes, sizes)
         assert found.difference == 1
         assert (found.p is None) == (found.low is None) == (count < ENOUGH)
 
