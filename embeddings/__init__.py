@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from embeddings.eval import evaluate as evaluate
     from embeddings.eval import evaluate_classifier as evaluate_classifier
     from embeddings.eval.early_stopping import EarlyStopping as EarlyStopping
+    from embeddings.eval.tuning import tune as tune
     from embeddings.indexes import build_index as build_index
     from embeddings.indexes import load_index as load_index
     from embeddings.models.classifier import Classifier as Classifier
@@ -100,6 +101,7 @@ MODULES = {
         "errors": "EmbeddingsError",
         "eval": "compare evaluate evaluate_classifier",
         "eval.early_stopping": "EarlyStopping",
+        "eval.tuning": "tune",
         "indexes": "build_index load_index",
         "models.classifier": "Classifier",
         "models.document_vectors": "concatenate",

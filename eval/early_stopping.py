@@ -8,19 +8,25 @@ from typing import Any
 
 import numpy as np
 
+from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.reading.labelled_texts import LabelFormat
 from embeddings.errors import SettingError
+from embeddings.eval.datasets.halves import DEV
+from embeddings.eval.mean_score import mean_score
 from embeddings.eval.suite import Suite, TestSets, as_list
+from embeddings.eval.validation import Validation
 from embeddings.models.model import Model
 from embeddings.models.parameters import VECTORS
 from embeddings.settings import check_value
 from embeddings.support.logs import log
 from embeddings.training.callbacks import Callback, EpochEnd, RunStart
 from embeddings.training.result import AVERAGE
+from embeddings.training.run_log_reader import HELD_OUT_LOSS
+from embeddings.training.trainer import Trainer
 from embeddings.vectors.vectors import Vectors
 
-MEASURES = {"spearman", "accuracy"}  # whose mean is the score
 PREFIX = "best."
+FUNCTION = "a function"
 DECAY = 0.5  # of the learning rate on a plateau
 
 
@@ -28,10 +34,11 @@ class EarlyStopping(Callback):
     """Ends a run after `patience` epochs without improvement, and restores the model of the best epoch.
 
     The score of an epoch is the mean of Spearman's correlation on similarity sets and of the accuracy on analogy sets,
-    the micro-averaged F1 of the label that a classifier predicts for each text, which is its accuracy if texts have one
+    of which only the dev half is used (see `embeddings.eval.datasets.halves`), the loss of held-out text, the
+    micro-averaged F1 of the label that a classifier predicts for each text, which is its accuracy if texts have one
     label, or what `score` returns for a model. The best tables are held in memory and in checkpoints. The learning rate
     decays over all epochs of the settings, so a run that ends early never reaches the low rates. The model's record has
-    `early_stopping`: the scores of all epochs and the best one.
+    `early_stopping`: the scores of all epochs, what they are based on, and the best one.
 
     With `decay_on_plateau`, the run does not end at first: the learning rate is lowered, and training continues from
     the tables of the best epoch, of which there is then a second copy. With the setting `average_last`, the average is
@@ -42,13 +49,16 @@ class EarlyStopping(Callback):
         analogy: one or several analogy sets, by name or path.
         labels: labelled texts for a classifier: the path of a file, or an iterable of texts.
         label_format: how their labels are written; by default as in fastText.
+        validation: the path of held-out text, or the share of the training text, such as 0.05, that is cut from it by a
+            hash and not trained on. The score is its loss, for trainers that predict words from contexts.
         score: a function of a model, in place of test sets; higher is better.
         patience: epochs without improvement after which the run ends, or goes back to the best epoch.
         decay_on_plateau: how many times at most it goes back to the best epoch.
         decay: factor of the learning rate each time.
 
     Raises:
-        SettingError: of test sets, labels and a score, none or several are given; or a number is out of range.
+        SettingError: of test sets, labels, validation and a score, none or several are given; or a number is out of
+            range.
         FormatError: a set cannot be found or read.
     """
 
@@ -59,13 +69,17 @@ class EarlyStopping(Callback):
         analogy: TestSets = (),
         labels: Any = None,
         label_format: LabelFormat | None = None,
+        validation: str | os.PathLike[str] | float | None = None,
         score: Callable[[Model], float] | None = None,
         patience: int = 2,
         decay_on_plateau: int = 0,
         decay: float = DECAY,
     ) -> None:
-        if bool(similarity or analogy) + (labels is not None) + (score is not None) != 1:
-            raise SettingError("early stopping requires either similarity or analogy sets, labels, or a score function")
+        given = (labels is not None, validation is not None, score is not None)
+        if bool(similarity or analogy) + sum(given) != 1:
+            raise SettingError(
+                "early stopping requires either similarity or analogy sets, labels, validation, or a score function"
+            )
         if score is not None and not callable(score):
             raise SettingError(f"score must be a function of a model, got {score!r:.80}")
         sets = {"similarity": similarity, "analogy": analogy}
@@ -78,7 +92,10 @@ class EarlyStopping(Callback):
         if labels is not None:
             self.sets["labels"] = [os.fspath(labels) if isinstance(labels, str | os.PathLike) else "a list of texts"]
             score = label_score(labels, label_format or LabelFormat())
-        self.score = score or partial(mean_score, Suite.read(**self.sets, restrict=None))
+        self.validation = None if validation is None else Validation(validation)
+        if self.validation is not None:
+            score = self.negative_loss
+        self.score = score or partial(mean_score, Suite.read(**self.sets, restrict=None, half=DEV))
         self._reset()
 
     def _reset(self) -> None:
@@ -87,6 +104,25 @@ class EarlyStopping(Callback):
         self.decays: list[int] = []  # epochs after which it went back to the best one
         self.best_tables: dict[str, np.ndarray] = {}
         self.best_record: dict[str, Any] = {}
+
+    def on_corpus(self, encoded: EncodedCorpus, trainer: Trainer) -> EncodedCorpus:
+        """Cut off what is held out."""
+        return encoded if self.validation is None else self.validation.training_part(encoded, trainer)
+
+    def negative_loss(self, model: Model) -> float:
+        """The score of a model by held-out text."""
+        assert self.validation is not None
+        return -self.validation.loss(model)
+
+    @property
+    def basis(self) -> str:
+        """What scores are computed from."""
+        if self.validation is not None:
+            return self.validation.description
+        sets = " and ".join(f"{kind} {', '.join(names)}" for kind, names in self.sets.items() if names)
+        if "labels" in self.sets:
+            return sets
+        return f"dev half of {sets}" if sets else FUNCTION
 
     def on_run_start(self, run_start: RunStart) -> None:
         """Forget an earlier run, unless this one continues it."""
@@ -97,7 +133,9 @@ class EarlyStopping(Callback):
         """Score the model, copy it if it is the best, and act after `patience` epochs without improvement."""
         score = self.score_model(epoch_end.model)
         self.scores.append(score)
-        log.info("epoch %s scored %.4f", epoch_end.epoch, score)
+        is_loss = self.validation is not None
+        epoch_end.scores[HELD_OUT_LOSS if is_loss else "score"] = -score if is_loss else score
+        log.info("epoch %s scored %.4f by the %s", epoch_end.epoch, score, self.basis)
         if not self.best_epoch or score > self.scores[self.best_epoch - 1]:
             self.best_epoch, self.best_record = epoch_end.epoch, epoch_end.model.record
             self.best_tables = {VECTORS: epoch_end.model.vectors.matrix, **epoch_end.model.tables}
@@ -132,6 +170,10 @@ class EarlyStopping(Callback):
         if not self.best_epoch:
             return model
         summary: dict[str, Any] = {"scores": self.scores, "best_epoch": self.best_epoch, "patience": self.patience}
+        if self.basis != FUNCTION:
+            summary["basis"] = self.basis
+        if self.validation is not None:
+            summary[HELD_OUT_LOSS] = [-score for score in self.scores]
         if self.decay_on_plateau:
             summary["decays"] = self.decays
         if AVERAGE in model.record:
@@ -157,9 +199,10 @@ class EarlyStopping(Callback):
 
     def config(self) -> dict[str, Any]:
         """The test sets, the patience and the decay."""
-        sets = " and ".join(f"{kind} {', '.join(names)}" for kind, names in self.sets.items() if names)
+        source = None if self.validation is None else self.validation.source
+        basis = self.basis if source is None else f"held-out loss on {source}"
         plateau = {"decay_on_plateau": self.decay_on_plateau, "decay": self.decay}
-        return {"patience": self.patience, **plateau, "score": sets or "a function"}
+        return {"patience": self.patience, **plateau, "score": basis}
 
     def state(self) -> dict[str, Any]:
         """All scores so far, and the best tables."""
@@ -188,13 +231,3 @@ def label_score(labels: Any, label_format: LabelFormat) -> Callable[[Model], flo
     if not any(batch.labels for batch in judge.batches):
         raise SettingError("no text for early stopping has a label")
     return lambda model: judge(model.classifier)
-
-
-def mean_score(suite: Suite, model: Model) -> float:
-    """The mean of a model's scores on all sets; a set without a score raises a SettingError."""
-    results = [scores.result() for scores in suite.score(model, model.name)]
-    totals = [one for one in results if one.measure in MEASURES and one.section is None and not one.is_detail]
-    for result in totals:
-        if result.value is None:
-            raise SettingError(f"early stopping cannot use {result.set}: {result.reason}")
-    return float(np.mean([result.value for result in totals]))

@@ -21,6 +21,7 @@ EXIT_FAILURE, EXIT_MISUSE = 1, 2  # exit codes
 COMMANDS = {
     "Train": {
         "train": "Train vectors on text with one of the installed trainers.",
+        "tune": "Search for the settings of a trainer.",
         "infer": "Infer vectors for new documents.",
         "fit": "Fit phrase composition to trained vectors.",
     },

@@ -24,6 +24,8 @@ INPUT_OPTIONS = (
     "stop_similarity",
     "stop_analogy",
     "stop_labels",
+    "validation",
+    "labels",
     "config",
 )
 REPLACEABLE = ("--init", "--continue")  # inputs that the output may replace if it is given the same path

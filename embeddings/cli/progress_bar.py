@@ -152,6 +152,7 @@ class TrainingBar(Bar):
         from embeddings.models.model_files import INPUTS
         from embeddings.training.progress import loss_name
         from embeddings.training.result import AVERAGE  # which imports numba
+        from embeddings.training.run_log_reader import HELD_OUT_LOSS
 
         record, vectors = model.record, model.vectors
         if (stopping := record.get("early_stopping")) is not None:
@@ -163,7 +164,9 @@ class TrainingBar(Bar):
             epochs = (
                 f"stopped after epoch {len(scores)} of {total}" if len(scores) != total else f"trained {total} epochs"
             )
-            self.report(f"{epochs}; saved {best}, the best with a score of {score:.4f}")
+            result = f"a held-out loss of {-score:.4f}" if HELD_OUT_LOSS in stopping else f"a score of {score:.4f}"
+            basis = f" ({stopping['basis']})" if "basis" in stopping else ""
+            self.report(f"{epochs}; saved {best}, the best with {result}{basis}")
         seconds, speed, loss = record.get("seconds"), record.get("words_per_second"), last_loss(model)
         parts = [f"trained in {seconds:.1f} s"] * (seconds is not None)
         compiled = record.get("compile_seconds", 0)

@@ -30,6 +30,7 @@ DEFAULTS = {
     "stop_similarity": None,
     "stop_analogy": None,
     "stop_labels": None,
+    "validation": None,
     "stop_patience": None,
     "decay_on_plateau": None,
     "replicas": 0,
@@ -42,7 +43,9 @@ def options(trainer: type[Trainer]) -> list[click.Parameter]:
     """The options of `train` that control a run; none for a trainer that does not support them."""
     if not trainer.accepts_run_options:
         return []
-    left_out = ("stop_similarity", "stop_analogy") if trainer.reads_labels else ("stop_labels",)
+    left_out = {"stop_similarity", "stop_analogy"} if trainer.reads_labels else {"stop_labels"}
+    if trainer.word_predictor is None:
+        left_out.add("validation")
     return [option for option in all_options() if option.name not in left_out]
 
 
@@ -60,7 +63,8 @@ def all_options() -> list[click.Option]:
         option("--log", "Write progress to this file as JSON lines; --resume appends.", "FILE"),
         option(
             "--stop-similarity",
-            "Score each epoch on this similarity set, stop when the score no longer improves, and save the best epoch.",
+            "Score each epoch on the dev half of this similarity set, stop when the score no longer improves, and save "
+            "the best epoch.",
             "NAME|FILE",
         ),
         option(
@@ -71,6 +75,12 @@ def all_options() -> list[click.Option]:
             "Score each epoch on these labelled texts by the F1 of the predicted label, stop when the score no longer "
             "improves, and save the best epoch.",
             "FILE",
+        ),
+        option(
+            "--validation",
+            "Measure the loss of held-out text after each epoch, stop when it no longer falls, and save the best "
+            "epoch: a text, or a share such as 0.05 that is cut from CORPUS and not trained on.",
+            "TEXT|SHARE",
         ),
         option("--stop-patience", "Stop after this many epochs without improvement.  [default: 2]", 1),
         option(
@@ -145,22 +155,37 @@ def check_resumed_run(run_options: RunOptions, trainer: Trainer, threads: int | 
 
 def callbacks_for(
     resume: bool, force: bool, labels: LabelFormat | None, *, log: str | None, stop_similarity: str | None,
-    stop_analogy: str | None, stop_labels: str | None, stop_patience: int | None, decay_on_plateau: int | None,
+    stop_analogy: str | None, stop_labels: str | None, validation: str | None, stop_patience: int | None,
+    decay_on_plateau: int | None,
 ) -> list[Callback]:  # fmt: skip
     """The callbacks that the options ask for."""
     callbacks: list[Callback] = []
     sets: dict[str, Any] = {"similarity": stop_similarity or (), "analogy": stop_analogy or ()}
     if stop_labels is not None:
         sets = {"labels": stop_labels, "label_format": labels}
+    if validation is not None:
+        if any(sets.values()):
+            raise click.UsageError("--validation cannot be combined with --stop-similarity or --stop-analogy")
+        sets = {"validation": text_or_share(validation)}
     if any(sets.values()):
         callbacks.append(EarlyStopping(**sets, patience=stop_patience or 2, decay_on_plateau=decay_on_plateau or 0))
     for name, value in (("--stop-patience", stop_patience), ("--decay-on-plateau", decay_on_plateau)):
         if value is not None and not callbacks:
-            options = "--stop-similarity or --stop-analogy" if labels is None else "--stop-labels"
+            options = "--stop-similarity, --stop-analogy or --validation" if labels is None else "--stop-labels"
             raise click.UsageError(f"{name} requires {options}")
     if log is not None:
         callbacks.append(RunLog(log, append=resume, force=force))
     return callbacks
+
+
+def text_or_share(value: str) -> str | float:
+    """The path of an existing text, or a share."""
+    if not Path(value).exists():
+        try:
+            return float(value)
+        except ValueError:
+            pass
+    return value
 
 
 def resume_reporter(report: Callable[[str], None]) -> Callback:

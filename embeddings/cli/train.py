@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from embeddings.cli import autotune, corpus_options, init_options, output_paths, run_options, stability
+from embeddings.cli import corpus_options, init_options, output_paths, run_options, stability
 from embeddings.cli.command_classes import PluginGroup, SectionedCommand
 from embeddings.cli.config_file import CONFIG_OPTION
 from embeddings.cli.options import OUTPUT, THREADS, from_settings, is_given, option, seed
@@ -48,8 +48,7 @@ def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
         CONFIG_OPTION,
         *OUTPUT,
     ]
-    search = autotune.options(trainer)
-    shared = [*common, *text, *run, *search]
+    shared = [*common, *text, *run]
     names = [str(parameter.name) for parameter in shared]
 
     def callback(**values: Any) -> None:
@@ -58,16 +57,10 @@ def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
         if options.get("init") is not None and "dim" in values and not is_given("dim"):
             options["init"] = init_options.load_vectors(options["init"], allow_pickle=options["allow_pickle"])
             values["dim"] = options["init"].dim
-        search = {name: options.pop(name, None) for name in autotune.NAMES}
-        resamples, is_search = options.pop("resamples", None), autotune.is_requested(search)
+        resamples = options.pop("resamples", None)
         if resamples is not None:
-            if is_search:
-                raise click.UsageError("--resamples cannot be combined with a search for settings")
             stability.check_train_options(options)
-        if is_search:
-            autotune.train_best(trainer(**values), search, **options)
-        else:
-            train(trainer(**values), **options)
+        train(trainer(**values), **options)
         if resamples is not None:
             stability.run_after_training(options["out"], resamples, options)
 
@@ -80,7 +73,6 @@ def trainer_command(name: str, trainer: type[Trainer]) -> click.Command:
             "Common options": COMMON,
             "Text options": [str(option.name) for option in text],
             "Run options": [str(option.name) for option in run],
-            "Search for settings": [str(option.name) for option in search],
         },
         other="Model options",
     )

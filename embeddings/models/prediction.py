@@ -59,13 +59,24 @@ def output_log_probabilities(model: "Model") -> Callable[[np.ndarray], np.ndarra
 
 
 def word_predictor(model: "Model") -> Any:
-    """The `WordPredictor` of a model.
+    """The `WordPredictor` of a model, with probabilities of words.
 
     Raises:
         SettingError: models of this trainer have none, or its objective defines no probabilities.
         RegistryError: the trainer of a saved model is not installed.
         FormatError: a table or setting is missing or broken.
     """
+    predictor = held_out_predictor(model)
+    if not predictor.has_probabilities:
+        raise SettingError(
+            f"this {model.name} model has no probabilities of words: negative sampling does not define them; train it "
+            "with another objective, such as hierarchical-softmax or nce"
+        )
+    return predictor
+
+
+def held_out_predictor(model: "Model") -> Any:
+    """The `WordPredictor` of a model, which may have a loss without probabilities of words; errors as above."""
     new_predictor = capabilities_of(registry.load("trainer", model.name)).word_predictor
     predictor = None if new_predictor is None else new_predictor(model)
     if predictor is None:

@@ -1,5 +1,6 @@
 """Negative sampling (Mikolov et al. 2013b, equation 4): tell the word from random ones."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,9 @@ from embeddings.kernels.window import prefetch_targets
 from embeddings.models.parameters import Arrays
 from embeddings.models.table import Table
 from embeddings.objectives.objective import SampledObjective
+
+LOSS_SEED = 1  # of the negative samples of held-out text, which are the same for every model of a vocabulary
+MAX_NUMBERS = 2**22  # of output rows that are handled at a time
 
 
 class NegativeSamples(NamedTuple):
@@ -58,6 +62,8 @@ def gather_targets(
 class NegativeSamplingObjective(SampledObjective):
     """Negative sampling. Its scores are not logarithms of probabilities."""
 
+    has_probabilities = False
+
     def tables(self) -> dict[str, Table]:
         """The output vectors."""
         return self.output_tables()
@@ -65,3 +71,22 @@ class NegativeSamplingObjective(SampledObjective):
     def operand(self, arrays: Arrays) -> NegativeSamples:
         """What a thread passes to `predict`."""
         return NegativeSamples(arrays[self.output_name], self.settings.negatives)
+
+    def losses(
+        self, hidden: np.ndarray, tables: Mapping[str, np.ndarray], rows: np.ndarray, words: np.ndarray, slot: int = 0
+    ) -> np.ndarray:
+        """-log sigmoid(s) of the word plus -log sigmoid(-s) of its negative samples, which a fixed seed draws."""
+        output = self.slot_rows(tables["output"], slot)
+        cumulated = np.cumsum(self.noise_weights)
+        random, count = np.random.default_rng(LOSS_SEED), self.settings.negatives
+        losses, size = np.empty(len(words)), max(MAX_NUMBERS // ((1 + count) * output.shape[1]), 1)
+        for start in range(0, len(words), size):
+            positive = words[start : start + size]
+            drawn = np.searchsorted(cumulated, random.random((len(positive), count)) * cumulated[-1], side="right")
+            targets = np.concatenate([positive[:, None], drawn], axis=1)
+            scores = np.einsum("ed,etd->et", hidden[rows[start : start + size]], output[targets])
+            scores[:, 0] *= -1
+            terms = np.logaddexp(0, scores)
+            terms[:, 1:][drawn == positive[:, None]] = 0
+            losses[start : start + size] = terms.sum(axis=1)
+        return losses

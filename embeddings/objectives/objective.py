@@ -38,6 +38,7 @@ class Objective(ABC):
     slots: int = 1
     is_concatenated: bool = False
 
+    has_probabilities: ClassVar[bool] = True  # of words
     estimates_loss: ClassVar[bool] = False  # whether the loss in training is an estimate of that of all words
 
     def __post_init__(self) -> None:
@@ -106,6 +107,12 @@ class Objective(ABC):
             NotImplementedError: the probabilities are not defined.
         """
         raise NotImplementedError
+
+    def losses(
+        self, hidden: np.ndarray, tables: Mapping[str, np.ndarray], rows: np.ndarray, words: np.ndarray, slot: int = 0
+    ) -> np.ndarray:
+        """The loss of each example, float64 (examples,): -log P, or what an objective without P defines."""
+        return -self.word_log_probabilities(hidden, tables, rows, words, slot)
 
     def table(self, rows: int, axis: Axis = "other", init: Initializer | None = None, **changes: Any) -> Table:
         """A table, by default of zeros, with `rows` rows as long as a hidden row, or as many for each slot."""

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 from embeddings.training.progress import Progress
 
 if TYPE_CHECKING:
+    from embeddings.corpora.encoded_corpus import EncodedCorpus
     from embeddings.models.model import Model
+    from embeddings.training.trainer import Trainer
 
 
 @dataclass
@@ -24,12 +26,14 @@ class EpochEnd:
     Arguments:
         loss: the mean loss of the epoch; None if no window was sampled.
         make_model: builds `model`.
+        scores: scores of the model by name, which callbacks add for logs.
     """
 
     epoch: int
     progress: Progress
     loss: float | None
     make_model: "Callable[[], Model]"
+    scores: dict[str, float] = field(default_factory=dict, init=False)
     stop_requested: bool = field(default=False, init=False)
     save_requested: bool = field(default=False, init=False)
     rollback_factor: float | None = field(default=None, init=False)
@@ -86,6 +90,10 @@ class Callback:
     remember earlier events defines `state`: checkpoints save what it returns, and a resumed run passes it to `restore`.
     """
 
+    def on_corpus(self, encoded: "EncodedCorpus", trainer: "Trainer") -> "EncodedCorpus | None":
+        """Called when the text is encoded. A returned corpus is trained on in its place; None keeps it."""
+        return None
+
     def on_run_start(self, run_start: RunStart) -> None:
         """Called when the run starts or resumes."""
 
@@ -94,6 +102,9 @@ class Callback:
 
     def on_epoch_end(self, epoch_end: EpochEnd) -> None:
         """Called at the end of each epoch."""
+
+    def on_scores(self, epoch_end: EpochEnd) -> None:
+        """Called after `on_epoch_end` of all callbacks if one of them has added scores."""
 
     def on_checkpoint(self, path: Path, progress: Progress) -> None:
         """Called after a checkpoint is written."""

@@ -1,55 +1,109 @@
-"""Plots of the loss of a run: by epoch for a saved model, by words read for a log."""
+"""Plots of a run: the training loss, and the held-out loss or the scores of its epochs."""
 
 import os
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from embeddings.errors import FormatError
 from embeddings.models.model_files import read_model_json
 from embeddings.support.plots import check_figure_path, save_figure
-from embeddings.training.run_log_reader import is_number, read_lines
+from embeddings.training.run_log_reader import HELD_OUT_LOSS, is_number, read_lines
 
 Points = list[tuple[float, float]]
 
 
-def loss_points(path: str | os.PathLike[str]) -> tuple[str, Points]:
-    """The losses of a saved model or a log, and their unit: "epochs", or "words" of the corpus."""
+@dataclass
+class Curves:
+    """The losses of a run and the scores of its epochs by name, over "epochs" or "words" read."""
+
+    unit: str
+    loss: Points = field(default_factory=list)
+    scores: dict[str, Points] = field(default_factory=dict)
+
+    def forget_after(self, position: float) -> None:
+        """Drop what was read again after a crash."""
+        self.loss = [point for point in self.loss if point[0] <= position]
+        self.scores = {
+            name: [point for point in points if point[0] <= position] for name, points in self.scores.items()
+        }
+
+
+def read_curves(path: str | os.PathLike[str]) -> Curves:
+    """The curves of a saved model, by epoch, or of a log, by words of the corpus.
+
+    Raises:
+        FormatError: there are no losses and no scores.
+    """
     source = Path(path)
-    if source.is_dir():
-        losses = read_model_json(source)["record"].get("loss_by_epoch")
-        epoch_losses = enumerate(losses if isinstance(losses, list) else [], 1)
-        unit, points = "epochs", [(float(epoch), float(loss)) for epoch, loss in epoch_losses if is_number(loss)]
-    else:
-        unit, points = "words", log_points(source)
-    if not points:
+    curves = model_curves(read_model_json(source)["record"]) if source.is_dir() else log_curves(source)
+    if not curves.loss and not any(curves.scores.values()):
         raise FormatError(f"{path} has no losses: nothing was trained, or its trainer does not report a loss")
-    return unit, points
+    return curves
 
 
-def log_points(path: Path) -> Points:
-    """The losses of a log; where words were read again after a crash, the later loss."""
-    points: Points = []
+def model_curves(record: dict[str, Any]) -> Curves:
+    """The curves of the record of a model."""
+    stopping = record.get("early_stopping")
+    stopping = stopping if isinstance(stopping, dict) else {}
+    name = HELD_OUT_LOSS if HELD_OUT_LOSS in stopping else "scores"
+    return Curves("epochs", by_epoch(record.get("loss_by_epoch")), {name: by_epoch(stopping.get(name))})
+
+
+def by_epoch(values: Any) -> Points:
+    """The numbers in a list of one value for each epoch."""
+    pairs = enumerate(values if isinstance(values, list) else [], 1)
+    return [(float(epoch), float(value)) for epoch, value in pairs if is_number(value)]
+
+
+def log_curves(path: Path) -> Curves:
+    """The curves of a log; where words were read again after a crash, the later values."""
+    curves = Curves("words")
     for line in read_lines(path):
         words: Any = line.get("words")
         loss: Any = line.get("loss")
-        if line.get("event") == "begin" and is_number(words):
-            points = [point for point in points if point[0] <= words]
-        elif line.get("event") == "progress" and is_number(words) and is_number(loss):
-            points.append((float(words), float(loss)))
-    return points
+        scores = line.get("scores")
+        if not is_number(words):
+            continue
+        if line["event"] == "begin":
+            curves.forget_after(words)
+        elif line["event"] == "progress" and is_number(loss):
+            curves.loss.append((float(words), float(loss)))
+        elif line["event"] == "epoch" and isinstance(scores, dict):
+            for name, value in scores.items():
+                if is_number(value):
+                    curves.scores.setdefault(str(name), []).append((float(words), float(value)))
+    return curves
 
 
 def draw_loss_curve(path: str | os.PathLike[str], figure_path: str | os.PathLike[str], *, force: bool = False) -> None:
-    """Plot the loss of a saved model or of a log; the ending of the path (such as .png) decides the format."""
+    """Plot the losses of a saved model or of a log, with the scores of epochs on an axis at the right.
+
+    The ending of the path, such as .png, decides the format.
+    """
     check_figure_path(figure_path, force=force)
-    unit, points = loss_points(path)
+    curves = read_curves(path)
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.subplots()
-    axes.plot(*zip(*points, strict=True), "o-" if len(points) < 100 else "-", markersize=3)
-    axes.set_xlabel("epochs" if unit == "epochs" else "words read")
-    axes.set_ylabel("mean loss of sampled windows")
+    draw(axes, curves.loss, "training", "C0")
+    draw(axes, curves.scores.pop(HELD_OUT_LOSS, []), "held out", "C1")
+    axes.set_xlabel("epochs" if curves.unit == "epochs" else "words read")
+    axes.set_ylabel("mean loss")
+    for number, (name, points) in enumerate(sorted(curves.scores.items())):
+        if points:
+            right = axes.twinx()
+            draw(right, points, name, f"C{2 + number}")
+            right.set_ylabel("score (dev)")
+    figure.legend(loc="outside lower center", ncols=3)
     axes.set_title(Path(path).name)
     axes.grid(alpha=0.3)
     save_figure(figure, figure_path, force=force)
+
+
+def draw(axes: Any, points: Points, label: str, color: str) -> None:
+    """Draw a curve, if it has points."""
+    if points:
+        style = "o-" if len(points) < 100 else "-"
+        axes.plot(*zip(*points, strict=True), style, color=color, markersize=3, label=label)

@@ -34,6 +34,11 @@ class PredictionTrainer(ObjectiveChoice, WindowTrainer):
     examples: ClassVar[Any] = None
 
     @property
+    def predicts_words(self) -> bool:
+        """Whether it declares `examples`."""
+        return self.examples is not None
+
+    @property
     def slots(self) -> int:
         """How many output rows a word has, or how many rows are concatenated."""
         return 1

@@ -226,6 +226,9 @@ class Run:
         epoch_end = EpochEnd(epoch, progress, loss, lambda: self.make_model(self.copy_tables()))
         for callback in self.callbacks:
             callback.on_epoch_end(epoch_end)
+        if epoch_end.scores:
+            for callback in self.callbacks:
+                callback.on_scores(epoch_end)
         if epoch_end.save_requested:
             self.saved_tables = self.copy_tables()
         factor = epoch_end.rollback_factor

@@ -14,7 +14,7 @@ from embeddings.models.model import Model
 from embeddings.support.files import check_file, is_stream
 from embeddings.support.jsonable import to_jsonable
 from embeddings.support.logs import log
-from embeddings.training.callbacks import Callback, RunStart
+from embeddings.training.callbacks import Callback, EpochEnd, RunStart
 from embeddings.training.progress import Progress
 from embeddings.training.run_log_reader import is_log_file
 
@@ -24,9 +24,10 @@ PROGRESS_INTERVAL = 1.0  # seconds
 class RunLog(Callback):
     """Writes one JSON object per line for each event of a run.
 
-    Events are begin, progress (once per second), checkpoint, interrupted and end. Every line has `event` and `time`
-    (UTC); lines after the start have `words`, `epoch`, `learning_rate`, `loss` (the mean since the last progress line)
-    and `seconds`. Lines are written immediately. A resumed run appends to its log.
+    Events are begin, progress (once per second), epoch (if a callback scores models), checkpoint, interrupted and end.
+    Every line has `event` and `time` (UTC); lines after the start have `words`, `epoch`, `learning_rate`, `loss` (the
+    mean since the last progress line, or of the epoch) and `seconds`; lines of epochs have `scores` by name. Lines are
+    written immediately. A resumed run appends to its log.
 
     Arguments:
         path: the file.
@@ -68,6 +69,11 @@ class RunLog(Callback):
             self.last_progress = perf_counter()
             loss, self.losses = fmean(self.losses) if self.losses else None, []
             self.write("progress", **{**progress_values(progress), "loss": loss})
+
+    def on_scores(self, epoch_end: EpochEnd) -> None:
+        """Write the loss of an epoch and the scores of its model."""
+        values = {"loss": epoch_end.loss, "scores": epoch_end.scores}
+        self.write("epoch", **{**progress_values(epoch_end.progress), "epoch": epoch_end.epoch, **values})
 
     def on_checkpoint(self, path: Path, progress: Progress) -> None:
         """Write the path of a checkpoint."""

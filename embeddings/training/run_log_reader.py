@@ -10,6 +10,7 @@ from embeddings.support.jsonable import to_jsonable
 
 FIRST_BYTES = b'{"event": "begin", "time": "'  # of every log
 END_BYTES = 1 << 16  # read at either end of a log for a summary
+HELD_OUT_LOSS = "held_out_loss"  # among the scores of epochs
 STATES = {"end": "ended", "interrupted": "interrupted"}
 PROGRESS_FIELDS = ("words", "total_words", "epoch", "learning_rate", "loss", "seconds", "words_per_second")
 OLD_FIELDS = {"of_words": "total_words", "rate": "learning_rate", "bundles": "steps"}  # of logs of version 0.1

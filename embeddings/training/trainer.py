@@ -83,6 +83,11 @@ class Trainer(Settings, Capabilities):
         is_bound_to_text = isinstance(self, ObjectiveChoice) and self.depends_on_counts
         return "continued" not in self.unsupported and not is_bound_to_text
 
+    @property
+    def predicts_words(self) -> bool:
+        """Whether its models have a loss of new text; see `Capabilities.word_predictor`."""
+        return self.word_predictor is not None
+
     def extend_corpus(self, model: Model, encoded: EncodedCorpus) -> EncodedCorpus:
         """The new text for continued training: by default with the extended vocabulary of the model."""
         return extend_corpus(model, encoded, self)

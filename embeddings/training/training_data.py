@@ -154,6 +154,8 @@ def prepare(
     run_options.check(settings)
     run_options.check_fingerprint(settings, threads, seed)
     encoded = corpus if isinstance(corpus, EncodedCorpus) else encode(corpus, settings, run_options, reading_threads)
+    for callback in run_options.callbacks:
+        encoded = callback.on_corpus(encoded, settings) or encoded
     if run_options.continued is not None:
         encoded = settings.extend_corpus(run_options.continued, encoded)
     values = asdict(settings)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from embeddings.errors import SettingError
 from embeddings.models.model import Model
 from embeddings.objectives.objective import Objective
 from embeddings.training.saved_tables import saved_table
@@ -92,8 +91,13 @@ class WordPredictor:
         assert logarithms is not None
         return logarithms
 
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether words have probabilities, whose negative logarithms are losses."""
+        return self.objective.has_probabilities
+
     def total_loss(self, ids: np.ndarray, lines: np.ndarray) -> tuple[float, int]:
-        """The sum of -log P over all examples of a text, given as rows of the vocabulary, and their number."""
+        """The sum of the losses of all examples of a text, given as rows of the vocabulary, and their number."""
         loss, count = 0.0, 0
         for windows in text_windows(ids, lines, self.window):
             for examples in self.examples(windows):
@@ -102,17 +106,15 @@ class WordPredictor:
         return loss, count
 
     def loss(self, examples: Examples) -> float:
-        """The sum of -log P over examples."""
+        """The sum of the losses of examples: -log P, or that of negative sampling."""
         loss, size = 0.0, max(MAX_HIDDEN // self.hidden_dim, 1)
         order = np.argsort(examples.rows, kind="stable")
         rows, words = examples.rows[order], examples.words[order]
         for start in range(0, examples.count, size):
             part = slice(*np.searchsorted(rows, [start, start + size]))
             hidden = examples.hidden(slice(start, start + size)).astype(np.float64)
-            logarithms = self.objective.word_log_probabilities(
-                hidden, self.tables, rows[part] - start, words[part], examples.slot
-            )
-            loss -= float(logarithms.sum())
+            losses = self.objective.losses(hidden, self.tables, rows[part] - start, words[part], examples.slot)
+            loss += float(losses.sum())
         return loss
 
 
@@ -120,14 +122,8 @@ def new_predictor(model: Model, settings: Any, objective: Objective) -> WordPred
     """The predictor of a model that a trainer with these settings made.
 
     Raises:
-        SettingError: the objective defines no probabilities.
         FormatError: a table is missing or has another shape.
     """
-    if settings.objective == "negative-sampling":
-        raise SettingError(
-            f"this {model.name} model has no probabilities of words: negative sampling does not define them; train it "
-            "with another objective, such as hierarchical-softmax or nce"
-        )
     tables = {name: saved_table(model, name, declared) for name, declared in objective.tables().items()}
     if objective.output_name != "output":
         tables["output"] = model.vectors.matrix

@@ -2,11 +2,14 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from embeddings.corpora.corpus import Corpus
+from embeddings.corpora.encoded_corpus import EncodedCorpus
 from embeddings.corpora.remapping import id_mapping
+from embeddings.corpora.vocabulary import Vocabulary
 from embeddings.errors import SettingError
 from embeddings.eval.statistics.item_scores import ItemScores, Measurement
 from embeddings.eval.statistics.results import Key
@@ -37,6 +40,24 @@ class HeldOutText:
         return Path(self.path).name
 
 
+class TotalLoss(NamedTuple):
+    """The sum of the losses of all examples of a text, their number, and its words."""
+
+    total: float
+    examples: int
+    known_words: int
+    words: int
+
+
+def total_loss(predictor: Any, encoded: EncodedCorpus, vocabulary: Vocabulary) -> TotalLoss:
+    """The loss of a text by a `WordPredictor` of this vocabulary; other words are dropped first."""
+    ids = id_mapping(encoded.vocabulary, vocabulary)[np.asarray(encoded.ids)]
+    is_known = ids < len(vocabulary)
+    lines = np.append(0, np.cumsum(is_known))[np.asarray(encoded.sentences)]
+    total, examples = predictor.total_loss(ids[is_known], lines)
+    return TotalLoss(total, examples, int(is_known.sum()), len(ids))
+
+
 def score_perplexity(source: "Vectors | Model", text: HeldOutText, *, name: str) -> list[ItemScores]:
     """The held-out loss and the perplexity.
 
@@ -48,22 +69,20 @@ def score_perplexity(source: "Vectors | Model", text: HeldOutText, *, name: str)
         raise SettingError(f"perplexity requires a saved model with its output tables, but {name} holds only vectors")
     predictor = word_predictor(source)
     with Corpus(text.path, **corpus_settings(source)).encode() as encoded:
-        ids = id_mapping(encoded.vocabulary, source.vocabulary)[np.asarray(encoded.ids)]
-        is_known = ids < len(source.vocabulary)
-        lines = np.append(0, np.cumsum(is_known))[np.asarray(encoded.sentences)]
-    loss, examples = predictor.total_loss(ids[is_known], lines)
+        loss = total_loss(predictor, encoded, source.vocabulary)
     values: dict[str, float | None] = dict.fromkeys(PROTOCOLS)
-    if examples:
-        values = {"held-out loss": loss / examples, "perplexity": float(np.exp(min(loss / examples, MAX_LOSS)))}
+    if loss.examples:
+        mean = loss.total / loss.examples
+        values = {"held-out loss": mean, "perplexity": float(np.exp(min(mean, MAX_LOSS)))}
     return [
         Measurement(
             vectors=name,
             key=Key(text.name, measure),
             value=value,
-            covered=int(is_known.sum()),
-            total=len(ids),
+            covered=loss.known_words,
+            total=loss.words,
             protocol=PROTOCOLS[measure],
-            reason=None if examples else "no two words of a line are in the vocabulary",
+            reason=None if loss.examples else "no two words of a line are in the vocabulary",
         )
         for measure, value in values.items()
     ]

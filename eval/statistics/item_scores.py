@@ -15,7 +15,7 @@ from embeddings.eval.statistics.confidence_intervals import (
     ratio_interval,
     wilson,
 )
-from embeddings.eval.statistics.paired_tests import Comparison, Pair
+from embeddings.eval.statistics.paired_tests import QUERIES, Comparison, Pair
 from embeddings.eval.statistics.results import Key, Result
 
 
@@ -154,10 +154,14 @@ class CorrelationScores(ItemScores):
 
 @dataclass(frozen=True, kw_only=True)
 class MeanScores(ItemScores):
-    """A value of each query, `values` (queries,), whose mean counts; those that are not `covered` (queries,) are 0."""
+    """A value of each query, `values` (queries,), whose mean counts; those that are not `covered` (queries,) are 0.
+
+    `test` names the paired test.
+    """
 
     values: np.ndarray
     covered: np.ndarray
+    test: str = QUERIES
 
     def result(self) -> Result:
         """The mean with its bootstrap interval."""
@@ -171,7 +175,7 @@ class MeanScores(ItemScores):
         """A paired test on all queries; None where either has no value."""
         if not isinstance(other, MeanScores) or self.reason or other.reason:
             return None
-        return self.pair(other, len(self.covered)).compare_means(self.values, other.values)
+        return self.pair(other, len(self.covered)).compare_means(self.values, other.values, self.test)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,6 +32,7 @@ PAIRS = "paired bootstrap over pairs"
 WORDS = "paired bootstrap over words"
 TEXTS = "paired bootstrap over texts"
 QUERIES = "paired bootstrap over queries"
+PARTS = "paired bootstrap over parts of the text"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,12 +94,12 @@ class Pair:
         values = hits.sum() / items, others.sum() / items
         return self.comparison(values, interval, items=items, p=p, test=SENTENCES)
 
-    def compare_means(self, values: np.ndarray, others: np.ndarray) -> Comparison:
+    def compare_means(self, values: np.ndarray, others: np.ndarray, test: str = QUERIES) -> Comparison:
         """Compare the means of a value of each query, both (queries,)."""
         items, difference = len(values), values - others
         resampled = np.concatenate([block @ difference / items for block in bootstrap_weights(items)])
         interval, p = bootstrap_test(resampled, items)
-        return self.comparison((values.mean(), others.mean()), interval, items=items, p=p, test=QUERIES)
+        return self.comparison((values.mean(), others.mean()), interval, items=items, p=p, test=test)
 
     def compare_correlations(
         self, scores: np.ndarray, others: np.ndarray, ratings: np.ndarray, *, ranked: bool

@@ -1,6 +1,6 @@
 """Classifiers of a limited file size."""
 
-from embeddings.eval.tuning.search import TuningError
+from embeddings.eval.tuning.trials import TuningError
 from embeddings.formats.fasttext_size import cutoff_for_size
 from embeddings.models.classifier import Classifier
 

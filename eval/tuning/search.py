@@ -1,76 +1,42 @@
 """The search: trials of settings, chosen by the tree-structured Parzen estimator of optuna (Bergstra et al. 2011)."""
 
 import math
-import os
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
 
 from embeddings.corpora.corpus import Corpus
-from embeddings.errors import CorpusError, EmbeddingsError, SettingError
-from embeddings.eval.tuning.search_space import Space, first_values, search_space, suggest
+from embeddings.corpora.encoded_corpus import EncodedCorpus
+from embeddings.errors import EmbeddingsError
+from embeddings.eval.tuning.metrics import Metric
+from embeddings.eval.tuning.search_space import Space, distribution, first_values, is_rung, suggest
+from embeddings.eval.tuning.study_folder import BEST, DEFAULTS, StudyFolder
+from embeddings.eval.tuning.trials import Judgement, State, Trial, Tuning, TuningError
 from embeddings.kernels.compile_time import compile_time
 from embeddings.models.model import Model
-from embeddings.settings import check_value
 from embeddings.support.extras import import_extra
-from embeddings.training.callbacks import Callback
-from embeddings.training.progress import Progress
-from embeddings.training.result import TrainingError
+from embeddings.training.callbacks import Callback, EpochEnd
+from embeddings.training.progress import Progress, Report
+from embeddings.training.result import Interrupted, TrainingError
 from embeddings.training.run_options import RunOptions
 from embeddings.training.trainer import Trainer
-from embeddings.training.training_data import as_corpus
 
-MAX_TRIALS = 100_000
 MAX_FAILURES = 10  # trials after which a search ends if none has succeeded
-
-
-class TuningError(EmbeddingsError):
-    """A search found no settings."""
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """The score of a model, higher is better; and the result to keep, such as the model or a smaller version of it."""
-
-    score: float
-    result: Any
-    details: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Trial:
-    """One training run of a search.
-
-    Arguments:
-        number: from 1.
-        settings: those that the search varies.
-        score: None if the trial failed; `reason` then says why.
-        seconds: of training and scoring, without compilation.
-        details: from the judgement.
-    """
-
-    number: int
-    settings: dict[str, Any]
-    score: float | None
-    seconds: float
-    reason: str | None = None
-    details: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass
-class Tuning:
-    """The trials of a search, and the result of the best one."""
-
-    trials: list[Trial] = field(default_factory=list)
-    best: Trial | None = None
-    result: Any = None
-    trainer: Trainer | None = None
-    is_interrupted: bool = False
+STARTUP_TRIALS = 5  # that are drawn at random, before the sampler learns from others
+REDUCTION = 2  # at each rung, the better one of so many trials goes on
 
 
 class TimeUp(Exception):
     """The time of the search is over."""
+
+
+class Halved(Exception):
+    """A trial was ended because its score is not in the better half."""
+
+
+class JudgementError(EmbeddingsError):
+    """A model cannot be scored."""
 
 
 @dataclass
@@ -85,49 +51,28 @@ class Deadline(Callback):
             raise TimeUp
 
 
-def tune(
-    trainer: Trainer,
-    corpus: "Corpus | str | os.PathLike[str] | Iterable[Any]",
-    judge: Callable[[Model], Judgement],
-    *,
-    trials: int | None = None,
-    seconds: float | None = None,
-    fixed: Collection[str] = (),
-    threads: int | None = None,
-    seed: int = 1,
-    report: Callable[[Trial], object] | None = None,
-) -> Tuning:
-    """Train with different settings, and keep the model that scores best.
+@dataclass
+class Halving(Callback):
+    """Scores a model after epochs 1, 2, 4, 8, ... and ends its trial if its score is in the worse half of all trials.
 
-    The first trial has the settings of `trainer`. All trials read the same encoded corpus. With a number of trials and
-    one thread, the search is reproducible.
-
-    Arguments:
-        trainer: the trainer; its settings declare their ranges by `option(search=)`.
-        corpus: the text.
-        judge: scores a model.
-        trials: how many trials.
-        seconds: when to end the search; a trial that is not complete then is dropped.
-        fixed: settings that keep the values of `trainer`.
-        threads: of training; by default all cores.
-        seed: of the search and of each training run.
-        report: called after each trial.
-
-    Raises:
-        SettingError: neither `trials` nor `seconds` is given, or no setting is left to vary.
-        TuningError: no trial succeeded.
-        KeyboardInterrupt: the search was interrupted before a trial succeeded; later its best result is returned.
+    Asynchronous successive halving (Li et al. 2020), by optuna. `scores` are those by epoch.
     """
-    if (trials is None) == (seconds is None):
-        raise SettingError("a search requires a number of trials or of seconds, and not both")
-    check_value("trials", trials, int | None, {"ge": 1, "le": MAX_TRIALS})
-    check_value("seconds", seconds, float | None, {"gt": 0, "ge": None, "le": 1e9})
-    search = Search(
-        trainer, as_corpus(corpus, trainer), judge, search_space(trainer, fixed), threads, seed, report,
-        math.inf if seconds is None else perf_counter() + seconds,
-    )  # fmt: skip
-    search.run(trials)
-    return search.tuning
+
+    trial: Any
+    judge: Callable[[Model], Judgement]
+    epochs: int
+    scores: dict[int, float] = field(default_factory=dict)
+
+    def on_epoch_end(self, epoch_end: EpochEnd) -> None:
+        """Score the model and compare it."""
+        epoch = epoch_end.epoch
+        if not is_rung(epoch) or epoch >= self.epochs:
+            return
+        score = finite_score(self.judge(epoch_end.model))
+        self.scores[epoch] = score
+        self.trial.report(score, epoch)
+        if self.trial.should_prune():
+            raise Halved
 
 
 @dataclass
@@ -135,25 +80,48 @@ class Search:
     """A running search; see `tune`."""
 
     trainer: Trainer
-    corpus: Corpus
-    judge: Callable[[Model], Judgement]
+    source: Corpus | EncodedCorpus
+    metric: Metric
     space: Space
+    is_halving: bool
     threads: int | None
     seed: int
-    report: Callable[[Trial], object] | None
     end: float
+    folder: StudyFolder | None = None
+    report: Callable[[Trial], object] | None = None
+    progress: Report | None = None
     tuning: Tuning = field(default_factory=Tuning)
+    results: dict[str, Any] = field(default_factory=dict)  # of the best and the first trial, in this process
+
+    def __post_init__(self) -> None:
+        self.optuna = import_extra("optuna", "tune", "a search for settings")
+        self.optuna.logging.set_verbosity(self.optuna.logging.WARNING)
+        pruner = self.optuna.pruners.SuccessiveHalvingPruner(min_resource=1, reduction_factor=REDUCTION)
+        self.study = self.optuna.create_study(direction="maximize", pruner=pruner)
+        self.tuning.metric = self.metric.description
+
+    def resume(self, trials: list[Trial]) -> None:
+        """Continue after these trials."""
+        states = self.optuna.trial.TrialState
+        of_state = {"complete": states.COMPLETE, "halved": states.PRUNED, "failed": states.FAIL}
+        for trial in trials:
+            distributions = {name: distribution(self.trainer, name, self.space[name]) for name in trial.values}
+            self.study.add_trial(
+                self.optuna.trial.create_trial(
+                    state=of_state[trial.state], value=trial.score if trial.state == "complete" else None,
+                    params=trial.values, distributions=distributions, intermediate_values=trial.epoch_scores,
+                    system_attrs=trial.notes,
+                )
+            )  # fmt: skip
+            self.tuning.trials.append(trial)
+            if self.is_best(trial):
+                self.tuning.best, self.tuning.trainer = trial, replace(self.trainer, **trial.settings)
 
     def run(self, trials: int | None) -> None:
-        """Run trials until their number or the time is over, or the user interrupts."""
-        optuna = import_extra("optuna", "tune", "a search for settings")
-        optuna.logging.set_verbosity(optuna.logging.WARNING)
-        study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=self.seed % 2**32))
-        study.enqueue_trial(dict(first_values(self.trainer, self.space)))
+        """Run trials until their number or the time is over, or the user interrupts; then test the best one."""
         try:
-            with self.corpus.encode():
-                while self.goes_on(trials):
-                    self.run_trial(study, optuna.trial.TrialState)
+            while self.goes_on(trials):
+                self.run_trial()
         except TimeUp:
             pass
         except KeyboardInterrupt:
@@ -162,6 +130,9 @@ class Search:
                 raise
         if self.tuning.best is None:
             raise TuningError(self.failure())
+        self.tuning.result = self.result(BEST)
+        if not self.tuning.is_interrupted:
+            self.test()
 
     def goes_on(self, trials: int | None) -> bool:
         """Whether there is a next trial."""
@@ -169,36 +140,109 @@ class Search:
         is_hopeless = self.tuning.best is None and done >= MAX_FAILURES
         return (trials is None or done < trials) and perf_counter() < self.end and not is_hopeless
 
-    def run_trial(self, study: Any, states: Any) -> None:
+    def run_trial(self) -> None:
         """Train and score with the next settings."""
-        start, asked = perf_counter() - compile_time.seconds, study.ask()
-        settings = suggest(asked, self.trainer, self.space)
-        number = len(self.tuning.trials) + 1
+        start, number = perf_counter() - compile_time.seconds, len(self.tuning.trials) + 1
+        asked = self.ask(number)
+        settings = suggest(asked, self.trainer, self.space, is_first=number == 1)
+        halving = Halving(asked, self.judge, getattr(self.trainer, "epochs", 1))
+        state: State = "failed"
+        judgement, reason = None, None
         try:
-            trainer = replace(self.trainer, **settings)
-            judgement = self.judge(self.train(trainer))
-            if not math.isfinite(judgement.score):
-                raise TuningError(f"the score is {judgement.score}")
-        except (CorpusError, SettingError, TrainingError, TuningError) as error:
-            study.tell(asked, state=states.FAIL)
-            trial = Trial(number, settings, None, seconds_since(start), str(error))
-        else:
-            study.tell(asked, judgement.score)
-            details = judgement.details
-            trial = Trial(number, settings, judgement.score, seconds_since(start), details=details)
-            best = self.tuning.best
-            if best is None or best.score is None or judgement.score > best.score:
-                self.tuning.best, self.tuning.result, self.tuning.trainer = trial, judgement.result, trainer
+            judgement = self.judge(self.train(replace(self.trainer, **settings), halving))
+            finite_score(judgement)
+            state = "complete"
+        except Halved:
+            state = "halved"
+        except JudgementError as error:
+            if number == 1:
+                raise TuningError(f"the model with the given settings cannot be scored: {error}") from None
+            reason = str(error)
+        except EmbeddingsError as error:
+            reason = str(error)
+        except Interrupted:
+            raise KeyboardInterrupt from None
+        score = judgement.score if judgement and state == "complete" else None
+        trial = Trial(
+            number, settings, state, halving.scores[max(halving.scores)] if state == "halved" else score,
+            perf_counter() - compile_time.seconds - start, reason, halving.scores,
+            judgement.details if judgement else {}, dict(asked.params),
+            dict(self.study.get_trials(deepcopy=False)[-1].system_attrs),
+        )  # fmt: skip
+        self.finish(asked, trial, judgement if state == "complete" else None)
+
+    def ask(self, number: int) -> Any:
+        """The next trial of optuna; what it draws depends on the seed, its number and earlier trials only."""
+        self.study.sampler = self.optuna.samplers.TPESampler(
+            seed=(self.seed + number) % 2**32, n_startup_trials=STARTUP_TRIALS
+        )
+        if number == 1:
+            self.study.enqueue_trial(dict(first_values(self.trainer, self.space)))
+        return self.study.ask()
+
+    def judge(self, model: Model) -> Judgement:
+        """The score of a model by the dev half."""
+        try:
+            return self.metric.judge(model)
+        except EmbeddingsError as error:
+            raise JudgementError(str(error)) from None
+
+    def finish(self, asked: Any, trial: Trial, judgement: Judgement | None) -> None:
+        """Record a trial; its result is saved first if it is the best or the first one."""
+        states = self.optuna.trial.TrialState
+        state = {"complete": states.COMPLETE, "halved": states.PRUNED, "failed": states.FAIL}[trial.state]
+        self.study.tell(asked, trial.score if trial.state == "complete" else None, state=state)
+        is_best = self.is_best(trial)
+        if judgement is not None:
+            for name, is_kept in ((BEST, is_best), (DEFAULTS, trial.number == 1)):
+                if is_kept:
+                    self.keep(name, judgement.result)
         self.tuning.trials.append(trial)
+        if is_best:
+            self.tuning.best, self.tuning.trainer = trial, replace(self.trainer, **trial.settings)
+        if self.folder is not None:
+            self.folder.add(trial)
         if self.report is not None:
             self.report(trial)
 
-    def train(self, trainer: Trainer) -> Model:
+    def is_best(self, trial: Trial) -> bool:
+        """Whether a trial is complete and better than all earlier ones."""
+        if trial.state != "complete" or trial.score is None:
+            return False
+        best = self.tuning.best
+        return best is None or best.score is None or trial.score > best.score
+
+    def keep(self, name: str, result: Any) -> None:
+        """Keep the result of a trial, in the folder if there is one."""
+        self.results[name] = result
+        if self.folder is not None:
+            self.folder.save(name, result)
+
+    def result(self, name: str) -> Any:
+        """The result of the best or first trial."""
+        if name not in self.results and self.folder is not None:
+            self.results[name] = self.folder.load(name)
+        return self.results[name]
+
+    def train(self, trainer: Trainer, halving: Halving) -> Model:
         """Train one model."""
-        options = None
-        if math.isfinite(self.end) and trainer.accepts_run_options:
-            options = RunOptions(callbacks=[Deadline(self.end)])
-        return trainer.train(self.corpus, threads=self.threads, seed=self.seed, run_options=options)
+        callbacks: list[Callback] = [halving] if self.is_halving else []
+        if math.isfinite(self.end):
+            callbacks.append(Deadline(self.end))
+        options = RunOptions(callbacks=callbacks) if trainer.accepts_run_options else None
+        return trainer.train(
+            self.source,  # type: ignore[arg-type]  # may be encoded, for trainers that hold out text
+            threads=self.threads, seed=self.seed, report=self.progress, run_options=options,
+        )  # fmt: skip
+
+    def test(self) -> None:
+        """Score the best and the first trial on the test half."""
+        best = self.tuning.best
+        assert best is not None
+        results = {f"trial {best.number}": self.result(BEST)}
+        if best.number != 1 and self.tuning.trials[0].state == "complete":
+            results[DEFAULTS] = self.result(DEFAULTS)
+        self.tuning.test, self.tuning.comparisons = self.metric.test(results)
 
     def failure(self) -> str:
         """Why there is no result."""
@@ -207,6 +251,8 @@ class Search:
         return "the time was over before the first trial was complete: allow more seconds"
 
 
-def seconds_since(start: float) -> float:
-    """Seconds without compilation."""
-    return perf_counter() - compile_time.seconds - start
+def finite_score(judgement: Judgement) -> float:
+    """The score; a TrainingError if it is not finite."""
+    if not math.isfinite(judgement.score):
+        raise TrainingError(f"the score is {judgement.score}")
+    return judgement.score

@@ -157,7 +157,7 @@ def test_a_log_and_its_curve(text):
 
 
 def test_early_stopping(text, tmp_path):
-    (tmp_path / "pairs.txt").write_text("king queen 9\ndog cat 8\nking bone 1\nland bone 3\n")
+    (tmp_path / "pairs.txt").write_text("king queen 9\nqueen bone 2\nking cat 1\nland bone 3\nland king 5\n")
     options = ["--stop-similarity", "pairs.txt", "--stop-patience", "1", "--learning-rate", "0.0001", "--epochs", "50"]
     result = expect("train", "skipgram", text, "-o", "v", "--dim", "10", "--threads", "1", *options)
     record = em.load_model("v").record
@@ -169,7 +169,7 @@ def test_early_stopping(text, tmp_path):
 
 
 def test_decay_on_plateau_and_average(text, tmp_path):
-    (tmp_path / "pairs.txt").write_text("king queen 9\ndog cat 8\nking bone 1\nland bone 3\n")
+    (tmp_path / "pairs.txt").write_text("king queen 9\nqueen bone 2\nking cat 1\nland bone 3\nland king 5\n")
     options = ["--stop-similarity", "pairs.txt", "--stop-patience", "1", "--decay-on-plateau", "2", "--epochs", "9"]
     options += ["--schedule", "constant", "--average-last", "1", "--warm-up", "0.1"]
     result = expect("train", "skipgram", text, "-o", "v", "--dim", "10", "--threads", "1", *options)

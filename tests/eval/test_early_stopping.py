@@ -9,6 +9,8 @@ from embeddings.errors import SettingError
 from embeddings.testing.trainer_contract import synonym_corpus
 from embeddings.training.checkpoints import CheckpointError
 
+PAIRS = "cat kitty 9\nthing1 thing2 3\ncat thing3 1\nthing5 kitty 2\nthing2 cat 5\nthing1 kitty 4\nthing3 thing4 6\n"
+
 
 def fixed_scores(scores, tables=None):
     """A score function that returns these scores epoch by epoch; `tables` collects the models' bytes."""
@@ -71,7 +73,7 @@ def test_early_stopping_is_resumed(tmp_path):
 def test_resume_requires_the_same_test_sets(tmp_path):
     pairs = [tmp_path / "a.txt", tmp_path / "b.txt"]
     for path in pairs:
-        path.write_text("cat kitty 9\nthing1 thing2 3\ncat thing3 1\nthing5 kitty 2\n")
+        path.write_text(PAIRS)
     checkpoints = em.Checkpoints(tmp_path / "c")
     run = {"text": synonym_corpus(), "settings": {"epochs": 9}, "checkpoints": checkpoints}
     with interrupted_after(2), pytest.raises(em.Interrupted):
@@ -119,12 +121,15 @@ def test_a_second_run_does_not_use_the_scores_of_the_first():
 
 def test_mean_score_of_test_sets(tmp_path):
     pairs, questions = tmp_path / "pairs.txt", tmp_path / "questions.txt"
-    pairs.write_text("cat kitty 9\nthing1 thing2 3\ncat thing3 1\nthing5 kitty 2\n")
-    questions.write_text(": a\nbefore1 after1 before2 after2\n")
+    pairs.write_text(PAIRS)
+    questions.write_text(": a\nbefore1 after1 before2 after2\nbefore1 after1 before2 after3\n")
     stopping = em.EarlyStopping(similarity=pairs, analogy=[questions], patience=1)
     model = learn("skipgram", synonym_corpus(), {"epochs": 6, "subsample": 0.0}, callbacks=[stopping])
     record = model.record["early_stopping"]
-    results = em.evaluate(model, similarity=pairs)[0], em.evaluate(model, analogy=questions, restrict=None)[-1]
+    results = (
+        em.evaluate(model, similarity=pairs, half="dev")[0],
+        em.evaluate(model, analogy=questions, restrict=None, half="dev")[-1],
+    )
     best = sum(result.value for result in results) / 2
     assert record["scores"][record["best_epoch"] - 1] == pytest.approx(best)
 

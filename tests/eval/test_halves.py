@@ -42,9 +42,10 @@ def test_halves_are_complete_and_mirrored_questions_do_not_leak():
     halves = [pairs.select(half) for half in ("dev", "test")]
     assert sorted(pairs.pairs) == sorted(halves[0].pairs + halves[1].pairs)
     assert len(halves[0].pairs) == 174
-    assert dict(zip(pairs.pairs, pairs.ratings, strict=True)).items() >= dict(
-        zip(halves[1].pairs, halves[1].ratings, strict=True)
-    ).items()
+    assert (
+        dict(zip(pairs.pairs, pairs.ratings, strict=True)).items()
+        >= dict(zip(halves[1].pairs, halves[1].ratings, strict=True)).items()
+    )
     questions = read_questions("google-analogies")
     by_half = {half: questions.select(half) for half in ("dev", "test")}
     words = {half: {frozenset((*q, a[0])) for q, a in zip(one.questions, one.answers, strict=True)}

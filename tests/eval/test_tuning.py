@@ -1,4 +1,4 @@
-"""The search for settings: reproducible, bounded by trials or time, and interruptible."""
+"""The search for settings: reproducible, resumable, bounded, interruptible; the test half is for the end."""
 
 import dataclasses
 import signal
@@ -9,14 +9,19 @@ from dataclasses import dataclass
 import pytest
 
 import embeddings as em
-from embeddings.errors import CorpusError, SettingError
+from embeddings.errors import CorpusError, FormatError, OutputError, SettingError
+from embeddings.eval.datasets.halves import half_of
+from embeddings.eval.suite import Suite
 from embeddings.eval.tuning import Judgement, TuningError, tune
 from embeddings.eval.tuning.search_space import search_space
 from embeddings.settings import SearchRange, Settings, option
+from embeddings.testing.trainer_contract import synonym_corpus
 from embeddings.training.trainer import Trainer
 
 optuna = pytest.importorskip("optuna", reason="optuna comes with the extra tune")
 TEXT = ["the cat sat on the mat", "the dog sat on the log"] * 20
+SMALL = {"dim": 4, "min_count": 1, "threads": 1, "subsample": 0.01}
+NAMES = ["cat", "kitty", *(f"thing{n}" for n in range(1, 9))]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +29,7 @@ class Parabola(Trainer, Settings):
     """ "Learns" its settings, so that scores are known."""
 
     trainer_name = "parabola"
+    accepts_run_options = False
     x: float = option(0.0, "x.", ge=-5, le=5, search=SearchRange(-5, 5))
     n: int = option(1, "n.", ge=1, search=SearchRange(1, 1000, log=True))
     kind: str = option("a", "kind.", search=SearchRange(choices=("a", "b", "none")))
@@ -41,13 +47,13 @@ def judge(model):
     return Judgement(-((model.x - 2) ** 2) - abs(model.n - 30) / 100 - (model.kind == "b"), model, {"size": model.n})
 
 
-def values(tuning):
-    return [(trial.settings, trial.score) for trial in tuning.trials]
+def without_seconds(tuning):
+    return [dataclasses.replace(trial, seconds=0) for trial in tuning.trials]
 
 
 def test_a_search_finds_good_settings_and_repeats_itself():
-    first, second, other = (tune(Parabola(), TEXT, judge, trials=40, threads=1, seed=seed) for seed in (1, 1, 2))
-    assert values(first) == values(second) != values(other)
+    first, second, other = (tune(Parabola(), TEXT, metric=judge, trials=40, threads=1, seed=seed) for seed in (1, 1, 2))
+    assert without_seconds(first) == without_seconds(second) != without_seconds(other)
     assert len(first.trials) == 40
     assert first.trials[0].settings == {"x": 0.0, "n": 1, "kind": "a"}
     assert first.best.score == max(trial.score for trial in first.trials if trial.score is not None)
@@ -56,27 +62,125 @@ def test_a_search_finds_good_settings_and_repeats_itself():
     assert first.best.details == {"size": first.result.n}
     failed = [trial for trial in first.trials if trial.settings["kind"] == "none"]
     assert failed
-    assert all(trial.score is None and "learns nothing" in trial.reason for trial in failed)
+    assert all(trial.state == "failed" and "learns nothing" in trial.reason for trial in failed)
 
 
-def test_fixed_and_required_settings():
-    tuning = tune(Parabola(x=0.0, n=5), TEXT, judge, trials=6, threads=1, fixed=["x", "kind"])
+def test_what_is_varied():
+    tuning = tune(Parabola(x=0.0, n=5), TEXT, metric=judge, trials=6, threads=1, fixed=["x", "kind"])
     assert all(set(trial.settings) == {"n"} for trial in tuning.trials)
-    tuning = tune(Parabola(x=1.0), TEXT, judge, trials=3, threads=1, fixed=["x", "kind", "n"])
-    assert all(set(trial.settings) == {"detail"} for trial in tuning.trials)
+    tuning = tune(Parabola(x=1.0), TEXT, metric=judge, trials=9, threads=1, vary=["n=5..9", "kind=a,b", "detail"])
+    assert tuning.trials[0].settings == {"n": 1, "kind": "a", "detail": 0.5}  # the given ones, though out of range
+    assert all(5 <= trial.settings["n"] <= 9 and trial.settings["kind"] in "ab" for trial in tuning.trials[1:])
+    skipgram = em.SkipGram()
+    assert search_space(skipgram, ["initializer=normal,xavier"])["initializer"].choices == ("normal", "xavier")
+    assert search_space(skipgram, ["shrink-window=true,false"])["shrink_window"].choices == (True, False)
+    assert search_space(skipgram, ["learning_rate=0.01..0.1"])["learning_rate"].log
+
+
+@pytest.mark.parametrize(
+    ("vary", "message"),
+    [
+        ("windows", "has no setting 'windows'"),
+        ("negatives", "negatives declares no range"),
+        ("window=9..3", "the range of window is empty"),
+        ("window=0..3", "window must be"),
+        ("window=a..b", "window must be an integer"),
+        ("initializer=normal..xavier", "initializer has no numbers"),
+        ("initializer=normal,round", "initializer must be one of"),
+    ],
+)
+def test_ranges_are_checked(vary, message):
+    with pytest.raises(SettingError, match=message):
+        search_space(em.SkipGram(), [vary])
     with pytest.raises(SettingError, match="left to tune"):
-        search_space(Parabola(), ["x", "n", "kind", "detail"])
+        search_space(Parabola(), [], ["x", "n", "kind", "detail"])
 
 
-def test_word_models_are_tuned():
-    scores = iter(range(10))
+@pytest.fixture
+def pairs(tmp_path):
+    lines = [f"{a} {b} {(i * j) % 10}" for i, a in enumerate(NAMES) for j, b in enumerate(NAMES) if a < b]
+    (tmp_path / "pairs.txt").write_text("\n".join(lines))
+    return f"similarity:{tmp_path / 'pairs.txt'}"
+
+
+def search(pairs, trials, out=None, **options):
+    vary = ["window=1..4", "learning_rate"]
+    corpus, settings = synonym_corpus(), {**SMALL, "epochs": 4}
+    return tune("skipgram", corpus, metric=pairs, trials=trials, vary=vary, out=out, **settings, **options)
+
+
+def test_the_test_half_is_scored_once_at_the_end(pairs, monkeypatch):
+    calls = []
+    score = Suite.score
+
+    def spy(suite, model, name):
+        (test,) = suite.word_pairs
+        assert {half_of(pair) for pair in test.pairs} == {test.half}
+        calls.append((test.half, name))
+        return score(suite, model, name)
+
+    monkeypatch.setattr(Suite, "score", spy)
+    tuning = search(pairs, 5)
+    halves = [half for half, _ in calls]
+    assert halves == sorted(halves)  # "dev" comes before "test"
+    names = [name for half, name in calls if half == "test"]
+    assert names == [f"trial {tuning.best.number}", *["defaults"] * (tuning.best.number != 1)]
+    assert {one.half for one in [*tuning.test, *tuning.comparisons]} == {"test"}
+    assert tuning.best.score == max(trial.score for trial in tuning.trials if trial.state == "complete")
+    halved = [trial for trial in tuning.trials if trial.state == "halved"]
+    assert all(set(trial.epoch_scores) <= {1, 2} and trial.score is not None for trial in halved)
+    assert tuning.trials[0].state == "complete"
+
+
+def test_a_resumed_search_equals_an_uninterrupted_one(pairs, tmp_path):
+    whole = search(pairs, 8)
+    assert {trial.state for trial in whole.trials} == {"complete", "halved"}
+    seen = []
+
+    def interrupt(trial):
+        seen.append(trial)
+        if len(seen) == 3:
+            raise KeyboardInterrupt
+
+    first = search(pairs, 8, tmp_path / "s", report=interrupt)
+    assert first.is_interrupted
+    assert not first.test
+    trials = tmp_path / "s" / "trials.jsonl"
+    trials.write_text(trials.read_text() + '{"number": 4, "sett')  # as after a crash
+    resumed = search(pairs, 8, tmp_path / "s", resume=True)
+    assert without_seconds(resumed) == without_seconds(whole)
+    assert [dataclasses.replace(one, vectors="") for one in resumed.test] == [
+        dataclasses.replace(one, vectors="") for one in whole.test
+    ]
+    again = search(pairs, 8, tmp_path / "s", resume=True)  # complete: only tested
+    assert without_seconds(again) == without_seconds(whole)
+    with pytest.raises(OutputError, match="exists"):
+        search(pairs, 8, tmp_path / "s")
+    with pytest.raises(OutputError, match="holds another search: seed was 1, and is 2"):
+        search(pairs, 8, tmp_path / "s", resume=True, seed=2)
+    trials.write_text("{}\n")
+    with pytest.raises(FormatError, match="line 1: this is not a trial"):
+        search(pairs, 8, tmp_path / "s", resume=True)
+
+
+def test_loss_of_held_out_text():
+    lines = [f"the cat{n % 7} sat on the mat{n % 5} with dog{n % 11}" for n in range(300)]
+    words = sum(map(len, map(str.split, lines)))
+    read = set()
     tuning = tune(
-        em.SkipGram(min_count=1, epochs=1, dim=4), TEXT, lambda model: Judgement(next(scores), model), trials=3,
-        threads=1, fixed=["epochs", "dim"],
+        "cbow", lines, metric="loss", trials=3, vary=["learning_rate=0.01..0.3"], validation=0.3,
+        progress=lambda progress: read.add(progress.total), **SMALL, epochs=2,
     )  # fmt: skip
-    assert isinstance(tuning.result, em.Model)
-    assert tuning.result.settings["window"] == tuning.best.settings["window"]
-    assert set(tuning.best.settings) == {"window", "subsample", "learning_rate"}
+    (total,) = read
+    assert total < 2 * words  # what is held out is not read
+    (best, *_) = tuning.test
+    assert (best.measure, best.half) == ("held-out loss", "test")
+    assert best.low < best.value < best.high
+    assert tuning.best.score == pytest.approx(-best.value, rel=0.2)
+    for vary, message in ((["window"], "window cannot be varied with the metric loss"), ([], None)):
+        if message is not None:
+            with pytest.raises(SettingError, match=message):
+                tune("cbow", lines, metric="loss", trials=1, vary=vary, **SMALL)
 
 
 def test_time_ends_a_trial():
@@ -84,24 +188,10 @@ def test_time_ends_a_trial():
         time.sleep(0.3)
         return judge(model)
 
-    tuning = tune(Parabola(), TEXT, wait, seconds=2.0, fixed=["kind"])
+    tuning = tune(Parabola(), TEXT, metric=wait, seconds=2.0, fixed=["kind"])
     assert 1 <= len(tuning.trials) <= 7
     with pytest.raises(TuningError, match="more seconds"):
-        tune(em.SkipGram(min_count=1, epochs=1_000_000), TEXT, judge, seconds=0.3, fixed=["epochs"])
-
-
-def test_an_interrupt_keeps_the_best():
-    reports = []
-
-    def report(trial):
-        reports.append(trial)
-        if len(reports) == 3:
-            raise KeyboardInterrupt
-
-    tuning = tune(Parabola(), TEXT, judge, trials=10, fixed=["kind"], report=report)
-    assert tuning.is_interrupted
-    assert len(tuning.trials) == 3
-    assert tuning.best.score == max(trial.score for trial in tuning.trials)
+        tune(em.SkipGram(min_count=1, epochs=1_000_000), TEXT, metric=judge, seconds=0.3, halving=False, vary=["dim"])
 
 
 def test_an_interrupt_during_training():
@@ -115,21 +205,33 @@ def test_an_interrupt_during_training():
             time.sleep(30)
         return Judgement(1, model)
 
-    tuning = tune(Parabola(), TEXT, slow_second_trial, trials=5, fixed=["kind"])
+    tuning = tune(Parabola(), TEXT, metric=slow_second_trial, trials=5, fixed=["kind"])
     assert tuning.is_interrupted
     assert len(tuning.trials) == 1
     with pytest.raises(KeyboardInterrupt):
-        tune(Parabola(), TEXT, lambda model: (_ for _ in ()).throw(KeyboardInterrupt), trials=5)
+        tune(Parabola(), TEXT, metric=lambda model: (_ for _ in ()).throw(KeyboardInterrupt), trials=5)
 
 
-def test_errors():
+def test_errors(pairs, tmp_path):
     for arguments in ({}, {"trials": 1, "seconds": 1.0}):
         with pytest.raises(SettingError, match="trials or of seconds"):
-            tune(Parabola(), TEXT, judge, **arguments)
+            tune(Parabola(), TEXT, metric=judge, **arguments)
     for arguments in ({"trials": 0}, {"seconds": 0.0}, {"seconds": float("nan")}):
         with pytest.raises(SettingError, match=next(iter(arguments))):
-            tune(Parabola(), TEXT, judge, **arguments)
+            tune(Parabola(), TEXT, metric=judge, **arguments)
     with pytest.raises(TuningError, match=r"the first one failed.*score is nan"):
-        tune(Parabola(), TEXT, lambda model: Judgement(float("nan"), model), seconds=60.0, fixed=["kind"])
+        tune(Parabola(), TEXT, metric=lambda model: float("nan"), seconds=60.0, fixed=["kind"])
     with pytest.raises(CorpusError):
-        tune(Parabola(), "missing.txt", judge, trials=1)
+        tune(Parabola(), "missing.txt", metric=judge, trials=1)
+    metrics = {
+        "f1": "skipgram cannot be scored by 'f1'", "similarity": "requires a set", "loss": "glove defines no loss",
+        "similarity:missing.txt": "unknown test set", "similarity:wordsim353": "scored: no score on wordsim353",
+    }  # fmt: skip
+    for metric, message in metrics.items():
+        trainer = "glove" if metric == "loss" else "skipgram"
+        with pytest.raises(em.EmbeddingsError, match=message):
+            tune(trainer, TEXT, metric=metric, trials=1, vary=["dim=4..8"], epochs=1, min_count=1, threads=1)
+    with pytest.raises(SettingError, match="halving cannot be combined with varied epochs"):
+        tune("skipgram", TEXT, metric=pairs, trials=1, vary=["epochs=1..9"], halving=True)
+    with pytest.raises(SettingError, match="the metric f1 requires labels"):
+        tune("classifier", TEXT, metric="f1", trials=1)

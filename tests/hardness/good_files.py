@@ -324,7 +324,7 @@ def list_readers() -> dict[str, Reader]:
 def read_log(path: Path) -> None:
     from embeddings.training import loss_curve
 
-    loss_curve.loss_points(path)
+    loss_curve.read_curves(path)
 
 
 def read_config(path: Path) -> None:

@@ -8,7 +8,7 @@ from interrupted_runs import learn
 import embeddings as em
 from embeddings.errors import FormatError, SettingError
 from embeddings.testing.trainer_contract import synonym_corpus
-from embeddings.training.loss_curve import draw_loss_curve, loss_points
+from embeddings.training.loss_curve import draw_loss_curve, read_curves
 
 
 @pytest.mark.parametrize("name", ["loss.png", "loss.svg", "loss.pdf"])
@@ -18,14 +18,18 @@ def test_curve_of_a_model_and_of_a_log(tmp_path, name):
     for source in ("v", "run.jsonl"):
         draw_loss_curve(tmp_path / source, tmp_path / name, force=source != "v")
         assert (tmp_path / name).read_bytes()[:4] in (b"\x89PNG", b"<?xm", b"%PDF")
-    assert loss_points(tmp_path / "v") == ("epochs", list(enumerate(model.record["loss_by_epoch"], 1)))
+    curves = read_curves(tmp_path / "v")
+    assert (curves.unit, curves.loss) == ("epochs", list(enumerate(model.record["loss_by_epoch"], 1)))
 
 
 def test_parts_learned_twice_are_shown_once(tmp_path):
-    lines = [("begin", 0, None), ("progress", 5, 3), ("progress", 9, 2), ("begin", 5, None), ("progress", 8, 1.5)]
-    text = "\n".join(json.dumps({"event": e, "words": w, "loss": loss}) for e, w, loss in lines)
+    lines = [("begin", 0, None), ("progress", 5, 3), ("epoch", 5, 3), ("progress", 9, 2), ("epoch", 9, 2)]
+    lines += [("begin", 5, None), ("progress", 8, 1.5), ("epoch", 8, 1.5)]
+    values = [{"event": e, "words": w, "loss": loss, "scores": {"held_out_loss": loss}} for e, w, loss in lines]
+    text = "\n".join(map(json.dumps, values))
     (tmp_path / "log").write_text(text + '\n{"event": "progress", "words": 1, "lo')
-    assert loss_points(tmp_path / "log") == ("words", [(5.0, 3.0), (8.0, 1.5)])
+    curves = read_curves(tmp_path / "log")
+    assert curves.loss == curves.scores["held_out_loss"] == [(5.0, 3.0), (8.0, 1.5)]
 
 
 @pytest.mark.parametrize(

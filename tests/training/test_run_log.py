@@ -12,7 +12,7 @@ import embeddings as em
 from embeddings.cli.inspection import describe
 from embeddings.errors import OutputError, SettingError
 from embeddings.testing.trainer_contract import synonym_corpus
-from embeddings.training.loss_curve import loss_points
+from embeddings.training.loss_curve import read_curves
 
 
 def read_events(path):
@@ -45,7 +45,7 @@ def test_resumed_run_appends_to_its_log(tmp_path):
     events = [json.loads(line)["event"] for line in lines if "cut sho" not in line]
     assert events == ["begin", "progress", "checkpoint", "interrupted", "begin", "progress", "end"]
     assert len(lines) == len(events) + 1
-    assert loss_points(path)[0] == "words"
+    assert read_curves(path).unit == "words"
 
 
 def test_second_run_with_the_same_object_appends(tmp_path):

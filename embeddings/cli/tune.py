@@ -1,0 +1,243 @@
+"""`embeddings tune`: a search for the settings of a trainer, one subcommand for each installed trainer."""
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from embeddings.cli import corpus_options, output_paths
+from embeddings.cli.command_classes import PluginGroup, SectionedCommand
+from embeddings.cli.config_file import CONFIG_OPTION
+from embeddings.cli.options import OUTPUT, THREADS, from_settings, is_given, option, seed
+from embeddings.cli.output import note, print_json, print_rows
+from embeddings.cli.progress_bar import ReadingBar, TrainingBar
+from embeddings.cli.run_options import text_or_share
+from embeddings.cli.signals import EXIT_INTERRUPT, ignored_signals
+from embeddings.cli.train import text_options
+from embeddings.corpora import Corpus
+from embeddings.kernels.bus_error import report_bus_errors
+from embeddings.kernels.compile_process import compiling
+from embeddings.settings import field_types, flag
+from embeddings.support.jsonable import to_jsonable
+from embeddings.training.compile_ahead import training_work
+from embeddings.training.trainer import Trainer
+
+if TYPE_CHECKING:
+    from embeddings.eval.tuning import Trial, Tuning
+
+SEARCH = ("trials", "seconds", "metric", "vary", "halving", "validation", "labels", "k", "size")
+COMMON = ("out", "resume", "threads", "seed", "config", "force", "quiet", "as_json")
+NOT_REPEATED = (*SEARCH, *COMMON)
+BEST = "best"
+UNITS = {"k": 1_000, "M": 1_000_000, "G": 1_000_000_000}
+
+
+class FileSize(click.ParamType):  # type: ignore[type-arg]  # generic in some versions of click
+    """A size in bytes, such as 500k or 2M."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number of bytes."""
+        if isinstance(value, int):
+            return value
+        number, unit = (value[:-1], UNITS[value[-1]]) if value[-1:] in UNITS else (value, 1)
+        try:
+            size = round(float(number) * unit)
+        except (ValueError, OverflowError):
+            size = 0
+        if size < 1:
+            self.fail(f"{value!r} is not a size such as 500k or 2M", param, ctx)
+        return size
+
+
+def tune_command(name: str, trainer: type[Trainer]) -> click.Command:
+    """The subcommand for one trainer."""
+    text = text_options(trainer)
+    common = [
+        click.Argument(["corpus"], nargs=-1, required=True),
+        option(
+            "-o --out", "Output folder: the trials, the best model, a report and a picture.", "FOLDER", required=True
+        ),
+        option("--resume", "Continue the search in OUT, if there is one, also with more trials.", bool),
+        *([] if trainer.max_threads == 1 else [THREADS]),
+        seed("Random seed of the search and of each training run; with --threads 1 the trials are reproducible."),
+        CONFIG_OPTION,
+        *OUTPUT,
+    ]
+    search = search_options(trainer)
+    names = [str(parameter.name) for parameter in [*common, *text, *search]]
+
+    def callback(**values: Any) -> None:
+        options = {name: values.pop(name) for name in names if name in values}
+        check_limits(options)
+        tune_trainer(trainer(**values), **options)
+
+    return SectionedCommand(
+        name,
+        params=[*common, *text, *search, *from_settings(trainer)],
+        callback=callback,
+        help=f"Search for the settings of {name} that score best.\n\nTrials are scored by the dev half of a test set, "
+        "which a hash of its items fixes; the best one is judged on the test half at the end, against the given "
+        "settings, which the first trial has. Settings that are given keep their values, unless --vary names them. "
+        "After Ctrl-C, --resume continues.",
+        sections={
+            "Common options": COMMON,
+            "Search": [str(option.name) for option in search],
+            "Text options": [str(option.name) for option in text],
+        },
+        other="Model options",
+    )
+
+
+def search_options(trainer: type[Trainer]) -> list[click.Parameter]:
+    """The options of a search."""
+    labels = [
+        option("--labels", "Labelled texts to score classifiers by: one half in the search, one at the end.", "FILE"),
+        option("-k k", "Labels to predict for each text.", 1, default=1, metavar="K"),
+        option(
+            "--size",
+            "Quantise each classifier so that its file has at most this size, such as 2M, and score the small one.",
+            "SIZE",
+            type=FileSize(),
+        ),
+    ]
+    validation = option(
+        "--validation",
+        "Held-out text of the metric loss: a text, or a share that is cut from CORPUS and not trained on.  "
+        "[default: 0.05]",
+        "TEXT|SHARE",
+    )
+    forms = "similarity:NAME|FILE, analogy:NAME|FILE or pairs:FILE; repeat it for the mean"
+    if trainer.word_predictor is not None:
+        forms += "; or loss, of held-out text"
+    if trainer.reads_labels:
+        forms = (
+            "f1, precision or recall, over all labels or of one, as in f1:LABEL; macro-f1; or "
+            "precision-at-recall:PERCENT or recall-at-precision:PERCENT, also with :LABEL"
+        )
+    return [
+        option("--trials", "Number of trials.", 1, metavar="N"),
+        option("--seconds", "Seconds to search.", "SECONDS", type=click.FloatRange(0, min_open=True)),
+        option("--metric", f"Score of a trial: {forms}.", "METRIC", multiple=True, required=True),
+        option(
+            "--vary",
+            "Vary this setting: in the range that it declares, or in --vary dim=50..300, or among --vary "
+            "initializer=normal,xavier.  [default: all settings that declare a range and are not given]",
+            "SETTING[=RANGE]",
+            multiple=True,
+        ),
+        option(
+            "--halving/--no-halving",
+            "End a trial after 1, 2, 4, 8, ... epochs unless its score is in the better half; the number of epochs is "
+            "then not varied.  [default: unless epochs are varied]",
+            bool,
+            default=None,
+        ),
+        *([validation] if trainer.word_predictor is not None else []),
+        *(labels if trainer.reads_labels else []),
+    ]
+
+
+def check_limits(options: dict[str, Any]) -> None:
+    """Refuse no limit and two of them."""
+    if options["trials"] is None and options["seconds"] is None:
+        raise click.UsageError("give the number of --trials, or --seconds")
+    if options["trials"] is not None and options["seconds"] is not None:
+        raise click.UsageError("--trials cannot be combined with --seconds")
+
+
+def tune_trainer(
+    trainer: Trainer, *, corpus: tuple[str, ...], out: str, force: bool, resume: bool, quiet: bool, as_json: bool,
+    seed: int, threads: int | None = None, **options: Any,
+) -> None:  # fmt: skip
+    """Search, and report."""
+    from embeddings.eval.tuning import tune
+    from embeddings.eval.tuning.study_folder import StudyFolder
+    from embeddings.eval.tuning.tuning_report import write_report
+
+    report_bus_errors()
+    search = {name: options.pop(name) for name in SEARCH if name in options}
+    if isinstance(search.get("validation"), str):
+        search["validation"] = text_or_share(search["validation"])
+    text = Corpus(*corpus, **corpus_options.corpus_arguments(options))
+    output_paths.check_outside_corpus(out, text)
+    with ReadingBar(quiet) as reading, compiling(training_work(trainer)):
+        encoded = text.encode(report=reading)
+    fixed = [name for name in field_types(type(trainer)) if is_given(name)]
+    with encoded:
+        reading.summarize(encoded)
+        with TrainingBar(quiet, "searching") as bar:
+            tuning = tune(
+                trainer, text, **search, fixed=fixed, out=out, resume=resume, force=force, threads=threads, seed=seed,
+                report=lambda trial: bar.report(describe(trial)), progress=bar,
+            )  # fmt: skip
+    command = winning_command(tuning, trainer.trainer_name, search.get("size"))
+    with ignored_signals():
+        write_report(StudyFolder.open(out), tuning, command)
+    report(tuning, out, command, as_json=as_json)
+
+
+def describe(trial: "Trial") -> str:
+    """A trial as a line."""
+    from embeddings.eval.tuning.tuning_report import describe_state
+
+    settings = " ".join(f"{flag(name)} {value}" for name, value in trial.settings.items())
+    result = "" if trial.score is None else f"score {trial.score:.4f}, "
+    state = "" if trial.state == "complete" else f"{describe_state(trial)}, "
+    return f"trial {trial.number}: {result}{state}{trial.seconds:.1f} s  {settings}"
+
+
+def report(tuning: "Tuning", out: str, command: str, *, as_json: bool) -> None:
+    """Print the trials, the results on the test half, and the command that repeats the best one."""
+    from embeddings.eval.tuning.tuning_report import comparison_rows, test_rows, trial_rows
+
+    assert tuning.best is not None
+    trials, test, comparisons = trial_rows(tuning), test_rows(tuning), comparison_rows(tuning)
+    if as_json:
+        best = {"trial": tuning.best.number, "score": tuning.best.score, "metric": tuning.metric, "command": command}
+        tables = {"trials": trials, "test": tuning.test, "comparisons": tuning.comparisons}
+        print_json(to_jsonable({"out": out, **best, "interrupted": tuning.is_interrupted, **tables}))
+    else:
+        for rows in (trials, test, comparisons):
+            if rows:
+                print_rows(rows)
+    best_score = f"trial {tuning.best.number} with {tuning.best.score:.4f}"
+    note(f"best by {tuning.metric}: {best_score}, saved in {out}/{BEST}")
+    if tuning.is_interrupted:
+        note("interrupted: nothing was scored on the test half yet; repeat the command with --resume to continue")
+    note("the command that trains the best settings:")
+    note(command)
+    if tuning.is_interrupted:
+        raise click.exceptions.Exit(EXIT_INTERRUPT)
+
+
+def winning_command(tuning: "Tuning", trainer: str, size: int | None) -> str:
+    """The command line that trains with the best settings, and quantises if the size is limited."""
+    context = click.get_current_context()
+    assert tuning.best is not None
+    given = {name: value for name, value in context.params.items() if is_given(name) or name == "corpus"}
+    repeated = {name: value for name, value in given.items() if name not in NOT_REPEATED or name in ("threads", "seed")}
+    words = ["embeddings", "train", trainer, *repeated.pop("corpus")]
+    parameters = {str(parameter.name): parameter for parameter in context.command.params}
+    for name, value in (repeated | tuning.best.settings).items():
+        words += option_words(parameters[name], value)
+    words += ["-o", "tuned"]
+    if size is None:
+        return shlex.join(words)
+    quantize = ["embeddings", "quantize", "tuned", "-o", "tuned.ftz", "--cutoff", str(tuning.best.details["cutoff"])]
+    quantize += ["--qnorm", *["--qout"] * (tuning.result.quantised_output is not None)]
+    quantize += ["--seed", str(context.params["seed"])] * is_given("seed")
+    return f"{shlex.join(words)} && {shlex.join(quantize)}"
+
+
+def option_words(parameter: click.Parameter, value: Any) -> list[str]:
+    """An option and its value as words of a command line; none for no value."""
+    if value is None:
+        return []
+    if isinstance(parameter, click.Option) and parameter.is_flag:
+        return [parameter.opts[0] if value else (parameter.secondary_opts or parameter.opts)[0]]
+    return [parameter.opts[0], str(value)]
+
+
+command = PluginGroup("tune", "trainer", tune_command, help="Search for the settings of one of these trainers.")

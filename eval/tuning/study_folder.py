@@ -1,0 +1,134 @@
+"""The folder of a search: what is searched, a line of JSON for each trial, and the best and the first model."""
+
+import json
+import os
+import shutil
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from embeddings.errors import FormatError, OutputError
+from embeddings.eval.tuning.trials import Trial
+from embeddings.models.loading import load_classifier, load_model
+from embeddings.models.model import Model
+from embeddings.support.files import atomic_write, check_own_folder
+from embeddings.support.jsonable import to_jsonable
+from embeddings.support.versioned_json import check_fields, read_versioned
+
+FORMAT_VERSION = 1
+STUDY, TRIALS = "study.json", "trials.jsonl"
+BEST, DEFAULTS = "best", "defaults"
+REPORT, TABLE, PICTURE = "report.md", "trials.tsv", "trials.svg"
+QUANTISED = ".ftz"
+FILES = {STUDY, TRIALS, REPORT, TABLE, PICTURE, *(name + end for name in (BEST, DEFAULTS) for end in ("", QUANTISED))}
+
+
+@dataclass
+class StudyFolder:
+    """The folder of a search.
+
+    Arguments:
+        study: what identifies the search, as JSON values: only a search with the same continues it.
+    """
+
+    path: Path
+    study: dict[str, Any]
+
+    @classmethod
+    def create(
+        cls, path: str | os.PathLike[str], study: dict[str, Any], *, resume: bool, force: bool
+    ) -> "tuple[StudyFolder, list[Trial]]":
+        """The folder and its trials; a new folder, unless `resume` finds one.
+
+        Raises:
+            OutputError: there is a folder already, it belongs to another search, or it cannot be written.
+            FormatError: a file in it is broken.
+        """
+        folder = cls(Path(path), to_jsonable(study))
+        if resume and (folder.path / STUDY).is_file():
+            check_own_folder(path, STUDY, FILES, "folder of a search", force=True)
+            folder.check_same()
+            return folder, folder.read_trials()
+        check_own_folder(path, STUDY, FILES, "folder of a search", force=force)
+        if folder.path.is_dir():
+            for name in FILES & {entry.name for entry in folder.path.iterdir()}:
+                remove(folder.path / name)
+        content = {"format_version": FORMAT_VERSION, "study": folder.study}
+        try:
+            folder.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"cannot write {folder.path}: {error.strerror or error}") from error
+        with atomic_write(folder.path / STUDY, force=True) as file:
+            file.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        return folder, []
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> "StudyFolder":
+        """The folder of an earlier search."""
+        content = read_versioned(Path(path) / STUDY, FORMAT_VERSION)
+        check_fields(Path(path) / STUDY, content, {"study": dict})
+        return cls(Path(path), content["study"])
+
+    def check_same(self) -> None:
+        """Refuse the folder of another search."""
+        old = StudyFolder.open(self.path).study
+        for name in dict.fromkeys([*self.study, *old]):
+            if old.get(name) != self.study.get(name):
+                values = f"{name} was {old.get(name)!r:.200}, and is {self.study.get(name)!r:.200}"
+                raise OutputError(f"{self.path} holds another search: {values}; choose another folder")
+
+    def read_trials(self) -> list[Trial]:
+        """The trials so far; a line that a crash cut short is removed."""
+        path = self.path / TRIALS
+        if not path.exists():
+            return []
+        names, trials, lines = {field.name for field in fields(Trial)}, [], path.read_text("utf-8").split("\n")
+        for number, line in enumerate(lines[:-1], 1):
+            try:
+                value = json.loads(line)
+                epoch_scores = {int(epoch): score for epoch, score in value.pop("epoch_scores").items()}
+                trials.append(Trial(epoch_scores=epoch_scores, **value))
+                is_valid = value.keys() <= names and trials[-1].number == number
+            except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+                is_valid = False
+            if not is_valid:
+                raise FormatError(f"{path}, line {number}: this is not a trial; remove the folder and start again")
+        if lines[-1]:
+            self.write_text(TRIALS, "".join(line + "\n" for line in lines[:-1]))
+        return trials
+
+    def add(self, trial: Trial) -> None:
+        """Write a trial, at once."""
+        line = json.dumps(to_jsonable(asdict(trial)), ensure_ascii=False) + "\n"
+        try:
+            with (self.path / TRIALS).open("a", encoding="utf-8") as stream:
+                stream.write(line)
+                stream.flush()
+                os.fsync(stream.fileno())
+        except OSError as error:
+            raise OutputError(f"cannot write {self.path / TRIALS}: {error.strerror or error}") from error
+
+    def write_text(self, name: str, text: str) -> None:
+        """Write or replace a file."""
+        with atomic_write(self.path / name, force=True) as file:
+            file.write_text(text, encoding="utf-8")
+
+    def save(self, name: str, result: Any) -> None:
+        """Save the result of a trial: a model, or a quantised classifier."""
+        if isinstance(result, Model):
+            result.save(self.path / name, force=True)
+        else:
+            result.export(self.path / (name + QUANTISED), force=True)
+
+    def load(self, name: str) -> Any:
+        """The saved result of a trial."""
+        is_quantised = (self.path / (name + QUANTISED)).exists()
+        return load_classifier(self.path / (name + QUANTISED)) if is_quantised else load_model(self.path / name)
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a folder of an earlier search."""
+    try:
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    except OSError as error:
+        raise OutputError(f"cannot replace {path}: {error.strerror or error}") from error

@@ -1,0 +1,143 @@
+"""Search for the settings of a trainer in one call."""
+
+import math
+import os
+from collections.abc import Callable, Collection, Iterable, Sequence
+from time import perf_counter
+from typing import Any
+
+from embeddings.corpora.corpus import Corpus
+from embeddings.errors import SettingError
+from embeddings.eval.tuning.metrics import Metric, Metrics, new_metric
+from embeddings.eval.tuning.search import Search
+from embeddings.eval.tuning.search_space import EPOCHS, Space, describe_space, search_space
+from embeddings.eval.tuning.study_folder import StudyFolder
+from embeddings.eval.tuning.trials import Trial, Tuning
+from embeddings.settings import check_value
+from embeddings.training.progress import Report
+from embeddings.training.train import new_trainer
+from embeddings.training.trainer import Trainer
+from embeddings.training.training_data import as_corpus, check_threads_and_seed
+
+MAX_TRIALS = 100_000
+
+
+def tune(
+    trainer: str | Trainer,
+    corpus: Corpus | str | os.PathLike[str] | Iterable[Any],
+    *,
+    metric: Metrics,
+    trials: int | None = None,
+    seconds: float | None = None,
+    vary: Sequence[str] = (),
+    fixed: Collection[str] = (),
+    halving: bool | None = None,
+    labels: Any = None,
+    k: int = 1,
+    size: int | None = None,
+    validation: Any = None,
+    out: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    force: bool = False,
+    threads: int | None = None,
+    seed: int = 1,
+    report: Callable[[Trial], object] | None = None,
+    progress: Report | None = None,
+    **settings: Any,
+) -> Tuning:
+    """Train with different settings, keep the model that scores best on the dev half, and judge it on the test half.
+
+    The first trial has the given settings. All trials read the same encoded corpus. With a number of trials and one
+    thread, the search is reproducible, also across interruptions.
+
+    Arguments:
+        trainer: the name of an installed trainer, or a trainer.
+        corpus: the text.
+        metric: "similarity:NAME", "analogy:NAME" or "pairs:FILE", or several of them, whose mean counts; "loss", of
+            held-out text; for classifiers a score of labels, such as "f1" or "recall-at-precision:90:sport"; or a
+            function of a model, which has no test half.
+        trials: how many trials.
+        seconds: when to end the search; a trial that is not complete then is dropped.
+        vary: the settings to vary, such as "window" or "dim=50..300"; by default all that declare a range, except for
+            those in `fixed` and `settings`, and for `epochs` with `halving`.
+        fixed: settings that keep the values of `trainer`.
+        halving: end a trial after 1, 2, 4, ... epochs unless its score is in the better half; by default if the trainer
+            has epochs and they are not varied.
+        labels: labelled texts for scores of labels: a path, or an iterable of texts.
+        k: labels to predict for each text.
+        size: quantise classifiers so that their file has at most so many bytes.
+        validation: the held-out text of the metric "loss": a path, or the share of the corpus that is held out, by
+            default 0.05.
+        out: the folder of the search: trials, the best model, tables and a picture; none by default.
+        resume: continue the search in `out`, if there is one. force: replace it.
+        threads: of training; by default all cores.
+        seed: of the search and of each training run.
+        report: called after each trial.
+        progress: called with a `Progress` while a trial is training.
+        settings: settings of the trainer, if it is given by name.
+
+    Raises:
+        SettingError: an argument is unknown or out of range, or the trainer cannot be scored by the metric.
+        TuningError: no trial succeeded.
+        OutputError: `out` exists, belongs to another search, or cannot be written.
+        KeyboardInterrupt: the search was interrupted before a trial succeeded; later its best result is returned, which
+            is not tested.
+    """
+    if (trials is None) == (seconds is None):
+        raise SettingError("a search requires a number of trials or of seconds, and not both")
+    check_value("trials", trials, int | None, {"ge": 1, "le": MAX_TRIALS})
+    check_value("seconds", seconds, float | None, {"gt": 0, "ge": None, "le": 1e9})
+    if resume and out is None:
+        raise SettingError("resume requires out, the folder of the search")
+    base, kept = configured(trainer, settings), {*fixed, *settings}
+    threads, seed = check_threads_and_seed(threads, seed, base)
+    text = as_corpus(corpus, base)
+    scoring = new_metric(
+        metric, base, text, labels=labels, k=k, size=size, validation=validation, threads=threads, seed=seed
+    )
+    is_halving = uses_halving(base, halving, vary)
+    space = search_space(base, vary, kept | set(scoring.fixed) | ({EPOCHS} if is_halving else set()))
+    check_fixed(scoring, space)
+    with text.encode() as encoded:
+        study = {
+            "trainer": base.trainer_name, "settings": base, "vary": describe_space(space),
+            "metric": scoring.description, "halving": is_halving, "seed": seed, "threads": threads, "size": size,
+            "k": k, "corpus": encoded.fingerprint,
+        }  # fmt: skip
+        folder, earlier = None, list[Trial]()
+        if out is not None:
+            folder, earlier = StudyFolder.create(out, study, resume=resume, force=force)
+        end = math.inf if seconds is None else perf_counter() + seconds
+        part = scoring.training_part(encoded, base)
+        source = text if part is encoded else part
+        search = Search(base, source, scoring, space, is_halving, threads, seed, end, folder, report, progress)
+        search.resume(earlier)
+        search.run(trials)
+    return search.tuning
+
+
+def configured(trainer: str | Trainer, settings: dict[str, Any]) -> Trainer:
+    """The trainer with the given settings."""
+    if isinstance(trainer, str):
+        return new_trainer(trainer, settings)
+    if settings:
+        raise SettingError(f"give {next(iter(settings))} to the trainer itself, or the trainer by its name")
+    return trainer
+
+
+def uses_halving(trainer: Trainer, halving: bool | None, vary: Sequence[str]) -> bool:
+    """Whether trials can be ended early; refuses what excludes it."""
+    varies_epochs = any(one.partition("=")[0].strip() == EPOCHS for one in vary)
+    is_possible = hasattr(trainer, EPOCHS) and trainer.accepts_run_options
+    if halving and varies_epochs:
+        raise SettingError("halving cannot be combined with varied epochs: trials are compared at equal epochs")
+    if halving and not is_possible:
+        raise SettingError(f"{trainer.trainer_name} is not trained in epochs that can be scored: leave out halving")
+    return is_possible and not varies_epochs if halving is None else halving
+
+
+def check_fixed(metric: Metric, space: Space) -> None:
+    """Refuse to vary what changes the meaning of the score."""
+    for name in space:
+        if name in metric.fixed:
+            raise SettingError(f"{name} cannot be varied with the metric loss: it changes what the loss measures")

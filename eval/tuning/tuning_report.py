@@ -1,0 +1,171 @@
+"""The outcome of a search as tables, a page in Markdown and a picture."""
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from embeddings.eval.tuning.study_folder import PICTURE, REPORT, TABLE, StudyFolder
+from embeddings.eval.tuning.trials import Trial, Tuning
+from embeddings.support.markdown import table_lines
+from embeddings.support.plots import save_figure
+
+
+def trial_rows(tuning: Tuning, *, with_seconds: bool = True) -> list[dict[str, Any]]:
+    """The trials as rows, with the settings and details of all trials as columns."""
+    settings = dict.fromkeys(name for one in tuning.trials for name in one.settings)
+    details = dict.fromkeys(name for one in tuning.trials for name in one.details)
+    return [
+        {
+            "trial": trial.number,
+            "score": trial.score,
+            "state": "best" if trial is tuning.best else describe_state(trial),
+            **({"seconds": round(trial.seconds, 2)} if with_seconds else {}),
+            **{name: trial.settings.get(name) for name in settings},
+            **{name: trial.details.get(name) for name in details},
+        }
+        for trial in tuning.trials
+    ]
+
+
+def describe_state(trial: Trial) -> str:
+    """The state of a trial, with the epoch after which it was ended, or why it failed."""
+    if trial.state == "halved":
+        return f"ended after epoch {max(trial.epoch_scores)}"
+    return f"failed: {trial.reason}" if trial.state == "failed" else trial.state
+
+
+def test_rows(tuning: Tuning) -> list[dict[str, Any]]:
+    """The results on the test half as rows."""
+    return [
+        {
+            "settings": one.vectors,
+            "set": f"{one.set} ({one.half})",
+            "measure": " of ".join(filter(None, (one.measure, one.method))),
+            "value": f"none: {one.reason}" if one.value is None else one.value,
+            "low": one.low,
+            "high": one.high,
+            "items": f"{one.covered} of {one.total}",
+        }
+        for one in tuning.test
+    ]
+
+
+def comparison_rows(tuning: Tuning) -> list[dict[str, Any]]:
+    """The paired tests as rows, with the items that both share."""
+    return [
+        {
+            "set": f"{one.set} ({one.half})",
+            "measure": one.measure,
+            "settings": f"{one.first} - {one.second}",
+            "difference": one.difference,
+            "low": one.low,
+            "high": one.high,
+            "p": one.p,
+            "shared items": f"{one.items} of {one.total}",
+            "test": one.test,
+        }
+        for one in tuning.comparisons
+    ]
+
+
+def write_report(folder: StudyFolder, tuning: Tuning, command: str | None = None) -> None:
+    """Write the trials as a table, the report and the picture of a search into its folder."""
+    rows = trial_rows(tuning)
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, list(rows[0]), delimiter="\t", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    folder.write_text(TABLE, stream.getvalue())
+    folder.write_text(REPORT, markdown(tuning, folder.study, command))
+    draw_trials(tuning, folder.path / PICTURE, force=True)
+
+
+def markdown(tuning: Tuning, study: dict[str, Any], command: str | None) -> str:
+    """The report."""
+    assert tuning.best is not None
+    states = [trial.state for trial in tuning.trials]
+    counts = f"{len(states)} trials of `{study['trainer']}`: {states.count('complete')} complete, "
+    counts += f"{states.count('halved')} ended early, {states.count('failed')} failed"
+    ranges = ", ".join(f"{name} {values}" for name, values in study["vary"].items())
+    lines = [f"{counts}; seed {study['seed']}, threads {study['threads']}.", ""]
+    lines += [f"Varied: {ranges}. Scored by: {tuning.metric}. Best: trial {tuning.best.number}.", ""]
+    if tuning.is_interrupted:
+        lines += ["The search was interrupted, so nothing was scored on the test half yet.", ""]
+    elif not tuning.comparisons and tuning.best.number == 1:
+        lines += ["No trial was better than the given settings.", ""]
+    for rows in (test_rows(tuning), comparison_rows(tuning)):
+        lines += [*markdown_table(rows), ""] if rows else []
+    if command is not None:
+        lines += ["The command that trains the best settings:", "", "```sh", command, "```", ""]
+    return "\n".join([*lines, *markdown_table(trial_rows(tuning, with_seconds=False)), ""])
+
+
+def markdown_table(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Rows as a table."""
+    return table_lines(list(rows[0]), [[cell(name, value) for name, value in row.items()] for row in rows])
+
+
+def cell(name: str, value: Any) -> str:
+    """A value in a table."""
+    if value is None:
+        return "-"
+    is_rounded = isinstance(value, float) and name in ("score", "value", "low", "high", "difference", "p")
+    return f"{value:.4f}" if is_rounded else str(value)
+
+
+def draw_trials(tuning: Tuning, path: Path, *, force: bool = False) -> None:
+    """Parallel coordinates: a line for each trial through its settings and its score.
+
+    Darker lines have higher scores, grey ones were ended early, and the best trial is red.
+    """
+    from matplotlib import colormaps, rc_context
+    from matplotlib.figure import Figure
+
+    trials = [trial for trial in tuning.trials if trial.score is not None]
+    names = list(dict.fromkeys(name for trial in trials for name in trial.settings))
+    scores = np.array([trial.score for trial in trials])
+    axes_of = [*names, "score"]
+    columns = [positions([trial.settings.get(name) for trial in trials]) for name in names]
+    columns.append(positions([trial.score for trial in trials]))
+    figure = Figure(figsize=(max(6, 1.6 * len(axes_of)), 4), layout="constrained")
+    axes = figure.subplots()
+    ranks = scores.argsort().argsort() / max(len(scores) - 1, 1)
+    for row in np.argsort(scores):
+        is_best, state = trials[row] is tuning.best, trials[row].state
+        color = "C3" if is_best else "0.8" if state == "halved" else colormaps["Blues"](0.35 + 0.65 * ranks[row])
+        values = [column[0][row] for column in columns]
+        axes.plot(values, color=color, linewidth=2.5 if is_best else 1, zorder=len(scores) * is_best + row)
+    for x, (_, ticks) in enumerate(columns):
+        axes.axvline(x, color="0.3", linewidth=0.8)
+        for height, label in ticks:
+            axes.annotate(label, (x, height), xytext=(3, 0), textcoords="offset points", fontsize=7, va="center")
+    axes.set_xticks(range(len(axes_of)), axes_of)
+    axes.set_yticks([])
+    axes.set_xlim(-0.2, len(axes_of) - 0.4)
+    axes.spines[:].set_visible(False)
+    axes.set_title(tuning.metric, fontsize=9)
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "trials"}):  # text as text, reproducible ids
+        save_figure(figure, path, force=force)
+
+
+def positions(values: Sequence[Any]) -> tuple[list[float], list[tuple[float, str]]]:
+    """Heights from 0 to 1 of the values of an axis, NaN for none, and its ticks with labels."""
+    is_numeric = all(
+        isinstance(value, int | float) and not isinstance(value, bool) for value in values if value is not None
+    )
+    if not is_numeric:
+        names = sorted({str(value) for value in values})
+        height = {name: number / max(len(names) - 1, 1) for number, name in enumerate(names)}
+        return [height[str(value)] for value in values], [(height[name], name) for name in names]
+    numbers = np.array([np.nan if value is None else value for value in values], float)
+    low, high = float(np.nanmin(numbers)), float(np.nanmax(numbers))
+    is_log = low > 0 and high >= 10 * low
+    scaled, ends = (np.log(numbers), np.log([low, high])) if is_log else (numbers, np.array([low, high]))
+    heights = (scaled - ends[0]) / (ends[1] - ends[0]) if high > low else scaled * 0 + 0.5
+    middle = float(np.exp(ends.mean())) if is_log else (low + high) / 2
+    ticks = [(0.0, low), (0.5, middle), (1.0, high)] if high > low else [(0.5, low)]
+    return heights.tolist(), [(height, f"{value:.3g}") for height, value in ticks]
