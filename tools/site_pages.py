@@ -16,7 +16,7 @@ from embeddings.cli import COMMANDS, main
 
 ROOT = Path(__file__).parents[1]
 FOLDER = "reference/commands"
-PICTURES = ("results.png", "neighbours.svg", "structured/results.png", "documents/results.png")
+PICTURES = ("results.png", "neighbours.svg", "structured/results.png", "documents/results.png", "tuning/sample.svg")
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:

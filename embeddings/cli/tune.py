@@ -9,7 +9,7 @@ from embeddings.cli import corpus_options, output_paths
 from embeddings.cli.command_classes import PluginGroup, SectionedCommand
 from embeddings.cli.config_file import CONFIG_OPTION
 from embeddings.cli.options import OUTPUT, THREADS, from_settings, is_given, option, seed
-from embeddings.cli.output import note, print_json, print_rows
+from embeddings.cli.output import note, print_json, print_lines, print_rows
 from embeddings.cli.progress_bar import ReadingBar, TrainingBar
 from embeddings.cli.run_options import text_or_share
 from embeddings.cli.signals import EXIT_INTERRUPT, ignored_signals
@@ -163,7 +163,7 @@ def tune_trainer(
     text = Corpus(*corpus, **corpus_options.corpus_arguments(options))
     output_paths.check_outside_corpus(out, text)
     with ReadingBar(quiet) as reading, compiling(training_work(trainer)):
-        encoded = text.encode(report=reading)
+        encoded = text.encode(report=reading, threads=threads)
     fixed = [name for name in field_types(type(trainer)) if is_given(name)]
     with encoded:
         reading.summarize(encoded)
@@ -199,8 +199,10 @@ def report(tuning: "Tuning", out: str, command: str, *, as_json: bool) -> None:
         tables = {"trials": trials, "test": tuning.test, "comparisons": tuning.comparisons}
         print_json(to_jsonable({"out": out, **best, "interrupted": tuning.is_interrupted, **tables}))
     else:
-        for rows in (trials, test, comparisons):
+        print_rows(trials)
+        for rows in (test, comparisons):
             if rows:
+                print_lines("")
                 print_rows(rows)
     best_score = f"trial {tuning.best.number} with {tuning.best.score:.4f}"
     note(f"best by {tuning.metric}: {best_score}, saved in {out}/{BEST}")

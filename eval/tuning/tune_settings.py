@@ -98,7 +98,7 @@ def tune(
     is_halving = uses_halving(base, halving, vary)
     space = search_space(base, vary, kept | set(scoring.fixed) | ({EPOCHS} if is_halving else set()))
     check_fixed(scoring, space)
-    with text.encode() as encoded:
+    with text.encode(threads=threads) as encoded:
         study = {
             "trainer": base.trainer_name, "settings": base, "vary": describe_space(space),
             "metric": scoring.description, "halving": is_halving, "seed": seed, "threads": threads, "size": size,
