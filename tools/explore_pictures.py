@@ -13,7 +13,7 @@ from headless_browser import Page, browser
 from PIL import Image
 
 PICTURES = Path(__file__).parents[1] / "docs" / "guide" / "images"
-COLOURS = 128  # of a picture, which halves its size
+COLOURS = 256  # of a picture, which makes it smaller
 
 
 def main(model: str, corpus: str, replicates: str) -> None:

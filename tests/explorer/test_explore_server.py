@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from http.client import HTTPConnection
 from urllib.error import HTTPError
 from urllib.parse import quote, urlencode, urlsplit
@@ -70,10 +71,13 @@ class Server:
         return status.decode(), rest.decode()
 
     def end(self):
-        """Interrupt the command as Ctrl-C does; its exit code and what it printed on standard error."""
-        self.process.send_signal(signal.SIGINT if os.name != "nt" else signal.SIGTERM)
+        """Interrupt the command as Ctrl-C does, which must end it with code 130 and one line."""
+        if os.name == "nt":  # which sends no Ctrl-C to a single process
+            self.process.kill()
+        else:
+            self.process.send_signal(signal.SIGINT)
         _, errors = self.process.communicate(timeout=60)
-        return self.process.returncode, errors
+        assert os.name == "nt" or (self.process.returncode, errors.strip()) == (130, "Interrupted")
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +125,7 @@ def test_neighbours_are_those_of_the_library(server, model):
     answer = server.answer("neighbours", word="King", top=3)
     expected = model.most_similar("king", top=3)
     assert [(row["word"], row["cosine"]) for row in answer["neighbours"]] == expected
-    assert (answer["word"], answer["typed"]) == ("king", "king") or answer["word"] == "king"
+    assert (answer["word"], answer["typed"]) == ("king", "King")
     assert answer["count"] == model.counts[model.index("king")]
     for row in answer["neighbours"]:
         assert row["low"] <= row["cosine"] <= row["high"]
@@ -275,9 +279,9 @@ def test_wrong_parameters_are_refused(server, query):
 
 def test_big_requests_are_refused(server):
     assert server.ask("neighbours", word="x" * 10_000)[0] == 414
-    assert server.ask("neighbours", word="x" * 70_000)[0] == 414
+    assert server.ask("neighbours", word="x" * 65_600)[0] == 414
     own = f"Host: 127.0.0.1:{server.port}"
-    assert " 431 " in server.send("GET / HTTP/1.1", own, f"X-Long: {'x' * 70_000}")[0]
+    assert " 431 " in server.send("GET / HTTP/1.1", own, f"X-Long: {'x' * 65_600}")[0]
     assert " 431 " in server.send("GET / HTTP/1.1", own, *(f"X-{i}: 1" for i in range(200)))[0]
 
 
@@ -336,8 +340,10 @@ def test_connections_that_say_nothing_do_not_end_the_server(server):
 
 
 def test_only_this_computer_can_connect(server):
-    addresses = {row[4][0] for row in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)} - {"127.0.0.1"}
-    for address in [*addresses, *(["127.0.0.2"] if sys.platform == "linux" else [])]:
+    addresses = set()
+    with suppress(socket.gaierror):  # the computer has no name that leads to it
+        addresses = {row[4][0] for row in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)}
+    for address in [*(addresses - {"127.0.0.1"}), *(["127.0.0.2"] if sys.platform == "linux" else [])]:
         with pytest.raises(OSError):  # noqa: PT011  # refused or timed out
             socket.create_connection((address, server.port), timeout=2).close()
 
@@ -359,8 +365,7 @@ def test_hostile_words_and_other_formats(folder):
     assert server.answer("neighbours", word=" a b ")["word"] == "a b"
     assert "--corpus" in server.answer("lines", word="Word")["error"]
     assert server.answer("map")["error"] is None
-    code, errors = server.end()
-    assert (code, errors.strip()) == (130, "Interrupted")
+    server.end()
 
 
 def test_a_word_that_is_not_in_the_vocabulary(folder):
@@ -371,7 +376,7 @@ def test_a_word_that_is_not_in_the_vocabulary(folder):
     assert answer["row"] is None
     assert [(row["word"], row["cosine"]) for row in answer["neighbours"]] == model.vectors.most_similar("kings", top=2)
     assert server.answer("compare", a="kings", b="queens")["rank_of_b"] is None
-    assert server.end()[0] == 130
+    server.end()
 
 
 def test_documents_by_their_tags(folder):
@@ -386,7 +391,7 @@ def test_documents_by_their_tags(folder):
     assert server.answer("info")["unit"] == "document"
     assert server.answer("complete", prefix="d3")["words"][:2] == ["d3", "d30"]
     assert len(server.answer("neighbours", word="d3")["neighbours"]) == 10
-    assert server.end()[0] == 130
+    server.end()
 
 
 @pytest.mark.parametrize(

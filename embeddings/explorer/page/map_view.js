@@ -120,12 +120,17 @@ async function load(map, page, showLegend, redraw) {
     }
     const isReady = (state.done === 1 && version === state.version) || state.error !== null;
     get("map-progress").hidden = isReady;
-    get("map-progress").value = state.done;
-    get("map-state").textContent = state.error ?? (isReady ? facts(page.info) : version ? `arranging ${Math.round(100 * state.done)} %` : "grouping");
+    if (state.done) get("map-progress").value = state.done; // until then it shows that something is done
+    get("map-state").textContent = state.error ?? (isReady ? facts(page.info) : progress(version, state.done));
     get("map").dataset.state = isReady ? "ready" : "working";
     if (isReady) return page.announce(state.error ?? "The map is complete");
     await new Promise((resolve) => { setTimeout(resolve, POLL); });
   }
+}
+
+function progress(version, done) {
+  if (!version) return "grouping";
+  return done ? `arranging ${Math.round(100 * done)} %` : "arranging: searching for neighbours";
 }
 
 function facts(info) {
