@@ -63,7 +63,7 @@ export function connectCombobox(input, { choose, type, announce, fail }) {
       const answer = await find({ prefix: text, limit: 8 });
       if (!answer || !isTyping || input.value !== text) return;
       show(answer.words.filter((one) => one !== text));
-      announce(answer.words.length ? count(answer.words.length, "completion") : "No completions");
+      announce(answer.words.length ? count(answer.words.length, "completion") : "No completions", "completions");
     } catch (error) {
       fail(error);
     }

@@ -8,7 +8,17 @@ import { count, element, integer, note } from "/results.js";
 import { connectTabs } from "/tabs.js";
 
 const get = (id) => document.getElementById(id);
-const announce = debounce((text) => { get("status").textContent = text; }, 400);
+const messages = new Map(); // of each part of the page, the last
+const speak = debounce(() => {
+  get("status").textContent = [...messages.values()].join(". ");
+  messages.clear();
+}, 400);
+
+/** Tell screen readers, once nothing more has happened for a moment. */
+function announce(text, part = "results") {
+  messages.set(part, text);
+  speak();
+}
 
 function fail(error) {
   get("problem").textContent = error.message;

@@ -37,7 +37,7 @@ export function connectMap(page) {
       if (row !== null && row !== map.pointed) {
         map.pointed = row;
         map.draw();
-        page.announce(`In the centre: ${map.words[row]}`);
+        page.announce(`In the centre: ${map.words[row]}`, "map");
       }
     }
     if (get("table-details").open) showTable();
@@ -71,7 +71,7 @@ export function connectMap(page) {
       for (const one of get("legend").querySelectorAll("button")) {
         one.setAttribute("aria-pressed", String(one === target && map.group !== null));
       }
-      page.announce(map.group === null ? "All groups are shown" : `Only the group ${names[index]} is shown`);
+      page.announce(map.group === null ? "All groups are shown" : `Only the group ${names[index]} is shown`, "map");
       redraw();
     };
     const buttons = names.map(button);
@@ -123,7 +123,7 @@ async function load(map, page, showLegend, redraw) {
     if (state.done) get("map-progress").value = state.done; // until then it shows that something is done
     get("map-state").textContent = state.error ?? (isReady ? facts(page.info) : progress(version, state.done));
     get("map").dataset.state = isReady ? "ready" : "working";
-    if (isReady) return page.announce(state.error ?? "The map is complete");
+    if (isReady) return page.announce(state.error ?? "The map is complete", "map");
     await new Promise((resolve) => { setTimeout(resolve, POLL); });
   }
 }
