@@ -218,7 +218,8 @@ def autotune(study: Study, cell: Cell) -> dict[str, float]:
 
     start = perf_counter()
     trainer = em.TextClassification(word_ngrams=NGRAMS, dim=cell.dim)
-    tune(trainer, str(study.text(cell, "part")), metric=judge, trials=int(cell.options.split()[1]), halving=False)
+    trials = int(cell.options.split()[1])
+    tune(trainer, str(study.text(cell, "part")), metric=judge, trials=trials, halving=False, threads=1)
     seconds, best = perf_counter() - start, max(seen)
     values = zip(("default", "best"), (seen[0], best), strict=True)
     return {"seconds": seconds} | {

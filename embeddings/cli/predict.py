@@ -20,6 +20,7 @@ from embeddings.corpora.reading.text_batches import Batch, text_batches
 from embeddings.corpora.reading.text_rows import ColumnSelection
 from embeddings.models.classifier import Classifier, encode_texts
 from embeddings.models.loading import load_classifier
+from embeddings.models.text_means import TextMeans
 from embeddings.support.ordered_map import map_in_order
 
 BATCH_BYTES = 1 << 22
@@ -76,10 +77,15 @@ def predict(
     """Predict batch by batch, several at a time, and write in order; returns the number of texts."""
     texts, size = 0, max(1, BATCH_RESULTS // (k if k > 0 else len(classifier.labels)))
 
-    def rank(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
-        return classifier.rank(*batch, k, threshold, threads=1)
+    def with_means() -> Iterator[tuple[Batch, TextMeans]]:
+        for batch in split_batches(batches, size):  # in order, so that results do not depend on the number of threads
+            yield batch, classifier.choose_means(len(batch[0]))
 
-    for ids, probabilities in map_in_order(rank, split_batches(batches, size), threads, "predict"):
+    def rank(task: tuple[Batch, TextMeans]) -> tuple[np.ndarray, np.ndarray]:
+        batch, means = task
+        return classifier.rank(*batch, k, threshold, threads=1, means=means)
+
+    for ids, probabilities in map_in_order(rank, with_means(), threads, "predict"):
         write(ids, probabilities)
         texts += len(ids)
     return texts

@@ -1,6 +1,6 @@
 """Code generators of the intrinsics in `row_operations`: the innermost loops, for rows given by address."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from typing import Any
 
@@ -179,21 +179,40 @@ def write_add_table_rows(
         with emit.for_range(blocks) as block:
             first = builder.add(column, builder.mul(block, int64(vectors * step)))
             offsets = [builder.add(first, int64(n * step)) for n in range(vectors)]
-            sums = [emit.variable(kind) for _ in offsets]
-            with emit.for_range(builder.sub(stop, start)) as i:
-                number = load_int64(emit, rows, builder.add(start, i))
-                row = builder.mul(number, stride)
-                weight = None
-                if weights is not None:
-                    weight = emit.broadcast(weights, builder.mul(number, int64(emit.size)), lanes)
-                for offset, value in zip(offsets, sums, strict=True):
-                    part = emit.load(table, builder.add(row, offset), kind)
-                    if weight is not None:
-                        part = builder.fmul(weight, part, flags=("contract",))
-                    builder.store(builder.fadd(builder.load(value), part, flags=("contract",)), value)
-            for offset, value in zip(offsets, sums, strict=True):
-                emit.store(builder.fadd(emit.load(total, offset, kind), builder.load(value)), total, offset)
+            write_add_columns(emit, table, rows, start, stop, stride, weights, total, offsets, kind)
         column = builder.add(column, builder.mul(blocks, int64(vectors * step)))
+
+
+def write_add_columns(
+    emit: Emitter, table: Any, rows: Any, start: Any, stop: Any, stride: Any, weights: Any, total: Any,
+    offsets: Sequence[Any], kind: Any,
+) -> None:  # fmt: skip
+    """`write_add_table_rows` for the vectors at some offsets; if they are few, with several partial sums of each."""
+    builder, parts = emit.builder, PARTIAL_SUMS // len(offsets)
+    sums = [[emit.variable(kind) for _ in offsets] for _ in range(parts)]
+
+    def add(i: Any, values: Sequence[Any]) -> None:
+        number = load_int64(emit, rows, i)
+        row, weight = builder.mul(number, stride), None
+        if weights is not None:
+            weight = emit.broadcast(weights, builder.mul(number, int64(emit.size)), kind.count)
+        for offset, value in zip(offsets, values, strict=True):
+            part = emit.load(table, builder.add(row, offset), kind)
+            if weight is not None:
+                part = builder.fmul(weight, part, flags=("contract",))
+            builder.store(builder.fadd(builder.load(value), part, flags=("contract",)), value)
+
+    blocks = builder.sdiv(builder.sub(stop, start), int64(parts))
+    with emit.for_range(blocks) as block:
+        for part, values in enumerate(sums):
+            add(builder.add(start, builder.add(builder.mul(block, int64(parts)), int64(part))), values)
+    done = builder.add(start, builder.mul(blocks, int64(parts)))
+    if parts > 1:
+        with emit.for_range(builder.sub(stop, done)) as i:
+            add(builder.add(done, i), sums[0])
+    for n, offset in enumerate(offsets):
+        value = reduce(builder.fadd, [builder.load(values[n]) for values in sums])
+        emit.store(builder.fadd(emit.load(total, offset, kind), value), total, offset)
 
 
 def write_copy_row(emit: Emitter, like: Any, output: Any, source: Any, width: Any) -> None:

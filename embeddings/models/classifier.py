@@ -13,12 +13,11 @@ from embeddings.errors import FormatError, SettingError
 from embeddings.indexes.parallel import run_slices
 from embeddings.kernels.feature_slots import Features
 from embeddings.kernels.matrix_rows import QuantisedRows, Rows
-from embeddings.kernels.pending_rows import Scratch
-from embeddings.kernels.text_features import new_scratch, sum_features
 from embeddings.models.label_probabilities import sigmoid, softmax, tabulated_sigmoid
 from embeddings.models.label_ranking import build_tree, multiply_along_tree, rank_in_tree, rank_labels
 from embeddings.models.quantisation import decode, decoded_size
 from embeddings.models.subwords import to_bytes
+from embeddings.models.text_means import RowScores, TextMeans
 from embeddings.models.text_normalization import Normalize
 from embeddings.vectors import format_dispatch
 
@@ -70,7 +69,7 @@ class Classifier:
     bucket_rows: np.ndarray | None = None
     quantised_output: QuantisedRows | None = None
     normalize: Normalize | None = None
-    _unused_scratch: list[Scratch] = field(default_factory=list, init=False)
+    _row_scores: RowScores = field(default_factory=RowScores, init=False)
 
     def predict(
         self, texts: Iterable[str], k: int = 1, threshold: float = 0.0, *, threads: int | None = None
@@ -107,11 +106,12 @@ class Classifier:
         """
         text, starts = self._normalize(*encode_texts(texts))
         result = np.empty((len(starts) - 1, len(self.labels)), np.float32)
+        means = self.choose_means(len(text), threads)
 
         def work(lines: slice) -> None:
             for block in self._blocks(lines):
-                hidden, _ = self._hidden(text, starts[block.start : block.stop + 1])
-                result[block] = self._exact_probabilities(hidden)
+                numbers, _ = self._numbers(means, text, starts[block.start : block.stop + 1])
+                result[block] = self._exact_probabilities(numbers)
 
         run_slices(len(result), work, threads)
         return result
@@ -130,7 +130,8 @@ class Classifier:
 
         def work(lines: slice) -> None:
             for block in self._blocks(lines):
-                result[block], _ = self._hidden(text, starts[block.start : block.stop + 1])
+                result[block], _ = self._means(text, starts[block.start : block.stop + 1])
+                self._check_finite(result[block])
 
         run_slices(len(result), work, threads)
         return result
@@ -171,21 +172,23 @@ class Classifier:
         return quantize(self, cutoff, dsub=dsub, qnorm=qnorm, qout=qout, seed=seed)
 
     def rank(
-        self, text: bytes, starts: np.ndarray, k: int = 1, threshold: float = 0.0, *, threads: int | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
+        self, text: bytes, starts: np.ndarray, k: int = 1, threshold: float = 0.0, *, threads: int | None = None,
+        means: TextMeans | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
         """The numbers of the most probable labels and their probabilities, int64 and float64 (texts, k).
 
-        Text i is `text[starts[i]:starts[i + 1]]`, `starts` int64 (texts + 1,). -1 and 0 stand for no label. Other
-        arguments and errors are those of `predict`.
+        Text i is `text[starts[i]:starts[i + 1]]`, `starts` int64 (texts + 1,). -1 and 0 stand for no label. `means` is
+        from `choose_means`, which is called for the text by default. Other arguments and errors are those of `predict`.
         """
         k = check_request(k, threshold, len(self.labels))
         text, starts = self._normalize(text, starts)
         ids, best = np.empty((len(starts) - 1, k), np.int64), np.empty((len(starts) - 1, k))
+        means = means or self.choose_means(len(text), threads)
 
         def work(lines: slice) -> None:
             for block in self._blocks(lines):
-                hidden, counts = self._hidden(text, starts[block.start : block.stop + 1])
-                self._rank(hidden, threshold, ids[block], best[block])
+                numbers, counts = self._numbers(means, text, starts[block.start : block.stop + 1])
+                self._rank(numbers, threshold, ids[block], best[block])
                 ids[block][counts == 0] = -1
                 best[block][counts == 0] = 0
 
@@ -199,47 +202,47 @@ class Classifier:
         size = max(1, BLOCK_SCORES // len(self.labels))
         return (slice(start, min(start + size, lines.stop)) for start in range(lines.start, lines.stop, size))
 
-    def _hidden(self, text: bytes, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The means of the texts' rows, float32 (texts, dim), and the numbers of rows, (texts,)."""
-        sums = np.zeros((len(starts) - 1, self.output.shape[1]), np.float32)
-        counts, scratch = np.empty(len(sums), np.int64), self._take_scratch()
-        sum_features(self.features, self._rows, np.frombuffer(text, np.uint8), starts, scratch, sums, counts)
-        self._unused_scratch.append(scratch)
-        sums *= (1 / np.maximum(counts, 1)).astype(np.float32)[:, None]
-        self._check_finite(sums)
-        return sums, counts
+    def choose_means(self, size: int, threads: int | None = None) -> TextMeans:
+        """The fastest way to classify `size` more bytes of text; it depends on the sizes of previous texts, too.
+
+        Both ways give equal scores, except for rounding.
+        """
+        if self.loss == HIERARCHICAL_SOFTMAX:
+            return self._means
+        return self._row_scores.after(size, self.features, self.inputs, self.output, threads) or self._means
+
+    def _numbers(self, means: TextMeans, text: bytes, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The scores of labels, or with hierarchical softmax the means of the texts' rows, and the numbers of rows."""
+        numbers, counts = means(text, starts)
+        self._check_finite(numbers)
+        if not means.gives_scores and self.loss != HIERARCHICAL_SOFTMAX:
+            with np.errstate(over="ignore", invalid="ignore"):
+                numbers = numbers @ self.output.T
+            self._check_finite(numbers)
+        return numbers, counts
 
     def _check_finite(self, numbers: np.ndarray) -> None:
         if not np.isfinite(numbers).all():
             raise FormatError(f"{self.name} is broken: its matrices contain NaN or infinity, or too large numbers")
 
-    def _rank(self, hidden: np.ndarray, threshold: float, ids: np.ndarray, best: np.ndarray) -> None:
+    def _rank(self, numbers: np.ndarray, threshold: float, ids: np.ndarray, best: np.ndarray) -> None:
         if self.loss == HIERARCHICAL_SOFTMAX:
-            rank_in_tree(hidden, self.output, self._children, threshold, ids, best)
+            rank_in_tree(numbers, self.output, self._children, threshold, ids, best)
             return
-        scores = self._scores(hidden)
-        probabilities = softmax(scores) if self.loss == SOFTMAX else tabulated_sigmoid(scores)
+        probabilities = softmax(numbers) if self.loss == SOFTMAX else tabulated_sigmoid(numbers)
         rank_labels(probabilities, threshold, ids, best)
 
-    def _exact_probabilities(self, hidden: np.ndarray) -> np.ndarray:
+    def _exact_probabilities(self, numbers: np.ndarray) -> np.ndarray:
         if self.loss == HIERARCHICAL_SOFTMAX:
-            products = np.empty((len(hidden), 2 * len(self.labels) - 1))
-            multiply_along_tree(hidden, self.output, self._children, products)
+            products = np.empty((len(numbers), 2 * len(self.labels) - 1))
+            multiply_along_tree(numbers, self.output, self._children, products)
             return products[:, : len(self.labels)]
-        scores = self._scores(hidden)
-        return softmax(scores) if self.loss == SOFTMAX else sigmoid(scores)
+        return softmax(numbers) if self.loss == SOFTMAX else sigmoid(numbers)
 
-    def _scores(self, hidden: np.ndarray) -> np.ndarray:
-        with np.errstate(over="ignore", invalid="ignore"):
-            scores: np.ndarray = hidden @ self.output.T
-        self._check_finite(scores)
-        return scores
-
-    def _take_scratch(self) -> Scratch:
-        try:
-            return self._unused_scratch.pop()
-        except IndexError:  # other threads use all of it
-            return new_scratch(self.features, self.output.shape[1])
+    @cached_property
+    def _means(self) -> TextMeans:
+        """The means of the rows of texts."""
+        return TextMeans(self.features, self._rows, self.output.shape[1])
 
     @cached_property
     def _rows(self) -> Rows:
@@ -259,7 +262,7 @@ class Classifier:
 
     def __getstate__(self) -> dict[str, Any]:
         """The state to pickle, without working memory."""
-        return {name: value for name, value in self.__dict__.items() if name != "_rows"} | {"_unused_scratch": []}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_rows", "_means")}
 
     def __repr__(self) -> str:
         return f"<Classifier: {len(self.labels)} labels, {self.output.shape[1]} components>"

@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from supervised_models import LOSSES, TEXTS, naive_probabilities, naive_rows, supervised_model
+from supervised_models import LABELS, LOSSES, TEXTS, WORDS, naive_probabilities, naive_rows, supervised_model
 
 import embeddings as em
 from embeddings.errors import FormatError, OutputError, SettingError
 from embeddings.formats import fasttext_bin
+from embeddings.models.classifier import encode_texts
 
 KINDS = {
     "dense": {},
@@ -155,8 +156,29 @@ def test_cached_words_give_the_same_sums(write, monkeypatch):
     expected = [naive_probabilities(model, text) for text in texts]
     for _ in range(2):
         np.testing.assert_allclose(classifier.predict_proba(texts, threads=1), expected, rtol=1e-4, atol=1e-6)
-    assert len(classifier._unused_scratch) == 1
-    assert len(classifier._unused_scratch[0].keys) == 8
+    (scratch,) = classifier._means._unused_scratch
+    assert len(scratch.keys) == 8
+
+
+@pytest.mark.parametrize("kind", [{}, {"quantised": True}, {"quantised": True, "pruned": 11}, {"max_n": 0}])
+def test_scores_of_rows_give_the_same_predictions(write, kind):
+    """With few labels and much text, the scores of rows are computed once; with many labels they never are."""
+    texts = [" ".join(rng.choice(WORDS, 9)) for rng in map(np.random.default_rng, range(100))]
+    for loss, labels, dim, uses_scores in [
+        ("softmax", 2, 5, True), ("one against all", 3, 7, True), ("softmax", 3, 5, False),
+        ("hierarchical softmax", 2, 5, False),
+    ]:  # fmt: skip
+        model = supervised_model(loss, labels=LABELS[:labels], dim=dim, **kind)
+        classifier = em.load_classifier(write(model.data))
+        assert not classifier.choose_means(20).gives_scores
+        before = classifier.rank(*encode_texts(texts), means=classifier._means)
+        assert classifier.choose_means(10_000).gives_scores == uses_scores
+        after = classifier.rank(*encode_texts(texts))
+        assert np.array_equal(before[0], after[0])
+        np.testing.assert_allclose(before[1], after[1], rtol=1e-5)
+        expected = [naive_probabilities(model, text) for text in texts]
+        np.testing.assert_allclose(classifier.predict_proba(texts), expected, rtol=1e-4, atol=1e-6)
+        assert not pickle.loads(pickle.dumps(classifier)).choose_means(20).gives_scores
 
 
 def test_texts_with_more_rows_than_are_pending_at_a_time(write):
