@@ -1,13 +1,16 @@
 """The tables of `evidence_study.py`: how often intervals contain what they promise."""
 
 import csv
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from coverage_markdown import ALL, CHOSEN, markdown
 from interval_measures import BANDS, Matrix, Targets, measure, question_vectors
 from numpy.typing import NDArray
 
@@ -19,11 +22,8 @@ COLUMNS = (
     "data_sd", "seed_sd",
 )  # fmt: skip
 COSINES = (0.5, 0.7, 0.8)  # where bands of cosines begin
-DRAWS_OF_OWN = 20  # for the neighbours of each model, which differ from one to the next
-CHOSEN, T, PERCENTILES, BASIC, SHIFTED, HALVES = (
-    "as in the command", "t", "percentiles", "basic", "t, centred by resamples", "t, half samples",
-)  # fmt: skip
-ALL = "all"
+DRAWS_OF_OWN = 12  # for the neighbours of each model, which differ from one to the next
+T, PERCENTILES, BASIC, SHIFTED, HALVES = "t", "percentiles", "basic", "t, centred by resamples", "t, half samples"
 
 
 @dataclass(frozen=True)
@@ -82,11 +82,12 @@ class Quantity:
         if method in (PERCENTILES, BASIC):
             return (low, high) if method == PERCENTILES else (2 * value - high, 2 * value - low)
         center = value if method != SHIFTED else 2 * value - known.mean()
-        background = None if one.background is None else one.background(item)
-        if method == CHOSEN and self.is_selected:
+        uses_background = method == CHOSEN and (self.is_rank or self.is_selected) and one.background is not None
+        background = one.background(item) if uses_background and one.background is not None else None
+        if background is not None and self.is_selected:
             center = expected_cosine(value, resamples, background)
         found = interval(value, resamples, one.values[one.part("seeds"), item], center=center, limit=2.0)
-        return rank_interval(found, background) if self.is_rank else (found.low, found.high)
+        return (found.low, found.high) if background is None or not self.is_rank else rank_interval(found, background)
 
 
 class Population:
@@ -126,7 +127,7 @@ class Population:
 
     def pairs(self, rows: NDArray[np.int64]) -> list[Callable[[int], Any]]:
         """The cosines of all words with the word of each item, in each model."""
-        return [lambda item, model=model: model @ model[rows[item]] for model in self.models]  # type: ignore[misc]
+        return [row_cosines(model, rows) for model in self.models]
 
     def quantity(
         self, name: str, kind: str, groups: NDArray[np.str_], background: Sequence[Callable[[int], Any]], *,
@@ -153,8 +154,7 @@ class Population:
             drawn = [measure(matrix, self.targets, one["own"]) for matrix in self.matrices[:DRAWS_OF_OWN]]
             name = "own_ranks" if is_rank else "own_cosines"
             draws.append(np.stack([masked(some[name], some["own_cosines"]) for some in drawn]))
-            rows = one["own"][:, 0]
-            parts.append(trainings(one, "own", lambda item, model=model, rows=rows: model @ model[rows[item]]))
+            parts.append(trainings(one, "own", row_cosines(model, one["own"][:, 0])))
         groups = np.repeat(bands, len(self.repetitions[0]["own"]) // len(bands))
         name = f"{'rank' if is_rank else 'cosine'} of the ten nearest neighbours"
         return Quantity(name, groups, parts, draws, is_rank=is_rank, is_selected=True)
@@ -170,6 +170,12 @@ def trainings(one: dict[str, Any], kind: str, background: Callable[[int], Any]) 
     cosines = one[f"{kind}_cosines"]
     values = [masked(one[f"{kind}_{name}"], cosines) for name in ("cosines", "ranks")]
     return Trainings(*values, int(one["resamples"]), int(one["seeds"]), background)
+
+
+def row_cosines(model: Matrix, rows: NDArray[np.int64]) -> Callable[[int], Any]:
+    """The cosines of all words with the row of each item; neighbouring items often have the same row."""
+    cosines = lru_cache(maxsize=1)(lambda row: model @ model[row])
+    return lambda item: cosines(int(rows[item]))
 
 
 def questions_background(model: Matrix, targets: Targets) -> Callable[[int], Any]:
@@ -192,7 +198,9 @@ def coverage_rows(quantity: Quantity) -> Iterator[dict[str, Any]]:
     """The coverage of the intervals of a quantity, by group; and over all groups, by method."""
     for method in quantity.methods:
         numbers = range(len(quantity.repetitions))
-        results = [one for number in numbers if (one := measure_repetition(quantity, number, method)) is not None]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # of items without values, which are NaN
+            results = [one for number in numbers if (one := measure_repetition(quantity, number, method)) is not None]
         groups = dict.fromkeys([ALL, *(quantity.groups.tolist() if method == CHOSEN else [])])
         for group in groups if results else ():
             chosen = (quantity.groups == group) | (group == ALL)
@@ -248,57 +256,3 @@ def write_tables(work: Path, results: Path) -> None:
         writer.writeheader()
         writer.writerows({tuple(row.items()): row for row in rows}.values())
     (results / "results.md").write_text(markdown(rows, sizes), encoding="utf-8")
-
-
-def markdown(rows: Sequence[dict[str, Any]], sizes: dict[str, tuple[int, int]]) -> str:
-    """The coverage by group, and by method."""
-    populations = list(sizes)
-    chosen = [row for row in rows if row["method"] == CHOSEN]
-    lines = [
-        "| quantity | words or pairs | "
-        + " | ".join(f"{name}: intervals | 95 % contain | width" for name in populations)
-        + " |",
-        "| --- | --- |" + " ---: | ---: | ---: |" * len(populations),
-    ]
-    for quantity, group in dict.fromkeys((row["quantity"], row["group"]) for row in chosen):
-        cells = [find(chosen, name, quantity, group) for name in populations]
-        lines.append(f"| {quantity} | {group} | " + " | ".join(map(coverage_cells, cells)) + " |")
-    lines += ["", "Methods that were compared, over all words:", ""]
-    lines += ["| quantity | method | " + " | ".join(populations) + " |", "| --- | --- |" + " ---: |" * len(populations)]
-    everywhere = [row for row in rows if row["group"] == ALL]
-    for quantity, method in dict.fromkeys((row["quantity"], row["method"]) for row in everywhere):
-        cells = [
-            find([row for row in everywhere if row["method"] == method], name, quantity, ALL) for name in populations
-        ]
-        lines.append(f"| {quantity} | {method} | " + " | ".join(percent(cell) for cell in cells) + " |")
-    lines += ["", "Standard deviations of cosines and of ranks (of their logarithms):", ""]
-    lines += [
-        "| corpus | quantity | words | by documents | by seed | resamples / draws |",
-        "| --- | --- | --- | ---: | ---: | ---: |",
-    ]
-    for row in chosen:
-        if row["quantity"] in ("cosine", "rank") and "cosine" not in row["group"]:
-            numbers = f"{row['data_sd']:.3f} | {row['seed_sd']:.3f} | {row['sd_ratio']:.2f}"
-            line = f"| {row['population']} | {row['quantity']} | {row['group']} | {numbers} |"
-            lines += [line] if line not in lines else []
-    lines += ["", *(f"- {name}: {one} repetitions, {other} independent draws." for name, (one, other) in sizes.items())]
-    return "\n".join(lines) + "\n"
-
-
-def find(rows: Sequence[dict[str, Any]], population: str, quantity: str, group: str) -> dict[str, Any] | None:
-    """The row of a population, if there is one."""
-    names = {"population": population, "quantity": quantity, "group": group}
-    return next((row for row in rows if names.items() <= row.items()), None)
-
-
-def coverage_cells(row: dict[str, Any] | None) -> str:
-    """The number of intervals, their coverage and their width."""
-    return " |  | " if row is None else f"{row['intervals']:,} | {percent(row)} | {row['width']:.2f}"
-
-
-def percent(row: dict[str, Any] | None) -> str:
-    """The coverage with its standard error."""
-    if row is None:
-        return ""
-    error = f" ± {100 * row['error']:.1f}" if np.isfinite(row["error"]) else ""
-    return f"{100 * row['coverage']:.1f}{error}"

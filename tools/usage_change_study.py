@@ -2,7 +2,7 @@
 
 python tools/usage_change_study.py random WORK NAME TEXT... [--divisions N] [--epochs N] [--dim N]
 python tools/usage_change_study.py groups RESULTS NAME FIRST SECOND [--permutations N] [--epochs N] [--dim N]
-    [--piece-words N]
+    [--piece-words N] [--lines N]
 python tools/usage_change_study.py table WORK RESULTS
 
 `random` divides the documents of a corpus into random halves, N times, and measures how far words change between them;
@@ -28,7 +28,7 @@ from embeddings.analysis.usage_divisions import DocumentGroups, GroupTrainer, co
 from embeddings.corpora.reading.compressed_files import open_decompressed
 
 HEADS = ("corpus", "documents", "words", "divisions", "with findings", "findings", "share of p <= 0.05")
-WORDS_SHOWN, LINES_SHOWN = 10, 3
+WORDS_SHOWN, WORDS_WITH_LINES = 10, 3
 
 
 def read_documents(path: str, piece_words: int) -> list[str]:
@@ -56,6 +56,7 @@ def measure_random(folder: Path, options: argparse.Namespace) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     encoded = corpus_of(options.texts, options.piece_words).encode()
     documents = len(encoded.documents) - 1
+    (folder / "documents.txt").write_text(f"{documents}\n", encoding="utf-8")
     groups = DocumentGroups(encoded, np.arange(documents) % 2)
     trainer = GroupTrainer(em.SkipGram(dim=options.dim, epochs=options.epochs), 1, 1)
     for number, division in enumerate(groups.divisions(options.divisions, trainer.seed)):
@@ -69,7 +70,6 @@ def measure_random(folder: Path, options: argparse.Namespace) -> None:
             np.save(file, changes.astype(np.float32))
         partial.replace(path)
         sys.stderr.write(f"{path}\n")
-    (folder / "documents.txt").write_text(f"{documents}\n", encoding="utf-8")
 
 
 def false_findings(folder: Path) -> list[str]:
@@ -94,7 +94,7 @@ def compare_groups(folder: Path, options: argparse.Namespace) -> None:
     groups = (np.arange(len(corpus.encode().documents) - 1) >= first).astype(np.int64)
     result = em.compare_usage(
         corpus, groups, em.SkipGram(dim=options.dim, epochs=options.epochs), permutations=options.permutations,
-        lines=LINES_SHOWN, threads=1, report=lambda done, total: sys.stderr.write(f"{done} of {total}\n"),
+        lines=options.lines, threads=1, report=lambda done, total: sys.stderr.write(f"{done} of {total}\n"),
     )  # fmt: skip
     text = json.dumps(asdict(result), indent=1, ensure_ascii=False) + "\n"
     (folder / f"groups-{options.name}.json").write_text(text, encoding="utf-8")
@@ -126,10 +126,11 @@ def findings_table(result: dict[str, Any]) -> str:
         neighbours = " | ".join(", ".join(words) for words in one["neighbours"])
         numbers = f"{one['change']:.2f} | {one['expected']:.2f} | {one['q']:.4f}"
         lines.append(f"| {one['word']} | {numbers} | {counts} | {neighbours} |")
-    lines += ["", "Lines with the first words, of both groups:", "", "```text"]
-    for one in result["words"][:LINES_SHOWN]:
-        lines += [f"{line['left']:>40}  {line['keyword']}  {line['right']}" for line in one["lines"]]
-    return "\n".join([*lines, "```"]) + "\n"
+    concordance = [line for one in result["words"][:WORDS_WITH_LINES] for line in one["lines"]]
+    if concordance:
+        lines += ["", "Lines with the first words, of both groups:", "", "```text"]
+        lines += [*(f"{line['left']:>40}  {line['keyword']}  {line['right']}" for line in concordance), "```"]
+    return "\n".join(lines) + "\n"
 
 
 def main(arguments: Sequence[str]) -> None:
