@@ -51,7 +51,7 @@ def find(rows: Sequence[dict[str, Any]], population: str, quantity: str, group: 
 
 def coverage_cells(row: dict[str, Any] | None) -> str:
     """The number of intervals, their coverage and their width."""
-    return " |  | " if row is None else f"{row['intervals']:,} | {percent(row)} | {row['width']:.2f}"
+    return " |  | " if row is None else f"{row['intervals']:,} | {percent(row)} | {row['width']:.3g}"
 
 
 def percent(row: dict[str, Any] | None) -> str:

@@ -14,7 +14,7 @@ from coverage_markdown import ALL, CHOSEN, markdown
 from interval_measures import BANDS, Matrix, Targets, measure, question_vectors
 from numpy.typing import NDArray
 
-from embeddings.analysis.intervals import expected_cosine, interval, rank_interval
+from embeddings.analysis.intervals import interval, rank_interval
 
 Values = NDArray[np.float64]
 COLUMNS = (
@@ -82,11 +82,10 @@ class Quantity:
         if method in (PERCENTILES, BASIC):
             return (low, high) if method == PERCENTILES else (2 * value - high, 2 * value - low)
         center = value if method != SHIFTED else 2 * value - known.mean()
-        uses_background = method == CHOSEN and (self.is_rank or self.is_selected) and one.background is not None
+        uses_background = method == CHOSEN and self.is_rank and one.background is not None
         background = one.background(item) if uses_background and one.background is not None else None
-        if background is not None and self.is_selected:
-            center = expected_cosine(value, resamples, background)
-        found = interval(value, resamples, one.values[one.part("seeds"), item], center=center, limit=2.0)
+        is_selected = method == CHOSEN and self.is_selected
+        found = interval(center, resamples, one.values[one.part("seeds"), item], is_selected=is_selected, limit=2.0)
         return (found.low, found.high) if background is None or not self.is_rank else rank_interval(found, background)
 
 
@@ -231,7 +230,7 @@ def summary(results: Sequence[dict[str, Values]], chosen: NDArray[np.bool_]) -> 
     mean = {name: np.nanmean([np.nanmean(one[name][chosen]) for one in results]) for name in results[0]}
     number = sum(int(np.isfinite(one["contains"][chosen]).sum()) for one in results)
     error = np.std(by_repetition, ddof=1) / np.sqrt(len(results)) if len(results) > 1 else np.nan
-    width = np.median(np.concatenate([one["width"][chosen] for one in results]))
+    width = np.nanmedian(np.concatenate([one["width"][chosen] for one in results]))
     values = {
         "coverage": np.mean(by_repetition), "error": error, "coverage_draw": mean["contains_draw"], "width": width,
         "sd_ratio": np.sqrt(mean["total"] / mean["actual"]),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from embeddings.analysis.intervals import Interval, expected_cosine, interval, rank_interval
+from embeddings.analysis.intervals import Interval, interval, rank_interval
 from embeddings.analysis.replicates import Replicates
 from embeddings.models.embed import load_source
 from embeddings.models.model import Model
@@ -53,11 +53,10 @@ class ConfidentDifference:
 class ConfidentNeighbour:
     """A nearest neighbour, or the answer to an analogy, and how certain it is.
 
-    similarity: its cosine, or the score of an answer. The interval is centred at `expected`.
+    similarity: its cosine, or the score of an answer. The interval allows for the selection of the word by the model
+    (see `intervals.interval`), so that the cosine of the model may be above it.
     in_top: the share of resamples in which it is among as many nearest neighbours as were requested.
     rank_low, rank_high: a 95 % confidence interval of its median rank over such trainings; 1 is the nearest.
-    expected: the cosine to expect in such trainings. It is lower than that of the model, which has selected the word
-    for a high cosine (see `intervals.expected_cosine`).
     """
 
     neighbour: str
@@ -65,7 +64,6 @@ class ConfidentNeighbour:
     in_top: float
     rank_low: int
     rank_high: int
-    expected: float
 
 
 def confident_similarity(
@@ -154,11 +152,9 @@ def confident_answers(
     seeds = np.array([cosines_and_ranks(rows, weighted, one)[0] for one in replicates.seeds]).reshape(-1, len(rows))
     result = []
     for i, (neighbour, cosine) in enumerate(nearest):
-        center = expected_cosine(cosine, cosines[:, i], background)
-        found = interval(cosine, cosines[:, i], seeds[:, i], center=center)
+        found = interval(cosine, cosines[:, i], seeds[:, i], is_selected=True)
         in_top = float(np.mean(ranks[:, i] <= top))
-        ends = rank_interval(found, background)
-        result.append(ConfidentNeighbour(neighbour, as_similarity(found), in_top, *ends, expected=center))
+        result.append(ConfidentNeighbour(neighbour, as_similarity(found), in_top, *rank_interval(found, background)))
     return result
 
 

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 LEVEL = 0.95
-MAX_SHRINKAGE = 0.9
 
 
 @dataclass(frozen=True)
@@ -22,7 +21,7 @@ class Interval:
 
 
 def interval(
-    value: float, resamples: NDArray[np.floating], seeds: NDArray[np.floating], *, center: float | None = None,
+    value: float, resamples: NDArray[np.floating], seeds: NDArray[np.floating], *, is_selected: bool = False,
     limit: float = 1.0,
 ) -> Interval:  # fmt: skip
     """The interval of the mean of a value over trainings on other corpora of the same size, with other seeds.
@@ -31,34 +30,26 @@ def interval(
     value of the model and not at the resamples, which differ from the model systematically: they hold about 63 % of
     the documents, some of them several times.
 
+    The cosine of a nearest neighbour is different: the model has selected the word for it, so that part of it is
+    chance, which resamples lack. Its interval is centred at their mean, and the standard deviation is that from the
+    value of the model. Both choices were made by the measured coverage.
+
     Arguments:
         resamples, seeds: the value in each training; NaN where it is not defined.
-        center: the middle of the interval, if it is not the value.
+        is_selected: whether the item was selected because its value is high in the model.
         limit: the value is between -limit and limit.
     """
     total, seed = standard_deviation(resamples), standard_deviation(seeds)
     if total is None:
         return Interval(value, -limit, limit, None, None)
-    middle, half = value if center is None else center, quantile(int(np.isfinite(resamples).sum())) * total
+    known = resamples[np.isfinite(resamples)]
+    center, deviation = value, total
+    if is_selected:
+        center = float(np.mean(known))
+        deviation = float(np.hypot(total, center - value))
+    half = quantile(len(known)) * deviation
     data = None if seed is None else float(np.sqrt(max(total**2 - seed**2, 0)))
-    return Interval(value, max(middle - half, -limit), min(middle + half, limit), data, seed)
-
-
-def expected_cosine(cosine: float, resamples: NDArray[np.floating], background: NDArray[np.floating]) -> float:
-    """The mean cosine, over such trainings, of a word that is a nearest neighbour in the model.
-
-    A neighbour is selected for its high cosine, part of which is chance, so that it is lower elsewhere. Under normal
-    distributions the expected cosine is nearer to the mean of all words, by the ratio of the variance of chance to that
-    of the cosines of all words (Efron 2011, "Tweedie's Formula and Selection Bias", section 1).
-
-    Arguments:
-        resamples: the cosine in each training.
-        background: (words,) the cosines of all words in the model.
-    """
-    total, variance = standard_deviation(resamples), float(np.var(background))
-    if total is None or not variance:
-        return cosine
-    return cosine - min(total**2 / variance, MAX_SHRINKAGE) * (cosine - float(np.mean(background)))
+    return Interval(value, max(center - half, -limit), min(center + half, limit), data, seed)
 
 
 def rank_interval(found: Interval, background: NDArray[np.floating]) -> tuple[int, int]:

@@ -27,7 +27,6 @@ def neighbour_row(one: "ConfidentNeighbour", names: tuple[str, str]) -> dict[str
     return {
         names[0]: one.neighbour,
         names[1]: one.similarity.cosine,
-        "expected": one.expected,
         **interval,
         **ranks,
         **values,

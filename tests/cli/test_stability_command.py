@@ -19,12 +19,12 @@ def test_neighbours_with_confidence(tmp_path, monkeypatch):
     rows = table(expect("neighbours", "model", "King", "dog", "--top", 2, "--confidence", "replicates").stdout)
     assert [row["word"] for row in rows] == ["King", "King", "dog", "dog"]
     for row in rows:
-        assert float(row["low"]) <= float(row["expected"]) <= float(row["high"])
+        assert -1 <= float(row["low"]) <= float(row["high"]) <= 1
         assert 0 <= float(row["in_top"]) <= 1
         assert 1 <= int(row["rank_low"]) <= int(row["rank_high"])
     columns = ["low", "high", "in_top", "rank_low", "rank_high", "data_sd", "seed_sd"]
     answers = table(expect("analogy", "model", "king", "rules", "dog", "--top", 2, "--confidence", "replicates").stdout)
-    assert list(answers[0]) == ["word", "score", "expected", *columns]
+    assert list(answers[0]) == ["word", "score", *columns]
     for clash in (["--method", "3cosmul"], ["--restrict", 2]):
         message = refused("analogy", "model", *["king", "rules", "dog"], "--confidence", "replicates", *clash, code=2)
         assert clash[0] in message
