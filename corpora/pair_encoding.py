@@ -1,6 +1,6 @@
 """Encodes pairs of texts: each pair is a document, each of its two or three texts a sentence."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.corpora.reading.pair_batch import PairBatch
-from embeddings.corpora.reading.reader import TagBlock
+from embeddings.corpora.reading.reader import Block, TagBlock
 from embeddings.corpora.reading.text_pairs import COLUMNS, PairColumns, TextPairs, check_kinds
 from embeddings.corpora.reading.text_rows import TextBlock
 from embeddings.errors import SettingError
@@ -16,6 +16,7 @@ from embeddings.errors import SettingError
 if TYPE_CHECKING:
     from embeddings.corpora.corpus import Corpus
     from embeddings.corpora.encoder import Encoder
+    from embeddings.corpora.segmenter_pool import SegmenterPool
 
 PAIR_SIDES = "pair_sides"  # in the description of a corpus: how many texts a pair has
 LINE_BREAKS = {ord(mark): " " for mark in "\n\r"}
@@ -85,20 +86,32 @@ def check_pairs(pairs: PairFormat | None, corpus: "Corpus") -> PairFormat | None
 def write_pairs(encoder: "Encoder", pairs: PairFormat, corpus: "Corpus") -> dict[str, Any]:
     """Encode the pairs of a corpus; returns the rest of its description."""
     source = pairs.read(corpus)
-    sides = encode_pairs(encoder, source, source.name)
+    with corpus.new_pool() as pool:
+        sides = encode_pairs(encoder, source, source.name, pool)
     return {"decoding_errors": 0, "columns": {}, PAIR_SIDES: sides}
 
 
-def encode_pairs(encoder: "Encoder", batches: Iterable[PairBatch], name: str) -> int:
-    """Encode pairs of texts from the source with this name; returns how many texts a pair has, 2 or 3."""
+def encode_pairs(
+    encoder: "Encoder", batches: Iterable[PairBatch], name: str, pool: "SegmenterPool | None" = None
+) -> int:
+    """Encode pairs of texts from the source with this name; returns how many texts a pair has, 2 or 3.
+
+    pool: the processes of a tokenizer that requires them.
+    """
     sides = 2
-    for batch in batches:
-        texts = [batch.left, batch.right, *([] if batch.negatives is None else [batch.negatives])]
-        sides = len(texts)
-        if batch.ratings is not None:
-            encoder.add(TagBlock([repr(float(rating)) for rating in batch.ratings]), name)
-        data, ends = joined_texts(texts)
-        encoder.add(TextBlock(data, ends, items=True, is_complete=True), name)
+
+    def blocks() -> Iterator[Block]:
+        nonlocal sides
+        for batch in batches:
+            texts = [batch.left, batch.right, *([] if batch.negatives is None else [batch.negatives])]
+            sides = len(texts)
+            if batch.ratings is not None:
+                yield TagBlock([repr(float(rating)) for rating in batch.ratings])
+            data, ends = joined_texts(texts)
+            yield TextBlock(data, ends, items=True, is_complete=True)
+
+    for block in blocks() if pool is None else pool.blocks(blocks(), name):
+        encoder.add(block, name)
     return sides
 
 

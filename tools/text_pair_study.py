@@ -59,7 +59,7 @@ TASKS = {
 COLUMNS = ("training", "seed", "set", "pool", "measure", "value")
 SECONDS = "CPU seconds"
 PAIR_OPTIONS = ("temperature", "optimizer", "token_weights", "word_dropout")
-RATING_SETTINGS = {"objective": "cosent", "temperature": 0.2, "optimizer": "adam", "learning_rate": 0.001, "epochs": 10}
+RATING_SETTINGS = {"objective": "cosent", "temperature": 0.3, "batch_size": 128, "learning_rate": 0.004, "epochs": 10}
 WORD = re.compile(r"\w+")
 NOTES = """
 - "All pairs" are also those of first sentences of paragraphs with the rest of them, and of titles with paragraphs.
@@ -107,7 +107,7 @@ class Study:
             return timed(lambda: em.train("skipgram", em.Corpus(self.text), **trainer, **run), em.Corpus(self.text))
         if step == RATINGS:
             corpus = self.pair_corpus(options.ratings_train, PairFormat(), model)
-            settings = RATING_SETTINGS
+            settings = RATING_SETTINGS | {"optimizer": "adam", "word_dropout": 0.0}
         else:
             corpus = self.pair_corpus(self.text, PairFormat(PAIR_KINDS[step]), model)
             settings = {"epochs": options.pair_epochs, "learning_rate": options.pair_learning_rate}

@@ -292,7 +292,6 @@ def test_quantised_folders_of_model2vec(tmp_path, run_json, kind):
     np.testing.assert_allclose(em.embed(tmp_path / "w", ["Red cars", "a house x", "x", ""]), rows, rtol=1e-6)
 
 
-@pytest.mark.reads("model2vec", "model2vec", "int8 rows with a weight for each token")
 @requires("model2vec")
 def test_int8_rows_are_read_by_model2vec(tmp_path, vectors, run_json):
     vectors.save(tmp_path / "v", "model2vec", dtype="int8")

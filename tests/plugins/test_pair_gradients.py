@@ -1,13 +1,12 @@
 """Gradients of text vectors from pairs, in float64: through the objective, norms, the map, weights and sums."""
 
 from types import SimpleNamespace
-from typing import NamedTuple
 
 import naive_pairs
 import numpy as np
 import pytest
 
-from embeddings.kernels.jit import entry_point, implements, inline
+from embeddings.kernels.jit import entry_point
 from embeddings.kernels.sparse_steps import AdaGradRows, AdamRows, step_rates, step_row
 from embeddings.kernels.step_buffers import LOSS, aligned_zeros, new_step_buffers
 from embeddings.plugins.text_pairs.contrastive import new_contrastive
@@ -22,24 +21,11 @@ from embeddings.plugins.text_pairs.rating_distribution import new_rating_distrib
 from embeddings.plugins.text_pairs.subword_batch import new_subword_batch
 from embeddings.plugins.text_pairs.text_batch import PairTexts
 from embeddings.plugins.text_pairs.triplet_margin import new_triplet_margin
+from embeddings.testing.gradient_rows import GradientRows
 
 WORDS, DIM, WIDTH, PAIRS = 12, 5, 16, 9
 NO_NGRAMS = np.zeros(WORDS + 1, np.int64), np.zeros(0, np.int32)
 SETTINGS = SimpleNamespace(temperature_value=0.3, margin_value=0.6)
-
-
-class GradientRows(NamedTuple):
-    """A table, and the gradients of its rows in the place of moments."""
-
-    values: np.ndarray
-    moments: np.ndarray
-
-
-@implements(GradientRows)
-@inline
-def add_gradient(rows, i, gradient, rates):
-    for d in range(gradient.shape[0]):
-        rows.moments[i, d] += gradient[d]
 
 
 @entry_point

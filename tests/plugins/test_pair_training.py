@@ -5,6 +5,7 @@ import itertools
 import naive_pairs
 import numpy as np
 import pytest
+from optional_libraries import needs
 
 import embeddings as em
 from embeddings.errors import CorpusError, FormatError, SettingError
@@ -245,3 +246,21 @@ def test_ngrams_start_from_nothing_so_that_given_vectors_are_the_start():
             em.DualEncoder(**settings)
     with pytest.raises(SettingError, match="cannot freeze"):
         trainer.train(thing_pairs(), threads=1, run_options=em.RunOptions(init=em.InitFrom(start, freeze=True)))
+
+
+@needs("tokenizers")
+def test_texts_of_pairs_are_split_by_a_tokenizer_json(tmp_path):
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    pieces = ["[UNK]", "red", "##dish", "apple", "##s", "green", "pear"]
+    tokenizer = Tokenizer(models.WordPiece({piece: n for n, piece in enumerate(pieces)}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    rows = [("reddish apples", "red apple", 3.0), ("green pears", "pear", 5.0), ("green apple", "red pear", 1.0)] * 8
+    corpus = em.Corpus(rows, pairs=em.PairFormat(), tokenizer=f"huggingface:{tmp_path / 'tokenizer.json'}", case="keep")
+    model = train(corpus, objective="cosent")
+    assert set(model.vectors.words) == set(pieces[1:])
+    assert model.record["pairs"] == 24
+    assert model.record["words"] == 8 * 3 * sum(len(tokenizer.encode(text).ids) for row in rows[:3] for text in row[:2])
+    expected = np.mean([model.vectors[piece] for piece in ("red", "##dish", "apple", "##s")], axis=0)
+    np.testing.assert_allclose(em.embed(model, ["reddish apples"])[0], expected, rtol=1e-5)

@@ -1,0 +1,26 @@
+"""Rows that collect their gradients instead of taking steps, for tests of kernels against numerical gradients.
+
+The class is part of the package so that the cache of compiled kernels, which refers to it, can be read by any process.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from embeddings.kernels.jit import implements, inline
+from embeddings.kernels.sparse_steps import StepRates
+
+
+class GradientRows(NamedTuple):
+    """A table, and the gradients of its rows in the place of moments, both (rows, width)."""
+
+    values: np.ndarray
+    moments: np.ndarray
+
+
+@implements(GradientRows)
+@inline
+def add_gradient(rows: GradientRows, i: int, gradient: np.ndarray, rates: StepRates) -> None:
+    """Add to the gradient of row i."""
+    for d in range(gradient.shape[0]):
+        rows.moments[i, d] += gradient[d]
