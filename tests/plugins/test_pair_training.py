@@ -1,11 +1,11 @@
 """Text vectors from pairs: what is read, refused, saved and trained further."""
 
 import itertools
+from importlib.util import find_spec
 
 import naive_pairs
 import numpy as np
 import pytest
-from optional_libraries import needs
 
 import embeddings as em
 from embeddings.errors import CorpusError, FormatError, SettingError
@@ -248,7 +248,7 @@ def test_ngrams_start_from_nothing_so_that_given_vectors_are_the_start():
         trainer.train(thing_pairs(), threads=1, run_options=em.RunOptions(init=em.InitFrom(start, freeze=True)))
 
 
-@needs("tokenizers")
+@pytest.mark.skipif(find_spec("tokenizers") is None, reason="requires tokenizers")
 def test_texts_of_pairs_are_split_by_a_tokenizer_json(tmp_path):
     from tokenizers import Tokenizer, models, pre_tokenizers
 
