@@ -261,6 +261,6 @@ def test_texts_of_pairs_are_split_by_a_tokenizer_json(tmp_path):
     model = train(corpus, objective="cosent")
     assert set(model.vectors.words) == set(pieces[1:])
     assert model.record["pairs"] == 24
-    assert model.record["words"] == 8 * 3 * sum(len(tokenizer.encode(text).ids) for row in rows[:3] for text in row[:2])
+    assert model.vocabulary.total == 8 * sum(len(tokenizer.encode(text).ids) for row in rows[:3] for text in row[:2])
     expected = np.mean([model.vectors[piece] for piece in ("red", "##dish", "apple", "##s")], axis=0)
     np.testing.assert_allclose(em.embed(model, ["reddish apples"])[0], expected, rtol=1e-5)
