@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from http.client import HTTPConnection
 from pathlib import Path
 from statistics import median
-from time import perf_counter, sleep
+from time import perf_counter, sleep, time_ns
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -36,6 +36,7 @@ class Explorer:
     def __init__(self, path: Path) -> None:
         self.start = perf_counter()
         command = [sys.executable, "-m", "embeddings", "explore", str(path), "--no-browser", "--quiet"]
+        command += ["--projection", "tsne", "--seed", str(time_ns())]  # a map that is not in the cache
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         assert self.process.stdout is not None
         self.address = urlsplit(self.process.stdout.readline().strip())
