@@ -7,9 +7,10 @@ changed the row, by d_1 ... d_n; the rules differ in the change of the merged ro
     mean-changed  (d_1 + ... + d_n) / n
     sum           d_1 + ... + d_n
     adasum        pairwise, in a tree: a (1 - ab / 2aa) + b (1 - ab / 2bb) (Maleki et al. 2020)
-    coherence     (d_1 + ... + d_n) times min(1, (|d_1|^2 + ... + |d_n|^2) / |d_1 + ... + d_n|^2)
+    coherence     (d_1 + ... + d_n) times c^(3/4) n^(-1/8), c = min(1, (|d_1|^2 + ... + |d_n|^2) / |d_1 + ... + d_n|^2)
 
-The last two add changes that are orthogonal and average those that are equal. A row that one replica changed is taken
+adasum adds changes that are orthogonal and averages those that are equal; coherence does nearly so, with exponents that
+were chosen by measurement (`tools/replica_study.py`). A row that one replica changed is taken
 over as it is, except by `mean`. A row is merged in order of the replicas, so the result does not depend on the number
 of threads.
 """
@@ -20,6 +21,7 @@ from embeddings.kernels.jit import entry_point, inline
 
 RULES = ("mean", "mean-changed", "sum", "adasum", "coherence")
 MEAN, MEAN_CHANGED, SUM, ADASUM, COHERENCE = range(len(RULES))
+COHERENCE_EXPONENT, DAMPING_EXPONENT = np.float32(0.75), np.float32(-0.125)
 
 
 @entry_point
@@ -86,7 +88,8 @@ def combine(changes: np.ndarray, n: int, count: int, rule: int) -> np.float32:
         return np.float32(1) / np.float32(n)
     if rule == COHERENCE:
         square = product(changes[0], changes[0])
-        return squares / square if square > squares else np.float32(1)
+        damping = np.float32(n) ** DAMPING_EXPONENT
+        return damping * (squares / square) ** COHERENCE_EXPONENT if square > squares else damping
     return np.float32(1)
 
 
