@@ -16,7 +16,10 @@ from embeddings.cli import COMMANDS, main
 
 ROOT = Path(__file__).parents[1]
 FOLDER = "reference/commands"
-PICTURES = ("results.png", "neighbours.svg", "structured/results.png", "documents/results.png", "tuning/sample.svg")
+PICTURES = (
+    *("results.png", "neighbours.svg", "structured/results.png", "documents/results.png"),
+    *("tuning/sample.svg", "tuning/wikipedia.svg"),
+)
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.eval.datasets.word_categories import WordCategories
+from embeddings.eval.measures.majority_scores import majority_scores
 from embeddings.eval.measures.window_classifier import NOT_CONVERGED, Windows, train_classifier, whiten
 from embeddings.eval.measures.word_matching import CaseFolding, look_up_rows
 from embeddings.eval.statistics.confidence_intervals import MIN_ITEMS, NO_INTERVAL, bootstrap_weights, percentiles
@@ -28,7 +29,7 @@ PROTOCOL = (
 
 
 def score_categories(vectors: Vectors, test: WordCategories, folding: CaseFolding, *, name: str) -> list[ItemScores]:
-    """The F1 of each category (section), micro-F1, macro-F1, and accuracy of predicted categories."""
+    """The F1 of each category (section), micro-F1, macro-F1, both scores of the most frequent one, and accuracy."""
     names, category = np.unique(test.categories, return_inverse=True)
     matrix, covered = look_up_rows(vectors, test.words, folding.find(test.words))
     reason = None if covered.any() else "no word has a vector"
@@ -49,7 +50,8 @@ def score_categories(vectors: Vectors, test: WordCategories, folding: CaseFoldin
         vectors=name, key=key("accuracy"), correct=correct, covered=covered, members=everything, protocol=PROTOCOL,
         reason=reason, note=note,
     )  # fmt: skip
-    return [*scores, accuracy]
+    common = np.array([np.bincount(category[fold != number]).argmax() for number in range(FOLDS)])
+    return [*scores, *majority_scores(name, test.name, category, common[fold]), accuracy]
 
 
 def cross_predict(

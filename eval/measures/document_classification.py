@@ -1,13 +1,18 @@
 """Document classification: labels predicted from mean word vectors, inferred vectors, or trained document vectors."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from embeddings.errors import SettingError
 from embeddings.eval.datasets.labelled_documents import DocumentSet
+from embeddings.eval.measures.category_prediction import F1Scores
+from embeddings.eval.measures.majority_scores import majority_scores
 from embeddings.eval.measures.window_classifier import NOT_CONVERGED, Windows, train_classifier, whiten
 from embeddings.eval.measures.word_matching import look_up
 from embeddings.eval.statistics.item_scores import BinaryScores, ItemScores, Measurement
+from embeddings.eval.statistics.paired_tests import TEXTS
 from embeddings.eval.statistics.results import Key
 from embeddings.models.document_vectors import DOCUMENTS, ConcatenatedModels, concatenate
 from embeddings.models.model import Model
@@ -16,7 +21,8 @@ from embeddings.vectors.vectors import Vectors
 Evaluable = Vectors | Model | ConcatenatedModels
 PROTOCOL = (
     "logistic regression (L2 penalty, C = 1) on {source}, whitened over the training documents; the value is over all "
-    "documents; of labels that tie the first by name; {split}; interval: Wilson's"
+    "documents; of labels that tie the first by name; macro: the mean over labels; {split}; interval: Wilson's, of "
+    "macro-F1 bootstrap over documents"
 )
 MEANS = (
     "the mean vector of a document's words; words by the tokenizer `words`, looked up as written, then in lower case; "
@@ -30,32 +36,47 @@ NOT_COVERED = {
     TRAINED: "no document has a vector of its name",
 }
 COVERAGE = "word coverage"
+NO_LABEL = -1
 
 
 def score_documents(source: Evaluable, test: DocumentSet, *, name: str) -> list[ItemScores]:
-    """Which documents are labelled correctly: by label, and all (section None); and the share of words with vectors."""
+    """Which documents are labelled correctly, by label and all (section None); macro-F1; the share of known words.
+
+    Accuracy and macro-F1 stand beside those of the most frequent label of the training documents.
+    """
     matrix, covered, kind = represent(source, test)
     labels, label = np.unique(test.documents.labels, return_inverse=True)
-    correct, is_tested, has_converged = np.zeros(len(label), dtype=bool), np.zeros(len(label), dtype=bool), True
+    guess, common = np.full(len(label), NO_LABEL), np.full(len(label), NO_LABEL)
+    is_tested, has_converged = np.zeros(len(label), dtype=bool), True
     reason = None if covered.any() else NOT_COVERED[kind]
     for train_rows, test_rows in test.splits:
         is_tested[test_rows] = True
+        common[test_rows] = np.bincount(label[train_rows]).argmax()
         if reason is None:
-            predictions, fold_converged = predict(matrix, covered, label, train_rows, test_rows)
-            correct[test_rows], has_converged = predictions == label[test_rows], has_converged and fold_converged
+            guess[test_rows], fold_converged = predict(matrix, covered, label, train_rows, test_rows)
+            has_converged &= fold_converged
+    shared: dict[str, Any] = {
+        "vectors": name, "protocol": PROTOCOL.format(source=kind, split=test.protocol), "reason": reason,
+        "note": None if has_converged else NOT_CONVERGED,
+    }  # fmt: skip
     whole = BinaryScores(
-        vectors=name,
         key=Key(test.name, "accuracy"),
-        correct=correct,
+        correct=guess == label,
         covered=covered,
         members=is_tested,
         over_all=True,
-        protocol=PROTOCOL.format(source=kind, split=test.protocol),
-        reason=reason,
-        note=None if has_converged else NOT_CONVERGED,
+        **shared,
     )
+    is_label = (side[is_tested][:, None] == np.arange(len(labels)) for side in (label, guess))
+    macro = F1Scores(
+        key=Key(test.name, "macro-f1"), covered=covered[is_tested], actual=next(is_label), predicted=next(is_label),
+        test=TEXTS, **shared,
+    )  # fmt: skip
+    *by_label, accuracy = whole.by_class(labels, label)
+    majority = majority_scores(name, test.name, label[is_tested], common[is_tested])
+    scores = [*by_label, *majority, macro, accuracy]
     if kind is TRAINED or isinstance(source, ConcatenatedModels):
-        return [*whole.by_class(labels, label)]
+        return scores
     _, counts = mean_vectors(source if isinstance(source, Vectors) else source.vectors, test)
     covered_words, total = int(counts[is_tested].sum()), int(np.diff(test.documents.starts)[is_tested].sum())
     coverage = Measurement(
@@ -67,7 +88,7 @@ def score_documents(source: Evaluable, test: DocumentSet, *, name: str) -> list[
         protocol="word occurrences with a vector over all",
         reason=None if total else "the documents have no words",
     )
-    return [*whole.by_class(labels, label), coverage]
+    return [*scores, coverage]
 
 
 def represent(source: Evaluable, test: DocumentSet) -> tuple[np.ndarray, NDArray[np.bool_], str]:

@@ -13,20 +13,22 @@ from numpy.typing import NDArray
 
 from embeddings.errors import SettingError
 from embeddings.eval.datasets.tagged_text import TaggedText, TaggingSet
+from embeddings.eval.measures.majority_scores import macro_f1, majority_scores
 from embeddings.eval.measures.window_classifier import NOT_CONVERGED, Windows, train_classifier, whiten
 from embeddings.eval.measures.word_matching import look_up
-from embeddings.eval.statistics.item_scores import BinaryScores
+from embeddings.eval.statistics.item_scores import BinaryScores, ItemScores, Measurement
 from embeddings.eval.statistics.results import Key
 from embeddings.vectors.vectors import Vectors
 
 WINDOW = 2
 MAX_WINDOW = 50
+NO_TAG = -1
 WITH_VECTOR, WITHOUT_VECTOR = "words with a vector", "words without a vector"
 PROTOCOL = (
     "logistic regression (L2 penalty, C = 1) on the vectors of the word and of {window} words to either side, whitened "
     "over the training words; a word is looked up as written, then in lower case, and has zeros and a flag if there is "
     "no vector; the value is over all words, with or without a vector; of classes that tie the first by name; "
-    "interval: bootstrap over sentences"
+    "macro-F1: the mean over tags; interval of the accuracy: bootstrap over sentences"
 )
 
 
@@ -37,8 +39,11 @@ def check_window(window: int) -> int:
     return window
 
 
-def score_tagging(vectors: Vectors, test: TaggingSet, *, name: str, window: int = WINDOW) -> list[BinaryScores]:
-    """Which words of the test text are tagged correctly: by tag, with and without a vector, and all (section None)."""
+def score_tagging(vectors: Vectors, test: TaggingSet, *, name: str, window: int = WINDOW) -> list[ItemScores]:
+    """Which words of the test text are tagged correctly: by tag, with and without a vector, and all (section None).
+
+    Macro-F1 over tags, and both scores of the most frequent tag of the training text, stand before the last one.
+    """
     check_window(window)
     table = WordTable.of(vectors, test)
     train_tags = sorted(set(test.train.tags))
@@ -49,19 +54,26 @@ def score_tagging(vectors: Vectors, test: TaggingSet, *, name: str, window: int 
     parts = {"training text": table.rows(test.train), "test text": table.rows(test.test)}
     absent = [part for part, rows in parts.items() if not table.has_vector[rows].any()]
     reason = f"no word of the {absent[0]} has a vector" if absent else None
-    correct, note = np.zeros(len(test_codes), dtype=bool), None
+    guess, note = np.full(len(test_codes), NO_TAG), None
     if reason is None:
         classifier = train_classifier(table.windows(test.train, window), train_codes, len(train_tags))
-        correct = classifier.predict(table.windows(test.test, window)) == test_codes
+        guess = classifier.predict(table.windows(test.test, window))
         note = None if classifier.has_converged else NOT_CONVERGED
     whole = BinaryScores(
-        vectors=name, key=Key(test.name, "accuracy", method=f"window {window}"), correct=correct, covered=covered,
-        members=np.ones(len(test_codes), dtype=bool), over_all=True, clusters=test.test.sentence_of,
+        vectors=name, key=Key(test.name, "accuracy", method=f"window {window}"), correct=guess == test_codes,
+        covered=covered, members=np.ones(len(test_codes), dtype=bool), over_all=True, clusters=test.test.sentence_of,
         protocol=PROTOCOL.format(window=window), reason=reason, note=note,
     )  # fmt: skip
     by_tag = whole.by_class(tags, test_codes)[:-1]
     by_coverage = [whole.section(WITH_VECTOR, covered), whole.section(WITHOUT_VECTOR, ~covered)]
-    return [*by_tag, *(part for part in by_coverage if part.members.any()), whole]
+    macro = Measurement(
+        vectors=name, key=Key(test.name, "macro-f1", method=f"window {window}"), covered=int(covered.sum()),
+        value=None if reason else macro_f1(test_codes, guess), total=len(covered), protocol=whole.protocol,
+        reason=reason, note=note,
+    )  # fmt: skip
+    most_frequent = np.full(len(test_codes), np.bincount(train_codes).argmax())
+    majority = majority_scores(name, test.name, test_codes, most_frequent)
+    return [*by_tag, *(part for part in by_coverage if part.members.any()), *majority, macro, whole]
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 
 from embeddings.eval.datasets.labelled_texts import LabelledTextSet, Split
 from embeddings.eval.measures.category_prediction import F1Scores
+from embeddings.eval.measures.majority_scores import majority_scores
 from embeddings.eval.measures.text_vectors import TextVectors
 from embeddings.eval.measures.window_classifier import NOT_CONVERGED
-from embeddings.eval.statistics.confidence_intervals import NO_INTERVAL, Interval, wilson
-from embeddings.eval.statistics.item_scores import BinaryScores, ItemScores, Measurement
+from embeddings.eval.statistics.item_scores import BinaryScores, ItemScores
 from embeddings.eval.statistics.paired_tests import TEXTS
 from embeddings.eval.statistics.results import Key
 
-METHOD, MAJORITY = "logistic regression", "most frequent label"
+METHOD = "logistic regression"
 MAX_ITERATIONS = 1000
 PROTOCOL = (
     "logistic regression of scikit-learn (L2 penalty, C = 1) on text vectors ({pooling}), standardised over the "
@@ -56,29 +56,6 @@ def score_probe(vectors: TextVectors, test: LabelledTextSet, *, name: str) -> li
         BinaryScores(key=key("accuracy"), correct=actual == guess, members=everything, over_all=True, **shared)
     )
     return [*scores, *majority_scores(name, test.name, actual, majority), embedded.coverage(name, test.name)]
-
-
-def majority_scores(name: str, test: str, actual: np.ndarray, majority: np.ndarray) -> list[ItemScores]:
-    """Accuracy and macro-F1 of predicting the most frequent label of the training texts."""
-    from sklearn.metrics import f1_score
-
-    hits, total = int((actual == majority).sum()), len(actual)
-    values: dict[str, tuple[float, Interval]] = {
-        "macro-f1": (float(f1_score(actual, majority, average="macro", zero_division=0)), NO_INTERVAL),
-        "accuracy": (hits / total, wilson(hits, total)),
-    }
-    return [
-        Measurement(
-            vectors=name,
-            key=Key(test, measure, method=MAJORITY),
-            value=value,
-            interval=interval,
-            covered=total,
-            total=total,
-            protocol="the most frequent label of the training texts",
-        )
-        for measure, (value, interval) in values.items()
-    ]
 
 
 def predict(matrix: np.ndarray, label: NDArray[np.int64], split: Split) -> tuple[NDArray[np.int64], bool]:

@@ -121,7 +121,7 @@ def test_json_lines_and_other_names_of_columns(tmp_path, vectors):
         for label, text in rows(50, 0):
             out.write(json.dumps({"stars": 5 if label == "good" else 1, "body": text}) + "\n")
     results = evaluate(vectors, documents=tmp_path / "d.jsonl", text_column="body", label_column="stars")
-    assert [result.section for result in results] == ["1", "5", None, None]
+    assert [result.section for result in results] == ["1", "5", *[None] * 5]
 
 
 def test_invalid_files_and_columns_are_refused(tmp_path, vectors):
@@ -162,9 +162,12 @@ def learned(tmp_path):
 
 def test_trained_document_vectors(learned):
     both, matrix, names = learned
-    (whole,) = (
-        found for found in evaluate(Vectors(map(str, range(60)), matrix), documents=both, use_trained_vectors=True)[2:]
-    )
+    numbered = Vectors(map(str, range(60)), matrix)
+    *majority, macro, whole = evaluate(numbered, documents=both, use_trained_vectors=True)[2:]
+    assert (macro.value, macro.measure, macro.total) == (1, "macro-f1", 20)
+    assert [(one.measure, one.method, one.value) for one in majority] == [
+        ("macro-f1", "most frequent label", pytest.approx(1 / 3)), ("accuracy", "most frequent label", 0.5),
+    ]  # fmt: skip
     assert (whole.value, whole.covered, whole.total, whole.measure) == (1, 20, 20, "accuracy")
     assert "trained vectors" in whole.protocol
     shuffled = np.random.default_rng(2).permutation(60)
@@ -187,7 +190,7 @@ def test_concatenated_models_are_evaluated_by_documents_only(tmp_path):
     corpus = em.Corpus(path, text_column="text")
     one, two = (kind(**made).train(corpus, threads=1) for kind in (em.ParagraphDBOW, em.ParagraphDM))
     both = em.concatenate(one, two)
-    (whole,) = (found for found in evaluate(both, documents=path)[2:])
+    *_, whole = evaluate(both, documents=path)
     assert (whole.vectors, whole.total) == ("paragraph-dbow + paragraph-dm", 100)
     inferred = Vectors(map(str, range(100)), both.infer(corpus))
     assert inferred.dim == 16
