@@ -6,6 +6,7 @@ from itertools import chain
 from math import ceil, floor, log10
 from typing import Generic, TypeVar
 
+from embeddings.eval.measures.majority_scores import MAJORITY
 from embeddings.eval.measures.vector_statistics import SET as STATISTICS
 from embeddings.eval.statistics.paired_tests import Comparison
 from embeddings.eval.statistics.results import Key, Result
@@ -141,7 +142,11 @@ def summary(
 ) -> list[SummaryRow]:
     """A row for each headline measure of whole sets."""
     by_key = [
-        {key_of(one): one for one in lines if one.measure in HEADLINES and one.section is None and not one.is_detail}
+        {
+            key_of(one): one
+            for one in lines
+            if one.measure in HEADLINES and one.section is None and not one.is_detail and one.method != MAJORITY
+        }
         for lines in results
     ]
     rows = []
