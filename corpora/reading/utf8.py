@@ -4,11 +4,14 @@ from codecs import BOM_UTF8, utf_8_decode
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from embeddings.corpora.reading.peekable_stream import Read
 from embeddings.errors import CorpusError
 
 REPLACEMENT = "\ufffd"
 MAX_POSITIONS = 5  # of errors that are reported
+FAST_SIZE = 1 << 12  # bytes from which on Arrow checks text faster than Python decodes it
 REMEDY = "to accept it, set encoding_errors to replace or ignore"
 OTHER = f"if it is in another encoding, set encoding to its name, such as cp1252; {REMEDY}"
 MIXED = f"the text before it is, so the file mixes encodings; {REMEDY}"
@@ -33,6 +36,12 @@ class Utf8Decoder:
         if data.isascii():
             self.advance(data, len(data))
             return data
+        used = len(data) - (0 if final else incomplete_size(data))
+        valid = data[:used]
+        if len(data) >= FAST_SIZE and is_valid(valid):
+            self.is_foreign = self.is_foreign or not valid.isascii()
+            self.advance(data, used)
+            return valid
         try:
             _, used = utf_8_decode(data, "strict", final)
             valid = data[:used] if used < len(data) else data
@@ -52,7 +61,7 @@ class Utf8Decoder:
         """Go on to the bytes after the first `used` ones."""
         self.incomplete, self.offset = data[used:], self.offset + used
         if self.line is not None:
-            self.line += data.count(b"\n", 0, used)
+            self.line += int(np.count_nonzero(np.frombuffer(data, np.uint8)[:used] == ord("\n")))
 
     def position(self, data: bytes, start: int) -> str:
         """Return where a byte of the current data stands."""
@@ -87,6 +96,27 @@ class Utf8Decoder:
         if self.policy == "ignore":
             text, used = utf_8_decode(data, "ignore", final)
         return text.encode(), used
+
+
+def incomplete_size(data: bytes) -> int:
+    """Return the size of the code point at the end of UTF-8 text of which bytes are missing; 0 if there is none."""
+    for size in range(1, min(len(data), 3) + 1):
+        byte = data[-size]
+        if byte & 0xC0 != 0x80:
+            return size if size < (byte >= 0xC0) + (byte >= 0xE0) + (byte >= 0xF0) + 1 else 0
+    return 0
+
+
+def is_valid(data: bytes) -> bool:
+    """Whether bytes are complete UTF-8; other threads run meanwhile."""
+    import pyarrow
+
+    buffers = [None, pyarrow.py_buffer(np.array([0, len(data)], np.int64)), pyarrow.py_buffer(data)]
+    try:
+        pyarrow.Array.from_buffers(pyarrow.large_string(), 1, buffers).validate(full=True)
+    except pyarrow.ArrowInvalid:
+        return False
+    return True
 
 
 def encode_utf8(text: str, decoder: Utf8Decoder, name: str) -> bytes:

@@ -1,10 +1,11 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from naive_corpora import encode
 
+from embeddings.corpora.reading import utf8
 from embeddings.corpora.reading.utf8 import Utf8Decoder, utf8_blocks
 from embeddings.errors import CorpusError, SettingError
 
@@ -22,6 +23,12 @@ def clean_in_blocks(data, cuts, policy):
     return [*parts, decoder.clean(b"", final=True)], decoder
 
 
+@pytest.fixture(params=[0, utf8.FAST_SIZE], ids=["checked by Arrow", "decoded by Python"], autouse=True)
+def fast_size(request, monkeypatch):
+    monkeypatch.setattr(utf8, "FAST_SIZE", request.param)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=PIECES, cuts=CUTS, policy=st.sampled_from(["replace", "ignore"]))
 def test_errors_are_repaired_and_counted_like_python(data, cuts, policy):
     parts, decoder = clean_in_blocks(data, cuts, policy)
@@ -31,6 +38,7 @@ def test_errors_are_repaired_and_counted_like_python(data, cuts, policy):
         part.decode()
 
 
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=PIECES, cuts=CUTS)
 def test_the_first_error_has_its_byte_offset_for_any_block_size(data, cuts):
     try:
