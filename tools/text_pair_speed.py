@@ -133,8 +133,8 @@ def read_pairs(text: Path, count: int, words: int) -> list[tuple[list[str], list
     return list(islice(((a[:words], b[:words]) for a, b in both if min(len(a), len(b)) >= words), count))
 
 
-def prepare(folder: Path, text: Path, count: int, held_out: int, words: int, dim: int) -> tuple[np.ndarray, int]:
-    """Write the pairs and the initial rows; returns the held-out pairs as words, and the number of words."""
+def prepare(folder: Path, text: Path, count: int, held_out: int, words: int, dim: int) -> tuple[np.ndarray, int, int]:
+    """Write the pairs and the initial rows; returns the held-out pairs as words, and the numbers of others and words."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -153,7 +153,7 @@ def prepare(folder: Path, text: Path, count: int, held_out: int, words: int, dim
     for name, part in (("pairs", order[held_out:]), ("few", order[held_out : held_out + 100])):
         sides = {side: [" ".join(pairs[n][place]) for n in part] for place, side in enumerate(("left", "right"))}
         parquet.write_table(pa.table(sides), folder / f"{name}.parquet")
-    return ids[:held_out], len(numbers)
+    return ids[:held_out], len(ids) - held_out, len(numbers)
 
 
 def accuracy(rows: np.ndarray, held_out: np.ndarray) -> float:
@@ -196,7 +196,7 @@ def measure(
 @click.command()
 @click.argument("text", type=click.Path(exists=True, path_type=Path))
 @click.option("--peers", default=sys.executable, help="Python with PyTorch, sentence-transformers and datasets.")
-@click.option("--pairs", type=click.IntRange(1), default=100_000, show_default=True)
+@click.option("--pairs", type=click.IntRange(1), default=100_000, show_default=True, help="Pairs to learn, at most.")
 @click.option("--held-out", type=click.IntRange(1), default=2000, show_default=True)
 @click.option("--words", type=click.IntRange(1), default=22, show_default=True, help="Words of each text.")
 @click.option("--dim", type=click.IntRange(1), default=256, show_default=True)
@@ -221,7 +221,7 @@ def main(
     rates = {OURS: learning_rate, TORCH: learning_rate, SENTENCES: trainer_rate}
     with TemporaryDirectory(prefix="embeddings-text-pairs-") as name:
         folder = Path(name)
-        tests, vocabulary = prepare(folder, text, pairs, held_out, words, dim)
+        tests, count, vocabulary = prepare(folder, text, pairs, held_out, words, dim)
         arguments = (str(batch_size), "0.03", str(threads), str(epochs))
         results = list(measure(folder, peers, tests, arguments, rates, repeats))
     rows = [row for row, _ in results]
@@ -231,7 +231,7 @@ def main(
         machine = environment(("embeddings-toolkit", "numpy", "numba"))
         versions = machine["packages"] | dict(chain.from_iterable(each.items() for _, each in results))
         about = (
-            f"{describe(machine, versions)} {pairs:,} pairs of {words} and {words} words, {vocabulary:,} different "
+            f"{describe(machine, versions)} {count:,} pairs of {words} and {words} words, {vocabulary:,} different "
             f"words, {dim} components, batches of {batch_size:,}, {epochs} epochs, {threads} threads; medians of "
             f"{repeats} runs."
         )
