@@ -134,7 +134,7 @@ def read_pairs(text: Path, count: int, words: int) -> list[tuple[list[str], list
 
 
 def prepare(folder: Path, text: Path, count: int, held_out: int, words: int, dim: int) -> tuple[np.ndarray, int, int]:
-    """Write the pairs and the initial rows; returns the held-out pairs as words, and the numbers of others and words."""
+    """Write the pairs and the initial rows; returns held-out pairs as words, and the numbers of others and words."""
     import pyarrow as pa
     from pyarrow import parquet
 
