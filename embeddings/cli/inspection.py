@@ -24,6 +24,7 @@ from embeddings.vectors import format_dispatch
 
 MAX_WORDS, MAX_LENGTH = 10, 120  # shown of words and of characters
 BLOCK = 1 << 20
+STUDY = "study.json"  # of `embeddings tune`
 CONTROLS = set(range(32)) - set(b"\t\n\v\f\r\x1b")
 
 
@@ -59,6 +60,11 @@ def describe_folder(path: Path, *, full: bool, allow_pickle: bool) -> dict[str, 
         context_map = ContextMap.load(path)
         fields = {name: value for name, value in vars(context_map).items() if name != "matrix"}
         return {"what": "map of contexts", "dim": len(context_map.matrix), **fields}
+    if (path / STUDY).is_file():
+        from embeddings.eval.tuning.study_folder import StudyFolder  # imports numba
+
+        folder = StudyFolder.open(path)
+        return {"what": "search for settings", "trials": folder.count_trials(), **folder.study}
     if checkpoints := find_checkpoints(path):
         return {"what": "checkpoints of a run"} | summarize_checkpoints(checkpoints)
     if not (path / MODEL_JSON).is_file() and (name := format_dispatch.sniff(path)):

@@ -77,6 +77,11 @@ class StudyFolder:
                 values = f"{name} was {old.get(name)!r:.200}, and is {self.study.get(name)!r:.200}"
                 raise OutputError(f"{self.path} holds another search: {values}; choose another folder")
 
+    def count_trials(self) -> int:
+        """The number of trials so far."""
+        path = self.path / TRIALS
+        return path.read_bytes().count(b"\n") if path.exists() else 0
+
     def read_trials(self) -> list[Trial]:
         """The trials so far; a line that a crash cut short is removed."""
         path = self.path / TRIALS

@@ -103,6 +103,7 @@ def test_words(folder):
     assert "exists" in run(*tuning, "--trials", 3).stderr
     more = first_table(expect(*tuning, "--trials", 5, "--resume").stdout)
     assert [row["trial"] for row in more] == list("12345")
+    assert json.loads(expect("info", "s", "--json").stdout).items() >= {"trials": 5, "trainer": "skipgram"}.items()
     for first, second in zip(rows, more, strict=False):
         assert {**first, "state": "", "seconds": ""} == {**second, "state": "", "seconds": ""}
 
