@@ -73,8 +73,8 @@ class Corpus:
         encoding: the encoding of text files and of tables of text (CSV, TSV, JSON lines), such as "cp1252": any that
             Python decodes. Strings, Parquet and Arrow files are not affected.
         encoding_errors: "strict", "replace" or "ignore", for bytes that are invalid in the encoding.
-        text_column: the column of tables that holds the text, or lists of tokens; by default, the only column of
-            strings.
+        text_column: the column of tables that holds the text, or lists of tokens; by default `text`, or the only
+            column of strings.
         tag_column: the column of tables that holds the tags of documents. A document with a list of tags is read once
             for each.
         rows: read only the first rows of tables, lines of plain text, or items of iterables, up to this total.

@@ -50,8 +50,9 @@ class Study:
         return self.work / f"{cell.dataset}-{cell.fold}.{side}"
 
     def model(self, cell: Cell) -> Path:
-        """The model of fastText for a cell, trained if it is not there yet."""
-        path = self.work / f"{cell.dataset}-{cell.fold}-{cell.dim}.bin"
+        """The model of fastText for a cell, trained if it is not there yet; options may be "buckets N"."""
+        name = "-".join([cell.dataset, str(cell.fold), str(cell.dim), *cell.options.split()])
+        path = self.work / f"{name}.bin"
         if not path.exists():
             self.train_fasttext(cell, path, MANY_THREADS)
         return path
@@ -60,6 +61,7 @@ class Study:
         """Train with fastText; returns its CPU seconds."""
         settings = {"input": self.text(cell, "train"), "output": out.with_suffix(""), "dim": cell.dim, "lr": RATE}
         settings |= {"wordNgrams": NGRAMS, "epoch": EPOCHS, "thread": threads, "seed": seed, "verbose": 0}
+        settings |= {"bucket": cell.options.split()[1]} if cell.options.startswith("buckets") else {}
         flags = [part for name, value in settings.items() for part in (f"-{name}", str(value))]
         return child_seconds([self.fasttext, "supervised", *flags])
 
@@ -129,7 +131,7 @@ def scores(model: Path, test: Path) -> dict[str, float]:
 
 def predict(study: Study, cell: Cell) -> dict[str, float]:
     """Lines per CPU second of the command line: those of the whole test file, less those of its first line."""
-    model = study.model(cell)
+    model = study.model(cell._replace(options=""))
     if cell.options == "ftz":
         model = quantize_by_fasttext(study, cell, "")
     test = study.text(cell, "test")
@@ -160,18 +162,21 @@ def quantize(study: Study, cell: Cell) -> dict[str, float]:
     words = cell.options.split()
     settings: dict[str, Any] = {"cutoff": int(words[1])} if words else {}
     settings |= {"retrain": str(study.text(cell, "train"))} if "--retrain" in words else {}
-    em.quantize(em.load_classifier(study.model(cell)), qnorm=True, **settings).export(out, force=True)
+    em.quantize(em.load_classifier(study.model(cell._replace(options=""))), qnorm=True, **settings).export(
+        out, force=True
+    )
     return {"bytes": out.stat().st_size, **scores(out, study.text(cell, "test"))}
 
 
 def quantize_by_fasttext(study: Study, cell: Cell, options: str) -> Path:
     """The file that fastText's quantize writes, with the options of our command."""
-    name = "-".join([study.model(cell).stem, *options.replace("--", "").split()])
+    model = study.model(cell._replace(options=""))
+    name = "-".join([model.stem, *options.replace("--", "").split()])
     out = study.work / f"{name}.ftz"
     if not out.exists():
         link = study.work / f"{name}.bin"
         if not link.exists():
-            os.link(study.model(cell), link)
+            os.link(model, link)
         flags = [*options.replace("--", "-").split(), "-input", str(study.text(cell, "train"))]
         subprocess.run(
             [study.fasttext, "quantize", "-output", str(link.with_suffix("")), "-qnorm", *flags],
@@ -195,7 +200,7 @@ def load(study: Study, cell: Cell) -> dict[str, float]:
         taken.append(perf_counter() - start)
     values = {"seconds of the command": min(taken[1:]), "bytes": model.stat().st_size}
     if cell.tool == OURS:
-        quantised = quantize_by_fasttext(study, cell._replace(dim=10), "--cutoff 10000")
+        quantised = quantize_by_fasttext(study, Cell("load", IMDB, 0, OURS, 10, ""), "--cutoff 10000")
         em.load_classifier(quantised).predict(["a fine film"], threads=1)  # loads libraries and kernels
         start = perf_counter()
         em.load_classifier(model).predict(["a fine film"], threads=1)

@@ -1,7 +1,7 @@
 """Compares the classifier with fastText and with TF-IDF and logistic regression of scikit-learn.
 
 python tools/classifier_study.py run RESULTS.tsv --data DOCUMENTS --work FOLDER --fasttext PROGRAM [--texts N]
-    [--dim N...] [--seed N...] [--dataset NAME...] [--part PART...] [--trials N]
+    [--dim N...] [--seed N...] [--dataset NAME...] [--part PART...] [--trials N] [--no-seconds]
 python tools/classifier_study.py table RESULTS.tsv
 
 DOCUMENTS has the files imdb-*.tsv.zst, ag-news-7600.csv and sst-binary-*.txt. PROGRAM is fastText's command line,
@@ -22,7 +22,7 @@ from itertools import product
 from pathlib import Path
 from time import perf_counter
 
-from classification_data import FOLDS, IMDB, prepare
+from classification_data import AG_NEWS, FOLDS, IMDB, prepare
 from classifier_cells import MANY_THREADS, Cell, Study, autotune, load, predict, quantize, train
 from classifier_tables import COLUMNS, FASTTEXT, OURS, SKLEARN, table
 from objective_study import append_rows, read_rows
@@ -38,8 +38,14 @@ def iter_cells(options: argparse.Namespace) -> Iterator[Cell]:
     cells = {
         "train": training_cells(options.dataset or FOLDS, dims, options.seed or [1, 2, 3]),
         "predict": [Cell("predict", IMDB, 0, tool, dim, form) for dim, form, tool in product(dims, FORMS, tools)],
-        "quantize": [Cell("quantize", IMDB, 0, tool, dims[0], form) for form, tool in product(QUANTIZE, tools)],
-        "load": [Cell("load", IMDB, 0, tool, dim, "") for dim, tool in product(dims, tools)],
+        "quantize": [
+            Cell("quantize", dataset, 0, tool, dims[0], form)
+            for dataset, form, tool in product(options.dataset or FOLDS, QUANTIZE, tools)
+        ],
+        "load": [
+            *(Cell("load", IMDB, 0, tool, dim, "") for dim, tool in product(dims, tools)),
+            *(Cell("load", AG_NEWS, 0, tool, 100, "buckets 2500000") for tool in tools),  # 1 GB
+        ],
         "autotune": [Cell("autotune", IMDB, 0, OURS, dims[0], f"trials {options.trials}")],
     }
     for part in options.part or PARTS:
@@ -71,7 +77,7 @@ def run(path: Path, options: argparse.Namespace) -> None:
         lines = (process.stdout if process.returncode == 0 else process.stderr).strip().splitlines() or [""]
         if process.returncode == 0:
             rows = [[*cell.key, name, f"{value:.10g}"] for name, value in json.loads(lines[-1]).items()]
-            append_rows(path, rows, COLUMNS)
+            append_rows(path, [row for row in rows if options.seconds or row[-2] != "CPU seconds"], COLUMNS)
         sys.stderr.write(f"{' '.join(cell.key)}: {lines[-1]} ({perf_counter() - start:.0f} s)\n")
     if path.exists():
         path.with_suffix(".md").write_text(table(path), encoding="utf-8")
@@ -98,6 +104,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--fasttext", help="the compiled program")
     parser.add_argument("--texts", type=int, help="maximum number of texts for training and for testing")
     parser.add_argument("--trials", type=int, default=20, help="of the search")
+    parser.add_argument("--no-seconds", dest="seconds", action="store_false", help="do not record times of training")
     for name in ("dim", "seed"):
         parser.add_argument(f"--{name}", action="append", type=int)
     parser.add_argument("--dataset", action="append", choices=list(FOLDS))

@@ -18,7 +18,7 @@ from embeddings.setting_names import LABEL_PREFIX
 
 PREFIX = LABEL_PREFIX
 SPACE = b" \n\r\t\v\f\0"  # what separates words in fastText
-TEXT_COLUMN, LABEL_COLUMN = "text", "label"
+LABEL_COLUMN = "label"
 BATCH_BYTES = 1 << 22
 
 
@@ -68,8 +68,6 @@ class LabelColumns(ColumnSelection):
 
     def text_column(self, file: str, candidates: Sequence[str], names: Sequence[str]) -> str:
         """Return the text column of a file: `text`, or the only column of strings besides the labels."""
-        if self.text is None and TEXT_COLUMN in candidates and names.count(TEXT_COLUMN) == 1:
-            return TEXT_COLUMN
         label = self.tag or self.tag_column(file, names)
         return super().text_column(file, [name for name in candidates if name != label], names)
 

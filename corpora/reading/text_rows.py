@@ -11,6 +11,7 @@ from embeddings.errors import CorpusError
 
 Tag = str | list[str] | None  # a list: of several tags of one row
 Tags = Sequence[Tag]
+TEXT_COLUMN = "text"  # unless another column is requested
 MAX_ROW = 1 << 24  # characters of a row of CSV or JSON lines, which takes up to ten times as many bytes of memory
 
 
@@ -103,10 +104,15 @@ class ColumnSelection:
     inferred_columns: dict[str, str] = field(default_factory=dict)  # by file, if no text column was requested
 
     def text_column(self, file: str, candidates: Sequence[str], names: Sequence[str]) -> str:
-        """Return the text column of a file with these columns, of which `candidates` hold strings."""
+        """Return the text column of a file with these columns, of which `candidates` hold strings.
+
+        By default it is `text`, or the only column of strings.
+        """
         if self.text is not None:
             check_column_exists(file, self.text, names)
             return self.text
+        if TEXT_COLUMN in candidates and names.count(TEXT_COLUMN) == 1 and self.tag != TEXT_COLUMN:
+            candidates = [TEXT_COLUMN]
         if len(candidates) == 1:
             self.inferred_columns[file] = candidates[0]
             return candidates[0]

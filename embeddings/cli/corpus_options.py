@@ -54,7 +54,7 @@ def file_options() -> list[click.Parameter]:
         option(
             "--text-column",
             "Text column of a table (Parquet, Arrow, .jsonl, .csv, .tsv); dots select nested JSON fields.  [default: "
-            "the only string column]",
+            "text, or the only string column]",
             "NAME",
         ),
         option("--tag-column", "Column with document tags.", "NAME"),

@@ -65,8 +65,9 @@ def test_rows_of_tables(model, tmp_path, expected, monkeypatch, batch):
     monkeypatch.setattr("embeddings.cli.predict.BATCH_BYTES", batch)
     rows = [json.dumps({"id": "x", "text": text.replace(" ", "\n")}) for text in TEXTS]
     (tmp_path / "t.jsonl").write_text("\n".join(rows))
-    result = expect("predict", model, tmp_path / "t.jsonl", "--text-column", "text", "-k", 2, "--threads", 1)
-    check_close(parse(result.stdout), expected)
+    for options in [("--text-column", "text"), ()]:
+        result = expect("predict", model, tmp_path / "t.jsonl", *options, "-k", 2, "--threads", 1)
+        check_close(parse(result.stdout), expected)
 
 
 def test_a_text_as_argument(model, expected):

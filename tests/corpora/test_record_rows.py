@@ -81,10 +81,12 @@ def test_iterables_without_ordered_texts_are_refused(source, message):
 
 def test_parts_of_a_pandas_frame():
     pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"text": ["a b", "c"], "id": ["x", "y"]})
-    with pytest.raises(CorpusError, match=r"a pandas DataFrame has several text columns.*text_column: text, id"):
+    frame = pandas.DataFrame({"body": ["a b", "c"], "id": ["x", "y"]})
+    with pytest.raises(CorpusError, match=r"a pandas DataFrame has several text columns.*text_column: body, id"):
         encode(frame)
-    with encode(frame["text"]) as one, encode(frame.to_dict("records"), text_column="text") as other:
+    with encode(frame["body"]) as one, encode(frame.to_dict("records"), text_column="body") as other:
         assert decoded(one) == decoded(other) == [["a", "b"], ["c"]]
+    with encode(frame.rename(columns={"body": "text"})) as default:  # the column `text`, if there is one
+        assert decoded(default) == [["a", "b"], ["c"]]
     with encode(np.array(["a b", "c"])) as array:
         assert decoded(array) == [["a", "b"], ["c"]]
