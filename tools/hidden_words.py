@@ -34,7 +34,8 @@ class HiddenWords:
     """A corpus and the words that are hidden in it.
 
     rare: words of the sets with fewer occurrences than get a vector. pairs: of each set, the pairs with a hidden word,
-    with a rare one, and with neither; all other words have a vector.
+    with one rare word, and with neither; all other words have a vector. Pairs of two rare words are left out: how near
+    two substitutes are to each other depends on their kind, which would hide how well they fit.
     """
 
     encoded: EncodedCorpus
@@ -62,7 +63,7 @@ class HiddenWords:
             for (a, b), rating in zip(one.pairs, one.ratings, strict=True):
                 pair = {a.lower(), b.lower()}
                 group = HIDDEN if pair & hidden else RARE if pair & rare else KNOWN
-                if pair <= set(words) and not (group == HIDDEN and pair & rare):
+                if pair <= set(words) and len(pair & rare) <= (group == RARE):
                     pairs.setdefault((group, one.name), []).append(RatedPair((a.lower(), b.lower()), rating))
         return cls(encoded, sorted(hidden), sorted(rare), pairs)
 

@@ -44,7 +44,7 @@ INDUCTION = {  # the weights of contexts and the ridge of the map; None for mean
 UNK, ROWS, NGRAMS, SPELLING = "learned `<unk>`", "hashed rows", "n-grams of fastText", "most similar spelling"
 PLAIN, FULL = "skipgram", "skipgram on the full text"
 FRACTION = 0.3
-GROUPS = {HIDDEN: "Pairs with a hidden word", RARE: "Pairs with a rare word", KNOWN: "Pairs of known words"}
+GROUPS = {HIDDEN: "Pairs with a hidden word", RARE: "Pairs with one rare word", KNOWN: "Pairs of known words"}
 Row = tuple[str, str, str, str, int, float]  # method, contexts, group, set, pairs, correlation
 
 

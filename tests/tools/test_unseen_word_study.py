@@ -11,9 +11,8 @@ import embeddings as em
 from embeddings.eval.datasets.word_pairs import WordPairs
 
 LINES = ["king rules land"] * 40 + ["queen rules land"] * 40 + ["emu rules"] * 2 + ["oh"]
-SET = WordPairs(
-    "set", [("King", "queen"), ("rules", "land"), ("emu", "land"), ("king", "emu"), ("king", "zebra")], [1.0] * 5
-)
+PAIRS = [("King", "queen"), ("rules", "land"), ("emu", "land"), ("king", "emu"), ("king", "zebra"), ("emu", "oh")]
+SET = WordPairs("set", PAIRS, [1.0] * len(PAIRS))
 
 
 def test_hidden_words_are_missing_in_the_rest(tmp_path):
@@ -22,7 +21,7 @@ def test_hidden_words_are_missing_in_the_rest(tmp_path):
     words = HiddenWords.draw(encoded, [SET], 0.5, 5, random)
     assert len(words.hidden) == 2
     assert set(words.hidden) < {"king", "queen", "rules", "land"}
-    assert words.rare == ["emu"]
+    assert words.rare == ["emu", "oh"]
     words.write_rest(tmp_path / "rest.txt")
     rest = [[word for word in line.split() if word not in words.hidden] for line in LINES]
     assert [line.split() for line in (tmp_path / "rest.txt").read_text().splitlines()] == rest
@@ -31,7 +30,7 @@ def test_hidden_words_are_missing_in_the_rest(tmp_path):
         for pair in pairs:
             expected = HIDDEN if hidden & set(pair.words) else RARE if "emu" in pair.words else KNOWN
             assert group == expected
-            assert "zebra" not in pair.words
+            assert not {"zebra", "oh"} & set(pair.words)
             assert not (group == HIDDEN and "emu" in pair.words)
     tokens = " ".join(LINES).split()
     for word, places in zip(words.hidden, words.occurrences(words.hidden, random), strict=True):
