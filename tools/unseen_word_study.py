@@ -191,7 +191,7 @@ def cell(seeds: list[float] | None) -> str:
     if seeds is None:
         return ""
     spread = f" ± {(max(seeds) - min(seeds)) / 2:.1f}" if len(seeds) > 1 else ""
-    return f"{fmean(seeds):.1f}{spread}"
+    return f"{round(fmean(seeds), 1) + 0.0:.1f}{spread}"  # without a minus before 0.0
 
 
 def main(arguments: Sequence[str]) -> None:
