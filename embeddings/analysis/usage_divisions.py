@@ -42,7 +42,7 @@ class DocumentGroups:
             count = int(np.sum(groups == group))
             if count < MIN_UNITS:
                 message = f"group {group + 1} has too few documents: {count}, at least {MIN_UNITS} are required"
-                raise CorpusError(message)
+                raise CorpusError(f"{message}; blank lines separate the documents of a text file")
 
     @property
     def sizes(self) -> tuple[int, int]:
