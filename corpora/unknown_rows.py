@@ -41,22 +41,22 @@ class UnknownRows:
 
     @classmethod
     def of(cls, words: Iterable[str]) -> "UnknownRows | None":
-        """Those among these words; None if there are none.
+        """Those among these words, several rather than `<unk>`, which a text can contain; None if there are none.
 
         Raises:
             SettingError: some of several rows are missing.
         """
         found: dict[int, int] = {}
+        has_one = False
         for word in words:
-            if word == UNKNOWN:
-                return cls([UNKNOWN])
+            has_one = has_one or word == UNKNOWN
             if word.startswith("<unk-") and (match := ROW_NAME.fullmatch(word)):
                 found[int(match[2])] = found.get(int(match[2]), 0) + 1
         for rows, count in found.items():
             if rows != count:
                 raise SettingError(f"{rows - count} of {rows} rows for unknown words are missing")
             return cls(row_names(rows))
-        return None
+        return cls([UNKNOWN]) if has_one else None
 
     def name_of(self, word: str) -> str:
         """The name of the row of a word."""

@@ -51,6 +51,13 @@ def test_rare_words_become_rows(lines, rows, min_count):
     assert UnknownRows.of(vocabulary.words).names == names
 
 
+def test_hashed_rows_come_before_a_word_of_the_text():
+    words = ["the", "<unk>", "<unk-1/2>", "<unk-0/2>", "<unk-x/2>"]
+    assert UnknownRows.of(words).names == ["<unk-0/2>", "<unk-1/2>"]
+    assert UnknownRows.of(words[:2]).names == ["<unk>"]
+    assert UnknownRows.of(["the"]) is None
+
+
 def test_the_hash_is_crc_32():
     assert zlib.crc32(b"123456789") == 0xCBF43926  # the check value of the standard
     assert row_number("123456789", 1000) == 0xCBF43926 % 1000
