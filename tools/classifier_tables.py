@@ -15,9 +15,9 @@ OURS, FASTTEXT, SKLEARN = "embeddings", "fastText", "TF-IDF + logistic regressio
 MAJORITY = "the most frequent label"
 COLUMNS = ("part", "dataset", "fold", "tool", "dim", "options", "measure", "value")
 NOTES = """
-- Word pairs, 5 epochs, learning rate 0.5; means over seeds. IMDB has 25,000 reviews for training and for testing, AG
-  News 7,600 texts in 5 folds, SST 6,920 and 1,821 sentences; lower-cased, with punctuation separated. ± is one standard
-  error.
+- Word pairs, 5 epochs, learning rate 0.5; means over three seeds for SST and for IMDB with dimension 10, otherwise one.
+  IMDB has 25,000 reviews for training and for testing, AG News 7,600 texts in 5 folds, SST 6,920 and 1,821 sentences;
+  lower-cased, with punctuation separated. ± is one standard error.
 - CPU seconds are of reading the text, training on one thread (unless another number is given) and writing the model;
   of AG News the sum over folds. Python has started and kernels are loaded. fastText is its C++ program.
 - Lines per CPU second are those of the commands `predict` and `predict-prob` on the reviews for testing, without those
