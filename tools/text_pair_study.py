@@ -2,7 +2,7 @@
 
 python tools/text_pair_study.py run RESULTS.tsv --corpus FILE --ratings-train FILE --ratings FILE...
     [--held-out N] [--seed N...] [--training NAME...] [--dim N] [--epochs N] [--pair-epochs N] [--temperature X]
-    [--optimizer adam|adagrad] [--pair-learning-rate X] [--token-weights none|ones|sif] [--word-dropout X] [--threads N]
+    [--optimizer NAME] [--pair-learning-rate X] [--token-weights NAME] [--word-dropout X] [--min-n N] [--max-n N]
 python tools/text_pair_study.py table RESULTS.tsv
 
 `--corpus` has a title, then a paragraph a line, and a blank line after each article; every n-th article is held out,
@@ -58,7 +58,7 @@ TASKS = {
 }
 COLUMNS = ("training", "seed", "set", "pool", "measure", "value")
 SECONDS = "CPU seconds"
-PAIR_OPTIONS = ("temperature", "optimizer", "token_weights", "word_dropout")
+PAIR_OPTIONS = ("temperature", "optimizer", "token_weights", "word_dropout", "min_n", "max_n")
 RATING_SETTINGS = {"objective": "cosent", "temperature": 0.3, "batch_size": 128, "learning_rate": 0.004, "epochs": 10}
 WORD = re.compile(r"\w+")
 NOTES = """
@@ -280,10 +280,9 @@ def main(arguments: Sequence[str]) -> None:
         parser.add_argument(name, type=Path)
     parser.add_argument("--ratings", action="append", type=Path, default=[])
     parser.add_argument("--training", action="append", choices=list(TRAININGS))
-    for name, size in {"held-out": 500, "dim": 256, "epochs": 5, "pair-epochs": 3, "threads": None}.items():
-        parser.add_argument(f"--{name}", type=int, default=size)
-    for name, number in {"temperature": 0.03, "word-dropout": 0.2, "pair-learning-rate": 0.05}.items():
-        parser.add_argument(f"--{name}", type=float, default=number)
+    sizes = {"held-out": 500, "dim": 256, "epochs": 5, "pair-epochs": 3, "min-n": 4, "max-n": 5, "threads": None}
+    for name, size in (sizes | {"temperature": 0.03, "word-dropout": 0.2, "pair-learning-rate": 0.05}).items():
+        parser.add_argument(f"--{name}", type=float if isinstance(size, float) else int, default=size)
     for name, choices in {"optimizer": ["adagrad", "adam"], "token-weights": ["none", "ones", "sif"]}.items():
         parser.add_argument(f"--{name}", choices=choices, default=choices[0])
     parser.add_argument("--seed", action="append", type=int)
