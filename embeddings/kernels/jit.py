@@ -33,6 +33,7 @@ from embeddings.support.cache_folder import cache_folder, existing_folder, forei
 FASTMATH = {"reassoc", "contract", "nsz", "arcp", "afn"}
 OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": FASTMATH, "error_model": "numpy", **CHECKED_OPTIONS}
 IMPLEMENTATIONS: dict[type, Callable[..., Any]] = {}  # of `dispatched` functions, by type of the first argument
+PACKAGE = __name__.partition(".")[0]
 ENTRY_POINTS: list[Any] = []  # all entry points of this process
 MAX_GENERATIONS = 4  # versions of a kernel kept in the cache; each edit adds one
 
@@ -116,6 +117,7 @@ def _cached(function: Function, **options: Any) -> Function:
         ignore_save_errors(compiled._cache)
         check_implementations(compiled._cache)
         make_portable(compiled._cache, str(home))
+        separate_foreign_types(compiled._cache, str(home))
     return compiled  # type: ignore[no-any-return]
 
 
@@ -129,8 +131,48 @@ def make_portable(compiled_cache: Any, home: str) -> None:
     if not (hasattr(file, "_index_name") and hasattr(locator, "_cache_path")):  # in another version of numba
         return
     file._source_stamp = None
-    file._index_path = os.path.join(home, file._index_name)
-    file._cache_path = locator._cache_path = compiled_cache._cache_path = home
+    use_folder(compiled_cache, home)
+
+
+def use_folder(compiled_cache: Any, folder: str) -> None:
+    """Read and write machine code in this folder."""
+    file = compiled_cache._cache_file
+    file._index_path = os.path.join(folder, file._index_name)
+    file._cache_path = compiled_cache._impl.locator._cache_path = compiled_cache._cache_path = folder
+
+
+def separate_foreign_types(compiled_cache: Any, home: str) -> None:
+    """Keep machine code for types that other packages define in folders of their own, named after their modules.
+
+    An index refers to the classes of all types in it, so a process without one of these modules cannot read it. An
+    index whose classes no longer exist is treated as empty.
+    """
+    file: Any = getattr(compiled_cache, "_cache_file", None)
+    if getattr(file, "_cache_path", None) != home:  # in another version of numba
+        return
+    load_index = file._load_index
+
+    def try_load_index() -> Any:
+        try:
+            return load_index()
+        except (ImportError, AttributeError):
+            return {}
+
+    def in_folder(method: Callable[..., Any]) -> Callable[..., Any]:
+        def call(signature: Any, *args: Any) -> Any:
+            modules = sorted({one.__module__ for one in tuple_classes(signature)})
+            foreign = "-".join(module for module in modules if module.partition(".")[0] != PACKAGE)
+            use_folder(compiled_cache, os.path.join(home, re.sub(r"[^\w.-]", "_", foreign)[:100]) if foreign else home)
+            try:
+                return method(signature, *args)
+            finally:
+                use_folder(compiled_cache, home)
+
+        return call
+
+    file._load_index = try_load_index
+    compiled_cache.load_overload = in_folder(compiled_cache.load_overload)
+    compiled_cache.save_overload = in_folder(compiled_cache.save_overload)
 
 
 def cached_versions(compiled: Any) -> dict[Any, str]:

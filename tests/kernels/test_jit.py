@@ -311,6 +311,17 @@ def test_an_edit_of_the_implementation_for_an_operand_recompiles(operand_room, r
     assert run(RUN_OPERAND) == ["30", "3", "1"]
 
 
+def test_types_of_a_missing_module_do_not_spoil_the_cache(operand_room, run, python, tmp_path):
+    """Another process that has no such module, or whose module has lost the class, uses the same kernel."""
+    assert run(RUN_OPERAND) == ["30", "3", "0"]
+    (operand_room / "operand.py").rename(operand_room / "another.py")
+    assert run(RUN_OPERAND.replace("operand", "another")) == ["30", "3", "0"]
+    (operand_room / "another.py").rename(operand_room / "operand.py")
+    assert run(RUN_OPERAND) == ["30", "3", "1"]
+    (operand_room / "operand.py").write_text(OPERAND.replace("Operand", "Renamed"))
+    assert run(RUN_OPERAND.replace("Operand", "Renamed")) == ["30", "3", "0"]
+
+
 def test_an_operand_without_an_implementation_is_an_error(operand_room, run, python, tmp_path):
     code = "from typing import NamedTuple\nclass Other(NamedTuple):\n    x: int\n" + RUN_OPERAND.replace(
         "(Operand(", "(Other("
@@ -320,7 +331,7 @@ def test_an_operand_without_an_implementation_is_an_error(operand_room, run, pyt
 
 
 PRIVATE_ATTRIBUTES = {
-    "the cache of a dispatcher (kernels/jit.py: make_portable, check_implementations, ignore_save_errors)": (
+    "the cache of a dispatcher (kernels/jit.py)": (
         lambda: fill_block._cache,
         ("_impl", "_cache_file", "_cache_path", "_index_key", "save_overload", "load_overload"),
     ),
